@@ -1,0 +1,1 @@
+"""What boots: architecture, kernel, guest image, machine, runner, recording."""
