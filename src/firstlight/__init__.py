@@ -1,0 +1,1 @@
+"""Firstlight: a laboratory for Linux start-up time."""

@@ -1,0 +1,1 @@
+"""A boot as Python sees it."""

@@ -1,0 +1,36 @@
+"""The files built outside Python that an installed Firstlight carries."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from firstlight.errors import LabError
+
+#: Every carried file: what it is.
+CARRIED = {
+    "firstlight-plugin.so": "the plugin that QEMU loads",
+    "firstlight-guest": "the first process of the guest",
+    "page.html": "the report page",
+}
+
+_ASSETS = Path(__file__).parent / "assets"
+
+
+def carried(name: str) -> Path:
+    """Find a carried file.
+
+    :param name: one of :data:`CARRIED`.
+    :raises LabError: when it is not there, which happens in a checkout that was not built.
+
+    >>> from firstlight.errors import LabError
+    >>> try:
+    ...     carried("nothing")
+    ... except LabError as error:
+    ...     print(error.hint)
+    run `make build`
+    """
+    path = _ASSETS / name
+    if not path.is_file():
+        what = CARRIED.get(name, "a carried file")
+        raise LabError(f"`{name}`, {what}, is missing", where=str(path), hint="run `make build`")
+    return path

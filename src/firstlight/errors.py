@@ -1,0 +1,67 @@
+"""Errors that reach a person: what was wrong, where, and what to do about it."""
+
+from __future__ import annotations
+
+
+class FirstlightError(Exception):
+    """Something a person has to know, and can do something about.
+
+    The command line prints it as ``error: WHERE: MESSAGE`` and, below, ``hint: HINT``, and ends with *exit_code*.
+
+    :param message: what is wrong, in one sentence without a full stop; names stand in back quotes.
+    :param where: the file, option or place that it is about.
+    :param hint: what to do about it.
+    :param exit_code: the exit code of the command; the class's own when not given.
+
+    >>> print(FirstlightError("not a kernel", where="a.img", hint="give a bzImage").report())
+    error: a.img: not a kernel
+    hint: give a bzImage
+    """
+
+    #: The exit code where none is given.
+    default_exit_code = 1
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        where: str | None = None,
+        hint: str | None = None,
+        exit_code: int | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.where = where
+        self.hint = hint
+        self.exit_code = self.default_exit_code if exit_code is None else exit_code
+
+    def __str__(self) -> str:
+        """The message, after the place it is about."""
+        return self.message if self.where is None else f"{self.where}: {self.message}"
+
+    def report(self) -> str:
+        """The lines that the command line prints on standard error."""
+        lines = [f"error: {self}"]
+        if self.hint is not None:
+            lines.append(f"hint: {self.hint}")
+        return "\n".join(lines)
+
+
+class UsageError(FirstlightError):
+    """The command was used wrongly: an option that cannot be, or two that exclude each other."""
+
+    default_exit_code = 2
+
+
+class BundleError(FirstlightError):
+    """A directory that is no bundle, a damaged one, or one of a newer schema."""
+
+
+class LabError(FirstlightError):
+    """What boots could not be made or run: kernel, image, QEMU, disk space."""
+
+
+class UnhealthyBootError(FirstlightError):
+    """The boot was recorded, but it did not come up."""
+
+    default_exit_code = 4

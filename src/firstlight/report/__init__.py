@@ -1,0 +1,1 @@
+"""How a boot is shown: in the terminal and as a page."""
