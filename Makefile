@@ -1,0 +1,111 @@
+# Everything here works on a fresh machine: it first sets up what it needs, and does nothing twice.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-builtin-rules
+
+# The Python that the environment is made from; 3.11 or newer.
+PYTHON ?= python3
+PYTEST_ARGS ?=
+
+PY := .venv/bin/python
+UV := .build/uv/bin/uv
+STAMPS := .build/stamps
+ASSETS := src/firstlight/assets
+COMPILE := $(UV) pip compile -q --generate-hashes --universal --python-version 3.11 --no-annotate \
+	--custom-compile-command 'make lock'
+
+# The environment's own tools come first, and cargo builds the binding for its Python.
+export PATH := $(CURDIR)/.venv/bin:$(CURDIR)/.build/uv/bin:$(PATH)
+export VIRTUAL_ENV := $(CURDIR)/.venv
+export PYO3_PYTHON := $(CURDIR)/$(PY)
+export UV_PYTHON_DOWNLOADS := never
+export PYTHON
+
+rust = $(shell find $(addprefix crates/,$(1)) -type f) Cargo.toml Cargo.lock
+WEB := $(shell find web -not -path 'web/node_modules*' -not -path 'web/dist*' -type f 2>/dev/null)
+
+PACKAGES := $(addprefix packages-,python build run test lint)
+.PHONY: help demo test lint bench build web guest plugin binding wheel lock clean $(PACKAGES)
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 14
+
+demo: packages-run build ## set up, build, record a boot into demo.boot, show it, write demo.html
+	firstlight record -o demo.boot --force
+	firstlight show demo.boot
+	firstlight report demo.boot -o demo.html --force
+
+test: packages-run packages-test build ## set up, build, and run every test
+	cargo test --workspace --locked --quiet
+	$(PY) -m pytest $(PYTEST_ARGS)
+
+lint: packages-lint build ## check formatting, types and common faults
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked --quiet -- --deny warnings
+	$(PY) -m ruff format --check .
+	$(PY) -m ruff check .
+	$(PY) -m mypy
+	$(PY) -m mypy.stubtest firstlight._core --ignore-missing-stub
+	cd web && npm run --silent lint
+
+bench: packages-run build ## run every benchmark in benches/; each prints its figure and what it is compared with
+	for bench in benches/*.py; do $(PY) $$bench; done
+
+build: binding plugin guest web ## build everything that Firstlight is made of
+
+binding: $(STAMPS)/binding ## build firstlight._core and install the package into .venv, editable
+plugin: $(ASSETS)/firstlight-plugin.so ## build the plugin that QEMU loads
+guest: $(ASSETS)/firstlight-guest ## build the first process of the guest, static
+web: $(ASSETS)/page.html ## build the report page
+
+wheel: build ## build the wheel into dist/
+	$(PY) -m maturin build --release --locked --out dist
+
+lock: $(UV) ## write the locked requirements anew, from pyproject.toml and requirements-*.in
+	$(COMPILE) requirements-uv.in -o requirements-uv.txt
+	$(COMPILE) pyproject.toml requirements-dev.in -o requirements.txt
+
+clean: ## remove what was built; the environment in .venv and .build/uv stays
+	rm -rf $(STAMPS) $(ASSETS) target dist web/dist web/node_modules demo.boot demo.html src/firstlight/_core*.so
+
+$(PACKAGES): packages-%:
+	@make/packages.sh $*
+
+$(UV): requirements-uv.txt | packages-python
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo 'error: Python 3.11 or newer is needed; `$(PYTHON)` is older' >&2; \
+		echo 'hint: name another one: `make PYTHON=python3.12 $(MAKECMDGOALS)`' >&2; exit 1; }
+	$(PYTHON) -m venv .build/uv
+	.build/uv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	touch $@
+
+.venv/pyvenv.cfg: $(UV)
+	$(UV) venv --quiet --clear --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')" .venv
+
+$(STAMPS)/python: requirements.txt .venv/pyvenv.cfg
+	$(UV) pip sync --quiet --python $(PY) --require-hashes requirements.txt
+	mkdir -p $(@D) && touch $@
+
+$(STAMPS)/binding: $(STAMPS)/python pyproject.toml $(call rust,model profile python) | packages-build
+	$(PY) -m maturin develop --release --locked --uv --quiet
+	mkdir -p $(@D) && touch $@
+
+$(ASSETS)/firstlight-plugin.so: $(call rust,profile plugin) | packages-build
+	cargo build --release --locked --quiet -p firstlight-plugin
+	install -D -m 755 target/release/libfirstlight_plugin.so $@
+
+# The static C library makes the guest one file; the target is named so that build scripts keep the host's flags.
+$(ASSETS)/firstlight-guest: $(call rust,guest) | packages-build
+	RUSTFLAGS='-C target-feature=+crt-static -C relocation-model=static' cargo build --release --locked --quiet \
+		-p firstlight-guest --target x86_64-unknown-linux-gnu --target-dir target/guest
+	install -D -m 755 target/guest/x86_64-unknown-linux-gnu/release/firstlight-guest $@
+
+$(STAMPS)/npm: web/package-lock.json | packages-build
+	cd web && npm ci --no-audit --no-fund --loglevel=error
+	mkdir -p $(@D) && touch $@
+
+$(ASSETS)/page.html: $(STAMPS)/npm $(WEB)
+	cd web && npm run --silent build
+	install -D -m 644 web/dist/index.html $@
