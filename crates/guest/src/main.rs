@@ -1,0 +1,141 @@
+//! Firstlight's guest helper: first process of the initramfs, and the program behind the ready unit.
+//!
+//! `docs/formats/guest-report.md` says what it does and what it writes; `docs/design/guest.md` says why.
+
+mod config;
+mod error;
+mod facts;
+mod mark;
+mod modules;
+mod mounts;
+mod port;
+mod report;
+mod switch_root;
+mod systemd;
+
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use rustix::system::{reboot, RebootCommand};
+use rustix::time::{clock_gettime, ClockId};
+
+use crate::config::{Action, Config};
+use crate::error::{Context, Error, Result};
+use crate::mark::{give, Mark};
+use crate::port::Port;
+use crate::report::Writer;
+
+const CONFIG: &str = "/firstlight.conf";
+const USAGE: &str = "usage: firstlight-guest ready [PORT]\n\
+                     Without a subcommand it is the first process of a guest, and nothing else.\n";
+
+fn main() -> ExitCode {
+    if rustix::process::getpid().is_init() {
+        // The kernel hands words of its command line that it does not know to the first process: they mean nothing.
+        give(Mark::GuestStart);
+        first_process();
+    }
+    let mut arguments = std::env::args_os().skip(1);
+    match (arguments.next(), arguments.next(), arguments.next()) {
+        (Some(verb), port, None) if verb == "ready" => {
+            ready(&port.map_or_else(|| Config::default().report, PathBuf::from), None);
+            power_off()
+        }
+        _ => {
+            let _ = io::stderr().write_all(USAGE.as_bytes());
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Does what the configuration says, and powers off.
+fn first_process() -> ! {
+    let mut config = Config::default();
+    if let Err(error) = run(&mut config) {
+        say(&format!("error: {error}"));
+        let outcome = write_report(&config.report, |report| report.record("error", error.to_string().as_bytes()));
+        tell(outcome);
+    }
+    power_off()
+}
+
+fn run(config: &mut Config) -> Result<()> {
+    mounts::mount_kernel_file_systems()?;
+    *config = Config::parse(&std::fs::read_to_string(CONFIG).context("read", CONFIG)?)?;
+    if config.action == Action::Symbols {
+        let symbols = std::fs::read("/proc/kallsyms").context("read", "/proc/kallsyms")?;
+        return write_report(&config.report, |report| report.record("kallsyms", &symbols));
+    }
+    modules::load_all(&config.modules)?;
+    if let Some(device) = &config.root {
+        return Err(switch_root::switch(config, device));
+    }
+    let failure = config.script.as_deref().and_then(|script| run_script(script).err());
+    ready(&config.report, failure.as_ref());
+    Ok(())
+}
+
+/// The user land of an initramfs is one shell script; that it failed is told after the mark.
+fn run_script(script: &Path) -> Result<()> {
+    let status = Command::new("/bin/sh").arg(script).env("PATH", "/bin").status().context("run", script)?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(Error::Script { path: script.to_owned(), status })
+    }
+}
+
+/// Says so, gives the ready mark, then reports: all of the report is outside the recorded boot.
+fn ready(port: &Path, failure: Option<&Error>) {
+    say("ready");
+    give(Mark::Ready);
+    let now = clock_gettime(ClockId::Monotonic);
+    let clock_ns = i128::from(now.tv_sec) * 1_000_000_000 + i128::from(now.tv_nsec);
+    let outcome = write_report(port, |report| {
+        facts::write_all(report, clock_ns)?;
+        if let Some(units) = systemd::failed_units() {
+            report.record("systemd.failed", &units)?;
+        }
+        failure.map_or(Ok(()), |error| report.record("error", error.to_string().as_bytes()))
+    });
+    tell(outcome);
+}
+
+fn write_report(port: &Path, records: impl FnOnce(&mut Writer<Port>) -> io::Result<()>) -> Result<()> {
+    let write = |port: Port| {
+        let mut report = Writer::new(port)?;
+        records(&mut report)?;
+        report.end()?.finish()
+    };
+    write(Port::open(port)?).context("write the report to", port)
+}
+
+/// A report that could not be written can only be told on the console.
+fn tell(outcome: Result<()>) {
+    if let Err(error) = outcome {
+        say(&format!("error: {error}"));
+    }
+}
+
+/// One line on the console. Standard output is the console only for the first process, so it is opened by name.
+fn say(line: &str) {
+    if let Ok(mut console) = OpenOptions::new().write(true).open("/dev/console") {
+        let _ = console.write_all(format!("firstlight: {line}\n").as_bytes());
+    }
+}
+
+/// Directly, without asking an init: the boot is over, and a shutdown is not what is recorded.
+fn power_off() -> ! {
+    if let Ok(console) = OpenOptions::new().write(true).open("/dev/console") {
+        let _ = rustix::termios::tcdrain(&console);
+    }
+    rustix::fs::sync();
+    loop {
+        if let Err(error) = reboot(RebootCommand::PowerOff) {
+            say(&format!("error: cannot power off: {error}"));
+        }
+        std::thread::sleep(std::time::Duration::from_secs(1));
+    }
+}
