@@ -1,0 +1,224 @@
+"""Small synthetic bundles, written with Polars alone from `docs/formats/boot-bundle.md`.
+
+They hold what a real bundle holds: phases that partition the boot, a tree whose totals add up, the same by phase.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from boot_tree import PHASES, Tree, boot_tree
+
+#: Names that attack whatever shows them: HTML, a script's end, terminal escapes, a formula, control characters.
+HOSTILE = [
+    "<img src=x onerror=alert(1)>",
+    "</script><script>alert(2)</script>",
+    "\x1b]0;owned\x07\x1b[31mred",
+    '=cmd|"/c calc"!A1',
+    "[bold red]markup[/]",
+    "two\nlines\ttabbed\x00nul\u202egnp.exe",
+    "a" * 4000,
+]
+
+SCHEMA: dict[str, dict[str, pl.DataType | type[pl.DataType]]] = {
+    "marks": {"mark": pl.String, "time_ns": pl.Int64, "instructions": pl.Int64, "idle_ns": pl.Int64,
+              "source": pl.String, "detail": pl.String},
+    "spans": {"span": pl.Int64, "parent": pl.Int64, "kind": pl.String, "name": pl.String, "track": pl.String,
+              "level": pl.String, "start_ns": pl.Int64, "end_ns": pl.Int64, "instructions": pl.Int64,
+              "idle_ns": pl.Int64},
+    "calls": {"node": pl.Int64, "parent": pl.Int64, "function": pl.String, "module": pl.String, "kind": pl.String,
+              "calls": pl.Int64, "self_instructions": pl.Int64, "total_instructions": pl.Int64, "self_ns": pl.Int64,
+              "total_ns": pl.Int64},
+    "phase_calls": {"node": pl.Int64, "phase": pl.String, "calls": pl.Int64, "self_instructions": pl.Int64,
+                    "self_ns": pl.Int64},
+    "log": {"line": pl.Int64, "time_ns": pl.Int64, "source": pl.String, "text": pl.String},
+    "counters": {"counter": pl.String, "time_ns": pl.Int64, "value": pl.Int64},
+    "facts": {"fact": pl.String, "value": pl.String},
+}  # fmt: skip
+
+Row = tuple[Any, ...]
+
+
+def make_bundle(
+    directory: Path,
+    *,
+    name: str = "a.boot",
+    hostile: bool = False,
+    failed: bool = False,
+    profile: bool = True,
+    live: bool = False,
+    seed: int = 1,
+    shift: int = 0,
+    schema_version: int = 1,
+) -> Path:
+    """Write a bundle of an invented boot of about 300 tree nodes below *directory*; returns its path.
+
+    :param hostile: names, console lines and facts that attack whatever shows them.
+    :param failed: the boot panicked in its last phase, which has no end.
+    :param profile: with a calling-context tree; without, `calls` and `phase_calls` have no rows.
+    :param live: recorded in live mode: no instructions, no idle, no profile.
+    """
+    profile = profile and not live
+    tree, initcalls = boot_tree(seed, shift)
+    if hostile:
+        for number, bad in enumerate(HOSTILE):
+            node = tree.add(bad, 0, PHASES[-1], 20_000_000 + number, module=bad)
+            tree.add(bad, node, PHASES[-1], 1_000 + number)
+    marks, spans, counters = _timeline(tree, initcalls, live=live, failed=failed)
+    text = _console(failed) + (HOSTILE if hostile else [])
+    rows: dict[str, list[Row]] = {
+        "marks": marks,
+        "spans": spans,
+        "calls": _calls(tree) if profile else [],
+        "phase_calls": _phase_calls(tree) if profile else [],
+        "log": [(i, 1_000_000 * i if i % 3 else None, "console", line) for i, line in enumerate(text)],
+        "counters": counters,
+        "facts": sorted(_facts() + ([(f"device.pci/{bad}", bad) for bad in HOSTILE] if hostile else [])),
+    }
+    path = directory / name
+    (path / "raw").mkdir(parents=True)
+    (path / "raw" / "console.log").write_text("\n".join(text), encoding="utf-8")
+    for table, schema in SCHEMA.items():
+        frame = pl.DataFrame(rows[table], schema=schema, orient="row")
+        frame.write_parquet(path / f"{table}.parquet", compression="zstd", metadata={"firstlight.schema": "1"})
+    manifest = _manifest(path, rows, tree, live=live, failed=failed, profile=profile, shift=shift)
+    manifest["schema_version"] = schema_version
+    if hostile:
+        manifest["recipe"]["append"] = manifest["recipe"]["command_line"] = HOSTILE[0] + HOSTILE[2]
+    (path / "manifest.json").write_text(json.dumps(manifest, indent=2), encoding="utf-8")
+    return path
+
+
+def _timeline(
+    tree: Tree, initcalls: dict[str, list[tuple[str, int]]], *, live: bool, failed: bool
+) -> tuple[list[Row], list[Row], list[Row]]:
+    """Marks, spans and counters: each phase is as long as what the tree spent in it."""
+    marks: list[Row] = []
+    spans: list[Row] = []
+    counters: list[Row] = []
+    now = executed = idled = 0
+    subtree = _totals(tree)
+    for phase in PHASES:
+        executes = sum(node.instructions.get(phase, 0) for node in tree.nodes)
+        lasts = sum(node.ns.get(phase, 0) for node in tree.nodes)
+        idles = sum(node.ns.get(phase, 0) for node in tree.nodes if node.kind == "idle")
+        figures = (None, None) if live else (executed, idled)
+        source, mark = ("reset", "power_on") if phase == "firmware" else ("function", f"{phase}_start")
+        marks.append((mark, now, *figures, source, ""))
+        open_ended = failed and phase == PHASES[-1]
+        figures = (None, None) if live or open_ended else (executes, idles)
+        number = len(spans)
+        spans.append((number, None, "phase", phase, "boot", None, now, None if open_ended else now + lasts, *figures))
+        start = now
+        for function, node in initcalls.get(phase.removeprefix("initcalls_"), []):
+            instructions, took = subtree[node]
+            figures = (None, None) if live else (instructions, 0)
+            level = phase.removeprefix("initcalls_")
+            spans.append((len(spans), number, "initcall", function, "task 1", level, start, start + took, *figures))
+            start += took
+        now, executed, idled = now + lasts, executed + executes, idled + idles
+        if idles and not live:
+            counters.append(("idle_ns", now, idled))
+    if not failed:
+        marks.append(("ready", now, *((None, None) if live else (executed, idled)), "no-operation", ""))
+    return marks, spans, counters
+
+
+def _totals(tree: Tree) -> list[tuple[int, int]]:
+    """Instructions and nanoseconds of every node with all below it."""
+    totals = [[sum(node.instructions.values()), sum(node.ns.values())] for node in tree.nodes]
+    for number in range(len(tree.nodes) - 1, 0, -1):
+        parent = tree.nodes[number].parent
+        assert parent is not None
+        for unit in (0, 1):
+            totals[parent][unit] += totals[number][unit]
+    return [(instructions, ns) for instructions, ns in totals]
+
+
+def _calls(tree: Tree) -> list[Row]:
+    return [
+        (number, node.parent, node.function, node.module, node.kind, sum(node.calls.values()),
+         sum(node.instructions.values()), instructions, sum(node.ns.values()), ns)
+        for (number, node), (instructions, ns) in zip(enumerate(tree.nodes), _totals(tree), strict=True)
+    ]  # fmt: skip
+
+
+def _phase_calls(tree: Tree) -> list[Row]:
+    rows = []
+    for number, node in enumerate(tree.nodes):
+        for phase in PHASES:
+            row = tuple(table.get(phase, 0) for table in (node.calls, node.instructions, node.ns))
+            if any(row):
+                rows.append((number, phase, *row))
+    return rows
+
+
+def _console(failed: bool) -> list[str]:
+    lines = [
+        "Linux version 6.1.0-56-cloud-amd64 (debian-kernel@lists.debian.org)",
+        "Command line: console=ttyS0 nokaslr",
+        "BIOS-provided physical RAM map:",
+        "tsc: Fast TSC calibration using PIT",
+        "Run /init as init process",
+    ]
+    panic = ["Kernel panic - not syncing: VFS: Unable to mount root fs on unknown-block(0,0)", "---[ end Kernel panic"]
+    return lines + (panic if failed else [])
+
+
+def _facts() -> list[tuple[str, str]]:
+    return [
+        ("clocksource.current", "tsc"),
+        ("device.pci/0000:00:00.0", ""),
+        ("device.platform/serial8250", "serial8250"),
+        ("kernel.command_line", "console=ttyS0 nokaslr"),
+        ("kernel.lpj", "4000000"),
+        ("kernel.release", "6.1.0-56-cloud-amd64"),
+        ("kernel.tainted", "0"),
+        ("kernel.warnings", "0"),
+        ("memory.total_bytes", "520093696"),
+        ("module.ext4", "987136"),
+        ("mount./", "rootfs rootfs rw"),
+    ]
+
+
+def _manifest(
+    path: Path, rows: dict[str, list[Row]], tree: Tree, *, live: bool, failed: bool, profile: bool, shift: int
+) -> dict[str, Any]:
+    executed, took = _totals(tree)[0]
+    idle = sum(sum(node.ns.values()) for node in tree.nodes if node.kind == "idle")
+    holds = {"holds": True, "value": 0}
+    names = ("total_at_least_self", "totals_add_up", "stacks_accounted", "returns_matched", "clock_checked")
+    failure = {"reason": "panic", "detail": "Kernel panic - not syncing: VFS: Unable to mount root fs",
+               "console_tail": _console(failed)[-3:]}  # fmt: skip
+    return {
+        "schema_version": 1,
+        "tool": {"name": "firstlight", "version": "0.1.0"},
+        "mode": "live" if live else "exact",
+        "status": "failed" if failed else "complete",
+        "failure": failure if failed else None,
+        "clock": {"kind": "host", "unit": "ns", "origin": "power_on", "icount_shift": None} if live else
+                 {"kind": "virtual", "unit": "ns", "origin": "power_on", "icount_shift": shift},
+        "recipe": {
+            "architecture": "x86_64", "machine": "pc-i440fx-7.2", "cpu": "Nehalem", "memory": "512M",
+            "kernel": "vmlinuz-6.1.0-56-cloud-amd64", "initrd": None, "rootfs": None, "append": "",
+            "command_line": "console=ttyS0 nokaslr", "modules": [], "icount_shift": None if live else shift,
+            "rtc": "2024-01-01T00:00:00", "seed": 1, "profile": profile,
+        },
+        "digests": {"kernel": hashlib.sha256(b"kernel").hexdigest(), "qemu": hashlib.sha256(b"qemu").hexdigest()},
+        "versions": {"qemu": "QEMU emulator version 7.2.22 (Debian 1:7.2+dfsg-7+deb12u18)", "plugin_api": 1},
+        "completeness": {"complete": not failed, "missing": ["the report of the guest"] if failed else []},
+        "invariants": {"self_sums_to_executed": {"holds": True, "value": executed, "executed": executed},
+                       **dict.fromkeys(names, holds)} if profile else {},
+        "totals": {"instructions": None if live else executed, "virtual_ns": took, "idle_ns": None if live else idle},
+        "tables": {table: {"rows": len(rows[table]),
+                           "sha256": hashlib.sha256((path / f"{table}.parquet").read_bytes()).hexdigest()}
+                   for table in SCHEMA},
+        "repeat": "firstlight record -o a.boot",
+        "recorded_at": "2024-05-01T12:00:00Z",
+        "host": {"cpu": "invented", "cores": 2},
+    }  # fmt: skip
