@@ -1,0 +1,136 @@
+"""A boot: its manifest and its tables as Polars frames."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from firstlight.boot.manifest import Manifest
+from firstlight.boot.near import unknown_name
+from firstlight.boot.tables import read_table
+from firstlight.errors import BundleError
+
+
+class Boot:
+    """One recorded boot; :func:`firstlight.open` makes it. A table is read when it is first asked for.
+
+    Times are nanoseconds of the clock that ``manifest.clock`` names, from the first mark.
+
+    >>> import firstlight
+    >>> boot = firstlight.open(bundle)
+    >>> boot.manifest.mode, boot.phases()["phase"][0]
+    ('exact', 'firmware')
+    """
+
+    def __init__(self, path: Path, manifest: Manifest) -> None:
+        self.path = path
+        self.manifest = manifest
+        self._frames: dict[str, pl.DataFrame] = {}
+
+    def __repr__(self) -> str:
+        return f"<Boot {str(self.path)!r}: {self.manifest.mode}, {self.manifest.status}>"
+
+    def _table(self, table: str) -> pl.DataFrame:
+        if table not in self._frames:
+            promised = self.manifest.tables.get(table)
+            self._frames[table] = read_table(self.path, table, promised.rows if promised else None)
+        return self._frames[table]
+
+    def marks(self) -> pl.DataFrame:
+        """The named instants in order of time; columns as the format has them."""
+        return self._table("marks")
+
+    def spans(self) -> pl.DataFrame:
+        """Every interval: phases and initcalls; columns as the format has them."""
+        return self._table("spans")
+
+    def phases(self) -> pl.DataFrame:
+        """The phases in order; they partition the boot.
+
+        Columns: `phase`, `start_ns`, `end_ns`, `duration_ns`, `instructions`, `idle_ns`, `ended`. A phase that the boot
+        never left ends at the freeze: `ended` is false.
+
+        >>> phases = firstlight.open(bundle).phases()
+        >>> phases["duration_ns"].sum() == firstlight.open(bundle).manifest.totals.virtual_ns
+        True
+        """
+        freeze = self.manifest.totals.virtual_ns
+        end = pl.coalesce(pl.col("end_ns"), pl.lit(freeze, dtype=pl.Int64))
+        return (
+            self.spans()
+            .filter(pl.col("kind") == "phase")
+            .sort("start_ns", "span")
+            .select(
+                pl.col("name").alias("phase"),
+                "start_ns",
+                end.alias("end_ns"),
+                (end - pl.col("start_ns")).alias("duration_ns"),
+                "instructions",
+                "idle_ns",
+                pl.col("end_ns").is_not_null().alias("ended"),
+            )
+        )
+
+    def calls(self) -> pl.DataFrame:
+        """The calling-context tree, parents before children; columns as the format has them."""
+        return self._table("calls")
+
+    def phase_calls(self) -> pl.DataFrame:
+        """What each node of the tree did by itself in each phase; columns as the format has them."""
+        return self._table("phase_calls")
+
+    def log(self) -> pl.DataFrame:
+        """The lines of the console; columns as the format has them."""
+        return self._table("log")
+
+    def counters(self) -> pl.DataFrame:
+        """Figures that change over time; columns as the format has them."""
+        return self._table("counters")
+
+    def facts(self) -> pl.DataFrame:
+        """What was true of the system once it was up; columns as the format has them."""
+        return self._table("facts")
+
+    def functions(self, phase: str | None = None, under: str | None = None) -> pl.DataFrame:
+        """The kd table: one row for every function, the largest total first.
+
+        Columns: `function`, `module`, `kind`, `count`, `total_instructions`, `total_ns`, `average_ns`,
+        `self_instructions`, `self_ns`, `max_sub` (the direct callee with the largest total of its own) and
+        `max_sub_count` (its calls from this function). Self adds up to the whole; total counts a recursion once.
+
+        :param phase: only what ran in this phase.
+        :param under: only what this function did, itself and everything it called.
+        :raises BundleError: when the boot has no profile, or does not know the phase or the function.
+        """
+        from firstlight.boot.functions import kd_table  # the engine is only loaded where it is needed
+
+        self.check_profile()
+        if phase is not None:
+            self.check_phase(phase)
+        if under is not None:
+            self.check_function(under)
+        return kd_table(self.path, phase, under)
+
+    def check_profile(self) -> None:
+        """Check that the boot has a calling-context tree.
+
+        :raises BundleError: when it was recorded without a profile.
+        """
+        if self.calls().is_empty():
+            hint = "record in exact mode, without `--no-profile`"
+            raise BundleError("this boot has no profile", where=str(self.path), hint=hint)
+
+    def check_phase(self, phase: str) -> None:
+        """Check that the boot has a phase of this name.
+
+        :raises BundleError: when it has not; the hint names the nearest.
+        """
+        unknown_name("phase", phase, self.phases()["phase"].to_list(), str(self.path))
+
+    def check_function(self, function: str) -> None:
+        """Check that a function of this name was called in the boot.
+
+        :raises BundleError: when it was not; the hint names the nearest.
+        """
+        unknown_name("function", function, self.calls()["function"].unique().to_list(), str(self.path))

@@ -1,0 +1,41 @@
+"""The kd table of a boot, made by the engine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from firstlight import _core
+from firstlight.errors import BundleError
+
+#: The columns of the kd table.
+KD_SCHEMA: dict[str, pl.DataType] = {
+    "function": pl.String(),
+    "module": pl.String(),
+    "kind": pl.String(),
+    "count": pl.Int64(),
+    "total_instructions": pl.Int64(),
+    "total_ns": pl.Int64(),
+    "average_ns": pl.Int64(),
+    "self_instructions": pl.Int64(),
+    "self_ns": pl.Int64(),
+    "max_sub": pl.String(),
+    "max_sub_count": pl.Int64(),
+}
+
+
+def kd_table(bundle: Path, phase: str | None = None, under: str | None = None) -> pl.DataFrame:
+    """One row for every function of the bundle at *bundle*, the largest total first.
+
+    :param phase: only what ran in this phase.
+    :param under: only what this function did, itself and everything it called.
+    :raises BundleError: when the tables cannot be read.
+    """
+    try:
+        columns = _core.kd_table(str(bundle), phase, under)
+    except (ValueError, OSError) as error:
+        raise BundleError(str(error), where=str(bundle)) from error
+    return pl.DataFrame(columns, schema=KD_SCHEMA).sort(
+        "total_ns", "total_instructions", "function", descending=[True, True, False], nulls_last=True
+    )

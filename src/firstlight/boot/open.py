@@ -1,0 +1,60 @@
+"""Opening a bundle."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from firstlight.boot.boot import Boot
+from firstlight.boot.manifest import SCHEMA_VERSION, Manifest
+from firstlight.errors import BundleError
+
+
+def open(path: str | os.PathLike[str]) -> Boot:
+    """Open the boot bundle at *path*; its tables are read when they are asked for.
+
+    :raises BundleError: when there is nothing, something that is no bundle, one of a newer schema, or a damaged one.
+
+    >>> import firstlight
+    >>> firstlight.open(bundle).manifest.totals.idle_ns
+    124000527
+    """
+    bundle = Path(path)
+    where = str(bundle)
+    if not bundle.exists():
+        raise BundleError("no such bundle", where=where, hint=f"`firstlight record -o {where}` records one")
+    if not bundle.is_dir():
+        raise BundleError("not a boot bundle: it is a file", where=where, hint="a bundle is a directory `NAME.boot`")
+    try:
+        text = (bundle / "manifest.json").read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        hint = "a bundle is a directory `NAME.boot` that holds `manifest.json`"
+        raise BundleError("not a boot bundle: it has no manifest", where=where, hint=hint) from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise BundleError(f"the manifest cannot be read: {error}", where=where) from error
+    return Boot(bundle, _manifest(text, str(bundle / "manifest.json")))
+
+
+def _manifest(text: str, where: str) -> Manifest:
+    """Check the text of a manifest; a newer version is told apart before anything else in it is looked at."""
+    try:
+        raw = json.loads(text)
+    except json.JSONDecodeError as error:
+        place = f"{where}:{error.lineno}:{error.colno}"
+        raise BundleError(f"the manifest is damaged: {error.msg}", where=place) from error
+    except RecursionError as error:
+        raise BundleError("the manifest is damaged: it is nested too deeply", where=where) from error
+    if not isinstance(raw, dict) or type(raw.get("schema_version")) is not int:
+        raise BundleError("not the manifest of a boot bundle: it names no schema version", where=where)
+    if raw["schema_version"] > SCHEMA_VERSION:
+        message = f"the bundle has schema version {raw['schema_version']}, this Firstlight reads up to {SCHEMA_VERSION}"
+        raise BundleError(message, where=where, hint="update Firstlight")
+    try:
+        return Manifest.model_validate_json(text)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"]) or "manifest"
+        raise BundleError(f"the manifest is damaged: `{field}`: {first['msg']}", where=where) from error

@@ -1,0 +1,92 @@
+"""Reading the Parquet tables of a bundle."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from firstlight.errors import BundleError
+
+#: Every table of a bundle with its columns, as `docs/formats/boot-bundle.md` specifies them.
+SCHEMAS: dict[str, dict[str, pl.DataType]] = {
+    "marks": {
+        "mark": pl.String(),
+        "time_ns": pl.Int64(),
+        "instructions": pl.Int64(),
+        "idle_ns": pl.Int64(),
+        "source": pl.String(),
+        "detail": pl.String(),
+    },
+    "spans": {
+        "span": pl.Int64(),
+        "parent": pl.Int64(),
+        "kind": pl.String(),
+        "name": pl.String(),
+        "track": pl.String(),
+        "level": pl.String(),
+        "start_ns": pl.Int64(),
+        "end_ns": pl.Int64(),
+        "instructions": pl.Int64(),
+        "idle_ns": pl.Int64(),
+    },
+    "calls": {
+        "node": pl.Int64(),
+        "parent": pl.Int64(),
+        "function": pl.String(),
+        "module": pl.String(),
+        "kind": pl.String(),
+        "calls": pl.Int64(),
+        "self_instructions": pl.Int64(),
+        "total_instructions": pl.Int64(),
+        "self_ns": pl.Int64(),
+        "total_ns": pl.Int64(),
+    },
+    "phase_calls": {
+        "node": pl.Int64(),
+        "phase": pl.String(),
+        "calls": pl.Int64(),
+        "self_instructions": pl.Int64(),
+        "self_ns": pl.Int64(),
+    },
+    "log": {"line": pl.Int64(), "time_ns": pl.Int64(), "source": pl.String(), "text": pl.String()},
+    "counters": {"counter": pl.String(), "time_ns": pl.Int64(), "value": pl.Int64()},
+    "facts": {"fact": pl.String(), "value": pl.String()},
+}
+
+
+def read_table(bundle: Path, table: str, rows: int | None = None) -> pl.DataFrame:
+    """Read a table of the bundle at *bundle*, with exactly the columns of its schema.
+
+    :param table: a name in :data:`SCHEMAS`.
+    :param rows: how many rows the manifest promises; not checked when not given.
+    :raises BundleError: when the file is missing, damaged, or holds something else.
+
+    >>> read_table(bundle, "marks").columns[:2]
+    ['mark', 'time_ns']
+    """
+    path = bundle / f"{table}.parquet"
+    if not path.is_file():
+        raise BundleError(
+            f"the table `{table}` is missing", where=str(path), hint="the bundle is not whole; record again"
+        )
+    try:
+        frame = pl.read_parquet(path, glob=False, hive_partitioning=False, memory_map=False)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise _damaged(path, str(error).partition("\n")[0]) from error
+    except pl.exceptions.PanicException as error:  # a base exception: Polars meets some damage with a panic
+        raise _damaged(path, "it cannot be decoded") from error
+    schema = SCHEMAS[table]
+    for column, dtype in schema.items():
+        if column not in frame.columns:
+            raise _damaged(path, f"column `{column}` is missing")
+        if frame.schema[column] != dtype:
+            raise _damaged(path, f"column `{column}` is {frame.schema[column]} instead of {dtype}")
+    if rows is not None and frame.height != rows:
+        raise _damaged(path, f"it has {frame.height} rows instead of {rows}")
+    return frame.select(schema)
+
+
+def _damaged(path: Path, detail: str) -> BundleError:
+    hint = "the file was cut off or changed; copy the bundle again, or record it again"
+    return BundleError(f"damaged table: {detail}", where=str(path), hint=hint)
