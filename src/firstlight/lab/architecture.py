@@ -1,0 +1,105 @@
+"""Everything that is particular to one kind of guest processor stands here, and nowhere else in the laboratory."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class FunctionMark:
+    """A mark that is given by the first entry of a kernel function.
+
+    A compiler may inline a function, and it is then no symbol of that kernel: the first of the candidates that
+    is one counts.
+    """
+
+    mark: str
+    functions: tuple[str, ...]
+
+    def found_in(self, symbols: frozenset[str]) -> str | None:
+        """The candidate that this kernel has, with the compiler's suffix if it has one (`smp_init.isra.0`).
+
+        >>> FunctionMark("initcalls", ("do_basic_setup", "driver_init")).found_in(frozenset({"driver_init"}))
+        'driver_init'
+        """
+        for function in self.functions:
+            if function in symbols:
+                return function
+            suffixed = sorted(name for name in symbols if name.startswith(function + ".") and ".cold" not in name)
+            if suffixed:
+                return suffixed[0]
+        return None
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """What the laboratory has to know about one kind of guest.
+
+    >>> X86_64.machine, X86_64.console_device
+    ('pc-q35-7.2', 'ttyS0')
+    """
+
+    name: str
+    qemu_binary: str
+    machine: str
+    """Versioned type, present in every QEMU that is supported, so that the hardware is the same in all of them."""
+    cpu: str
+    """Versioned model that TCG emulates without leaving a feature out (QEMU warns otherwise)."""
+    versioned_machine: str
+    """Regular expression of the machine types that may be chosen in exact mode."""
+    unsteady_cpus: frozenset[str]
+    """CPU models whose features depend on the host or on QEMU's version."""
+    nvdimm_property: str
+    """What has to be added to the machine type for persistent memory."""
+    firmware_files: tuple[str, ...]
+    """What QEMU's data directory gives to the machine: they are executed, so they are inputs."""
+    console_device: str
+    report_device: str
+    kernel_package: str
+    """The distribution's kernel for virtual machines."""
+    pmem_device: str
+    """Block device of the first persistent memory."""
+    pmem_modules: tuple[str, ...]
+    """Kernel modules for a root file system in persistent memory, without what they depend on."""
+    marks: tuple[FunctionMark, ...]
+    """In the order of the boot. The plugin itself gives power on, decompression, kernel entry, the levels of
+    initcalls, the first user instruction, `ready` and `panic`."""
+    default_memory: str = "512M"
+    default_rootfs_memory: str = "1G"
+
+    def is_versioned_machine(self, machine: str) -> bool:
+        """Whether a machine type means the same hardware in every QEMU that has it.
+
+        >>> X86_64.is_versioned_machine("pc-q35-7.2"), X86_64.is_versioned_machine("q35")
+        (True, False)
+        """
+        return re.fullmatch(self.versioned_machine, machine) is not None
+
+
+X86_64 = Architecture(
+    name="x86_64",
+    qemu_binary="qemu-system-x86_64",
+    machine="pc-q35-7.2",
+    cpu="qemu64-v1",
+    versioned_machine=r"pc-(q35|i440fx)-\d+\.\d+(\.\d+)?",
+    unsteady_cpus=frozenset({"host", "max", "base"}),
+    nvdimm_property="nvdimm=on",
+    firmware_files=("bios-256k.bin", "kvmvapic.bin", "linuxboot_dma.bin"),
+    console_device="ttyS0",
+    report_device="ttyS1",
+    kernel_package="linux-image-cloud-amd64",
+    pmem_device="/dev/pmem0",
+    # ext4 and the pieces it loads by name (checksums) are left out where the kernel has them built in.
+    pmem_modules=("nfit", "nd_pmem", "ext4", "crc32c_generic"),
+    marks=(
+        FunctionMark("kernel_start", ("start_kernel",)),
+        FunctionMark("rest_init", ("rest_init",)),
+        FunctionMark("kernel_init", ("kernel_init_freeable",)),
+        FunctionMark("smp_init", ("smp_init",)),
+        # driver_init is the first thing of weight in do_basic_setup.
+        FunctionMark("initcalls", ("do_basic_setup", "driver_init")),
+        FunctionMark("free_init_memory", ("free_initmem",)),
+        FunctionMark("run_init", ("run_init_process", "kernel_execve")),
+    ),
+)

@@ -1,0 +1,72 @@
+"""The guest's console, followed while it grows."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+PANIC = re.compile(rb"Kernel panic - not syncing")
+_LONGEST_LINE = 1 << 16
+"""Bytes of an unfinished line that are looked at; a guest may print megabytes without a line end."""
+
+
+class Console:
+    """Follows the file that the console is written to, and looks for what ends a boot.
+
+    :param path: the file; it need not be there yet.
+    :param ready: a pattern on single lines, finished or not.
+    """
+
+    def __init__(self, path: Path, ready: str | None = None) -> None:
+        self._path = path
+        self._ready = re.compile(ready) if ready is not None else None
+        self._offset = 0
+        self._line = b""
+        self.size = 0
+        """Bytes so far."""
+        self.panicked = False
+        self.ready_line: str | None = None
+        """The line that matched, once one did."""
+        self.ready_offset: int | None = None
+        """Bytes of console up to the end of that line, as far as it was printed when it was seen."""
+
+    def poll(self) -> bool:
+        """Read what is new; whether there was anything."""
+        try:
+            with self._path.open("rb") as file:
+                file.seek(self._offset)
+                new = file.read(1 << 22)
+        except OSError:
+            return False
+        if not new:
+            return False
+        start = self._offset - len(self._line)
+        self._offset += len(new)
+        self.size = self._offset
+        *finished, rest = (self._line + new).split(b"\n")
+        for line in finished:
+            self._look(line, start + len(line))
+            start += len(line) + 1
+        self._look(rest, start + len(rest))
+        self._line = rest[-_LONGEST_LINE:]
+        return True
+
+    def _look(self, line: bytes, end: int) -> None:
+        if PANIC.search(line):
+            self.panicked = True
+        if self._ready is not None and self.ready_line is None:
+            text = line.rstrip(b"\r").decode(errors="replace")
+            if self._ready.search(text):
+                self.ready_line, self.ready_offset = text, end
+
+
+def last_lines(console: bytes, count: int = 20) -> list[str]:
+    """The last lines of a console, without empty ones at the end.
+
+    >>> last_lines(b"a\\r\\nb\\r\\n\\r\\n", 1)
+    ['b']
+    """
+    lines = [line.rstrip("\r") for line in console[-(1 << 20) :].decode(errors="replace").split("\n")]
+    while lines and not lines[-1].strip():
+        lines.pop()
+    return lines[-count:]

@@ -1,0 +1,192 @@
+"""From a recipe to QEMU's command line."""
+
+from __future__ import annotations
+
+import json
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+
+from firstlight.errors import LabError
+from firstlight.lab.architecture import Architecture
+from firstlight.lab.recipe import RTC, SEED, PersistentMemory, Recipe
+from firstlight.lab.sizes import format_size
+
+_MIB = 1 << 20
+
+
+@dataclass(frozen=True)
+class RunFiles:
+    """Where one run leaves its evidence: a private directory."""
+
+    directory: Path
+
+    @property
+    def console(self) -> Path:
+        """What the guest printed, byte for byte."""
+        return self.directory / "console.log"
+
+    @property
+    def report(self) -> Path:
+        """What the guest's helper wrote to the second serial port."""
+        return self.directory / "report.bin"
+
+    @property
+    def status(self) -> Path:
+        """The plugin's status line."""
+        return self.directory / "status.json"
+
+    @property
+    def profile(self) -> Path:
+        """The plugin's profile."""
+        return self.directory / "profile.flp"
+
+    @property
+    def plugin_config(self) -> Path:
+        """The plugin's configuration."""
+        return self.directory / "plugin.json"
+
+    @property
+    def log(self) -> Path:
+        """QEMU's own messages."""
+        return self.directory / "qemu.log"
+
+
+def kernel_command_line(architecture: Architecture, append: str) -> str:
+    """The kernel's command line: the console, fixed addresses (the symbols are those of a probe boot), then the
+    person's words.
+
+    >>> from firstlight.lab.architecture import X86_64
+    >>> kernel_command_line(X86_64, "quiet  ")
+    'console=ttyS0 nokaslr quiet'
+    """
+    return f"console={architecture.console_device} nokaslr {append}".strip()
+
+
+def quote_value(value: str) -> str:
+    """Quote a value within an option of QEMU, where a comma separates: it is doubled.
+
+    >>> quote_value("/images/a,b.img")
+    '/images/a,,b.img'
+    """
+    return value.replace(",", ",,")
+
+
+def qemu_arguments(recipe: Recipe, files: RunFiles, plugin: Path | None = None, accelerator: str = "tcg") -> list[str]:
+    """QEMU's arguments for one run of a recipe, without the program.
+
+    :param plugin: the plugin's shared object; loaded when given, with the configuration in *files*.
+    :param accelerator: of a live recording, `kvm` or `tcg`; an exact one has single-threaded TCG.
+
+    Source of the exact options: the design's part "Exact mode: what is known to work", measured on QEMU 7.2 and 10.0.
+    """
+    words = ["-machine", recipe.machine, "-cpu", recipe.cpu, "-smp", "1"]
+    memory = f"{recipe.memory // _MIB}M"
+    if recipe.image is not None:
+        words[1] += f",{recipe.architecture.nvdimm_property}"
+        limit = recipe.memory + recipe.image.size + 1024 * _MIB
+        memory += f",slots=1,maxmem={-(-limit // _MIB)}M"
+    words += ["-m", memory]
+    if recipe.live:
+        words += ["-accel", accelerator]
+    else:
+        words += ["-accel", "tcg,thread=single"]
+        words += ["-icount", f"shift={recipe.shift},sleep=off,align=off"]
+        words += ["-rtc", f"base={RTC},clock=vm"]
+    words += ["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-seed", str(SEED)]
+    words += ["-monitor", "none"]
+    for name, path in (("console", files.console), ("report", files.report)):
+        words += ["-chardev", f"file,id={name},path={quote_value(str(path))}", "-serial", f"chardev:{name}"]
+    if recipe.image is not None:
+        # Not shared: what the guest writes stays in this run, and the image is the same for the next.
+        backend = f"memory-backend-file,id=root,share=off,size={recipe.image.size}"
+        words += ["-object", f"{backend},mem-path={quote_value(str(recipe.image.path))}"]
+        words += ["-device", "nvdimm,id=nvdimm0,memdev=root"]
+    words += ["-kernel", str(recipe.kernel), "-initrd", quote_value(str(recipe.initrd))]
+    words += ["-append", recipe.command_line]
+    if plugin is not None:
+        words += ["-plugin", f"{quote_value(str(plugin))},config={quote_value(str(files.plugin_config))}"]
+    return [*words, *recipe.qemu_options]
+
+
+def write_plugin_config(recipe: Recipe, files: RunFiles, symbols: Path) -> None:
+    """Write the plugin's configuration (docs/formats/plugin.md) into the run's directory."""
+    limit = recipe.timeout_virtual_s
+    known = _function_names(symbols)
+    marks = [(each.mark, each.found_in(known)) for each in recipe.architecture.marks]
+    config = {
+        "symbols": str(symbols),
+        "output": str(files.profile),
+        "status": str(files.status),
+        "console": str(files.console),
+        "icount_shift": recipe.shift,
+        "ready": {
+            "nop": recipe.ready_pattern is None and recipe.guest_helper,
+            "console": recipe.ready_pattern,
+            "function": None,
+        },
+        "virtual_limit_ns": None if limit is None else round(limit * 1e9),
+        "marks": [{"mark": mark, "function": function} for mark, function in marks if function is not None],
+        "clock": "auto",
+    }
+    files.plugin_config.write_text(json.dumps(config, indent=1), encoding="utf-8")
+
+
+def _function_names(symbols: Path) -> frozenset[str]:
+    with symbols.open(encoding="utf-8", errors="replace") as lines:
+        fields = (line.split() for line in lines)
+        return frozenset(each[2] for each in fields if len(each) == 3 and each[1] in "tTwW")
+
+
+def check_memory(recipe: Recipe) -> None:
+    """Make sure that kernel, initramfs and image fit in the guest's memory, before anything is started.
+
+    The kernel says in its header how much it needs to start; the initramfs lies in memory twice while it is
+    unpacked; persistent memory needs 64 bytes of ordinary memory for each of its pages of 4 KiB. What they need
+    at least is a bound from below: a guest may still run out of memory later.
+
+    :raises LabError: naming what does not fit, and how much it needs.
+    """
+    kernel = kernel_memory(recipe.kernel)
+    initrd = 2 * recipe.initrd.stat().st_size
+    pages = recipe.image.size // 64 if recipe.image is not None else 0
+    needed = kernel + initrd + pages + 32 * _MIB
+    if recipe.memory >= needed:
+        return
+    largest = max((initrd, recipe.initrd), (pages, recipe.image.path if recipe.image else recipe.initrd))
+    where = recipe.kernel if kernel >= largest[0] else largest[1]
+    raise LabError(
+        f"{format_size(recipe.memory)} of memory are too small: kernel, initramfs and image need at least "
+        f"{format_size(needed)}",
+        where=str(where),
+        hint=f"give more, such as `--memory {-(-needed // (128 * _MIB)) * 128}M`",
+    )
+
+
+def kernel_memory(kernel: Path) -> int:
+    """How much memory in bytes a kernel needs to start, from its header (`pref_address` and `init_size` of the
+    Linux boot protocol 2.10); 0 when it does not say.
+    """
+    with kernel.open("rb") as file:
+        header = file.read(0x264)
+    if len(header) < 0x264 or header[0x202:0x206] != b"HdrS" or struct.unpack_from("<H", header, 0x206)[0] < 0x20A:
+        return 0
+    preferred, size = struct.unpack_from("<QI", header, 0x258)
+    return int(preferred) + int(size)
+
+
+def persistent_memory(path: Path, size: int) -> PersistentMemory:
+    """Check that an image can be attached, privately, as persistent memory.
+
+    :raises LabError: when QEMU could not open it. It maps the file privately, but opens it for writing.
+    """
+    try:
+        with path.open("r+b"):
+            pass
+    except OSError as error:
+        raise LabError(
+            f"the image cannot be opened: {error.strerror}",
+            where=str(path),
+            hint="QEMU opens it for writing though it never writes: make it writable for you, or copy it",
+        ) from error
+    return PersistentMemory(path, size)

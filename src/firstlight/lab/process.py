@@ -1,0 +1,150 @@
+"""One child process that never outlives us."""
+
+from __future__ import annotations
+
+import os
+import resource
+import select
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import Self
+
+from firstlight.errors import LabError
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a process ended."""
+
+    exit_code: int
+    """Negative: the signal that ended it."""
+    cpu_s: float
+    """User and system time of all its threads, seconds."""
+    max_rss_kib: int
+
+    @property
+    def killed_by(self) -> str | None:
+        """The signal's name, when a signal ended it."""
+        if self.exit_code >= 0:
+            return None
+        try:
+            return signal.Signals(-self.exit_code).name
+        except ValueError:
+            return f"signal {-self.exit_code}"
+
+
+class Process:
+    """A program in a session of its own, which ends with this object, and with this program.
+
+    The session keeps a Ctrl-C at the terminal from reaching the program before us. That even `kill -9` of
+    ourselves leaves nothing behind is the kernel's work: `setpriv --pdeathsig` (util-linux) asks it to kill the
+    program with its parent, and turns into the program; nothing of ours runs between fork and exec, where Python
+    code is unsafe in a process with threads.
+
+    :param command: the program and its arguments.
+    :param log: the file for everything it says.
+    """
+
+    def __init__(self, command: Sequence[str], log: Path) -> None:
+        setpriv = shutil.which("setpriv")
+        guard = [setpriv, "--pdeathsig", "KILL", "--"] if setpriv is not None else []
+        self.started = time.monotonic()
+        try:
+            with log.open("wb") as output:
+                self._child = subprocess.Popen(
+                    [*guard, *command],
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                    cwd=log.parent,
+                )
+        except OSError as error:
+            raise LabError(f"it cannot be started: {error.strerror}", where=command[0]) from error
+        self.pid = self._child.pid
+        self.ended: Ended | None = None
+        self._handle = os.pidfd_open(self.pid)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.end(grace_s=0)
+        os.close(self._handle)
+
+    @property
+    def running_s(self) -> float:
+        """Wall time since the start, seconds."""
+        return time.monotonic() - self.started
+
+    def wait(self, timeout_s: float) -> Ended | None:
+        """Wait for the end, at most so long; `None` when it still runs."""
+        if self.ended is None and select.select([self._handle], [], [], max(0.0, timeout_s))[0]:
+            _, status, usage = os.wait4(self.pid, 0)
+            self._child.returncode = os.waitstatus_to_exitcode(status)
+            self.ended = Ended(self._child.returncode, usage.ru_utime + usage.ru_stime, usage.ru_maxrss)
+        return self.ended
+
+    def cpu_s(self) -> float:
+        """CPU time so far, seconds; from `/proc/PID/stat`, as the kernel counts it."""
+        if self.ended is not None:
+            return self.ended.cpu_s
+        try:
+            fields = (
+                Path(f"/proc/{self.pid}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
+            )
+        except OSError:
+            return 0.0
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def end(self, grace_s: float = 10.0) -> Ended:
+        """End it: politely, so that the plugin writes its profile, then by force."""
+        if self.ended is None and grace_s > 0:
+            self._signal(signal.SIGTERM)
+            self.wait(grace_s)
+        if self.ended is None:
+            self._signal(signal.SIGKILL)
+        while (ended := self.wait(10.0)) is None:
+            continue
+        return ended
+
+    def _signal(self, number: signal.Signals) -> None:
+        with suppress(ProcessLookupError):
+            os.killpg(self.pid, number)
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Within it, SIGTERM and SIGHUP raise `KeyboardInterrupt` as Ctrl-C does, so that what was begun is undone.
+
+    Only the main thread may do this; in another it does nothing.
+    """
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    former = {}
+    try:
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            former[number] = signal.signal(number, interrupt)
+    except ValueError:
+        pass
+    try:
+        yield
+    finally:
+        for number, handler in former.items():
+            signal.signal(number, handler)
+
+
+def own_peak_memory_kib() -> int:
+    """The largest resident set of this program so far, KiB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -1,0 +1,135 @@
+"""Which QEMU runs, and what it can do."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from firstlight.errors import LabError
+from firstlight.lab.architecture import Architecture
+
+OLDEST = (7, 2)
+"""The first QEMU on which the recipe was found exact."""
+
+_INSTALL = "install it with `apt-get install qemu-system-x86`"
+
+
+@dataclass(frozen=True)
+class Qemu:
+    """One QEMU on this machine."""
+
+    path: Path
+    version: tuple[int, int, int]
+    version_text: str
+    has_plugins: bool
+    data_directories: tuple[Path, ...]
+
+    def digest(self) -> str:
+        """SHA-256 of the program."""
+        return _digest_files([self.path])
+
+    def firmware(self, architecture: Architecture) -> list[Path]:
+        """The firmware files that the machine executes, of those that are there."""
+        found = []
+        for name in architecture.firmware_files:
+            path = next((each / name for each in self.data_directories if (each / name).is_file()), None)
+            if path is not None:
+                found.append(path)
+        return found
+
+    def firmware_digest(self, architecture: Architecture) -> str:
+        """SHA-256 over the firmware files, in the order that the architecture names them."""
+        return _digest_files(self.firmware(architecture))
+
+
+def _digest_files(paths: list[Path]) -> str:
+    digest = hashlib.sha256()
+    for path in paths:
+        with path.open("rb") as file:
+            while block := file.read(1 << 20):
+                digest.update(block)
+    return digest.hexdigest()
+
+
+def find_qemu(architecture: Architecture, path: Path | None = None) -> Qemu:
+    """Find QEMU and ask it what it is; nothing is booted.
+
+    :param path: the program, when a person named one; else the one in `PATH`.
+    :raises LabError: when there is none, it does not run, or it is older than :data:`OLDEST`.
+
+    >>> from firstlight.errors import LabError
+    >>> from firstlight.lab.architecture import X86_64
+    >>> try:
+    ...     find_qemu(X86_64, Path("/nonexistent/qemu"))
+    ... except LabError as error:
+    ...     print(error)
+    /nonexistent/qemu: there is no QEMU
+    """
+    name = str(path) if path is not None else architecture.qemu_binary
+    found = shutil.which(name)
+    if found is None:
+        raise LabError("there is no QEMU", where=name, hint=_INSTALL)
+    version_text = _ask(found, "--version").split("\n", 1)[0]
+    match = re.search(r"version (\d+)\.(\d+)(?:\.(\d+))?", version_text)
+    if match is None:
+        raise LabError("this program does not say which QEMU it is", where=found, hint="give a QEMU with `--qemu`")
+    version = (int(match[1]), int(match[2]), int(match[3] or 0))
+    if version[:2] < OLDEST:
+        raise LabError(
+            f"QEMU {match[1]}.{match[2]} is too old: exact recordings need {OLDEST[0]}.{OLDEST[1]} or newer",
+            where=found,
+            hint="update QEMU, or name another one with `--qemu`",
+        )
+    # Older helps list the option only where the build has it.
+    has_plugins = re.search(r"^-plugin ", _ask(found, "-help"), re.MULTILINE) is not None
+    data = tuple(Path(line) for line in _ask(found, "-L", "help").splitlines() if line.startswith("/"))
+    return Qemu(Path(found), version, version_text, has_plugins, data)
+
+
+def require_plugins(qemu: Qemu) -> None:
+    """Make sure that this QEMU can load the plugin.
+
+    :raises LabError: when it was built without.
+    """
+    if not qemu.has_plugins:
+        raise LabError(
+            "this QEMU was built without plugins, so functions cannot be profiled",
+            where=str(qemu.path),
+            hint="use a distribution's QEMU, or record with `--no-profile`",
+        )
+
+
+def _ask(program: str, *arguments: str) -> str:
+    try:
+        answer = subprocess.run(
+            [program, *arguments], stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise LabError(f"QEMU does not run: {error}", where=program, hint=_INSTALL) from error
+    return answer.stdout.decode(errors="replace")
+
+
+def explain_refusal(log: str) -> tuple[str, str | None]:
+    """Say in words why QEMU ended before it started the guest, from what it wrote to standard error.
+
+    :returns: the message and, where one is known, the hint.
+
+    >>> explain_refusal("qemu-system-x86_64: unsupported machine type\\nUse -machine help to list supported machines")
+    ('QEMU does not know this machine type', 'list them with `qemu-system-x86_64 -machine help`')
+    """
+    known = (
+        ("unsupported machine type", "QEMU does not know this machine type", "-machine help"),
+        ("unable to find CPU model", "QEMU does not know this CPU model", "-cpu help"),
+    )
+    for text, message, ask in known:
+        if text in log:
+            return message, f"list them with `qemu-system-x86_64 {ask}`"
+    if re.search(r"Cannot allocate memory|cannot set up guest memory", log, re.IGNORECASE):
+        return "this machine has too little free memory for the guest", "give less with `--memory`"
+    lines = [line for line in log.splitlines() if line.strip() and "warning:" not in line]
+    last = re.sub(r"^\S*qemu-system-\w+: ", "", lines[0]) if lines else "it gave no reason"
+    return f"QEMU refused to start: {last}", None

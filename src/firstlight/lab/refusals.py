@@ -1,0 +1,152 @@
+"""What breaks exactness, and what to do instead.
+
+A table of QEMU's options: each is refused by name, with the reason and the remedy. Measured reasons are those of
+the design's part on exact mode; the others follow from where the answer comes from: whatever waits for the host (its
+disks, its network, its entropy, its clock, a person at a keyboard) arrives at another instruction each time.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_DISK = "a disk answers when the host has read it, and virtual time leaps meanwhile"
+_ROOTFS = "give the file system with `--rootfs` or in the initramfs: both live in the guest's memory"
+_NETWORK = "packets arrive when the host delivers them"
+_NO_NETWORK = "leave the network out, or record with `--live`"
+_INPUT = "what the host sends arrives at another instruction each time"
+_LIVE = "leave it out, or record with `--live`"
+_DISPLAY = "a display refreshes, and takes input, by the host's clock"
+OWNED = "Firstlight sets it itself"
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """One thing that cannot be: an option of QEMU, and which of its values."""
+
+    options: tuple[str, ...]
+    why: str
+    remedy: str
+    value: str = ""
+    """Regular expression, searched in the value; empty: any."""
+    in_live: bool = False
+    """Refused in live mode too."""
+
+    def matches(self, option: str, value: str, *, live: bool) -> bool:
+        """Whether this refusal is about that option with that value."""
+        if live and not self.in_live:
+            return False
+        return option in self.options and re.search(self.value, value) is not None
+
+
+_DISK_DEVICES = (
+    r"^(virtio-blk|virtio-scsi|vhost-|ide-(hd|cd|cf|drive)|scsi-|nvme|usb-(storage|bot|uas|mtp)|sd-card|floppy"
+    r"|pvscsi|megasas|mptsas|lsi|isa-fdc|emmc|virtio-pmem)"
+)
+_NETWORK_DEVICES = r"^(virtio-net|e1000|igb|rtl8139|vmxnet3|ne2k|pcnet|i8255|tulip|usb-net|rocker|sunhme|can-|xen-net)"
+
+REFUSALS: tuple[Refusal, ...] = (
+    # Recipe: one place decides these.
+    Refusal(("kernel",), OWNED, "use `--kernel`", in_live=True),
+    Refusal(("initrd",), OWNED, "use `--initrd`", in_live=True),
+    Refusal(("append",), OWNED, "use `--append`", in_live=True),
+    Refusal(("m",), OWNED, "use `--memory`", in_live=True),
+    Refusal(("M", "machine"), OWNED, "use `--machine`", in_live=True),
+    Refusal(("cpu",), OWNED, "use `--cpu`", in_live=True),
+    Refusal(("serial", "nographic"), "the serial ports carry the console and the report", "leave it out", in_live=True),
+    Refusal(("daemonize", "pidfile", "S"), "the launcher watches QEMU itself", "leave it out", in_live=True),
+    Refusal(("help", "h", "version"), "it boots nothing", "run QEMU itself", in_live=True),
+    Refusal(("writeconfig", "readconfig"), "it may carry any other option, unseen", "give its options", in_live=True),
+    # Time.
+    Refusal(("icount",), "virtual time is set by the recipe; `sleep=on` ties it to the host", "use `--shift`"),
+    Refusal(("rtc",), "a clock that is not fixed shows the host's time", "leave it out: it starts 2024-01-01"),
+    Refusal(("clock", "realtime"), "it ties the guest to the host's clock", "leave it out"),
+    Refusal(("accel",), "only single-threaded TCG counts instructions", "leave it out, or record with `--live`"),
+    Refusal(("enable-kvm",), "KVM does not count instructions", "leave it out, or record with `--live`"),
+    Refusal(
+        ("smp",),
+        "x86 with several processors does not repeat, and hangs on QEMU 7.2",
+        "leave it out",
+        r"^(?!(cpus=)?1$)",
+    ),
+    Refusal(("seed",), OWNED, "leave it out"),
+    Refusal(("semihosting", "semihosting-config"), "the guest may ask for the host's time and files", _LIVE),
+    # Disks.
+    Refusal(
+        ("drive", "blockdev", "hda", "hdb", "hdc", "hdd", "cdrom", "sd", "fda", "fdb", "mtdblock", "pflash"),
+        _DISK,
+        _ROOTFS,
+    ),
+    Refusal(("device",), _DISK, _ROOTFS, _DISK_DEVICES),
+    Refusal(("device",), _DISK, _ROOTFS, r",drive="),
+    Refusal(("snapshot", "loadvm", "incoming"), "the state of a former run is no part of the recipe", "leave it out"),
+    # File systems of the host.
+    Refusal(("virtfs", "fsdev"), "the host's file system answers in its own time (9p)", _ROOTFS),
+    Refusal(
+        ("device",),
+        "the host's file system answers in its own time (9p, virtiofs)",
+        _ROOTFS,
+        r"^(virtio-9p|vhost-user-fs)",
+    ),
+    Refusal(
+        ("object",),
+        "a shared image changes while it is used, and the next boot starts from another one",
+        _ROOTFS,
+        r"^memory-backend-(file|memfd|shm).*share=(on|yes|true)",
+    ),
+    # Entropy, network, devices of the host.
+    Refusal(
+        ("device",),
+        "random bytes complete when the host delivers them",
+        "leave virtio-rng out; `-seed 1` fixes the rest",
+        r"^virtio-rng",
+    ),
+    Refusal(
+        ("object",),
+        "random bytes complete when the host delivers them",
+        "leave it out; `-seed 1` fixes the rest",
+        r"^rng-",
+    ),
+    Refusal(("netdev", "net", "nic"), _NETWORK, _NO_NETWORK, r"^(?!none$)"),
+    Refusal(("object",), _NETWORK, _NO_NETWORK, r"^(filter-|colo-)"),
+    Refusal(("device",), _NETWORK, _NO_NETWORK, _NETWORK_DEVICES),
+    Refusal(("device",), _NETWORK, _NO_NETWORK, r",netdev="),
+    Refusal(
+        ("device",),
+        "a device of the host answers in its own time",
+        _LIVE,
+        r"^(vfio|usb-host|usb-redir|ivshmem|u2f|ccid|vhost)",
+    ),
+    Refusal(
+        ("tpmdev", "device"),
+        "a TPM is another process, which answers in its own time",
+        _LIVE,
+        r"^(emulator|passthrough|tpm-)",
+    ),
+    Refusal(
+        ("object",),
+        "another thread or process works in its own time",
+        _LIVE,
+        r"^(iothread|throttle-group|x-remote|vfio|cryptodev|can-)",
+    ),
+    # People and programs outside.
+    Refusal(
+        ("monitor", "mon", "qmp", "qmp-pretty"), "commands from outside arrive at another instruction each time", _LIVE
+    ),
+    Refusal(("gdb", "s"), "a debugger stops and changes the guest", _LIVE),
+    Refusal(("chardev",), _INPUT, "use `-chardev file`, which only takes", r"^(?!(file|null|ringbuf|memory)\b)"),
+    Refusal(("parallel", "debugcon", "virtioconsole"), _INPUT, "use `file:PATH`", r"^(?!(file:|null$|none$))"),
+    Refusal(("display", "vnc", "spice", "sdl", "curses", "vga", "full-screen"), _DISPLAY, _LIVE, r"^(?!none$)"),
+    Refusal(
+        ("device",),
+        _DISPLAY,
+        _LIVE,
+        r"^(virtio-(gpu|vga|keyboard|mouse|tablet|input|multitouch)|qxl|usb-(kbd|mouse|tablet)|.*vga\b)",
+    ),
+    Refusal(("audio", "audiodev", "soundhw"), "sound plays by the host's clock", _LIVE, r"^(?!none\b)"),
+    Refusal(
+        ("plugin",),
+        "another plugin may change what is executed, and when",
+        "leave it out, or use `--no-profile --live`",
+    ),
+)

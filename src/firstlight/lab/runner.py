@@ -1,0 +1,209 @@
+"""One run of QEMU, watched until it says how the boot ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from firstlight.errors import LabError
+from firstlight.lab.console import Console, last_lines
+from firstlight.lab.machine import RunFiles
+from firstlight.lab.process import Ended, Process
+from firstlight.lab.qemu import explain_refusal
+from firstlight.lab.status import Status, read_status
+
+_POLL_S = 0.05
+_STATUS_EVERY_S = 0.2
+_REPORT_END = b"\nend 0\n"
+_AFTER_READY_S = 120.0
+"""What a guest may take for its report and its power-off."""
+_QUIET_S = 1.0
+"""A panicked guest is left so long after its last console byte, for the lines that follow the panic."""
+_QUIET_AT_MOST_S = 15.0
+
+
+@dataclass(frozen=True)
+class Watch:
+    """What ends a run."""
+
+    timeout_wall_s: float
+    profile: bool
+    """The plugin is loaded: its status decides."""
+    report: bool
+    """A helper in the guest reports and powers off."""
+    ready_pattern: str | None = None
+    """Watched by us when there is no plugin."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a boot ended, and what it left."""
+
+    reason: str | None
+    """`None` when it came up, else the manifest's reason of a failure."""
+    detail: str
+    console: bytes
+    report: bytes
+    log: str
+    ended: Ended
+    wall_s: float
+    status: Status | None = None
+    ready_offset: int | None = None
+    """Bytes of console up to the line that meant ready, where we looked for it."""
+
+    def console_tail(self) -> list[str]:
+        """The last lines of the console."""
+        return last_lines(self.console)
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Where a run is, for people."""
+
+    wall_s: float
+    console_bytes: int
+    status: Status | None
+
+
+def run(
+    command: Sequence[str],
+    files: RunFiles,
+    watch: Watch,
+    on_progress: Callable[[Snapshot], None] = lambda snapshot: None,
+) -> Outcome:
+    """Run QEMU until the boot came up, failed or took too long; no process is left, whatever happens.
+
+    :raises LabError: when QEMU refused to start at all: there is no boot to speak of.
+    :raises KeyboardInterrupt: when a person interrupts; QEMU is gone by then.
+    """
+    console = Console(files.console, None if watch.profile else watch.ready_pattern)
+    with Process(command, files.log) as process:
+        reason, detail = _watch(process, console, files, watch, on_progress)
+        ended = process.end()
+        wall_s = process.running_s
+    while console.poll():
+        pass
+    text = _read(files.console)
+    log = _read(files.log).decode(errors="replace")
+    status = read_status(files.status)
+    if reason == "qemu_died" and not text and ended.exit_code > 0:
+        message, hint = explain_refusal(log)
+        raise LabError(message, where=command[0], hint=hint)
+    if reason == "qemu_died":
+        detail = "; ".join([detail, *log.strip().splitlines()[-3:]])
+    return Outcome(reason, detail, text, _read(files.report), log, ended, wall_s, status, console.ready_offset)
+
+
+def _watch(
+    process: Process,
+    console: Console,
+    files: RunFiles,
+    watch: Watch,
+    on_progress: Callable[[Snapshot], None],
+) -> tuple[str | None, str]:
+    """Watch until the verdict is known: reason (`None`: came up) and detail."""
+    status: Status | None = None
+    status_at = 0.0
+    while process.wait(_POLL_S) is None:
+        console.poll()
+        now = process.running_s
+        if now - status_at >= _STATUS_EVERY_S:
+            status_at = now
+            if watch.profile:
+                status = read_status(files.status) or status
+            on_progress(Snapshot(now, console.size, status))
+        if status is not None and status.final:
+            return _verdict(process, console, files, watch, status)
+        if not watch.profile:
+            if console.ready_line is not None:
+                return _come_up(process, watch)
+            if console.panicked:
+                _leave_until_quiet(process, console)
+                return "panic", _panic_line(console, files)
+        if now > watch.timeout_wall_s:
+            return "wall_timeout", f"not ready after {watch.timeout_wall_s:g} s of the host"
+    while console.poll():
+        pass
+    return _after_exit(process.end(), console, files, watch)
+
+
+def _after_exit(ended: Ended, console: Console, files: RunFiles, watch: Watch) -> tuple[str | None, str]:
+    """The verdict when QEMU ended by itself."""
+    status = read_status(files.status) if watch.profile else None
+    if ended.exit_code != 0:
+        by = f"was ended by {ended.killed_by}" if ended.killed_by else f"ended with exit code {ended.exit_code}"
+        if status is not None and status.state in ("ready", "error"):
+            return _reason(status)
+        return "qemu_died", f"QEMU {by}"
+    if status is not None and status.state != "stopped":
+        return _reason(status)
+    if watch.profile and status is None:
+        return "plugin", "the plugin left no status"
+    if console.panicked:
+        return "panic", _panic_line(console, files)
+    if not watch.profile and (console.ready_line is not None or (watch.ready_pattern is None and _reported(files))):
+        return None, ""
+    return "never_ready", "the guest powered off or rebooted before it was ready"
+
+
+def _verdict(
+    process: Process, console: Console, files: RunFiles, watch: Watch, status: Status
+) -> tuple[str | None, str]:
+    """The verdict of a plugin's final state, once the guest had the time that this state needs."""
+    if status.state == "ready":
+        return _come_up(process, watch)
+    if status.state == "panic":
+        _leave_until_quiet(process, console)
+        return "panic", _panic_line(console, files) or status.detail
+    if status.state == "stopped":
+        ended = process.wait(10.0)
+        if ended is not None:
+            return _after_exit(ended, console, files, watch)
+    return _reason(status)
+
+
+def _reason(status: Status) -> tuple[str | None, str]:
+    if status.state == "ready":
+        return None, ""
+    reasons = {"panic": "panic", "timeout": "virtual_timeout", "stopped": "never_ready", "error": "plugin"}
+    default = {"timeout": f"not ready after {status.virtual_ns / 1e9:.3f} s of virtual time"}.get(status.state, "")
+    return reasons.get(status.state, "plugin"), status.detail or default or f"the plugin ended as `{status.state}`"
+
+
+def _come_up(process: Process, watch: Watch) -> tuple[None, str]:
+    """Leave a guest that came up the time for its report and its power-off.
+
+    It powers off by itself: ending it before would cut its console at an instant that depends on the host.
+    """
+    if watch.report:
+        process.wait(_AFTER_READY_S)
+    return None, ""
+
+
+def _leave_until_quiet(process: Process, console: Console) -> None:
+    quiet_since = began = process.running_s
+    while process.wait(_POLL_S) is None:
+        now = process.running_s
+        if console.poll():
+            quiet_since = now
+        if now - quiet_since > _QUIET_S or now - began > _QUIET_AT_MOST_S:
+            return
+
+
+def _panic_line(console: Console, files: RunFiles) -> str:
+    for line in last_lines(_read(files.console), 400):
+        if "Kernel panic - not syncing" in line:
+            return line.partition("] ")[2] or line
+    return ""
+
+
+def _reported(files: RunFiles) -> bool:
+    return _REPORT_END in _read(files.report)[-64:]
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
