@@ -51,8 +51,9 @@ class Boot:
         Columns: `phase`, `start_ns`, `end_ns`, `duration_ns`, `instructions`, `idle_ns`, `ended`. A phase that the boot
         never left ends at the freeze: `ended` is false.
 
-        >>> phases = firstlight.open(bundle).phases()
-        >>> phases["duration_ns"].sum() == firstlight.open(bundle).manifest.totals.virtual_ns
+        >>> import firstlight
+        >>> boot = firstlight.open(bundle)
+        >>> boot.phases()["duration_ns"].sum() == boot.manifest.totals.virtual_ns
         True
         """
         freeze = self.manifest.totals.virtual_ns

@@ -84,9 +84,23 @@ def read_table(bundle: Path, table: str, rows: int | None = None) -> pl.DataFram
             raise _damaged(path, f"column `{column}` is {frame.schema[column]} instead of {dtype}")
     if rows is not None and frame.height != rows:
         raise _damaged(path, f"it has {frame.height} rows instead of {rows}")
-    return frame.select(schema)
+    if table == "calls":
+        _check_tree(path, frame)
+    return frame.select(*schema)
 
 
 def _damaged(path: Path, detail: str) -> BundleError:
     hint = "the file was cut off or changed; copy the bundle again, or record it again"
     return BundleError(f"damaged table: {detail}", where=str(path), hint=hint)
+
+
+def _check_tree(path: Path, calls: pl.DataFrame) -> None:
+    """Nodes are numbered from 0, the root; every other node has a parent that comes before it."""
+    node = pl.int_range(pl.len(), dtype=pl.Int64)
+    parent = pl.col("parent")
+    right = (pl.col("node") == node) & pl.when(node == 0).then(parent.is_null()).otherwise(
+        parent.is_between(0, node - 1)
+    )
+    wrong = calls.select(node.filter(~right.fill_null(False))).to_series()
+    if not wrong.is_empty():
+        raise _damaged(path, f"row {wrong[0]} is no node of a tree whose parents come first")

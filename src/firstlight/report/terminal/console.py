@@ -1,0 +1,46 @@
+"""Where tables are printed to."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import IO
+
+from rich.console import Console
+from rich.text import Text
+
+#: Where no terminal tells its width, lines are as long as what they say.
+_UNBOUNDED = 1000
+
+
+def console(file: IO[str] | None = None) -> Console:
+    """A console on *file*, standard output by default.
+
+    It has colour on a terminal only (and as `NO_COLOR` and `FORCE_COLOR` tell), takes its width from the terminal or
+    from `COLUMNS`, and takes nothing in a text for markup.
+    """
+    file = sys.stdout if file is None else file
+    bounded = file.isatty() or os.environ.get("COLUMNS", "").isdigit()
+    return Console(file=file, width=None if bounded else _UNBOUNDED, markup=False, highlight=False, emoji=False)
+
+
+def is_unicode(out: Console) -> bool:
+    """Whether what the console writes to can take every character."""
+    return out.encoding.lower().startswith("utf")
+
+
+def print_line(out: Console, line: Text | str = "") -> None:
+    """Print one line as it is: never wrapped, never cut, and without blanks at its end."""
+    out.print(line, soft_wrap=True)
+
+
+def bar(part: float, width: int, unicode: bool = True) -> str:
+    """A share as a bar, to an eighth of a character.
+
+    >>> bar(0.5, 4), bar(0.3, 4), bar(0.5, 4, unicode=False)
+    ('██', '█▎', '##')
+    """
+    if not unicode:
+        return "#" * round(part * width)
+    eighths = round(max(0.0, min(part, 1.0)) * width * 8)
+    return "█" * (eighths // 8) + ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")[eighths % 8]

@@ -1,0 +1,95 @@
+"""The kd table and the calling-context tree in the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from firstlight.analysis.context import ContextRow
+from firstlight.analysis.functions import Selection, Unit, self_column, total_column
+from firstlight.analysis.sums import known
+from firstlight.report.terminal.columns import Column, print_table
+from firstlight.report.terminal.console import is_unicode, print_line
+from firstlight.report.units import count_text, share_text, time_text
+
+
+def figure_text(value: int | None, unit: Unit) -> str:
+    """A figure in its unit as a person reads it.
+
+    >>> figure_text(1_500, "time"), figure_text(1_500, "instructions")
+    ('1.500 us', '1,500')
+    """
+    return time_text(value) if unit == "time" else count_text(value)
+
+
+def print_functions(out: Console, selection: Selection, unit: Unit, clock: str, what: str) -> None:
+    """Print a kd table. Count and Local add up to the last line; Time does not, since a caller's holds its callees'.
+
+    :param clock: what the times are, such as `virtual time`.
+    :param what: what of the boot the table is about, such as `power_on to ready`.
+    """
+    print_line(out, Text(f"{'Instructions' if unit == 'instructions' else clock.capitalize()}, {what}", style="dim"))
+    print_line(out)
+    columns = [
+        Column("Function", style="cyan"),
+        Column("Count", number=True),
+        Column("Time", number=True),
+        Column("Average", number=True, wide=80),
+        Column("Local", number=True, style="bold"),
+        Column("Max-sub", wide=100),
+        Column("Ms count", number=True, wide=100),
+    ]
+    rows = [_row(row, unit) for row in selection.shown.iter_rows(named=True)]
+    footer: list[Sequence[str]] = []
+    if selection.left_out.height:
+        left = selection.left_out
+        count, own = known(left["count"]), known(left[self_column(unit)])
+        name = f"({left.height:,} more)"
+        footer.append([name, count_text(count), "", "", figure_text(own, unit), "", ""])
+    footer.append(["all", count_text(selection.whole_count), "", "",
+                   figure_text(selection.whole_self(unit), unit), "", ""])  # fmt: skip
+    print_table(out, columns, rows, footer)
+
+
+def _row(row: dict[str, Any], unit: Unit) -> list[str]:
+    total = row[total_column(unit)]
+    average = row["average_ns"] if unit == "time" else (None if total is None else total // max(row["count"], 1))
+    name = row["function"] if row["module"] is None else f"{row['function']} [{row['module']}]"
+    return [
+        name,
+        count_text(row["count"]),
+        figure_text(total, unit),
+        figure_text(average, unit),
+        figure_text(row[self_column(unit)], unit),
+        row["max_sub"] or "",
+        count_text(row["max_sub_count"]) if row["max_sub"] else "",
+    ]
+
+
+def print_tree(out: Console, rows: Sequence[ContextRow], unit: Unit, clock: str, what: str) -> None:
+    """Print the calling-context tree; a node's own and the lines right below it add up to its total."""
+    whole = sum(row.total for row in rows if row.depth == 0)
+    print_line(out, Text(f"{'Instructions' if unit == 'instructions' else clock.capitalize()}, {what}", style="dim"))
+    print_line(out)
+    columns = [
+        Column("Total", number=True),
+        Column("Share", number=True),
+        Column("Local", number=True, style="bold", wide=80),
+        Column("Count", number=True, wide=80),
+        Column("Function", style="cyan"),
+    ]
+    step = "│ " if is_unicode(out) else "| "
+    body = [
+        [
+            figure_text(row.total, unit),
+            share_text(row.total, whole),
+            "" if row.pruned else figure_text(row.own, unit),
+            "" if row.calls is None else count_text(row.calls),
+            step * row.depth + row.function,
+        ]
+        for row in rows
+    ]
+    print_table(out, columns, body)

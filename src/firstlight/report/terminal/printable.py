@@ -1,0 +1,34 @@
+"""Text from a boot, made safe for a terminal."""
+
+from __future__ import annotations
+
+import unicodedata
+
+# Cc: control characters, the escape among them; Cf: those that turn the direction of writing or hide;
+# Cs: halves of characters; Co and Cn: what no font knows; Zl and Zp: line ends.
+_UNPRINTABLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+
+
+def printable(text: str, limit: int | None = None) -> str:
+    r"""Write everything that a terminal would obey, or not show, as an escape of Python.
+
+    :param limit: at most so many characters; what is cut off shows as ``…``.
+
+    >>> printable("\x1b[31mred\n")
+    '\\x1b[31mred\\n'
+    >>> printable("näme \u202egnp.exe")
+    'näme \\u202egnp.exe'
+    >>> printable("a" * 9, limit=4)
+    'aaa…'
+    """
+    if limit is not None and len(text) > limit:
+        return printable(text[: limit - 1], limit)[: limit - 1] + "…"
+    if text.isascii() and text.isprintable():
+        return text
+    written = "".join(_escape(character) if unicodedata.category(character) in _UNPRINTABLE else character
+                      for character in text)  # fmt: skip
+    return written if limit is None or len(written) <= limit else written[: limit - 1] + "…"
+
+
+def _escape(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")

@@ -1,0 +1,214 @@
+"""A whole boot on one or two screens."""
+
+from __future__ import annotations
+
+import polars as pl
+from rich.console import Console
+from rich.text import Text
+
+from firstlight.analysis.functions import NO_FUNCTION
+from firstlight.analysis.hot import hot_functions, no_functions
+from firstlight.analysis.sums import known, whole
+from firstlight.boot.boot import Boot
+from firstlight.report.terminal.columns import Column, print_table
+from firstlight.report.terminal.console import bar, is_unicode, print_line
+from firstlight.report.terminal.printable import printable
+from firstlight.report.units import count_text, share, share_text, time_text
+
+_BAR = 20
+
+
+def clock_text(boot: Boot) -> str:
+    """What the times of a boot are: never just seconds.
+
+    >>> import firstlight
+    >>> clock_text(firstlight.open(bundle))
+    'virtual time'
+    """
+    return {"virtual": "virtual time", "host": "time of the host", "imported": "time of the log"}[
+        boot.manifest.clock.kind
+    ]
+
+
+def between(boot: Boot) -> str:
+    """The two marks that the figures of a whole boot lie between.
+
+    >>> import firstlight
+    >>> between(firstlight.open(bundle))
+    'power_on to ready'
+    """
+    marks = boot.marks()["mark"].to_list()
+    first = marks[0] if marks else boot.manifest.clock.origin
+    if boot.manifest.failure is not None:
+        return f"{first} to the end of the record ({boot.manifest.failure.reason})"
+    return f"{first} to {marks[-1] if marks else 'the end of the record'}"
+
+
+def print_boot(out: Console, boot: Boot, hot: int = 15) -> None:
+    """Print what the boot is, its totals, phases, marks and hot functions, and how far it can be trusted.
+
+    :param hot: how many functions to show.
+    """
+    _identity(out, boot)
+    _totals(out, boot)
+    _phases(out, boot)
+    _marks(out, boot)
+    if not boot.calls().is_empty():
+        table = boot.functions()
+        _functions(out, boot, "Hot functions, by self", hot_functions(table, hot), table)
+        _functions(out, boot, "What is no function", no_functions(table), table)
+    _trust(out, boot)
+
+
+def _heading(out: Console, text: str) -> None:
+    print_line(out)
+    print_line(out, Text(printable(text), style="bold underline"))
+
+
+def _pairs(out: Console, pairs: list[tuple[str, str | None]]) -> None:
+    width = max(len(name) for name, _ in pairs)
+    for name, value in pairs:
+        if value:
+            print_line(out, Text(f"  {name:{width}}  ", style="dim").append(printable(value, 400), style="none"))
+
+
+def _identity(out: Console, boot: Boot) -> None:
+    manifest = boot.manifest
+    facts = dict(boot.facts().select("fact", "value").iter_rows())
+    good = manifest.status == "complete"
+    line = Text(printable(str(boot.path)), style="bold")
+    line.append(f"  {manifest.mode} mode, ", style="none")
+    line.append(manifest.status, style="green" if good else "bold red")
+    print_line(out, line)
+    shift = manifest.clock.icount_shift
+    rate = "" if shift is None else f", one instruction takes {2**shift} ns"
+    parts = [manifest.recipe_text(key) for key in ("machine", "cpu", "memory")]
+    root = manifest.recipe_text("rootfs") or manifest.recipe_text("initrd")
+    _pairs(
+        out,
+        [
+            ("kernel", facts.get("kernel.release") or manifest.recipe_text("kernel")),
+            ("command line", facts.get("kernel.command_line") or manifest.recipe_text("command_line")),
+            ("user land", root or "the small guest of Firstlight"),
+            ("machine", ", ".join(part for part in parts if part)),
+            ("emulator", str(manifest.versions.get("qemu") or "")),
+            ("clock", f"{clock_text(boot)} in nanoseconds from {manifest.clock.origin}{rate}"),
+        ],
+    )
+    if manifest.failure is not None:
+        _heading(out, f"Failed: {manifest.failure.reason.replace('_', ' ')}")
+        print_line(out, "  " + printable(manifest.failure.detail, 400))
+        for text in manifest.failure.console_tail:
+            print_line(out, Text("  | " + printable(text, 200), style="dim"))
+
+
+def _totals(out: Console, boot: Boot) -> None:
+    totals = boot.manifest.totals
+    _heading(out, f"Totals, {between(boot)}")
+    _pairs(
+        out,
+        [
+            (clock_text(boot), time_text(totals.virtual_ns)),
+            ("instructions", count_text(totals.instructions)),
+            ("idle", f"{time_text(totals.idle_ns)} ({share_text(totals.idle_ns, totals.virtual_ns)})"
+             if totals.idle_ns is not None else "-"),
+        ],
+    )  # fmt: skip
+
+
+def _phases(out: Console, boot: Boot) -> None:
+    phases = boot.phases()
+    took = boot.manifest.totals.virtual_ns
+    _heading(out, f"Phases, {clock_text(boot)}")
+    columns = [
+        Column("Phase", style="cyan"),
+        Column("Start", number=True, wide=80),
+        Column("Duration", number=True, style="bold"),
+        Column("Share", number=True),
+        Column("", wide=100, style="blue"),
+        Column("Instructions", number=True, wide=70),
+        Column("Idle", number=True, wide=60),
+    ]
+    rows = [
+        [
+            row["phase"] + ("" if row["ended"] else " (not ended)"),
+            time_text(row["start_ns"]),
+            time_text(row["duration_ns"]),
+            share_text(row["duration_ns"], took),
+            bar(share(row["duration_ns"], took) or 0.0, _BAR, is_unicode(out)),
+            count_text(row["instructions"]),
+            time_text(row["idle_ns"]),
+        ]
+        for row in phases.iter_rows(named=True)
+    ]
+    sums = [whole(phases[column]) for column in ("duration_ns", "instructions", "idle_ns")]
+    footer = ["all", "", time_text(sums[0]), share_text(sums[0], took), "", count_text(sums[1]), time_text(sums[2])]
+    print_table(out, columns, rows, [footer])
+
+
+def _marks(out: Console, boot: Boot) -> None:
+    _heading(out, f"Marks, {clock_text(boot)}")
+    columns = [
+        Column("Mark", style="cyan"),
+        Column("Time", number=True, style="bold"),
+        Column("Instructions", number=True, wide=70),
+        Column("Source"),
+        Column("Detail", wide=80),
+    ]
+    rows = [
+        [
+            row["mark"],
+            time_text(row["time_ns"]),
+            count_text(row["instructions"]),
+            row["source"] or "",
+            row["detail"] or "",
+        ]
+        for row in boot.marks().iter_rows(named=True)
+    ]
+    print_table(out, columns, rows)
+
+
+def _functions(out: Console, boot: Boot, title: str, rows: pl.DataFrame, table: pl.DataFrame) -> None:
+    if rows.is_empty():
+        return
+    spent = known(table["self_ns"])
+    named = not rows["kind"].is_in(NO_FUNCTION)[0]
+    _heading(out, f"{title}, {clock_text(boot)}")
+    columns = [
+        Column("Function" if named else "Row", style="cyan"),
+        Column("Self", number=True, style="bold"),
+        Column("Share", number=True),
+        Column("", wide=100, style="blue"),
+        Column("Total", number=True, wide=60),
+        Column("Count", number=True, wide=70),
+    ]
+    body = [
+        [
+            row["function"] if row["module"] is None else f"{row['function']} [{row['module']}]",
+            time_text(row["self_ns"]),
+            share_text(row["self_ns"], spent),
+            bar(share(row["self_ns"], spent) or 0.0, _BAR, is_unicode(out)),
+            time_text(row["total_ns"]),
+            count_text(row["count"]),
+        ]
+        for row in rows.iter_rows(named=True)
+    ]
+    print_table(out, columns, body)
+
+
+def _trust(out: Console, boot: Boot) -> None:
+    """How far the figures can be trusted: the invariants of the profile and what evidence is missing."""
+    manifest = boot.manifest
+    broken = [name for name, invariant in manifest.invariants.items() if not invariant.holds]
+    number = len(manifest.invariants)
+    print_line(out)
+    if broken:
+        text = f"Invariants: {len(broken)} of {number} do not hold: {', '.join(sorted(broken))}"
+        print_line(out, Text(printable(text), style="bold red"))
+    elif number:
+        print_line(out, f"Invariants: all {number} hold")
+    else:
+        print_line(out, "Invariants: none, the boot has no profile")
+    missing = manifest.completeness.missing
+    complete = manifest.completeness.complete
+    print_line(out, "Evidence: complete" if complete else "Evidence: missing " + printable("; ".join(missing), 400))

@@ -1,0 +1,51 @@
+"""Figures as a person reads them."""
+
+from __future__ import annotations
+
+_STEPS = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us"))
+
+
+def time_text(ns: int | None) -> str:
+    """Nanoseconds in the unit that leaves at most four digits before the point; ``-`` where unknown.
+
+    >>> time_text(829_882_107), time_text(1_234_567_890), time_text(12), time_text(None)
+    ('829.882 ms', '1.234568 s', '12 ns', '-')
+    """
+    if ns is None:
+        return "-"
+    for size, unit in _STEPS:
+        if abs(ns) >= size:
+            return f"{ns / size:.{6 if unit == 's' else 3}f} {unit}"
+    return f"{ns} ns"
+
+
+def count_text(count: int | None) -> str:
+    """A whole number with its thousands apart; ``-`` where unknown.
+
+    >>> count_text(705881580), count_text(None)
+    ('705,881,580', '-')
+    """
+    return "-" if count is None else f"{count:,}"
+
+
+def share(part: int | None, whole: int | None) -> float | None:
+    """A part of a whole, from 0 to 1; none where either is unknown or the whole is nothing.
+
+    >>> share(1, 4), share(1, 0), share(None, 4)
+    (0.25, None, None)
+    """
+    return None if part is None or not whole else part / whole
+
+
+def share_text(part: int | None, whole: int | None) -> str:
+    """A part of a whole in percent.
+
+    >>> share_text(1, 3), share_text(1, 100_000), share_text(0, 7), share_text(1, None)
+    ('33.3 %', '<0.1 %', '0.0 %', '-')
+    """
+    value = share(part, whole)
+    if value is None:
+        return "-"
+    if 0 < value < 0.0005:
+        return "<0.1 %"
+    return f"{value:.1%}".replace("%", " %")
