@@ -1,0 +1,114 @@
+"""What was made once is kept: directories named by the digest of what they were made from."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import hashlib
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from firstlight.errors import LabError
+
+
+def cache_dir() -> Path:
+    """The user's cache of Firstlight, made when it is not there, readable by the user alone.
+
+    ``$XDG_CACHE_HOME/firstlight``, else ``~/.cache/firstlight``.
+
+    :raises LabError: when it cannot be made.
+    """
+    # By the specification of the base directories a relative path is to be ignored.
+    base = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    if not base.is_absolute():
+        base = Path.home() / ".cache"
+    path = base / "firstlight"
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise LabError(
+            f"cannot make the cache: {error.strerror}", where=str(path), hint="set XDG_CACHE_HOME to a writable place"
+        ) from error
+    return path
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file's content, in hexadecimal.
+
+    :raises LabError: when it cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise LabError(f"cannot read: {error.strerror}", where=str(path)) from error
+
+
+def digest_of(*parts: str | bytes) -> str:
+    """SHA-256 of several parts, in hexadecimal; where one part ends and the next begins counts.
+
+    >>> digest_of("ab", "c") == digest_of("a", "bc")
+    False
+    """
+    total = hashlib.sha256()
+    for part in parts:
+        content = part.encode() if isinstance(part, str) else part
+        total.update(len(content).to_bytes(8, "little"))
+        total.update(content)
+    return total.hexdigest()
+
+
+def entry(kind: str, digest: str, make: Callable[[Path], None]) -> Path:
+    """Find an entry of the cache, or make it.
+
+    An entry is whole or not there: it is made under another name and renamed. Of two that want the same entry at the
+    same time one makes it while the other waits.
+
+    :param kind: the folder of the cache, such as ``kernels``.
+    :param digest: the entry's name; what decides its content decides its digest.
+    :param make: fills the empty directory that it is given.
+    :returns: the entry's directory.
+    :raises LabError: when there is no space, or no right to write; and whatever *make* raises.
+    """
+    folder = cache_dir() / kind
+    path = folder / digest
+    if path.is_dir():
+        return path
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        with _locked(folder / f".{digest}.lock"):
+            if not path.is_dir():
+                _make(folder / f".making-{digest}", path, make)
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            hint = f"free some space, or set XDG_CACHE_HOME; `rm -r {cache_dir()}` empties the cache"
+            raise LabError("no space left for the cache", where=str(folder), hint=hint) from error
+        what = f"{error.strerror}: `{error.filename}`" if error.filename else str(error.strerror or error)
+        raise LabError(f"cannot fill the cache: {what}", where=str(folder)) from error
+    return path
+
+
+def _make(temporary: Path, path: Path, make: Callable[[Path], None]) -> None:
+    # One that was killed while making left this; the lock says that nobody is at it now.
+    shutil.rmtree(temporary, ignore_errors=True)
+    temporary.mkdir(mode=0o700)
+    try:
+        make(temporary)
+        temporary.rename(path)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        # The file stays: removing it would let a third one lock a file that is no longer the lock.
+        os.close(descriptor)

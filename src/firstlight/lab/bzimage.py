@@ -1,0 +1,101 @@
+"""The head of a kernel file: is it one that boots here, and which release is it."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+#: As much of a file as :func:`read_head` has to see.
+HEAD_SIZE = 64 * 1024
+
+_SECTOR = 512
+_BOOT_FLAG = 0x1FE
+_MAGIC = 0x202
+_PROTOCOL_WITH_XLOADFLAGS = 0x20C
+_XLF_KERNEL_64 = 1
+
+
+class NotBootableError(Exception):
+    """Why a file is no kernel for this machine; ``hint`` says what to do, where that is known."""
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+@dataclass(frozen=True)
+class Head:
+    """What a bzImage says of itself."""
+
+    version: str | None
+    """The whole version text, such as ``6.1.0-56-cloud-amd64 (...) #1 SMP ...``."""
+
+    @property
+    def release(self) -> str | None:
+        """As ``uname -r`` will print it."""
+        words = self.version.split() if self.version else []
+        return words[0] if words else None
+
+
+def read_head(head: bytes, size: int) -> Head:
+    """Read the head of an x86_64 bzImage, by the boot protocol in the kernel's ``Documentation/arch/x86/boot.rst``.
+
+    :param head: the first :data:`HEAD_SIZE` bytes of the file, or all of it.
+    :param size: the file's size in bytes.
+    :raises NotBootableError: for anything else, with what it is.
+    """
+    if not (head[_BOOT_FLAG : _BOOT_FLAG + 2] == b"\x55\xaa" and head[_MAGIC : _MAGIC + 4] == b"HdrS"):
+        raise _other(head, size)
+    if len(head) < 0x260:
+        raise _truncated(size, 0x260)
+    setup_sectors = head[0x1F1] or 4
+    (system_paragraphs,) = struct.unpack_from("<I", head, 0x1F4)
+    expected = (setup_sectors + 1) * _SECTOR + system_paragraphs * 16
+    # The last paragraph may be incomplete; what follows (a signature) is not counted.
+    if size <= expected - 16:
+        raise _truncated(size, expected)
+    protocol, version_pointer = struct.unpack_from("<H", head, 0x206)[0], struct.unpack_from("<H", head, 0x20E)[0]
+    flags = struct.unpack_from("<H", head, 0x236)[0] if protocol >= _PROTOCOL_WITH_XLOADFLAGS else 0
+    if not flags & _XLF_KERNEL_64:
+        raise NotBootableError("a kernel for x86 of 32 bits", "give a kernel for x86_64")
+    return Head(_version(head, version_pointer))
+
+
+def _version(head: bytes, pointer: int) -> str | None:
+    if pointer == 0:
+        return None
+    text = head[pointer + _SECTOR :][:_SECTOR].split(b"\0", 1)[0]
+    return text.decode("utf-8", "replace") or None
+
+
+def _truncated(size: int, expected: int) -> NotBootableError:
+    return NotBootableError(
+        f"a truncated kernel: {size} bytes of {expected} that its header announces", "copy or download it again"
+    )
+
+
+def _other(head: bytes, size: int) -> NotBootableError:
+    if size == 0:
+        return NotBootableError("an empty file")
+    if head[:4] == b"\x7fELF":
+        machine = struct.unpack_from("<H", head, 18)[0] if len(head) >= 20 else 0
+        if machine == 0x3E:
+            return NotBootableError(
+                "an uncompressed `vmlinux`", "give the bzImage that was built from it: `arch/x86/boot/bzImage`"
+            )
+        return NotBootableError("an ELF file for another processor", "give a bzImage for x86_64")
+    if head[0x38:0x3C] == b"ARM\x64":
+        return NotBootableError("a kernel for arm64", "give a kernel for x86_64")
+    if head[0x38:0x3C] == b"RSC\x05":
+        return NotBootableError("a kernel for riscv64", "give a kernel for x86_64")
+    if head[0x24:0x28] == b"\x18\x28\x6f\x01":
+        return NotBootableError("a kernel for 32-bit arm (zImage)", "give a kernel for x86_64")
+    if head[:2] == b"\x1f\x8b":
+        return NotBootableError(
+            "a gzip file, such as the kernel of another architecture", "give a bzImage for x86_64, as it is in /boot"
+        )
+    if head[:2] == b"MZ":
+        return NotBootableError("an EFI program that is no bzImage", "give the kernel inside it")
+    if head[:6] in (b"070701", b"070702"):
+        return NotBootableError("a cpio archive, such as an initramfs", "pass it as `--initrd`")
+    return NotBootableError("not a kernel", "give a bzImage, such as /boot/vmlinuz-RELEASE")
