@@ -1,0 +1,63 @@
+"""The report page: one self-contained HTML file with a boot in it."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import os
+import tempfile
+from pathlib import Path
+
+from firstlight.boot.boot import Boot
+from firstlight.carried import carried
+from firstlight.errors import FirstlightError, LabError
+from firstlight.report.page_data import page_data
+
+#: Where the built page takes its data; it is in there exactly once.
+PLACE = '<script type="application/octet-stream" id="firstlight-data"></script>'
+
+
+def page_html(boot: Boot) -> str:
+    """The report page of *boot* as HTML text.
+
+    The data are base64 of gzip of JSON, so that nothing of the boot is ever read as HTML.
+
+    :raises BundleError: when a table of the bundle cannot be read.
+    :raises LabError: when the page has not been built, or is not the one that this Firstlight fills.
+    """
+    form = carried("page.html").read_text(encoding="utf-8")
+    before, place, after = form.partition(PLACE)
+    if not place or PLACE in after:
+        raise LabError("the built report page has no single place for its data", hint="make build")
+    text = json.dumps(page_data(boot), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    packed = base64.b64encode(gzip.compress(text.encode("ascii"), compresslevel=9, mtime=0)).decode("ascii")
+    return before + PLACE.replace("></", f">{packed}</") + after
+
+
+def write_html(boot: Boot, out: Path) -> None:
+    """Write the report page of *boot* to the file *out*, whole or not at all; what is there is replaced.
+
+    The same boot gives the same bytes.
+
+    :raises BundleError: when a table of the bundle cannot be read.
+    :raises LabError: when the page has not been built.
+    :raises FirstlightError: when the file cannot be written.
+    """
+    html = page_html(boot)
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{out.name}.", dir=out.parent)
+    except OSError as error:
+        raise FirstlightError(f"the report cannot be written: {error.strerror}", where=str(out)) from error
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+            file.write(html)
+        temporary.chmod(0o644)
+        temporary.replace(out)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise FirstlightError(f"the report cannot be written: {error.strerror}", where=str(out)) from error
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise

@@ -1,0 +1,50 @@
+/** The bar that stays on top: the ways into the page, the phase and the unit. */
+import type { PageData } from "./data";
+import { el } from "./dom";
+import { words } from "./format";
+import type { Selection } from "./selection";
+import { visible } from "./text";
+
+const PLACES: [string, string][] = [
+  ["phases", "Phases"],
+  ["flame", "Flame graph"],
+  ["functions", "Functions"],
+  ["initcalls", "Initcalls"],
+  ["log", "Console"],
+  ["facts", "Facts"],
+];
+
+export function controls(data: PageData, selection: Selection): HTMLElement {
+  const links = PLACES.map(([id, title]) => el("a", { href: `#${id}` }, title));
+  const whole = el("option", { value: "" }, "Whole boot");
+  const phases = data.phases.name.map((name, i) => el("option", { value: i }, visible(words(name), 60)));
+  const phase = el("select", { id: "phase" }, whole, ...phases);
+  phase.addEventListener("change", () => {
+    selection.phase = phase.value === "" ? null : (data.phases.name[Number(phase.value)] ?? null);
+  });
+  const timed = data.tree.self_ns.some((ns) => ns !== null) || data.tree.parent.length === 0;
+  const unit = (value: "instructions" | "time", title: string): HTMLElement => {
+    const attributes = { type: "radio", name: "unit", value, checked: value === selection.unit };
+    const radio = el("input", { ...attributes, disabled: value === "time" && !timed });
+    radio.addEventListener("change", () => {
+      selection.unit = value;
+    });
+    return el("label", {}, radio, el("span", {}, title));
+  };
+  selection.onChange(() => {
+    phase.value = selection.phase === null ? "" : String(data.phases.name.indexOf(selection.phase));
+  });
+  return el(
+    "nav",
+    { class: "controls", "aria-label": "The page" },
+    el("div", { class: "places" }, ...links),
+    el("label", { class: "choice", for: "phase" }, "Phase ", phase),
+    el(
+      "fieldset",
+      { class: "units" },
+      el("legend", { class: "unseen" }, "Unit"),
+      unit("instructions", "Instructions"),
+      unit("time", data.boot.virtual ? "Virtual time" : "Time"),
+    ),
+  );
+}

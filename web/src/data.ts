@@ -1,0 +1,132 @@
+/** What the report carries: its types and how it is unpacked. `docs/design/report-page.md` is the specification. */
+
+export const DATA_VERSION = 1;
+
+type Column = (number | null)[];
+
+export interface Failure {
+  reason: string;
+  detail: string;
+  console_tail: string[];
+}
+
+export interface BootInfo {
+  name: string;
+  mode: string;
+  status: string;
+  failure: Failure | null;
+  clock: string;
+  virtual: boolean;
+  about: [string, string][];
+  totals: { instructions: number | null; virtual_ns: number | null; idle_ns: number | null };
+  missing: string[];
+  repeat: string;
+}
+
+export interface Marks {
+  mark: string[];
+  time_ns: Column;
+  instructions: Column;
+  idle_ns: Column;
+  source: string[];
+  detail: string[];
+}
+
+export interface Spans {
+  name: string[];
+  level: (string | null)[];
+  track: string[];
+  start_ns: Column;
+  end_ns: Column;
+  instructions: Column;
+  idle_ns: Column;
+}
+
+/** The calling-context tree, one entry of each column per node; names are indices into `strings`. */
+export interface TreeColumns {
+  parent: number[];
+  name: number[];
+  module: number[];
+  kind: number[];
+  calls: number[];
+  self_instructions: number[];
+  self_ns: Column;
+  folded: number[];
+}
+
+export interface PhaseTree {
+  node: number[];
+  calls: number[];
+  self_instructions: number[];
+  self_ns: Column;
+}
+
+export interface FunctionColumns {
+  name: number[];
+  module: number[];
+  kind: number[];
+  count: number[];
+  total_instructions: number[];
+  total_ns: Column;
+  self_instructions: number[];
+  self_ns: Column;
+  max_sub: number[];
+  max_sub_count: Column;
+}
+
+export interface Pruning {
+  share: number;
+  depth: number;
+  nodes: number;
+  kept: number;
+}
+
+export interface Invariant {
+  name: string;
+  holds: boolean;
+  value: string;
+}
+
+export interface PageData {
+  format: "firstlight-page";
+  version: number;
+  strings: string[];
+  boot: BootInfo;
+  marks: Marks;
+  phases: Spans;
+  initcalls: Spans;
+  tree: TreeColumns;
+  phase_tree: Record<string, PhaseTree>;
+  functions: FunctionColumns;
+  phase_functions: Record<string, FunctionColumns>;
+  pruning: Pruning;
+  log: { time_ns: Column; text: string[]; lines: number };
+  facts: { fact: string[]; value: string[]; facts: number };
+  invariants: Invariant[];
+}
+
+/** Unpacks base64 of gzip of JSON; throws an error a person can read when it is not that. */
+export async function unpack(base64: string): Promise<PageData> {
+  const text = base64.trim();
+  if (text === "")
+    throw new Error("This page carries no boot: it is the empty form that `firstlight report` fills in.");
+  const raw = atob(text);
+  const bytes = new Uint8Array(raw.length);
+  for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return check(JSON.parse(await new Response(stream).text()));
+}
+
+/** The data, if it is data of this version; damage shows here and not somewhere in a chart. */
+export function check(value: unknown): PageData {
+  const data = value as Partial<PageData> | null;
+  if (typeof data !== "object" || data === null || data.format !== "firstlight-page") {
+    throw new Error("The data in this page are not a boot.");
+  }
+  if (data.version !== DATA_VERSION) {
+    throw new Error(
+      `The data in this page have version ${String(data.version)}; the page reads version ${DATA_VERSION}.`,
+    );
+  }
+  return data as PageData;
+}

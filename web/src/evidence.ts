@@ -1,0 +1,160 @@
+/** The rest of the record: initcalls, console, facts, and the checks that the profile passed. */
+import type { PageData } from "./data";
+import { el, section } from "./dom";
+import { exact, instructions, stamp, time, words } from "./format";
+import { DataTable } from "./table";
+import { consoleLine, visible } from "./text";
+
+export function initcallsSection(data: PageData): HTMLElement {
+  const { initcalls: spans } = data;
+  const length = (i: number): number | null => {
+    const [start, end] = [spans.start_ns[i], spans.end_ns[i]];
+    return start === null || start === undefined || end === null || end === undefined ? null : end - start;
+  };
+  const table = new DataTable<number>({
+    label: "Initcalls",
+    rows: spans.name.map((_, i) => i),
+    filterText: (i) => `${spans.name[i]} ${spans.level[i] ?? ""}`,
+    filterLabel: "Filter initcalls",
+    sort: { id: "duration", desc: true },
+    step: 25,
+    empty: "No initcall was recorded, or nothing matches.",
+    columns: [
+      {
+        id: "name",
+        title: "Initcall",
+        value: (i) => visible(spans.name[i] ?? ""),
+        cell: (i) => el("span", { class: "code" }, visible(spans.name[i] ?? "")),
+      },
+      { id: "level", title: "Level", value: (i) => visible(spans.level[i] ?? "–") },
+      {
+        id: "start",
+        title: "Start (s)",
+        number: true,
+        value: (i) => spans.start_ns[i] ?? null,
+        cell: (i) => stamp(spans.start_ns[i]),
+        hint: (i) => `${exact(spans.start_ns[i])} ns`,
+      },
+      {
+        id: "duration",
+        title: "Duration",
+        meaning: "From entry to return, waiting included",
+        number: true,
+        value: length,
+        cell: (i) => (length(i) === null ? "did not end" : time(length(i))),
+        hint: (i) => `${exact(length(i))} ns`,
+      },
+      {
+        id: "instructions",
+        title: "Instructions",
+        number: true,
+        value: (i) => spans.instructions[i] ?? null,
+        cell: (i) => instructions(spans.instructions[i]),
+        hint: (i) => exact(spans.instructions[i]),
+      },
+      {
+        id: "idle",
+        title: "of it idle",
+        number: true,
+        value: (i) => spans.idle_ns[i] ?? null,
+        cell: (i) => time(spans.idle_ns[i]),
+      },
+      { id: "track", title: "Ran on", value: (i) => visible(spans.track[i] ?? "") },
+    ],
+  });
+  return section(
+    "initcalls",
+    "Initcalls",
+    "What the kernel's parts and drivers did when they were set up, one row per call.",
+    table.element,
+  );
+}
+
+export function logSection(data: PageData): HTMLElement {
+  const { log } = data;
+  const table = new DataTable<number>({
+    label: "Console",
+    rows: log.text.map((_, i) => i),
+    filterText: (i) => log.text[i] ?? "",
+    filterLabel: "Filter the console",
+    step: 100,
+    empty: "The console printed nothing, or nothing matches.",
+    columns: [
+      {
+        id: "time",
+        title: "Time (s)",
+        number: true,
+        value: (i) => log.time_ns[i] ?? null,
+        cell: (i) => stamp(log.time_ns[i]) || "–",
+      },
+      {
+        id: "text",
+        title: "Line",
+        value: (i) => log.text[i] ?? "",
+        cell: (i) => el("span", { class: "code wrap" }, consoleLine(log.text[i] ?? "")),
+      },
+    ],
+  });
+  const cut =
+    log.lines > log.text.length
+      ? ` The first and last ${exact(log.text.length)} of ${exact(log.lines)} lines are here; the bundle has all.`
+      : "";
+  return section(
+    "log",
+    "Console",
+    `What the boot printed, with the instant of each line's first byte.${cut}`,
+    table.element,
+  );
+}
+
+export function factsSection(data: PageData): HTMLElement {
+  const { facts } = data;
+  const table = new DataTable<number>({
+    label: "Facts",
+    rows: facts.fact.map((_, i) => i),
+    filterText: (i) => `${facts.fact[i]} ${facts.value[i]}`,
+    filterLabel: "Filter facts",
+    step: 25,
+    empty: "No fact was recorded, or nothing matches.",
+    columns: [
+      {
+        id: "fact",
+        title: "Fact",
+        value: (i) => visible(facts.fact[i] ?? ""),
+        cell: (i) => el("span", { class: "code" }, visible(facts.fact[i] ?? "")),
+      },
+      {
+        id: "value",
+        title: "Value",
+        value: (i) => facts.value[i] ?? "",
+        cell: (i) => el("span", { class: "code wrap" }, visible(facts.value[i] ?? "", 2000)),
+      },
+    ],
+  });
+  const cut =
+    facts.facts > facts.fact.length
+      ? ` ${exact(facts.fact.length)} of ${exact(facts.facts)} are here; the bundle has all.`
+      : "";
+  return section("facts", "Facts", `What the guest said of itself at the end of the boot.${cut}`, table.element);
+}
+
+export function checksSection(data: PageData): HTMLElement {
+  const items = data.invariants.map((check) =>
+    el(
+      "li",
+      { class: check.holds ? "good" : "bad" },
+      el("span", { class: "sign", "aria-hidden": "true" }, check.holds ? "✓" : "✗"),
+      el("span", {}, visible(words(check.name))),
+      el("span", { class: "verdict" }, check.holds ? "holds" : "does not hold"),
+      el("span", { class: "code" }, visible(check.value)),
+    ),
+  );
+  const list =
+    items.length > 0
+      ? el("ul", { class: "checks" }, ...items)
+      : el("p", { class: "note" }, "This boot was recorded without a profile; there is nothing to check.");
+  const repeat = data.boot.repeat
+    ? el("p", { class: "repeat" }, "This boot again: ", el("code", {}, visible(data.boot.repeat, 4000)))
+    : null;
+  return section("checks", "Checks", "What must hold of the profile, tested on this very record.", list, repeat);
+}

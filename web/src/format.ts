@@ -1,0 +1,67 @@
+/** Figures as a person reads them. The exact figure is always one hover or one column away. */
+
+export type Unit = "instructions" | "time";
+
+const MISSING = "–";
+
+function scaled(value: number, units: [number, string][]): string {
+  for (const [size, unit] of units) {
+    if (Math.abs(value) >= size) {
+      const shown = value / size;
+      const digits = Math.abs(shown) >= 100 ? 0 : Math.abs(shown) >= 10 ? 1 : 2;
+      return `${shown.toFixed(digits)} ${unit}`;
+    }
+  }
+  return `${exact(value)} ${units.at(-1)?.[1] ?? ""}`.trim();
+}
+
+/** Nanoseconds: `1.58 s`, `12.3 ms`, `640 ns`. */
+export function time(ns: number | null | undefined): string {
+  if (ns === null || ns === undefined) return MISSING;
+  return scaled(ns, [
+    [1e9, "s"],
+    [1e6, "ms"],
+    [1e3, "µs"],
+    [1, "ns"],
+  ]);
+}
+
+/** Instructions: `1.58 G`, `12.3 M`, `640`. */
+export function instructions(count: number | null | undefined): string {
+  if (count === null || count === undefined) return MISSING;
+  return scaled(count, [
+    [1e9, "G"],
+    [1e6, "M"],
+    [1e3, "k"],
+    [1, ""],
+  ]).trim();
+}
+
+export function amount(value: number | null | undefined, unit: Unit): string {
+  return unit === "time" ? time(value) : instructions(value);
+}
+
+/** Every digit, in groups of three. */
+export function exact(value: number | null | undefined): string {
+  if (value === null || value === undefined) return MISSING;
+  return value.toLocaleString("en", { maximumFractionDigits: 0 });
+}
+
+/** A share of a whole: `12.3 %`; small ones keep two significant digits, nothing is rounded to zero. */
+export function share(part: number | null | undefined, whole: number | null | undefined): string {
+  if (part === null || part === undefined || !whole) return MISSING;
+  const percent = (100 * part) / whole;
+  if (percent === 0) return "0 %";
+  if (percent < 0.01) return "< 0.01 %";
+  return `${percent < 1 ? percent.toFixed(2) : percent.toFixed(1)} %`;
+}
+
+/** A time stamp as the kernel prints it: seconds with six digits. */
+export function stamp(ns: number | null | undefined): string {
+  return ns === null || ns === undefined ? "" : (ns / 1e9).toFixed(6);
+}
+
+/** Mark and phase names for people: `kernel_start` as `kernel start`. */
+export function words(name: string): string {
+  return name.replaceAll("_", " ");
+}

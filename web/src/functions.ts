@@ -1,0 +1,152 @@
+/** The kd table: Function, Count, Time, Average, Local, Max-sub, Ms count, as the tool kd defines them. */
+import type { FunctionColumns, PageData } from "./data";
+import { el, section } from "./dom";
+import { amount, exact, share, type Unit, words } from "./format";
+import { kindFill, kindTitle, swatch } from "./palette";
+import { meter } from "./phases";
+import type { Selection } from "./selection";
+import { DataTable } from "./table";
+import { visible } from "./text";
+
+interface Row {
+  name: string;
+  kind: string;
+  count: number;
+  total: Record<Unit, number | null>;
+  self: Record<Unit, number | null>;
+  maxSub: string;
+  maxSubCount: number | null;
+}
+
+function rows(data: PageData, columns: FunctionColumns | undefined): Row[] {
+  if (!columns) return [];
+  const text = (index: number | undefined): string => visible(data.strings[index ?? -1] ?? "");
+  return columns.name.map((name, i) => {
+    const module = text(columns.module[i]);
+    return {
+      name: module ? `${text(name)} [${module}]` : text(name),
+      kind: text(columns.kind[i]) || "function",
+      count: columns.count[i] ?? 0,
+      total: { instructions: columns.total_instructions[i] ?? 0, time: columns.total_ns[i] ?? null },
+      self: { instructions: columns.self_instructions[i] ?? 0, time: columns.self_ns[i] ?? null },
+      maxSub: text(columns.max_sub[i]),
+      maxSubCount: columns.max_sub_count[i] ?? null,
+    };
+  });
+}
+
+function average(row: Row, unit: Unit): number | null {
+  const total = row.total[unit];
+  return total === null || row.count === 0 ? null : total / row.count;
+}
+
+/** The section, and a way for the flame graph to ask how many functions hold a term. */
+export function functionsSection(data: PageData, selection: Selection): HTMLElement {
+  const chosen = (): Row[] =>
+    rows(data, selection.phase === null ? data.functions : data.phase_functions[selection.phase]);
+  let shown = chosen();
+  let whole = sum(shown);
+  const unitNote = el("p", { class: "note" });
+  const hint = (value: number | null): string =>
+    selection.unit === "time" ? `${exact(value)} ns` : `${exact(value)} instructions`;
+  const table = new DataTable<Row>({
+    label: "Functions",
+    rows: shown,
+    filterText: (row) => row.name,
+    filterLabel: "Filter functions",
+    sort: { id: "local", desc: true },
+    empty: "No function: this boot has no profile, or nothing matches.",
+    columns: [
+      {
+        id: "function",
+        title: "Function",
+        value: (row) => row.name,
+        cell: (row) =>
+          el("span", { class: "named code" }, swatch(kindFill(row.kind, row.name)), el("span", {}, row.name)),
+        hint: (row) => `${row.name} – ${kindTitle(row.kind)}`,
+      },
+      {
+        id: "count",
+        title: "Count",
+        meaning: "Entries",
+        number: true,
+        value: (row) => row.count,
+        cell: (row) => exact(row.count),
+      },
+      {
+        id: "time",
+        title: "Time",
+        meaning: "In the function and all that it called, from entry to return",
+        number: true,
+        value: (row) => row.total[selection.unit],
+        cell: (row) => amount(row.total[selection.unit], selection.unit),
+        hint: (row) => `${hint(row.total[selection.unit])}, ${share(row.total[selection.unit], whole[selection.unit])}`,
+      },
+      {
+        id: "average",
+        title: "Average",
+        meaning: "Time / Count",
+        number: true,
+        value: (row) => average(row, selection.unit),
+        cell: (row) => amount(average(row, selection.unit), selection.unit),
+      },
+      {
+        id: "local",
+        title: "Local",
+        meaning: "In the function itself, without what it called; over all functions this adds up to the whole",
+        number: true,
+        value: (row) => row.self[selection.unit],
+        cell: (row) => amount(row.self[selection.unit], selection.unit),
+        hint: (row) => hint(row.self[selection.unit]),
+      },
+      {
+        id: "share",
+        title: "Local share",
+        meaning: "Local, of the boot or of the chosen phase",
+        number: true,
+        value: (row) => row.self[selection.unit],
+        cell: (row) => meter(row.self[selection.unit], whole[selection.unit]),
+      },
+      {
+        id: "max_sub",
+        title: "Max-sub",
+        meaning: "The function it called that took longest",
+        value: (row) => row.maxSub,
+        cell: (row) => el("span", { class: "code" }, row.maxSub || "–"),
+      },
+      {
+        id: "ms_count",
+        title: "Ms count",
+        meaning: "How often it called Max-sub",
+        number: true,
+        value: (row) => row.maxSubCount,
+        cell: (row) => exact(row.maxSubCount),
+      },
+    ],
+  });
+  const note = (): void => {
+    const unit = selection.unit === "time" ? "virtual time" : "instructions";
+    const where = selection.phase === null ? "in the whole boot" : `in the phase ${visible(words(selection.phase))}`;
+    unitNote.textContent = `Time, Average and Local ${where}, in ${unit}.`;
+  };
+  note();
+  let phase = selection.phase;
+  selection.onChange(() => {
+    note();
+    if (phase !== selection.phase) {
+      phase = selection.phase;
+      shown = chosen();
+      whole = sum(shown);
+    }
+    table.setRows([...shown]);
+  });
+  const lead = "Every function that ran, over all the paths to it. Click a head to sort; Local adds up to the whole.";
+  return section("functions", "Functions", lead, unitNote, table.element);
+}
+
+function sum(all: Row[]): Record<Unit, number> {
+  return {
+    instructions: all.reduce((total, row) => total + (row.self.instructions ?? 0), 0),
+    time: all.reduce((total, row) => total + (row.self.time ?? 0), 0),
+  };
+}

@@ -1,0 +1,52 @@
+import "./style/page.css";
+import "./style/charts.css";
+import { controls } from "./controls";
+import { type PageData, unpack } from "./data";
+import { el } from "./dom";
+import { checksSection, factsSection, initcallsSection, logSection } from "./evidence";
+import { flameSection } from "./flame";
+import { functionsSection } from "./functions";
+import { header } from "./header";
+import { fills } from "./palette";
+import { phasesSection } from "./phases";
+import { Selection } from "./selection";
+import { visible } from "./text";
+
+function draw(data: PageData, page: HTMLElement): void {
+  const selection = new Selection();
+  document.title = `${visible(data.boot.name, 80)} – Firstlight`;
+  page.replaceChildren(
+    fills(data.phases.name.length),
+    header(data),
+    controls(data, selection),
+    el(
+      "main",
+      { id: "main" },
+      phasesSection(data, selection),
+      flameSection(data, selection),
+      functionsSection(data, selection),
+      initcallsSection(data),
+      logSection(data),
+      factsSection(data),
+      checksSection(data),
+    ),
+  );
+  document.documentElement.dataset.ready = "yes";
+}
+
+const page = document.getElementById("page");
+const carried = document.getElementById("firstlight-data");
+if (page && carried) {
+  unpack(carried.textContent ?? "")
+    .then((data) => {
+      carried.remove();
+      draw(data, page);
+    })
+    .catch((problem: unknown) => {
+      const why = problem instanceof Error ? problem.message : String(problem);
+      page.replaceChildren(
+        el("p", { class: "waiting", role: "alert" }, `This report cannot be shown. ${visible(why, 500)}`),
+      );
+      document.documentElement.dataset.ready = "failed";
+    });
+}

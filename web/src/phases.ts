@@ -1,0 +1,265 @@
+/** The phases: one stacked bar of the whole boot, and the same as a table; below them the marks. */
+import { axisBottom } from "d3-axis";
+import { scaleLinear } from "d3-scale";
+import { select } from "d3-selection";
+import type { PageData } from "./data";
+import { el, section, svg } from "./dom";
+import { amount, exact, instructions, share, stamp, time, words } from "./format";
+import { phaseFill, swatch } from "./palette";
+import type { Selection } from "./selection";
+import { DataTable } from "./table";
+import { visible } from "./text";
+
+const BAR = { top: 22, height: 54, axis: 26 };
+const LETTER = 7.4;
+
+interface Phase {
+  index: number;
+  name: string;
+  start: number | null;
+  instructions: number | null;
+  time: number | null;
+  idle: number | null;
+}
+
+function rows(data: PageData): Phase[] {
+  const { phases, boot } = data;
+  return phases.name.map((name, index) => {
+    const start = phases.start_ns[index] ?? null;
+    const end = phases.end_ns[index] ?? boot.totals.virtual_ns;
+    return {
+      index,
+      name,
+      start,
+      instructions: phases.instructions[index] ?? null,
+      time: start !== null && end !== null ? Math.max(0, end - start) : null,
+      idle: phases.idle_ns[index] ?? null,
+    };
+  });
+}
+
+function bar(data: PageData, selection: Selection, width: number): SVGSVGElement {
+  const all = rows(data);
+  const unit = selection.unit;
+  const sum = all.reduce((total, phase) => total + (phase[unit] ?? 0), 0);
+  const scale = scaleLinear()
+    .domain([0, Math.max(sum, 1)])
+    .range([0, width]);
+  const height = BAR.top + BAR.height + BAR.axis;
+  const label = `The boot in phases, by ${unit === "time" ? "time" : "instructions"}`;
+  const drawing = svg("svg", { width, height, role: "group", "aria-label": label });
+  let at = 0;
+  for (const phase of all) {
+    const value = phase[unit] ?? 0;
+    const [x, w] = [scale(at), scale(value)];
+    at += value;
+    if (w <= 0) continue;
+    const text = `${words(phase.name)}: ${instructions(phase.instructions)} instructions, ${time(phase.time)}, idle ${time(phase.idle)}`;
+    const group = svg("g", {
+      class: selection.phase === null || selection.phase === phase.name ? "segment" : "segment other",
+      tabindex: 0,
+      role: "button",
+      "aria-pressed": selection.phase === phase.name,
+      "aria-label": visible(text),
+      "data-phase": phase.index,
+    });
+    const gap = w > 3 ? 1 : 0;
+    group.append(svg("title", {}, visible(text)));
+    group.append(
+      svg("rect", { x, y: BAR.top, width: w - gap, height: BAR.height, rx: 2, fill: phaseFill(phase.index) }),
+    );
+    const name = visible(words(phase.name), 60);
+    const shown = share(value, sum);
+    if (name.length * LETTER + 12 < w) {
+      group.append(plate(x + 5, BAR.top + 8, name.length * LETTER + 4));
+      group.append(svg("text", { x: x + 7, y: BAR.top + 21, class: "name" }, name));
+    }
+    if (shown.length * LETTER + 12 < w) {
+      group.append(plate(x + 5, BAR.top + 28, shown.length * LETTER + 2));
+      group.append(svg("text", { x: x + 7, y: BAR.top + 41 }, shown));
+    }
+    const choose = (): void => {
+      selection.phase = selection.phase === phase.name ? null : phase.name;
+      document.querySelector<SVGElement>(`[data-phase="${phase.index}"]`)?.focus();
+    };
+    group.addEventListener("click", choose);
+    group.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" && event.key !== " ") return;
+      event.preventDefault();
+      choose();
+    });
+    drawing.append(group);
+  }
+  const ticks = axisBottom(scale)
+    .ticks(Math.max(2, Math.floor(width / 110)))
+    .tickSizeOuter(0)
+    .tickFormat((value) => amount(Number(value), unit));
+  const axis = svg("g", { class: "axis", transform: `translate(0,${BAR.top + BAR.height})` });
+  select(axis).call(ticks);
+  drawing.append(markTicks(data, selection, scale), axis);
+  return drawing;
+}
+
+/** The ground behind a label, so that it can be read on any pattern. */
+function plate(x: number, y: number, width: number): SVGRectElement {
+  return svg("rect", { x, y, width, height: 17, rx: 3, class: "plate" });
+}
+
+function markTicks(data: PageData, selection: Selection, scale: (value: number) => number): SVGGElement {
+  const group = svg("g", { class: "marks", "aria-hidden": "true" });
+  const column = selection.unit === "time" ? data.marks.time_ns : data.marks.instructions;
+  let free = 0;
+  data.marks.mark.forEach((mark, i) => {
+    const value = column[i];
+    if (value === null || value === undefined) return;
+    const x = scale(value);
+    const name = visible(words(mark), 40);
+    group.append(
+      svg(
+        "path",
+        { d: `M${x},${BAR.top - 5} l3.5,-5 h-7 z` },
+        svg("title", {}, `${name} at ${time(data.marks.time_ns[i])}`),
+      ),
+    );
+    if (x >= free) {
+      const last = i === data.marks.mark.length - 1;
+      group.append(svg("text", { x: last ? x - 6 : x + 6, y: BAR.top - 6, class: last ? "end" : undefined }, name));
+      free = x + name.length * 6.4 + 18;
+    }
+  });
+  return group;
+}
+
+export function phasesSection(data: PageData, selection: Selection): HTMLElement {
+  const place = el("div", { class: "phase-bar" });
+  const draw = (): void => {
+    place.replaceChildren(bar(data, selection, Math.max(place.clientWidth, 300)));
+  };
+  const all = rows(data);
+  const sums = {
+    instructions: all.reduce((total, phase) => total + (phase.instructions ?? 0), 0),
+    time: all.reduce((total, phase) => total + (phase.time ?? 0), 0),
+  };
+  const table = new DataTable<Phase>({
+    label: "Phases",
+    rows: all,
+    step: 100,
+    columns: [
+      {
+        id: "phase",
+        title: "Phase",
+        value: (phase) => phase.name,
+        cell: (phase) => {
+          const button = el("button", { type: "button", class: "link" }, visible(words(phase.name), 60));
+          button.addEventListener("click", () => {
+            selection.phase = selection.phase === phase.name ? null : phase.name;
+          });
+          return el("span", { class: "named" }, swatch(phaseFill(phase.index)), button);
+        },
+      },
+      {
+        id: "start",
+        title: "Starts at",
+        number: true,
+        value: (phase) => phase.start,
+        cell: (phase) => time(phase.start),
+        hint: (phase) => `${exact(phase.start)} ns`,
+      },
+      {
+        id: "instructions",
+        title: "Instructions",
+        number: true,
+        value: (phase) => phase.instructions,
+        cell: (phase) => instructions(phase.instructions),
+        hint: (phase) => exact(phase.instructions),
+      },
+      {
+        id: "time",
+        title: data.boot.virtual ? "Virtual time" : "Time",
+        number: true,
+        value: (phase) => phase.time,
+        cell: (phase) => time(phase.time),
+        hint: (phase) => `${exact(phase.time)} ns`,
+      },
+      {
+        id: "idle",
+        title: "of it idle",
+        number: true,
+        value: (phase) => phase.idle,
+        cell: (phase) => time(phase.idle),
+        hint: (phase) => `${exact(phase.idle)} ns`,
+      },
+      {
+        id: "share",
+        title: "Share",
+        meaning: "Of the instructions or of the time of the whole boot, as chosen above",
+        number: true,
+        value: (phase) => phase[selection.unit],
+        cell: (phase) => meter(phase[selection.unit], sums[selection.unit]),
+      },
+    ],
+  });
+  selection.onChange(() => {
+    draw();
+    table.redraw();
+  });
+  new ResizeObserver(draw).observe(place);
+  const lead =
+    "Each phase starts where the one before ends; together they are the whole boot. Choose one to see only its functions.";
+  return section("phases", "Where the boot went", lead, place, table.element, marks(data));
+}
+
+/** A share as figure and bar. */
+export function meter(part: number | null, whole: number | null): HTMLElement {
+  const width = whole ? Math.min(100, (100 * (part ?? 0)) / whole) : 0;
+  const bar = el("span", { class: "meter-bar" });
+  bar.style.width = `${width}%`;
+  return el("span", { class: "meter" }, el("span", { class: "meter-ground" }, bar), el("span", {}, share(part, whole)));
+}
+
+function marks(data: PageData): HTMLElement {
+  const { marks: columns } = data;
+  const table = new DataTable<number>({
+    label: "Marks",
+    rows: columns.mark.map((_, i) => i),
+    step: 200,
+    empty: "This boot gave no mark.",
+    columns: [
+      { id: "mark", title: "Mark", value: (i) => visible(words(columns.mark[i] ?? "")) },
+      {
+        id: "time",
+        title: "Time (s)",
+        number: true,
+        value: (i) => columns.time_ns[i] ?? null,
+        cell: (i) => stamp(columns.time_ns[i]),
+        hint: (i) => `${exact(columns.time_ns[i])} ns`,
+      },
+      {
+        id: "instructions",
+        title: "Instructions",
+        number: true,
+        value: (i) => columns.instructions[i] ?? null,
+        cell: (i) => exact(columns.instructions[i]),
+      },
+      {
+        id: "idle",
+        title: "Idle so far",
+        number: true,
+        value: (i) => columns.idle_ns[i] ?? null,
+        cell: (i) => time(columns.idle_ns[i]),
+        hint: (i) => `${exact(columns.idle_ns[i])} ns`,
+      },
+      {
+        id: "source",
+        title: "Known from",
+        value: (i) => visible(`${columns.source[i] ?? ""} ${columns.detail[i] ?? ""}`.trim()),
+      },
+    ],
+  });
+  return el(
+    "details",
+    { open: data.boot.status !== "complete" },
+    el("summary", {}, `Marks (${columns.mark.length})`),
+    table.element,
+  );
+}

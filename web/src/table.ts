@@ -1,0 +1,201 @@
+/** One sortable, filterable table for the whole page; TanStack Table keeps the rows, this draws them. */
+import {
+  type ColumnDef,
+  columnFilteringFeature,
+  constructTable,
+  createFilteredRowModel,
+  createPaginatedRowModel,
+  createSortedRowModel,
+  globalFilteringFeature,
+  rowPaginationFeature,
+  rowSortingFeature,
+  tableFeatures,
+} from "@tanstack/table-core";
+import { storeReactivityBindings } from "@tanstack/table-core/store-reactivity-bindings";
+import { el } from "./dom";
+
+const features = tableFeatures({
+  coreReactivityFeature: storeReactivityBindings(),
+  rowSortingFeature,
+  columnFilteringFeature,
+  globalFilteringFeature,
+  rowPaginationFeature,
+  sortedRowModel: createSortedRowModel(),
+  filteredRowModel: createFilteredRowModel(),
+  paginatedRowModel: createPaginatedRowModel(),
+});
+
+type Value = string | number | null;
+
+/** A row as the library takes it: it wants objects, and the page's rows are often plain indices. */
+interface Held<Row> {
+  row: Row;
+}
+
+export interface TableColumn<Row> {
+  id: string;
+  title: string;
+  /** What the head's tooltip says of the column. */
+  meaning?: string;
+  value: (row: Row) => Value;
+  /** What stands in the cell; without it, the value. */
+  cell?: (row: Row) => Node | string;
+  /** The exact figure behind a rounded one. */
+  hint?: (row: Row) => string | undefined;
+  number?: boolean;
+}
+
+export interface TableOptions<Row> {
+  label: string;
+  columns: TableColumn<Row>[];
+  rows: Row[];
+  /** The text that the filter box looks in; without it there is no box. */
+  filterText?: (row: Row) => string;
+  filterLabel?: string;
+  sort?: { id: string; desc: boolean };
+  /** How many rows are shown at first, and more at each press of the button. */
+  step?: number;
+  empty?: string;
+}
+
+/** Draws the table into a new element; `setRows` changes its rows and keeps order, filter and place. */
+export class DataTable<Row> {
+  readonly element: HTMLElement;
+  readonly #options: TableOptions<Row>;
+  readonly #table;
+  readonly #head = el("tr");
+  readonly #body = el("tbody");
+  readonly #count = el("p", { class: "count", role: "status" });
+  readonly #more = el("div", { class: "more" });
+
+  constructor(options: TableOptions<Row>) {
+    this.#options = options;
+    const columns: ColumnDef<typeof features, Held<Row>>[] = options.columns.map((column) => ({
+      id: column.id,
+      accessorFn: ({ row }: Held<Row>) => column.value(row),
+      sortDescFirst: column.number === true,
+      sortFn: (a, b, id) => order(a.getValue<Value>(id), b.getValue<Value>(id)),
+    }));
+    const text = options.filterText;
+    this.#table = constructTable({
+      features,
+      columns,
+      data: hold(options.rows),
+      globalFilterFn: (row, _id, term: string) => text?.(row.original.row).toLowerCase().includes(term) ?? true,
+      getColumnCanGlobalFilter: (column) => column.id === options.columns[0]?.id,
+      initialState: {
+        sorting: options.sort ? [options.sort] : [],
+        pagination: { pageIndex: 0, pageSize: options.step ?? 50 },
+      },
+    });
+    const table = el(
+      "table",
+      {},
+      el("caption", { class: "unseen" }, options.label),
+      el("thead", {}, this.#head),
+      this.#body,
+    );
+    const frame = el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": options.label }, table);
+    this.element = el("div", { class: "data-table" }, this.#filterBox(), frame, this.#more);
+    this.redraw();
+  }
+
+  setRows(rows: Row[]): void {
+    this.#table.setOptions((old) => ({ ...old, data: hold(rows) }));
+    this.redraw();
+  }
+
+  /** Shows only rows whose text holds the term. */
+  filter(term: string): void {
+    this.#table.setGlobalFilter(term.trim().toLowerCase() || undefined);
+    this.redraw();
+  }
+
+  redraw(): void {
+    this.#drawHead();
+    this.#drawBody();
+  }
+
+  #filterBox(): HTMLElement | null {
+    const { filterText, filterLabel } = this.#options;
+    if (!filterText) return null;
+    const box = el("input", {
+      type: "search",
+      placeholder: filterLabel ?? "Filter",
+      "aria-label": filterLabel ?? "Filter",
+    });
+    box.addEventListener("input", () => this.filter(box.value));
+    return el("div", { class: "toolbar" }, box, this.#count);
+  }
+
+  #drawHead(): void {
+    const cells = this.#options.columns.map((column) => {
+      const sorted = this.#table.getColumn(column.id)?.getIsSorted() ?? false;
+      const mark = sorted === "desc" ? "▼" : sorted === "asc" ? "▲" : "";
+      const button = el(
+        "button",
+        { type: "button", title: column.meaning },
+        column.title,
+        el("span", { class: "order", "aria-hidden": "true" }, mark),
+      );
+      button.addEventListener("click", () => {
+        this.#table.getColumn(column.id)?.toggleSorting();
+        this.redraw();
+        this.#head.querySelector<HTMLElement>(`th[data-column="${column.id}"] button`)?.focus();
+      });
+      const order = sorted === "desc" ? "descending" : sorted === "asc" ? "ascending" : "none";
+      const attributes = { scope: "col", "aria-sort": order, "data-column": column.id };
+      return el("th", { ...attributes, class: column.number ? "number" : undefined }, button);
+    });
+    this.#head.replaceChildren(...cells);
+  }
+
+  #drawBody(): void {
+    const { columns, empty } = this.#options;
+    const shown = this.#table.getRowModel().rows;
+    const rows = shown.map(({ original: { row } }) => {
+      const cells = columns.map((column) => {
+        const content = column.cell?.(row) ?? String(column.value(row) ?? "–");
+        return el("td", { class: column.number ? "number" : undefined, title: column.hint?.(row) }, content);
+      });
+      return el("tr", {}, ...cells);
+    });
+    if (rows.length === 0) {
+      rows.push(el("tr", {}, el("td", { colspan: columns.length, class: "empty" }, empty ?? "No row.")));
+    }
+    this.#body.replaceChildren(...rows);
+    const matching = this.#table.getFilteredRowModel().rows.length;
+    const all = this.#options.filterText ? this.#table.getCoreRowModel().rows.length : matching;
+    const of = matching === all ? "" : ` of ${all.toLocaleString("en")}`;
+    this.#count.textContent = `${matching.toLocaleString("en")}${of} rows`;
+    this.#drawMore(matching - shown.length);
+  }
+
+  #drawMore(left: number): void {
+    if (left <= 0) {
+      this.#more.replaceChildren();
+      return;
+    }
+    const grow = (by: number): void => {
+      this.#table.setPageSize((size: number) => size + by);
+      this.#drawBody();
+    };
+    const step = Math.min(left, 200);
+    const next = el("button", { type: "button" }, `Show ${step} more`);
+    next.addEventListener("click", () => grow(step));
+    const all = left > step ? el("button", { type: "button" }, `Show all ${left.toLocaleString("en")} more`) : null;
+    all?.addEventListener("click", () => grow(left));
+    this.#more.replaceChildren(...[next, all].filter((button) => button !== null));
+  }
+}
+
+function hold<Row>(rows: Row[]): Held<Row>[] {
+  return rows.map((row) => ({ row }));
+}
+
+/** Numbers by size, text by its letters; what is not known comes before all. */
+function order(a: Value | undefined, b: Value | undefined): number {
+  if (typeof a === "number" && typeof b === "number") return a - b;
+  const [left, right] = [String(a ?? ""), String(b ?? "")];
+  return left < right ? -1 : left > right ? 1 : 0;
+}

@@ -1,0 +1,24 @@
+/** Text from a boot is hostile: it goes into the page as text only, and what would bend the line is made visible. */
+
+const MAX = 400;
+const ESCAPES = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-Z\\-_])/g;
+const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]/gu;
+
+function name(control: string): string {
+  const code = control.codePointAt(0) ?? 0;
+  if (code < 0x20) return String.fromCodePoint(0x2400 + code);
+  if (code === 0x7f) return "\u2421";
+  if (code >= 0xd800 && code <= 0xdfff) return "\ufffd";
+  return `‹U+${code.toString(16).toUpperCase().padStart(4, "0")}›`;
+}
+
+/** The text with control characters, direction overrides and lone surrogates shown as signs, cut at `max` characters. */
+export function visible(text: string, max = MAX): string {
+  const short = text.length > max ? `${text.slice(0, max)}… (${text.length.toLocaleString("en")} characters)` : text;
+  return short.replace(CONTROLS, name);
+}
+
+/** A console line: colours and other terminal escapes taken out, tabs widened, the rest made visible. */
+export function consoleLine(text: string): string {
+  return visible(text.replace(ESCAPES, "").replace(/\r+$/g, "").replace(/\t/g, "    "), 4000);
+}
