@@ -6,11 +6,25 @@
 'power_on'
 """
 
-from firstlight.boot.boot import Boot
-from firstlight.boot.manifest import Manifest
-from firstlight.boot.open import open
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from firstlight.errors import BundleError, FirstlightError
 from firstlight.version import version
 
+if TYPE_CHECKING:
+    from firstlight.boot.boot import Boot
+    from firstlight.boot.manifest import Manifest
+    from firstlight.boot.open import open
+
 __all__ = ["Boot", "BundleError", "FirstlightError", "Manifest", "__version__", "open"]
 __version__ = version()
+
+# What needs Polars is loaded when it is first used: a command that reads no table answers at once.
+_LATER = {"Boot": "firstlight.boot.boot", "Manifest": "firstlight.boot.manifest", "open": "firstlight.boot.open"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LATER:
+        return getattr(import_module(_LATER[name]), name)
+    raise AttributeError(f"module 'firstlight' has no attribute {name!r}")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from firstlight.analysis.functions import Unit
+from firstlight.analysis.choices import Unit
 from firstlight.boot.boot import Boot
 
 

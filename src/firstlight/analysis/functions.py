@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import polars as pl
 
+from firstlight.analysis.choices import Order, Unit
 from firstlight.analysis.sums import known
-
-Unit = Literal["time", "instructions"]
-Order = Literal["self", "total", "count"]
 
 #: The kinds of rows that are no function.
 NO_FUNCTION = ("root", "firmware", "decompressor", "unknown", "user", "idle", "group")

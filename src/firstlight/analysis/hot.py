@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from firstlight.analysis.functions import NO_FUNCTION, Unit, select
+from firstlight.analysis.choices import Unit
+from firstlight.analysis.functions import NO_FUNCTION, select
 
 
 def hot_functions(table: pl.DataFrame, limit: int = 15, unit: Unit = "time") -> pl.DataFrame:

@@ -8,8 +8,9 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from firstlight.analysis.choices import Unit
 from firstlight.analysis.context import ContextRow
-from firstlight.analysis.functions import Selection, Unit, self_column, total_column
+from firstlight.analysis.functions import Selection, self_column, total_column
 from firstlight.analysis.sums import known
 from firstlight.report.terminal.columns import Column, print_table
 from firstlight.report.terminal.console import is_unicode, print_line

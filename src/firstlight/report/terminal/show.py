@@ -69,17 +69,15 @@ def _pairs(out: Console, pairs: list[tuple[str, str | None]]) -> None:
     width = max(len(name) for name, _ in pairs)
     for name, value in pairs:
         if value:
-            print_line(out, Text(f"  {name:{width}}  ", style="dim").append(printable(value, 400), style="none"))
+            print_line(out, Text.assemble((f"  {name:{width}}  ", "dim"), printable(value, 400)))
 
 
 def _identity(out: Console, boot: Boot) -> None:
     manifest = boot.manifest
     facts = dict(boot.facts().select("fact", "value").iter_rows())
     good = manifest.status == "complete"
-    line = Text(printable(str(boot.path)), style="bold")
-    line.append(f"  {manifest.mode} mode, ", style="none")
-    line.append(manifest.status, style="green" if good else "bold red")
-    print_line(out, line)
+    status = (manifest.status, "green" if good else "bold red")
+    print_line(out, Text.assemble((printable(str(boot.path)), "bold"), f"  {manifest.mode} mode, ", status))
     shift = manifest.clock.icount_shift
     rate = "" if shift is None else f", one instruction takes {2**shift} ns"
     parts = [manifest.recipe_text(key) for key in ("machine", "cpu", "memory")]

@@ -1,0 +1,6 @@
+"""`python -m firstlight`."""
+
+from firstlight.cli import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,42 @@
+"""The verbs of the command line."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from firstlight.cli.doctor import doctor
+from firstlight.cli.functions import functions
+from firstlight.cli.record import record
+from firstlight.cli.report import report
+from firstlight.cli.show import show
+from firstlight.cli.verify import verify
+from firstlight.version import version
+
+app = typer.Typer(
+    name="firstlight",
+    help="Record a Linux boot exactly, and say where every nanosecond went.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+for verb in (record, show, functions, report, verify, doctor):
+    app.command()(verb)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"firstlight {version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def _firstlight(
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and stop.")
+    ] = False,
+) -> None:
+    pass

@@ -1,0 +1,52 @@
+"""`firstlight doctor`."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from firstlight.cli.output import Json, print_json
+
+_STYLES = {"ok": "green", "limited": "yellow", "missing": "red"}
+
+
+def doctor(
+    qemu: Annotated[Path | None, typer.Option(metavar="PATH", help="The QEMU to look at.")] = None,
+    json: Json = False,
+) -> None:
+    """Say what this machine can do, what is missing, and the one command that adds it.
+
+    Exit code 0 when boots can be recorded in exact mode, else 1.
+
+    \b
+    Examples:
+      firstlight doctor
+      firstlight doctor --json | jq '.checks[] | select(.state != "ok")'
+    """
+    from firstlight.lab.doctor import exact_possible, examine, install_command
+
+    checks = examine(qemu)
+    possible, command = exact_possible(checks), install_command(checks)
+    if json:
+        data = [dataclasses.asdict(check) for check in checks]
+        print_json({"exact": possible, "install": command, "checks": data})
+    else:
+        from rich.text import Text
+
+        from firstlight.report.terminal.console import console, print_line
+        from firstlight.report.terminal.printable import printable
+
+        out = console()
+        width = max(len(check.name) for check in checks)
+        for check in checks:
+            state = (f"{check.state:8}", _STYLES[check.state])
+            print_line(out, Text.assemble(state, f"{check.name:{width}}  {printable(check.detail)}"))
+            if check.remedy is not None:
+                print_line(out, " " * (10 + width) + printable(check.remedy))
+        if command is not None:
+            print_line(out)
+            print_line(out, f"To add what is missing: {command}")
+    raise typer.Exit(0 if possible else 1)

@@ -1,0 +1,75 @@
+"""`firstlight functions`."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from typing import Annotated
+
+import typer
+
+from firstlight.analysis.choices import Order, Unit
+from firstlight.cli.output import Bundle, Json, print_json
+from firstlight.errors import UsageError
+
+
+def functions(
+    boot: Bundle,
+    sort: Annotated[Order, typer.Option(help="What the rows are ordered by, largest first.")] = "total",
+    under: Annotated[
+        str | None, typer.Option(metavar="FUNCTION", help="Only what this function did, with all it called.")
+    ] = None,
+    phase: Annotated[str | None, typer.Option(metavar="PHASE", help="Only what ran in this phase.")] = None,
+    unit: Annotated[Unit, typer.Option(help="What Time, Average and Local are counted in.")] = "time",
+    limit: Annotated[
+        int | None,
+        typer.Option("-n", "--limit", min=0, help="How many rows (default: 40, all with --csv or --json)."),
+    ] = None,
+    tree: Annotated[bool, typer.Option("--tree", help="The calling-context tree instead of the table.")] = False,
+    min_percent: Annotated[
+        float, typer.Option(min=0, max=100, help="With --tree: callees below this share stand together in one line.")
+    ] = 1.0,
+    csv: Annotated[bool, typer.Option("--csv", help="Print the rows as CSV, all figures whole.")] = False,
+    json: Json = False,
+) -> None:
+    """Show the kd table: for every function Count, Time with callees, Average, Local without, and its largest callee.
+
+    Count and Local add up to the line `all`; what `-n` leaves out is a line of its own. Max-sub is the direct callee
+    whose Time is the largest, Ms count how often this function called it. Rows in brackets are no functions.
+
+    \b
+    Examples:
+      firstlight functions a.boot --sort self -n 20
+      firstlight functions a.boot --under do_initcalls --unit instructions
+      firstlight functions a.boot --tree --min-percent 5
+      firstlight functions a.boot --csv > functions.csv
+    """
+    from firstlight.analysis.context import context_tree
+    from firstlight.analysis.functions import select
+    from firstlight.boot.open import open
+    from firstlight.report.terminal.console import console
+    from firstlight.report.terminal.functions import print_functions, print_tree
+    from firstlight.report.terminal.show import between, clock_text
+
+    if csv and (json or tree):
+        raise UsageError("`--csv` excludes `--json` and `--tree`", hint="`--tree --json` gives the tree as data")
+    if tree and limit is not None:
+        raise UsageError("`--tree` excludes `-n`", hint="`--min-percent` prunes a tree")
+    opened = open(boot)
+    what = ", ".join([between(opened) if phase is None else f"phase {phase}"] + ([f"under {under}"] if under else []))
+    if tree:
+        rows = context_tree(opened, phase, under, unit, min_percent / 100)
+        if json:
+            print_json([dataclasses.asdict(row) for row in rows])
+        else:
+            print_tree(console(), rows, unit, clock_text(opened), what)
+        return
+    if limit is None and not (csv or json):
+        limit = 40
+    selection = select(opened.functions(phase, under), sort, unit, limit)
+    if csv:
+        sys.stdout.write(selection.shown.write_csv())
+    elif json:
+        print_json(selection.shown.to_dicts())
+    else:
+        print_functions(console(), selection, unit, clock_text(opened), what)

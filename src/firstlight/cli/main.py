@@ -1,0 +1,79 @@
+"""The entry point: errors to standard error with their hints, and the exit codes."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Sequence
+
+import typer
+
+from firstlight.cli.app import app
+from firstlight.errors import FirstlightError
+from firstlight.report.terminal.printable import printable
+
+_INTERRUPTED = 130
+
+
+def main() -> None:
+    """Run the command of the process's arguments, and end the process with its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that knows few characters gets escapes for the others instead of an exception.
+        with contextlib.suppress(AttributeError, ValueError):
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    code = run(sys.argv[1:])
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _forget_output()
+    sys.exit(code)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run a command; returns its exit code. Nothing that a person may cause ends in a traceback.
+
+    >>> run(["--version"])
+    firstlight ...
+    0
+    """
+    try:
+        result = app(args=list(arguments), prog_name="firstlight", standalone_mode=False)
+    except FirstlightError as error:
+        return _complain(str(error), error.hint, error.exit_code)
+    except typer.TyperException as error:
+        context = getattr(error, "ctx", None)
+        hint = f"`{context.command_path} --help` shows what there is" if context is not None else None
+        return _complain(_lowered(error.format_message()), hint, 2)
+    except (KeyboardInterrupt, typer.Abort):
+        return _complain("interrupted", None, _INTERRUPTED)
+    except typer.Exit as ending:
+        return ending.exit_code
+    except BrokenPipeError:
+        _forget_output()
+        return 0
+    except OSError as error:
+        place = None if error.filename is None else str(error.filename)
+        message = error.strerror or str(error)
+        return _complain(message if place is None else f"{place}: {message}", None, 1)
+    return result if isinstance(result, int) else 0
+
+
+def _complain(message: str, hint: str | None, code: int) -> int:
+    # What a message quotes may come from a hostile boot; its own line breaks are kept.
+    for kind, text in (("error", message), ("hint", hint)):
+        if text is not None:
+            print(f"{kind}: " + "\n  ".join(map(printable, text.splitlines())), file=sys.stderr)
+    return code
+
+
+def _lowered(message: str) -> str:
+    """A message of the argument parser in the manner of ours: no capital, no full stop."""
+    message = message.strip().removesuffix(".")
+    return message[:1].lower() + message[1:] if message[1:2].islower() else message
+
+
+def _forget_output() -> None:
+    """The reader has gone away: leave nothing that Python would still want to write when it ends."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,31 @@
+"""Data for other programs, on standard output."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from firstlight.errors import FirstlightError
+
+#: The bundle that a verb works on.
+Bundle = Annotated[Path, typer.Argument(metavar="BOOT", help="A boot bundle, a directory `NAME.boot`.")]
+
+#: Every verb that shows data has this option.
+Json = Annotated[bool, typer.Option("--json", help="Print the data as JSON.")]
+
+
+def print_json(data: Any) -> None:
+    """Print *data* as JSON in plain ASCII, so that no name in it can do anything to a terminal."""
+    print(json.dumps(data, indent=2, ensure_ascii=True))
+
+
+def refuse_to_overwrite(path: Path, force: bool) -> None:
+    """Check that a file may be written.
+
+    :raises FirstlightError: when something is there already and *force* is not given.
+    """
+    if path.exists() and not force:
+        raise FirstlightError("there is something already", where=str(path), hint="`--force` replaces it")

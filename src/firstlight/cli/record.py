@@ -1,0 +1,4 @@
+"""`firstlight record`."""
+
+
+def record() -> None: ...

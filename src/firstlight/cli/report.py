@@ -1,0 +1,38 @@
+"""`firstlight report`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from firstlight.cli.output import Bundle, Json, print_json, refuse_to_overwrite
+
+
+def report(
+    boot: Bundle,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="The page (default: NAME.html).")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    json: Json = False,
+) -> None:
+    """Write a boot as one self-contained HTML page: phases, a flame graph, the kd table. It needs no network.
+
+    \b
+    Examples:
+      firstlight report a.boot
+      firstlight report a.boot -o page.html --force
+    """
+    from firstlight.boot.open import open
+    from firstlight.report.html import write_html
+
+    opened = open(boot)
+    page = output if output is not None else Path(f"{boot.resolve().name.removesuffix('.boot')}.html")
+    refuse_to_overwrite(page, force)
+    write_html(opened, page)
+    if json:
+        print_json({"boot": str(boot), "page": str(page), "bytes": page.stat().st_size})
+    else:
+        print(page)

@@ -1,0 +1,63 @@
+"""`firstlight show`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from firstlight.cli.output import Bundle, Json, print_json
+
+if TYPE_CHECKING:
+    from firstlight.boot.boot import Boot
+
+
+def show(
+    boot: Bundle,
+    json: Json = False,
+    limit: Annotated[int, typer.Option("-n", "--limit", min=0, help="How many hot functions.")] = 15,
+) -> None:
+    """Show a boot: what it is, its totals, phases, marks and hot functions.
+
+    \b
+    Examples:
+      firstlight show a.boot
+      firstlight show a.boot --json | jq '.phases[] | [.phase, .duration_ns]'
+    """
+    from firstlight.boot.open import open
+    from firstlight.report.terminal.console import console
+    from firstlight.report.terminal.show import print_boot
+
+    opened = open(boot)
+    if json:
+        print_json(boot_data(opened, limit))
+    else:
+        print_boot(console(), opened, limit)
+
+
+def boot_data(boot: Boot, limit: int) -> dict[str, Any]:
+    """What `show` shows, as data: times in nanoseconds."""
+    from firstlight.analysis.hot import hot_functions, no_functions
+
+    manifest = boot.manifest.model_dump(mode="json")
+    shown = (
+        "mode",
+        "status",
+        "failure",
+        "clock",
+        "recipe",
+        "versions",
+        "totals",
+        "completeness",
+        "invariants",
+        "repeat",
+    )
+    data: dict[str, Any] = {"boot": str(boot.path), **{name: manifest[name] for name in shown}}
+    data["phases"] = boot.phases().to_dicts()
+    data["marks"] = boot.marks().to_dicts()
+    data["functions"] = data["no_functions"] = []
+    if not boot.calls().is_empty():
+        table = boot.functions()
+        data["functions"] = hot_functions(table, limit).to_dicts()
+        data["no_functions"] = no_functions(table).to_dicts()
+    return data

@@ -1,0 +1,4 @@
+"""`firstlight verify`."""
+
+
+def verify() -> None: ...

@@ -1,0 +1,165 @@
+"""What this machine can do, what it lacks, and the one command that adds it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from firstlight.cache import cache_dir
+from firstlight.carried import CARRIED, carried
+from firstlight.errors import LabError
+from firstlight.lab.architecture import X86_64
+from firstlight.lab.qemu import find_qemu, require_plugins
+
+State = Literal["ok", "limited", "missing"]
+
+#: Free space that a default kernel, a Debian user land and some bundles want.
+_SPACE_BYTES = 4 << 30
+_KVM = Path("/dev/kvm")
+
+# Program, its Debian package, what it is for.
+_PROGRAMS = (
+    ("busybox", "busybox-static", "the small guest's user land"),
+    ("mke2fs", "e2fsprogs", "`--rootfs` of a directory or an archive"),
+    ("mmdebstrap", "mmdebstrap", "`--rootfs debian`"),
+    ("fakeroot", "fakeroot", "images whose files belong to root, made by anybody"),
+    ("zstd", "zstd", "kernel modules and initramfs compressed with zstd"),
+    ("cpio", "cpio", "looking into an initramfs"),
+    ("apt-get", None, "downloading the default kernel; without it give one with `--kernel`"),
+)
+_BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was looked at."""
+
+    name: str
+    state: State
+    detail: str
+    needed: bool = False
+    """Without it no boot can be recorded exactly."""
+    package: str | None = None
+    """The Debian package that adds it."""
+    remedy: str | None = None
+    """What else to do about it."""
+
+
+def examine(qemu: Path | None = None) -> list[Check]:
+    """Look at everything that Firstlight uses; nothing is booted, downloaded or changed.
+
+    :param qemu: the QEMU to look at, by default the one in `PATH`.
+
+    >>> {check.state for check in examine()} <= {"ok", "limited", "missing"}
+    True
+    """
+    checks = [_qemu(qemu), *_carried()]
+    checks.append(_exact(checks))
+    return [*checks, _kvm(), *_programs(), _kernel(), _space(), _browser()]
+
+
+def exact_possible(checks: Sequence[Check]) -> bool:
+    """Whether a boot can be recorded in exact mode.
+
+    >>> exact_possible([Check("QEMU", "missing", "", needed=True)]), exact_possible([Check("KVM", "missing", "")])
+    (False, True)
+    """
+    return all(check.state == "ok" for check in checks if check.needed)
+
+
+def install_command(checks: Sequence[Check]) -> str | None:
+    """The one command that adds every package that is missing; none when nothing is, or there is no apt.
+
+    >>> command = install_command([Check("QEMU", "missing", "", package="qemu-system-x86")])
+    >>> command is None or command.endswith("apt-get install -y qemu-system-x86")
+    True
+    """
+    packages = sorted({check.package for check in checks if check.state == "missing" and check.package is not None})
+    if not packages or shutil.which("apt-get") is None:
+        return None
+    return f"{'' if os.geteuid() == 0 else 'sudo '}apt-get install -y {' '.join(packages)}"
+
+
+def _qemu(path: Path | None) -> Check:
+    try:
+        qemu = find_qemu(X86_64, path)
+    except LabError as error:
+        return Check("QEMU", "missing", str(error), True, "qemu-system-x86", error.hint)
+    detail = f"{qemu.version_text}, {qemu.path}"
+    try:
+        require_plugins(qemu)
+    except LabError as error:
+        return Check("QEMU", "limited", f"{detail}: {error.message}", True, remedy=error.hint)
+    return Check("QEMU", "ok", f"{detail}, loads plugins", True)
+
+
+def _carried() -> Iterator[Check]:
+    for name, what in CARRIED.items():
+        needed = name != "page.html"
+        try:
+            yield Check(name, "ok", f"{what}, {carried(name).stat().st_size:,} bytes", needed)
+        except LabError as error:
+            yield Check(name, "missing", what, needed, remedy=error.hint)
+
+
+def _exact(checks: Sequence[Check]) -> Check:
+    if exact_possible(checks):
+        return Check("exact mode", "ok", "boots can be recorded to the nanosecond")
+    lacking = ", ".join(check.name for check in checks if check.needed and check.state != "ok")
+    return Check("exact mode", "missing", f"not without {lacking}")
+
+
+def _kvm() -> Check:
+    if not _KVM.exists():
+        return Check("KVM", "missing", f"no {_KVM}: live mode emulates, which is slower; exact mode does not use it")
+    if not os.access(_KVM, os.R_OK | os.W_OK):
+        remedy = "`sudo usermod -aG kvm $USER`, then log in again"
+        return Check("KVM", "limited", f"{_KVM} is not yours to use: live mode emulates", remedy=remedy)
+    return Check("KVM", "ok", f"{_KVM} is there for live mode")
+
+
+def _programs() -> Iterator[Check]:
+    # System programs stand where a person's PATH often does not reach.
+    path = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"])
+    for program, package, purpose in _PROGRAMS:
+        found = shutil.which(program, path=path)
+        if found is None:
+            yield Check(program, "missing", f"for {purpose}", program == "busybox", package)
+        else:
+            yield Check(program, "ok", f"{found}, for {purpose}")
+
+
+def _kernel() -> Check:
+    try:
+        kernels = sorted(path.name for path in (cache_dir() / "kernels").glob("*/boot/vmlinuz-*"))
+    except LabError as error:
+        return Check("default kernel", "limited", str(error), remedy=error.hint)
+    if kernels:
+        return Check("default kernel", "ok", ", ".join(kernels))
+    return Check(
+        "default kernel", "limited", f"not in the cache yet: the first record downloads {X86_64.kernel_package}"
+    )
+
+
+def _space() -> Check:
+    try:
+        where = cache_dir()
+        free = shutil.disk_usage(where).free
+    except (LabError, OSError) as error:
+        return Check("cache", "limited", str(error))
+    detail = f"{free / (1 << 30):.1f} GiB free in {where}"
+    if free < _SPACE_BYTES:
+        return Check("cache", "limited", detail, remedy="free some space, or set XDG_CACHE_HOME to another place")
+    return Check("cache", "ok", detail)
+
+
+def _browser() -> Check:
+    for name in _BROWSERS:
+        found = shutil.which(name)
+        if found is not None:
+            return Check("browser", "ok", f"{found}, for the tests of the report")
+    return Check("browser", "missing", "only the tests of the report need one", package="chromium")
