@@ -46,6 +46,8 @@ class Architecture:
     """Versioned type, present in every QEMU that is supported, so that the hardware is the same in all of them."""
     cpu: str
     """Versioned model that TCG emulates without leaving a feature out (QEMU warns otherwise)."""
+    live_cpu: str
+    """Model for live mode: all that the accelerator can do."""
     versioned_machine: str
     """Regular expression of the machine types that may be chosen in exact mode."""
     unsteady_cpus: frozenset[str]
@@ -82,6 +84,7 @@ X86_64 = Architecture(
     qemu_binary="qemu-system-x86_64",
     machine="pc-q35-7.2",
     cpu="qemu64-v1",
+    live_cpu="max",
     versioned_machine=r"pc-(q35|i440fx)-\d+\.\d+(\.\d+)?",
     unsteady_cpus=frozenset({"host", "max", "base"}),
     nvdimm_property="nvdimm=on",
@@ -90,8 +93,8 @@ X86_64 = Architecture(
     report_device="ttyS1",
     kernel_package="linux-image-cloud-amd64",
     pmem_device="/dev/pmem0",
-    # ext4 and the pieces it loads by name (checksums) are left out where the kernel has them built in.
-    pmem_modules=("nfit", "nd_pmem", "ext4", "crc32c_generic"),
+    # What the kernel has built in is left out.
+    pmem_modules=("nfit", "nd_pmem", "ext4"),
     marks=(
         FunctionMark("kernel_start", ("start_kernel",)),
         FunctionMark("rest_init", ("rest_init",)),

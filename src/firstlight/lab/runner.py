@@ -16,9 +16,9 @@ from firstlight.lab.status import Status, read_status
 _POLL_S = 0.05
 _STATUS_EVERY_S = 0.2
 _REPORT_END = b"\nend 0\n"
-_AFTER_READY_S = 120.0
+AFTER_READY_S = 120.0
 """What a guest may take for its report and its power-off."""
-_QUIET_S = 1.0
+QUIET_S = 1.0
 """A panicked guest is left so long after its last console byte, for the lines that follow the panic."""
 _QUIET_AT_MOST_S = 15.0
 
@@ -177,7 +177,7 @@ def _come_up(process: Process, watch: Watch) -> tuple[None, str]:
     It powers off by itself: ending it before would cut its console at an instant that depends on the host.
     """
     if watch.report:
-        process.wait(_AFTER_READY_S)
+        process.wait(AFTER_READY_S)
     return None, ""
 
 
@@ -187,7 +187,7 @@ def _leave_until_quiet(process: Process, console: Console) -> None:
         now = process.running_s
         if console.poll():
             quiet_since = now
-        if now - quiet_since > _QUIET_S or now - began > _QUIET_AT_MOST_S:
+        if now - quiet_since > QUIET_S or now - began > _QUIET_AT_MOST_S:
             return
 
 

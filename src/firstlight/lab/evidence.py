@@ -1,0 +1,134 @@
+"""From the evidence of one run to the tables of its bundle."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+
+from firstlight import _core
+from firstlight.boot.manifest import Invariant, Totals
+from firstlight.errors import FirstlightError
+from firstlight.lab.bundle import write_table
+from firstlight.lab.machine import RunFiles
+from firstlight.lab.report import Report, facts_from_report
+
+KERNEL_CLOCK = "kernel_clock_start"
+"""The first mark of a boot without profile: all that is known then is the guest's own clock, and it starts at 0 some
+time after power on, when the kernel takes its clock into use."""
+
+
+@dataclass(frozen=True)
+class Attributed:
+    """What the tables of a boot say altogether."""
+
+    totals: Totals
+    origin: str = "power_on"
+    invariants: dict[str, Invariant] = field(default_factory=dict)
+    versions: dict[str, object] = field(default_factory=dict)
+
+
+def tables_from_profile(files: RunFiles, report: Report, bundle: Path) -> Attributed:
+    """Write the tables that a profile gives: all but the facts.
+
+    :raises FirstlightError: when the profile is damaged.
+    """
+    modules = report.records.get("kallsyms.modules")
+    listing = files.directory / "kallsyms.modules"
+    if modules is not None:
+        listing.write_bytes(modules)
+    try:
+        said = _core.convert_profile(
+            str(files.profile), str(files.console), str(listing) if modules is not None else None, str(bundle)
+        )
+    except (RuntimeError, ValueError) as error:
+        raise FirstlightError(f"the profile cannot be read: {error}", where=str(files.profile)) from error
+    finally:
+        listing.unlink(missing_ok=True)
+    return Attributed(
+        totals=Totals(**{key: said["totals"].get(key) for key in ("instructions", "virtual_ns", "idle_ns")}),
+        invariants={name: Invariant(**figures) for name, figures in said["invariants"].items()},
+        versions={**(said.get("versions") or {}), "plugin_api": said.get("plugin_api")},
+    )
+
+
+def tables_from_guest(report: Report, console: bytes, bundle: Path) -> Attributed:
+    """Write the tables of a boot without profile: from the guest's report, and the console without times."""
+    clock = report.records.get("kernel.clock_ns", b"").strip()
+    ready = int(clock) if clock.isdigit() else None
+    marks = []
+    if ready is not None:
+        marks = [(KERNEL_CLOCK, 0, "guest", "CLOCK_MONOTONIC 0"), ("ready", ready, "guest", "CLOCK_MONOTONIC")]
+    write_marks(marks, bundle)
+    write_log([(None, line) for line in console_lines(console)], bundle)
+    write_without_rows(bundle)
+    return Attributed(Totals(instructions=None, virtual_ns=ready, idle_ns=None), origin=KERNEL_CLOCK)
+
+
+def write_marks(marks: Sequence[tuple[str, int, str, str]], bundle: Path) -> None:
+    """Write marks (name, time in ns, source, detail), and the phases between them."""
+    nothing: list[object] = [None] * len(marks)
+    write_table(
+        "marks",
+        {
+            "mark": [mark for mark, _, _, _ in marks],
+            "time_ns": [time for _, time, _, _ in marks],
+            "instructions": nothing,
+            "idle_ns": nothing,
+            "source": [source for _, _, source, _ in marks],
+            "detail": [detail for _, _, _, detail in marks],
+        },
+        bundle,
+    )
+    pairs = list(pairwise(marks))
+    spans: dict[str, list[object]] = {
+        "span": list(range(len(pairs))),
+        "parent": [None for _ in pairs],
+        "kind": ["phase" for _ in pairs],
+        "name": [start[0] for start, _ in pairs],
+        "track": ["boot" for _ in pairs],
+        "level": [None for _ in pairs],
+        "start_ns": [start[1] for start, _ in pairs],
+        "end_ns": [end[1] for _, end in pairs],
+        "instructions": [None for _ in pairs],
+        "idle_ns": [None for _ in pairs],
+    }
+    write_table("spans", spans, bundle)
+
+
+def write_log(lines: Sequence[tuple[int | None, str]], bundle: Path) -> None:
+    """Write console lines with the time of their first byte in ns, where it is known."""
+    rows: dict[str, list[object]] = {
+        "line": list(range(len(lines))),
+        "time_ns": [time for time, _ in lines],
+        "source": ["console" for _ in lines],
+        "text": [text for _, text in lines],
+    }
+    write_table("log", rows, bundle)
+
+
+def write_facts(report: Report, console: bytes, bundle: Path) -> None:
+    """Write the facts: what the guest reported, and what its console says."""
+    facts = facts_from_report(report, console.decode(errors="replace"))
+    rows: dict[str, list[object]] = {"fact": [name for name, _ in facts], "value": [value for _, value in facts]}
+    write_table("facts", rows, bundle)
+
+
+def write_without_rows(bundle: Path) -> None:
+    """Write the tables that only a profile could fill."""
+    schemas: Mapping[str, Sequence[tuple[str, str, bool]]] = _core.table_schemas()
+    for table in ("calls", "phase_calls", "counters"):
+        write_table(table, {column: [] for column, _, _ in schemas[table]}, bundle)
+
+
+def console_lines(console: bytes) -> list[str]:
+    """The lines of a console, without their ends; invalid UTF-8 is replaced, escapes stay.
+
+    >>> console_lines(b"one\\r\\ntwo \\xff")
+    ['one', 'two �']
+    """
+    lines = console.split(b"\n")
+    if lines and not lines[-1]:
+        lines.pop()
+    return [line.rstrip(b"\r").decode(errors="replace") for line in lines]

@@ -1,0 +1,178 @@
+"""From a person's choices to a recipe whose inputs all exist, with their digests."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from firstlight.cache import file_digest
+from firstlight.carried import carried
+from firstlight.errors import UsageError
+from firstlight.lab.architecture import X86_64, Architecture
+from firstlight.lab.initramfs import GuestConfig, build_initramfs
+from firstlight.lab.initrd_check import check_initrd
+from firstlight.lab.kernel import Kernel, default_kernel, open_kernel
+from firstlight.lab.machine import check_memory, kernel_command_line, persistent_memory
+from firstlight.lab.modules import modules_for
+from firstlight.lab.options import RecordOptions
+from firstlight.lab.progress import Progress, SilentProgress
+from firstlight.lab.qemu import Qemu, find_qemu, require_plugins
+from firstlight.lab.recipe import PersistentMemory, Recipe
+from firstlight.lab.refuse import refuse_cpu, refuse_machine, refuse_options
+from firstlight.lab.rootfs import root_image
+from firstlight.lab.sizes import parse_size
+from firstlight.lab.symbols import kernel_symbols
+
+_LARGEST_SHIFT = 10
+"""QEMU's own limit."""
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Everything that one boot is made of."""
+
+    recipe: Recipe
+    qemu: Qemu
+    kernel: Kernel
+    plugin: Path | None = None
+    symbols: Path | None = None
+    digests: dict[str, str | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Guest:
+    """What runs in the machine, beside the kernel."""
+
+    initrd: Path
+    helper: bool
+    image: PersistentMemory | None = None
+    image_digest: str | None = None
+    modules: tuple[str, ...] = ()
+
+
+def resolve(options: RecordOptions, progress: Progress | None = None) -> Inputs:
+    """Find, check and where needed make every input of a recording; nothing is booted, but perhaps the probe that
+    asks a new kernel for its symbols.
+
+    :raises UsageError: for choices that cannot be, such as those that break exactness.
+    :raises LabError: for an input that is missing, damaged or does not fit.
+    """
+    progress = progress or SilentProgress()
+    architecture = X86_64
+    check_choices(options, architecture)
+    qemu = find_qemu(architecture, options.qemu)
+    plugin = None
+    if options.profile and not options.live:
+        require_plugins(qemu)
+        plugin = carried("firstlight-plugin.so")
+    progress.step("looking for the kernel")
+    kernel = open_kernel(options.kernel) if options.kernel is not None else default_kernel()
+    guest = _guest(options, architecture, kernel, progress)
+    recipe = Recipe(
+        architecture=architecture,
+        machine=options.machine or architecture.machine,
+        cpu=options.cpu or (architecture.live_cpu if options.live else architecture.cpu),
+        memory=_memory(options, architecture),
+        kernel=kernel.path.absolute(),
+        initrd=guest.initrd,
+        command_line=kernel_command_line(architecture, options.append),
+        image=guest.image,
+        modules=guest.modules,
+        shift=options.shift,
+        ready_pattern=options.ready,
+        guest_helper=guest.helper,
+        profile=plugin is not None,
+        live=options.live,
+        timeout_wall_s=options.timeout_wall_s,
+        timeout_virtual_s=options.timeout_virtual_s,
+        qemu_options=options.qemu_options,
+    )
+    check_memory(recipe)
+    symbols = kernel_symbols(kernel, qemu, progress) if plugin is not None else None
+    digests = {
+        "kernel": kernel.digest,
+        "initrd": file_digest(guest.initrd),
+        "image": guest.image_digest,
+        "qemu": qemu.digest(),
+        "firmware": qemu.firmware_digest(architecture),
+        "plugin": file_digest(plugin) if plugin is not None else None,
+        "guest": file_digest(carried("firstlight-guest")) if options.initrd is None else None,
+        "symbols": file_digest(symbols) if symbols is not None else None,
+    }
+    return Inputs(recipe, qemu, kernel, plugin, symbols, digests)
+
+
+def check_choices(options: RecordOptions, architecture: Architecture) -> None:
+    """Check what can be checked without looking at any file.
+
+    :raises UsageError: naming the option.
+    """
+    refuse_options(options.qemu_options, live=options.live)
+    if options.machine is not None:
+        refuse_machine(options.machine, architecture, live=options.live)
+    if options.cpu is not None:
+        refuse_cpu(options.cpu, architecture, live=options.live)
+    if options.initrd is not None and options.rootfs is not None:
+        raise UsageError(
+            "`--initrd` and `--rootfs` exclude each other",
+            hint="a root file system is mounted by Firstlight's own initramfs",
+        )
+    if not 0 <= options.shift <= _LARGEST_SHIFT:
+        raise UsageError(f"`--shift {options.shift}` is out of range", hint=f"0 to {_LARGEST_SHIFT}")
+    if options.timeout_wall_s <= 0 or (options.timeout_virtual_s is not None and options.timeout_virtual_s <= 0):
+        raise UsageError("a time-out has to be longer than nothing", hint="give seconds")
+    if "\n" in options.append or "\0" in options.append:
+        raise UsageError("the kernel's command line is one line", where="--append")
+    if options.ready is not None:
+        _check_pattern(options.ready)
+    _memory(options, architecture)
+
+
+def _check_pattern(pattern: str) -> None:
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise UsageError(f"`{pattern}` is no regular expression: {error}", where="--ready") from error
+    if re.search(r"\(\?(<?[=!]|P=|\()|\\[1-9]", pattern):
+        raise UsageError(
+            f"`{pattern}` looks around or back, which the plugin's expressions cannot",
+            where="--ready",
+            hint="use an expression without `(?=`, `(?!`, `(?<` and `\\1`",
+        )
+
+
+def _memory(options: RecordOptions, architecture: Architecture) -> int:
+    if options.memory is not None:
+        # QEMU takes whole mebibytes of what it is given here.
+        return max(1 << 20, parse_size(options.memory) >> 20 << 20)
+    default = architecture.default_memory if options.rootfs is None else architecture.default_rootfs_memory
+    return parse_size(default)
+
+
+def _guest(options: RecordOptions, architecture: Architecture, kernel: Kernel, progress: Progress) -> _Guest:
+    report = f"/dev/{architecture.report_device}"
+    if options.initrd is not None:
+        check_initrd(options.initrd)
+        return _Guest(options.initrd.absolute(), helper=False)
+    if options.rootfs is None:
+        progress.step("building the initramfs")
+        return _Guest(build_initramfs(GuestConfig(report=report)).path, helper=True)
+    progress.step("making the root file system's image")
+    root = root_image("debian" if options.rootfs == "debian" else Path(options.rootfs))
+    if options.ready is None and not root.has_systemd:
+        raise UsageError(
+            "this root file system has no systemd, so nothing in it says when it is up",
+            where=options.rootfs,
+            hint="say with `--ready REGEX` which line of the console means it",
+        )
+    modules = modules_for(kernel, architecture.pmem_modules)
+    config = GuestConfig(root=architecture.pmem_device, init=root.init, report=report, unit=options.ready is None)
+    initramfs = build_initramfs(config, modules)
+    return _Guest(
+        initramfs.path,
+        helper=options.ready is None,
+        image=persistent_memory(root.path, root.size_bytes),
+        image_digest=root.digest,
+        modules=tuple(module.name for module in modules),
+    )

@@ -1,0 +1,202 @@
+"""Recording a boot: from a person's choices to a bundle."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shlex
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pydantic import JsonValue
+
+from firstlight.boot.manifest import SCHEMA_VERSION, Clock, Completeness, Failure, Manifest, Tool
+from firstlight.errors import LabError, UnhealthyBootError
+from firstlight.lab.architecture import X86_64
+from firstlight.lab.bundle import check_destination, describe_tables, new_bundle, write_manifest
+from firstlight.lab.evidence import Attributed, tables_from_guest, tables_from_profile, write_facts
+from firstlight.lab.inputs import Inputs, check_choices, resolve
+from firstlight.lab.live import boot_live
+from firstlight.lab.machine import RunFiles, qemu_arguments, write_plugin_config
+from firstlight.lab.options import RecordOptions
+from firstlight.lab.process import interruptible
+from firstlight.lab.progress import Progress, SilentProgress
+from firstlight.lab.repeat import recipe_for_manifest, repeat_command
+from firstlight.lab.report import Report, read_report
+from firstlight.lab.runner import Outcome, Watch, run
+from firstlight.version import version
+
+
+@dataclass(frozen=True)
+class _Booted:
+    """One boot, run and written into its bundle's tables."""
+
+    outcome: Outcome
+    report: Report
+    attributed: Attributed
+    accelerator: str
+    missing: list[str]
+
+
+def record(options: RecordOptions, progress: Progress | None = None) -> Path:
+    """Record one boot, exactly unless `options.live` says otherwise.
+
+    :param options: the choices; times in seconds.
+    :param progress: hears how it goes on.
+    :returns: the bundle's path.
+    :raises UsageError: for choices that cannot be.
+    :raises LabError: for inputs that are missing or damaged, a QEMU that does not start, a destination that is taken;
+        nothing is left behind.
+    :raises UnhealthyBootError: when the guest did not come up; the bundle is written, and says why.
+    :raises KeyboardInterrupt: when a person interrupts; nothing is left behind.
+
+    Source: the recipe of the design, "Exact mode: what is known to work".
+    """
+    progress = progress or SilentProgress()
+    check_choices(options, X86_64)
+    if options.dry_run:
+        print(planned_command(options, progress))
+        return options.output
+    check_destination(options.output, force=options.force)
+    with interruptible(), progress:
+        inputs = resolve(options, progress)
+        with new_bundle(options.output, force=options.force) as bundle:
+            files = RunFiles(bundle / "raw")
+            files.directory.mkdir(mode=0o700)
+            progress.step("booting")
+            booted = _boot(inputs, files, bundle, progress)
+            progress.step("writing the bundle")
+            manifest = _manifest(options, inputs, booted, bundle)
+            write_manifest(bundle, manifest)
+    if manifest.failure is not None:
+        raise UnhealthyBootError(
+            f"the boot failed ({manifest.failure.reason}): {manifest.failure.detail}",
+            where=str(options.output),
+            hint=_advice(manifest.failure, options),
+        )
+    return options.output
+
+
+def planned_command(options: RecordOptions, progress: Progress | None = None) -> str:
+    """QEMU's command line for a recording, ready for a shell; nothing is booted but perhaps the probe for symbols.
+
+    :raises UsageError: for choices that cannot be.
+    :raises LabError: for inputs that are missing or damaged.
+    """
+    inputs = resolve(options, progress)
+    files = RunFiles(options.output.absolute() / "raw")
+    return shlex.join([str(inputs.qemu.path), *qemu_arguments(inputs.recipe, files, inputs.plugin)])
+
+
+def _boot(inputs: Inputs, files: RunFiles, bundle: Path, progress: Progress) -> _Booted:
+    recipe = inputs.recipe
+    if recipe.live:
+        live = boot_live(inputs, files, bundle, progress)
+        outcome, attributed, accelerator = live.outcome, live.attributed, live.accelerator
+        report = read_report(outcome.report)
+        missing = [] if report.complete or not recipe.guest_helper else ["the guest's report"]
+    else:
+        outcome = run_exact(inputs, files, progress)
+        report = read_report(outcome.report)
+        missing = [] if report.complete or not recipe.guest_helper else ["the guest's report"]
+        attributed, accelerator = _attribute(inputs, files, bundle, outcome, report, missing), "tcg"
+    if recipe.guest_helper:
+        missing += [f"of the guest's report: {problem}" for problem in report.problems if report.records]
+    write_facts(report, outcome.console, bundle)
+    for path in (files.status, files.plugin_config):
+        path.unlink(missing_ok=True)
+    return _Booted(outcome, report, attributed, accelerator, missing)
+
+
+def run_exact(inputs: Inputs, files: RunFiles, progress: Progress | None = None) -> Outcome:
+    """Run the recipe once, exactly, and leave its evidence in *files*.
+
+    :raises LabError: when QEMU does not start.
+    """
+    recipe = inputs.recipe
+    if inputs.plugin is not None and inputs.symbols is not None:
+        write_plugin_config(recipe, files, inputs.symbols)
+    watch = Watch(
+        timeout_wall_s=recipe.timeout_wall_s,
+        profile=inputs.plugin is not None,
+        report=recipe.guest_helper,
+        ready_pattern=recipe.ready_pattern,
+    )
+    command = [str(inputs.qemu.path), *qemu_arguments(recipe, files, inputs.plugin)]
+    return run(command, files, watch, (progress or SilentProgress()).boot)
+
+
+def _attribute(
+    inputs: Inputs, files: RunFiles, bundle: Path, outcome: Outcome, report: Report, missing: list[str]
+) -> Attributed:
+    if inputs.plugin is not None and files.profile.is_file():
+        return tables_from_profile(files, report, bundle)
+    if inputs.plugin is not None:
+        if outcome.reason is None:
+            raise LabError("the plugin left no profile", where=str(inputs.plugin), hint="run `firstlight doctor`")
+        missing.append("the profile: QEMU ended before the first was written")
+    # Where the guest ends at an instant of ours, what it printed after the mark depends on the host.
+    cut = outcome.ready_offset if not inputs.recipe.guest_helper else None
+    return tables_from_guest(report, outcome.console[:cut], bundle)
+
+
+def _manifest(options: RecordOptions, inputs: Inputs, booted: _Booted, bundle: Path) -> Manifest:
+    outcome = booted.outcome
+    failure = None
+    if outcome.reason is not None:
+        failure = Failure.model_validate(
+            {"reason": outcome.reason, "detail": outcome.detail, "console_tail": outcome.console_tail()}
+        )
+    live = options.live
+    return Manifest(
+        schema_version=SCHEMA_VERSION,
+        tool=Tool(name="firstlight", version=version()),
+        mode="live" if live else "exact",
+        status="complete" if failure is None else "failed",
+        failure=failure,
+        clock=Clock(
+            kind="host" if live else "virtual",
+            unit="ns",
+            origin=booted.attributed.origin,
+            icount_shift=None if live else options.shift,
+        ),
+        recipe=recipe_for_manifest(options, inputs, booted.accelerator),
+        digests=inputs.digests,
+        versions={"qemu": inputs.qemu.version_text, **_json(booted.attributed.versions)},
+        completeness=Completeness(complete=not booted.missing, missing=booted.missing),
+        invariants=booted.attributed.invariants,
+        totals=booted.attributed.totals,
+        tables=describe_tables(bundle),
+        repeat=repeat_command(options),
+        recorded_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        host={
+            "system": platform.platform(),
+            "cpus": os.cpu_count(),
+            "wall_s": round(outcome.wall_s, 3),
+            "qemu_cpu_s": round(outcome.ended.cpu_s, 3),
+            "qemu_peak_kib": outcome.ended.max_rss_kib,
+        },
+    )
+
+
+def _json(values: dict[str, object]) -> dict[str, JsonValue]:
+    return {name: value if isinstance(value, (int, float)) else str(value) for name, value in values.items()}
+
+
+def _advice(failure: Failure, options: RecordOptions) -> str:
+    """What to look at, from the reason and the guest's last words."""
+    said = "\n".join(failure.console_tail)
+    if "Initramfs unpacking failed" in said or ("Unable to mount root" in said and options.initrd is not None):
+        return "the kernel could not use the initramfs: is it whole, and in a compression that this kernel knows?"
+    if "Unable to mount root" in said:
+        return "the kernel found no first process: look at `--append` (`rdinit=`, `root=`)"
+    hints = {
+        "panic": "the last lines of the console are in the bundle: `firstlight show`",
+        "wall_timeout": "give it longer with `--timeout-wall`, or another end with `--ready REGEX`",
+        "virtual_timeout": "give it longer with `--timeout-virtual`, or another end with `--ready REGEX`",
+        "never_ready": "say with `--ready REGEX` which line of the console means that the system is up",
+        "qemu_died": "QEMU's own words are in the bundle: `raw/qemu.log`",
+        "plugin": "run `firstlight doctor`",
+    }
+    return hints[failure.reason]

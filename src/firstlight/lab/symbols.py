@@ -1,0 +1,70 @@
+"""The kernel's symbols: asked from the kernel itself, once per kernel."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from firstlight.cache import entry
+from firstlight.errors import LabError
+from firstlight.lab.architecture import X86_64
+from firstlight.lab.console import last_lines
+from firstlight.lab.initramfs import GuestConfig, build_initramfs
+from firstlight.lab.kernel import Kernel
+from firstlight.lab.machine import RunFiles, check_memory, kernel_command_line, qemu_arguments
+from firstlight.lab.progress import Progress, SilentProgress
+from firstlight.lab.qemu import Qemu
+from firstlight.lab.recipe import Recipe
+from firstlight.lab.report import read_report
+from firstlight.lab.runner import Watch, run
+
+_NAME = "kallsyms"
+_TIMEOUT_S = 300.0
+
+
+def kernel_symbols(kernel: Kernel, qemu: Qemu, progress: Progress | None = None) -> Path:
+    """The symbols of a kernel at the addresses that it has with `nokaslr`, in the form of `/proc/kallsyms`.
+
+    Distributions do not ship them beside the kernel, so a probe boot without instruction counting prints them on the
+    second serial port. Cached by the kernel's digest.
+
+    :raises LabError: when the probe does not boot, or the kernel has no `/proc/kallsyms`.
+    """
+
+    def probe(directory: Path) -> None:
+        (progress or SilentProgress()).step("asking the kernel for its symbols (once for each kernel)")
+        (directory / _NAME).write_bytes(_probe(kernel, qemu))
+
+    return entry("symbols", kernel.digest, probe) / _NAME
+
+
+def _probe(kernel: Kernel, qemu: Qemu) -> bytes:
+    initramfs = build_initramfs(GuestConfig(action="symbols", report=f"/dev/{X86_64.report_device}"))
+    recipe = Recipe(
+        architecture=X86_64,
+        machine=X86_64.machine,
+        cpu=X86_64.cpu,
+        memory=512 << 20,
+        kernel=kernel.path,
+        initrd=initramfs.path,
+        command_line=kernel_command_line(X86_64, "quiet"),
+        profile=False,
+        live=True,
+    )
+    check_memory(recipe)
+    with tempfile.TemporaryDirectory(prefix="firstlight-symbols-") as directory:
+        files = RunFiles(Path(directory))
+        command = [str(qemu.path), *qemu_arguments(recipe, files)]
+        outcome = run(command, files, Watch(_TIMEOUT_S, profile=False, report=True))
+    report = read_report(outcome.report)
+    symbols = report.records.get("kallsyms", b"")
+    if not report.complete or symbols.count(b"\n") < 100:
+        said = report.records.get("error", b"").decode(errors="replace").strip()
+        detail = said or outcome.detail or "the guest said nothing"
+        tail = "".join(f"\n  {line}" for line in last_lines(outcome.console, 5))
+        raise LabError(
+            f"the kernel did not give its symbols: {detail}{tail}",
+            where=str(kernel.path),
+            hint="record with `--no-profile`, or use a kernel with CONFIG_KALLSYMS",
+        )
+    return symbols

@@ -1,0 +1,121 @@
+"""Booting a bundle's recipe again, and saying whether it gave the same boot."""
+
+from __future__ import annotations
+
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from firstlight.boot.manifest import Manifest
+from firstlight.boot.open import open as open_boot
+from firstlight.errors import FirstlightError, UnhealthyBootError
+from firstlight.lab.difference import Difference, first_difference
+from firstlight.lab.inputs import resolve
+from firstlight.lab.options import RecordOptions
+from firstlight.lab.progress import Progress, SilentProgress
+from firstlight.lab.record import record
+from firstlight.lab.repeat import options_from_manifest
+
+
+@dataclass(frozen=True)
+class ChangedInput:
+    """An input that is not the one that was recorded."""
+
+    name: str
+    recorded: str | None
+    now: str | None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a recipe gave the same boot again."""
+
+    inputs: tuple[ChangedInput, ...] = ()
+    """Inputs that differ; nothing was booted then."""
+    differences: tuple[Difference, ...] = ()
+    """Tables that differ, each with its first differing row."""
+    outcome: str | None = None
+    """How the boots ended, when they ended differently."""
+    tables: dict[str, int] = field(default_factory=dict)
+    """Every table that was compared, and its rows."""
+    totals: dict[str, int | None] = field(default_factory=dict)
+
+    @property
+    def equal(self) -> bool:
+        """Every table is the same, byte for byte."""
+        return not self.inputs and not self.differences and self.outcome is None
+
+
+def verify(bundle: Path, progress: Progress | None = None, *, qemu: Path | None = None) -> Verdict:
+    """Boot the recipe of a bundle again, into a bundle of its own that is removed, and compare every table.
+
+    :param bundle: the bundle's path.
+    :param qemu: another QEMU than the recorded one; that its digest differs is then no reason to stop.
+    :raises BundleError: when it is damaged, or no recording.
+    :raises FirstlightError: when it is a live recording, which has no equal.
+    :raises LabError: when an input is missing.
+    """
+    recorded = open_boot(bundle).manifest
+    where = str(bundle)
+    if recorded.mode != "exact":
+        raise FirstlightError(
+            f"a boot in {recorded.mode} mode never repeats exactly", where=where, hint="record without `--live`"
+        )
+    if recorded.failure is not None and recorded.failure.reason in ("wall_timeout", "qemu_died"):
+        raise FirstlightError(
+            f"this boot was ended by the host ({recorded.failure.reason}), at an instant that never repeats",
+            where=where,
+            hint="record it again",
+        )
+    with tempfile.TemporaryDirectory(prefix="firstlight-verify-") as directory:
+        again = Path(directory) / "again.boot"
+        options = options_from_manifest(recorded, again, where)
+        if qemu is not None:
+            options = replace(options, qemu=qemu)
+        changed = _changed_inputs(recorded, options, progress, ignore={"qemu", "firmware"} if qemu else set())
+        if changed:
+            return Verdict(inputs=changed)
+        # A failed boot's bundle says how it ended, and is compared like any other.
+        with suppress(UnhealthyBootError):
+            record(options, progress)
+        return compare(bundle, again)
+
+
+def compare(bundle: Path, again: Path) -> Verdict:
+    """Compare two bundles, table by table.
+
+    :raises BundleError: when one is damaged.
+    """
+    first, second = open_boot(bundle).manifest, open_boot(again).manifest
+    differences = []
+    for table in sorted(first.tables.keys() | second.tables.keys()):
+        one, other = first.tables.get(table), second.tables.get(table)
+        if one is None or other is None or one.sha256 != other.sha256:
+            difference = first_difference(bundle, again, table)
+            if difference is not None:
+                differences.append(difference)
+    return Verdict(
+        differences=tuple(differences),
+        outcome=_outcome(first, second),
+        tables={name: table.rows for name, table in first.tables.items()},
+        totals=first.totals.model_dump(),
+    )
+
+
+def _outcome(first: Manifest, second: Manifest) -> str | None:
+    def ended(manifest: Manifest) -> str:
+        return manifest.status if manifest.failure is None else f"failed ({manifest.failure.reason})"
+
+    return None if ended(first) == ended(second) else f"it was {ended(first)}, now it is {ended(second)}"
+
+
+def _changed_inputs(
+    recorded: Manifest, options: RecordOptions, progress: Progress | None, ignore: set[str]
+) -> tuple[ChangedInput, ...]:
+    now = resolve(options, progress or SilentProgress()).digests
+    return tuple(
+        ChangedInput(name, digest, now.get(name))
+        for name, digest in sorted(recorded.digests.items())
+        if name not in ignore and digest != now.get(name)
+    )
