@@ -11,3 +11,8 @@ def _plain_surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("FORCE_COLOR", "NO_COLOR", "CLICOLOR_FORCE", "TTY_COMPATIBLE", "TERMINAL_WIDTH"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("COLUMNS", "100")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """What the golden tests offer."""
+    parser.addoption("--update-golden", action="store_true", help="write the expectations of the golden tests anew")

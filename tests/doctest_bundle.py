@@ -1,4 +1,4 @@
-"""Gives every doctest a bundle to work on, under the name `bundle`."""
+"""Gives every doctest the package and a bundle to work on, under the name `bundle`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import firstlight
 from bundles import make_bundle
 
 
@@ -18,4 +19,4 @@ def invented_boot(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def _doctest_names(doctest_namespace: dict[str, Any], invented_boot: Path) -> None:
-    doctest_namespace["bundle"] = invented_boot
+    doctest_namespace.update(firstlight=firstlight, bundle=invented_boot)

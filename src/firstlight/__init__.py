@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from firstlight.errors import BundleError, FirstlightError
-from firstlight.version import version
+from firstlight.version import VERSION as __version__  # noqa: N811
 
 if TYPE_CHECKING:
     from firstlight.boot.boot import Boot
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from firstlight.boot.open import open
 
 __all__ = ["Boot", "BundleError", "FirstlightError", "Manifest", "__version__", "open"]
-__version__ = version()
 
 # What needs Polars is loaded when it is first used: a command that reads no table answers at once.
 _LATER = {"Boot": "firstlight.boot.boot", "Manifest": "firstlight.boot.manifest", "open": "firstlight.boot.open"}

@@ -49,15 +49,16 @@ class Boot:
         """The phases in order; they partition the boot.
 
         Columns: `phase`, `start_ns`, `end_ns`, `duration_ns`, `instructions`, `idle_ns`, `ended`. A phase that the boot
-        never left ends at the freeze: `ended` is false.
+        never left ends at the freeze, and has what the others leave of the totals: `ended` is false.
 
         >>> import firstlight
         >>> boot = firstlight.open(bundle)
         >>> boot.phases()["duration_ns"].sum() == boot.manifest.totals.virtual_ns
         True
         """
-        freeze = self.manifest.totals.virtual_ns
-        end = pl.coalesce(pl.col("end_ns"), pl.lit(freeze, dtype=pl.Int64))
+        totals = self.manifest.totals
+        open_ended = pl.col("end_ns").is_null()
+        end = pl.coalesce(pl.col("end_ns"), pl.lit(totals.virtual_ns, dtype=pl.Int64))
         return (
             self.spans()
             .filter(pl.col("kind") == "phase")
@@ -67,9 +68,14 @@ class Boot:
                 "start_ns",
                 end.alias("end_ns"),
                 (end - pl.col("start_ns")).alias("duration_ns"),
-                "instructions",
-                "idle_ns",
-                pl.col("end_ns").is_not_null().alias("ended"),
+                *(
+                    pl.when(open_ended)
+                    .then(pl.lit(whole, dtype=pl.Int64) - pl.col(column).filter(~open_ended).sum())
+                    .otherwise(pl.col(column))
+                    .alias(column)
+                    for column, whole in (("instructions", totals.instructions), ("idle_ns", totals.idle_ns))
+                ),
+                (~open_ended).alias("ended"),
             )
         )
 

@@ -12,7 +12,7 @@ from firstlight.cli.record import record
 from firstlight.cli.report import report
 from firstlight.cli.show import show
 from firstlight.cli.verify import verify
-from firstlight.version import version
+from firstlight.version import VERSION
 
 app = typer.Typer(
     name="firstlight",
@@ -29,7 +29,7 @@ for verb in (record, show, functions, report, verify, doctor):
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        print(f"firstlight {version()}")
+        print(f"firstlight {VERSION}")
         raise typer.Exit
 
 

@@ -1,4 +1,130 @@
 """`firstlight record`."""
 
+from __future__ import annotations
 
-def record() -> None: ...
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from firstlight.cli.output import Json, print_json
+from firstlight.errors import UnhealthyBootError
+from firstlight.lab.options import RecordOptions
+
+
+def record(
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="NAME.boot", help="The bundle to write.")] = Path(
+        "boot.boot"
+    ),
+    force: Annotated[bool, typer.Option("--force", help="Replace a bundle that is there.")] = False,
+    kernel: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="A bzImage or vmlinuz (default: the distribution's cloud kernel)."),
+    ] = None,
+    initrd: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="An initramfs (default: Firstlight's small one, with busybox).")
+    ] = None,
+    rootfs: Annotated[
+        str | None,
+        typer.Option(metavar="DIR|IMAGE|TAR|debian", help="A whole user land, attached as persistent memory."),
+    ] = None,
+    append: Annotated[str, typer.Option(metavar="TEXT", help="Added to the kernel's command line.")] = "",
+    memory: Annotated[
+        str | None, typer.Option(metavar="SIZE", help="Memory of the guest (default: 512M, 1G with --rootfs).")
+    ] = None,
+    cpu: Annotated[str | None, typer.Option(metavar="MODEL", help="A named CPU model of QEMU.")] = None,
+    machine: Annotated[str | None, typer.Option(metavar="TYPE", help="A versioned machine type of QEMU.")] = None,
+    shift: Annotated[
+        int, typer.Option(metavar="N", min=0, max=10, help="One instruction takes 2^N ns of virtual time.")
+    ] = 0,
+    ready: Annotated[
+        str | None,
+        typer.Option(metavar="REGEX", help="A console line that ends the boot (default: the guest's own mark)."),
+    ] = None,
+    profile: Annotated[
+        bool, typer.Option("--profile/--no-profile", help="Profile every function, or only mark.")
+    ] = True,
+    live: Annotated[bool, typer.Option("--live", help="By the host's clock, with KVM if it works: not exact.")] = False,
+    timeout_wall: Annotated[
+        float,
+        typer.Option(
+            "--timeout-wall", "--timeout", metavar="SECONDS", min=1, help="Give up after this time of the host."
+        ),
+    ] = 600.0,
+    timeout_virtual: Annotated[
+        float,
+        typer.Option(
+            "--timeout-virtual",
+            "--virtual-timeout",
+            metavar="SECONDS",
+            min=0,
+            help="And after this virtual time; 0: never.",
+        ),
+    ] = 300.0,
+    qemu: Annotated[Path | None, typer.Option(metavar="PATH", help="The QEMU to use (default: in PATH).")] = None,
+    qemu_option: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="WORD", help="A further word of QEMU's command line (repeat it); what is inexact is refused."
+        ),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print QEMU's command line and boot nothing.")] = False,
+    json: Json = False,
+) -> None:
+    """Record a boot into a bundle: exactly, unless --live.
+
+    Without --kernel, --initrd and --rootfs it boots the distribution's cloud kernel with a small busybox user land.
+    A boot that fails is recorded up to there: exit code 4.
+
+    \b
+    Examples:
+      firstlight record -o a.boot
+      firstlight record --kernel vmlinuz --initrd initrd.img --append quiet --ready "login: " -o b.boot
+      firstlight record --rootfs debian -o c.boot
+      firstlight record --no-profile -o d.boot
+    """
+    from firstlight.lab.progress import progress_for
+    from firstlight.lab.record import planned_command
+    from firstlight.lab.record import record as record_boot
+
+    options = RecordOptions(
+        output=output,
+        force=force,
+        kernel=kernel,
+        initrd=initrd,
+        rootfs=rootfs,
+        append=append,
+        memory=memory,
+        cpu=cpu,
+        machine=machine,
+        shift=shift,
+        ready=ready,
+        profile=profile,
+        live=live,
+        timeout_wall_s=timeout_wall,
+        timeout_virtual_s=timeout_virtual or None,
+        qemu=qemu,
+        qemu_options=tuple(qemu_option or ()),
+        dry_run=dry_run,
+    )
+    if dry_run and json:
+        print_json({"command": planned_command(options, progress_for())})
+        return
+    try:
+        bundle = record_boot(options, progress_for())
+    except UnhealthyBootError:
+        if json:
+            _print_summary(output)
+        raise
+    if json:
+        _print_summary(bundle)
+    elif not dry_run:
+        print(bundle)
+
+
+def _print_summary(bundle: Path) -> None:
+    from firstlight.boot.open import open
+
+    manifest = open(bundle).manifest.model_dump(mode="json")
+    shown = ("mode", "status", "failure", "totals", "completeness", "invariants", "repeat")
+    print_json({"boot": str(bundle), **{name: manifest[name] for name in shown}})

@@ -12,8 +12,6 @@ from rich.text import Text
 from firstlight.report.terminal.console import is_unicode, print_line
 from firstlight.report.terminal.printable import printable
 
-#: No cell is longer, whatever the width: names may be.
-_LONGEST = 100
 #: A name is not cut below this.
 _SHORTEST = 12
 _GAP = "  "
@@ -30,6 +28,8 @@ class Column:
     """Colour, as rich names it; only seen on a terminal."""
     wide: int = 0
     """The column is left out where the width is less."""
+    longest: int = 100
+    """No cell is longer, however wide the terminal: names may be."""
 
 
 def print_table(
@@ -44,8 +44,10 @@ def print_table(
     """
     shown = [number for number, column in enumerate(columns) if out.width >= column.wide]
     kept = [columns[number] for number in shown]
-    body = [[printable(row[number], _LONGEST) for number in shown] for row in rows]
-    foot = [[printable(row[number], _LONGEST) for number in shown] for row in footer]
+    body, foot = (
+        [[printable(row[number], columns[number].longest) for number in shown] for row in part]
+        for part in (rows, footer)
+    )
     widths = [
         max(cell_len(cell) for cell in cells)
         for cells in zip([column.title for column in kept], *body, *foot, strict=True)

@@ -73,6 +73,7 @@ def _row(row: dict[str, Any], unit: Unit) -> list[str]:
 def print_tree(out: Console, rows: Sequence[ContextRow], unit: Unit, clock: str, what: str) -> None:
     """Print the calling-context tree; a node's own and the lines right below it add up to its total."""
     whole = sum(row.total for row in rows if row.depth == 0)
+    deepest = max((row.depth for row in rows), default=0)
     print_line(out, Text(f"{'Instructions' if unit == 'instructions' else clock.capitalize()}, {what}", style="dim"))
     print_line(out)
     columns = [
@@ -80,16 +81,17 @@ def print_tree(out: Console, rows: Sequence[ContextRow], unit: Unit, clock: str,
         Column("Share", number=True),
         Column("Local", number=True, style="bold", wide=80),
         Column("Count", number=True, wide=80),
-        Column("Function", style="cyan"),
+        Column("Function", style="cyan", longest=100 + 2 * deepest),
     ]
-    step = "│ " if is_unicode(out) else "| "
+    # A deep tree takes one character for each level, so that names stay in sight.
+    step = ("│" if is_unicode(out) else "|") + (" " if 4 * deepest <= out.width else "")
     body = [
         [
             figure_text(row.total, unit),
             share_text(row.total, whole),
             "" if row.pruned else figure_text(row.own, unit),
             "" if row.calls is None else count_text(row.calls),
-            step * row.depth + row.function,
+            step * row.depth + (" " if row.depth and len(step) == 1 else "") + row.function,
         ]
         for row in rows
     ]
