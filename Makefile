@@ -9,6 +9,9 @@ MAKEFLAGS += --no-builtin-rules
 PYTHON ?= python3
 PYTEST_ARGS ?=
 
+# The interpreter itself, also when an environment is active: an environment cannot be made anew from its own.
+BASE_PYTHON := $(shell $(PYTHON) -c 'import sys; print(sys._base_executable)' 2>/dev/null || echo $(PYTHON))
+
 PY := .venv/bin/python
 UV := .build/uv/bin/uv
 STAMPS := .build/stamps
@@ -17,11 +20,10 @@ COMPILE := $(UV) pip compile -q --generate-hashes --universal --python-version 3
 	--custom-compile-command 'make lock'
 
 # The environment's own tools come first, and cargo builds the binding for its Python.
-export PATH := $(CURDIR)/.venv/bin:$(CURDIR)/.build/uv/bin:$(PATH)
+export PATH := $(CURDIR)/.venv/bin:$(CURDIR)/.build/node/bin:$(CURDIR)/.build/uv/bin:$(PATH)
 export VIRTUAL_ENV := $(CURDIR)/.venv
 export PYO3_PYTHON := $(CURDIR)/$(PY)
 export UV_PYTHON_DOWNLOADS := never
-export PYTHON
 
 rust = $(shell find $(addprefix crates/,$(1)) -type f) Cargo.toml Cargo.lock
 WEB := $(shell find web -not -path 'web/node_modules*' -not -path 'web/dist*' -type f 2>/dev/null)
@@ -39,6 +41,7 @@ demo: packages-run build ## set up, build, record a boot into demo.boot, show it
 
 test: packages-run packages-test build ## set up, build, and run every test
 	cargo test --workspace --locked --quiet
+	cd web && npm run --silent test
 	$(PY) -m pytest $(PYTEST_ARGS)
 
 lint: packages-lint build ## check formatting, types and common faults
@@ -65,24 +68,25 @@ wheel: build ## build the wheel into dist/
 
 lock: $(UV) ## write the locked requirements anew, from pyproject.toml and requirements-*.in
 	$(COMPILE) requirements-uv.in -o requirements-uv.txt
+	$(COMPILE) requirements-node.in -o requirements-node.txt
 	$(COMPILE) pyproject.toml requirements-dev.in -o requirements.txt
 
 clean: ## remove what was built; the environment in .venv and .build/uv stays
 	rm -rf $(STAMPS) $(ASSETS) target dist web/dist web/node_modules demo.boot demo.html src/firstlight/_core*.so
 
 $(PACKAGES): packages-%:
-	@make/packages.sh $*
+	@PYTHON=$(BASE_PYTHON) make/packages.sh $*
 
 $(UV): requirements-uv.txt | packages-python
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
-		echo 'error: Python 3.11 or newer is needed; `$(PYTHON)` is older' >&2; \
+	@$(BASE_PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo 'error: Python 3.11 or newer is needed; `$(PYTHON)` is older or missing' >&2; \
 		echo 'hint: name another one: `make PYTHON=python3.12 $(MAKECMDGOALS)`' >&2; exit 1; }
-	$(PYTHON) -m venv .build/uv
+	$(BASE_PYTHON) -m venv --clear .build/uv
 	.build/uv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	touch $@
 
 .venv/pyvenv.cfg: $(UV)
-	$(UV) venv --quiet --clear --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')" .venv
+	$(UV) venv --quiet --clear --python $(BASE_PYTHON) .venv
 
 $(STAMPS)/python: requirements.txt .venv/pyvenv.cfg
 	$(UV) pip sync --quiet --python $(PY) --require-hashes requirements.txt
@@ -102,7 +106,16 @@ $(ASSETS)/firstlight-guest: $(call rust,guest) | packages-build
 		-p firstlight-guest --target x86_64-unknown-linux-gnu --target-dir target/guest
 	install -D -m 755 target/guest/x86_64-unknown-linux-gnu/release/firstlight-guest $@
 
-$(STAMPS)/npm: web/package-lock.json | packages-build
+# A distribution's Node may be older than the page's tools can do with: then one is taken as a Python package.
+$(STAMPS)/node: web/package.json requirements-node.txt | $(UV)
+	wanted=$$(sed -n 's/.*"node": ">=\(.*\)".*/\1/p' web/package.json); found=$$(node --version 2>/dev/null | tr -d v || true); \
+	if ! command -v npm >/dev/null || [ "$$(printf '%s\n' "$$wanted" "$${found:-0}" | sort -V | head -n 1)" != "$$wanted" ]; then \
+		$(UV) venv --quiet --clear --python $(BASE_PYTHON) .build/node; \
+		$(UV) pip install --quiet --python .build/node/bin/python --require-hashes -r requirements-node.txt; \
+	fi
+	mkdir -p $(@D) && touch $@
+
+$(STAMPS)/npm: web/package-lock.json $(STAMPS)/node
 	cd web && npm ci --no-audit --no-fund --loglevel=error
 	mkdir -p $(@D) && touch $@
 

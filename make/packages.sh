@@ -9,8 +9,6 @@ python  has_venv()          python3-venv
 build   gcc                 gcc
 build   has_static_libc()   libc6-dev
 build   has_cargo()         CARGO
-build   node                nodejs
-build   npm                 npm
 run     qemu-system-x86_64  qemu-system-x86
 run     static_busybox()    busybox-static
 run     cpio                cpio
