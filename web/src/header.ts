@@ -1,7 +1,7 @@
 /** What boot this is, how it ended, and its three figures, kept apart. */
 import type { PageData } from "./data";
 import { el } from "./dom";
-import { exact, instructions, share, time } from "./format";
+import { exact, instructions, share, time, words } from "./format";
 import { consoleLine, visible } from "./text";
 
 function figure(title: string, value: string, whole: string, note: string): HTMLElement {
@@ -51,8 +51,45 @@ export function header(data: PageData): HTMLElement {
       figure("Idle", time(idle_ns), `${exact(idle_ns)} ns`, `${share(idle_ns, virtual_ns)} of the time, waiting`),
     ),
     failed ? failure(data) : null,
+    headline(data),
     el("dl", { class: "about" }, ...about),
   );
+}
+
+function largest(values: (number | null)[]): number {
+  let found = -1;
+  values.forEach((value, i) => {
+    if (value !== null && value > (values[found] ?? 0)) found = i;
+  });
+  return found;
+}
+
+/** The one sentence for whoever reads no further: the largest phase and the hottest function. */
+function headline(data: PageData): HTMLElement | null {
+  const { phases, functions, boot, strings } = data;
+  const lasts = phases.start_ns.map((start, i) => (phases.end_ns[i] ?? boot.totals.virtual_ns ?? 0) - (start ?? 0));
+  const phase = largest(lasts);
+  const hottest = largest(functions.self_instructions);
+  const said: (Node | string)[] = [];
+  if (phase >= 0) {
+    const name = el("strong", {}, visible(words(phases.name[phase] ?? ""), 60));
+    said.push(
+      "The longest phase is ",
+      name,
+      ` with ${time(lasts[phase])}, ${share(lasts[phase], boot.totals.virtual_ns)} of the time. `,
+    );
+  }
+  if (hottest >= 0) {
+    const name = el("strong", { class: "code" }, visible(strings[functions.name[hottest] ?? -1] ?? "", 80));
+    const executed = functions.self_instructions[hottest];
+    const part = share(executed, boot.totals.instructions);
+    said.push(
+      "Of the functions ",
+      name,
+      ` executes most by itself: ${instructions(executed)} instructions, ${part} of all.`,
+    );
+  }
+  return said.length > 0 ? el("p", { class: "headline" }, ...said) : null;
 }
 
 const REASONS: Record<string, string> = {

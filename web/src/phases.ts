@@ -11,7 +11,8 @@ import { DataTable } from "./table";
 import { visible } from "./text";
 
 const BAR = { top: 22, height: 54, axis: 26 };
-const LETTER = 7.4;
+const EDGE = 14;
+const FOOT = 7;
 
 interface Phase {
   index: number;
@@ -38,8 +39,9 @@ function rows(data: PageData): Phase[] {
   });
 }
 
-function bar(data: PageData, selection: Selection, width: number): SVGSVGElement {
+function bar(data: PageData, selection: Selection, room: number): SVGSVGElement {
   const all = rows(data);
+  const width = room - 2 * EDGE;
   const unit = selection.unit;
   const sum = all.reduce((total, phase) => total + (phase[unit] ?? 0), 0);
   const scale = scaleLinear()
@@ -47,7 +49,13 @@ function bar(data: PageData, selection: Selection, width: number): SVGSVGElement
     .range([0, width]);
   const height = BAR.top + BAR.height + BAR.axis;
   const label = `The boot in phases, by ${unit === "time" ? "time" : "instructions"}`;
-  const drawing = svg("svg", { width, height, role: "group", "aria-label": label });
+  const drawing = svg("svg", {
+    width: room,
+    height,
+    viewBox: `${-EDGE} 0 ${room} ${height}`,
+    role: "group",
+    "aria-label": label,
+  });
   let at = 0;
   for (const phase of all) {
     const value = phase[unit] ?? 0;
@@ -68,15 +76,22 @@ function bar(data: PageData, selection: Selection, width: number): SVGSVGElement
     group.append(
       svg("rect", { x, y: BAR.top, width: w - gap, height: BAR.height, rx: 2, fill: phaseFill(phase.index) }),
     );
-    const name = visible(words(phase.name), 60);
-    const shown = share(value, sum);
-    if (name.length * LETTER + 12 < w) {
-      group.append(plate(x + 5, BAR.top + 8, name.length * LETTER + 4));
-      group.append(svg("text", { x: x + 7, y: BAR.top + 21, class: "name" }, name));
+    if (unit === "time" && phase.idle) {
+      const foot = { y: BAR.top + BAR.height - FOOT, height: FOOT, fill: "url(#kind-idle)" };
+      const length = Math.max(0, Math.min(w - gap, scale(phase.idle)));
+      group.append(svg("rect", { x, width: length, ...foot }));
     }
-    if (shown.length * LETTER + 12 < w) {
-      group.append(plate(x + 5, BAR.top + 28, shown.length * LETTER + 2));
-      group.append(svg("text", { x: x + 7, y: BAR.top + 41 }, shown));
+    if (w > 30) {
+      const texts = [
+        svg("text", { class: "name" }, visible(words(phase.name), 60)),
+        svg("text", {}, share(value, sum)),
+      ];
+      texts.forEach((label, line) => {
+        label.setAttribute("x", String(x + 7));
+        label.setAttribute("y", String(BAR.top + 21 + 20 * line));
+        label.setAttribute("data-room", String(w - 12));
+        group.append(label);
+      });
     }
     const choose = (): void => {
       selection.phase = selection.phase === phase.name ? null : phase.name;
@@ -96,44 +111,61 @@ function bar(data: PageData, selection: Selection, width: number): SVGSVGElement
     .tickFormat((value) => amount(Number(value), unit));
   const axis = svg("g", { class: "axis", transform: `translate(0,${BAR.top + BAR.height})` });
   select(axis).call(ticks);
-  drawing.append(markTicks(data, selection, scale), axis);
+  drawing.append(markTicks(data, selection, scale, width), axis);
   return drawing;
 }
 
-/** The ground behind a label, so that it can be read on any pattern. */
-function plate(x: number, y: number, width: number): SVGRectElement {
-  return svg("rect", { x, y, width, height: 17, rx: 3, class: "plate" });
+/** Labels that fit get a ground on which they can be read on any pattern; the others go. */
+function fitLabels(drawing: SVGSVGElement): void {
+  for (const label of drawing.querySelectorAll<SVGTextElement>("text[data-room]")) {
+    const width = label.getComputedTextLength();
+    if (width > Number(label.dataset.room)) {
+      label.remove();
+      continue;
+    }
+    const [x, y] = [Number(label.getAttribute("x")), Number(label.getAttribute("y"))];
+    label.before(svg("rect", { x: x - 3, y: y - 13, width: width + 6, height: 17, rx: 3, class: "plate" }));
+  }
 }
 
-function markTicks(data: PageData, selection: Selection, scale: (value: number) => number): SVGGElement {
+/** Marks above the bar, in the same unit; each is named where the next one leaves room for it. */
+function markTicks(data: PageData, selection: Selection, scale: (value: number) => number, width: number): SVGGElement {
   const group = svg("g", { class: "marks", "aria-hidden": "true" });
   const column = selection.unit === "time" ? data.marks.time_ns : data.marks.instructions;
-  let free = 0;
-  data.marks.mark.forEach((mark, i) => {
+  const places = data.marks.mark.map((mark, i) => {
     const value = column[i];
-    if (value === null || value === undefined) return;
-    const x = scale(value);
-    const name = visible(words(mark), 40);
-    group.append(
-      svg(
-        "path",
-        { d: `M${x},${BAR.top - 5} l3.5,-5 h-7 z` },
-        svg("title", {}, `${name} at ${time(data.marks.time_ns[i])}`),
-      ),
-    );
-    if (x >= free) {
-      const last = i === data.marks.mark.length - 1;
-      group.append(svg("text", { x: last ? x - 6 : x + 6, y: BAR.top - 6, class: last ? "end" : undefined }, name));
-      free = x + name.length * 6.4 + 18;
-    }
+    return {
+      name: visible(words(mark), 40),
+      at: data.marks.time_ns[i],
+      x: typeof value === "number" ? scale(value) : null,
+    };
+  });
+  const known = places.filter(
+    (place): place is typeof place & { x: number } => place.x !== null && place.x <= width + 1,
+  );
+  known.forEach(({ name, at, x }, i) => {
+    const arrow = svg("path", { d: `M${x},${BAR.top - 4} l4,-6 h-8 z` }, svg("title", {}, `${name} at ${time(at)}`));
+    group.append(arrow);
+    const next = known[i + 1]?.x ?? width;
+    const label = svg("text", { x: x + 7, y: BAR.top - 5, "data-mark-room": next - x - 18 }, name);
+    group.append(label);
   });
   return group;
+}
+
+function fitMarks(drawing: SVGSVGElement): void {
+  for (const label of drawing.querySelectorAll<SVGTextElement>("text[data-mark-room]")) {
+    if (label.getComputedTextLength() > Number(label.dataset.markRoom)) label.remove();
+  }
 }
 
 export function phasesSection(data: PageData, selection: Selection): HTMLElement {
   const place = el("div", { class: "phase-bar" });
   const draw = (): void => {
-    place.replaceChildren(bar(data, selection, Math.max(place.clientWidth, 300)));
+    const drawing = bar(data, selection, Math.max(place.clientWidth, 320));
+    place.replaceChildren(drawing);
+    fitLabels(drawing);
+    fitMarks(drawing);
   };
   const all = rows(data);
   const sums = {
@@ -205,7 +237,8 @@ export function phasesSection(data: PageData, selection: Selection): HTMLElement
   });
   new ResizeObserver(draw).observe(place);
   const lead =
-    "Each phase starts where the one before ends; together they are the whole boot. Choose one to see only its functions.";
+    "Each phase starts where the one before ends; together they are the whole boot. " +
+    "Choose one to see only its functions. By time, the striped foot of a phase is how much of it was idle.";
   return section("phases", "Where the boot went", lead, place, table.element, marks(data));
 }
 

@@ -132,19 +132,21 @@ export class DataTable<Row> {
     const cells = this.#options.columns.map((column) => {
       const sorted = this.#table.getColumn(column.id)?.getIsSorted() ?? false;
       const mark = sorted === "desc" ? "▼" : sorted === "asc" ? "▲" : "";
+      const order = el("span", { class: "order", "aria-hidden": "true" }, mark);
       const button = el(
         "button",
         { type: "button", title: column.meaning },
+        column.number ? order : null,
         column.title,
-        el("span", { class: "order", "aria-hidden": "true" }, mark),
+        column.number ? null : order,
       );
       button.addEventListener("click", () => {
         this.#table.getColumn(column.id)?.toggleSorting();
         this.redraw();
         this.#head.querySelector<HTMLElement>(`th[data-column="${column.id}"] button`)?.focus();
       });
-      const order = sorted === "desc" ? "descending" : sorted === "asc" ? "ascending" : "none";
-      const attributes = { scope: "col", "aria-sort": order, "data-column": column.id };
+      const direction = sorted === "desc" ? "descending" : sorted === "asc" ? "ascending" : "none";
+      const attributes = { scope: "col", "aria-sort": direction, "data-column": column.id };
       return el("th", { ...attributes, class: column.number ? "number" : undefined }, button);
     });
     this.#head.replaceChildren(...cells);

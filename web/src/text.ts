@@ -6,8 +6,6 @@ const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2
 
 function name(control: string): string {
   const code = control.codePointAt(0) ?? 0;
-  if (code < 0x20) return String.fromCodePoint(0x2400 + code);
-  if (code === 0x7f) return "\u2421";
   if (code >= 0xd800 && code <= 0xdfff) return "\ufffd";
   return `‹U+${code.toString(16).toUpperCase().padStart(4, "0")}›`;
 }

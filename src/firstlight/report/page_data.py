@@ -16,7 +16,7 @@ DATA_VERSION = 1
 LOG_LINES = 20_000
 FACTS = 5_000
 TEXT = 4_000
-NAME = 500
+NAME = 300
 
 Json = dict[str, Any]
 

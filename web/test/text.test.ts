@@ -1,0 +1,33 @@
+import { describe, expect, it } from "vitest";
+import { consoleLine, visible } from "../src/text";
+
+describe("visible", () => {
+  it("leaves ordinary names as they are", () => {
+    expect(visible("___slab_alloc.constprop.0 [ext4] é 界")).toBe("___slab_alloc.constprop.0 [ext4] é 界");
+  });
+
+  it("names controls, direction overrides and invisible characters instead of obeying them", () => {
+    expect(visible("a\u0000b\u001b[31mc\u202ed\u200be")).toBe("a‹U+0000›b‹U+001B›[31mc‹U+202E›d‹U+200B›e");
+  });
+
+  it("replaces a lone surrogate and keeps a pair", () => {
+    expect(visible("\ud83d!\ud83d\ude00")).toBe("\ufffd!\ud83d\ude00");
+  });
+
+  it("cuts what is too long and says how long it was", () => {
+    expect(visible("x".repeat(10_000), 3)).toBe("xxx… (10,000 characters)");
+  });
+});
+
+describe("consoleLine", () => {
+  it("takes terminal escapes out and keeps what they dressed", () => {
+    expect(consoleLine("[\u001b[0;32m  OK  \u001b[0m] \u001b]0;title\u0007Reached\tit\r")).toBe(
+      "[  OK  ] Reached    it",
+    );
+  });
+
+  it("survives an escape that never ends", () => {
+    expect(consoleLine("a\u001b]0;b")).toBe("a");
+    expect(consoleLine("a\u001b")).toBe("a‹U+001B›");
+  });
+});
