@@ -95,6 +95,9 @@ def _boot(inputs: Inputs, files: RunFiles, bundle: Path, progress: Progress, acc
         watch.drain()
     text = files.console.read_bytes()
     log = files.log.read_text(encoding="utf-8", errors="replace")
+    if reason == "qemu_died" and not text and accelerator == "kvm":
+        # With KVM QEMU may also abort on what the host's kernel lets it set.
+        raise _StuckError(explain_refusal(log)[0])
     if reason == "qemu_died" and not text and ended.exit_code > 0:
         message, hint = explain_refusal(log)
         raise LabError(message, where=command[0], hint=hint)

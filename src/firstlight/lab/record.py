@@ -25,7 +25,7 @@ from firstlight.lab.progress import Progress, SilentProgress
 from firstlight.lab.repeat import recipe_for_manifest, repeat_command
 from firstlight.lab.report import Report, read_report
 from firstlight.lab.runner import Outcome, Watch, run
-from firstlight.version import version
+from firstlight.version import VERSION
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ def _manifest(options: RecordOptions, inputs: Inputs, booted: _Booted, bundle: P
     live = options.live
     return Manifest(
         schema_version=SCHEMA_VERSION,
-        tool=Tool(name="firstlight", version=version()),
+        tool=Tool(name="firstlight", version=VERSION),
         mode="live" if live else "exact",
         status="complete" if failure is None else "failed",
         failure=failure,

@@ -1,0 +1,140 @@
+"""From a recipe to QEMU's command line and to the plugin's configuration."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import struct
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from firstlight.errors import LabError
+from firstlight.lab.architecture import X86_64
+from firstlight.lab.machine import (
+    RunFiles,
+    check_memory,
+    kernel_memory,
+    persistent_memory,
+    qemu_arguments,
+    write_plugin_config,
+)
+from firstlight.lab.recipe import PersistentMemory, Recipe
+
+MIB = 1 << 20
+
+
+@pytest.fixture
+def recipe(tmp_path: Path) -> Recipe:
+    """A recipe whose kernel says, as the boot protocol has it, that it needs 16 + 48 MiB to start."""
+    header = bytearray(0x264)
+    header[0x202:0x206] = b"HdrS"
+    struct.pack_into("<H", header, 0x206, 0x20F)
+    struct.pack_into("<QI", header, 0x258, 16 * MIB, 48 * MIB)
+    kernel, initrd = tmp_path / "bzImage", tmp_path / "a.cpio"
+    kernel.write_bytes(header)
+    initrd.write_bytes(bytes(MIB))
+    return Recipe(X86_64, X86_64.machine, X86_64.cpu, 512 * MIB, kernel, initrd, "console=ttyS0 nokaslr")
+
+
+def option(words: list[str], name: str) -> list[str]:
+    """All values of an option."""
+    return [value for word, value in itertools.pairwise(words) if word == name]
+
+
+def test_an_exact_boot_counts_instructions_on_one_thread_with_a_fixed_date_and_no_input(recipe: Recipe) -> None:
+    words = qemu_arguments(replace(recipe, shift=3), RunFiles(Path("/run/x")))
+    assert option(words, "-accel") == ["tcg,thread=single"]
+    assert option(words, "-icount") == ["shift=3,sleep=off,align=off"]
+    assert option(words, "-rtc") == ["base=2024-01-01T00:00:00,clock=vm"]
+    assert option(words, "-seed") == ["1"]
+    assert option(words, "-smp") == ["1"]
+    assert option(words, "-machine") == ["pc-q35-7.2"]
+    assert option(words, "-monitor") == ["none"]
+    assert {"-nodefaults", "-no-user-config", "-no-reboot"} < set(words)
+
+
+def test_the_console_is_the_first_serial_port_and_the_report_the_second(recipe: Recipe) -> None:
+    words = qemu_arguments(recipe, RunFiles(Path("/run/a,b")))
+    assert option(words, "-serial") == ["chardev:console", "chardev:report"]
+    assert option(words, "-chardev")[0] == "file,id=console,path=/run/a,,b/console.log"
+
+
+def test_an_image_is_persistent_memory_that_is_never_written_to(recipe: Recipe) -> None:
+    image = PersistentMemory(Path("/images/root.ext4"), 256 * MIB)
+    words = qemu_arguments(replace(recipe, image=image), RunFiles(Path("/run/x")))
+    assert option(words, "-machine") == ["pc-q35-7.2,nvdimm=on"]
+    assert option(words, "-device") == ["nvdimm,id=nvdimm0,memdev=root"]
+    (backend,) = option(words, "-object")
+    assert "share=off" in backend
+    assert "mem-path=/images/root.ext4" in backend
+    (memory,) = option(words, "-m")
+    assert memory.startswith("512M,slots=1,maxmem=")
+    assert int(memory.rpartition("=")[2].rstrip("M")) >= 512 + 256
+
+
+def test_a_live_boot_counts_nothing(recipe: Recipe) -> None:
+    words = qemu_arguments(replace(recipe, live=True), RunFiles(Path("/run/x")), accelerator="kvm")
+    assert option(words, "-accel") == ["kvm"]
+    assert "-icount" not in words
+    assert "-rtc" not in words
+
+
+def test_the_persons_own_options_come_last(recipe: Recipe) -> None:
+    words = qemu_arguments(replace(recipe, qemu_options=("-name", "lab")), RunFiles(Path("/run/x")), Path("/p.so"))
+    assert words[-2:] == ["-name", "lab"]
+    assert option(words, "-plugin") == ["/p.so,config=/run/x/plugin.json"]
+
+
+def test_the_plugin_is_told_what_this_kernel_has(recipe: Recipe, tmp_path: Path) -> None:
+    symbols = tmp_path / "kallsyms"
+    symbols.write_text(
+        "ffffffff81000000 T start_kernel\n"
+        "ffffffff81000100 t smp_init.isra.0\n"
+        "ffffffff81000200 T driver_init\n"
+        "ffffffff81000300 d rest_init\n"
+    )
+    files = RunFiles(tmp_path)
+    write_plugin_config(replace(recipe, ready_pattern="login: $", shift=2, timeout_virtual_s=1.5), files, symbols)
+    config = json.loads(files.plugin_config.read_text())
+    assert {each["mark"]: each["function"] for each in config["marks"]} == {
+        "kernel_start": "start_kernel",
+        "smp_init": "smp_init.isra.0",
+        "initcalls": "driver_init",
+    }
+    assert config["ready"] == {"nop": False, "console": "login: $", "function": None}
+    assert config["virtual_limit_ns"] == 1_500_000_000
+    assert config["icount_shift"] == 2
+    assert config["console"] == str(files.console)
+
+
+def test_what_a_kernel_needs_is_read_from_its_header(recipe: Recipe, tmp_path: Path) -> None:
+    assert kernel_memory(recipe.kernel) == 64 * MIB
+    (tmp_path / "short").write_bytes(b"MZ")
+    assert kernel_memory(tmp_path / "short") == 0
+
+
+def test_too_little_memory_is_found_before_the_boot_and_the_hint_is_enough(recipe: Recipe) -> None:
+    with pytest.raises(LabError, match="too small") as error:
+        check_memory(replace(recipe, memory=64 * MIB))
+    assert error.value.hint == "give more, such as `--memory 128M`"
+    check_memory(replace(recipe, memory=128 * MIB))
+
+
+def test_an_initramfs_or_image_that_is_too_large_is_named(recipe: Recipe, tmp_path: Path) -> None:
+    large = tmp_path / "large.cpio"
+    with large.open("wb") as file:
+        file.truncate(400 * MIB)
+    with pytest.raises(LabError) as error:
+        check_memory(replace(recipe, initrd=large))
+    assert error.value.where == str(large)
+    image = PersistentMemory(tmp_path / "root.ext4", 64 << 30)
+    with pytest.raises(LabError) as error:
+        check_memory(replace(recipe, image=image))
+    assert error.value.where == str(image.path)
+
+
+def test_an_image_that_cannot_be_opened_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(LabError, match="cannot be opened"):
+        persistent_memory(tmp_path / "none.ext4", MIB)

@@ -1,0 +1,136 @@
+"""What breaks exactness is refused by name, with the remedy; what does not is let through."""
+
+from __future__ import annotations
+
+import pytest
+
+from firstlight.errors import UsageError
+from firstlight.lab.architecture import X86_64
+from firstlight.lab.refuse import refuse_cpu, refuse_machine, refuse_options
+
+BREAKS_EXACTNESS = [
+    ("-drive file=a.img,if=virtio", "--rootfs"),
+    ("-drive file=a.img,if=none -device virtio-blk-pci,drive=a", "--rootfs"),
+    ("-blockdev driver=file,filename=a.img,node-name=a", "--rootfs"),
+    ("-hda a.img", "--rootfs"),
+    ("-cdrom a.iso", "--rootfs"),
+    ("-device virtio-blk-pci,drive=a", "--rootfs"),
+    ("-device ide-hd,drive=a", "--rootfs"),
+    ("-device nvme,drive=a,serial=1", "--rootfs"),
+    ("-device usb-storage,drive=a", "--rootfs"),
+    ("-device scsi-hd,drive=a", "--rootfs"),
+    ("-device virtio-rng-pci", "virtio-rng"),
+    ("-object rng-random,id=r,filename=/dev/urandom", "-seed 1"),
+    ("-netdev user,id=n", "--live"),
+    ("-nic user", "--live"),
+    ("-net nic", "--live"),
+    ("-device e1000e", "--live"),
+    ("-device virtio-net-pci,netdev=n", "--live"),
+    ("-smp 2", "leave it out"),
+    ("-smp cpus=4", "leave it out"),
+    ("-icount shift=1,sleep=on", "--shift"),
+    ("-rtc base=utc", "2024-01-01"),
+    ("-accel kvm", "--live"),
+    ("-enable-kvm", "--live"),
+    ("-virtfs local,path=/,mount_tag=r,security_model=none", "--rootfs"),
+    ("-fsdev local,id=f,path=/", "--rootfs"),
+    ("-device vhost-user-fs-pci,chardev=c,tag=t", "--rootfs"),
+    ("-object memory-backend-file,id=m,mem-path=a.img,size=1M,share=on", "--rootfs"),
+    ("-device vfio-pci,host=00:01.0", "--live"),
+    ("-device usb-host,hostbus=1", "--live"),
+    ("-snapshot", "leave it out"),
+    ("-monitor stdio", "--live"),
+    ("-qmp unix:a.sock,server", "--live"),
+    ("-gdb tcp::1234", "--live"),
+    ("-s", "--live"),
+    ("-chardev socket,id=c,path=a.sock", "-chardev file"),
+    ("-vnc :0", "--live"),
+    ("-device virtio-keyboard-pci", "--live"),
+    ("-plugin libhotblocks.so", "leave it out"),
+    ("--device virtio-rng-pci", "virtio-rng"),
+]
+
+BREAKS_THE_LAUNCHER = [
+    ("-kernel bzImage", "--kernel"),
+    ("-initrd a.cpio", "--initrd"),
+    ("-append quiet", "--append"),
+    ("-m 2G", "--memory"),
+    ("-M q35", "--machine"),
+    ("-cpu max", "--cpu"),
+    ("-serial stdio", "leave it out"),
+    ("-nographic", "leave it out"),
+    ("-S", "leave it out"),
+    ("-daemonize", "leave it out"),
+    ("-readconfig a.cfg", "give its options"),
+]
+
+HARMLESS = [
+    "",
+    "-smbios type=1,serial=7",
+    "-fw_cfg name=opt/a,string=b",
+    "-device isa-debugcon,iobase=0x402",
+    "-global ICH9-LPC.disable_s3=1",
+    "-smp 1",
+    "-net none",
+    "-nic none",
+    "-display none",
+    "-name lab",
+    "-chardev file,id=c,path=out.txt",
+    "-object memory-backend-ram,id=m,size=1M",
+    "-object memory-backend-file,id=m,mem-path=a.img,size=1M,share=off",
+]
+
+
+@pytest.mark.parametrize(("words", "remedy"), BREAKS_EXACTNESS)
+def test_an_option_that_breaks_exactness_is_refused_with_its_remedy(words: str, remedy: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        refuse_options(words.split(), live=False)
+    assert refused.value.exit_code == 2
+    assert "breaks exactness" in refused.value.message
+    assert words.split()[0].lstrip("-") in refused.value.message
+    assert remedy in (refused.value.hint or "")
+
+
+@pytest.mark.parametrize(("words", "remedy"), BREAKS_THE_LAUNCHER)
+@pytest.mark.parametrize("live", [False, True])
+def test_an_option_that_firstlight_sets_itself_is_refused_in_both_modes(words: str, remedy: str, live: bool) -> None:
+    with pytest.raises(UsageError) as refused:
+        refuse_options(words.split(), live=live)
+    assert remedy in (refused.value.hint or "")
+
+
+@pytest.mark.parametrize("words", HARMLESS)
+def test_an_option_that_changes_the_machine_steadily_is_let_through(words: str) -> None:
+    refuse_options(words.split(), live=False)
+
+
+def test_live_mode_takes_what_only_breaks_exactness() -> None:
+    refuse_options(["-nic", "user", "-device", "virtio-rng-pci", "-smp", "2"], live=True)
+
+
+@pytest.mark.parametrize("words", [["disk.img"], ["-device"], ["--"]])
+def test_what_is_no_option_of_qemu_is_refused(words: list[str]) -> None:
+    with pytest.raises(UsageError):
+        refuse_options(words, live=False)
+
+
+@pytest.mark.parametrize("machine", ["q35", "pc", "microvm", "none", "pc-q35-7.2,accel=kvm", "pc-q35-7.2,pflash0=f"])
+def test_machines_that_are_not_the_same_everywhere_are_refused(machine: str) -> None:
+    with pytest.raises(UsageError, match="breaks exactness"):
+        refuse_machine(machine, X86_64, live=False)
+
+
+@pytest.mark.parametrize("machine", ["pc-q35-7.2", "pc-i440fx-7.1", "pc-q35-10.0", "pc-q35-7.2,hpet=off"])
+def test_versioned_machines_are_taken(machine: str) -> None:
+    refuse_machine(machine, X86_64, live=False)
+
+
+@pytest.mark.parametrize("cpu", ["host", "max", "max,-avx", "qemu64-v1,host-cache-info=on", "Nehalem-v1,migratable=no"])
+def test_processors_that_depend_on_the_host_are_refused(cpu: str) -> None:
+    with pytest.raises(UsageError, match="breaks exactness"):
+        refuse_cpu(cpu, X86_64, live=False)
+
+
+@pytest.mark.parametrize("cpu", ["qemu64-v1", "Nehalem-v1", "Nehalem-v1,+rdrand"])
+def test_named_processors_are_taken(cpu: str) -> None:
+    refuse_cpu(cpu, X86_64, live=False)
