@@ -1,0 +1,14 @@
+//! The QEMU TCG plugin: follows a guest's control flow from outside and writes its profile.
+//!
+//! QEMU calls it on one thread (one virtual CPU); it speaks to the rest of Firstlight by files only
+//! (`docs/formats/plugin.md`). Unsafe code is confined to [`qemu`], [`clock`] and [`callbacks`].
+
+mod api;
+mod callbacks;
+mod clock;
+mod config;
+mod console;
+mod guest_memory;
+mod session;
+mod status;
+mod translate;

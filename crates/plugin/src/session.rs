@@ -1,0 +1,219 @@
+//! One recording under way.
+
+use crate::api::Api;
+use crate::clock::Clock;
+use crate::config::{ClockChoice, Config, ConfigError};
+use crate::console::Console;
+use crate::guest_memory::GuestMemory;
+use crate::status::{Status, StatusFile};
+use firstlight_profile::recording::{Recording, State};
+use firstlight_profile::tracker::{Request, Watch};
+use firstlight_profile::{SymbolTable, Tracker};
+use std::collections::HashSet;
+use std::path::Path;
+
+// A copy of the profile is written at least this often, for the case that QEMU is killed.
+const INSTRUCTIONS_BETWEEN_COPIES: u64 = 1 << 28;
+const EVENTS_BETWEEN_TICKS: u32 = 1 << 16;
+
+/// Everything the callbacks work on.
+pub struct Session {
+    pub api: Api,
+    pub clock: Clock,
+    pub symbols: SymbolTable,
+    pub tracker: Tracker,
+    pub frozen: bool,
+    pub ready_by_mark: bool,
+    /// Physical address at which the kernel's image is entered.
+    pub load_address: Option<u64>,
+    /// Addresses of blocks that follow an `out`.
+    pub after_out: HashSet<u64>,
+    /// What the kernel has reached, so far.
+    pub progress: Progress,
+    config: Config,
+    status: StatusFile,
+    console: Console,
+    memory: Option<GuestMemory>,
+    events: u32,
+    next_copy: u64,
+}
+
+/// How far the boot has come, as far as translation must know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Progress {
+    Firmware,
+    Decompressor,
+    KernelLow,
+    KernelHigh,
+}
+
+impl Session {
+    pub fn new(config: Config) -> Result<Self, (StatusFile, ConfigError)> {
+        let status = StatusFile::create(&config.status);
+        match Self::parts(&config) {
+            Ok((api, clock, symbols, tracker, console)) => Ok(Self {
+                memory: None,
+                load_address: symbols.address("_text").map(|text| text.wrapping_sub(KERNEL_MAP)),
+                ready_by_mark: config.ready.nop,
+                api,
+                clock,
+                symbols,
+                tracker,
+                frozen: false,
+                after_out: HashSet::new(),
+                progress: Progress::Firmware,
+                config,
+                status,
+                console,
+                events: 0,
+                next_copy: INSTRUCTIONS_BETWEEN_COPIES,
+            }),
+            Err(error) => Err((status, error)),
+        }
+    }
+
+    fn parts(config: &Config) -> Result<(Api, Clock, SymbolTable, Tracker, Console), ConfigError> {
+        let read = |path: &Path| {
+            std::fs::read(path).map_err(|error| ConfigError::Read { path: path.to_owned(), error })
+        };
+        let symbols = SymbolTable::parse(&String::from_utf8_lossy(&read(&config.symbols)?));
+        if symbols.functions().is_empty() {
+            return Err(ConfigError::NoFunctions(config.symbols.clone()));
+        }
+        let pattern = config.ready.console.as_deref().map(regex::Regex::new).transpose()?;
+        let api = Api::load().map_err(ConfigError::NoFunction)?;
+        let clock = match config.clock {
+            ClockChoice::Auto => Clock::icount(config.icount_shift).map_err(ConfigError::Clock)?,
+            ClockChoice::Counted => Clock::counted(config.icount_shift),
+        };
+        let marks = config.marks.iter().map(|at| (at.mark.clone(), at.function.clone())).collect();
+        let tracker = Tracker::new(&symbols, Watch { marks, ready: config.ready.function.clone() });
+        let console = Console::new(config.console.as_deref(), pattern);
+        Ok((api, clock, symbols, tracker, console))
+    }
+
+    /// Does what an event asked for.
+    pub fn answer(&mut self, request: Request, now: u64) {
+        match request {
+            Request::None => {}
+            Request::NewPhase => {
+                self.tracker.idle(self.clock.idle_ns(), now);
+                self.copy(now);
+                self.report("running", "", now);
+            }
+            Request::NameTask => {
+                if self.memory.is_none() {
+                    self.memory = GuestMemory::find(&self.symbols);
+                }
+                let name = self.memory.as_mut().and_then(GuestMemory::task_name);
+                self.tracker.name_task(name.as_deref());
+            }
+            Request::Freeze(state) => self.freeze(state, now),
+        }
+    }
+
+    /// From time to time: status, limits, a copy.
+    #[inline]
+    pub fn tick(&mut self, now: u64) {
+        self.events = self.events.wrapping_add(1);
+        if self.events % EVENTS_BETWEEN_TICKS == 0 {
+            self.slow_tick(now);
+        }
+    }
+
+    #[cold]
+    fn slow_tick(&mut self, now: u64) {
+        self.tracker.idle(self.clock.idle_ns(), now);
+        let virtual_ns = self.clock.virtual_ns(now, self.clock.idle_ns());
+        if self.config.virtual_limit_ns.is_some_and(|limit| virtual_ns >= limit) {
+            return self.freeze(State::Timeout, now);
+        }
+        if now >= self.next_copy {
+            self.copy(now);
+        }
+        self.report("running", "", now);
+    }
+
+    /// After an `out`: the console may have grown.
+    pub fn look_at_console(&mut self, now: u64) {
+        let seen = self.console.look();
+        if !seen.lines.is_empty() {
+            self.tracker.idle(self.clock.idle_ns(), now);
+        }
+        for offset in seen.lines {
+            self.tracker.line(offset, now);
+        }
+        if let Some(line) = seen.ready {
+            self.tracker.mark("ready", "console", &line, now);
+            self.freeze(State::Ready, now);
+        }
+    }
+
+    /// The last mark: the profile is final from here on.
+    pub fn freeze(&mut self, state: State, now: u64) {
+        if self.frozen {
+            return;
+        }
+        self.tracker.idle(self.clock.idle_ns(), now);
+        self.frozen = true;
+        let mut recording = self.tracker.snapshot(state, now);
+        let name = match state {
+            State::Running => "running",
+            State::Ready => "ready",
+            State::Panic => "panic",
+            State::Timeout => "timeout",
+            State::Stopped => "stopped",
+        };
+        match self.write(&mut recording) {
+            Ok(()) => self.report(name, "", now),
+            Err(error) => self.report("error", &error, now),
+        }
+    }
+
+    /// QEMU is about to end.
+    pub fn stop(&mut self) {
+        let now = self.clock.block_end();
+        self.freeze(State::Stopped, now);
+    }
+
+    /// The plugin cannot go on.
+    pub fn fail(&mut self, detail: &str) {
+        self.frozen = true;
+        self.report("error", detail, 0);
+    }
+
+    fn copy(&mut self, now: u64) {
+        self.next_copy = now + INSTRUCTIONS_BETWEEN_COPIES;
+        let mut recording = self.tracker.snapshot(State::Running, now);
+        if let Err(error) = self.write(&mut recording) {
+            self.fail(&error);
+        }
+    }
+
+    fn write(&self, recording: &mut Recording) -> Result<(), String> {
+        recording.plugin_api = self.api.version.unsigned_abs();
+        recording.clock = if self.clock.is_counted() { "counted" } else { "icount" }.to_owned();
+        recording.icount_shift = self.config.icount_shift;
+        let bytes = recording.encode().map_err(|error| error.to_string())?;
+        let mut temporary = self.config.output.clone().into_os_string();
+        temporary.push(".tmp");
+        std::fs::write(&temporary, bytes)
+            .and_then(|()| std::fs::rename(&temporary, &self.config.output))
+            .map_err(|error| format!("cannot write {}: {error}", self.config.output.display()))
+    }
+
+    fn report(&self, state: &str, detail: &str, now: u64) {
+        let idle_ns = self.clock.idle_ns();
+        self.status.write(&Status {
+            state,
+            phase: self.tracker.phase(),
+            instructions: now,
+            virtual_ns: self.clock.virtual_ns(now, idle_ns),
+            idle_ns,
+            detail,
+        });
+    }
+}
+
+/// Where the kernel's image is mapped, less where it lies in memory (`__START_KERNEL_map`).
+pub const KERNEL_MAP: u64 = 0xffff_ffff_8000_0000;

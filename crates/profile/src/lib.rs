@@ -1,0 +1,17 @@
+//! What a profile is made of: the kernel's symbols, shadow stacks that follow a boot's control flow,
+//! the calling-context tree they grow, and the tables that are read off it.
+//!
+//! The plugin feeds [`Tracker`] with events and writes its [`Recording`]; everything else reads that.
+
+pub mod initcalls;
+pub mod instruction;
+pub mod kd;
+pub mod recording;
+pub mod symbols;
+pub mod tracker;
+pub mod tree;
+
+pub use recording::Recording;
+pub use symbols::{Class, SymbolTable};
+pub use tracker::Tracker;
+pub use tree::{CallTree, Kind, NodeId};

@@ -1,0 +1,235 @@
+//! What a recording holds when it is over, and the file it is kept in.
+
+use crate::tree::{FunctionId, Node, NodeId};
+use serde::{Deserialize, Serialize};
+
+const MAGIC: &[u8; 6] = b"FLPROF";
+const VERSION: u8 = 1;
+// A profile is a few megabytes; a file that claims more than this is not one.
+const LARGEST_BYTES: usize = 1 << 30;
+
+/// Why a profile file could not be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordingError {
+    /// It does not begin as a profile does.
+    #[error("not a Firstlight profile")]
+    NotAProfile,
+    /// It was written by a newer Firstlight.
+    #[error("the profile has version {0}, and this Firstlight reads up to {VERSION}")]
+    Newer(u8),
+    /// Its bytes are cut short or altered.
+    #[error("the profile is damaged: {0}")]
+    Damaged(String),
+    /// It could not be encoded.
+    #[error("the profile could not be written: {0}")]
+    Encode(String),
+}
+
+/// A row of the table of functions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Function {
+    /// Its name, or a bracketed row name; empty when only the address is known.
+    pub name: String,
+    /// Where it begins; 0 for rows that are no function.
+    pub address: u64,
+}
+
+/// A point in the boot: instructions executed and nanoseconds idled so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Instant {
+    /// Instructions executed.
+    pub instructions: u64,
+    /// Nanoseconds that the virtual clock ran while nothing was executed.
+    pub idle_ns: u64,
+}
+
+/// A named instant.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mark {
+    /// Its name.
+    pub mark: String,
+    /// When.
+    pub at: Instant,
+    /// What gave it: `reset`, `address`, `function`, `no-operation`, `console`.
+    pub source: String,
+    /// The function, the pattern, and so on.
+    pub detail: String,
+}
+
+/// One run of an initcall.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Span {
+    /// The function.
+    pub function: FunctionId,
+    /// Its level.
+    pub level: String,
+    /// The task it ran in, numbered as they first ran.
+    pub task: u32,
+    /// When it was entered.
+    pub start: Instant,
+    /// When it returned, if it did.
+    pub end: Option<Instant>,
+}
+
+/// What one node did in one phase.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PhaseRow {
+    /// The node.
+    pub node: NodeId,
+    /// The phase: the mark that began it, as an index into the marks.
+    pub mark: u32,
+    /// Entries in the phase.
+    pub calls: u64,
+    /// Instructions of its own in the phase.
+    pub self_instructions: u64,
+}
+
+/// A line of the console.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Line {
+    /// The offset of its first byte in the console's file.
+    pub offset: u64,
+    /// When that byte was sent.
+    pub at: Instant,
+}
+
+/// Figures about how the profile came about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Counts {
+    /// Calls that were followed to a function.
+    pub calls: u64,
+    /// Returns that matched the frame on top.
+    pub returns: u64,
+    /// Returns that matched a frame further down: the ones above it were left without returning.
+    pub unwinds: u64,
+    /// Frames dropped by such an unwind.
+    pub unwound_frames: u64,
+    /// Returns that matched no frame.
+    pub unmatched_returns: u64,
+    /// Switches from one task's stack to another's.
+    pub switches: u64,
+    /// Tasks seen.
+    pub tasks: u64,
+    /// Frames still open when the recording was frozen, on all stacks.
+    pub open_frames: u64,
+    /// Frames left on stacks of tasks that ended.
+    pub abandoned_frames: u64,
+    /// Jumps in tail position.
+    pub tail_calls: u64,
+    /// Interrupts and exceptions entered.
+    pub interrupts: u64,
+    /// Events whose clock lay before the one before: none, when all is well.
+    pub backward_steps: u64,
+    /// Times the clock was compared with QEMU's, and found different.
+    pub clock_checks: u64,
+    /// See `clock_checks`.
+    pub clock_mismatches: u64,
+}
+
+/// How a recording ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum State {
+    /// It has not ended: a copy kept for the case that QEMU dies.
+    Running,
+    /// At the ready mark.
+    Ready,
+    /// The kernel panicked.
+    Panic,
+    /// The virtual clock passed its limit.
+    Timeout,
+    /// QEMU ended first.
+    Stopped,
+}
+
+/// A boot's profile, whole.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recording {
+    /// How it ended.
+    pub state: State,
+    /// The plugin API that QEMU spoke.
+    pub plugin_api: u32,
+    /// `icount`: QEMU's own counter; `counted`: every instruction counted by the plugin.
+    pub clock: String,
+    /// N of `-icount shift=N`.
+    pub icount_shift: u8,
+    /// The freeze.
+    pub end: Instant,
+    /// The functions that the nodes name.
+    pub functions: Vec<Function>,
+    /// The calling-context tree, parents first.
+    pub nodes: Vec<Node>,
+    /// What each node did in each phase, where that is not zero.
+    pub phases: Vec<PhaseRow>,
+    /// The marks, in order of time.
+    pub marks: Vec<Mark>,
+    /// The initcalls, in order of entry.
+    pub spans: Vec<Span>,
+    /// The console's lines.
+    pub lines: Vec<Line>,
+    /// The ends of the idle intervals.
+    pub idles: Vec<Instant>,
+    /// How it came about.
+    pub counts: Counts,
+}
+
+impl Recording {
+    /// The file's bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`RecordingError::Encode`] when the encoder or the compressor fails.
+    pub fn encode(&self) -> Result<Vec<u8>, RecordingError> {
+        let encode = |error: &dyn std::fmt::Display| RecordingError::Encode(error.to_string());
+        let plain = postcard::to_stdvec(self).map_err(|error| encode(&error))?;
+        let packed = zstd::encode_all(plain.as_slice(), 1).map_err(|error| encode(&error))?;
+        Ok([MAGIC.as_slice(), &[VERSION], &packed].concat())
+    }
+
+    /// Reads a file's bytes, which may be anything.
+    ///
+    /// # Errors
+    ///
+    /// Any of [`RecordingError`] but `Encode`. A tree whose parents do not come before their children is damaged, too.
+    ///
+    /// ```
+    /// use firstlight_profile::Recording;
+    /// assert!(Recording::decode(b"FLPROF").is_err());
+    /// ```
+    pub fn decode(bytes: &[u8]) -> Result<Self, RecordingError> {
+        let rest = bytes.strip_prefix(MAGIC.as_slice()).ok_or(RecordingError::NotAProfile)?;
+        let (version, packed) = rest.split_first().ok_or(RecordingError::NotAProfile)?;
+        if *version > VERSION {
+            return Err(RecordingError::Newer(*version));
+        }
+        let damaged = |error: &dyn std::fmt::Display| RecordingError::Damaged(error.to_string());
+        let mut plain = Vec::new();
+        let reader = zstd::Decoder::new(packed).map_err(|error| damaged(&error))?;
+        let mut limited = std::io::Read::take(reader, LARGEST_BYTES as u64);
+        std::io::Read::read_to_end(&mut limited, &mut plain).map_err(|error| damaged(&error))?;
+        let recording: Self = postcard::from_bytes(&plain).map_err(|error| damaged(&error))?;
+        recording.check()?;
+        Ok(recording)
+    }
+
+    fn check(&self) -> Result<(), RecordingError> {
+        let damaged = |what: &str| Err(RecordingError::Damaged(what.to_owned()));
+        let functions = self.functions.len();
+        if self.nodes.is_empty() {
+            return damaged("no root");
+        }
+        for (index, node) in self.nodes.iter().enumerate() {
+            if (index > 0 && node.parent as usize >= index) || node.function as usize >= functions {
+                return damaged("a node names what is not there");
+            }
+        }
+        let rows = self.phases.iter().all(|row| {
+            (row.node as usize) < self.nodes.len() && (row.mark as usize) < self.marks.len()
+        });
+        let spans = self.spans.iter().all(|span| (span.function as usize) < functions);
+        if rows && spans {
+            Ok(())
+        } else {
+            damaged("a row names what is not there")
+        }
+    }
+}

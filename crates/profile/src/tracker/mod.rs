@@ -1,0 +1,548 @@
+//! Follows a boot's control flow, event by event, and charges every instruction to one calling context.
+//!
+//! The clock of every event is the number of instructions executed up to and including the event's own; what lies
+//! between two events is charged to the context that was current. So the sum over all contexts is the count, whatever
+//! happens to the stacks. The rules are written down in `docs/design/shadow-stacks.md`.
+
+mod stack;
+mod timeline;
+
+use crate::recording::{Counts, Function, Instant, Recording, State};
+use crate::symbols::{Class, SymbolTable};
+use crate::tree::{CallTree, FunctionId, Kind, NodeId, ROOT};
+use rustc_hash::FxHashMap;
+use stack::{Frame, Interrupted, Role, Stack, ANY};
+use std::collections::BTreeMap;
+pub use timeline::Watch;
+use timeline::Timeline;
+
+// Deeper than any kernel stack can be: one of 16 KiB holds 2,048 return addresses.
+const DEEPEST: usize = 8192;
+// `__switch_to_asm` pushes its registers below the return address of its caller.
+const SWITCH_FRAME_BYTES: u64 = 128;
+const STACK_BYTES: u64 = 16 * 1024;
+
+/// What entering a function asks of whoever drives the tracker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Request {
+    /// Nothing.
+    None,
+    /// A new phase began: a good moment to keep a copy.
+    NewPhase,
+    /// The task is about to return to user mode and has no row of its own yet: [`Tracker::name_task`].
+    NameTask,
+    /// The recording ends here.
+    Freeze(State),
+}
+
+/// The rows that are no functions.
+#[derive(Debug, Clone, Copy)]
+struct Rows {
+    unknown: NodeId,
+    user: NodeId,
+    interrupts: NodeId,
+    decompressor: NodeId,
+}
+
+/// Shadow stacks, calling-context tree and timeline of a boot under way.
+///
+/// ```
+/// use firstlight_profile::{tracker::Watch, SymbolTable, Tracker};
+/// let symbols = SymbolTable::parse("1000 T _text\n1000 T main\n1040 T leaf\n1080 T _etext\n");
+/// let mut tracker = Tracker::new(&symbols, Watch::default());
+/// tracker.entry(0, 10);           // at 10 instructions, `main` begins
+/// tracker.call(0, 0xff8, 14);     // it calls, the return address is written to 0xff8
+/// tracker.entry(1, 14);
+/// tracker.ret(1, 0xff8, 20);      // `leaf` returns after 6 instructions
+/// let recording = tracker.finish(firstlight_profile::recording::State::Ready, 25);
+/// let leaf = recording.nodes.iter().find(|node| node.function == 1).expect("seen");
+/// assert_eq!((leaf.calls, leaf.self_instructions), (1, 6));
+/// ```
+#[derive(Debug)]
+pub struct Tracker {
+    tree: CallTree,
+    functions: Vec<Function>,
+    classes: Vec<Class>,
+    by_address: FxHashMap<u64, FunctionId>,
+    stack: Stack,
+    /// The context that runs now, and since when.
+    node: NodeId,
+    since: u64,
+    /// A call whose function has not been entered yet: where its return address stands.
+    pending: Option<u64>,
+    in_user: bool,
+    /// In a stub that leads to an entry: its instructions belong to the entry.
+    in_stub: bool,
+    /// In `__switch_to_asm`, before it took the new stack.
+    switching: bool,
+    last_return: (u64, u64),
+    /// Stacks of tasks that do not run, by the address of their topmost frame.
+    suspended: BTreeMap<u64, Stack>,
+    tasks: u32,
+    rows: Rows,
+    timeline: Timeline,
+    counts: Counts,
+}
+
+impl Tracker {
+    /// A tracker at power-on, for a kernel with these functions.
+    pub fn new(symbols: &SymbolTable, watch: Watch) -> Self {
+        let mut functions: Vec<Function> = symbols
+            .functions()
+            .iter()
+            .map(|symbol| Function { name: symbol.name.clone(), address: symbol.address })
+            .collect();
+        let classes = symbols.functions().iter().map(|symbol| symbol.class).collect();
+        let mut row = |name: &str| {
+            functions.push(Function { name: name.to_owned(), address: 0 });
+            (functions.len() - 1) as FunctionId
+        };
+        let root = row("[boot]");
+        let mut tree = CallTree::new(root);
+        let mut child = |name: &str, kind: Kind| tree.child(ROOT, row(name), kind);
+        let firmware = child("[firmware]", Kind::Firmware);
+        let decompressor = child("[decompressor]", Kind::Decompressor);
+        let unknown = child("[kernel without symbol]", Kind::Unknown);
+        let user = child("[user]", Kind::User);
+        let interrupts = child("[interrupts]", Kind::Group);
+        child("[idle]", Kind::Idle);
+        tree.enter(firmware);
+        let timeline = Timeline::new(symbols, watch);
+        Self {
+            tree,
+            functions,
+            classes,
+            by_address: FxHashMap::default(),
+            stack: Stack { user, ..Stack::default() },
+            node: firmware,
+            since: 0,
+            pending: None,
+            in_user: false,
+            in_stub: false,
+            switching: false,
+            last_return: (0, 0),
+            suspended: BTreeMap::new(),
+            tasks: 1,
+            rows: Rows { unknown, user, interrupts, decompressor },
+            timeline,
+            counts: Counts { tasks: 1, ..Counts::default() },
+        }
+    }
+
+    /// The decompressor's first instruction.
+    pub fn decompressor(&mut self, now: u64) {
+        self.move_to(self.rows.decompressor, now);
+        self.mark("decompression_start", "address", "", now);
+    }
+
+    /// The first instruction of the kernel's image.
+    pub fn kernel(&mut self, now: u64) {
+        self.move_to(self.rows.unknown, now);
+        self.mark("kernel_entry", "address", "", now);
+    }
+
+    fn move_to(&mut self, node: NodeId, now: u64) {
+        self.charge(now);
+        self.node = node;
+        self.tree.enter(node);
+    }
+
+    #[inline]
+    fn charge(&mut self, now: u64) {
+        match now.checked_sub(self.since) {
+            Some(passed) => {
+                self.tree.charge(self.node, passed);
+                self.since = now;
+            }
+            None => self.counts.backward_steps += 1,
+        }
+    }
+
+    /// A call instruction in `site` wrote its return address to `sp`.
+    #[inline]
+    pub fn call(&mut self, site: FunctionId, sp: u64, now: u64) {
+        if self.pending.is_some_and(|pending| pending != sp) {
+            self.settle(site, now);
+        }
+        self.pending = Some(sp);
+    }
+
+    // A call went to code that begins no known function; `site` is where control is now.
+    fn settle(&mut self, site: FunctionId, now: u64) {
+        if let Some(sp) = self.pending.take() {
+            if site == UNKNOWN {
+                self.push_row(self.rows.unknown, sp, now);
+            } else {
+                self.push(site, Kind::Function, sp, Role::Call, now);
+            }
+        }
+    }
+
+    fn push_row(&mut self, node: NodeId, sp: u64, now: u64) {
+        self.charge(now);
+        self.stack.frames.push(Frame { sp, node, function: UNKNOWN, role: Role::Call });
+        self.tree.enter(node);
+        self.node = node;
+    }
+
+    /// The first instruction of an ordinary function is about to be executed.
+    #[inline]
+    pub fn entry(&mut self, function: FunctionId, now: u64) -> Request {
+        if let Some(sp) = self.pending.take() {
+            self.push(function, Kind::Function, sp, Role::Call, now);
+        } else if self.stack.frames.last().is_some_and(|top| top.function == function) {
+            // A loop to its own start, or the same instruction again after a fault.
+            return Request::None;
+        } else {
+            self.tail(function, now);
+        }
+        if self.timeline.watches(function) {
+            return self.watched(function, now);
+        }
+        Request::None
+    }
+
+    #[inline]
+    fn push(&mut self, function: FunctionId, kind: Kind, sp: u64, role: Role, now: u64) {
+        self.charge(now);
+        if self.stack.frames.len() >= DEEPEST {
+            self.abandon_all();
+        }
+        let node = self.tree.child(self.node, function, kind);
+        self.tree.enter(node);
+        self.counts.calls += 1;
+        self.stack.frames.push(Frame { sp, node, function, role });
+        self.node = node;
+    }
+
+    // Control came to a function's first instruction without a call: a jump in tail position.
+    fn tail(&mut self, function: FunctionId, now: u64) {
+        if let Some(index) = self.stack.in_tail(function) {
+            self.drop_to(index + 1, now);
+            self.tree.enter(self.node);
+            return;
+        }
+        self.counts.tail_calls += 1;
+        match self.stack.frames.last() {
+            Some(top) => self.push(function, Kind::Function, top.sp, Role::Call, now),
+            None => {
+                // The stack is new: what begins here is a task, and its context hangs from the root.
+                self.charge(now);
+                self.node = ROOT;
+                self.push(function, Kind::Task, ANY, Role::Call, now);
+            }
+        }
+    }
+
+    /// The first instruction of a function of another class than [`Class::Plain`] and [`Class::Cold`].
+    pub fn special(&mut self, function: FunctionId, now: u64) -> Request {
+        match self.classes[function as usize] {
+            Class::Stub => {
+                self.charge(now);
+                self.in_stub = true;
+            }
+            Class::Interrupt => self.enter_kernel(function, Kind::Interrupt, now),
+            Class::Exception => self.enter_kernel(function, Kind::Exception, now),
+            Class::Syscall => {
+                // It comes from user mode only: frames that are still there were left without our seeing it.
+                if !self.stack.frames.is_empty() {
+                    self.charge(now);
+                    self.abandon_all();
+                }
+                self.enter_kernel(function, Kind::Syscall, now);
+            }
+            Class::Label if self.pending.is_some() => self.settle(function, now),
+            Class::Label | Class::Thunk | Class::ReturnThunk => {}
+            Class::Switch => {
+                self.switching = true;
+                return self.entry(function, now);
+            }
+            Class::Plain => return self.entry(function, now),
+            Class::Cold => self.cold(function, now),
+        }
+        Request::None
+    }
+
+    fn enter_kernel(&mut self, function: FunctionId, kind: Kind, now: u64) {
+        if !std::mem::take(&mut self.in_stub) {
+            self.charge(now);
+        }
+        if self.stack.frames.len() >= DEEPEST {
+            self.abandon_all();
+        }
+        self.stack.interrupted.push(Interrupted { pending: self.pending.take(), in_user: self.in_user });
+        let parent = match kind {
+            Kind::Interrupt => self.rows.interrupts,
+            Kind::Exception if !self.in_user => self.node,
+            _ => ROOT,
+        };
+        let node = self.tree.child(parent, function, kind);
+        self.tree.enter(node);
+        self.stack.frames.push(Frame { sp: ANY, node, function, role: Role::Entry });
+        self.node = node;
+        self.in_user = false;
+        self.counts.interrupts += u64::from(kind != Kind::Syscall);
+    }
+
+    /// A block of a split-off part of a function is about to be executed.
+    pub fn cold(&mut self, function: FunctionId, now: u64) {
+        if self.pending.is_some() {
+            self.settle(function, now);
+        } else if self.stack.frames.last().is_none_or(|top| top.function != function) {
+            self.tail(function, now);
+        }
+    }
+
+    /// A split-off part jumps back to the function it belongs to.
+    pub fn leave_cold(&mut self, function: FunctionId, now: u64) {
+        let top = self.stack.frames.last();
+        if top.is_some_and(|top| top.function == function && top.role == Role::Call) {
+            self.drop_to(self.stack.frames.len() - 1, now);
+        }
+    }
+
+    /// A block of kernel code without a symbol is about to be executed: a module, generated code.
+    pub fn unknown(&mut self, address: u64, now: u64) {
+        let known = self.classes.len() as FunctionId;
+        match (self.pending, self.stack.frames.last()) {
+            (Some(sp), _) => {
+                self.pending = None;
+                let function = self.function_at(address);
+                self.push(function, Kind::Function, sp, Role::Call, now);
+                self.watch_module_initcall(function, now);
+            }
+            (None, Some(top)) if top.function < known && top.role != Role::Entry => {
+                let function = self.function_at(address);
+                self.tail(function, now);
+            }
+            _ => {}
+        }
+    }
+
+    fn function_at(&mut self, address: u64) -> FunctionId {
+        *self.by_address.entry(address).or_insert_with(|| {
+            self.functions.push(Function { name: String::new(), address });
+            (self.functions.len() - 1) as FunctionId
+        })
+    }
+
+    /// A return instruction in `site` read its address from `sp`.
+    #[inline]
+    pub fn ret(&mut self, site: FunctionId, sp: u64, now: u64) {
+        match self.stack.frames.last() {
+            Some(top) if top.sp == sp && top.role == Role::Call && self.pending.is_none() => {
+                self.counts.returns += 1;
+                self.charge(now);
+                self.stack.frames.pop();
+                while self.stack.frames.last().is_some_and(|frame| frame.sp == sp) {
+                    self.close_top(now);
+                }
+                self.node = self.context();
+                self.last_return = (sp, now);
+            }
+            _ => self.return_elsewhere(site, sp, now),
+        }
+    }
+
+    fn return_elsewhere(&mut self, site: FunctionId, sp: u64, now: u64) {
+        if self.last_return == (sp, now) {
+            // QEMU's slow path may report one access twice.
+            return;
+        }
+        self.last_return = (sp, now);
+        if self.pending == Some(sp) {
+            // A trampoline that went nowhere.
+            self.pending = None;
+            return;
+        }
+        self.settle(site, now);
+        let Some(top) = self.stack.frames.last().copied() else {
+            self.counts.unmatched_returns += 1;
+            return;
+        };
+        if let Some(index) = self.stack.holding(sp) {
+            let above = self.stack.frames.iter().skip(index).filter(|frame| frame.sp != sp).count() as u64;
+            self.counts.unwinds += u64::from(above > 0);
+            self.counts.unwound_frames += above;
+            self.counts.returns += 1;
+            let first = self.stack.frames.iter().take(index).rev().take_while(|frame| frame.sp == sp).count();
+            self.drop_to(index - first, now);
+        } else if top.role != Role::Entry && (top.sp == ANY || top.function == site) {
+            // The first frame of a task, or a function that moved the stack under itself.
+            self.counts.returns += 1;
+            self.drop_to(self.stack.frames.len() - 1, now);
+        } else if self.suspended.contains_key(&sp) {
+            self.resume(sp, now);
+            self.ret(site, sp, now);
+        } else {
+            self.counts.unmatched_returns += 1;
+        }
+    }
+
+    /// An `iret` or `sysret` of the entry code: back to what it interrupted. True when that is user mode.
+    pub fn leave_kernel(&mut self, now: u64) -> bool {
+        self.charge(now);
+        self.pending = None;
+        let entry = self.stack.frames.iter().rposition(|frame| frame.role == Role::Entry);
+        let interrupted = entry.and_then(|_| self.stack.interrupted.pop());
+        self.drop_to(entry.unwrap_or(0), now);
+        match interrupted {
+            Some(Interrupted { pending, in_user }) => {
+                self.pending = pending;
+                self.in_user = in_user;
+            }
+            // A task's first way out of the kernel.
+            None => self.in_user = true,
+        }
+        if self.stack.frames.is_empty() && self.in_user {
+            self.node = self.stack.user;
+            self.tree.enter(self.node);
+        }
+        self.in_user
+    }
+
+    /// In `__switch_to_asm`, a `pop` read from `sp`: the first one after its entry stands on the new stack.
+    pub fn switch(&mut self, sp: u64, now: u64) {
+        if std::mem::take(&mut self.switching) {
+            self.resume(sp, now);
+        }
+    }
+
+    fn resume(&mut self, sp: u64, now: u64) {
+        self.charge(now);
+        self.counts.switches += 1;
+        let found = self.suspended.range(sp..sp.saturating_add(SWITCH_FRAME_BYTES)).next().map(|(key, _)| *key);
+        let next = match found.and_then(|key| self.suspended.remove(&key)) {
+            Some(stack) => stack,
+            None => self.new_task(sp),
+        };
+        let left = std::mem::replace(&mut self.stack, next);
+        let key = left.frames.iter().rev().map(|frame| frame.sp).find(|sp| *sp != ANY);
+        match key {
+            Some(key) => {
+                if let Some(lost) = self.suspended.insert(key, left) {
+                    self.counts.abandoned_frames += lost.frames.len() as u64;
+                }
+            }
+            None => self.counts.abandoned_frames += left.frames.len() as u64,
+        }
+        self.pending = None;
+        self.node = self.context();
+    }
+
+    // A stack that was never seen. What is suspended in the same pages belongs to a task that has ended.
+    fn new_task(&mut self, sp: u64) -> Stack {
+        let bottom = sp & !(STACK_BYTES - 1);
+        let ended: Vec<u64> = self.suspended.range(bottom..bottom + STACK_BYTES).map(|(key, _)| *key).collect();
+        for key in ended {
+            if let Some(stack) = self.suspended.remove(&key) {
+                self.counts.abandoned_frames += stack.frames.len() as u64;
+            }
+        }
+        let task = self.tasks;
+        self.tasks += 1;
+        self.counts.tasks += 1;
+        // It begins inside the second half of the switch, as if it had called it.
+        let mut stack = Stack { task, user: self.rows.user, ..Stack::default() };
+        if let Some(top) = self.stack.frames.last().copied() {
+            let node = self.tree.child(ROOT, top.function, Kind::Task);
+            self.tree.enter(node);
+            stack.frames.push(Frame { sp: ANY, node, function: top.function, role: Role::Call });
+        }
+        stack
+    }
+
+    // What runs when the frame on top is the one it is now.
+    #[inline]
+    fn context(&self) -> NodeId {
+        match self.stack.frames.last() {
+            Some(top) => top.node,
+            None if self.in_user => self.stack.user,
+            None => self.rows.unknown,
+        }
+    }
+
+    fn close_top(&mut self, now: u64) {
+        if let Some(frame) = self.stack.frames.pop() {
+            match frame.role {
+                Role::Call => {}
+                Role::Watched => {
+                    if let Some(span) = self.stack.spans.pop() {
+                        self.timeline.end_span(span, now);
+                    }
+                }
+                Role::Entry => {
+                    self.stack.interrupted.pop();
+                }
+            }
+        }
+    }
+
+    fn drop_to(&mut self, length: usize, now: u64) {
+        self.charge(now);
+        // `interrupted` of the entry that is being left was taken by the caller: keep the rest in step.
+        while self.stack.frames.len() > length {
+            let entry = self.stack.frames.last().is_some_and(|frame| frame.role == Role::Entry);
+            let entries = self.stack.frames.iter().filter(|frame| frame.role == Role::Entry).count();
+            if entry && self.stack.interrupted.len() < entries {
+                self.stack.frames.pop();
+            } else {
+                self.close_top(now);
+            }
+        }
+        self.node = self.context();
+    }
+
+    fn abandon_all(&mut self) {
+        self.counts.abandoned_frames += self.stack.frames.len() as u64;
+        self.stack.frames.clear();
+        self.stack.interrupted.clear();
+        self.stack.spans.clear();
+        self.node = self.rows.unknown;
+    }
+
+    /// Gives the running task's user mode a row of its own, or leaves it in the common one.
+    pub fn name_task(&mut self, name: Option<&str>) {
+        self.stack.named = true;
+        let Some(name) = name else { return };
+        let row = format!("[user {name}]");
+        let known = self.functions.iter().skip(self.classes.len()).position(|function| function.name == row);
+        let function = known.map(|index| index + self.classes.len()).unwrap_or_else(|| {
+            self.functions.push(Function { name: row, address: 0 });
+            self.functions.len() - 1
+        });
+        self.stack.user = self.tree.child(self.rows.user, function as FunctionId, Kind::User);
+    }
+
+    /// Where the clock stands when `now` instructions have been executed.
+    pub fn instant(&self, now: u64) -> Instant {
+        self.timeline.instant(now)
+    }
+
+    /// Ends the recording.
+    pub fn finish(mut self, state: State, now: u64) -> Recording {
+        self.charge(now);
+        self.snapshot(state, now)
+    }
+
+    /// A copy of the recording as it stands.
+    pub fn snapshot(&mut self, state: State, now: u64) -> Recording {
+        self.charge(now);
+        self.timeline.close_phase(&self.tree);
+        let suspended: usize = self.suspended.values().map(|stack| stack.frames.len()).sum();
+        self.counts.open_frames = (suspended + self.stack.frames.len()) as u64;
+        self.timeline.recording(state, now, &self.tree, &self.functions, self.counts)
+    }
+
+    /// Counts one comparison of the clock with QEMU's.
+    pub fn clock_checked(&mut self, equal: bool) {
+        self.counts.clock_checks += 1;
+        self.counts.clock_mismatches += u64::from(!equal);
+    }
+}
+
+/// The site of an instruction that lies in no known function.
+pub const UNKNOWN: FunctionId = 0x00ff_ffff;
+
+#[cfg(test)]
+mod tests;

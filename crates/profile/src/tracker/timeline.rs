@@ -1,0 +1,281 @@
+//! When things happened: marks, phases, initcalls, console lines, idle intervals.
+
+use super::{stack::Role, Request, Tracker};
+use crate::recording::{Counts, Function, Instant, Line, Mark, PhaseRow, Recording, Span, State};
+use crate::symbols::SymbolTable;
+use crate::tree::{CallTree, FunctionId};
+
+/// What to look out for besides calls and returns.
+#[derive(Debug, Clone, Default)]
+pub struct Watch {
+    /// Mark and function: the function's first entry gives the mark.
+    pub marks: Vec<(String, String)>,
+    /// A function whose first entry ends the recording.
+    pub ready: Option<String>,
+}
+
+const MARK: u8 = 1;
+const INITCALL: u8 = 2;
+const INITCALL_CALLER: u8 = 4;
+const PANIC: u8 = 8;
+const READY: u8 = 16;
+const RENAME: u8 = 32;
+const LEAVING: u8 = 64;
+// Called with the kernel's address space on every way to user mode; which of them exist differs between kernels.
+const WAYS_OUT: [&str; 4] =
+    ["syscall_exit_to_user_mode", "irqentry_exit_to_user_mode", "exit_to_user_mode_prepare", "do_syscall_64"];
+
+#[derive(Debug)]
+pub(super) struct Timeline {
+    flags: Vec<u8>,
+    mark_of: Vec<(FunctionId, String)>,
+    level_of: Vec<(FunctionId, &'static str)>,
+    names: Vec<(FunctionId, String)>,
+    marks: Vec<Mark>,
+    spans: Vec<Span>,
+    lines: Vec<Line>,
+    idles: Vec<Instant>,
+    idle_ns: u64,
+    phases: Vec<PhaseRow>,
+    /// Each node's calls and own instructions when the current phase began.
+    before: Vec<(u64, u64)>,
+}
+
+impl Timeline {
+    pub fn new(symbols: &SymbolTable, watch: Watch) -> Self {
+        let mut timeline = Self {
+            flags: vec![0; symbols.functions().len()],
+            mark_of: Vec::new(),
+            level_of: Vec::new(),
+            names: Vec::new(),
+            marks: Vec::new(),
+            spans: Vec::new(),
+            lines: Vec::new(),
+            idles: Vec::new(),
+            idle_ns: 0,
+            phases: Vec::new(),
+            before: Vec::new(),
+        };
+        for (id, symbol) in symbols.functions().iter().enumerate() {
+            if let Some(level) = symbol.initcall {
+                timeline.flags[id] |= INITCALL;
+                timeline.level_of.push((id as FunctionId, level));
+            }
+        }
+        for (mark, function) in watch.marks {
+            if let Some(id) = timeline.flag(symbols, &function, MARK) {
+                timeline.mark_of.push((id, mark));
+                timeline.names.push((id, function));
+            }
+        }
+        for caller in ["do_one_initcall", "console_init"] {
+            timeline.flag(symbols, caller, INITCALL_CALLER);
+        }
+        timeline.flag(symbols, "panic", PANIC);
+        timeline.flag(symbols, "vpanic", PANIC);
+        timeline.flag(symbols, "__set_task_comm", RENAME);
+        for way in WAYS_OUT {
+            timeline.flag(symbols, way, LEAVING);
+        }
+        if let Some(function) = watch.ready {
+            timeline.flag(symbols, &function, READY);
+        }
+        timeline.marks.push(Mark {
+            mark: "power_on".to_owned(),
+            at: Instant::default(),
+            source: "reset".to_owned(),
+            detail: String::new(),
+        });
+        timeline
+    }
+
+    fn flag(&mut self, symbols: &SymbolTable, function: &str, flag: u8) -> Option<FunctionId> {
+        let id = symbols.function(function)?;
+        self.flags[id as usize] |= flag;
+        Some(id)
+    }
+
+    #[inline]
+    pub fn watches(&self, function: FunctionId) -> bool {
+        self.flags[function as usize] & !INITCALL_CALLER != 0
+    }
+
+    fn calls_initcalls(&self, function: FunctionId) -> bool {
+        self.flags.get(function as usize).is_some_and(|flags| flags & INITCALL_CALLER != 0)
+    }
+
+    pub fn instant(&self, now: u64) -> Instant {
+        Instant { instructions: now, idle_ns: self.idle_ns }
+    }
+
+    pub fn end_span(&mut self, span: usize, now: u64) {
+        let end = self.instant(now);
+        if let Some(span) = self.spans.get_mut(span) {
+            span.end = Some(end);
+        }
+    }
+
+    fn start_span(&mut self, function: FunctionId, level: &str, task: u32, now: u64) -> usize {
+        let start = self.instant(now);
+        self.spans.push(Span { function, level: level.to_owned(), task, start, end: None });
+        self.spans.len() - 1
+    }
+
+    fn has_mark(&self, mark: &str) -> bool {
+        self.marks.iter().any(|known| known.mark == mark)
+    }
+
+    /// Adds what every node did since the last call to the rows of the current phase.
+    pub fn close_phase(&mut self, tree: &CallTree) {
+        let mark = (self.marks.len().saturating_sub(1)) as u32;
+        self.before.resize(tree.nodes().len(), (0, 0));
+        for (node, (row, before)) in tree.nodes().iter().zip(self.before.iter_mut()).enumerate() {
+            let calls = row.calls - before.0;
+            let self_instructions = row.self_instructions - before.1;
+            if calls > 0 || self_instructions > 0 {
+                self.phases.push(PhaseRow { node: node as u32, mark, calls, self_instructions });
+                *before = (row.calls, row.self_instructions);
+            }
+        }
+    }
+
+    pub fn recording(&self, state: State, now: u64, tree: &CallTree, functions: &[Function], counts: Counts) -> Recording {
+        Recording {
+            state,
+            plugin_api: 0,
+            clock: String::new(),
+            icount_shift: 0,
+            end: self.instant(now),
+            functions: functions.to_vec(),
+            nodes: tree.nodes().to_vec(),
+            phases: merged(&self.phases),
+            marks: self.marks.clone(),
+            spans: self.spans.clone(),
+            lines: self.lines.clone(),
+            idles: self.idles.clone(),
+            counts,
+        }
+    }
+}
+
+// A copy taken in the middle of a phase closes it early: its rows come in two pieces.
+fn merged(rows: &[PhaseRow]) -> Vec<PhaseRow> {
+    let mut sorted = rows.to_vec();
+    sorted.sort_by_key(|row| (row.mark, row.node));
+    sorted.dedup_by(|later, first| {
+        let same = (later.mark, later.node) == (first.mark, first.node);
+        if same {
+            first.calls += later.calls;
+            first.self_instructions += later.self_instructions;
+        }
+        same
+    });
+    sorted
+}
+
+impl Tracker {
+    /// Records a mark, and begins the phase of that name. A mark is given once; later ones are passed over.
+    pub fn mark(&mut self, mark: &str, source: &str, detail: &str, now: u64) {
+        if self.timeline.has_mark(mark) {
+            return;
+        }
+        self.charge(now);
+        self.timeline.close_phase(&self.tree);
+        let at = self.timeline.instant(now);
+        let (mark, source, detail) = (mark.to_owned(), source.to_owned(), detail.to_owned());
+        self.timeline.marks.push(Mark { mark, at, source, detail });
+    }
+
+    /// The name of the current phase: that of the last mark.
+    pub fn phase(&self) -> &str {
+        self.timeline.marks.last().map_or("", |mark| mark.mark.as_str())
+    }
+
+    /// The virtual clock has idled this many nanoseconds in all.
+    pub fn idle(&mut self, idle_ns: u64, now: u64) {
+        if idle_ns > self.timeline.idle_ns {
+            self.timeline.idle_ns = idle_ns;
+            self.timeline.idles.push(Instant { instructions: now, idle_ns });
+        }
+    }
+
+    /// A console line's first byte, at `offset` of the console's file, was sent.
+    pub fn line(&mut self, offset: u64, now: u64) {
+        let at = self.timeline.instant(now);
+        self.timeline.lines.push(Line { offset, at });
+    }
+
+    /// The first instruction in user mode.
+    pub fn user_start(&mut self, now: u64) {
+        self.mark("user_start", "function", "first return to user mode", now);
+    }
+
+    pub(super) fn watched(&mut self, function: FunctionId, now: u64) -> Request {
+        let flags = self.timeline.flags[function as usize];
+        let mut request = Request::None;
+        if flags & MARK != 0 {
+            request = self.function_mark(function, now);
+        }
+        if flags & INITCALL != 0 && self.parent_calls_initcalls() {
+            let level = self.timeline.level_of.iter().find(|(id, _)| *id == function).map_or("", |(_, level)| level);
+            let mark = format!("initcall_{level}");
+            if level != "console" && !self.timeline.has_mark(&mark) {
+                let name = self.functions[function as usize].name.clone();
+                self.mark(&mark, "function", &name, now);
+                request = Request::NewPhase;
+            }
+            self.watch_top(function, level, now);
+        }
+        if flags & RENAME != 0 {
+            self.stack.named = false;
+        }
+        if flags & LEAVING != 0 && !self.stack.named {
+            request = Request::NameTask;
+        }
+        if flags & PANIC != 0 {
+            self.mark("panic", "function", "panic", now);
+            request = Request::Freeze(State::Panic);
+        }
+        if flags & READY != 0 {
+            let name = self.functions[function as usize].name.clone();
+            self.mark("ready", "function", &name, now);
+            request = Request::Freeze(State::Ready);
+        }
+        request
+    }
+
+    fn function_mark(&mut self, function: FunctionId, now: u64) -> Request {
+        let marks: Vec<String> =
+            self.timeline.mark_of.iter().filter(|(id, _)| *id == function).map(|(_, mark)| mark.clone()).collect();
+        let name = self.functions[function as usize].name.clone();
+        let before = self.timeline.marks.len();
+        for mark in marks {
+            self.mark(&mark, "function", &name, now);
+        }
+        if self.timeline.marks.len() > before {
+            Request::NewPhase
+        } else {
+            Request::None
+        }
+    }
+
+    fn parent_calls_initcalls(&self) -> bool {
+        let frames = &self.stack.frames;
+        frames.len() >= 2 && self.timeline.calls_initcalls(frames[frames.len() - 2].function)
+    }
+
+    /// A module's initcall has no symbol that tells: it is what `do_one_initcall` calls outside the kernel's image.
+    pub(super) fn watch_module_initcall(&mut self, function: FunctionId, now: u64) {
+        if self.parent_calls_initcalls() {
+            self.watch_top(function, "module", now);
+        }
+    }
+
+    fn watch_top(&mut self, function: FunctionId, level: &str, now: u64) {
+        let span = self.timeline.start_span(function, level, self.stack.task, now);
+        if let Some(top) = self.stack.frames.last_mut().filter(|top| top.role == Role::Call) {
+            top.role = Role::Watched;
+            self.stack.spans.push(span);
+        }
+    }
+}
