@@ -80,7 +80,11 @@ fi
 packages=()
 for package in "${missing[@]}"; do
   case $package in
-    CARGO | CLIPPY) read -r -a names <<<"$(rust_packages "$package")" && [ ${#names[@]} -gt 0 ] && packages+=("${names[@]}") ;;
+    CARGO | CLIPPY)
+      names=$(rust_packages "$package") || exit 1
+      # shellcheck disable=SC2206 # names of packages, split on purpose
+      packages+=($names)
+      ;;
     *) packages+=("$package") ;;
   esac
 done

@@ -46,7 +46,7 @@ def run(arguments: Sequence[str]) -> int:
         hint = f"`{context.command_path} --help` shows what there is" if context is not None else None
         return _complain(_lowered(error.format_message()), hint, 2)
     except (KeyboardInterrupt, typer.Abort):
-        return _complain("interrupted", None, _INTERRUPTED)
+        return _INTERRUPTED
     except typer.Exit as ending:
         return ending.exit_code
     except BrokenPipeError:

@@ -31,6 +31,8 @@ _PROGRAMS = (
     ("cpio", "cpio", "looking into an initramfs"),
     ("apt-get", None, "downloading the default kernel; without it give one with `--kernel`"),
 )
+# System programs stand where a person's PATH often does not reach.
+_SYSTEM_PATHS = ("/usr/sbin", "/sbin")
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -123,8 +125,7 @@ def _kvm() -> Check:
 
 
 def _programs() -> Iterator[Check]:
-    # System programs stand where a person's PATH often does not reach.
-    path = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"])
+    path = os.pathsep.join([os.environ.get("PATH", os.defpath), *_SYSTEM_PATHS])
     for program, package, purpose in _PROGRAMS:
         found = shutil.which(program, path=path)
         if found is None:

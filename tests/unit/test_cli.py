@@ -1,0 +1,203 @@
+"""The manners of the command line."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import firstlight
+from bundles import HOSTILE, make_bundle
+from firstlight.cli.app import app
+from firstlight.cli.main import run
+from firstlight.errors import FirstlightError, LabError, UnhealthyBootError, UsageError
+
+VERBS = sorted(command.callback.__name__ for command in app.registered_commands if command.callback is not None)
+
+
+def command(*words: str | Path, **more: str) -> subprocess.CompletedProcess[str]:
+    """Run Firstlight as a person does, in a process of its own."""
+    arguments = [sys.executable, "-m", "firstlight", *map(str, words)]
+    return subprocess.run(arguments, capture_output=True, text=True, check=False, env={**os.environ, **more})
+
+
+def test_the_verbs() -> None:
+    assert VERBS == ["doctor", "functions", "record", "report", "show", "verify"]
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_explains_itself_with_examples(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([verb, "--help"]) == 0
+    said = capsys.readouterr().out
+    assert f"  firstlight {verb}" in said
+    assert "--json" in said
+
+
+def test_no_verb_and_an_unknown_verb_are_wrong_use(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["boil"]) == 2
+    assert capsys.readouterr().err == "error: no such command 'boil'\nhint: `firstlight --help` shows what there is\n"
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (UsageError("two roots", hint="leave one out"), 2, "error: two roots\nhint: leave one out\n"),
+        (LabError("no QEMU", where="/bin/q"), 1, "error: /bin/q: no QEMU\n"),
+        (UnhealthyBootError("it panicked"), 4, "error: it panicked\n"),
+        (FirstlightError("slower", exit_code=3), 3, "error: slower\n"),
+        (LabError("\x1b[31mred\nand more", hint="\x07"), 1, "error: \\x1b[31mred\n  and more\nhint: \\x07\n"),
+        (KeyboardInterrupt(), 130, ""),
+        (OSError(28, "No space left on device", "/disk"), 1, "error: /disk: No space left on device\n"),
+    ],
+)
+def test_errors_have_their_exit_codes(
+    error: BaseException,
+    code: int,
+    said: str,
+    invented_boot: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def fail(boot: firstlight.Boot) -> None:
+        raise error
+
+    monkeypatch.setattr(firstlight.Boot, "phases", fail)
+    assert run(["show", str(invented_boot), "--json"]) == code
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err) == ("", said)
+
+
+def test_show_as_data_says_what_the_tables_say(invented_boot: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["show", str(invented_boot), "--json", "-n", "3"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    boot = firstlight.open(invented_boot)
+    assert data["phases"] == boot.phases().to_dicts()
+    assert data["totals"] == boot.manifest.totals.model_dump()
+    assert len(data["functions"]) == 3
+    kinds = {row["function"]: row["self_ns"] for row in data["no_functions"]}
+    assert kinds["[idle]"] == boot.manifest.totals.idle_ns
+
+
+def test_functions_as_csv_are_the_whole_table(invented_boot: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["functions", str(invented_boot), "--csv"]) == 0
+    table = pl.read_csv(capsys.readouterr().out.encode())
+    boot = firstlight.open(invented_boot)
+    assert table["self_ns"].sum() == boot.manifest.totals.virtual_ns
+    assert table["self_instructions"].sum() == boot.manifest.totals.instructions
+
+
+@pytest.mark.parametrize("words", [["show"], ["functions"], ["functions", "--tree", "--min-percent", "0"]])
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_hostile_names_reach_no_terminal(
+    words: list[str], form: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    boot = make_bundle(tmp_path, hostile=True, failed=True)
+    assert run([words[0], str(boot), *words[1:], *form]) == 0
+    said = capsys.readouterr().out
+    assert all(character.isprintable() or character == "\n" for character in said)
+    if form:
+        assert HOSTILE[2] in json.dumps(json.loads(said), ensure_ascii=False).encode().decode("unicode_escape")
+
+
+@pytest.mark.parametrize(
+    ("surroundings", "coloured"),
+    [({}, False), ({"FORCE_COLOR": "1"}, True), ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False)],
+)
+def test_colour_is_for_terminals(surroundings: Mapping[str, str], coloured: bool, invented_boot: Path) -> None:
+    said = command("show", invented_boot, **surroundings)
+    assert ("\x1b[3" in said.stdout) is coloured
+
+
+def test_a_terminal_that_knows_ascii_only(invented_boot: Path) -> None:
+    said = command("show", invented_boot, PYTHONIOENCODING="ascii")
+    assert said.returncode == 0
+    assert said.stdout.isascii()
+    assert "###" in said.stdout
+
+
+def test_a_reader_that_goes_away_is_no_error(invented_boot: Path) -> None:
+    words = [sys.executable, "-m", "firstlight", "functions", str(invented_boot), "--json"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait() == 0
+
+
+def test_reading_tables_is_left_to_the_verbs_that_do() -> None:
+    code = "import sys, firstlight.cli; print([name for name in ('polars', 'pydantic') if name in sys.modules])"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert said.stdout == "[]\n"
+
+
+def test_a_page_that_is_there_is_only_replaced_by_force(invented_boot: Path, tmp_path: Path) -> None:
+    page = tmp_path / "a.html"
+    page.write_text("mine")
+    said = command("report", invented_boot, "-o", page)
+    assert said.returncode == 1
+    assert said.stderr.splitlines()[1] == "hint: `--force` replaces it"
+    assert page.read_text() == "mine"
+
+
+def test_record_hands_every_choice_to_the_laboratory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from firstlight.lab import record as laboratory
+    from firstlight.lab.options import RecordOptions
+
+    taken: list[RecordOptions] = []
+
+    def take(options: RecordOptions, progress: object) -> Path:
+        taken.append(options)
+        return options.output
+
+    monkeypatch.setattr(laboratory, "record", take)
+    words = (
+        "--kernel K --initrd I --rootfs debian --append quiet --memory 1G --cpu C --machine M --shift 2 --ready R "
+        "--no-profile --live --timeout 5 --virtual-timeout 0 --qemu Q --qemu-option=-device --qemu-option=x --force"
+    )
+    output = tmp_path / "a.boot"
+    assert run(["record", "-o", str(output), *words.split()]) == 0
+    assert taken == [
+        RecordOptions(
+            output=output, force=True, kernel=Path("K"), initrd=Path("I"), rootfs="debian", append="quiet", memory="1G",
+            cpu="C", machine="M", shift=2, ready="R", profile=False, live=True, timeout_wall_s=5.0,
+            timeout_virtual_s=None, qemu=Path("Q"), qemu_options=("-device", "x"),
+        )
+    ]  # fmt: skip
+
+
+def test_what_repeats_a_boot_is_a_command_that_record_takes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    import shlex
+
+    from firstlight.lab import record as laboratory
+    from firstlight.lab.options import RecordOptions
+    from firstlight.lab.repeat import repeat_command
+
+    options = RecordOptions(output=tmp_path / "b.boot", kernel=Path("K"), append="-x 'y'", shift=3, ready="a|b",
+                            timeout_wall_s=7.5, timeout_virtual_s=9.0, qemu_options=("-smbios", "type=0"))  # fmt: skip
+    taken: list[RecordOptions] = []
+
+    def take(given: RecordOptions, progress: object) -> Path:
+        taken.append(given)
+        return given.output
+
+    monkeypatch.setattr(laboratory, "record", take)
+    assert run(shlex.split(repeat_command(options))[1:]) == 0
+    assert taken == [options]
+
+
+def test_ctrl_c_ends_with_130_and_no_words() -> None:
+    code = (
+        "import os, firstlight.boot.open as opening; from firstlight.cli.main import run\n"
+        f"opening.open = lambda path: os.kill(os.getpid(), {signal.SIGINT.value})\n"
+        "raise SystemExit(run(['show', 'a.boot']))"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (said.returncode, said.stderr) == (130, "")
