@@ -22,10 +22,13 @@ export function controls(data: PageData, selection: Selection): HTMLElement {
   phase.addEventListener("change", () => {
     selection.phase = phase.value === "" ? null : (data.phases.name[Number(phase.value)] ?? null);
   });
-  const timed = data.tree.self_ns.some((ns) => ns !== null) || data.tree.parent.length === 0;
+  const known = {
+    instructions: data.boot.totals.instructions !== null,
+    time: data.tree.parent.length === 0 || data.tree.self_ns.some((ns) => ns !== null),
+  };
   const unit = (value: "instructions" | "time", title: string): HTMLElement => {
     const attributes = { type: "radio", name: "unit", value, checked: value === selection.unit };
-    const radio = el("input", { ...attributes, disabled: value === "time" && !timed });
+    const radio = el("input", { ...attributes, disabled: !known[value] });
     radio.addEventListener("change", () => {
       selection.unit = value;
     });

@@ -130,3 +130,8 @@ export function check(value: unknown): PageData {
   }
   return data as PageData;
 }
+
+/** A record's own entry; a phase may be called `constructor`. */
+export function entry<T>(record: Record<string, T>, key: string): T | undefined {
+  return Object.hasOwn(record, key) ? record[key] : undefined;
+}

@@ -1,5 +1,5 @@
 /** The kd table: Function, Count, Time, Average, Local, Max-sub, Ms count, as the tool kd defines them. */
-import type { FunctionColumns, PageData } from "./data";
+import { entry, type FunctionColumns, type PageData } from "./data";
 import { el, section } from "./dom";
 import { amount, exact, share, type Unit, words } from "./format";
 import { kindFill, kindTitle, swatch } from "./palette";
@@ -43,7 +43,7 @@ function average(row: Row, unit: Unit): number | null {
 /** The section, and a way for the flame graph to ask how many functions hold a term. */
 export function functionsSection(data: PageData, selection: Selection): HTMLElement {
   const chosen = (): Row[] =>
-    rows(data, selection.phase === null ? data.functions : data.phase_functions[selection.phase]);
+    rows(data, selection.phase === null ? data.functions : entry(data.phase_functions, selection.phase));
   let shown = chosen();
   let whole = sum(shown);
   const unitNote = el("p", { class: "note" });

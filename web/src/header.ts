@@ -115,7 +115,11 @@ function failure(data: PageData): HTMLElement {
   return el(
     "div",
     { class: "failure", role: "alert" },
-    el("h2", {}, `This boot failed: ${REASONS[why.reason] ?? visible(why.reason)}`),
+    el(
+      "h2",
+      {},
+      `This boot failed: ${(Object.hasOwn(REASONS, why.reason) && REASONS[why.reason]) || visible(why.reason)}`,
+    ),
     why.detail ? el("p", {}, visible(why.detail, 2000)) : null,
     el("p", { class: "lead" }, "Everything below is what was attributed up to then."),
     tail ? el("h3", {}, "The last lines of the console") : null,

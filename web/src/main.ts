@@ -13,7 +13,7 @@ import { Selection } from "./selection";
 import { visible } from "./text";
 
 function draw(data: PageData, page: HTMLElement): void {
-  const selection = new Selection();
+  const selection = new Selection(data.boot.totals.instructions === null ? "time" : "instructions");
   document.title = `${visible(data.boot.name, 80)} – Firstlight`;
   page.replaceChildren(
     fills(data.phases.name.length),

@@ -27,7 +27,7 @@ const FUNCTION_TINTS = 4;
 export const HIT = "var(--hit)";
 
 export function kindTitle(kind: string): string {
-  return KINDS[kind]?.title ?? kind;
+  return Object.hasOwn(KINDS, kind) ? (KINDS[kind]?.title ?? kind) : kind;
 }
 
 /** The fill of a frame. Functions get one of four close tints by their name, so that neighbours stay apart. */
@@ -37,7 +37,7 @@ export function kindFill(kind: string, name: string): string {
     for (let i = 0; i < name.length && i < 64; i++) hash = (hash * 31 + name.charCodeAt(i)) >>> 0;
     return `var(--function-${hash % FUNCTION_TINTS})`;
   }
-  return kind in KINDS ? `url(#kind-${kind})` : "var(--function-0)";
+  return Object.hasOwn(KINDS, kind) ? `url(#kind-${kind})` : "var(--function-0)";
 }
 
 export function phaseFill(index: number): string {

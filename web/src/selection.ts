@@ -5,8 +5,12 @@ type Listener = () => void;
 
 export class Selection {
   #phase: string | null = null;
-  #unit: Unit = "instructions";
+  #unit: Unit;
   #listeners: Listener[] = [];
+
+  constructor(unit: Unit) {
+    this.#unit = unit;
+  }
 
   get phase(): string | null {
     return this.#phase;

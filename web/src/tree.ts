@@ -1,5 +1,5 @@
 /** The calling-context tree of the whole boot or of one phase, with totals, as the flame graph takes it. */
-import type { PageData } from "./data";
+import { entry, type PageData } from "./data";
 import type { Unit } from "./format";
 import { visible } from "./text";
 
@@ -36,7 +36,7 @@ export function measure(data: PageData, phase: string | null): Measures {
   if (phase === null) {
     for (let i = 0; i < size; i++) put(i, calls[i] ?? 0, self_instructions[i] ?? 0, self_ns[i] ?? null);
   } else {
-    const rows = data.phase_tree[phase];
+    const rows = entry(data.phase_tree, phase);
     rows?.node.forEach((node, i) => {
       put(node, rows.calls[i] ?? 0, rows.self_instructions[i] ?? 0, rows.self_ns[i] ?? null);
     });

@@ -38,6 +38,7 @@ describe("the tree", () => {
   });
 
   it("is absent where nothing ran", () => {
+    expect(frames(DATA, measure(DATA, "constructor"), "time")).toBeNull();
     expect(frames(DATA, measure(DATA, "no such phase"), "time")).toBeNull();
   });
 

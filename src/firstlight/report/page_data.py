@@ -49,7 +49,7 @@ def shortened(text: str, length: int) -> str:
     >>> shortened("a" * 12, 10)
     'aaaaaaaaaa… (12 characters)'
     """
-    sound = text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+    sound = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return sound if len(sound) <= length else f"{sound[:length]}… ({len(sound):,} characters)"
 
 

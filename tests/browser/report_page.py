@@ -1,0 +1,52 @@
+"""A report page that is open in a browser, and what it did that it must not do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from playwright.sync_api import Page
+
+
+@dataclass
+class Misdeeds:
+    """What a page did that a report must not do."""
+
+    console: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+    dialogs: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Report:
+    """An open report page."""
+
+    page: Page
+    file: Path
+    misdeeds: Misdeeds
+
+    def section(self, name: str) -> str:
+        """The text of a section as a person sees it."""
+        return self.page.locator(f"#{name}").inner_text()
+
+    def column(self, section: str, column: str) -> list[str]:
+        """The cells of a column, from the top."""
+        heads = self.page.locator(f"#{section} th[data-column]").evaluate_all("all => all.map(e => e.dataset.column)")
+        place = heads.index(column) + 1
+        return self.page.locator(f"#{section} tbody tr td:nth-child({place})").all_inner_texts()
+
+    def frames(self) -> list[str]:
+        """The names of the frames that the flame graph draws."""
+        names = self.page.locator("#flame g.frame").evaluate_all("all => all.map(e => e.getAttribute('name'))")
+        return [str(name) for name in names]
+
+    def frame_width(self, name: str) -> float:
+        """The width of the first frame of this name, in pixels; 0 when there is none."""
+        found = self.page.locator("#flame g.frame").evaluate_all(
+            "(all, name) => all.filter(e => e.getAttribute('name') === name).map(e => e.getAttribute('width'))", name
+        )
+        return float(found[0]) if found else 0.0
+
+
+Show = Callable[..., Report]
