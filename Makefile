@@ -24,6 +24,8 @@ export PATH := $(CURDIR)/.venv/bin:$(CURDIR)/.build/node/bin:$(CURDIR)/.build/uv
 export VIRTUAL_ENV := $(CURDIR)/.venv
 export PYO3_PYTHON := $(CURDIR)/$(PY)
 export UV_PYTHON_DOWNLOADS := never
+# The machine's own certificates, so that a mirror with one of its own serves.
+export UV_SYSTEM_CERTS := true
 
 rust = $(shell find $(addprefix crates/,$(1)) -type f) Cargo.toml Cargo.lock
 WEB := $(shell find web -not -path 'web/node_modules*' -not -path 'web/dist*' -type f 2>/dev/null)

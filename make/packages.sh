@@ -6,6 +6,7 @@ set -euo pipefail
 # SET  WHAT IS NEEDED  DEBIAN PACKAGE. What is needed is a command, or a check below written as CHECK().
 needs='
 python  has_venv()          python3-venv
+python  has_certificates()  ca-certificates
 build   gcc                 gcc
 build   has_static_libc()   libc6-dev
 build   has_cargo()         CARGO
@@ -28,6 +29,7 @@ PATH=$PATH:/usr/sbin:/sbin
 
 at_least() { [ "$(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n 1)" = "$1" ]; }
 has_venv() { "$python" -c 'import ensurepip, venv' 2>/dev/null; }
+has_certificates() { [ -e /etc/ssl/certs/ca-certificates.crt ] || [ -e /etc/pki/tls/certs/ca-bundle.crt ]; }
 has_static_libc() { command -v gcc >/dev/null && [ -e "$(gcc -print-file-name=libc.a)" ]; }
 has_cargo() { command -v cargo >/dev/null && at_least "$rust_wanted" "$(cargo --version | cut -d' ' -f2)"; }
 has_clippy() { cargo clippy --version >/dev/null 2>&1 && cargo fmt --version >/dev/null 2>&1; }
