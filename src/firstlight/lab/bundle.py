@@ -74,7 +74,9 @@ def no_space(output: Path) -> LabError:
 def _publish(partial: Path, output: Path, *, force: bool) -> None:
     mask = os.umask(0)
     os.umask(mask)
-    partial.chmod(0o777 & ~mask)
+    # Private while the guest ran; from now on like anything else that the person makes.
+    for directory in (partial, *(each for each in partial.iterdir() if each.is_dir())):
+        directory.chmod(0o777 & ~mask)
     if force and output.is_dir():
         former = Path(tempfile.mkdtemp(prefix=f".{output.name}.", suffix=".former", dir=output.parent))
         output.rename(former / output.name)

@@ -53,13 +53,20 @@ def tables_from_profile(files: RunFiles, report: Report, bundle: Path) -> Attrib
     )
 
 
-def tables_from_guest(report: Report, console: bytes, bundle: Path) -> Attributed:
-    """Write the tables of a boot without profile: from the guest's report, and the console without times."""
+def tables_from_guest(report: Report, console: bytes, bundle: Path, ready_pattern: str | None = None) -> Attributed:
+    """Write the tables of a boot without profile: from the guest's report, and the console without times.
+
+    :param ready_pattern: what ended the recording, if it was a line of the console. Nobody stamps that line then, so
+        the mark is the guest's own, which comes later, and says so.
+    """
     clock = report.records.get("kernel.clock_ns", b"").strip()
     ready = int(clock) if clock.isdigit() else None
     marks = []
     if ready is not None:
-        marks = [(KERNEL_CLOCK, 0, "guest", "CLOCK_MONOTONIC 0"), ("ready", ready, "guest", "CLOCK_MONOTONIC")]
+        detail = "CLOCK_MONOTONIC at the guest's own mark"
+        if ready_pattern is not None:
+            detail += f", which comes after the line that matched `{ready_pattern}`"
+        marks = [(KERNEL_CLOCK, 0, "guest", "CLOCK_MONOTONIC 0"), ("ready", ready, "guest", detail)]
     write_marks(marks, bundle)
     write_log([(None, line) for line in console_lines(console)], bundle)
     write_without_rows(bundle)

@@ -99,7 +99,7 @@ def _boot(inputs: Inputs, files: RunFiles, bundle: Path, progress: Progress, acc
         # With KVM QEMU may also abort on what the host's kernel lets it set.
         raise _StuckError(explain_refusal(log)[0])
     if reason == "qemu_died" and not text and ended.exit_code > 0:
-        message, hint = explain_refusal(log)
+        message, hint = explain_refusal(log, command)
         raise LabError(message, where=command[0], hint=hint)
     marks = watch.marks()
     write_marks(marks, bundle)

@@ -6,7 +6,9 @@ import hashlib
 import re
 import shutil
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from firstlight.errors import LabError
@@ -113,21 +115,25 @@ def _ask(program: str, *arguments: str) -> str:
     return answer.stdout.decode(errors="replace")
 
 
-def explain_refusal(log: str) -> tuple[str, str | None]:
+def explain_refusal(log: str, command: Sequence[str] = ()) -> tuple[str, str | None]:
     """Say in words why QEMU ended before it started the guest, from what it wrote to standard error.
 
+    :param command: QEMU's command line, to name what it refused.
     :returns: the message and, where one is known, the hint.
 
-    >>> explain_refusal("qemu-system-x86_64: unsupported machine type\\nUse -machine help to list supported machines")
-    ('QEMU does not know this machine type', 'list them with `qemu-system-x86_64 -machine help`')
+    >>> explain_refusal("qemu-system-x86_64: unsupported machine type", ["qemu", "-machine", "pc-q35-99.1"])
+    ('QEMU does not know the machine type `pc-q35-99.1`', 'list them with `qemu -machine help`')
     """
     known = (
-        ("unsupported machine type", "QEMU does not know this machine type", "-machine help"),
-        ("unable to find CPU model", "QEMU does not know this CPU model", "-cpu help"),
+        ("unsupported machine type", "machine type", "-machine"),
+        ("unable to find CPU model", "CPU model", "-cpu"),
     )
-    for text, message, ask in known:
+    given = dict(pairwise(command))
+    for text, what, option in known:
         if text in log:
-            return message, f"list them with `qemu-system-x86_64 {ask}`"
+            name = f" `{given[option].split(',')[0]}`" if option in given else ""
+            program = command[0] if command else "qemu-system-x86_64"
+            return f"QEMU does not know the {what}{name}", f"list them with `{program} {option} help`"
     if re.search(r"Cannot allocate memory|cannot set up guest memory", log, re.IGNORECASE):
         return "this machine has too little free memory for the guest", "give less with `--memory`"
     lines = [line for line in log.splitlines() if line.strip() and "warning:" not in line]

@@ -138,7 +138,7 @@ def _attribute(
         missing.append("the profile: QEMU ended before the first was written")
     # Where the guest ends at an instant of ours, what it printed after the mark depends on the host.
     cut = outcome.ready_offset if not inputs.recipe.guest_helper else None
-    return tables_from_guest(report, outcome.console[:cut], bundle)
+    return tables_from_guest(report, outcome.console[:cut], bundle, inputs.recipe.ready_pattern)
 
 
 def _manifest(options: RecordOptions, inputs: Inputs, booted: _Booted, bundle: Path) -> Manifest:

@@ -88,7 +88,7 @@ def run(
     log = _read(files.log).decode(errors="replace")
     status = read_status(files.status)
     if reason == "qemu_died" and not text and ended.exit_code > 0:
-        message, hint = explain_refusal(log)
+        message, hint = explain_refusal(log, command)
         raise LabError(message, where=command[0], hint=hint)
     if reason == "qemu_died":
         detail = "; ".join([detail, *log.strip().splitlines()[-3:]])
