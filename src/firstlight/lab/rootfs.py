@@ -1,0 +1,135 @@
+"""A whole root file system: a directory, an archive, an image, or the Debian recipe, as one ext4 image."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal
+
+from firstlight.cache import cache_dir, digest_of, entry, file_digest
+from firstlight.errors import LabError
+from firstlight.lab.archive import check_archive, is_archive, unpack
+from firstlight.lab.debian import debian_digest, debian_tar
+from firstlight.lab.ext4 import check_image, make_image, measure, resolve
+from firstlight.lab.tree import tree_digest
+
+#: Raised when another image is made of the same source: what was cached before is then no longer found.
+_VERSION = "1"
+_KIND = "images"
+_IMAGE = "root.ext4"
+_FACTS = "image.json"
+#: Where an init is looked for, in the kernel's order, and where systemd stands without a link to it.
+_INITS = ("/sbin/init", "/etc/init", "/bin/init", "/init", "/usr/lib/systemd/systemd", "/lib/systemd/systemd")
+
+
+@dataclass(frozen=True)
+class RootImage:
+    """An ext4 image that a guest can have as its root."""
+
+    path: Path
+    digest: str
+    """SHA-256 of the image."""
+    init: str
+    """What to execute in it."""
+    has_systemd: bool
+    """Whether that is systemd."""
+    size_bytes: int
+
+
+def root_image(source: Path | Literal["debian"]) -> RootImage:
+    """Turn a source into an image, or find that image in the cache.
+
+    An image is used where it is and never written: QEMU maps it privately.
+
+    :param source: a directory; a tar, plain or compressed (gz, xz, bz2, zst); an ext4 image; or ``"debian"``.
+    :raises LabError: when the source is missing, damaged, hostile, holds no init, or the image cannot be made.
+    """
+    if source == "debian":
+        return _cached("debian", debian_digest(), lambda folder: _from_archive(debian_tar(), folder))
+    path = Path(source)
+    try:
+        if path.is_dir():
+            return _cached("directory", tree_digest(path), lambda folder: _from_tree(path, folder))
+        if not path.is_file():
+            what = "not a regular file" if path.exists() else "there is no such root file system"
+            raise LabError(what, where=str(path), hint="give a directory, a tar, an ext4 image, or `debian`")
+        archive = is_archive(path)
+    except OSError as error:
+        raise LabError(f"cannot read: {error.strerror}", where=str(path)) from error
+    if archive:
+        return _cached("archive", file_digest(path), lambda folder: _from_archive(path, folder))
+    return _described(path, check_image(path), where=str(path))
+
+
+def _cached(kind: str, digest: str, make: Callable[[Path], str]) -> RootImage:
+    # Another user's owners come out differently, so that root and others have images of their own.
+    key = digest_of(_VERSION, kind, digest, "root" if os.geteuid() == 0 else "fakeroot")
+
+    def fill(folder: Path) -> None:
+        where = make(folder)
+        image = folder / _IMAGE
+        facts = asdict(_described(image, image.stat().st_size, where=where))
+        del facts["path"]
+        (folder / _FACTS).write_text(json.dumps(facts))
+
+    folder = entry(_KIND, key, fill)
+    return RootImage(path=folder / _IMAGE, **json.loads((folder / _FACTS).read_text()))
+
+
+def _from_tree(tree: Path, folder: Path) -> str:
+    _need_space(measure(tree).blocks * 4096, folder)
+    make_image(tree, folder / _IMAGE, _as_root(folder))
+    (folder / "fakeroot").unlink(missing_ok=True)
+    return str(tree)
+
+
+def _from_archive(archive: Path, folder: Path) -> str:
+    # Unpacked, and then once more in the image.
+    _need_space(2 * check_archive(archive), folder)
+    tree = folder / "tree"
+    tree.mkdir()
+    unpack(archive, tree, _as_root(folder))
+    make_image(tree, folder / _IMAGE, _as_root(folder))
+    _remove(tree)
+    (folder / "fakeroot").unlink(missing_ok=True)
+    return str(archive)
+
+
+def _as_root(folder: Path) -> Sequence[str]:
+    """As another user than root, fakeroot remembers owners and devices between unpacking and making the image."""
+    if os.geteuid() == 0:
+        return ()
+    if (fakeroot := shutil.which("fakeroot")) is None:
+        hint = "install fakeroot: `sudo apt install fakeroot`; or run as root"
+        raise LabError("the owners of a root file system cannot be kept without root or `fakeroot`", hint=hint)
+    state = folder / "fakeroot"
+    state.touch()
+    return (fakeroot, "-i", str(state), "-s", str(state), "--")
+
+
+def _described(image: Path, size: int, where: str) -> RootImage:
+    for init in _INITS:
+        if (real := resolve(image, init)) is not None:
+            return RootImage(image, file_digest(image), init, real.endswith("/systemd"), size)
+    hint = f"it needs one of {', '.join(_INITS[:4])}"
+    raise LabError("this root file system has no init", where=where, hint=hint)
+
+
+def _need_space(size: int, folder: Path) -> None:
+    free = shutil.disk_usage(folder).free
+    if size > free:
+        hint = f"free some, or set XDG_CACHE_HOME; `rm -r {cache_dir()}` empties the cache"
+        message = f"no space left: {size >> 20} MiB are needed in the cache, {free >> 20} MiB are free"
+        raise LabError(message, where=str(cache_dir()), hint=hint)
+
+
+def _remove(tree: Path) -> None:
+    # A directory of the tree may deny its own owner to write; root does not care.
+    if os.geteuid() != 0:
+        for directory, _, _ in os.walk(tree):
+            Path(directory).chmod(0o700)
+    shutil.rmtree(tree)
