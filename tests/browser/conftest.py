@@ -44,7 +44,7 @@ def show(browser: Browser, tmp_path: Path) -> Iterator[Show]:
         page.on("console", lambda message: report.misdeeds.console.append(message.text))
         page.on("pageerror", lambda error: report.misdeeds.console.append(str(error)))
         page.on("request", lambda request: report.misdeeds.requests.append(request.url))
-        page.on("dialog", lambda dialog: (report.misdeeds.dialogs.append(dialog.message), dialog.dismiss()))
+        page.on("dialog", report.misdeeds.dismiss)
         shown.append(report)
         page.goto(file.as_uri())
         page.wait_for_selector("html[data-ready]", timeout=120_000)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from playwright.sync_api import Page
+from playwright.sync_api import Dialog, Page
 
 
 @dataclass
@@ -16,6 +16,11 @@ class Misdeeds:
     console: list[str] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
     dialogs: list[str] = field(default_factory=list)
+
+    def dismiss(self, dialog: Dialog) -> None:
+        """Note a dialog and close it, or the page would wait for ever."""
+        self.dialogs.append(dialog.message)
+        dialog.dismiss()
 
 
 @dataclass

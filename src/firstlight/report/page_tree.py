@@ -129,7 +129,7 @@ def fold_phases(phase_calls: pl.DataFrame, calls: pl.DataFrame, tree: PageTree) 
         phase_calls.join(places, on="node", how="inner")
         .group_by("phase", "place")
         .agg(own.sum().alias("calls"), pl.col("self_instructions").sum(), pl.col("self_ns").sum())
-        .sort("place")
+        .sort("phase", "place")
         .rename({"place": "node"})
     )
     return {
