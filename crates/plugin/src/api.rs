@@ -47,11 +47,17 @@ pub struct Api {
     on_access: extern "C" fn(*mut Instruction, OnAccess, c_int, c_int, *mut c_void),
     is_store: extern "C" fn(u32) -> bool,
     counter: Counter,
+    accesses: Option<AddToAddress>,
 }
+
+type AddToAddress = extern "C" fn(*mut Instruction, c_int, *mut c_void, u64);
+
+/// Instructions whose memory accesses are watched, as often as they were executed. Only kept before QEMU 8.
+static ACCESSES: CountCell = CountCell(std::cell::UnsafeCell::new(0));
 
 // How to have every instruction counted: the old way adds to an address, the new one to a scoreboard.
 enum Counter {
-    Address(extern "C" fn(*mut Instruction, c_int, *mut c_void, u64), *mut u64),
+    Address(AddToAddress, *mut u64),
     Scoreboard(extern "C" fn(*mut Instruction, c_int, Entry, u64), Entry, extern "C" fn(*mut c_void, u32) -> *mut c_void),
 }
 
@@ -126,6 +132,7 @@ impl Api {
             on_access: function!(c"qemu_plugin_register_vcpu_mem_cb").ok_or("qemu_plugin_register_vcpu_mem_cb")?,
             is_store: function!(c"qemu_plugin_mem_is_store").ok_or("qemu_plugin_mem_is_store")?,
             counter,
+            accesses: if version() == 1 { function!(c"qemu_plugin_register_vcpu_insn_exec_inline") } else { None },
         })
     }
 
@@ -186,6 +193,20 @@ impl Api {
     /// Both reads and writes are asked for: with reads alone, QEMU 7.2 misses most of them.
     pub fn on_access(&self, instruction: *mut Instruction, callback: OnAccess, data: u64) {
         (self.on_access)(instruction, callback, NO_REGISTERS, READS_AND_WRITES, data as *mut c_void);
+        if let Some(add) = self.accesses {
+            add(instruction, ADD, ACCESSES.0.get().cast(), 1);
+        }
+    }
+
+    /// How many watched accesses were begun; `None` where callbacks can be trusted without.
+    ///
+    /// QEMU before 8.0 leaves an instruction's callbacks in force after a block that ends in it, and calls them for
+    /// whatever its helpers read next: an interrupt's frame, a 16-byte exchange, saved registers. A callback without a
+    /// new execution of a watched instruction is such an echo.
+    #[inline]
+    pub fn accesses(&self) -> Option<u64> {
+        // SAFETY: translated code adds to it on the thread that calls this.
+        self.accesses.map(|_| unsafe { *ACCESSES.0.get() })
     }
 
     #[inline]

@@ -130,6 +130,9 @@ pub extern "C" fn on_unknown(_vcpu: u32, data: *mut c_void) {
 /// A call wrote its return address.
 pub extern "C" fn on_call(_vcpu: u32, _info: u32, address: u64, data: *mut c_void) {
     let Some(session) = session() else { return };
+    if session.is_echo() {
+        return;
+    }
     let (function, remaining) = unpack(data);
     let now = session.clock.now(remaining);
     session.tracker.call(function, address, now);
@@ -146,6 +149,9 @@ pub extern "C" fn on_call_through(vcpu: u32, info: u32, address: u64, data: *mut
 /// A return read its address.
 pub extern "C" fn on_return(_vcpu: u32, _info: u32, address: u64, data: *mut c_void) {
     let Some(session) = session() else { return };
+    if session.is_echo() {
+        return;
+    }
     let (function, remaining) = unpack(data);
     let now = session.clock.now(remaining);
     session.tracker.ret(function, address, now);

@@ -35,6 +35,7 @@ pub struct Session {
     console: Console,
     memory: Option<GuestMemory>,
     events: u32,
+    accesses: u64,
     next_copy: u64,
 }
 
@@ -66,6 +67,7 @@ impl Session {
                 status,
                 console,
                 events: 0,
+                accesses: 0,
                 next_copy: INSTRUCTIONS_BETWEEN_COPIES,
             }),
             Err(error) => Err((status, error)),
@@ -92,6 +94,12 @@ impl Session {
         Ok((api, clock, symbols, tracker, console))
     }
 
+    /// Whether the address lies in the kernel's image.
+    pub fn in_image(&self, address: u64) -> bool {
+        let bounds = self.symbols.address("_text").zip(self.symbols.address("_end"));
+        bounds.is_some_and(|(start, end)| (start..end).contains(&address))
+    }
+
     /// Does what an event asked for.
     pub fn answer(&mut self, request: Request, now: u64) {
         match request {
@@ -110,6 +118,12 @@ impl Session {
             }
             Request::Freeze(state) => self.freeze(state, now),
         }
+    }
+
+    /// Whether an access callback is the echo of an earlier one ([`Api::accesses`]).
+    #[inline]
+    pub fn is_echo(&mut self) -> bool {
+        self.api.accesses().is_some_and(|begun| std::mem::replace(&mut self.accesses, begun) == begun)
     }
 
     /// From time to time: status, limits, a copy.

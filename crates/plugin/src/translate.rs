@@ -89,6 +89,10 @@ fn begin(
     found: Option<&(u32, Symbol)>,
 ) {
     let Some((function, symbol)) = found else {
+        // Nameless code of the image itself belongs to what jumped there (`.altinstr_aux`).
+        if session.in_image(mapped) {
+            return;
+        }
         let packed = address & 0x0000_ffff_ffff_ffff | (length as u64) << 48;
         return session.api.on_block(block, on_unknown, packed);
     };

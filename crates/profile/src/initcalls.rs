@@ -21,6 +21,10 @@ pub fn initcall(symbol: &str) -> Option<(&str, &'static str)> {
     LEVELS.iter().find_map(|(id, level)| with_id.strip_suffix(id).map(|function| (function, *level)))
 }
 
+/// The levels in the order in which the kernel runs them (`init/main.c`, `initcall_levels`).
+pub const ORDER: [&str; 10] =
+    ["early", "pure", "core", "postcore", "arch", "subsys", "fs", "rootfs", "device", "late"];
+
 // Longer identifiers first: `4s` must not be read as `s` of some name.
 const LEVELS: [(&str, &str); 19] = [
     ("early", "early"),

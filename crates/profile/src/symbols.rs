@@ -39,8 +39,8 @@ pub struct Symbol {
     pub name: String,
     /// How control passes through it.
     pub class: Class,
-    /// The level it is registered for, when it is an initcall.
-    pub initcall: Option<&'static str>,
+    /// The levels that initcalls of this name are registered for: static functions may share a name.
+    pub initcall: Vec<&'static str>,
 }
 
 /// The functions of a kernel, by address.
@@ -67,7 +67,7 @@ impl SymbolTable {
     pub fn parse(text: &str) -> Self {
         let mut data = FxHashMap::default();
         let mut functions: Vec<(u64, &str)> = Vec::new();
-        let mut levels: FxHashMap<&str, &'static str> = FxHashMap::default();
+        let mut levels: FxHashMap<&str, Vec<&'static str>> = FxHashMap::default();
         for line in text.lines() {
             let mut words = line.split_ascii_whitespace();
             let (Some(address), Some(kind), Some(name), None) = (words.next(), words.next(), words.next(), words.next())
@@ -76,7 +76,7 @@ impl SymbolTable {
             };
             let Ok(address) = u64::from_str_radix(address, 16) else { continue };
             if let Some((function, level)) = initcall(name) {
-                levels.insert(function, level);
+                levels.entry(function).or_default().push(level);
             }
             if matches!(kind, "T" | "t" | "W" | "w") {
                 functions.push((address, name));
@@ -89,7 +89,7 @@ impl SymbolTable {
         Self::build(functions, data, &levels)
     }
 
-    fn build(mut functions: Vec<(u64, &str)>, data: FxHashMap<String, u64>, levels: &FxHashMap<&str, &'static str>) -> Self {
+    fn build(mut functions: Vec<(u64, &str)>, data: FxHashMap<String, u64>, levels: &FxHashMap<&str, Vec<&'static str>>) -> Self {
         let bound = |name: &str| data.get(name).copied();
         let sections: Vec<(u64, u64)> = [("_text", "_etext"), ("_sinittext", "_einittext")]
             .iter()
@@ -117,7 +117,7 @@ impl SymbolTable {
                 end: next.min(section),
                 name: (*name).to_owned(),
                 class: class(name, in_entry),
-                initcall: levels.get(name).copied(),
+                initcall: levels.get(name).cloned().unwrap_or_default(),
             });
         }
         let starts = symbols.iter().enumerate().map(|(id, symbol)| (symbol.address, id as u32)).collect();
@@ -242,7 +242,7 @@ not a line at all
     fn initcalls_know_their_level() {
         let table = SymbolTable::parse(TEXT);
         let id = table.function("net_dev_init").expect("listed");
-        assert_eq!(table.functions()[id as usize].initcall, Some("subsys"));
+        assert_eq!(table.functions()[id as usize].initcall, ["subsys"]);
     }
 
     #[test]

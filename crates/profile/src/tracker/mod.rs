@@ -21,6 +21,7 @@ const DEEPEST: usize = 8192;
 // `__switch_to_asm` pushes its registers below the return address of its caller.
 const SWITCH_FRAME_BYTES: u64 = 128;
 const STACK_BYTES: u64 = 16 * 1024;
+const WORD: u64 = 8;
 
 /// What entering a function asks of whoever drives the tracker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,7 +76,7 @@ pub struct Tracker {
     in_stub: bool,
     /// In `__switch_to_asm`, before it took the new stack.
     switching: bool,
-    last_return: (u64, u64),
+    last_return: u64,
     /// Stacks of tasks that do not run, by the address of their topmost frame.
     suspended: BTreeMap<u64, Stack>,
     tasks: u32,
@@ -120,7 +121,7 @@ impl Tracker {
             in_user: false,
             in_stub: false,
             switching: false,
-            last_return: (0, 0),
+            last_return: 0,
             suspended: BTreeMap::new(),
             tasks: 1,
             rows: Rows { unknown, user, interrupts, decompressor },
@@ -338,21 +339,26 @@ impl Tracker {
                     self.close_top(now);
                 }
                 self.node = self.context();
-                self.last_return = (sp, now);
+                self.last_return = now;
             }
             _ => self.return_elsewhere(site, sp, now),
         }
     }
 
     fn return_elsewhere(&mut self, site: FunctionId, sp: u64, now: u64) {
-        if self.last_return == (sp, now) {
-            // QEMU's slow path may report one access twice.
+        if self.last_return == now {
+            // One access reported twice: two returns cannot be one instruction.
             return;
         }
-        self.last_return = (sp, now);
+        self.last_return = now;
         if self.pending == Some(sp) {
             // A trampoline that went nowhere.
             self.pending = None;
+            return;
+        }
+        let below = self.pending.or_else(|| self.stack.frames.last().map(|top| top.sp));
+        if below.is_some_and(|below| sp == below.wrapping_sub(WORD)) && self.is_return_thunk(site) {
+            // A retpoline's jump: it called itself, wrote its target over the return address, and returns to that.
             return;
         }
         self.settle(site, now);
@@ -377,6 +383,10 @@ impl Tracker {
         } else {
             self.counts.unmatched_returns += 1;
         }
+    }
+
+    fn is_return_thunk(&self, function: FunctionId) -> bool {
+        self.classes.get(function as usize) == Some(&Class::ReturnThunk)
     }
 
     /// An `iret` or `sysret` of the entry code: back to what it interrupted. True when that is user mode.

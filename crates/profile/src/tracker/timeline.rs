@@ -1,6 +1,7 @@
 //! When things happened: marks, phases, initcalls, console lines, idle intervals.
 
 use super::{stack::Role, Request, Tracker};
+use crate::initcalls::ORDER;
 use crate::recording::{Counts, Function, Instant, Line, Mark, PhaseRow, Recording, Span, State};
 use crate::symbols::SymbolTable;
 use crate::tree::{CallTree, FunctionId};
@@ -29,7 +30,9 @@ const WAYS_OUT: [&str; 4] =
 pub(super) struct Timeline {
     flags: Vec<u8>,
     mark_of: Vec<(FunctionId, String)>,
-    level_of: Vec<(FunctionId, &'static str)>,
+    levels_of: Vec<(FunctionId, Vec<&'static str>)>,
+    /// Index into the order of levels of the last initcall.
+    level: usize,
     names: Vec<(FunctionId, String)>,
     marks: Vec<Mark>,
     spans: Vec<Span>,
@@ -46,7 +49,8 @@ impl Timeline {
         let mut timeline = Self {
             flags: vec![0; symbols.functions().len()],
             mark_of: Vec::new(),
-            level_of: Vec::new(),
+            levels_of: Vec::new(),
+            level: 0,
             names: Vec::new(),
             marks: Vec::new(),
             spans: Vec::new(),
@@ -57,9 +61,9 @@ impl Timeline {
             before: Vec::new(),
         };
         for (id, symbol) in symbols.functions().iter().enumerate() {
-            if let Some(level) = symbol.initcall {
+            if !symbol.initcall.is_empty() {
                 timeline.flags[id] |= INITCALL;
-                timeline.level_of.push((id as FunctionId, level));
+                timeline.levels_of.push((id as FunctionId, symbol.initcall.clone()));
             }
         }
         for (mark, function) in watch.marks {
@@ -119,6 +123,19 @@ impl Timeline {
         let start = self.instant(now);
         self.spans.push(Span { function, level: level.to_owned(), task, start, end: None });
         self.spans.len() - 1
+    }
+
+    // Levels run in order, so of several that share the function's name it is the next one.
+    fn level(&mut self, function: FunctionId) -> &'static str {
+        let levels = self.levels_of.iter().find(|(id, _)| *id == function).map_or(&[][..], |(_, levels)| levels);
+        let place = |level: &&str| ORDER.iter().position(|known| known == level);
+        match levels.iter().filter_map(place).filter(|place| *place >= self.level).min() {
+            Some(place) => {
+                self.level = place;
+                ORDER[place]
+            }
+            None => levels.first().copied().unwrap_or(""),
+        }
     }
 
     fn has_mark(&self, mark: &str) -> bool {
@@ -217,7 +234,7 @@ impl Tracker {
             request = self.function_mark(function, now);
         }
         if flags & INITCALL != 0 && self.parent_calls_initcalls() {
-            let level = self.timeline.level_of.iter().find(|(id, _)| *id == function).map_or("", |(_, level)| level);
+            let level = self.timeline.level(function);
             let mark = format!("initcall_{level}");
             if level != "console" && !self.timeline.has_mark(&mark) {
                 let name = self.functions[function as usize].name.clone();
