@@ -1,0 +1,95 @@
+"""The same inputs give the same boot; the profile disturbs nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import firstlight
+from firstlight.cli.app import app
+from firstlight.lab.options import RecordOptions
+from firstlight.lab.record import record
+from firstlight.lab.verify import compare, verify
+
+pytestmark = pytest.mark.boot
+
+OTHER_QEMU = os.environ.get("FIRSTLIGHT_OTHER_QEMU")
+"""A second QEMU, such as one of version 10, for whoever has one."""
+
+
+def console(bundle: Path) -> bytes:
+    """What the guest printed."""
+    return (bundle / "raw/console.log").read_bytes()
+
+
+def test_a_boot_on_a_loaded_machine_is_equal_in_every_table(default_boot: Path, loaded_boot: Path) -> None:
+    verdict = compare(default_boot, loaded_boot)
+    assert verdict.differences == ()
+    assert verdict.equal
+    assert verdict.tables["calls"] > 1000
+    assert console(default_boot) == console(loaded_boot)
+    assert (default_boot / "raw/report.bin").read_bytes() == (loaded_boot / "raw/report.bin").read_bytes()
+
+
+def test_the_profile_leaves_the_guest_undisturbed(default_boot: Path, plain_boot: Path) -> None:
+    assert console(default_boot) == console(plain_boot)
+    facts = [firstlight.open(bundle).facts().rows() for bundle in (default_boot, plain_boot)]
+    assert facts[0] == facts[1]
+
+
+def test_verify_boots_the_recipe_again_and_finds_it_equal(default_boot: Path) -> None:
+    result = CliRunner().invoke(app, ["verify", str(default_boot), "--json"])
+    assert result.exit_code == 0, result.output
+    said = json.loads(result.stdout)
+    assert said["equal"] is True
+    assert set(said["tables"]) == {"marks", "spans", "calls", "phase_calls", "log", "counters", "facts"}
+
+
+def test_verify_names_the_input_that_changed_and_boots_nothing(default_boot: Path, tmp_path: Path) -> None:
+    changed = tmp_path / "changed.boot"
+    shutil.copytree(default_boot, changed)
+    manifest = json.loads((changed / "manifest.json").read_text())
+    manifest["digests"]["initrd"] = "0" * 64
+    (changed / "manifest.json").write_text(json.dumps(manifest))
+    verdict = verify(changed)
+    assert [each.name for each in verdict.inputs] == ["initrd"]
+    assert not verdict.equal
+    assert verdict.tables == {}
+
+
+def test_another_word_on_the_command_line_is_found_to_differ(default_boot: Path, boots: Path) -> None:
+    other = record(RecordOptions(output=boots / "quiet.boot", append="quiet"))
+    verdict = compare(default_boot, other)
+    assert not verdict.equal
+    differing = {difference.table: difference for difference in verdict.differences}
+    assert {"marks", "calls", "log", "facts"} <= set(differing)
+    assert "kernel.command_line" in str(firstlight.open(other).facts()["fact"].to_list())
+    # A silent boot has the same marks in the same order: they come from functions, not from the console.
+    marks = [firstlight.open(bundle).marks()["mark"].to_list() for bundle in (default_boot, other)]
+    assert marks[0] == marks[1]
+
+
+def test_a_user_land_with_systemd_is_equal_twice(boots: Path) -> None:
+    first = record(RecordOptions(output=boots / "debian-1.boot", rootfs="debian"))
+    second = record(RecordOptions(output=boots / "debian-2.boot", rootfs="debian"))
+    verdict = compare(first, second)
+    assert verdict.differences == ()
+    assert verdict.equal
+    facts = dict(firstlight.open(first).facts().iter_rows())
+    assert any("pmem" in value for name, value in facts.items() if name == "mount./")
+
+
+@pytest.mark.skipif(OTHER_QEMU is None, reason="FIRSTLIGHT_OTHER_QEMU names no second QEMU")
+def test_another_qemu_repeats_itself_too(boots: Path, default_boot: Path) -> None:
+    qemu = Path(OTHER_QEMU or "")
+    first = record(RecordOptions(output=boots / "other-1.boot", qemu=qemu))
+    second = record(RecordOptions(output=boots / "other-2.boot", qemu=qemu))
+    assert compare(first, second).equal
+    ours, theirs = firstlight.open(default_boot), firstlight.open(first)
+    assert ours.manifest.versions["qemu"] != theirs.manifest.versions["qemu"]
+    assert ours.marks()["mark"].to_list() == theirs.marks()["mark"].to_list()

@@ -1,0 +1,234 @@
+"""A boot that fails is recorded up to there; bad input is refused; nothing is left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import firstlight
+from firstlight.boot.manifest import Failure
+from firstlight.errors import UnhealthyBootError
+from firstlight.lab.initramfs import static_busybox
+from firstlight.lab.kernel import default_kernel
+from firstlight.lab.newc import Archive
+from firstlight.lab.options import RecordOptions
+from firstlight.lab.progress import SilentProgress
+from firstlight.lab.record import record
+from firstlight.lab.runner import Snapshot
+
+pytestmark = pytest.mark.boot
+
+
+def failing(options: RecordOptions, progress: SilentProgress | None = None) -> Failure:
+    """Record a boot that fails; its bundle is whole all the same."""
+    with pytest.raises(UnhealthyBootError) as error:
+        record(options, progress)
+    assert error.value.exit_code == 4
+    boot = firstlight.open(options.output)
+    assert boot.manifest.status == "failed"
+    assert boot.manifest.failure is not None
+    assert not boot.manifest.completeness.complete
+    return boot.manifest.failure
+
+
+@pytest.fixture
+def idle_guest(tmp_path: Path) -> Path:
+    """An initramfs of a person's own, which sleeps for ever."""
+    archive = Archive()
+    for directory in ("dev", "bin"):
+        archive.directory(directory)
+    archive.character_device("dev/console", 5, 1)
+    archive.file("bin/busybox", static_busybox().read_bytes(), 0o755)
+    archive.file("init", b"#!/bin/busybox sh\necho idle now\nexec /bin/busybox sleep 1000000\n", 0o755)
+    path = tmp_path / "idle.cpio"
+    path.write_bytes(archive.bytes())
+    return path
+
+
+def test_a_panic_is_recorded_with_its_last_lines_and_all_that_came_before(tmp_path: Path) -> None:
+    failure = failing(RecordOptions(output=tmp_path / "a.boot", append="rdinit=/nonexistent"))
+    assert failure.reason == "panic"
+    assert "Kernel panic - not syncing" in failure.detail
+    assert any("end Kernel panic" in line for line in failure.console_tail)
+    boot = firstlight.open(tmp_path / "a.boot")
+    assert boot.marks()["mark"][-1] == "panic"
+    assert boot.calls()["self_instructions"].sum() == boot.manifest.totals.instructions
+    assert "kernel_start" in boot.marks()["mark"].to_list()
+
+
+def test_a_guest_that_never_gets_ready_ends_by_virtual_time(tmp_path: Path, idle_guest: Path) -> None:
+    options = RecordOptions(output=tmp_path / "a.boot", initrd=idle_guest, ready="no such line", timeout_virtual_s=20)
+    failure = failing(options)
+    assert failure.reason == "virtual_timeout"
+    assert failure.console_tail[-1].endswith("idle now")
+    totals = firstlight.open(tmp_path / "a.boot").manifest.totals
+    assert totals.virtual_ns is not None
+    assert totals.idle_ns is not None
+    assert totals.virtual_ns >= 20_000_000_000
+    assert totals.idle_ns > totals.virtual_ns // 2
+
+
+def test_a_hang_ends_by_the_wall_clock_with_what_was_attributed(tmp_path: Path) -> None:
+    failure = failing(RecordOptions(output=tmp_path / "a.boot", timeout_wall_s=4))
+    assert failure.reason == "wall_timeout"
+    boot = firstlight.open(tmp_path / "a.boot")
+    assert boot.calls()["self_instructions"].sum() > 0
+
+
+class _Killer(SilentProgress):
+    """Kills QEMU, as the kernel does when memory runs out, once the guest has printed something."""
+
+    def boot(self, snapshot: Snapshot) -> None:
+        if snapshot.console_bytes > 4000:
+            for process in qemus_of(os.getpid()):
+                os.kill(process, signal.SIGKILL)
+
+
+def test_a_qemu_that_is_killed_leaves_a_failed_bundle(tmp_path: Path) -> None:
+    failure = failing(RecordOptions(output=tmp_path / "a.boot"), _Killer())
+    assert failure.reason == "qemu_died"
+    assert "SIGKILL" in failure.detail
+    assert "Linux version" in firstlight.open(tmp_path / "a.boot").log()["text"][0]
+    assert qemus_of(os.getpid()) == []
+
+
+def test_the_exit_code_of_an_unhealthy_boot_is_4_and_the_bundle_is_there(tmp_path: Path) -> None:
+    result = firstlight_command("record", "-o", "a.boot", "--timeout-wall", "2", "--no-profile", cwd=tmp_path)
+    assert result.returncode == 4
+    assert "error: a.boot: the boot failed (wall_timeout)" in result.stderr
+    assert "hint: " in result.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["a.boot"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_leaves_no_process_and_no_bundle(tmp_path: Path, number: signal.Signals) -> None:
+    command = [sys.executable, "-m", "firstlight", "record", "-o", "a.boot"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        deadline = time.monotonic() + 120
+        while not (running := qemus_of(process.pid)) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        process.send_signal(number)
+        process.communicate(timeout=60)
+    assert running
+    assert process.returncode != 0
+    assert not any(Path(f"/proc/{pid}").exists() for pid in running)
+    assert list(tmp_path.iterdir()) == []
+
+
+def small_kernel(tmp_path: Path, size: int) -> Path:
+    """The beginning of a real kernel."""
+    path = tmp_path / "cut"
+    path.write_bytes(default_kernel().path.read_bytes()[:size])
+    return path
+
+
+def arm64_kernel(tmp_path: Path) -> Path:
+    """The header of a kernel for another processor (`Documentation/arm64/booting.rst`)."""
+    path = tmp_path / "Image"
+    path.write_bytes(struct.pack("<IIQQQQQQ4sI", 0x91005A4D, 0x14000000, 0, 1 << 24, 0xA, 0, 0, 0, b"ARM\x64", 0x40))
+    return path
+
+
+def old_qemu(tmp_path: Path) -> Path:
+    """A program that says that it is an old QEMU."""
+    path = tmp_path / "qemu"
+    path.write_text("#!/bin/sh\necho 'QEMU emulator version 6.2.0'\n")
+    path.chmod(0o755)
+    return path
+
+
+def text_file(tmp_path: Path) -> Path:
+    """Something that is neither kernel nor archive."""
+    path = tmp_path / "text"
+    path.write_text("hello\n" * 1000)
+    return path
+
+
+BAD_INPUT: dict[str, tuple[Callable[[Path], list[str]], int, str]] = {
+    "missing kernel": (lambda there: ["--kernel", str(there / "none")], 1, "none"),
+    "no kernel": (lambda there: ["--kernel", str(text_file(there))], 1, "kernel"),
+    "truncated kernel": (lambda there: ["--kernel", str(small_kernel(there, 1 << 20))], 1, "truncated"),
+    "kernel for another architecture": (lambda there: ["--kernel", str(arm64_kernel(there))], 1, "x86_64"),
+    "missing initramfs": (lambda there: ["--initrd", str(there / "none")], 1, "initramfs"),
+    "no initramfs": (lambda there: ["--initrd", str(text_file(there))], 1, "initramfs"),
+    "little memory": (lambda there: ["--memory", "40M"], 1, "too small"),
+    "bad memory": (lambda there: ["--memory", "lots"], 2, "`lots` is no size"),
+    "unknown machine": (lambda there: ["--machine", "pc-q35-99.9"], 1, "pc-q35-99.9"),
+    "machine without version": (lambda there: ["--machine", "q35"], 2, "breaks exactness"),
+    "unknown processor": (lambda there: ["--cpu", "nonsense"], 1, "nonsense"),
+    "no QEMU": (lambda there: ["--qemu", str(there / "none")], 1, "there is no QEMU"),
+    "old QEMU": (lambda there: ["--qemu", str(old_qemu(there))], 1, "too old"),
+    "disk": (lambda there: ["--qemu-option=-hda", "--qemu-option=a.img"], 2, "breaks exactness"),
+    "missing root": (lambda there: ["--rootfs", str(there / "none")], 1, "none"),
+    "initramfs and root": (lambda there: ["--initrd", "a", "--rootfs", "b"], 2, "exclude"),
+    "bad pattern": (lambda there: ["--ready", "("], 2, "regular expression"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_INPUT)
+def test_bad_input_is_refused_with_a_hint_and_leaves_nothing(tmp_path: Path, case: str) -> None:
+    arguments, exit_code, says = BAD_INPUT[case]
+    there, here = tmp_path / "inputs", tmp_path / "work"
+    there.mkdir()
+    here.mkdir()
+    result = firstlight_command("record", "-o", "a.boot", *arguments(there), cwd=here)
+    assert result.returncode == exit_code, result.stderr
+    assert "error: " in result.stderr
+    assert says in result.stderr
+    assert "Traceback" not in result.stderr
+    assert list(here.iterdir()) == []
+
+
+def test_a_truncated_initramfs_is_refused_before_the_boot(tmp_path: Path, idle_guest: Path) -> None:
+    idle_guest.write_bytes(idle_guest.read_bytes()[:-3000])
+    result = firstlight_command("record", "-o", "a.boot", "--initrd", str(idle_guest), cwd=tmp_path)
+    assert result.returncode == 1
+    assert "truncated" in result.stderr
+    assert not (tmp_path / "a.boot").exists()
+
+
+def test_a_bundle_is_not_overwritten_without_force(default_boot: Path) -> None:
+    before = (default_boot / "manifest.json").read_bytes()
+    result = firstlight_command("record", "-o", str(default_boot), cwd=default_boot.parent)
+    assert result.returncode == 1
+    assert "hint: give `--force` to replace it" in result.stderr
+    assert (default_boot / "manifest.json").read_bytes() == before
+
+
+def test_with_force_a_recording_is_replaced_and_an_own_initramfs_ends_at_its_line(
+    tmp_path: Path, idle_guest: Path
+) -> None:
+    options = RecordOptions(
+        output=tmp_path / "a.boot", initrd=idle_guest, ready="idle now", profile=False, timeout_wall_s=120
+    )
+    assert record(options) == options.output
+    assert record(replace(options, force=True)) == options.output
+    assert [path.name for path in tmp_path.glob("*.boot")] == ["a.boot"]
+
+
+def firstlight_command(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Run the command line as a person does."""
+    command = [sys.executable, "-m", "firstlight", *arguments]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=300, check=False)
+
+
+def qemus_of(parent: int) -> list[int]:
+    """The QEMU processes below a process."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            name, _, rest = path.read_text().partition("(")[2].rpartition(")")
+        except OSError:
+            continue
+        if int(rest.split()[1]) == parent and name.startswith("qemu-system"):
+            found.append(int(path.parent.name))
+    return found

@@ -1,0 +1,144 @@
+"""What a recording of the default recipe holds."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import firstlight
+from firstlight.cache import file_digest
+from firstlight.lab.options import RecordOptions
+from firstlight.lab.record import planned_command, record
+
+pytestmark = pytest.mark.boot
+
+
+def test_the_manifest_says_what_was_booted_and_that_all_is_there(default_boot: Path) -> None:
+    manifest = firstlight.open(default_boot).manifest
+    assert (manifest.mode, manifest.status, manifest.failure) == ("exact", "complete", None)
+    assert manifest.completeness.complete, manifest.completeness.missing
+    assert manifest.clock.model_dump() == {"kind": "virtual", "unit": "ns", "origin": "power_on", "icount_shift": 0}
+    for name in ("kernel", "initrd", "qemu", "firmware", "plugin", "guest", "symbols"):
+        digest = manifest.digests[name]
+        assert digest is not None
+        assert len(digest) == 64
+    assert manifest.repeat.startswith("firstlight record ")
+    for name, table in manifest.tables.items():
+        path = default_boot / f"{name}.parquet"
+        assert table.sha256 == file_digest(path)
+        assert table.rows == pl.read_parquet(path).height
+
+
+def test_every_invariant_of_the_profile_holds(default_boot: Path) -> None:
+    invariants = firstlight.open(default_boot).manifest.invariants
+    assert {
+        "self_sums_to_executed",
+        "total_at_least_self",
+        "totals_add_up",
+        "stacks_accounted",
+        "returns_matched",
+    } <= set(invariants)
+    broken = {name: invariant for name, invariant in invariants.items() if not invariant.holds}
+    assert broken == {}
+
+
+def test_self_sums_to_what_was_executed_and_time_to_what_passed(default_boot: Path) -> None:
+    boot = firstlight.open(default_boot)
+    totals = boot.manifest.totals
+    calls = boot.calls()
+    assert calls["self_instructions"].sum() == totals.instructions
+    assert calls["self_ns"].sum() == totals.virtual_ns
+    assert totals.instructions is not None
+    assert totals.idle_ns is not None
+    assert totals.instructions + totals.idle_ns == totals.virtual_ns  # one instruction takes 1 ns at shift 0
+
+
+def test_phases_partition_the_boot_from_power_on_to_ready(default_boot: Path) -> None:
+    boot = firstlight.open(default_boot)
+    phases = pl.read_parquet(default_boot / "spans.parquet").filter(pl.col("kind") == "phase")
+    assert phases["start_ns"][0] == 0
+    assert phases["start_ns"].to_list()[1:] == phases["end_ns"].to_list()[:-1]
+    assert phases["end_ns"][-1] == boot.manifest.totals.virtual_ns
+    assert phases["instructions"].sum() == boot.manifest.totals.instructions
+
+
+def test_the_marks_come_in_the_order_of_a_boot(default_boot: Path) -> None:
+    marks = firstlight.open(default_boot).marks()["mark"].to_list()
+    expected = [
+        "power_on",
+        "decompression_start",
+        "kernel_entry",
+        "kernel_start",
+        "rest_init",
+        "kernel_init",
+        "initcall_early",
+        "smp_init",
+        "initcalls",
+        "initcall_core",
+        "initcall_device",
+        "initcall_late",
+        "run_init",
+        "user_start",
+        "ready",
+    ]
+    assert [mark for mark in marks if mark in expected] == expected
+    assert marks[-1] == "ready"
+
+
+def test_the_guest_reports_its_facts(default_boot: Path) -> None:
+    facts = dict(firstlight.open(default_boot).facts().iter_rows())
+    assert facts["kernel.machine"] == "x86_64"
+    assert facts["kernel.command_line"].startswith("console=ttyS0 nokaslr")
+    assert int(facts["kernel.lpj"]) > 0
+    assert int(facts["memory.total_bytes"]) > 1 << 28
+    assert facts["clocksource.current"]
+
+
+def test_console_lines_have_the_time_of_their_first_byte(default_boot: Path) -> None:
+    boot = firstlight.open(default_boot)
+    log = boot.log()
+    assert "Linux version" in log["text"][0]
+    times = log["time_ns"].drop_nulls()
+    assert times.is_sorted()
+    assert times.len() == log.height
+    assert times[-1] <= (boot.manifest.totals.virtual_ns or 0)
+
+
+def test_without_profile_the_bundle_is_whole_and_says_which_clock_it_has(plain_boot: Path) -> None:
+    boot = firstlight.open(plain_boot)
+    assert boot.manifest.clock.origin == "kernel_clock_start"
+    assert boot.manifest.invariants == {}
+    assert boot.marks()["mark"].to_list() == ["kernel_clock_start", "ready"]
+    assert boot.calls().height == 0
+    assert "Linux version" in boot.log()["text"][0]
+
+
+def test_a_console_line_may_end_the_boot(boots: Path) -> None:
+    bundle = record(RecordOptions(output=boots / "line.boot", ready=r"Freeing unused kernel image .* memory"))
+    boot = firstlight.open(bundle)
+    assert boot.marks()["source"][-1] == "console"
+    assert "user_start" not in boot.marks()["mark"].to_list()
+    assert "Freeing unused kernel image" in boot.log()["text"][-1]
+
+
+def test_a_dry_run_prints_what_would_run_and_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = RecordOptions(output=tmp_path / "a.boot", append="quiet 'x y'", dry_run=True)
+    record(options)
+    words = shlex.split(capsys.readouterr().out)
+    assert words[0].endswith("qemu-system-x86_64")
+    assert words[words.index("-append") + 1] == "console=ttyS0 nokaslr quiet 'x y'"
+    assert shlex.join(words) == planned_command(options)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_live_boot_is_stamped_by_the_host_and_says_that_it_is_live(boots: Path) -> None:
+    bundle = record(RecordOptions(output=boots / "live.boot", live=True))
+    boot = firstlight.open(bundle)
+    assert (boot.manifest.mode, boot.manifest.clock.kind) == ("live", "host")
+    marks = boot.marks()
+    assert marks["time_ns"].is_sorted()
+    assert {"power_on", "first_console_byte", "kernel_start", "user_start", "ready"} == set(marks["mark"])
+    assert boot.log()["time_ns"].null_count() == 0
