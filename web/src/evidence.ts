@@ -3,7 +3,7 @@ import type { PageData } from "./data";
 import { el, section } from "./dom";
 import { exact, instructions, stamp, time, words } from "./format";
 import { DataTable } from "./table";
-import { consoleLine, visible } from "./text";
+import { block, consoleLine, visible } from "./text";
 
 export function initcallsSection(data: PageData): HTMLElement {
   const { initcalls: spans } = data;
@@ -127,7 +127,7 @@ export function factsSection(data: PageData): HTMLElement {
         id: "value",
         title: "Value",
         value: (i) => facts.value[i] ?? "",
-        cell: (i) => el("span", { class: "code wrap" }, visible(facts.value[i] ?? "", 2000)),
+        cell: (i) => el("span", { class: "code wrap tall" }, block(facts.value[i] ?? "")),
       },
     ],
   });

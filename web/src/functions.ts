@@ -76,7 +76,7 @@ export function functionsSection(data: PageData, selection: Selection): HTMLElem
       {
         id: "time",
         title: "Time",
-        meaning: "In the function and all that it called, from entry to return",
+        meaning: "With everything it called; a recursion counts once",
         number: true,
         value: (row) => row.total[selection.unit],
         cell: (row) => amount(row.total[selection.unit], selection.unit),
@@ -93,7 +93,7 @@ export function functionsSection(data: PageData, selection: Selection): HTMLElem
       {
         id: "local",
         title: "Local",
-        meaning: "In the function itself, without what it called; over all functions this adds up to the whole",
+        meaning: "Without what it called; over all functions this adds up to the whole",
         number: true,
         value: (row) => row.self[selection.unit],
         cell: (row) => amount(row.self[selection.unit], selection.unit),
@@ -110,14 +110,14 @@ export function functionsSection(data: PageData, selection: Selection): HTMLElem
       {
         id: "max_sub",
         title: "Max-sub",
-        meaning: "The function it called that took longest",
+        meaning: "The direct callee with the largest Time of its own",
         value: (row) => row.maxSub,
         cell: (row) => el("span", { class: "code" }, row.maxSub || "–"),
       },
       {
         id: "ms_count",
         title: "Ms count",
-        meaning: "How often it called Max-sub",
+        meaning: "How often Max-sub was called from this function",
         number: true,
         value: (row) => row.maxSubCount,
         cell: (row) => exact(row.maxSubCount),

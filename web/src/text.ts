@@ -20,3 +20,8 @@ export function visible(text: string, max = MAX): string {
 export function consoleLine(text: string): string {
   return visible(text.replace(ESCAPES, "").replace(/\r+$/g, "").replace(/\t/g, "    "), 4000);
 }
+
+/** Text of several lines, each as a console line. */
+export function block(text: string): string {
+  return text.replace(/\n+$/, "").split("\n").map(consoleLine).join("\n");
+}

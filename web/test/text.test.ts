@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { consoleLine, visible } from "../src/text";
+import { block, consoleLine, visible } from "../src/text";
 
 describe("visible", () => {
   it("leaves ordinary names as they are", () => {
@@ -29,5 +29,11 @@ describe("consoleLine", () => {
   it("survives an escape that never ends", () => {
     expect(consoleLine("a\u001b]0;b")).toBe("a");
     expect(consoleLine("a\u001b")).toBe("a‹U+001B›");
+  });
+});
+
+describe("block", () => {
+  it("keeps lines and columns", () => {
+    expect(block("acpi\tLNXCPU:00\t\npci\u001b[1m\tb\n\n")).toBe("acpi    LNXCPU:00    \npci    b");
   });
 });
