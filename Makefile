@@ -4,6 +4,8 @@ SHELL := bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-builtin-rules
+# cargo and the others share out the cores themselves, and apt does not run twice at a time.
+.NOTPARALLEL:
 
 # The Python that the environment is made from; 3.11 or newer.
 PYTHON ?= python3
@@ -30,6 +32,12 @@ export UV_SYSTEM_CERTS := true
 rust = $(shell find $(addprefix crates/,$(1)) -type f) Cargo.toml Cargo.lock
 WEB := $(shell find web -not -path 'web/node_modules*' -not -path 'web/dist*' -type f 2>/dev/null)
 
+# What a target needs of the system is looked for at once, so that a person gets one command to run.
+NEEDS_python := python
+NEEDS_build := python build
+NEEDS_run := python build run
+NEEDS_test := python build run test
+NEEDS_lint := python build lint
 PACKAGES := $(addprefix packages-,python build run test lint)
 .PHONY: help demo test lint bench build web guest plugin binding wheel lock clean $(PACKAGES)
 
@@ -41,7 +49,7 @@ demo: packages-run build ## set up, build, record a boot into demo.boot, show it
 	firstlight show demo.boot
 	firstlight report demo.boot -o demo.html --force
 
-test: packages-run packages-test build ## set up, build, and run every test
+test: packages-test build ## set up, build, and run every test
 	cargo test --workspace --locked --quiet
 	cd web && npm run --silent test
 	$(PY) -m pytest $(PYTEST_ARGS)
@@ -52,7 +60,7 @@ lint: packages-lint build ## check formatting, types and common faults
 	$(PY) -m ruff format --check .
 	$(PY) -m ruff check .
 	$(PY) -m mypy
-	$(PY) -m mypy.stubtest firstlight._core --ignore-missing-stub
+	$(PY) -m mypy.stubtest firstlight._core
 	cd web && npm run --silent lint
 
 bench: packages-run build ## run every benchmark in benches/; each prints its figure and what it is compared with
@@ -77,7 +85,7 @@ clean: ## remove what was built; the environment in .venv and .build/uv stays
 	rm -rf $(STAMPS) $(ASSETS) target dist web/dist web/node_modules demo.boot demo.html src/firstlight/_core*.so
 
 $(PACKAGES): packages-%:
-	@PYTHON=$(BASE_PYTHON) make/packages.sh $*
+	@PYTHON=$(BASE_PYTHON) make/packages.sh $(NEEDS_$*)
 
 $(UV): requirements-uv.txt | packages-python
 	@$(BASE_PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \

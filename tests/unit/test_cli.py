@@ -115,15 +115,15 @@ def test_colour_is_for_terminals(surroundings: Mapping[str, str], coloured: bool
     assert ("\x1b[3" in said.stdout) is coloured
 
 
-def test_a_terminal_that_knows_ascii_only(invented_boot: Path) -> None:
-    said = command("show", invented_boot, PYTHONIOENCODING="ascii")
+def test_a_terminal_that_knows_ascii_only(tmp_path: Path) -> None:
+    said = command("show", make_bundle(tmp_path, profile=False), PYTHONIOENCODING="ascii")
     assert said.returncode == 0
     assert said.stdout.isascii()
     assert "###" in said.stdout
 
 
 def test_a_reader_that_goes_away_is_no_error(invented_boot: Path) -> None:
-    words = [sys.executable, "-m", "firstlight", "functions", str(invented_boot), "--json"]
+    words = [sys.executable, "-m", "firstlight", "functions", str(invented_boot), "--tree", "--json"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stderr is not None

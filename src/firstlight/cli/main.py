@@ -49,7 +49,8 @@ def run(arguments: Sequence[str]) -> int:
         return _INTERRUPTED
     except typer.Exit as ending:
         return ending.exit_code
-    except BrokenPipeError:
+    except SystemExit:
+        # Typer's own way to end where the reader of the output has gone away, which is no error.
         _forget_output()
         return 0
     except OSError as error:
