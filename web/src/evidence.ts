@@ -77,7 +77,7 @@ export function logSection(data: PageData): HTMLElement {
     rows: log.text.map((_, i) => i),
     filterText: (i) => log.text[i] ?? "",
     filterLabel: "Filter the console",
-    step: 100,
+    step: 60,
     empty: "The console printed nothing, or nothing matches.",
     columns: [
       {

@@ -4,7 +4,7 @@ import { select } from "d3-selection";
 import type { PageData } from "./data";
 import { el, section } from "./dom";
 import { FrameCard } from "./flame_card";
-import { amount, exact, share, words } from "./format";
+import { amount, exact, share, timeName, words } from "./format";
 import { HIT, kindFill, kindTitle, swatch } from "./palette";
 import type { Selection } from "./selection";
 import { visible } from "./text";
@@ -69,11 +69,7 @@ class Flame {
     const tree = frames(this.#data, this.#measures, unit);
     this.place.replaceChildren();
     if (!tree) {
-      const what =
-        this.#data.tree.parent.length === 0
-          ? "This boot was recorded without a profile."
-          : "Nothing ran here in this unit.";
-      this.place.append(el("p", { class: "note" }, what));
+      this.place.append(el("p", { class: "note" }, "Nothing ran here in this unit."));
       this.crumbs.replaceChildren();
       return;
     }
@@ -240,6 +236,10 @@ function legend(data: PageData): HTMLElement {
 }
 
 export function flameSection(data: PageData, selection: Selection): HTMLElement {
+  if (data.tree.parent.length === 0) {
+    const why = "This boot was recorded without a profile: where in the kernel it went is not known.";
+    return section("flame", "Flame graph", why);
+  }
   const flame = new Flame(data, selection);
   const box = el("input", {
     type: "search",
@@ -266,7 +266,7 @@ export function flameSection(data: PageData, selection: Selection): HTMLElement 
   const scope = el("p", { class: "note" });
   const told = (): void => {
     const where = selection.phase === null ? "the whole boot" : `the phase ${visible(words(selection.phase))}`;
-    scope.textContent = `Width: ${selection.unit === "time" ? "virtual time" : "instructions"} in ${where}, the function and all it called.`;
+    scope.textContent = `Width: ${selection.unit === "time" ? timeName(data) : "instructions"} in ${where}, the function and all it called.`;
   };
   told();
   selection.onChange(() => {

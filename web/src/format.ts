@@ -1,5 +1,7 @@
 /** Figures as a person reads them. The exact figure is always one hover or one column away. */
 
+import type { PageData } from "./data";
+
 export type Unit = "instructions" | "time";
 
 const MISSING = "–";
@@ -64,4 +66,9 @@ export function stamp(ns: number | null | undefined): string {
 /** Mark and phase names for people: `kernel_start` as `kernel start`. */
 export function words(name: string): string {
   return name.replaceAll("_", " ");
+}
+
+/** What the time of a boot is called: only an emulated clock gives virtual time. */
+export function timeName(data: PageData): string {
+  return data.boot.virtual ? "virtual time" : "time";
 }

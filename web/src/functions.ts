@@ -1,7 +1,7 @@
 /** The kd table: Function, Count, Time, Average, Local, Max-sub, Ms count, as the tool kd defines them. */
 import { entry, type FunctionColumns, type PageData } from "./data";
 import { el, section } from "./dom";
-import { amount, exact, share, type Unit, words } from "./format";
+import { amount, exact, share, timeName, type Unit, words } from "./format";
 import { kindFill, kindTitle, swatch } from "./palette";
 import { meter } from "./phases";
 import type { Selection } from "./selection";
@@ -40,8 +40,10 @@ function average(row: Row, unit: Unit): number | null {
   return total === null || row.count === 0 ? null : total / row.count;
 }
 
-/** The section, and a way for the flame graph to ask how many functions hold a term. */
 export function functionsSection(data: PageData, selection: Selection): HTMLElement {
+  if (data.functions.name.length === 0) {
+    return section("functions", "Functions", "This boot was recorded without a profile: no function is known.");
+  }
   const chosen = (): Row[] =>
     rows(data, selection.phase === null ? data.functions : entry(data.phase_functions, selection.phase));
   let shown = chosen();
@@ -55,7 +57,7 @@ export function functionsSection(data: PageData, selection: Selection): HTMLElem
     filterText: (row) => row.name,
     filterLabel: "Filter functions",
     sort: { id: "local", desc: true },
-    empty: "No function: this boot has no profile, or nothing matches.",
+    empty: "No function matches.",
     columns: [
       {
         id: "function",
@@ -125,7 +127,7 @@ export function functionsSection(data: PageData, selection: Selection): HTMLElem
     ],
   });
   const note = (): void => {
-    const unit = selection.unit === "time" ? "virtual time" : "instructions";
+    const unit = selection.unit === "time" ? timeName(data) : "instructions";
     const where = selection.phase === null ? "in the whole boot" : `in the phase ${visible(words(selection.phase))}`;
     unitNote.textContent = `Time, Average and Local ${where}, in ${unit}.`;
   };

@@ -15,6 +15,10 @@ function figure(title: string, value: string, whole: string, note: string): HTML
   );
 }
 
+function nanoseconds(ns: number | null): string {
+  return ns === null ? "not known" : `${exact(ns)} ns`;
+}
+
 function badge(kind: string, sign: string, text: string): HTMLElement {
   return el("span", { class: `badge ${kind}` }, el("span", { "aria-hidden": "true" }, sign), ` ${text}`);
 }
@@ -25,7 +29,7 @@ export function header(data: PageData): HTMLElement {
   const last = marks.mark.length;
   const span = last > 1 ? `${marks.mark[0]} → ${failed ? "where it ended" : marks.mark[last - 1]}` : "the whole record";
   const { instructions: executed, virtual_ns, idle_ns } = boot.totals;
-  const clock = boot.virtual ? "of the emulated clock, not seconds of a board" : visible(boot.clock);
+  const clock = boot.virtual ? "of the emulated clock, not seconds of a board" : `of the ${visible(boot.clock)} clock`;
   const about = boot.about.map(([name, value]) =>
     el("div", {}, el("dt", {}, visible(name)), el("dd", {}, visible(value, 2000))),
   );
@@ -46,9 +50,19 @@ export function header(data: PageData): HTMLElement {
     el(
       "dl",
       { class: "figures" },
-      figure("Instructions", instructions(executed), exact(executed), `executed, ${visible(span)}`),
-      figure(boot.virtual ? "Virtual time" : "Time", time(virtual_ns), `${exact(virtual_ns)} ns`, clock),
-      figure("Idle", time(idle_ns), `${exact(idle_ns)} ns`, `${share(idle_ns, virtual_ns)} of the time, waiting`),
+      figure(
+        "Instructions",
+        instructions(executed),
+        executed === null ? "not known" : exact(executed),
+        `executed, ${visible(span)}`,
+      ),
+      figure(boot.virtual ? "Virtual time" : "Time", time(virtual_ns), nanoseconds(virtual_ns), clock),
+      figure(
+        "Idle",
+        time(idle_ns),
+        nanoseconds(idle_ns),
+        idle_ns === null ? "of the time, waiting" : `${share(idle_ns, virtual_ns)} of the time, waiting`,
+      ),
     ),
     failed ? failure(data) : null,
     headline(data),
