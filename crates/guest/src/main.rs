@@ -108,6 +108,9 @@ fn run_script(script: &Path) -> Result<()> {
 fn ready(port: &Path, failure: Option<&Error>) {
     say("ready");
     give(Mark::Ready);
+    if let Some(error) = failure {
+        say(&format!("error: {error}"));
+    }
     let now = clock_gettime(ClockId::Monotonic);
     let clock_ns = i128::from(now.tv_sec) * 1_000_000_000 + i128::from(now.tv_nsec);
     let outcome = write_report(port, |report| {

@@ -17,6 +17,8 @@ from firstlight.errors import LabError
 from firstlight.lab.architecture import X86_64
 
 _KIND = "kernels"
+#: As root the client would otherwise complain that its own user cannot write into a private directory.
+_SANDBOX = ("-o", "APT::Sandbox::User=root")
 _OWN_KERNEL = "give a kernel yourself: `--kernel /boot/vmlinuz-RELEASE`"
 
 
@@ -81,7 +83,7 @@ def _get_with_fresh_lists(package: str, private: Path) -> Path:
     options = ("-o", f"Dir::State::lists={lists}", "-o", f"Dir::Cache={private / 'cache'}")
     (private / "cache/archives/partial").mkdir(parents=True)
     try:
-        _apt(["apt-get", *options, "update"], private)
+        _apt(["apt-get", *options, *_SANDBOX, "update"], private)
         return _get(package, private, options)
     except _AptError as error:
         raise LabError(
@@ -96,9 +98,7 @@ def _get(package: str, private: Path, options: Sequence[str]) -> Path:
     images = re.findall(r"^ *\|?Depends: (linux-image-[a-z0-9.+-]+)$", answer, re.MULTILINE)
     if not images:
         raise _AptError(f"no package `{package}` is known")
-    # As root the client would otherwise complain that its own user cannot write into a private directory.
-    sandbox = ("-o", "APT::Sandbox::User=root")
-    _apt(["apt-get", *options, *sandbox, "download", images[0]], private)
+    _apt(["apt-get", *options, *_SANDBOX, "download", images[0]], private)
     debs = list(private.glob("*.deb"))
     if not debs:
         raise _AptError(f"`{images[0]}` was not downloaded")

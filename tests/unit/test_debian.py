@@ -1,0 +1,75 @@
+"""The Debian recipe: made once by mmdebstrap, the same on every machine of one suite."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from firstlight.errors import LabError
+from firstlight.lab import debian
+from firstlight.lab.debian import debian_digest, debian_tar
+
+#: Writes down its arguments and clock, and makes the tar that it was asked for.
+STAND_IN = """#!/bin/sh
+printf '%s\\n' "$SOURCE_DATE_EPOCH" "$@" >>"$CALLS"
+[ -z "$BROKEN" ] || { echo "I: trying" >&2; echo "E: no mirror answers" >&2; exit 25; }
+for argument; do case $argument in *.tar) echo tar >"$argument";; esac; done
+"""
+
+
+@pytest.fixture
+def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The file in which the stand-in writes down its calls."""
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    (tools / "mmdebstrap").write_text(STAND_IN)
+    (tools / "mmdebstrap").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tools}:/usr/bin:/bin")
+    monkeypatch.setenv("CALLS", str(tmp_path / "calls"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(debian, "_os_release", lambda: {"ID": "debian", "VERSION_CODENAME": "bookworm"})
+    return tmp_path / "calls"
+
+
+def test_the_user_land_is_made_once_with_a_fixed_clock_and_machine(calls: Path) -> None:
+    path = debian_tar()
+    assert path.read_text() == "tar\n"
+    asked = calls.read_text().splitlines()
+    assert asked[0] == "1704067200"
+    assert "--variant=minbase" in asked
+    assert "bookworm" in asked
+    included = next(line for line in asked if line.startswith("--include="))
+    assert {"systemd-sysv", "udev", "dbus"} <= set(included.removeprefix("--include=").split(","))
+    assert any("etc/machine-id" in line and line.startswith("--customize-hook=echo") for line in asked)
+    assert debian_tar() == path
+    assert calls.read_text().splitlines() == asked
+
+
+def test_another_suite_is_another_user_land(calls: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = debian_digest()
+    monkeypatch.setattr(debian, "_os_release", lambda: {"ID": "debian", "VERSION_CODENAME": "trixie"})
+    assert debian_digest() != here
+
+
+def test_a_host_that_is_no_debian_gets_the_stable_one(calls: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(debian, "_os_release", lambda: {"ID": "fedora", "VERSION_CODENAME": "f"})
+    debian_tar()
+    assert "stable" in calls.read_text().splitlines()
+
+
+def test_a_failure_is_told_in_the_tools_own_words_and_nothing_is_kept(
+    calls: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BROKEN", "yes")
+    with pytest.raises(LabError, match="mmdebstrap failed: no mirror answers"):
+        debian_tar()
+    monkeypatch.delenv("BROKEN")
+    assert debian_tar().read_text() == "tar\n"
+
+
+def test_a_missing_tool_is_named_with_its_package(calls: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(calls.parent))
+    with pytest.raises(LabError, match="`mmdebstrap` is missing") as caught:
+        debian_tar()
+    assert "apt install mmdebstrap" in str(caught.value.hint)

@@ -1,0 +1,108 @@
+"""A kernel that somebody gives: recognised, or refused with what it is instead."""
+
+from __future__ import annotations
+
+import os
+import struct
+from pathlib import Path
+
+import pytest
+
+from firstlight.errors import LabError
+from firstlight.lab.kernel import open_kernel
+from invented_kernel import RELEASE, bzimage
+
+
+def write(folder: Path, content: bytes, name: str = "kernel") -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return path
+
+
+def test_a_kernel_is_known_by_its_release_and_digest(tmp_path: Path) -> None:
+    kernel = open_kernel(write(tmp_path, bzimage()))
+    assert kernel.release == RELEASE
+    assert len(kernel.digest) == 64
+    assert (kernel.modules, kernel.config) == (None, None)
+
+
+def test_what_follows_the_kernel_does_no_harm(tmp_path: Path) -> None:
+    assert open_kernel(write(tmp_path, bzimage() + b"signature")).release == RELEASE
+
+
+def test_a_kernel_that_does_not_say_its_version_is_one(tmp_path: Path) -> None:
+    image = bytearray(bzimage())
+    struct.pack_into("<H", image, 0x20E, 0)
+    assert open_kernel(write(tmp_path, bytes(image))).release is None
+
+
+def test_modules_and_configuration_beside_an_unpacked_package(tmp_path: Path) -> None:
+    path = write(tmp_path, bzimage(), f"boot/vmlinuz-{RELEASE}")
+    config = write(tmp_path, b"CONFIG_PCI=y\n", f"boot/config-{RELEASE}")
+    (tmp_path / "lib/modules" / RELEASE).mkdir(parents=True)
+    kernel = open_kernel(path)
+    assert kernel.modules == tmp_path / "lib/modules" / RELEASE
+    assert kernel.config == config
+
+
+def test_a_kernel_among_its_modules(tmp_path: Path) -> None:
+    path = write(tmp_path, bzimage(), f"usr/lib/modules/{RELEASE}/vmlinuz")
+    config = write(tmp_path, b"", f"usr/lib/modules/{RELEASE}/config")
+    kernel = open_kernel(path)
+    assert kernel.modules == path.parent
+    assert kernel.config == config
+
+
+def test_the_configuration_of_a_build_tree(tmp_path: Path) -> None:
+    path = write(tmp_path, bzimage(), "linux/arch/x86/boot/bzImage")
+    config = write(tmp_path, b"", "linux/.config")
+    assert open_kernel(path).config == config
+
+
+ELF = b"\x7fELF\x02\x01\x01" + bytes(11)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "an empty file"),
+        (b"text\n" * 1000, "not a kernel"),
+        (ELF + b"\x3e\x00" + bytes(100), "an uncompressed `vmlinux`"),
+        (ELF + b"\xb7\x00" + bytes(100), "an ELF file for another processor"),
+        (bytes(0x38) + b"ARM\x64" + bytes(100), "a kernel for arm64"),
+        (bytes(0x38) + b"RSC\x05" + bytes(100), "a kernel for riscv64"),
+        (b"\x1f\x8b\x08" + bytes(100), "a gzip file"),
+        (b"MZ" + bytes(1000), "an EFI program"),
+        (b"070701" + bytes(200), "a cpio archive"),
+        (bzimage(flags=0), "x86 of 32 bits"),
+        (bzimage()[:-100], "a truncated kernel: 6556 bytes of 6656"),
+        (bzimage()[:0x210], "a truncated kernel"),
+    ],
+)
+def test_what_is_no_kernel_for_this_machine_is_called_by_its_name(tmp_path: Path, content: bytes, message: str) -> None:
+    path = write(tmp_path, content)
+    with pytest.raises(LabError) as caught:
+        open_kernel(path)
+    assert message in caught.value.message
+    assert caught.value.where == str(path)
+
+
+def test_a_missing_kernel_is_told_with_an_alternative(tmp_path: Path) -> None:
+    with pytest.raises(LabError, match="there is no such kernel") as caught:
+        open_kernel(tmp_path / "none")
+    assert caught.value.hint is not None
+
+
+def test_a_directory_is_no_kernel(tmp_path: Path) -> None:
+    with pytest.raises(LabError, match="directory"):
+        open_kernel(tmp_path)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+def test_an_unreadable_kernel_is_told_with_a_remedy(tmp_path: Path) -> None:
+    path = write(tmp_path, bzimage())
+    path.chmod(0)
+    with pytest.raises(LabError, match="cannot be read by you") as caught:
+        open_kernel(path)
+    assert "sudo install" in str(caught.value.hint)
