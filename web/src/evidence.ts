@@ -154,7 +154,7 @@ export function checksSection(data: PageData): HTMLElement {
       ? el("ul", { class: "checks" }, ...items)
       : el("p", { class: "note" }, "This boot was recorded without a profile; there is nothing to check.");
   const repeat = data.boot.repeat
-    ? el("p", { class: "repeat" }, "This boot again: ", el("code", {}, visible(data.boot.repeat, 4000)))
+    ? el("p", { class: "repeat" }, "This boot again: ", el("code", {}, visible(data.boot.repeat, 5000)))
     : null;
   return section("checks", "Checks", "What must hold of the profile, tested on this very record.", list, repeat);
 }

@@ -31,7 +31,7 @@ export function header(data: PageData): HTMLElement {
   const { instructions: executed, virtual_ns, idle_ns } = boot.totals;
   const clock = boot.virtual ? "of the emulated clock, not seconds of a board" : `of the ${visible(boot.clock)} clock`;
   const about = boot.about.map(([name, value]) =>
-    el("div", {}, el("dt", {}, visible(name)), el("dd", {}, visible(value, 2000))),
+    el("div", {}, el("dt", {}, visible(name)), el("dd", {}, visible(value, 5000))),
   );
   return el(
     "header",
@@ -134,7 +134,7 @@ function failure(data: PageData): HTMLElement {
       {},
       `This boot failed: ${(Object.hasOwn(REASONS, why.reason) && REASONS[why.reason]) || visible(why.reason)}`,
     ),
-    why.detail ? el("p", {}, visible(why.detail, 2000)) : null,
+    why.detail ? el("p", {}, visible(why.detail, 5000)) : null,
     el("p", { class: "lead" }, "Everything below is what was attributed up to then."),
     tail ? el("h3", {}, "The last lines of the console") : null,
     tail ? el("pre", { tabindex: 0 }, tail) : null,

@@ -18,7 +18,7 @@ export function visible(text: string, max = MAX): string {
 
 /** A console line: colours and other terminal escapes taken out, tabs widened, the rest made visible. */
 export function consoleLine(text: string): string {
-  return visible(text.replace(ESCAPES, "").replace(/\r+$/g, "").replace(/\t/g, "    "), 4000);
+  return visible(text.replace(ESCAPES, "").replace(/\r+$/g, "").replace(/\t/g, "    "), 5000);
 }
 
 /** Text of several lines, each as a console line. */
