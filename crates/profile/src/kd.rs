@@ -1,1 +1,128 @@
-//! The kd table.
+//! The kd table: one row per function, with the columns of the tool `kd`.
+//!
+//! Count, Time (total), Local (self), Max-sub and Ms count follow `kd` (Tim Bird's `scripts/kd` of KFT): Max-sub is, of
+//! the functions called from this one, the one with the largest total over the whole table, and Ms count is how often
+//! it was called from here. One column differs on purpose: a recursive function's time is counted once, where `kd` adds
+//! it up at each level.
+
+use rustc_hash::FxHashMap;
+
+/// One node of a calling-context tree, as the table needs it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KdNode {
+    /// Number of its parent, smaller than its own; the root's is its own.
+    pub parent: usize,
+    /// Number of its row.
+    pub row: usize,
+    /// Entries.
+    pub calls: u64,
+    /// Instructions of its own.
+    pub self_instructions: u64,
+    /// Nanoseconds of its own.
+    pub self_ns: u64,
+}
+
+/// One row of the table.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct KdRow {
+    /// Entries.
+    pub count: u64,
+    /// Instructions of it and of all it called.
+    pub total_instructions: u64,
+    /// Nanoseconds of it and of all it called.
+    pub total_ns: u64,
+    /// Instructions of its own.
+    pub self_instructions: u64,
+    /// Nanoseconds of its own.
+    pub self_ns: u64,
+    /// The row of the callee with the largest total.
+    pub max_sub: Option<usize>,
+    /// How often that one was called from here.
+    pub max_sub_count: u64,
+}
+
+/// The table of a tree with `rows` different rows; `under`, if given, limits it to what that row did.
+///
+/// ```
+/// use firstlight_profile::kd::{kd_table, KdNode};
+/// let node = |parent, row, calls, own| KdNode { parent, row, calls, self_instructions: own, self_ns: own };
+/// // main calls f, which calls itself and g.
+/// let tree = [node(0, 0, 1, 1), node(0, 1, 2, 10), node(1, 1, 4, 20), node(2, 2, 4, 5)];
+/// let table = kd_table(&tree, 3, None);
+/// assert_eq!((table[1].count, table[1].total_ns, table[1].self_ns), (6, 35, 30));
+/// assert_eq!((table[1].max_sub, table[1].max_sub_count), (Some(1), 4));
+/// assert_eq!(table[2].total_ns, 5);
+/// ```
+pub fn kd_table(nodes: &[KdNode], rows: usize, under: Option<usize>) -> Vec<KdRow> {
+    let mut table = vec![KdRow::default(); rows];
+    let mut totals: Vec<(u64, u64)> = nodes.iter().map(|node| (node.self_instructions, node.self_ns)).collect();
+    for index in (1..nodes.len()).rev() {
+        let (instructions, ns) = totals[index];
+        let parent = &mut totals[nodes[index].parent];
+        *parent = (parent.0 + instructions, parent.1 + ns);
+    }
+    let counted = inside(nodes, under);
+    let outermost = outermost(nodes, rows, &counted);
+    let mut calls: FxHashMap<(usize, usize), u64> = FxHashMap::default();
+    for (index, node) in nodes.iter().enumerate().filter(|(index, _)| counted[*index]) {
+        let row = &mut table[node.row];
+        row.count += node.calls;
+        row.self_instructions += node.self_instructions;
+        row.self_ns += node.self_ns;
+        if outermost[index] {
+            row.total_instructions += totals[index].0;
+            row.total_ns += totals[index].1;
+        }
+        if index > 0 && counted[node.parent] {
+            *calls.entry((nodes[node.parent].row, node.row)).or_default() += node.calls;
+        }
+    }
+    let mut edges: Vec<((usize, usize), u64)> = calls.into_iter().collect();
+    edges.sort_unstable();
+    for ((caller, callee), count) in edges {
+        let larger = |than: usize| {
+            (table[callee].total_ns, table[callee].total_instructions) > (table[than].total_ns, table[than].total_instructions)
+        };
+        if table[caller].max_sub.is_none_or(larger) {
+            table[caller].max_sub = Some(callee);
+            table[caller].max_sub_count = count;
+        }
+    }
+    table
+}
+
+// Which nodes stand at or below the row asked for; parents come first, so one pass tells.
+fn inside(nodes: &[KdNode], under: Option<usize>) -> Vec<bool> {
+    let mut counted = vec![under.is_none(); nodes.len()];
+    if let Some(under) = under {
+        for (index, node) in nodes.iter().enumerate() {
+            counted[index] = node.row == under || (index > 0 && counted[node.parent]);
+        }
+    }
+    counted
+}
+
+// Which nodes have no ancestor of the same row: only those add to the row's total.
+fn outermost(nodes: &[KdNode], rows: usize, counted: &[bool]) -> Vec<bool> {
+    let mut children: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
+    for (index, node) in nodes.iter().enumerate().skip(1) {
+        children[node.parent].push(index);
+    }
+    let mut depth = vec![0_u32; rows];
+    let mut outermost = vec![false; nodes.len()];
+    let mut stack = vec![(0_usize, false)];
+    while let Some((index, leaving)) = stack.pop() {
+        let Some(node) = nodes.get(index) else { continue };
+        if leaving {
+            depth[node.row] -= 1;
+            continue;
+        }
+        if counted[index] {
+            outermost[index] = depth[node.row] == 0;
+            depth[node.row] += 1;
+            stack.push((index, true));
+        }
+        stack.extend(children[index].iter().map(|child| (*child, false)));
+    }
+    outermost
+}

@@ -98,6 +98,10 @@ pub struct Line {
 pub struct Counts {
     /// Calls that were followed to a function.
     pub calls: u64,
+    /// Frames pushed on shadow stacks.
+    pub pushed: u64,
+    /// Frames taken off again, unwound ones among them.
+    pub popped: u64,
     /// Returns that matched the frame on top.
     pub returns: u64,
     /// Returns that matched a frame further down: the ones above it were left without returning.

@@ -1,1 +1,137 @@
-//! x
+//! `firstlight._core`: the engine for Python, and nothing else. What each function does is said where it is implemented.
+
+use firstlight_model::kd::bundle_kd;
+use firstlight_model::profile_tables::convert;
+use firstlight_model::schema::{columns, ColumnKind, TABLES};
+use firstlight_model::table::{write, Values};
+use firstlight_model::ModelError;
+use firstlight_profile::recording::State;
+use pyo3::exceptions::{PyKeyError, PyOSError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::path::{Path, PathBuf};
+
+fn raised(error: ModelError) -> PyErr {
+    match error {
+        ModelError::File { .. } => PyOSError::new_err(error.to_string()),
+        ModelError::NotFound { .. } => PyKeyError::new_err(error.to_string()),
+        _ => PyValueError::new_err(error.to_string()),
+    }
+}
+
+/// `firstlight_model::profile_tables::convert`.
+#[pyfunction]
+fn convert_profile<'py>(
+    py: Python<'py>,
+    profile: PathBuf,
+    console: Option<PathBuf>,
+    module_symbols: Option<PathBuf>,
+    out_dir: PathBuf,
+) -> PyResult<Bound<'py, PyDict>> {
+    let convert = || convert(&profile, console.as_deref(), module_symbols.as_deref(), &out_dir);
+    let summary = py.detach(convert).map_err(raised)?;
+    let totals = PyDict::new(py);
+    for (name, value) in ["instructions", "virtual_ns", "idle_ns"].into_iter().zip(summary.totals) {
+        totals.set_item(name, value)?;
+    }
+    let invariants = PyDict::new(py);
+    for invariant in summary.invariants {
+        let figures = PyDict::new(py);
+        figures.set_item("holds", invariant.holds)?;
+        figures.set_item("value", invariant.value)?;
+        for (name, value) in invariant.figures {
+            figures.set_item(name, value)?;
+        }
+        invariants.set_item(invariant.name, figures)?;
+    }
+    let versions = PyDict::new(py);
+    versions.set_item("clock", summary.clock)?;
+    let said = PyDict::new(py);
+    said.set_item("totals", totals)?;
+    said.set_item("invariants", invariants)?;
+    said.set_item("plugin_api", summary.plugin_api)?;
+    said.set_item("versions", versions)?;
+    said.set_item("state", state_name(summary.state))?;
+    Ok(said)
+}
+
+fn state_name(state: State) -> &'static str {
+    match state {
+        State::Running => "running",
+        State::Ready => "ready",
+        State::Panic => "panic",
+        State::Timeout => "timeout",
+        State::Stopped => "stopped",
+    }
+}
+
+/// `firstlight_model::table::write`.
+#[pyfunction]
+fn write_table(table: &str, columns: &Bound<'_, PyDict>, out_dir: PathBuf) -> PyResult<()> {
+    let schema = firstlight_model::schema::columns(table)
+        .ok_or_else(|| raised(ModelError::UnknownTable(table.to_owned())))?;
+    let mut values = Vec::with_capacity(schema.len());
+    for (name, column) in columns {
+        let name: String = name.extract()?;
+        let known = schema.iter().find(|known| known.name == name);
+        let column = match known.map(|known| known.kind) {
+            Some(ColumnKind::Int64) => Values::Int64(column.extract()?),
+            Some(ColumnKind::Text) => Values::Text(column.extract()?),
+            None => return Err(PyValueError::new_err(format!("table `{table}` has no column `{name}`"))),
+        };
+        values.push((known.map_or("", |known| known.name), column));
+    }
+    write(table, values, &out_dir).map_err(raised)
+}
+
+/// `firstlight_model::kd::bundle_kd`, as columns.
+#[pyfunction]
+fn kd_table<'py>(py: Python<'py>, bundle: PathBuf, phase: Option<&str>, under: Option<&str>) -> PyResult<Bound<'py, PyDict>> {
+    let path: &Path = &bundle;
+    let rows = py.detach(|| bundle_kd(path, phase, under)).map_err(raised)?;
+    let columns = PyDict::new(py);
+    columns.set_item("function", rows.iter().map(|row| row.0 .0.as_str()).collect::<Vec<_>>())?;
+    columns.set_item("module", rows.iter().map(|row| row.0 .1.as_deref()).collect::<Vec<_>>())?;
+    columns.set_item("kind", rows.iter().map(|row| row.0 .2.as_str()).collect::<Vec<_>>())?;
+    columns.set_item("count", rows.iter().map(|row| row.1.count).collect::<Vec<_>>())?;
+    columns.set_item("total_instructions", rows.iter().map(|row| row.1.total_instructions).collect::<Vec<_>>())?;
+    columns.set_item("total_ns", rows.iter().map(|row| row.1.total_ns).collect::<Vec<_>>())?;
+    let average = |count: u64, total: u64| total.checked_div(count);
+    columns.set_item("average_ns", rows.iter().map(|row| average(row.1.count, row.1.total_ns)).collect::<Vec<_>>())?;
+    columns.set_item("self_instructions", rows.iter().map(|row| row.1.self_instructions).collect::<Vec<_>>())?;
+    columns.set_item("self_ns", rows.iter().map(|row| row.1.self_ns).collect::<Vec<_>>())?;
+    columns.set_item("max_sub", rows.iter().map(|row| row.2.as_deref()).collect::<Vec<_>>())?;
+    columns.set_item("max_sub_count", rows.iter().map(|row| row.1.max_sub_count).collect::<Vec<_>>())?;
+    Ok(columns)
+}
+
+/// The columns of every table: name, kind (`int64` or `text`), whether a value may be missing.
+#[pyfunction]
+fn table_schemas(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let schemas = PyDict::new(py);
+    for (table, _) in TABLES {
+        let described: Vec<(&str, &str, bool)> = columns(table)
+            .unwrap_or(&[])
+            .iter()
+            .map(|column| {
+                let kind = match column.kind {
+                    ColumnKind::Int64 => "int64",
+                    ColumnKind::Text => "text",
+                };
+                (column.name, kind, column.nullable)
+            })
+            .collect();
+        schemas.set_item(table, described)?;
+    }
+    Ok(schemas)
+}
+
+/// The module.
+#[pymodule(gil_used = false)]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(convert_profile, module)?)?;
+    module.add_function(wrap_pyfunction!(write_table, module)?)?;
+    module.add_function(wrap_pyfunction!(kd_table, module)?)?;
+    module.add_function(wrap_pyfunction!(table_schemas, module)?)?;
+    Ok(())
+}

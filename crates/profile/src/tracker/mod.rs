@@ -181,6 +181,7 @@ impl Tracker {
 
     fn push_row(&mut self, node: NodeId, sp: u64, now: u64) {
         self.charge(now);
+        self.counts.pushed += 1;
         self.stack.frames.push(Frame { sp, node, function: UNKNOWN, role: Role::Call });
         self.tree.enter(node);
         self.node = node;
@@ -212,6 +213,7 @@ impl Tracker {
         let node = self.tree.child(self.node, function, kind);
         self.tree.enter(node);
         self.counts.calls += 1;
+        self.counts.pushed += 1;
         self.stack.frames.push(Frame { sp, node, function, role });
         self.node = node;
     }
@@ -279,6 +281,7 @@ impl Tracker {
         };
         let node = self.tree.child(parent, function, kind);
         self.tree.enter(node);
+        self.counts.pushed += 1;
         self.stack.frames.push(Frame { sp: ANY, node, function, role: Role::Entry });
         self.node = node;
         self.in_user = false;
@@ -334,6 +337,7 @@ impl Tracker {
             Some(top) if top.sp == sp && top.role == Role::Call && self.pending.is_none() => {
                 self.counts.returns += 1;
                 self.charge(now);
+                self.counts.popped += 1;
                 self.stack.frames.pop();
                 while self.stack.frames.last().is_some_and(|frame| frame.sp == sp) {
                     self.close_top(now);
@@ -457,6 +461,7 @@ impl Tracker {
         if let Some(top) = self.stack.frames.last().copied() {
             let node = self.tree.child(ROOT, top.function, Kind::Task);
             self.tree.enter(node);
+            self.counts.pushed += 1;
             stack.frames.push(Frame { sp: ANY, node, function: top.function, role: Role::Call });
         }
         stack
@@ -474,6 +479,7 @@ impl Tracker {
 
     fn close_top(&mut self, now: u64) {
         if let Some(frame) = self.stack.frames.pop() {
+            self.counts.popped += 1;
             match frame.role {
                 Role::Call => {}
                 Role::Watched => {
@@ -495,6 +501,7 @@ impl Tracker {
             let entry = self.stack.frames.last().is_some_and(|frame| frame.role == Role::Entry);
             let entries = self.stack.frames.iter().filter(|frame| frame.role == Role::Entry).count();
             if entry && self.stack.interrupted.len() < entries {
+                self.counts.popped += 1;
                 self.stack.frames.pop();
             } else {
                 self.close_top(now);

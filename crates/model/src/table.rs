@@ -1,0 +1,192 @@
+//! Tables in memory, to and from Parquet.
+
+use crate::schema::{columns, ColumnKind, ColumnSchema, SCHEMA_VERSION};
+use crate::ModelError;
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch, StringArray};
+use arrow_schema::{DataType, Field, Schema};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::WriterProperties;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+const ROW_GROUP_ROWS: usize = 1 << 20;
+
+/// The values of one column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Values {
+    /// Integers; `None` is null.
+    Int64(Vec<Option<i64>>),
+    /// Text; `None` is null.
+    Text(Vec<Option<String>>),
+}
+
+impl Values {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Int64(values) => values.len(),
+            Self::Text(values) => values.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn has_null(&self) -> bool {
+        match self {
+            Self::Int64(values) => values.iter().any(Option::is_none),
+            Self::Text(values) => values.iter().any(Option::is_none),
+        }
+    }
+}
+
+/// A column of integers without nulls.
+pub fn integers(values: impl IntoIterator<Item = u64>) -> Values {
+    Values::Int64(values.into_iter().map(|value| i64::try_from(value).ok()).collect())
+}
+
+/// A column of text without nulls.
+pub fn texts<T: Into<String>>(values: impl IntoIterator<Item = T>) -> Values {
+    Values::Text(values.into_iter().map(|value| Some(value.into())).collect())
+}
+
+/// The file of a table in a bundle.
+pub fn path_of(bundle: &Path, table: &str) -> PathBuf {
+    bundle.join(format!("{table}.parquet"))
+}
+
+/// Writes a table into a bundle's directory; the same values give the same bytes.
+///
+/// # Errors
+///
+/// [`ModelError::UnknownTable`], [`ModelError::Columns`] when names, kinds, lengths or nulls are not the schema's, and
+/// [`ModelError::File`] or [`ModelError::Parquet`] when it cannot be written.
+///
+/// ```
+/// use firstlight_model::table::{read, texts, write, Values};
+/// let bundle = tempfile::tempdir()?;
+/// write("facts", vec![("fact", texts(["kernel.release"])), ("value", texts(["6.1.0"]))], bundle.path())?;
+/// let columns = read("facts", bundle.path())?;
+/// assert_eq!(columns[1], Values::Text(vec![Some("6.1.0".to_owned())]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn write(table: &str, values: Vec<(&str, Values)>, bundle: &Path) -> Result<(), ModelError> {
+    let schema = columns(table).ok_or_else(|| ModelError::UnknownTable(table.to_owned()))?;
+    check(table, schema, &values)?;
+    let path = path_of(bundle, table);
+    let damaged = |error: &dyn std::fmt::Display| ModelError::Parquet { path: path.clone(), error: error.to_string() };
+    let arrow = Arc::new(arrow_schema(schema));
+    let arrays: Vec<ArrayRef> = values.into_iter().map(|(_, values)| array(values)).collect();
+    let batch = RecordBatch::try_new(Arc::clone(&arrow), arrays).map_err(|error| damaged(&error))?;
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        .set_max_row_group_size(ROW_GROUP_ROWS)
+        .set_created_by("firstlight".to_owned())
+        .set_key_value_metadata(Some(vec![KeyValue::new("firstlight.schema".to_owned(), SCHEMA_VERSION.to_string())]))
+        .build();
+    let file = File::create(&path).map_err(|error| ModelError::File { path: path.clone(), error })?;
+    let mut writer = ArrowWriter::try_new(file, arrow, Some(properties)).map_err(|error| damaged(&error))?;
+    writer.write(&batch).map_err(|error| damaged(&error))?;
+    writer.close().map_err(|error| damaged(&error))?;
+    Ok(())
+}
+
+fn check(table: &str, schema: &[ColumnSchema], values: &[(&str, Values)]) -> Result<(), ModelError> {
+    let wrong = |what: String| Err(ModelError::Columns { table: table.to_owned(), what });
+    let expected: Vec<&str> = schema.iter().map(|column| column.name).collect();
+    let given: Vec<&str> = values.iter().map(|(name, _)| *name).collect();
+    if expected != given {
+        return wrong(format!("its columns are {}, not {}", expected.join(", "), given.join(", ")));
+    }
+    let rows = values.first().map_or(0, |(_, values)| values.len());
+    for (column, (_, values)) in schema.iter().zip(values) {
+        let kind = matches!(values, Values::Int64(_)) == (column.kind == ColumnKind::Int64);
+        if !kind || values.len() != rows {
+            return wrong(format!("column `{}` has values of another kind or number", column.name));
+        }
+        if !column.nullable && values.has_null() {
+            return wrong(format!("column `{}` must have a value in every row", column.name));
+        }
+    }
+    Ok(())
+}
+
+fn arrow_schema(schema: &[ColumnSchema]) -> Schema {
+    let field = |column: &ColumnSchema| {
+        let kind = match column.kind {
+            ColumnKind::Int64 => DataType::Int64,
+            ColumnKind::Text => DataType::Utf8,
+        };
+        Field::new(column.name, kind, column.nullable)
+    };
+    Schema::new(schema.iter().map(field).collect::<Vec<_>>())
+}
+
+fn array(values: Values) -> ArrayRef {
+    match values {
+        Values::Int64(values) => Arc::new(Int64Array::from(values)),
+        Values::Text(values) => Arc::new(StringArray::from(values)),
+    }
+}
+
+/// Reads a table of a bundle: the values of its columns, in the schema's order.
+///
+/// # Errors
+///
+/// [`ModelError::File`], [`ModelError::Parquet`], or [`ModelError::Columns`] when the file has other columns.
+pub fn read(table: &str, bundle: &Path) -> Result<Vec<Values>, ModelError> {
+    let schema = columns(table).ok_or_else(|| ModelError::UnknownTable(table.to_owned()))?;
+    let path = path_of(bundle, table);
+    let damaged = |error: &dyn std::fmt::Display| ModelError::Parquet { path: path.clone(), error: error.to_string() };
+    let file = File::open(&path).map_err(|error| ModelError::File { path: path.clone(), error })?;
+    let reader = ParquetRecordBatchReaderBuilder::try_new(file)
+        .and_then(ParquetRecordBatchReaderBuilder::build)
+        .map_err(|error| damaged(&error))?;
+    let mut values: Vec<Values> = schema
+        .iter()
+        .map(|column| match column.kind {
+            ColumnKind::Int64 => Values::Int64(Vec::new()),
+            ColumnKind::Text => Values::Text(Vec::new()),
+        })
+        .collect();
+    for batch in reader {
+        let batch = batch.map_err(|error| damaged(&error))?;
+        for (column, values) in schema.iter().zip(&mut values) {
+            append(table, column, &batch, values)?;
+        }
+    }
+    Ok(values)
+}
+
+fn append(table: &str, column: &ColumnSchema, batch: &RecordBatch, values: &mut Values) -> Result<(), ModelError> {
+    let wrong = |what: &str| ModelError::Columns { table: table.to_owned(), what: format!("column `{}` {what}", column.name) };
+    let array = batch.column_by_name(column.name).ok_or_else(|| wrong("is missing"))?;
+    match values {
+        Values::Int64(values) => {
+            let array = array.as_primitive_opt::<Int64Type>().ok_or_else(|| wrong("is not int64"))?;
+            values.extend(array.iter());
+        }
+        // Other writers store text with 64-bit offsets or as views.
+        Values::Text(values) => {
+            let text = |text: Option<&str>| text.map(str::to_owned);
+            if let Some(array) = array.as_string_opt::<i32>() {
+                values.extend(array.iter().map(text));
+            } else if let Some(array) = array.as_string_opt::<i64>() {
+                values.extend(array.iter().map(text));
+            } else if let Some(array) = array.as_string_view_opt() {
+                values.extend(array.iter().map(text));
+            } else if array.len() > 0 {
+                return Err(wrong("is not text"));
+            }
+        }
+    }
+    Ok(())
+}
