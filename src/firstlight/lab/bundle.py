@@ -40,7 +40,8 @@ def new_bundle(output: Path, *, force: bool) -> Iterator[Path]:
         yield partial
         _publish(partial, output, force=force)
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        # The engine's errors have a text, and no number.
+        if error.errno in (errno.ENOSPC, errno.EDQUOT) or os.strerror(errno.ENOSPC) in str(error):
             raise no_space(output) from error
         raise LabError(f"the bundle cannot be written: {error.strerror or error}", where=str(output)) from error
     finally:
@@ -91,13 +92,12 @@ def _publish(partial: Path, output: Path, *, force: bool) -> None:
 def write_table(table: str, rows: Mapping[str, list[object]], bundle: Path) -> None:
     """Write one table of a bundle, checked against its schema.
 
-    :raises FirstlightError: when it cannot be written.
+    :raises FirstlightError: when the rows do not fit the schema.
+    :raises OSError: when it cannot be written.
     """
     try:
         _core.write_table(table, dict(rows), str(bundle))
-    except (RuntimeError, ValueError, OSError) as error:
-        if isinstance(error, OSError) and error.errno == errno.ENOSPC:
-            raise
+    except ValueError as error:
         raise FirstlightError(f"the table `{table}` cannot be written: {error}", where=str(bundle)) from error
 
 

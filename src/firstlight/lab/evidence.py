@@ -42,7 +42,7 @@ def tables_from_profile(files: RunFiles, report: Report, bundle: Path) -> Attrib
         said = _core.convert_profile(
             str(files.profile), str(files.console), str(listing) if modules is not None else None, str(bundle)
         )
-    except (RuntimeError, ValueError) as error:
+    except ValueError as error:
         raise FirstlightError(f"the profile cannot be read: {error}", where=str(files.profile)) from error
     finally:
         listing.unlink(missing_ok=True)
