@@ -30,7 +30,7 @@ function rows(data: PageData, columns: FunctionColumns | undefined): Row[] {
       total: { instructions: columns.total_instructions[i] ?? 0, time: columns.total_ns[i] ?? null },
       self: { instructions: columns.self_instructions[i] ?? 0, time: columns.self_ns[i] ?? null },
       maxSub: text(columns.max_sub[i]),
-      maxSubCount: columns.max_sub_count[i] ?? null,
+      maxSubCount: text(columns.max_sub[i]) === "" ? null : (columns.max_sub_count[i] ?? null),
     };
   });
 }
