@@ -30,6 +30,11 @@ class Console:
         self.ready_offset: int | None = None
         """Bytes of console up to the end of that line, as far as it was printed when it was seen."""
 
+    @property
+    def at_line_end(self) -> bool:
+        """Whether the last line is finished."""
+        return not self._line
+
     def poll(self) -> bool:
         """Read what is new; whether there was anything."""
         try:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from firstlight import _core
 from firstlight.boot.manifest import Invariant, Totals
+from firstlight.boot.tables import read_table
 from firstlight.errors import FirstlightError
 from firstlight.lab.bundle import write_table
 from firstlight.lab.machine import RunFiles
@@ -29,9 +30,11 @@ class Attributed:
     versions: dict[str, object] = field(default_factory=dict)
 
 
-def tables_from_profile(files: RunFiles, report: Report, bundle: Path) -> Attributed:
+def tables_from_profile(files: RunFiles, report: Report, bundle: Path, *, cut_log: bool = False) -> Attributed:
     """Write the tables that a profile gives: all but the facts.
 
+    :param cut_log: leave out what the guest printed after the profile was frozen: where the launcher ends the guest,
+        how much that is depends on the host. Such lines have no time.
     :raises FirstlightError: when the profile is damaged.
     """
     modules = report.records.get("kallsyms.modules")
@@ -46,11 +49,20 @@ def tables_from_profile(files: RunFiles, report: Report, bundle: Path) -> Attrib
         raise FirstlightError(f"the profile cannot be read: {error}", where=str(files.profile)) from error
     finally:
         listing.unlink(missing_ok=True)
+    if cut_log:
+        _cut_log(bundle)
     return Attributed(
         totals=Totals(**{key: said["totals"].get(key) for key in ("instructions", "virtual_ns", "idle_ns")}),
         invariants={name: Invariant(**figures) for name, figures in said["invariants"].items()},
         versions={**(said.get("versions") or {}), "plugin_api": said.get("plugin_api")},
     )
+
+
+def _cut_log(bundle: Path) -> None:
+    log = read_table(bundle, "log")
+    timed = log["time_ns"].is_not_null().arg_true()
+    kept = log.head(int(timed[-1]) + 1 if timed.len() else 0)
+    write_log(list(kept.select("time_ns", "text").iter_rows()), bundle)
 
 
 def tables_from_guest(report: Report, console: bytes, bundle: Path, ready_pattern: str | None = None) -> Attributed:
@@ -115,9 +127,9 @@ def write_log(lines: Sequence[tuple[int | None, str]], bundle: Path) -> None:
     write_table("log", rows, bundle)
 
 
-def write_facts(report: Report, console: bytes, bundle: Path) -> None:
-    """Write the facts: what the guest reported, and what its console says."""
-    facts = facts_from_report(report, console.decode(errors="replace"))
+def write_facts(report: Report, bundle: Path) -> None:
+    """Write the facts: what the guest reported, and what the log, written before, says."""
+    facts = facts_from_report(report, "\n".join(read_table(bundle, "log")["text"]))
     rows: dict[str, list[object]] = {"fact": [name for name, _ in facts], "value": [value for _, value in facts]}
     write_table("facts", rows, bundle)
 

@@ -90,23 +90,30 @@ def planned_command(options: RecordOptions, progress: Progress | None = None) ->
 
 
 def _boot(inputs: Inputs, files: RunFiles, bundle: Path, progress: Progress) -> _Booted:
-    recipe = inputs.recipe
-    if recipe.live:
-        live = boot_live(inputs, files, bundle, progress)
-        outcome, attributed, accelerator = live.outcome, live.attributed, live.accelerator
-        report = read_report(outcome.report)
-        missing = [] if report.complete or not recipe.guest_helper else ["the guest's report"]
+    live = boot_live(inputs, files, bundle, progress) if inputs.recipe.live else None
+    outcome = live.outcome if live is not None else run_exact(inputs, files, progress)
+    report = read_report(outcome.report)
+    missing = _missing(inputs, outcome, report)
+    if live is not None:
+        attributed, accelerator = live.attributed, live.accelerator
     else:
-        outcome = run_exact(inputs, files, progress)
-        report = read_report(outcome.report)
-        missing = [] if report.complete or not recipe.guest_helper else ["the guest's report"]
         attributed, accelerator = _attribute(inputs, files, bundle, outcome, report, missing), "tcg"
-    if recipe.guest_helper:
-        missing += [f"of the guest's report: {problem}" for problem in report.problems if report.records]
-    write_facts(report, outcome.console, bundle)
+    write_facts(report, bundle)
     for path in (files.status, files.plugin_config):
         path.unlink(missing_ok=True)
     return _Booted(outcome, report, attributed, accelerator, missing)
+
+
+def _missing(inputs: Inputs, outcome: Outcome, report: Report) -> list[str]:
+    """What the evidence lacks, in words."""
+    missing = [] if outcome.reason is None else [f"the boot from its failure on ({outcome.reason})"]
+    if not inputs.recipe.guest_helper:
+        missing.append("the guest's report: nothing in this guest writes one")
+    elif not report.records:
+        missing.append("the guest's report")
+    else:
+        missing += [f"of the guest's report: {problem}" for problem in report.problems]
+    return missing
 
 
 def run_exact(inputs: Inputs, files: RunFiles, progress: Progress | None = None) -> Outcome:
@@ -131,7 +138,7 @@ def _attribute(
     inputs: Inputs, files: RunFiles, bundle: Path, outcome: Outcome, report: Report, missing: list[str]
 ) -> Attributed:
     if inputs.plugin is not None and files.profile.is_file():
-        return tables_from_profile(files, report, bundle)
+        return tables_from_profile(files, report, bundle, cut_log=outcome.reason in (None, "virtual_timeout"))
     if inputs.plugin is not None:
         if outcome.reason is None:
             raise LabError("the plugin left no profile", where=str(inputs.plugin), hint="run `firstlight doctor`")

@@ -21,6 +21,8 @@ AFTER_READY_S = 120.0
 QUIET_S = 1.0
 """A panicked guest is left so long after its last console byte, for the lines that follow the panic."""
 _QUIET_AT_MOST_S = 15.0
+_LINE_AT_MOST_S = 2.0
+"""A prompt such as `login: ` never ends its line."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +119,7 @@ def _watch(
             return _verdict(process, console, files, watch, status)
         if not watch.profile:
             if console.ready_line is not None:
-                return _come_up(process, watch)
+                return _come_up(process, console, watch)
             if console.panicked:
                 _leave_until_quiet(process, console)
                 return "panic", _panic_line(console, files)
@@ -152,7 +154,7 @@ def _verdict(
 ) -> tuple[str | None, str]:
     """The verdict of a plugin's final state, once the guest had the time that this state needs."""
     if status.state == "ready":
-        return _come_up(process, watch)
+        return _come_up(process, console, watch)
     if status.state == "panic":
         _leave_until_quiet(process, console)
         return "panic", _panic_line(console, files) or status.detail
@@ -160,6 +162,8 @@ def _verdict(
         ended = process.wait(10.0)
         if ended is not None:
             return _after_exit(ended, console, files, watch)
+    if status.state == "timeout":
+        _leave_until_line_end(process, console)
     return _reason(status)
 
 
@@ -171,14 +175,25 @@ def _reason(status: Status) -> tuple[str | None, str]:
     return reasons.get(status.state, "plugin"), status.detail or default or f"the plugin ended as `{status.state}`"
 
 
-def _come_up(process: Process, watch: Watch) -> tuple[None, str]:
+def _come_up(process: Process, console: Console, watch: Watch) -> tuple[None, str]:
     """Leave a guest that came up the time for its report and its power-off.
 
-    It powers off by itself: ending it before would cut its console at an instant that depends on the host.
+    It powers off by itself: ending it before would cut its console at an instant that depends on the host. One that
+    does not is left the time to finish its line, so that this line is the same each time.
     """
     if watch.report:
         process.wait(AFTER_READY_S)
+    else:
+        _leave_until_line_end(process, console)
     return None, ""
+
+
+def _leave_until_line_end(process: Process, console: Console) -> None:
+    until = process.running_s + _LINE_AT_MOST_S
+    while process.wait(_POLL_S) is None and process.running_s < until:
+        console.poll()
+        if console.at_line_end:
+            return
 
 
 def _leave_until_quiet(process: Process, console: Console) -> None:
