@@ -59,18 +59,13 @@ impl Config {
             if line.is_empty() || line.starts_with('#') {
                 continue;
             }
-            config.set(line).map_err(|problem| Error::Config {
-                line: index + 1,
-                problem,
-            })?;
+            config.set(line).map_err(|problem| Error::Config { line: index + 1, problem })?;
         }
         Ok(config)
     }
 
     fn set(&mut self, line: &str) -> std::result::Result<(), String> {
-        let (key, value) = line
-            .split_once('=')
-            .ok_or_else(|| format!("`{line}` is not `key=value`"))?;
+        let (key, value) = line.split_once('=').ok_or_else(|| format!("`{line}` is not `key=value`"))?;
         let (key, value) = (key.trim(), value.trim());
         if value.is_empty() {
             return Err(format!("`{key}` has no value"));
@@ -130,10 +125,7 @@ mod tests {
                     report=/dev/ttyS2\nscript=/s\nunit=no\n";
         let config = Config::parse(text).unwrap();
         assert_eq!(config.action, Action::Symbols);
-        assert_eq!(
-            config.modules,
-            [PathBuf::from("/a.ko"), PathBuf::from("/b.ko")]
-        );
+        assert_eq!(config.modules, [PathBuf::from("/a.ko"), PathBuf::from("/b.ko")]);
         assert_eq!(config.root, Some(PathBuf::from("/dev/pmem0")));
         assert_eq!(config.root_type, "ext2");
         assert_eq!(config.init, PathBuf::from("/init"));
@@ -145,21 +137,12 @@ mod tests {
     #[test]
     fn what_means_nothing_is_refused_with_its_line() {
         for (text, message) in [
-            (
-                "action=boot\nrot=/dev/pmem0",
-                "configuration line 2: unknown key `rot`",
-            ),
+            ("action=boot\nrot=/dev/pmem0", "configuration line 2: unknown key `rot`"),
             ("action=fly", "configuration line 1: unknown action `fly`"),
             ("root", "configuration line 1: `root` is not `key=value`"),
             ("root=", "configuration line 1: `root` has no value"),
-            (
-                "module=a.ko",
-                "configuration line 1: `module` needs an absolute path, not `a.ko`",
-            ),
-            (
-                "unit=maybe",
-                "configuration line 1: `unit` is `yes` or `no`, not `maybe`",
-            ),
+            ("module=a.ko", "configuration line 1: `module` needs an absolute path, not `a.ko`"),
+            ("unit=maybe", "configuration line 1: `unit` is `yes` or `no`, not `maybe`"),
         ] {
             assert_eq!(Config::parse(text).unwrap_err().to_string(), message);
         }

@@ -58,10 +58,6 @@ pub trait Context<T> {
 
 impl<T, E: Into<std::io::Error>> Context<T> for std::result::Result<T, E> {
     fn context(self, action: &'static str, path: impl Into<PathBuf>) -> Result<T> {
-        self.map_err(|source| Error::System {
-            action,
-            path: path.into(),
-            source: source.into(),
-        })
+        self.map_err(|source| Error::System { action, path: path.into(), source: source.into() })
     }
 }

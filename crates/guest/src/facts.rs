@@ -21,10 +21,7 @@ const FILES: [(&str, &str); 6] = [
 const LINES: [(&str, &str); 3] = [
     ("kernel.command_line", "/proc/cmdline"),
     ("kernel.tainted", "/proc/sys/kernel/tainted"),
-    (
-        "clocksource.current",
-        "/sys/devices/system/clocksource/clocksource0/current_clocksource",
-    ),
+    ("clocksource.current", "/sys/devices/system/clocksource/clocksource0/current_clocksource"),
 ];
 
 /// Writes every record about the kernel. `clock_ns` is CLOCK_MONOTONIC at the ready mark.
@@ -56,11 +53,7 @@ fn devices(buses: &Path) -> String {
         let folder = buses.join(&bus).join("devices");
         for device in names(&folder) {
             let driver = fs::read_link(folder.join(&device).join("driver")).unwrap_or_default();
-            let driver = driver
-                .file_name()
-                .unwrap_or_default()
-                .to_string_lossy()
-                .into_owned();
+            let driver = driver.file_name().unwrap_or_default().to_string_lossy().into_owned();
             lines.push(format!("{bus}\t{device}\t{driver}\n"));
         }
     }
@@ -72,20 +65,13 @@ fn names(folder: &Path) -> Vec<String> {
     let Ok(entries) = fs::read_dir(folder) else {
         return Vec::new();
     };
-    entries
-        .flatten()
-        .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .collect()
+    entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
 /// The kernel's log to its present end: each read of `/dev/kmsg` gives one record.
 fn kernel_log() -> Vec<u8> {
     let flags = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap_or_default();
-    let Ok(mut file) = OpenOptions::new()
-        .read(true)
-        .custom_flags(flags)
-        .open("/dev/kmsg")
-    else {
+    let Ok(mut file) = OpenOptions::new().read(true).custom_flags(flags).open("/dev/kmsg") else {
         return Vec::new();
     };
     let mut log = Vec::new();
@@ -105,10 +91,7 @@ fn kernel_log() -> Vec<u8> {
 fn module_symbols() -> Vec<u8> {
     let all = fs::read("/proc/kallsyms").unwrap_or_default();
     let lines = all.split_inclusive(|byte| *byte == b'\n');
-    lines
-        .filter(|line| line.windows(2).any(|pair| pair == b"\t["))
-        .collect::<Vec<_>>()
-        .concat()
+    lines.filter(|line| line.windows(2).any(|pair| pair == b"\t[")).collect::<Vec<_>>().concat()
 }
 
 #[cfg(test)]
@@ -118,25 +101,13 @@ mod tests {
 
     #[test]
     fn devices_are_listed_by_bus_with_their_driver_sorted() {
-        let folder =
-            std::env::temp_dir().join(format!("firstlight-devices-{}", std::process::id()));
-        for device in [
-            "pci/devices/0000:00:02.0",
-            "pci/devices/0000:00:01.0",
-            "acpi/devices/PNP0501:00",
-        ] {
+        let folder = std::env::temp_dir().join(format!("firstlight-devices-{}", std::process::id()));
+        for device in ["pci/devices/0000:00:02.0", "pci/devices/0000:00:01.0", "acpi/devices/PNP0501:00"] {
             fs::create_dir_all(folder.join(device)).unwrap();
         }
-        symlink(
-            "../../drivers/ahci",
-            folder.join("pci/devices/0000:00:01.0/driver"),
-        )
-        .unwrap();
+        symlink("../../drivers/ahci", folder.join("pci/devices/0000:00:01.0/driver")).unwrap();
         let listed = devices(&folder);
         fs::remove_dir_all(&folder).unwrap();
-        assert_eq!(
-            listed,
-            "acpi\tPNP0501:00\t\npci\t0000:00:01.0\tahci\npci\t0000:00:02.0\t\n"
-        );
+        assert_eq!(listed, "acpi\tPNP0501:00\t\npci\t0000:00:01.0\tahci\npci\t0000:00:02.0\t\n");
     }
 }

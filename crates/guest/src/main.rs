@@ -42,10 +42,7 @@ fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
     match (arguments.next(), arguments.next(), arguments.next()) {
         (Some(verb), port, None) if verb == "ready" => {
-            ready(
-                &port.map_or_else(|| Config::default().report, PathBuf::from),
-                None,
-            );
+            ready(&port.map_or_else(|| Config::default().report, PathBuf::from), None);
             power_off()
         }
         _ => {
@@ -60,9 +57,7 @@ fn first_process() -> ! {
     let mut config = Config::default();
     if let Err(error) = run(&mut config) {
         say(&format!("error: {error}"));
-        let outcome = write_report(&config.report, |report| {
-            report.record("error", error.to_string().as_bytes())
-        });
+        let outcome = write_report(&config.report, |report| report.record("error", error.to_string().as_bytes()));
         tell(outcome);
     }
     power_off()
@@ -79,28 +74,18 @@ fn run(config: &mut Config) -> Result<()> {
     if let Some(device) = &config.root {
         return Err(switch_root::switch(config, device));
     }
-    let failure = config
-        .script
-        .as_deref()
-        .and_then(|script| run_script(script).err());
+    let failure = config.script.as_deref().and_then(|script| run_script(script).err());
     ready(&config.report, failure.as_ref());
     Ok(())
 }
 
 /// The user land of an initramfs is one shell script; that it failed is told after the mark.
 fn run_script(script: &Path) -> Result<()> {
-    let status = Command::new("/bin/sh")
-        .arg(script)
-        .env("PATH", "/bin")
-        .status()
-        .context("run", script)?;
+    let status = Command::new("/bin/sh").arg(script).env("PATH", "/bin").status().context("run", script)?;
     if status.success() {
         Ok(())
     } else {
-        Err(Error::Script {
-            path: script.to_owned(),
-            status,
-        })
+        Err(Error::Script { path: script.to_owned(), status })
     }
 }
 
@@ -118,17 +103,12 @@ fn ready(port: &Path, failure: Option<&Error>) {
         if let Some(units) = systemd::failed_units() {
             report.record("systemd.failed", &units)?;
         }
-        failure.map_or(Ok(()), |error| {
-            report.record("error", error.to_string().as_bytes())
-        })
+        failure.map_or(Ok(()), |error| report.record("error", error.to_string().as_bytes()))
     });
     tell(outcome);
 }
 
-fn write_report(
-    port: &Path,
-    records: impl FnOnce(&mut Writer<Port>) -> io::Result<()>,
-) -> Result<()> {
+fn write_report(port: &Path, records: impl FnOnce(&mut Writer<Port>) -> io::Result<()>) -> Result<()> {
     let write = |port: Port| {
         let mut report = Writer::new(port)?;
         records(&mut report)?;

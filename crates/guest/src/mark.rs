@@ -63,10 +63,7 @@ mod tests {
         let binary = std::fs::read(std::env::current_exe().unwrap()).unwrap();
         for number in 1..=3_u8 {
             let bytes = [0x0f, 0x1f, 0x84, 0x00, number, 0x00, 0x46, 0x4c];
-            assert!(
-                binary.windows(8).any(|window| window == bytes),
-                "mark {number}"
-            );
+            assert!(binary.windows(8).any(|window| window == bytes), "mark {number}");
         }
     }
 }

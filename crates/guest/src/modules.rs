@@ -28,11 +28,6 @@ mod tests {
     #[test]
     fn a_missing_module_is_named() {
         let error = load_all(&[PathBuf::from("/no/such/module.ko")]).unwrap_err();
-        assert!(
-            error
-                .to_string()
-                .starts_with("cannot open `/no/such/module.ko`:"),
-            "{error}"
-        );
+        assert!(error.to_string().starts_with("cannot open `/no/such/module.ko`:"), "{error}");
     }
 }

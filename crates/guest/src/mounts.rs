@@ -18,21 +18,11 @@ pub fn mount_kernel_file_systems() -> Result<()> {
     mount_one("sysfs", "/sys", plain, None)?;
     mount_one("devtmpfs", "/dev", MountFlags::NOSUID, Some(c"mode=0755"))?;
     // Not `noexec`: the helper itself is executed from here once the root is switched.
-    mount_one(
-        "tmpfs",
-        "/run",
-        MountFlags::NOSUID | MountFlags::NODEV,
-        Some(c"mode=0755"),
-    )
+    mount_one("tmpfs", "/run", MountFlags::NOSUID | MountFlags::NODEV, Some(c"mode=0755"))
 }
 
 /// A kernel with CONFIG_DEVTMPFS_MOUNT has mounted `/dev` already; that is as good.
-fn mount_one(
-    kind: &'static str,
-    target: &'static str,
-    flags: MountFlags,
-    data: Option<&CStr>,
-) -> Result<()> {
+fn mount_one(kind: &'static str, target: &'static str, flags: MountFlags, data: Option<&CStr>) -> Result<()> {
     if !Path::new(target).exists() {
         std::fs::create_dir(target).context("create", target)?;
     }

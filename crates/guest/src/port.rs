@@ -18,12 +18,7 @@ impl Port {
         // `O_NOCTTY`: the first process must not come under a terminal's signals. The write end of a port that has no
         // carrier would block without CLOCAL, which the kernel sets for serial ports at boot.
         let flags = i32::try_from(rustix::fs::OFlags::NOCTTY.bits()).unwrap_or_default();
-        let file = OpenOptions::new()
-            .write(true)
-            .read(true)
-            .custom_flags(flags)
-            .open(path)
-            .context("open", path)?;
+        let file = OpenOptions::new().write(true).read(true).custom_flags(flags).open(path).context("open", path)?;
         if isatty(&file) {
             let mut attributes = tcgetattr(&file).context("configure", path)?;
             attributes.make_raw();

@@ -16,9 +16,7 @@ impl<W: Write> Writer<W> {
 
     /// Writes one record. Its name is one of the fixed names of the format.
     pub fn record(&mut self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        debug_assert!(name
-            .bytes()
-            .all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'_' | b'-')));
+        debug_assert!(name.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'_' | b'-')));
         writeln!(self.out, "{name} {}", bytes.len())?;
         self.out.write_all(bytes)?;
         self.out.write_all(b"\n")

@@ -27,11 +27,7 @@ pub fn switch(config: &Config, device: &Path) -> Error {
     }
     give(Mark::SwitchRoot);
     let source = Command::new(&config.init).exec();
-    Error::System {
-        action: "execute",
-        path: config.init.clone(),
-        source,
-    }
+    Error::System { action: "execute", path: config.init.clone(), source }
 }
 
 fn enter(config: &Config, device: &Path) -> Result<()> {
@@ -39,14 +35,7 @@ fn enter(config: &Config, device: &Path) -> Result<()> {
     if !Path::new(NEW_ROOT).exists() {
         fs::create_dir(NEW_ROOT).context("create", NEW_ROOT)?;
     }
-    mount(
-        device,
-        NEW_ROOT,
-        config.root_type.as_str(),
-        MountFlags::empty(),
-        None,
-    )
-    .context("mount", device)?;
+    mount(device, NEW_ROOT, config.root_type.as_str(), MountFlags::empty(), None).context("mount", device)?;
     copy_helper()?;
     let command_line = fs::read_to_string("/proc/cmdline").unwrap_or_default();
     for point in KERNEL_MOUNTS {
@@ -70,10 +59,7 @@ fn wait_for(device: &Path) -> Result<()> {
         }
         std::thread::sleep(POLL);
     }
-    Err(Error::NoRoot {
-        path: device.to_owned(),
-        seconds: WAIT_SECONDS,
-    })
+    Err(Error::NoRoot { path: device.to_owned(), seconds: WAIT_SECONDS })
 }
 
 fn copy_helper() -> Result<()> {
@@ -94,9 +80,7 @@ fn carry(point: &str) -> Result<()> {
 
 /// Inside the new root. A link that leads nowhere counts as missing.
 fn init_is_systemd(init: &Path) -> Result<bool> {
-    let real = fs::canonicalize(init).map_err(|_| Error::NoInit {
-        path: init.to_owned(),
-    })?;
+    let real = fs::canonicalize(init).map_err(|_| Error::NoInit { path: init.to_owned() })?;
     Ok(real.file_name().is_some_and(|name| name == "systemd"))
 }
 

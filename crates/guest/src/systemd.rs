@@ -27,13 +27,8 @@ pub fn prepare(report: &Path, command_line: &str) -> Result<()> {
 
 /// The target that the boot shall reach: the last `systemd.unit=` of the command line counts, as for systemd.
 fn target(command_line: &str) -> &str {
-    let mut asked = command_line
-        .split_ascii_whitespace()
-        .filter_map(|word| word.strip_prefix("systemd.unit="));
-    asked
-        .next_back()
-        .filter(|name| !name.is_empty() && !name.contains('/'))
-        .unwrap_or("default.target")
+    let mut asked = command_line.split_ascii_whitespace().filter_map(|word| word.strip_prefix("systemd.unit="));
+    asked.next_back().filter(|name| !name.is_empty() && !name.contains('/')).unwrap_or("default.target")
 }
 
 /// Without default dependencies a target does not wait for the units it wants; so this one can wait for the target.
@@ -49,13 +44,7 @@ fn unit_text(target: &str, report: &Path) -> String {
 pub fn failed_units() -> Option<Vec<u8>> {
     let answer = Path::new("/run/firstlight/failed");
     let mut child = Command::new("systemctl")
-        .args([
-            "list-units",
-            "--failed",
-            "--plain",
-            "--no-legend",
-            "--no-pager",
-        ])
+        .args(["list-units", "--failed", "--plain", "--no-legend", "--no-pager"])
         .env("SYSTEMD_COLORS", "0")
         .stdin(Stdio::null())
         .stdout(File::create(answer).ok()?)
@@ -65,13 +54,7 @@ pub fn failed_units() -> Option<Vec<u8>> {
     let start = Instant::now();
     while start.elapsed() < ANSWER_WITHIN {
         match child.try_wait() {
-            Ok(Some(status)) => {
-                return if status.success() {
-                    fs::read(answer).ok()
-                } else {
-                    None
-                }
-            }
+            Ok(Some(status)) => return if status.success() { fs::read(answer).ok() } else { None },
             Ok(None) => std::thread::sleep(Duration::from_millis(5)),
             Err(_) => return None,
         }
@@ -87,25 +70,13 @@ mod tests {
     #[test]
     fn the_unit_waits_for_the_default_target() {
         let text = unit_text(target("console=ttyS0 quiet"), Path::new("/dev/ttyS1"));
-        assert!(
-            text.contains("\nDefaultDependencies=no\nAfter=default.target\n"),
-            "{text}"
-        );
-        assert!(
-            text.ends_with("ExecStart=/run/firstlight/guest ready /dev/ttyS1\n"),
-            "{text}"
-        );
+        assert!(text.contains("\nDefaultDependencies=no\nAfter=default.target\n"), "{text}");
+        assert!(text.ends_with("ExecStart=/run/firstlight/guest ready /dev/ttyS1\n"), "{text}");
     }
 
     #[test]
     fn the_target_of_the_command_line_counts() {
-        assert_eq!(
-            target("systemd.unit=a.target systemd.unit=rescue.target"),
-            "rescue.target"
-        );
-        assert_eq!(
-            target("systemd.unit=../evil systemd.unit="),
-            "default.target"
-        );
+        assert_eq!(target("systemd.unit=a.target systemd.unit=rescue.target"), "rescue.target");
+        assert_eq!(target("systemd.unit=../evil systemd.unit="), "default.target");
     }
 }

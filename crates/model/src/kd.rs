@@ -15,7 +15,11 @@ pub type RowName = (String, Option<String>, String);
 ///
 /// [`ModelError::NotFound`] for a phase or function that the bundle does not have, [`ModelError::Inconsistent`] when
 /// its tables contradict one another, and what [`read`] says.
-pub fn bundle_kd(bundle: &Path, phase: Option<&str>, under: Option<&str>) -> Result<Vec<(RowName, KdRow, Option<String>)>, ModelError> {
+pub fn bundle_kd(
+    bundle: &Path,
+    phase: Option<&str>,
+    under: Option<&str>,
+) -> Result<Vec<(RowName, KdRow, Option<String>)>, ModelError> {
     let tree = Tree::read(bundle)?;
     let nodes = match phase {
         Some(phase) => tree.in_phase(bundle, phase)?,
@@ -99,7 +103,8 @@ impl Tree {
         for index in (0..numbers.len()).filter(|index| phases[*index].as_deref() == Some(wanted)) {
             found = true;
             let number = numbers[index].and_then(|number| usize::try_from(number).ok());
-            let node = number.and_then(|number| nodes.get_mut(number)).ok_or(ModelError::Inconsistent("phase_calls"))?;
+            let node =
+                number.and_then(|number| nodes.get_mut(number)).ok_or(ModelError::Inconsistent("phase_calls"))?;
             node.calls += count(calls[index]);
             node.self_instructions += count(own[index]);
             node.self_ns += count(own_ns[index]);

@@ -3,8 +3,8 @@
 use crate::invariants::{check, Invariant};
 use crate::table::{integers, texts, write, Values};
 use crate::ModelError;
-use firstlight_profile::recording::{Instant, Recording, State};
-use firstlight_profile::tree::{totals, Kind};
+use firstlight_profile::recording::{merged, Instant, Recording, State};
+use firstlight_profile::tree::{totals, CallTree, Kind, Node, ROOT};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -32,12 +32,18 @@ pub struct Summary {
 /// # Errors
 ///
 /// [`ModelError::Profile`] or [`ModelError::File`] when the evidence cannot be read, or what [`write`] says.
-pub fn convert(profile: &Path, console: Option<&Path>, modules: Option<&Path>, bundle: &Path) -> Result<Summary, ModelError> {
-    let recording = Recording::decode(&bytes(profile)?)
-        .map_err(|error| ModelError::Profile { path: profile.to_owned(), error })?;
+pub fn convert(
+    profile: &Path,
+    console: Option<&Path>,
+    modules: Option<&Path>,
+    bundle: &Path,
+) -> Result<Summary, ModelError> {
+    let decoded = Recording::decode(&bytes(profile)?);
+    let mut recording = decoded.map_err(|error| ModelError::Profile { path: profile.to_owned(), error })?;
     let text = |path: Option<&Path>| path.map(bytes).transpose().map(Option::unwrap_or_default);
     let console = text(console)?;
     let modules = ModuleSymbols::parse(&String::from_utf8_lossy(&text(modules)?));
+    gather_nameless(&mut recording, &modules);
     let clock = Clock { shift: recording.icount_shift };
     write_marks(&recording, clock, bundle)?;
     write_spans(&recording, clock, &modules, bundle)?;
@@ -93,9 +99,40 @@ impl ModuleSymbols {
     fn name(&self, address: u64) -> (String, Option<String>, Option<Kind>) {
         match self.0.get(&address) {
             Some((name, module)) => (name.clone(), Some(module.clone()), None),
-            None => (format!("{address:#x}"), None, Some(Kind::Unknown)),
+            None => (NAMELESS.to_owned(), None, Some(Kind::Unknown)),
         }
     }
+}
+
+/// The row of kernel code that no symbol covers: generated code, and modules' code that was freed.
+const NAMELESS: &str = "[kernel without symbol]";
+
+/// Makes one function of all those that have an address but no name, so that they share a row under each caller.
+fn gather_nameless(recording: &mut Recording, modules: &ModuleSymbols) {
+    let Some(row) = recording.functions.iter().position(|function| function.name == NAMELESS) else { return };
+    let nameless = |function: u32| {
+        let function = &recording.functions[function as usize];
+        function.name.is_empty() && !modules.0.contains_key(&function.address)
+    };
+    let mut tree = CallTree::new(recording.nodes[0].function);
+    let mut moved = vec![ROOT; recording.nodes.len()];
+    let mut nodes = Vec::with_capacity(recording.nodes.len());
+    for (index, node) in recording.nodes.iter().enumerate().skip(1) {
+        let (function, kind) =
+            if nameless(node.function) { (row as u32, Kind::Unknown) } else { (node.function, node.kind) };
+        moved[index] = tree.child(moved[node.parent as usize], function, kind);
+    }
+    nodes.extend(tree.nodes().iter().map(|node| Node { calls: 0, self_instructions: 0, ..*node }));
+    for (node, moved) in recording.nodes.iter().zip(&moved) {
+        let node_moved: &mut Node = &mut nodes[*moved as usize];
+        node_moved.calls += node.calls;
+        node_moved.self_instructions += node.self_instructions;
+    }
+    for row in &mut recording.phases {
+        row.node = moved[row.node as usize];
+    }
+    recording.phases = merged(&recording.phases);
+    recording.nodes = nodes;
 }
 
 fn name(recording: &Recording, modules: &ModuleSymbols, function: u32) -> (String, Option<String>, Option<Kind>) {
@@ -149,11 +186,17 @@ fn write_spans(recording: &Recording, clock: Clock, modules: &ModuleSymbols, bun
         .collect();
     let phase_count = rows.len();
     for span in &recording.spans {
+        let function = recording.functions.get(span.function as usize);
+        let address = function.filter(|function| function.name.is_empty()).map(|function| function.address);
         let within = rows[..phase_count].iter().rposition(|phase| phase.start.instructions <= span.start.instructions);
         rows.push(SpanRow {
             parent: within.and_then(|index| i64::try_from(index).ok()),
             kind: "initcall",
-            name: name(recording, modules, span.function).0,
+            // Modules' initcalls are freed before their symbols can be read; the address at least tells them apart.
+            name: match (name(recording, modules, span.function).0, address) {
+                (name, Some(address)) if name == NAMELESS => format!("{address:#x}"),
+                (name, _) => name,
+            },
             track: format!("task {}", span.task),
             level: Some(span.level.clone()),
             start: span.start,
@@ -206,7 +249,11 @@ fn write_calls(recording: &Recording, clock: Clock, modules: &ModuleSymbols, bun
             (
                 "parent",
                 Values::Int64(
-                    nodes.iter().enumerate().map(|(index, node)| (index > 0).then_some(i64::from(node.parent))).collect(),
+                    nodes
+                        .iter()
+                        .enumerate()
+                        .map(|(index, node)| (index > 0).then_some(i64::from(node.parent)))
+                        .collect(),
                 ),
             ),
             ("function", texts(nodes.iter().map(|node| of(&node.function).0))),

@@ -39,7 +39,14 @@ const fn maybe(column: ColumnSchema) -> ColumnSchema {
 pub const TABLES: [(&str, &[ColumnSchema]); 7] = [
     (
         "marks",
-        &[text("mark"), int("time_ns"), maybe(int("instructions")), maybe(int("idle_ns")), text("source"), text("detail")],
+        &[
+            text("mark"),
+            int("time_ns"),
+            maybe(int("instructions")),
+            maybe(int("idle_ns")),
+            text("source"),
+            text("detail"),
+        ],
     ),
     (
         "spans",

@@ -167,7 +167,8 @@ pub fn read(table: &str, bundle: &Path) -> Result<Vec<Values>, ModelError> {
 }
 
 fn append(table: &str, column: &ColumnSchema, batch: &RecordBatch, values: &mut Values) -> Result<(), ModelError> {
-    let wrong = |what: &str| ModelError::Columns { table: table.to_owned(), what: format!("column `{}` {what}", column.name) };
+    let wrong =
+        |what: &str| ModelError::Columns { table: table.to_owned(), what: format!("column `{}` {what}", column.name) };
     let array = batch.column_by_name(column.name).ok_or_else(|| wrong("is missing"))?;
     match values {
         Values::Int64(values) => {
@@ -183,7 +184,7 @@ fn append(table: &str, column: &ColumnSchema, batch: &RecordBatch, values: &mut 
                 values.extend(array.iter().map(text));
             } else if let Some(array) = array.as_string_view_opt() {
                 values.extend(array.iter().map(text));
-            } else if array.len() > 0 {
+            } else if !array.is_empty() {
                 return Err(wrong("is not text"));
             }
         }

@@ -58,7 +58,11 @@ static ACCESSES: CountCell = CountCell(std::cell::UnsafeCell::new(0));
 // How to have every instruction counted: the old way adds to an address, the new one to a scoreboard.
 enum Counter {
     Address(AddToAddress, *mut u64),
-    Scoreboard(extern "C" fn(*mut Instruction, c_int, Entry, u64), Entry, extern "C" fn(*mut c_void, u32) -> *mut c_void),
+    Scoreboard(
+        extern "C" fn(*mut Instruction, c_int, Entry, u64),
+        Entry,
+        extern "C" fn(*mut c_void, u32) -> *mut c_void,
+    ),
 }
 
 /// The address of a symbol of the running program, if it has it.
@@ -126,7 +130,8 @@ impl Api {
             instruction_size: function!(c"qemu_plugin_insn_size").ok_or("qemu_plugin_insn_size")?,
             instruction_address: function!(c"qemu_plugin_insn_vaddr").ok_or("qemu_plugin_insn_vaddr")?,
             instruction_data: symbol(c"qemu_plugin_insn_data").ok_or("qemu_plugin_insn_data")?,
-            on_block: function!(c"qemu_plugin_register_vcpu_tb_exec_cb").ok_or("qemu_plugin_register_vcpu_tb_exec_cb")?,
+            on_block: function!(c"qemu_plugin_register_vcpu_tb_exec_cb")
+                .ok_or("qemu_plugin_register_vcpu_tb_exec_cb")?,
             on_instruction: function!(c"qemu_plugin_register_vcpu_insn_exec_cb")
                 .ok_or("qemu_plugin_register_vcpu_insn_exec_cb")?,
             on_access: function!(c"qemu_plugin_register_vcpu_mem_cb").ok_or("qemu_plugin_register_vcpu_mem_cb")?,

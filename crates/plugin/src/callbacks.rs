@@ -42,7 +42,12 @@ fn unpack(data: *mut c_void) -> (u32, u64) {
 ///
 /// As QEMU calls it: `argv` holds `argc` strings.
 #[no_mangle]
-pub unsafe extern "C" fn qemu_plugin_install(id: u64, _info: *const c_void, argc: c_int, argv: *const *const c_char) -> c_int {
+pub unsafe extern "C" fn qemu_plugin_install(
+    id: u64,
+    _info: *const c_void,
+    argc: c_int,
+    argv: *const *const c_char,
+) -> c_int {
     let config = match Config::from_arguments(&unsafe { arguments(argc, argv) }) {
         Ok(config) => config,
         Err(error) => {
@@ -60,7 +65,14 @@ pub unsafe extern "C" fn qemu_plugin_install(id: u64, _info: *const c_void, argc
         }
         Err((status, error)) => {
             let detail = error.to_string();
-            status.write(&Status { state: "error", phase: "", instructions: 0, virtual_ns: 0, idle_ns: 0, detail: &detail });
+            status.write(&Status {
+                state: "error",
+                phase: "",
+                instructions: 0,
+                virtual_ns: 0,
+                idle_ns: 0,
+                detail: &detail,
+            });
             eprintln!("firstlight: {error}");
             1
         }

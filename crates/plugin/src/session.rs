@@ -75,9 +75,8 @@ impl Session {
     }
 
     fn parts(config: &Config) -> Result<(Api, Clock, SymbolTable, Tracker, Console), ConfigError> {
-        let read = |path: &Path| {
-            std::fs::read(path).map_err(|error| ConfigError::Read { path: path.to_owned(), error })
-        };
+        let read =
+            |path: &Path| std::fs::read(path).map_err(|error| ConfigError::Read { path: path.to_owned(), error });
         let symbols = SymbolTable::parse(&String::from_utf8_lossy(&read(&config.symbols)?));
         if symbols.functions().is_empty() {
             return Err(ConfigError::NoFunctions(config.symbols.clone()));
@@ -106,7 +105,6 @@ impl Session {
             Request::None => {}
             Request::NewPhase => {
                 self.tracker.idle(self.clock.idle_ns(), now);
-                self.copy(now);
                 self.report("running", "", now);
             }
             Request::NameTask => {
@@ -170,7 +168,7 @@ impl Session {
         }
         self.tracker.idle(self.clock.idle_ns(), now);
         self.frozen = true;
-        let mut recording = self.tracker.snapshot(state, now);
+        let recording = self.tracker.snapshot(state, now);
         let name = match state {
             State::Running => "running",
             State::Ready => "ready",
@@ -178,7 +176,7 @@ impl Session {
             State::Timeout => "timeout",
             State::Stopped => "stopped",
         };
-        match self.write(&mut recording) {
+        match self.write(recording) {
             Ok(()) => self.report(name, "", now),
             Err(error) => self.report("error", &error, now),
         }
@@ -198,16 +196,16 @@ impl Session {
 
     fn copy(&mut self, now: u64) {
         self.next_copy = now + INSTRUCTIONS_BETWEEN_COPIES;
-        let mut recording = self.tracker.snapshot(State::Running, now);
-        if let Err(error) = self.write(&mut recording) {
+        let recording = self.tracker.snapshot(State::Running, now);
+        if let Err(error) = self.write(recording) {
             self.fail(&error);
         }
     }
 
-    fn write(&self, recording: &mut Recording) -> Result<(), String> {
-        recording.plugin_api = self.api.version.unsigned_abs();
-        recording.clock = if self.clock.is_counted() { "counted" } else { "icount" }.to_owned();
-        recording.icount_shift = self.config.icount_shift;
+    fn write(&self, recording: Recording) -> Result<(), String> {
+        let clock = if self.clock.is_counted() { "counted" } else { "icount" }.to_owned();
+        let (plugin_api, icount_shift) = (self.api.version.unsigned_abs(), self.config.icount_shift);
+        let recording = Recording { plugin_api, clock, icount_shift, ..recording };
         let bytes = recording.encode().map_err(|error| error.to_string())?;
         let mut temporary = self.config.output.clone().into_os_string();
         temporary.push(".tmp");

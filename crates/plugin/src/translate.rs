@@ -2,8 +2,8 @@
 
 use crate::api::{Block, Instruction};
 use crate::callbacks::{
-    on_call, on_call_through, on_cold, on_console, on_decompressor, on_entry, on_kernel, on_leave_cold, on_leave_kernel,
-    on_mark, on_return, on_special, on_switch, on_unknown, pack,
+    on_call, on_call_through, on_cold, on_console, on_decompressor, on_entry, on_kernel, on_leave_cold,
+    on_leave_kernel, on_mark, on_return, on_special, on_switch, on_unknown, pack,
 };
 use crate::session::{Progress, Session, KERNEL_MAP};
 use firstlight_profile::instruction::{flow, Flow};
@@ -117,13 +117,7 @@ fn pops(session: &Session, block: *mut Block, length: usize, function: u32) {
 }
 
 // Only a block's last instruction moves control.
-fn end(
-    session: &mut Session,
-    instruction: *mut Instruction,
-    address: u64,
-    mapped: u64,
-    found: Option<&(u32, Symbol)>,
-) {
+fn end(session: &mut Session, instruction: *mut Instruction, address: u64, mapped: u64, found: Option<&(u32, Symbol)>) {
     let mut buffer = [0; 16];
     let at = session.api.instruction_address(instruction).wrapping_sub(address).wrapping_add(mapped);
     let bytes = session.api.bytes(instruction, &mut buffer);
@@ -131,8 +125,7 @@ fn end(
     let class = found.map_or(Class::Plain, |(_, symbol)| symbol.class);
     let data = pack(found.map_or(UNKNOWN, |(function, _)| *function), 0);
     let inside = |target: u64| {
-        target == next
-            || found.is_some_and(|(_, symbol)| (symbol.address + 1..symbol.end).contains(&target))
+        target == next || found.is_some_and(|(_, symbol)| (symbol.address + 1..symbol.end).contains(&target))
     };
     match flow(bytes, at) {
         // Calls that stay inside fill the return stack buffer or read the instruction pointer.

@@ -22,8 +22,7 @@ pub fn initcall(symbol: &str) -> Option<(&str, &'static str)> {
 }
 
 /// The levels in the order in which the kernel runs them (`init/main.c`, `initcall_levels`).
-pub const ORDER: [&str; 10] =
-    ["early", "pure", "core", "postcore", "arch", "subsys", "fs", "rootfs", "device", "late"];
+pub const ORDER: [&str; 10] = ["early", "pure", "core", "postcore", "arch", "subsys", "fs", "rootfs", "device", "late"];
 
 // Longer identifiers first: `4s` must not be read as `s` of some name.
 const LEVELS: [(&str, &str); 19] = [

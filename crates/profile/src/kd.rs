@@ -81,7 +81,8 @@ pub fn kd_table(nodes: &[KdNode], rows: usize, under: Option<usize>) -> Vec<KdRo
     edges.sort_unstable();
     for ((caller, callee), count) in edges {
         let larger = |than: usize| {
-            (table[callee].total_ns, table[callee].total_instructions) > (table[than].total_ns, table[than].total_instructions)
+            (table[callee].total_ns, table[callee].total_instructions)
+                > (table[than].total_ns, table[than].total_instructions)
         };
         if table[caller].max_sub.is_none_or(larger) {
             table[caller].max_sub = Some(callee);

@@ -226,9 +226,10 @@ impl Recording {
                 return damaged("a node names what is not there");
             }
         }
-        let rows = self.phases.iter().all(|row| {
-            (row.node as usize) < self.nodes.len() && (row.mark as usize) < self.marks.len()
-        });
+        let rows = self
+            .phases
+            .iter()
+            .all(|row| (row.node as usize) < self.nodes.len() && (row.mark as usize) < self.marks.len());
         let spans = self.spans.iter().all(|span| (span.function as usize) < functions);
         if rows && spans {
             Ok(())
@@ -236,4 +237,20 @@ impl Recording {
             damaged("a row names what is not there")
         }
     }
+}
+
+/// The rows of one node in one phase made one, in order of phase and node: a copy taken in the middle of a phase closes
+/// it early, and its rows come in two pieces.
+pub fn merged(rows: &[PhaseRow]) -> Vec<PhaseRow> {
+    let mut sorted = rows.to_vec();
+    sorted.sort_by_key(|row| (row.mark, row.node));
+    sorted.dedup_by(|later, first| {
+        let same = (later.mark, later.node) == (first.mark, first.node);
+        if same {
+            first.calls += later.calls;
+            first.self_instructions += later.self_instructions;
+        }
+        same
+    });
+    sorted
 }

@@ -70,7 +70,8 @@ impl SymbolTable {
         let mut levels: FxHashMap<&str, Vec<&'static str>> = FxHashMap::default();
         for line in text.lines() {
             let mut words = line.split_ascii_whitespace();
-            let (Some(address), Some(kind), Some(name), None) = (words.next(), words.next(), words.next(), words.next())
+            let (Some(address), Some(kind), Some(name), None) =
+                (words.next(), words.next(), words.next(), words.next())
             else {
                 continue;
             };
@@ -89,14 +90,19 @@ impl SymbolTable {
         Self::build(functions, data, &levels)
     }
 
-    fn build(mut functions: Vec<(u64, &str)>, data: FxHashMap<String, u64>, levels: &FxHashMap<&str, Vec<&'static str>>) -> Self {
+    fn build(
+        mut functions: Vec<(u64, &str)>,
+        data: FxHashMap<String, u64>,
+        levels: &FxHashMap<&str, Vec<&'static str>>,
+    ) -> Self {
         let bound = |name: &str| data.get(name).copied();
         let sections: Vec<(u64, u64)> = [("_text", "_etext"), ("_sinittext", "_einittext")]
             .iter()
             .filter_map(|(from, to)| Some((bound(from)?, bound(to)?)))
             .collect();
         let entry = bound("__entry_text_start").zip(bound("__entry_text_end"));
-        let section_end = |address: u64| sections.iter().find(|(from, to)| (*from..*to).contains(&address)).map(|s| s.1);
+        let section_end =
+            |address: u64| sections.iter().find(|(from, to)| (*from..*to).contains(&address)).map(|s| s.1);
         functions.retain(|(address, name)| section_end(*address).is_some() && !is_marker(name));
         functions.sort_by(|a, b| (a.0, a.1.len(), a.1).cmp(&(b.0, b.1.len(), b.1)));
         // An alias that names an entry must win over a shorter label at the same place.
@@ -170,8 +176,12 @@ fn class(name: &str, in_entry: bool) -> Class {
         "asm_load_gs_index" | "asm_cpu_bringup_and_idle" => Class::Plain,
         "entry_SYSCALL_64" | "entry_SYSCALL_compat" | "entry_SYSENTER_compat" | "entry_INT80_compat" => Class::Syscall,
         "asm_int80_emulation" => Class::Syscall,
-        "__x86_return_thunk" | "srso_return_thunk" | "srso_alias_return_thunk" | "retbleed_return_thunk"
-        | "its_return_thunk" | "__ret" => Class::ReturnThunk,
+        "__x86_return_thunk"
+        | "srso_return_thunk"
+        | "srso_alias_return_thunk"
+        | "retbleed_return_thunk"
+        | "its_return_thunk"
+        | "__ret" => Class::ReturnThunk,
         // Called, and return: functions in spite of where they stand.
         "error_entry" | "paranoid_entry" | "xen_error_entry" | "entry_ibpb" => Class::Plain,
         _ if name.starts_with("asm_sysvec_") => Class::Interrupt,
@@ -214,8 +224,15 @@ not a line at all
     fn aliases_become_one_function_and_bounds_none() {
         let table = SymbolTable::parse(TEXT);
         let names: Vec<&str> = table.functions().iter().map(|symbol| symbol.name.as_str()).collect();
-        let expected =
-            ["startup_64", "memcpy", "foo.cold", "entry_SYSCALL_64", "entry_SYSCALL_64_safe_stack", "asm_exc_page_fault", "net_dev_init"];
+        let expected = [
+            "startup_64",
+            "memcpy",
+            "foo.cold",
+            "entry_SYSCALL_64",
+            "entry_SYSCALL_64_safe_stack",
+            "asm_exc_page_fault",
+            "net_dev_init",
+        ];
         assert_eq!(names, expected);
     }
 

@@ -68,8 +68,8 @@ fn state_name(state: State) -> &'static str {
 /// `firstlight_model::table::write`.
 #[pyfunction]
 fn write_table(table: &str, columns: &Bound<'_, PyDict>, out_dir: PathBuf) -> PyResult<()> {
-    let schema = firstlight_model::schema::columns(table)
-        .ok_or_else(|| raised(ModelError::UnknownTable(table.to_owned())))?;
+    let schema =
+        firstlight_model::schema::columns(table).ok_or_else(|| raised(ModelError::UnknownTable(table.to_owned())))?;
     let mut values = Vec::with_capacity(schema.len());
     for (name, column) in columns {
         let name: String = name.extract()?;
@@ -86,7 +86,12 @@ fn write_table(table: &str, columns: &Bound<'_, PyDict>, out_dir: PathBuf) -> Py
 
 /// `firstlight_model::kd::bundle_kd`, as columns.
 #[pyfunction]
-fn kd_table<'py>(py: Python<'py>, bundle: PathBuf, phase: Option<&str>, under: Option<&str>) -> PyResult<Bound<'py, PyDict>> {
+fn kd_table<'py>(
+    py: Python<'py>,
+    bundle: PathBuf,
+    phase: Option<&str>,
+    under: Option<&str>,
+) -> PyResult<Bound<'py, PyDict>> {
     let path: &Path = &bundle;
     let rows = py.detach(|| bundle_kd(path, phase, under)).map_err(raised)?;
     let columns = PyDict::new(py);

@@ -13,8 +13,8 @@ use crate::tree::{CallTree, FunctionId, Kind, NodeId, ROOT};
 use rustc_hash::FxHashMap;
 use stack::{Frame, Interrupted, Role, Stack, ANY};
 use std::collections::BTreeMap;
-pub use timeline::Watch;
 use timeline::Timeline;
+pub use timeline::Watch;
 
 // Deeper than any kernel stack can be: one of 16 KiB holds 2,048 return addresses.
 const DEEPEST: usize = 8192;
@@ -378,9 +378,11 @@ impl Tracker {
             let first = self.stack.frames.iter().take(index).rev().take_while(|frame| frame.sp == sp).count();
             self.drop_to(index - first, now);
         } else if top.role != Role::Entry && (top.sp == ANY || top.function == site) {
-            // The first frame of a task, or a function that moved the stack under itself.
+            // The first frames of a task, or a function that moved the stack under itself.
             self.counts.returns += 1;
-            self.drop_to(self.stack.frames.len() - 1, now);
+            let same = |frame: &&Frame| frame.sp == top.sp && frame.role != Role::Entry;
+            let run = self.stack.frames.iter().rev().take_while(same).count();
+            self.drop_to(self.stack.frames.len() - run, now);
         } else if self.suspended.contains_key(&sp) {
             self.resume(sp, now);
             self.ret(site, sp, now);
@@ -458,7 +460,7 @@ impl Tracker {
         self.counts.tasks += 1;
         // It begins inside the second half of the switch, as if it had called it.
         let mut stack = Stack { task, user: self.rows.user, ..Stack::default() };
-        if let Some(top) = self.stack.frames.last().copied() {
+        if let Some(top) = self.stack.frames.last().copied().filter(|top| top.function != UNKNOWN) {
             let node = self.tree.child(ROOT, top.function, Kind::Task);
             self.tree.enter(node);
             self.counts.pushed += 1;

@@ -1,1 +1,538 @@
-#[test] fn t(){}
+//! Invented event sequences, and what the tree must say of them.
+//!
+//! A boot is written as a list of events on a small kernel; `N` instructions pass before each. The outcome is the tree,
+//! one line a context: `caller/function calls self`.
+
+use super::*;
+use crate::tree::totals;
+use proptest::prelude::*;
+
+const KERNEL: &str = "\
+1000 T _text
+1000 T start_kernel
+1100 T schedule
+1200 T work
+1300 T helper
+1400 T helper.cold
+1500 T __switch_to_asm
+1600 T __switch_to
+1700 T ret_from_fork
+1800 T do_one_initcall
+1900 T first_init
+1a00 T panic
+1b00 T __x86_return_thunk
+1c00 T __x86_indirect_thunk_rax
+2000 T __entry_text_start
+2000 T asm_sysvec_apic_timer_interrupt
+2100 T asm_exc_page_fault
+2200 T entry_SYSCALL_64
+2300 T irq_entries_start
+2400 T asm_common_interrupt
+2500 T error_return
+2600 T __entry_text_end
+2600 T _etext
+9000 d __initcall__kmod_first__1_2_first_init6
+";
+
+struct Boot {
+    tracker: Tracker,
+    symbols: SymbolTable,
+    now: u64,
+}
+
+impl Boot {
+    fn new() -> Self {
+        let symbols = SymbolTable::parse(KERNEL);
+        let mut boot = Self { tracker: Tracker::new(&symbols, Watch::default()), symbols, now: 0 };
+        boot.tracker.kernel(0);
+        boot
+    }
+
+    fn id(&self, name: &str) -> FunctionId {
+        self.symbols.function(name).expect("a function of the small kernel")
+    }
+
+    fn pass(&mut self, instructions: u64) -> u64 {
+        self.now += instructions;
+        self.now
+    }
+
+    fn enter(&mut self, name: &str, after: u64) -> Request {
+        let (id, now) = (self.id(name), self.pass(after));
+        match self.symbols.functions()[id as usize].class {
+            Class::Plain => self.tracker.entry(id, now),
+            _ => self.tracker.special(id, now),
+        }
+    }
+
+    fn call(&mut self, name: &str, sp: u64, after: u64) {
+        let now = self.pass(after);
+        self.tracker.call(UNKNOWN, sp, now);
+        self.enter(name, 0);
+    }
+
+    fn ret(&mut self, site: &str, sp: u64, after: u64) {
+        let (id, now) = (self.id(site), self.pass(after));
+        self.tracker.ret(id, sp, now);
+    }
+
+    fn leave(&mut self, after: u64) -> bool {
+        let now = self.pass(after);
+        self.tracker.leave_kernel(now)
+    }
+
+    fn switch(&mut self, sp: u64, after: u64) {
+        let now = self.pass(after);
+        self.tracker.switch(sp, now);
+    }
+
+    fn end(self, after: u64) -> Recording {
+        let now = self.now + after;
+        let recording = self.tracker.finish(State::Ready, now);
+        let sum: u64 = recording.nodes.iter().map(|node| node.self_instructions).sum();
+        assert_eq!(sum, now, "every instruction is charged once");
+        let counts = recording.counts;
+        assert_eq!(
+            counts.pushed,
+            counts.popped + counts.abandoned_frames + counts.open_frames,
+            "every frame is accounted for"
+        );
+        recording
+    }
+}
+
+fn lines(recording: &Recording) -> Vec<String> {
+    let name = |node: &crate::tree::Node| recording.functions[node.function as usize].name.clone();
+    let mut lines: Vec<String> = recording
+        .nodes
+        .iter()
+        .skip(1)
+        .filter(|node| node.calls > 0 || node.self_instructions > 0)
+        .filter(|node| !matches!(node.kind, Kind::Firmware | Kind::Unknown))
+        .map(|node| {
+            let parent = name(&recording.nodes[node.parent as usize]);
+            format!("{parent}/{} {} {}", name(node), node.calls, node.self_instructions)
+        })
+        .collect();
+    lines.sort();
+    lines
+}
+
+#[test]
+fn calls_and_returns_nest() {
+    let mut boot = Boot::new();
+    boot.enter("start_kernel", 5);
+    boot.call("work", 0x8ff8, 10);
+    boot.call("helper", 0x8ff0, 3);
+    boot.ret("helper", 0x8ff0, 4);
+    boot.call("helper", 0x8ff0, 2);
+    boot.ret("helper", 0x8ff0, 4);
+    boot.ret("work", 0x8ff8, 1);
+    let recording = boot.end(7);
+    assert_eq!(lines(&recording), ["[boot]/start_kernel 1 17", "start_kernel/work 1 6", "work/helper 2 8"]);
+}
+
+#[test]
+fn a_tail_call_returns_together_with_the_function_it_replaced() {
+    let mut boot = Boot::new();
+    boot.enter("start_kernel", 0);
+    boot.call("work", 0x8ff8, 10);
+    boot.enter("helper", 6); // a jump: no return address was written
+    boot.ret("helper", 0x8ff8, 4);
+    let recording = boot.end(5);
+    assert_eq!(lines(&recording), ["[boot]/start_kernel 1 15", "start_kernel/work 1 6", "work/helper 1 4"]);
+    assert_eq!(recording.counts.tail_calls, 2, "the first function was jumped to, too");
+}
+
+#[test]
+fn functions_that_jump_to_one_another_for_ever_do_not_grow_the_stack() {
+    let mut boot = Boot::new();
+    boot.enter("start_kernel", 0);
+    boot.call("work", 0x8ff8, 1);
+    for _ in 0..1000 {
+        boot.enter("helper", 1);
+        boot.enter("work", 1);
+    }
+    boot.ret("work", 0x8ff8, 1);
+    let recording = boot.end(1);
+    assert_eq!(lines(&recording), ["[boot]/start_kernel 1 2", "start_kernel/work 1001 1001", "work/helper 1000 1000"]);
+}
+
+#[test]
+fn an_interrupt_hangs_from_a_row_of_its_own_and_gives_back_what_it_interrupted() {
+    let mut boot = Boot::new();
+    boot.enter("start_kernel", 0);
+    boot.call("work", 0x8ff8, 10);
+    boot.enter("asm_sysvec_apic_timer_interrupt", 3);
+    boot.call("helper", 0x8f00, 2);
+    boot.ret("helper", 0x8f00, 5);
+    assert!(!boot.leave(1), "back in the kernel");
+    boot.ret("work", 0x8ff8, 4);
+    let recording = boot.end(1);
+    let expected = [
+        "[boot]/start_kernel 1 11",
+        "[interrupts]/asm_sysvec_apic_timer_interrupt 1 3",
+        "asm_sysvec_apic_timer_interrupt/helper 1 5",
+        "start_kernel/work 1 7",
+    ];
+    assert_eq!(lines(&recording), expected);
+}
+
+#[test]
+fn an_interrupt_between_a_call_and_its_function_does_not_lose_the_call() {
+    let mut boot = Boot::new();
+    boot.enter("start_kernel", 0);
+    let now = boot.pass(10);
+    boot.tracker.call(UNKNOWN, 0x8ff8, now);
+    boot.enter("asm_sysvec_apic_timer_interrupt", 0);
+    boot.leave(20);
+    boot.enter("work", 0);
+    boot.ret("work", 0x8ff8, 5);
+    let recording = boot.end(1);
+    assert_eq!(
+        lines(&recording),
+        ["[boot]/start_kernel 1 11", "[interrupts]/asm_sysvec_apic_timer_interrupt 1 20", "start_kernel/work 1 5"]
+    );
+}
+
+#[test]
+fn an_interrupt_in_a_tail_call_keeps_both_functions() {
+    let mut boot = Boot::new();
+    boot.enter("start_kernel", 0);
+    boot.call("work", 0x8ff8, 1);
+    boot.enter("helper", 2);
+    boot.enter("asm_sysvec_apic_timer_interrupt", 3);
+    boot.leave(4);
+    boot.ret("helper", 0x8ff8, 5);
+    let recording = boot.end(6);
+    assert_eq!(
+        lines(&recording),
+        [
+            "[boot]/start_kernel 1 7",
+            "[interrupts]/asm_sysvec_apic_timer_interrupt 1 4",
+            "start_kernel/work 1 2",
+            "work/helper 1 8"
+        ]
+    );
+}
+
+#[test]
+fn the_stub_before_an_interrupt_belongs_to_the_interrupt() {
+    let mut boot = Boot::new();
+    boot.enter("start_kernel", 0);
+    boot.enter("irq_entries_start", 10);
+    boot.enter("asm_common_interrupt", 2);
+    boot.enter("error_return", 6); // a label of the entry code: no function
+    boot.leave(3);
+    let recording = boot.end(1);
+    assert_eq!(lines(&recording), ["[boot]/start_kernel 1 11", "[interrupts]/asm_common_interrupt 1 11"]);
+}
+
+#[test]
+fn an_exception_in_the_kernel_belongs_to_what_raised_it() {
+    let mut boot = Boot::new();
+    boot.enter("start_kernel", 0);
+    boot.call("work", 0x8ff8, 1);
+    boot.enter("asm_exc_page_fault", 2);
+    boot.leave(3);
+    boot.ret("work", 0x8ff8, 4);
+    let recording = boot.end(1);
+    assert_eq!(lines(&recording), ["[boot]/start_kernel 1 2", "start_kernel/work 1 6", "work/asm_exc_page_fault 1 3"]);
+}
+
+#[test]
+fn user_mode_is_a_row_and_a_system_call_hangs_from_the_root() {
+    let mut boot = Boot::new();
+    boot.enter("ret_from_fork", 0);
+    assert!(boot.leave(5), "a task's first way out of the kernel");
+    boot.enter("entry_SYSCALL_64", 100);
+    boot.call("work", 0x8ff8, 1);
+    boot.ret("work", 0x8ff8, 2);
+    boot.tracker.name_task(Some("init"));
+    assert!(boot.leave(3));
+    let recording = boot.end(50);
+    assert_eq!(
+        lines(&recording),
+        [
+            "[boot]/[user] 1 100",
+            "[boot]/entry_SYSCALL_64 1 4",
+            "[boot]/ret_from_fork 1 5",
+            "[user]/[user init] 1 50",
+            "entry_SYSCALL_64/work 1 2"
+        ]
+    );
+}
+
+#[test]
+fn a_switch_leaves_one_stack_and_comes_back_to_it() {
+    let mut boot = Boot::new();
+    boot.enter("start_kernel", 0);
+    boot.call("schedule", 0x8ff8, 1);
+    boot.call("__switch_to_asm", 0x8ff0, 1);
+    boot.switch(0xa_0000, 3); // a stack never seen before: a new task
+    boot.switch(0xa_0008, 0); // the further registers
+    boot.enter("__switch_to", 1);
+    boot.ret("__switch_to", 0xa_0030, 2);
+    boot.enter("ret_from_fork", 0);
+    boot.call("work", 0xa_0020, 4);
+    boot.call("schedule", 0xa_0018, 1);
+    boot.call("__switch_to_asm", 0xa_0010, 1);
+    boot.switch(0x8fc0, 3); // the saved registers lie below the first task's return address
+    boot.enter("__switch_to", 1);
+    boot.ret("__switch_to", 0x8ff0, 2);
+    boot.ret("schedule", 0x8ff8, 5);
+    let recording = boot.end(10);
+    assert_eq!(
+        lines(&recording),
+        [
+            "[boot]/__switch_to_asm 1 1",
+            "[boot]/ret_from_fork 1 4",
+            "[boot]/start_kernel 1 11",
+            "__switch_to_asm/__switch_to 1 2",
+            "__switch_to_asm/__switch_to 1 2",
+            "ret_from_fork/work 1 1",
+            "schedule/__switch_to_asm 1 3",
+            "schedule/__switch_to_asm 1 4",
+            "start_kernel/schedule 1 6",
+            "work/schedule 1 1"
+        ]
+    );
+    assert_eq!((recording.counts.tasks, recording.counts.switches, recording.counts.unmatched_returns), (2, 2, 0));
+}
+
+#[test]
+fn a_stack_that_is_used_again_belongs_to_a_new_task() {
+    let mut boot = Boot::new();
+    boot.enter("start_kernel", 0);
+    boot.call("__switch_to_asm", 0x8ff0, 1);
+    boot.switch(0xa_3f00, 1);
+    boot.ret("__switch_to_asm", 0xa_3f30, 1);
+    boot.enter("ret_from_fork", 0);
+    boot.call("__switch_to_asm", 0xa_3e00, 1); // the task ends: it never comes back
+    boot.switch(0x8fc0, 1);
+    boot.ret("__switch_to_asm", 0x8ff0, 1);
+    boot.call("__switch_to_asm", 0x8ff0, 1);
+    boot.switch(0xa_3f00, 1); // the same pages, another task
+    boot.ret("__switch_to_asm", 0xa_3f30, 1);
+    boot.enter("ret_from_fork", 1);
+    let recording = boot.end(1);
+    assert_eq!(recording.counts.tasks, 3);
+    assert_eq!(recording.counts.abandoned_frames, 2, "what the ended task had open");
+}
+
+#[test]
+fn a_retpoline_is_no_function_and_its_return_no_return() {
+    let mut boot = Boot::new();
+    boot.enter("start_kernel", 0);
+    let now = boot.pass(1);
+    boot.tracker.call(UNKNOWN, 0x8ff8, now);
+    boot.enter("__x86_indirect_thunk_rax", 0);
+    boot.enter("__x86_return_thunk", 3);
+    boot.ret("__x86_return_thunk", 0x8ff0, 1); // its own call's return address, overwritten with the target
+    boot.enter("work", 0);
+    boot.enter("__x86_return_thunk", 5);
+    boot.ret("__x86_return_thunk", 0x8ff8, 1);
+    let recording = boot.end(2);
+    assert_eq!(lines(&recording), ["[boot]/start_kernel 1 7", "start_kernel/work 1 6"]);
+    assert_eq!(recording.counts.unmatched_returns, 0);
+}
+
+#[test]
+fn a_return_past_several_frames_drops_them() {
+    let mut boot = Boot::new();
+    boot.enter("start_kernel", 0);
+    boot.call("work", 0x8ff8, 1);
+    boot.call("helper", 0x8ff0, 1);
+    boot.call("schedule", 0x8fe8, 1);
+    boot.ret("schedule", 0x8ff8, 1); // as longjmp does
+    boot.call("helper", 0x8ff8, 1);
+    let recording = boot.end(1);
+    assert_eq!((recording.counts.unwinds, recording.counts.unwound_frames), (1, 2));
+    assert!(lines(&recording).contains(&"start_kernel/helper 1 1".to_owned()));
+}
+
+#[test]
+fn a_return_that_nobody_called_changes_nothing_and_is_counted() {
+    let mut boot = Boot::new();
+    boot.enter("start_kernel", 0);
+    boot.call("work", 0x8ff8, 1);
+    boot.ret("helper", 0x7000, 1);
+    boot.ret("work", 0x8ff8, 1);
+    let recording = boot.end(0);
+    assert_eq!((recording.counts.unmatched_returns, recording.counts.returns), (1, 1));
+}
+
+#[test]
+fn a_return_does_not_look_behind_an_interrupt() {
+    let mut boot = Boot::new();
+    boot.enter("start_kernel", 0);
+    boot.call("work", 0x8ff8, 1);
+    boot.enter("asm_sysvec_apic_timer_interrupt", 1);
+    boot.ret("helper", 0x8ff8, 1);
+    assert_eq!(boot.tracker.counts.unmatched_returns, 1);
+    boot.leave(1);
+    boot.ret("work", 0x8ff8, 1);
+    assert_eq!(boot.end(0).counts.returns, 1);
+}
+
+#[test]
+fn one_return_reported_twice_is_one() {
+    let mut boot = Boot::new();
+    boot.enter("start_kernel", 0);
+    boot.call("work", 0x8ff8, 1);
+    boot.ret("work", 0x8ff8, 1);
+    boot.ret("work", 0x8ff8, 0);
+    let recording = boot.end(0);
+    assert_eq!((recording.counts.returns, recording.counts.unmatched_returns), (1, 0));
+}
+
+#[test]
+fn a_split_off_part_is_entered_and_left_by_jumps() {
+    let mut boot = Boot::new();
+    boot.enter("start_kernel", 0);
+    boot.call("helper", 0x8ff8, 1);
+    let (cold, now) = (boot.id("helper.cold"), boot.pass(2));
+    boot.tracker.cold(cold, now);
+    let now = boot.pass(3);
+    boot.tracker.leave_cold(cold, now);
+    boot.ret("helper", 0x8ff8, 4);
+    let recording = boot.end(0);
+    assert_eq!(lines(&recording), ["[boot]/start_kernel 1 1", "helper/helper.cold 1 3", "start_kernel/helper 1 6"]);
+}
+
+#[test]
+fn code_without_a_symbol_is_known_by_its_address() {
+    let mut boot = Boot::new();
+    boot.enter("start_kernel", 0);
+    let now = boot.pass(1);
+    boot.tracker.call(UNKNOWN, 0x8ff8, now);
+    boot.tracker.unknown(0xffff_ffff_c000_1000, now);
+    let now = boot.pass(5);
+    boot.tracker.ret(UNKNOWN, 0x8ff8, now);
+    let recording = boot.end(0);
+    let function = recording.functions.iter().position(|function| function.address == 0xffff_ffff_c000_1000);
+    let node = recording.nodes.iter().find(|node| Some(node.function as usize) == function).expect("a row");
+    assert_eq!((node.calls, node.self_instructions), (1, 5));
+}
+
+#[test]
+fn initcalls_are_spans_and_begin_their_levels() {
+    let mut boot = Boot::new();
+    boot.enter("start_kernel", 0);
+    boot.call("do_one_initcall", 0x8ff8, 10);
+    boot.call("first_init", 0x8ff0, 1);
+    boot.ret("first_init", 0x8ff0, 30);
+    let recording = boot.end(1);
+    let span = &recording.spans[0];
+    assert_eq!(
+        (span.level.as_str(), span.start.instructions, span.end.map(|end| end.instructions)),
+        ("device", 11, Some(41))
+    );
+    let marks: Vec<&str> = recording.marks.iter().map(|mark| mark.mark.as_str()).collect();
+    assert_eq!(marks, ["power_on", "kernel_entry", "initcall_device"]);
+}
+
+#[test]
+fn a_panic_asks_for_the_end() {
+    let mut boot = Boot::new();
+    boot.enter("start_kernel", 0);
+    assert_eq!(boot.enter("panic", 3), Request::Freeze(State::Panic));
+}
+
+#[test]
+fn what_each_node_did_in_each_phase_sums_to_what_it_did() {
+    let mut boot = Boot::new();
+    boot.enter("start_kernel", 5);
+    boot.call("work", 0x8ff8, 10);
+    let now = boot.pass(4);
+    boot.tracker.mark("middle", "test", "", now);
+    boot.ret("work", 0x8ff8, 6);
+    let copy = boot.tracker.snapshot(State::Running, boot.now);
+    assert_eq!(copy.state, State::Running);
+    let recording = boot.end(7);
+    let mut sums = vec![(0, 0); recording.nodes.len()];
+    for row in &recording.phases {
+        sums[row.node as usize].0 += row.calls;
+        sums[row.node as usize].1 += row.self_instructions;
+    }
+    let nodes: Vec<(u64, u64)> = recording.nodes.iter().map(|node| (node.calls, node.self_instructions)).collect();
+    assert_eq!(sums, nodes);
+    assert_eq!(recording.phases.iter().map(|row| row.mark).max(), Some(2));
+}
+
+#[derive(Debug, Clone)]
+enum Event {
+    Enter(usize),
+    Call(u8),
+    Return(usize, u8),
+    Leave,
+    Switch(u8),
+    Cold,
+    Unknown(u8),
+    Mark(u8),
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    prop_oneof![
+        (0_usize..16).prop_map(Event::Enter),
+        any::<u8>().prop_map(Event::Call),
+        ((0_usize..16), any::<u8>()).prop_map(|(site, sp)| Event::Return(site, sp)),
+        Just(Event::Leave),
+        any::<u8>().prop_map(Event::Switch),
+        Just(Event::Cold),
+        any::<u8>().prop_map(Event::Unknown),
+        (0_u8..4).prop_map(Event::Mark),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn whatever_happens_the_sums_hold(events in proptest::collection::vec((event(), 0_u64..50), 0..300)) {
+        let mut boot = Boot::new();
+        let functions = boot.symbols.functions().len();
+        for (event, after) in events {
+            let now = boot.pass(after);
+            let address = |sp: u8| 0x8000 + u64::from(sp) * 8;
+            match event {
+                Event::Enter(id) => {
+                    let name = boot.symbols.functions()[id % functions].name.clone();
+                    boot.enter(&name, 0);
+                }
+                Event::Call(sp) => boot.tracker.call(UNKNOWN, address(sp), now),
+                Event::Return(site, sp) => boot.tracker.ret((site % functions) as u32, address(sp), now),
+                Event::Leave => {
+                    boot.tracker.leave_kernel(now);
+                }
+                Event::Switch(sp) => boot.tracker.switch(address(sp), now),
+                Event::Cold => {
+                    let cold = boot.id("helper.cold");
+                    boot.tracker.cold(cold, now);
+                }
+                Event::Unknown(at) => boot.tracker.unknown(0xffff_ffff_c000_0000 + u64::from(at), now),
+                Event::Mark(mark) => boot.tracker.mark(&format!("mark {mark}"), "test", "", now),
+            }
+        }
+        let recording = boot.end(9);
+        let total = totals(&recording.nodes);
+        for (node, total) in recording.nodes.iter().zip(&total) {
+            prop_assert!(node.self_instructions <= *total);
+        }
+        let phases: u64 = recording.phases.iter().map(|row| row.self_instructions).sum();
+        prop_assert_eq!(phases, total[0]);
+        let encoded = recording.encode().expect("encodes");
+        prop_assert_eq!(Recording::decode(&encoded).expect("decodes"), recording);
+    }
+
+    #[test]
+    fn a_damaged_profile_is_an_error_and_never_a_crash(at in 0_usize..400, value in any::<u8>(), length in 0_usize..400) {
+        let mut boot = Boot::new();
+        boot.enter("start_kernel", 5);
+        let mut bytes = boot.end(1).encode().expect("encodes");
+        let length = length.min(bytes.len());
+        if let Some(byte) = bytes.get_mut(at) {
+            *byte = value;
+        }
+        let _ = Recording::decode(&bytes);
+        prop_assert!(Recording::decode(&bytes[..length.min(bytes.len() - 1)]).is_err());
+    }
+}

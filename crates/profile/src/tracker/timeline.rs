@@ -2,7 +2,7 @@
 
 use super::{stack::Role, Request, Tracker};
 use crate::initcalls::ORDER;
-use crate::recording::{Counts, Function, Instant, Line, Mark, PhaseRow, Recording, Span, State};
+use crate::recording::{merged, Counts, Function, Instant, Line, Mark, PhaseRow, Recording, Span, State};
 use crate::symbols::SymbolTable;
 use crate::tree::{CallTree, FunctionId};
 
@@ -156,7 +156,14 @@ impl Timeline {
         }
     }
 
-    pub fn recording(&self, state: State, now: u64, tree: &CallTree, functions: &[Function], counts: Counts) -> Recording {
+    pub fn recording(
+        &self,
+        state: State,
+        now: u64,
+        tree: &CallTree,
+        functions: &[Function],
+        counts: Counts,
+    ) -> Recording {
         Recording {
             state,
             plugin_api: 0,
@@ -173,21 +180,6 @@ impl Timeline {
             counts,
         }
     }
-}
-
-// A copy taken in the middle of a phase closes it early: its rows come in two pieces.
-fn merged(rows: &[PhaseRow]) -> Vec<PhaseRow> {
-    let mut sorted = rows.to_vec();
-    sorted.sort_by_key(|row| (row.mark, row.node));
-    sorted.dedup_by(|later, first| {
-        let same = (later.mark, later.node) == (first.mark, first.node);
-        if same {
-            first.calls += later.calls;
-            first.self_instructions += later.self_instructions;
-        }
-        same
-    });
-    sorted
 }
 
 impl Tracker {
