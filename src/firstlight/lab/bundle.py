@@ -10,8 +10,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-import polars as pl
-
 from firstlight import _core
 from firstlight.boot.manifest import Manifest, Table
 from firstlight.cache import file_digest
@@ -103,6 +101,8 @@ def write_table(table: str, rows: Mapping[str, list[object]], bundle: Path) -> N
 
 def describe_tables(bundle: Path) -> dict[str, Table]:
     """Rows and digest of every table of a bundle."""
+    import polars as pl  # late: see `firstlight.lab.record`
+
     return {
         name: Table(rows=pl.scan_parquet(path, glob=False).select(pl.len()).collect().item(), sha256=file_digest(path))
         for name in sorted(_core.table_schemas())

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from firstlight import _core
 from firstlight.boot.manifest import Invariant, Totals
-from firstlight.boot.tables import read_table
 from firstlight.errors import FirstlightError
 from firstlight.lab.bundle import write_table
 from firstlight.lab.machine import RunFiles
@@ -59,6 +58,8 @@ def tables_from_profile(files: RunFiles, report: Report, bundle: Path, *, cut_lo
 
 
 def _cut_log(bundle: Path) -> None:
+    from firstlight.boot.tables import read_table  # late: see `firstlight.lab.record`
+
     log = read_table(bundle, "log")
     timed = log["time_ns"].is_not_null().arg_true()
     kept = log.head(int(timed[-1]) + 1 if timed.len() else 0)
@@ -129,6 +130,8 @@ def write_log(lines: Sequence[tuple[int | None, str]], bundle: Path) -> None:
 
 def write_facts(report: Report, bundle: Path) -> None:
     """Write the facts: what the guest reported, and what the log, written before, says."""
+    from firstlight.boot.tables import read_table  # late: see `firstlight.lab.record`
+
     facts = facts_from_report(report, "\n".join(read_table(bundle, "log")["text"]))
     rows: dict[str, list[object]] = {"fact": [name for name, _ in facts], "value": [value for _, value in facts]}
     write_table("facts", rows, bundle)

@@ -7,7 +7,9 @@ import platform
 import shlex
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
+from threading import Thread
 
 from pydantic import JsonValue
 
@@ -64,6 +66,8 @@ def record(options: RecordOptions, progress: Progress | None = None) -> Path:
         with new_bundle(options.output, force=options.force) as bundle:
             files = RunFiles(bundle / "raw")
             files.directory.mkdir(mode=0o700)
+            # Polars takes most of a second to load, and is needed only after the boot: meanwhile is the time.
+            Thread(target=import_module, args=["polars"], daemon=True).start()
             progress.step("booting")
             booted = _boot(inputs, files, bundle, progress)
             progress.step("writing the bundle")
