@@ -127,7 +127,7 @@ def test_a_plugin_that_cannot_work_is_told_in_its_words(tmp_path: Path) -> None:
 
 
 def test_a_qemu_that_refuses_to_start_is_an_error_with_a_hint(tmp_path: Path) -> None:
-    with pytest.raises(LabError, match="does not know this machine type") as error:
+    with pytest.raises(LabError, match="does not know the machine type") as error:
         boot(tmp_path, "sys.exit('qemu-system-x86_64: unsupported machine type')")
     assert "-machine help" in (error.value.hint or "")
 
