@@ -116,13 +116,12 @@ fn gather_nameless(recording: &mut Recording, modules: &ModuleSymbols) {
     };
     let mut tree = CallTree::new(recording.nodes[0].function);
     let mut moved = vec![ROOT; recording.nodes.len()];
-    let mut nodes = Vec::with_capacity(recording.nodes.len());
     for (index, node) in recording.nodes.iter().enumerate().skip(1) {
         let (function, kind) =
             if nameless(node.function) { (row as u32, Kind::Unknown) } else { (node.function, node.kind) };
         moved[index] = tree.child(moved[node.parent as usize], function, kind);
     }
-    nodes.extend(tree.nodes().iter().map(|node| Node { calls: 0, self_instructions: 0, ..*node }));
+    let mut nodes: Vec<Node> = tree.nodes().map(|node| Node { calls: 0, ..node }).collect();
     for (node, moved) in recording.nodes.iter().zip(&moved) {
         let node_moved: &mut Node = &mut nodes[*moved as usize];
         node_moved.calls += node.calls;

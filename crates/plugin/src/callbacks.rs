@@ -99,6 +99,15 @@ pub extern "C" fn on_entry(_vcpu: u32, data: *mut c_void) {
     let Some(session) = session() else { return };
     let (function, remaining) = unpack(data);
     let now = session.clock.now(remaining);
+    session.tracker.enter(function, now);
+    session.tick(now);
+}
+
+/// The first instruction of a function that something is known to hang on: a mark, an initcall, a way to user mode.
+pub extern "C" fn on_watched(_vcpu: u32, data: *mut c_void) {
+    let Some(session) = session() else { return };
+    let (function, remaining) = unpack(data);
+    let now = session.clock.now(remaining);
     let request = session.tracker.entry(function, now);
     session.answer(request, now);
     session.tick(now);

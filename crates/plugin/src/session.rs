@@ -12,8 +12,10 @@ use firstlight_profile::{SymbolTable, Tracker};
 use std::collections::HashSet;
 use std::path::Path;
 
-// A copy of the profile is written at least this often, for the case that QEMU is killed.
-const INSTRUCTIONS_BETWEEN_COPIES: u64 = 1 << 28;
+// Copies of the profile are written for the case that QEMU is killed: the first after a second or two of the host's time,
+// each later one when a third more was executed, so that their cost stays in proportion.
+const FIRST_COPY: u64 = 1 << 28;
+const LONGEST_BETWEEN_COPIES: u64 = 1 << 30;
 const EVENTS_BETWEEN_TICKS: u32 = 1 << 16;
 
 /// Everything the callbacks work on.
@@ -68,7 +70,7 @@ impl Session {
                 console,
                 events: 0,
                 accesses: 0,
-                next_copy: INSTRUCTIONS_BETWEEN_COPIES,
+                next_copy: FIRST_COPY,
             }),
             Err(error) => Err((status, error)),
         }
@@ -195,7 +197,7 @@ impl Session {
     }
 
     fn copy(&mut self, now: u64) {
-        self.next_copy = now + INSTRUCTIONS_BETWEEN_COPIES;
+        self.next_copy = now + (now / 3).clamp(FIRST_COPY, LONGEST_BETWEEN_COPIES);
         let recording = self.tracker.snapshot(State::Running, now);
         if let Err(error) = self.write(recording) {
             self.fail(&error);

@@ -3,7 +3,7 @@
 use crate::api::{Block, Instruction};
 use crate::callbacks::{
     on_call, on_call_through, on_cold, on_console, on_decompressor, on_entry, on_kernel, on_leave_cold,
-    on_leave_kernel, on_mark, on_return, on_special, on_switch, on_unknown, pack,
+    on_leave_kernel, on_mark, on_return, on_special, on_switch, on_unknown, on_watched, pack,
 };
 use crate::session::{Progress, Session, KERNEL_MAP};
 use firstlight_profile::instruction::{flow, Flow};
@@ -101,6 +101,7 @@ fn begin(
         Class::Stub => session.api.on_block(block, on_special, data),
         Class::Cold => session.api.on_block(block, on_cold, data),
         _ if symbol.address != mapped => {}
+        Class::Plain if session.tracker.watches(*function) => session.api.on_block(block, on_watched, data),
         Class::Plain => session.api.on_block(block, on_entry, data),
         _ => session.api.on_block(block, on_special, data),
     }

@@ -76,6 +76,24 @@ pub struct Node {
     pub self_instructions: u64,
 }
 
+// Children that a node remembers: with its two counts they fill two cache lines of 64 bytes.
+const REMEMBERED: usize = 14;
+
+/// What events touch, in one cache line for most: a tree of a boot is larger than the caches.
+#[derive(Debug, Clone, Copy)]
+#[repr(align(64))]
+struct Hot {
+    calls: u64,
+    self_instructions: u64,
+    /// Function and node of the children met last, the latest first; node 0 (the root) stands for none.
+    children: [(FunctionId, NodeId); REMEMBERED],
+}
+
+// A boot to a login prompt has a third of a million contexts.
+const EXPECTED_NODES: usize = 1 << 19;
+
+const NEW: Hot = Hot { calls: 0, self_instructions: 0, children: [(0, ROOT); REMEMBERED] };
+
 /// A tree that grows while a boot is followed.
 ///
 /// ```
@@ -85,64 +103,86 @@ pub struct Node {
 /// tree.enter(a);
 /// tree.charge(a, 10);
 /// assert_eq!(tree.child(ROOT, 1, Kind::Function), a);
-/// assert_eq!(tree.totals(), vec![10, 10]);
+/// assert_eq!(tree.node(a).self_instructions, 10);
 /// ```
 #[derive(Debug, Clone)]
 pub struct CallTree {
-    nodes: Vec<Node>,
-    // The child found last under each node: calls repeat, so this answers most look-ups.
-    last_child: Vec<NodeId>,
+    hot: Vec<Hot>,
+    places: Vec<(NodeId, FunctionId, Kind)>,
     children: FxHashMap<(NodeId, FunctionId), NodeId>,
 }
 
 impl CallTree {
     /// A tree with a root that stands for function number `root`.
     pub fn new(root: FunctionId) -> Self {
-        let root = Node { parent: ROOT, function: root, kind: Kind::Root, calls: 1, self_instructions: 0 };
-        Self { nodes: vec![root], last_child: vec![ROOT], children: FxHashMap::default() }
+        // Address space costs nothing until it is used; growing would copy the tree again and again.
+        let mut tree = Self {
+            hot: Vec::with_capacity(EXPECTED_NODES),
+            places: Vec::with_capacity(EXPECTED_NODES),
+            children: FxHashMap::default(),
+        };
+        tree.hot.push(Hot { calls: 1, ..NEW });
+        tree.places.push((ROOT, root, Kind::Root));
+        tree
     }
 
     /// The child of `parent` for `function`, made when it is not there yet.
     #[inline]
     pub fn child(&mut self, parent: NodeId, function: FunctionId, kind: Kind) -> NodeId {
-        let last = self.last_child[parent as usize];
-        if last != ROOT && self.nodes[last as usize].function == function {
-            return last;
+        for (known, node) in &self.hot[parent as usize].children {
+            if *known == function && *node != ROOT {
+                return *node;
+            }
         }
         self.find_child(parent, function, kind)
     }
 
+    #[cold]
     fn find_child(&mut self, parent: NodeId, function: FunctionId, kind: Kind) -> NodeId {
-        let next = self.nodes.len() as NodeId;
+        let next = self.places.len() as NodeId;
         let node = *self.children.entry((parent, function)).or_insert(next);
         if node == next {
-            self.nodes.push(Node { parent, function, kind, calls: 0, self_instructions: 0 });
-            self.last_child.push(ROOT);
+            self.hot.push(NEW);
+            self.places.push((parent, function, kind));
         }
-        self.last_child[parent as usize] = node;
+        let remembered = &mut self.hot[parent as usize].children;
+        remembered.rotate_right(1);
+        remembered[0] = (function, node);
         node
     }
 
     /// Counts one entry of `node`.
     #[inline]
     pub fn enter(&mut self, node: NodeId) {
-        self.nodes[node as usize].calls += 1;
+        self.hot[node as usize].calls += 1;
     }
 
     /// Adds instructions to what `node` executed itself.
     #[inline]
     pub fn charge(&mut self, node: NodeId, instructions: u64) {
-        self.nodes[node as usize].self_instructions += instructions;
+        self.hot[node as usize].self_instructions += instructions;
+    }
+
+    /// How many nodes there are.
+    pub fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// A tree always has its root.
+    pub fn is_empty(&self) -> bool {
+        false
+    }
+
+    /// One node.
+    pub fn node(&self, node: NodeId) -> Node {
+        let (parent, function, kind) = self.places[node as usize];
+        let Hot { calls, self_instructions, .. } = self.hot[node as usize];
+        Node { parent, function, kind, calls, self_instructions }
     }
 
     /// All nodes, by number.
-    pub fn nodes(&self) -> &[Node] {
-        &self.nodes
-    }
-
-    /// Total instructions of every node: its own and those of everything below it.
-    pub fn totals(&self) -> Vec<u64> {
-        totals(&self.nodes)
+    pub fn nodes(&self) -> impl Iterator<Item = Node> + '_ {
+        (0..self.places.len()).map(|index| self.node(index as NodeId))
     }
 }
 

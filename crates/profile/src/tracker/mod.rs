@@ -83,6 +83,8 @@ pub struct Tracker {
     rows: Rows,
     timeline: Timeline,
     counts: Counts,
+    plain_returns: u64,
+    entries: u64,
 }
 
 impl Tracker {
@@ -127,6 +129,8 @@ impl Tracker {
             rows: Rows { unknown, user, interrupts, decompressor },
             timeline,
             counts: Counts { tasks: 1, ..Counts::default() },
+            plain_returns: 0,
+            entries: 0,
         }
     }
 
@@ -188,23 +192,33 @@ impl Tracker {
     }
 
     /// The first instruction of an ordinary function is about to be executed.
-    #[inline]
     pub fn entry(&mut self, function: FunctionId, now: u64) -> Request {
-        if let Some(sp) = self.pending.take() {
-            self.push(function, Kind::Function, sp, Role::Call, now);
-        } else if self.stack.frames.last().is_some_and(|top| top.function == function) {
-            // A loop to its own start, or the same instruction again after a fault.
-            return Request::None;
-        } else {
-            self.tail(function, now);
-        }
-        if self.timeline.watches(function) {
+        if self.enter(function, now) && self.timeline.watches(function) {
             return self.watched(function, now);
         }
         Request::None
     }
 
+    /// Whether entering this function may ask for something; if not, [`Self::enter`] is enough.
+    pub fn watches(&self, function: FunctionId) -> bool {
+        self.timeline.watches(function)
+    }
+
+    /// As [`Self::entry`], for a function that is not watched. Says whether it was entered anew.
     #[inline]
+    pub fn enter(&mut self, function: FunctionId, now: u64) -> bool {
+        if let Some(sp) = self.pending.take() {
+            self.push(function, Kind::Function, sp, Role::Call, now);
+        } else if self.stack.frames.last().is_some_and(|top| top.function == function) {
+            // A loop to its own start, or the same instruction again after a fault.
+            return false;
+        } else {
+            self.tail(function, now);
+        }
+        true
+    }
+
+    #[inline(always)]
     fn push(&mut self, function: FunctionId, kind: Kind, sp: u64, role: Role, now: u64) {
         self.charge(now);
         if self.stack.frames.len() >= DEEPEST {
@@ -212,7 +226,6 @@ impl Tracker {
         }
         let node = self.tree.child(self.node, function, kind);
         self.tree.enter(node);
-        self.counts.calls += 1;
         self.counts.pushed += 1;
         self.stack.frames.push(Frame { sp, node, function, role });
         self.node = node;
@@ -285,6 +298,7 @@ impl Tracker {
         self.stack.frames.push(Frame { sp: ANY, node, function, role: Role::Entry });
         self.node = node;
         self.in_user = false;
+        self.entries += 1;
         self.counts.interrupts += u64::from(kind != Kind::Syscall);
     }
 
@@ -335,9 +349,9 @@ impl Tracker {
     pub fn ret(&mut self, site: FunctionId, sp: u64, now: u64) {
         match self.stack.frames.last() {
             Some(top) if top.sp == sp && top.role == Role::Call && self.pending.is_none() => {
-                self.counts.returns += 1;
+                // Added to the counts of returns and of frames popped in the end.
+                self.plain_returns += 1;
                 self.charge(now);
-                self.counts.popped += 1;
                 self.stack.frames.pop();
                 while self.stack.frames.last().is_some_and(|frame| frame.sp == sp) {
                     self.close_top(now);
@@ -549,8 +563,14 @@ impl Tracker {
         self.charge(now);
         self.timeline.close_phase(&self.tree);
         let suspended: usize = self.suspended.values().map(|stack| stack.frames.len()).sum();
-        self.counts.open_frames = (suspended + self.stack.frames.len()) as u64;
-        self.timeline.recording(state, now, &self.tree, &self.functions, self.counts)
+        let counts = Counts {
+            calls: self.counts.pushed - self.entries,
+            popped: self.counts.popped + self.plain_returns,
+            returns: self.counts.returns + self.plain_returns,
+            open_frames: (suspended + self.stack.frames.len()) as u64,
+            ..self.counts
+        };
+        self.timeline.recording(state, now, &self.tree, &self.functions, counts)
     }
 
     /// Counts one comparison of the clock with QEMU's.

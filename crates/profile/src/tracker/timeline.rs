@@ -145,8 +145,8 @@ impl Timeline {
     /// Adds what every node did since the last call to the rows of the current phase.
     pub fn close_phase(&mut self, tree: &CallTree) {
         let mark = (self.marks.len().saturating_sub(1)) as u32;
-        self.before.resize(tree.nodes().len(), (0, 0));
-        for (node, (row, before)) in tree.nodes().iter().zip(self.before.iter_mut()).enumerate() {
+        self.before.resize(tree.len(), (0, 0));
+        for (node, (row, before)) in tree.nodes().zip(self.before.iter_mut()).enumerate() {
             let calls = row.calls - before.0;
             let self_instructions = row.self_instructions - before.1;
             if calls > 0 || self_instructions > 0 {
@@ -171,7 +171,7 @@ impl Timeline {
             icount_shift: 0,
             end: self.instant(now),
             functions: functions.to_vec(),
-            nodes: tree.nodes().to_vec(),
+            nodes: tree.nodes().collect(),
             phases: merged(&self.phases),
             marks: self.marks.clone(),
             spans: self.spans.clone(),
