@@ -112,8 +112,9 @@ $(ASSETS)/firstlight-plugin.so: $(call rust,profile plugin) | packages-build
 
 # The static C library makes the guest one file; the target is named so that build scripts keep the host's flags.
 $(ASSETS)/firstlight-guest: $(call rust,guest) | packages-build
-	RUSTFLAGS='-C target-feature=+crt-static -C relocation-model=static' cargo build --release --locked --quiet \
-		-p firstlight-guest --target x86_64-unknown-linux-gnu --target-dir target/guest
+	CARGO_PROFILE_RELEASE_OPT_LEVEL=s CARGO_PROFILE_RELEASE_STRIP=symbols \
+	RUSTFLAGS="-C target-feature=+crt-static -C relocation-model=static --remap-path-prefix=$${CARGO_HOME:-$$HOME/.cargo}=/cargo --remap-path-prefix=$(CURDIR)=/firstlight" \
+		cargo build --release --locked --quiet -p firstlight-guest --target x86_64-unknown-linux-gnu --target-dir target/guest
 	install -D -m 755 target/guest/x86_64-unknown-linux-gnu/release/firstlight-guest $@
 
 # A distribution's Node may be older than the page's tools can do with: then one is taken as a Python package.

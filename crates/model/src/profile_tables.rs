@@ -158,6 +158,17 @@ fn write_marks(recording: &Recording, clock: Clock, bundle: &Path) -> Result<(),
     )
 }
 
+/// A phase has the name of the mark that begins it, or that of what runs in it where the field has a word for that.
+fn phase_name(mark: &str) -> &str {
+    match mark {
+        "power_on" => "firmware",
+        "decompression_start" => "decompression",
+        "kernel_start" => "early_init",
+        "guest_start" => "user_land",
+        other => other,
+    }
+}
+
 struct SpanRow {
     parent: Option<i64>,
     kind: &'static str,
@@ -176,7 +187,7 @@ fn write_spans(recording: &Recording, clock: Clock, modules: &ModuleSymbols, bun
         .map(|(mark, end)| SpanRow {
             parent: None,
             kind: "phase",
-            name: mark.mark.clone(),
+            name: phase_name(&mark.mark).to_owned(),
             track: "boot".to_owned(),
             level: None,
             start: mark.at,
@@ -269,7 +280,7 @@ fn write_calls(recording: &Recording, clock: Clock, modules: &ModuleSymbols, bun
 }
 
 fn write_phase_calls(recording: &Recording, clock: Clock, bundle: &Path) -> Result<(), ModelError> {
-    let phase = |mark: u32| recording.marks.get(mark as usize).map_or("", |mark| mark.mark.as_str());
+    let phase = |mark: u32| recording.marks.get(mark as usize).map_or("", |mark| phase_name(&mark.mark));
     let mut rows: Vec<(u64, &str, u64, u64, u64)> = recording
         .phases
         .iter()
@@ -284,7 +295,7 @@ fn write_phase_calls(recording: &Recording, clock: Clock, bundle: &Path) -> Resu
     for (mark, end) in recording.marks.iter().zip(ends) {
         let idle = end.idle_ns - mark.at.idle_ns;
         if let Some(node) = idle_node.filter(|_| idle > 0) {
-            rows.push((node as u64, &mark.mark, 0, 0, idle));
+            rows.push((node as u64, phase_name(&mark.mark), 0, 0, idle));
         }
     }
     write(

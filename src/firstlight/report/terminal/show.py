@@ -15,6 +15,8 @@ from firstlight.report.terminal.console import bar, is_unicode, print_line
 from firstlight.report.terminal.printable import printable
 from firstlight.report.units import count_text, share, share_text, time_text
 
+# A user land has a row for every program that ran.
+_MOST_ROWS = 15
 _BAR = 20
 
 
@@ -189,8 +191,12 @@ def _functions(out: Console, boot: Boot, title: str, rows: pl.DataFrame, table: 
             time_text(row["total_ns"]),
             count_text(row["count"]),
         ]
-        for row in rows.iter_rows(named=True)
+        for row in rows.head(_MOST_ROWS).iter_rows(named=True)
     ]
+    rest = rows.slice(_MOST_ROWS)
+    if not rest.is_empty():
+        own = known(rest["self_ns"])
+        body.append([f"({rest.height} more)", time_text(own), share_text(own, spent), "", "", ""])
     print_table(out, columns, body)
 
 
