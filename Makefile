@@ -52,6 +52,7 @@ demo: packages-run build ## set up, build, record a boot into demo.boot, show it
 test: packages-test build ## set up, build, and run every test
 	cargo test --workspace --locked --quiet
 	cd web && npm run --silent test
+	make/other-qemu.sh || echo 'no second QEMU to be had: the test with one is skipped' >&2
 	$(PY) -m pytest $(PYTEST_ARGS)
 
 lint: packages-lint build ## check formatting, types and common faults

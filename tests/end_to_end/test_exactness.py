@@ -18,7 +18,9 @@ from firstlight.lab.verify import compare, verify
 
 pytestmark = pytest.mark.boot
 
-OTHER_QEMU = os.environ.get("FIRSTLIGHT_OTHER_QEMU")
+# `make test` puts one there where it can (make/other-qemu.sh).
+BUILT_QEMU = Path(__file__).parents[2] / ".build/other-qemu/qemu-system-x86_64"
+OTHER_QEMU = os.environ.get("FIRSTLIGHT_OTHER_QEMU") or (str(BUILT_QEMU) if BUILT_QEMU.exists() else None)
 """A second QEMU, such as one of version 10, for whoever has one."""
 
 
@@ -84,7 +86,7 @@ def test_a_user_land_with_systemd_is_equal_twice(boots: Path) -> None:
     assert any("pmem" in value for name, value in facts.items() if name == "mount./")
 
 
-@pytest.mark.skipif(OTHER_QEMU is None, reason="FIRSTLIGHT_OTHER_QEMU names no second QEMU")
+@pytest.mark.skipif(OTHER_QEMU is None, reason="there is no second QEMU: see make/other-qemu.sh")
 def test_another_qemu_repeats_itself_too(boots: Path, default_boot: Path) -> None:
     qemu = Path(OTHER_QEMU or "")
     first = record(RecordOptions(output=boots / "other-1.boot", qemu=qemu))

@@ -73,7 +73,8 @@ pub fn kd_table(nodes: &[KdNode], rows: usize, under: Option<usize>) -> Vec<KdRo
             row.total_instructions += totals[index].0;
             row.total_ns += totals[index].1;
         }
-        if index > 0 && counted[node.parent] {
+        // A callee that was entered in an earlier phase was not called in this one.
+        if index > 0 && counted[node.parent] && node.calls > 0 {
             *calls.entry((nodes[node.parent].row, node.row)).or_default() += node.calls;
         }
     }
