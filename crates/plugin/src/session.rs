@@ -11,11 +11,12 @@ use firstlight_profile::tracker::{Request, Watch};
 use firstlight_profile::{SymbolTable, Tracker};
 use std::collections::HashSet;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
-// Copies of the profile are written for the case that QEMU is killed: the first after a second or two of the host's time,
-// each later one when a third more was executed, so that their cost stays in proportion.
-const FIRST_COPY: u64 = 1 << 28;
-const LONGEST_BETWEEN_COPIES: u64 = 1 << 30;
+// Copies of the profile are written for the case that QEMU is killed, by the host's clock: they cost host time, and what
+// they hold does not depend on when they are made.
+const BEFORE_FIRST_COPY: Duration = Duration::from_secs(2);
+const LONGEST_BETWEEN_COPIES: Duration = Duration::from_secs(10);
 const EVENTS_BETWEEN_TICKS: u32 = 1 << 16;
 
 /// Everything the callbacks work on.
@@ -38,7 +39,8 @@ pub struct Session {
     memory: Option<GuestMemory>,
     events: u32,
     accesses: u64,
-    next_copy: u64,
+    next_copy: Instant,
+    until_next_copy: Duration,
 }
 
 /// How far the boot has come, as far as translation must know.
@@ -70,7 +72,8 @@ impl Session {
                 console,
                 events: 0,
                 accesses: 0,
-                next_copy: FIRST_COPY,
+                next_copy: Instant::now() + BEFORE_FIRST_COPY,
+                until_next_copy: BEFORE_FIRST_COPY,
             }),
             Err(error) => Err((status, error)),
         }
@@ -142,7 +145,7 @@ impl Session {
         if self.config.virtual_limit_ns.is_some_and(|limit| virtual_ns >= limit) {
             return self.freeze(State::Timeout, now);
         }
-        if now >= self.next_copy {
+        if Instant::now() >= self.next_copy {
             self.copy(now);
         }
         self.report("running", "", now);
@@ -197,7 +200,9 @@ impl Session {
     }
 
     fn copy(&mut self, now: u64) {
-        self.next_copy = now + (now / 3).clamp(FIRST_COPY, LONGEST_BETWEEN_COPIES);
+        // A copy costs as much as the tree is large, and the tree grows.
+        self.until_next_copy = (self.until_next_copy * 2).min(LONGEST_BETWEEN_COPIES);
+        self.next_copy = Instant::now() + self.until_next_copy;
         let recording = self.tracker.snapshot(State::Running, now);
         if let Err(error) = self.write(recording) {
             self.fail(&error);
