@@ -4,24 +4,23 @@
 //! between two events is charged to the context that was current. So the sum over all contexts is the count, whatever
 //! happens to the stacks. The rules are written down in `docs/design/shadow-stacks.md`.
 
+mod entries;
+mod returns;
 mod stack;
+mod tasks;
 mod timeline;
 
 use crate::recording::{Counts, Function, Instant, Recording, State};
 use crate::symbols::{Class, SymbolTable};
 use crate::tree::{CallTree, FunctionId, Kind, NodeId, ROOT};
 use rustc_hash::FxHashMap;
-use stack::{Frame, Interrupted, Role, Stack, ANY};
+use stack::{Frame, Role, Stack, ANY};
 use std::collections::BTreeMap;
 use timeline::Timeline;
 pub use timeline::Watch;
 
 // Deeper than any kernel stack can be: one of 16 KiB holds 2,048 return addresses.
 const DEEPEST: usize = 8192;
-// `__switch_to_asm` pushes its registers below the return address of its caller.
-const SWITCH_FRAME_BYTES: u64 = 128;
-const STACK_BYTES: u64 = 16 * 1024;
-const WORD: u64 = 8;
 
 /// What entering a function asks of whoever drives the tracker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -250,58 +249,6 @@ impl Tracker {
         }
     }
 
-    /// The first instruction of a function of another class than [`Class::Plain`] and [`Class::Cold`].
-    pub fn special(&mut self, function: FunctionId, now: u64) -> Request {
-        match self.classes[function as usize] {
-            Class::Stub => {
-                self.charge(now);
-                self.in_stub = true;
-            }
-            Class::Interrupt => self.enter_kernel(function, Kind::Interrupt, now),
-            Class::Exception => self.enter_kernel(function, Kind::Exception, now),
-            Class::Syscall => {
-                // It comes from user mode only: frames that are still there were left without our seeing it.
-                if !self.stack.frames.is_empty() {
-                    self.charge(now);
-                    self.abandon_all();
-                }
-                self.enter_kernel(function, Kind::Syscall, now);
-            }
-            Class::Label if self.pending.is_some() => self.settle(function, now),
-            Class::Label | Class::Thunk | Class::ReturnThunk => {}
-            Class::Switch => {
-                self.switching = true;
-                return self.entry(function, now);
-            }
-            Class::Plain => return self.entry(function, now),
-            Class::Cold => self.cold(function, now),
-        }
-        Request::None
-    }
-
-    fn enter_kernel(&mut self, function: FunctionId, kind: Kind, now: u64) {
-        if !std::mem::take(&mut self.in_stub) {
-            self.charge(now);
-        }
-        if self.stack.frames.len() >= DEEPEST {
-            self.abandon_all();
-        }
-        self.stack.interrupted.push(Interrupted { pending: self.pending.take(), in_user: self.in_user });
-        let parent = match kind {
-            Kind::Interrupt => self.rows.interrupts,
-            Kind::Exception if !self.in_user => self.node,
-            _ => ROOT,
-        };
-        let node = self.tree.child(parent, function, kind);
-        self.tree.enter(node);
-        self.counts.pushed += 1;
-        self.stack.frames.push(Frame { sp: ANY, node, function, role: Role::Entry });
-        self.node = node;
-        self.in_user = false;
-        self.entries += 1;
-        self.counts.interrupts += u64::from(kind != Kind::Syscall);
-    }
-
     /// A block of a split-off part of a function is about to be executed.
     pub fn cold(&mut self, function: FunctionId, now: u64) {
         if self.pending.is_some() {
@@ -344,145 +291,6 @@ impl Tracker {
         })
     }
 
-    /// A return instruction in `site` read its address from `sp`.
-    #[inline]
-    pub fn ret(&mut self, site: FunctionId, sp: u64, now: u64) {
-        match self.stack.frames.last() {
-            Some(top) if top.sp == sp && top.role == Role::Call && self.pending.is_none() => {
-                // Added to the counts of returns and of frames popped in the end.
-                self.plain_returns += 1;
-                self.charge(now);
-                self.stack.frames.pop();
-                while self.stack.frames.last().is_some_and(|frame| frame.sp == sp) {
-                    self.close_top(now);
-                }
-                self.node = self.context();
-                self.last_return = now;
-            }
-            _ => self.return_elsewhere(site, sp, now),
-        }
-    }
-
-    fn return_elsewhere(&mut self, site: FunctionId, sp: u64, now: u64) {
-        if self.last_return == now {
-            // One access reported twice: two returns cannot be one instruction.
-            return;
-        }
-        self.last_return = now;
-        if self.pending == Some(sp) {
-            // A trampoline that went nowhere.
-            self.pending = None;
-            return;
-        }
-        let below = self.pending.or_else(|| self.stack.frames.last().map(|top| top.sp));
-        if below.is_some_and(|below| sp == below.wrapping_sub(WORD)) && self.is_return_thunk(site) {
-            // A retpoline's jump: it called itself, wrote its target over the return address, and returns to that.
-            return;
-        }
-        self.settle(site, now);
-        let Some(top) = self.stack.frames.last().copied() else {
-            self.counts.unmatched_returns += 1;
-            return;
-        };
-        if let Some(index) = self.stack.holding(sp) {
-            let above = self.stack.frames.iter().skip(index).filter(|frame| frame.sp != sp).count() as u64;
-            self.counts.unwinds += u64::from(above > 0);
-            self.counts.unwound_frames += above;
-            self.counts.returns += 1;
-            let first = self.stack.frames.iter().take(index).rev().take_while(|frame| frame.sp == sp).count();
-            self.drop_to(index - first, now);
-        } else if top.role != Role::Entry && (top.sp == ANY || top.function == site) {
-            // The first frames of a task, or a function that moved the stack under itself.
-            self.counts.returns += 1;
-            let same = |frame: &&Frame| frame.sp == top.sp && frame.role != Role::Entry;
-            let run = self.stack.frames.iter().rev().take_while(same).count();
-            self.drop_to(self.stack.frames.len() - run, now);
-        } else if self.suspended.contains_key(&sp) {
-            self.resume(sp, now);
-            self.ret(site, sp, now);
-        } else {
-            self.counts.unmatched_returns += 1;
-        }
-    }
-
-    fn is_return_thunk(&self, function: FunctionId) -> bool {
-        self.classes.get(function as usize) == Some(&Class::ReturnThunk)
-    }
-
-    /// An `iret` or `sysret` of the entry code: back to what it interrupted. True when that is user mode.
-    pub fn leave_kernel(&mut self, now: u64) -> bool {
-        self.charge(now);
-        self.pending = None;
-        let entry = self.stack.frames.iter().rposition(|frame| frame.role == Role::Entry);
-        let interrupted = entry.and_then(|_| self.stack.interrupted.pop());
-        self.drop_to(entry.unwrap_or(0), now);
-        match interrupted {
-            Some(Interrupted { pending, in_user }) => {
-                self.pending = pending;
-                self.in_user = in_user;
-            }
-            // A task's first way out of the kernel.
-            None => self.in_user = true,
-        }
-        if self.stack.frames.is_empty() && self.in_user {
-            self.node = self.stack.user;
-            self.tree.enter(self.node);
-        }
-        self.in_user
-    }
-
-    /// In `__switch_to_asm`, a `pop` read from `sp`: the first one after its entry stands on the new stack.
-    pub fn switch(&mut self, sp: u64, now: u64) {
-        if std::mem::take(&mut self.switching) {
-            self.resume(sp, now);
-        }
-    }
-
-    fn resume(&mut self, sp: u64, now: u64) {
-        self.charge(now);
-        self.counts.switches += 1;
-        let found = self.suspended.range(sp..sp.saturating_add(SWITCH_FRAME_BYTES)).next().map(|(key, _)| *key);
-        let next = match found.and_then(|key| self.suspended.remove(&key)) {
-            Some(stack) => stack,
-            None => self.new_task(sp),
-        };
-        let left = std::mem::replace(&mut self.stack, next);
-        let key = left.frames.iter().rev().map(|frame| frame.sp).find(|sp| *sp != ANY);
-        match key {
-            Some(key) => {
-                if let Some(lost) = self.suspended.insert(key, left) {
-                    self.counts.abandoned_frames += lost.frames.len() as u64;
-                }
-            }
-            None => self.counts.abandoned_frames += left.frames.len() as u64,
-        }
-        self.pending = None;
-        self.node = self.context();
-    }
-
-    // A stack that was never seen. What is suspended in the same pages belongs to a task that has ended.
-    fn new_task(&mut self, sp: u64) -> Stack {
-        let bottom = sp & !(STACK_BYTES - 1);
-        let ended: Vec<u64> = self.suspended.range(bottom..bottom + STACK_BYTES).map(|(key, _)| *key).collect();
-        for key in ended {
-            if let Some(stack) = self.suspended.remove(&key) {
-                self.counts.abandoned_frames += stack.frames.len() as u64;
-            }
-        }
-        let task = self.tasks;
-        self.tasks += 1;
-        self.counts.tasks += 1;
-        // It begins inside the second half of the switch, as if it had called it.
-        let mut stack = Stack { task, user: self.rows.user, ..Stack::default() };
-        if let Some(top) = self.stack.frames.last().copied().filter(|top| top.function != UNKNOWN) {
-            let node = self.tree.child(ROOT, top.function, Kind::Task);
-            self.tree.enter(node);
-            self.counts.pushed += 1;
-            stack.frames.push(Frame { sp: ANY, node, function: top.function, role: Role::Call });
-        }
-        stack
-    }
-
     // What runs when the frame on top is the one it is now.
     #[inline]
     fn context(&self) -> NodeId {
@@ -491,60 +299,6 @@ impl Tracker {
             None if self.in_user => self.stack.user,
             None => self.rows.unknown,
         }
-    }
-
-    fn close_top(&mut self, now: u64) {
-        if let Some(frame) = self.stack.frames.pop() {
-            self.counts.popped += 1;
-            match frame.role {
-                Role::Call => {}
-                Role::Watched => {
-                    if let Some(span) = self.stack.spans.pop() {
-                        self.timeline.end_span(span, now);
-                    }
-                }
-                Role::Entry => {
-                    self.stack.interrupted.pop();
-                }
-            }
-        }
-    }
-
-    fn drop_to(&mut self, length: usize, now: u64) {
-        self.charge(now);
-        // `interrupted` of the entry that is being left was taken by the caller: keep the rest in step.
-        while self.stack.frames.len() > length {
-            let entry = self.stack.frames.last().is_some_and(|frame| frame.role == Role::Entry);
-            let entries = self.stack.frames.iter().filter(|frame| frame.role == Role::Entry).count();
-            if entry && self.stack.interrupted.len() < entries {
-                self.counts.popped += 1;
-                self.stack.frames.pop();
-            } else {
-                self.close_top(now);
-            }
-        }
-        self.node = self.context();
-    }
-
-    fn abandon_all(&mut self) {
-        self.counts.abandoned_frames += self.stack.frames.len() as u64;
-        self.stack.frames.clear();
-        self.stack.interrupted.clear();
-        self.stack.spans.clear();
-        self.node = self.rows.unknown;
-    }
-
-    /// Gives the running task's user mode a row of its own, or leaves it in the common one.
-    pub fn name_task(&mut self, name: Option<&str>) {
-        self.stack.named = true;
-        let Some(name) = name else { return };
-        let row = format!("[user {name}]");
-        let known = self.functions.iter().skip(self.classes.len()).position(|function| function.name == row);
-        let function = known.map(|index| index + self.classes.len()).unwrap_or_else(|| {
-            self.functions.push(Function { name: row, address: 0 });
-            self.functions.len() - 1
-        });
-        self.stack.user = self.tree.child(self.rows.user, function as FunctionId, Kind::User);
     }
 
     /// Where the clock stands when `now` instructions have been executed.

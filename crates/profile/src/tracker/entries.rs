@@ -1,0 +1,82 @@
+//! The kernel's entry code: interrupts, exceptions and system calls, and the ways back.
+
+use super::stack::{Frame, Interrupted, Role, ANY};
+use super::{Request, Tracker, DEEPEST};
+use crate::symbols::Class;
+use crate::tree::{FunctionId, Kind, ROOT};
+
+impl Tracker {
+    /// The first instruction of a function of another class than [`Class::Plain`] and [`Class::Cold`].
+    pub fn special(&mut self, function: FunctionId, now: u64) -> Request {
+        match self.classes[function as usize] {
+            Class::Stub => {
+                self.charge(now);
+                self.in_stub = true;
+            }
+            Class::Interrupt => self.enter_kernel(function, Kind::Interrupt, now),
+            Class::Exception => self.enter_kernel(function, Kind::Exception, now),
+            Class::Syscall => {
+                // It comes from user mode only: frames that are still there were left without our seeing it.
+                if !self.stack.frames.is_empty() {
+                    self.charge(now);
+                    self.abandon_all();
+                }
+                self.enter_kernel(function, Kind::Syscall, now);
+            }
+            Class::Label if self.pending.is_some() => self.settle(function, now),
+            Class::Label | Class::Thunk | Class::ReturnThunk => {}
+            Class::Switch => {
+                self.switching = true;
+                return self.entry(function, now);
+            }
+            Class::Plain => return self.entry(function, now),
+            Class::Cold => self.cold(function, now),
+        }
+        Request::None
+    }
+
+    pub(super) fn enter_kernel(&mut self, function: FunctionId, kind: Kind, now: u64) {
+        if !std::mem::take(&mut self.in_stub) {
+            self.charge(now);
+        }
+        if self.stack.frames.len() >= DEEPEST {
+            self.abandon_all();
+        }
+        self.stack.interrupted.push(Interrupted { pending: self.pending.take(), in_user: self.in_user });
+        let parent = match kind {
+            Kind::Interrupt => self.rows.interrupts,
+            Kind::Exception if !self.in_user => self.node,
+            _ => ROOT,
+        };
+        let node = self.tree.child(parent, function, kind);
+        self.tree.enter(node);
+        self.counts.pushed += 1;
+        self.stack.frames.push(Frame { sp: ANY, node, function, role: Role::Entry });
+        self.node = node;
+        self.in_user = false;
+        self.entries += 1;
+        self.counts.interrupts += u64::from(kind != Kind::Syscall);
+    }
+
+    /// An `iret` or `sysret` of the entry code: back to what it interrupted. True when that is user mode.
+    pub fn leave_kernel(&mut self, now: u64) -> bool {
+        self.charge(now);
+        self.pending = None;
+        let entry = self.stack.frames.iter().rposition(|frame| frame.role == Role::Entry);
+        let interrupted = entry.and_then(|_| self.stack.interrupted.pop());
+        self.drop_to(entry.unwrap_or(0), now);
+        match interrupted {
+            Some(Interrupted { pending, in_user }) => {
+                self.pending = pending;
+                self.in_user = in_user;
+            }
+            // A task's first way out of the kernel.
+            None => self.in_user = true,
+        }
+        if self.stack.frames.is_empty() && self.in_user {
+            self.node = self.stack.user;
+            self.tree.enter(self.node);
+        }
+        self.in_user
+    }
+}

@@ -1,0 +1,77 @@
+//! Tasks: switches between their stacks, and the names of their user mode.
+
+use super::stack::{Frame, Role, Stack, ANY};
+use super::{Tracker, UNKNOWN};
+use crate::recording::Function;
+use crate::tree::{FunctionId, Kind, ROOT};
+
+// `__switch_to_asm` pushes its registers below the return address of its caller.
+const SWITCH_FRAME_BYTES: u64 = 128;
+const STACK_BYTES: u64 = 16 * 1024;
+
+impl Tracker {
+    /// In `__switch_to_asm`, a `pop` read from `sp`: the first one after its entry stands on the new stack.
+    pub fn switch(&mut self, sp: u64, now: u64) {
+        if std::mem::take(&mut self.switching) {
+            self.resume(sp, now);
+        }
+    }
+
+    pub(super) fn resume(&mut self, sp: u64, now: u64) {
+        self.charge(now);
+        self.counts.switches += 1;
+        let found = self.suspended.range(sp..sp.saturating_add(SWITCH_FRAME_BYTES)).next().map(|(key, _)| *key);
+        let next = match found.and_then(|key| self.suspended.remove(&key)) {
+            Some(stack) => stack,
+            None => self.new_task(sp),
+        };
+        let left = std::mem::replace(&mut self.stack, next);
+        let key = left.frames.iter().rev().map(|frame| frame.sp).find(|sp| *sp != ANY);
+        match key {
+            Some(key) => {
+                if let Some(lost) = self.suspended.insert(key, left) {
+                    self.counts.abandoned_frames += lost.frames.len() as u64;
+                }
+            }
+            None => self.counts.abandoned_frames += left.frames.len() as u64,
+        }
+        self.pending = None;
+        self.node = self.context();
+    }
+
+    // A stack that was never seen. What is suspended in the same pages belongs to a task that has ended.
+    pub(super) fn new_task(&mut self, sp: u64) -> Stack {
+        let bottom = sp & !(STACK_BYTES - 1);
+        let ended: Vec<u64> = self.suspended.range(bottom..bottom + STACK_BYTES).map(|(key, _)| *key).collect();
+        for key in ended {
+            if let Some(stack) = self.suspended.remove(&key) {
+                self.counts.abandoned_frames += stack.frames.len() as u64;
+            }
+        }
+        let task = self.tasks;
+        self.tasks += 1;
+        self.counts.tasks += 1;
+        // It begins inside the second half of the switch, as if it had called it.
+        let mut stack = Stack { task, user: self.rows.user, ..Stack::default() };
+        if let Some(top) = self.stack.frames.last().copied().filter(|top| top.function != UNKNOWN) {
+            let node = self.tree.child(ROOT, top.function, Kind::Task);
+            self.tree.enter(node);
+            self.counts.pushed += 1;
+            stack.frames.push(Frame { sp: ANY, node, function: top.function, role: Role::Call });
+        }
+        stack
+    }
+
+    /// Gives the running task's user mode a row of its own, or leaves it in the common one.
+    pub fn name_task(&mut self, name: Option<&str>) {
+        self.stack.named = true;
+        let Some(name) = name else { return };
+        let row = format!("[user {name}]");
+        let known = self.functions.iter().skip(self.classes.len()).position(|function| function.name == row);
+        let function = known.map(|index| index + self.classes.len()).unwrap_or_else(|| {
+            self.functions.push(Function { name: row, address: 0 });
+            self.functions.len() - 1
+        });
+        self.stack.user = self.tree.child(self.rows.user, function as FunctionId, Kind::User);
+    }
+}
