@@ -121,6 +121,7 @@ pub extern "C" fn on_special(_vcpu: u32, data: *mut c_void) {
     session.tracker.idle(session.clock.idle_ns(), now);
     let request = session.tracker.special(function, now);
     session.answer(request, now);
+    session.check_limit(now);
 }
 
 /// A block of a split-off part.

@@ -141,14 +141,23 @@ impl Session {
     #[cold]
     fn slow_tick(&mut self, now: u64) {
         self.tracker.idle(self.clock.idle_ns(), now);
-        let virtual_ns = self.clock.virtual_ns(now, self.clock.idle_ns());
-        if self.config.virtual_limit_ns.is_some_and(|limit| virtual_ns >= limit) {
-            return self.freeze(State::Timeout, now);
+        self.check_limit(now);
+        if self.frozen {
+            return;
         }
         if Instant::now() >= self.next_copy {
             self.copy(now);
         }
         self.report("running", "", now);
+    }
+
+    /// Ends the recording when the virtual clock has passed its limit. Idle time leaps, and ends in an interrupt: so this
+    /// is asked at every entry of the kernel, too.
+    pub fn check_limit(&mut self, now: u64) {
+        let virtual_ns = self.clock.virtual_ns(now, self.clock.idle_ns());
+        if self.config.virtual_limit_ns.is_some_and(|limit| virtual_ns >= limit) {
+            self.freeze(State::Timeout, now);
+        }
     }
 
     /// After an `out`: the console may have grown.
