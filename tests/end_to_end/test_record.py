@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 from pathlib import Path
 
 import polars as pl
@@ -12,6 +13,7 @@ import firstlight
 from firstlight.cache import file_digest
 from firstlight.lab.options import RecordOptions
 from firstlight.lab.record import planned_command, record
+from firstlight.lab.rootfs import root_image
 
 pytestmark = pytest.mark.boot
 
@@ -142,3 +144,16 @@ def test_a_live_boot_is_stamped_by_the_host_and_says_that_it_is_live(boots: Path
     assert marks["time_ns"].is_sorted()
     assert {"power_on", "first_console_byte", "kernel_start", "user_start", "ready"} == set(marks["mark"])
     assert boot.log()["time_ns"].null_count() == 0
+
+
+def test_a_root_file_system_named_from_here_is_found_from_where_qemu_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    init = tmp_path / "tree/sbin/init"
+    init.parent.mkdir(parents=True)
+    init.write_text("#!/bin/sh\n")
+    init.chmod(0o755)
+    shutil.copy(root_image(tmp_path / "tree").path, tmp_path / "root.img")
+    monkeypatch.chdir(tmp_path)
+    command = planned_command(RecordOptions(output=Path("a.boot"), rootfs="root.img", ready="up"))
+    assert f"mem-path={tmp_path / 'root.img'}" in command

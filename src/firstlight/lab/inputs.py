@@ -172,7 +172,8 @@ def _guest(options: RecordOptions, architecture: Architecture, kernel: Kernel, p
     return _Guest(
         initramfs.path,
         helper=options.ready is None,
-        image=persistent_memory(root.path, root.size_bytes),
+        # QEMU runs elsewhere, and would make a file of zeros where it finds none.
+        image=persistent_memory(root.path.absolute(), root.size_bytes),
         image_digest=root.digest,
         modules=tuple(module.name for module in modules),
     )
