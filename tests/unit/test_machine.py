@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from firstlight.errors import LabError
+from firstlight.errors import LabError, UsageError
 from firstlight.lab.architecture import X86_64
 from firstlight.lab.machine import (
     RunFiles,
     check_memory,
+    kernel_command_line,
     kernel_memory,
     persistent_memory,
     qemu_arguments,
@@ -41,6 +42,13 @@ def recipe(tmp_path: Path) -> Recipe:
 def option(words: list[str], name: str) -> list[str]:
     """All values of an option."""
     return [value for word, value in itertools.pairwise(words) if word == name]
+
+
+def test_a_command_line_longer_than_the_kernel_takes_is_refused() -> None:
+    longest = X86_64.longest_command_line - len("console=ttyS0 nokaslr ")
+    assert len(kernel_command_line(X86_64, "x" * longest)) == X86_64.longest_command_line
+    with pytest.raises(UsageError, match="2,048 bytes"):
+        kernel_command_line(X86_64, "x" * (longest + 1))
 
 
 def test_an_exact_boot_counts_instructions_on_one_thread_with_a_fixed_date_and_no_input(recipe: Recipe) -> None:

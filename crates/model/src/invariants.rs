@@ -38,9 +38,9 @@ pub fn check(recording: &Recording) -> Vec<Invariant> {
     vec![
         Invariant {
             name: "self_sums_to_executed",
-            holds: sum == recording.end.instructions && counts.backward_steps == 0,
+            holds: sum == recording.end.instructions,
             value: sum,
-            figures: vec![("executed", recording.end.instructions), ("backward_steps", counts.backward_steps)],
+            figures: vec![("executed", recording.end.instructions)],
         },
         Invariant { name: "total_at_least_self", holds: small == 0, value: small as u64, figures: vec![] },
         Invariant { name: "totals_add_up", holds: uneven == 0, value: uneven as u64, figures: vec![] },
@@ -67,7 +67,8 @@ pub fn check(recording: &Recording) -> Vec<Invariant> {
             name: "clock_checked",
             holds: counts.clock_mismatches == 0,
             value: counts.clock_mismatches,
-            figures: vec![("checks", counts.clock_checks)],
+            // An event in a block that a fault then cuts short reads the clock some instructions late.
+            figures: vec![("checks", counts.clock_checks), ("backward_steps", counts.backward_steps)],
         },
     ]
 }

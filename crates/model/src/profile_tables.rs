@@ -42,7 +42,8 @@ pub fn convert(
     let mut recording = decoded.map_err(|error| ModelError::Profile { path: profile.to_owned(), error })?;
     let text = |path: Option<&Path>| path.map(bytes).transpose().map(Option::unwrap_or_default);
     let console = text(console)?;
-    let modules = ModuleSymbols::parse(&String::from_utf8_lossy(&text(modules)?));
+    let mut modules = ModuleSymbols::parse(&String::from_utf8_lossy(&text(modules)?));
+    modules.forget_initcalls(&recording);
     gather_nameless(&mut recording, &modules);
     let clock = Clock { shift: recording.icount_shift };
     write_marks(&recording, clock, bundle)?;
@@ -93,6 +94,16 @@ impl ModuleSymbols {
             Some((address, (name.to_owned(), module.trim_matches(['[', ']']).to_owned())))
         };
         Self(text.lines().filter_map(line).collect())
+    }
+
+    /// A module's initialiser is freed when it has run, and another module's function may stand in its place by the time
+    /// the symbols are read: that is not its name.
+    fn forget_initcalls(&mut self, recording: &Recording) {
+        for span in recording.spans.iter().filter(|span| span.level == "module") {
+            if let Some(function) = recording.functions.get(span.function as usize) {
+                self.0.remove(&function.address);
+            }
+        }
     }
 
     /// Name, module and kind of a function that the recording knows by its address.

@@ -40,7 +40,7 @@ def functions(
     \b
     Examples:
       firstlight functions a.boot --sort self -n 20
-      firstlight functions a.boot --under do_initcalls --unit instructions
+      firstlight functions a.boot --under acpi_init --unit instructions
       firstlight functions a.boot --tree --min-percent 5
       firstlight functions a.boot --csv > functions.csv
     """

@@ -58,6 +58,8 @@ class Architecture:
     """What QEMU's data directory gives to the machine: they are executed, so they are inputs."""
     console_device: str
     report_device: str
+    longest_command_line: int
+    """Bytes, without the final zero (`COMMAND_LINE_SIZE` of the kernel)."""
     kernel_package: str
     """The distribution's kernel for virtual machines."""
     pmem_device: str
@@ -91,6 +93,7 @@ X86_64 = Architecture(
     firmware_files=("bios-256k.bin", "kvmvapic.bin", "linuxboot_dma.bin"),
     console_device="ttyS0",
     report_device="ttyS1",
+    longest_command_line=2047,
     kernel_package="linux-image-cloud-amd64",
     pmem_device="/dev/pmem0",
     # What the kernel has built in is left out.

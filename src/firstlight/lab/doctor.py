@@ -121,7 +121,7 @@ def _kvm() -> Check:
     if not os.access(_KVM, os.R_OK | os.W_OK):
         remedy = "`sudo usermod -aG kvm $USER`, then log in again"
         return Check("KVM", "limited", f"{_KVM} is not yours to use: live mode emulates", remedy=remedy)
-    return Check("KVM", "ok", f"{_KVM} is there for live mode")
+    return Check("KVM", "ok", f"{_KVM} is there; `record --live` tries it, and emulates where it does not work")
 
 
 def _programs() -> Iterator[Check]:

@@ -7,7 +7,7 @@ import struct
 from dataclasses import dataclass
 from pathlib import Path
 
-from firstlight.errors import LabError
+from firstlight.errors import LabError, UsageError
 from firstlight.lab.architecture import Architecture
 from firstlight.lab.recipe import RTC, SEED, PersistentMemory, Recipe
 from firstlight.lab.sizes import format_size
@@ -59,8 +59,18 @@ def kernel_command_line(architecture: Architecture, append: str) -> str:
     >>> from firstlight.lab.architecture import X86_64
     >>> kernel_command_line(X86_64, "quiet  ")
     'console=ttyS0 nokaslr quiet'
+
+    :raises UsageError: when it is longer than the kernel takes.
     """
-    return f"console={architecture.console_device} nokaslr {append}".strip()
+    line = f"console={architecture.console_device} nokaslr {append}".strip()
+    longest = architecture.longest_command_line
+    if len(line.encode()) > longest:
+        raise UsageError(
+            f"the kernel's command line has {len(line.encode()):,} bytes, and the kernel takes {longest:,}",
+            where="--append",
+            hint="leave words out",
+        )
+    return line
 
 
 def quote_value(value: str) -> str:

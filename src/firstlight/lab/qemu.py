@@ -72,7 +72,8 @@ def find_qemu(architecture: Architecture, path: Path | None = None) -> Qemu:
     /nonexistent/qemu: there is no QEMU
     """
     name = str(path) if path is not None else architecture.qemu_binary
-    found = shutil.which(name)
+    # `Path` drops the `./` by which a person says that the file here is meant.
+    found = shutil.which(str(path.absolute()) if path is not None and path.exists() else name)
     if found is None:
         raise LabError("there is no QEMU", where=name, hint=_INSTALL)
     version_text = _ask(found, "--version").split("\n", 1)[0]

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from firstlight.boot.manifest import Manifest
 from firstlight.boot.open import open as open_boot
-from firstlight.errors import FirstlightError, UnhealthyBootError
+from firstlight.cache import file_digest
+from firstlight.errors import BundleError, FirstlightError, UnhealthyBootError
 from firstlight.lab.difference import Difference, first_difference
 from firstlight.lab.inputs import resolve
 from firstlight.lab.options import RecordOptions
@@ -68,6 +69,7 @@ def verify(bundle: Path, progress: Progress | None = None, *, qemu: Path | None 
             where=where,
             hint="record it again",
         )
+    _check_tables(bundle, recorded)
     with tempfile.TemporaryDirectory(prefix="firstlight-verify-") as directory:
         again = Path(directory) / "again.boot"
         options = options_from_manifest(recorded, again, where)
@@ -82,12 +84,26 @@ def verify(bundle: Path, progress: Progress | None = None, *, qemu: Path | None 
         return compare(bundle, again)
 
 
+def _check_tables(bundle: Path, manifest: Manifest) -> None:
+    # The manifest says what the tables were; what stands there now may be something else.
+    for table, promised in manifest.tables.items():
+        path = bundle / f"{table}.parquet"
+        if not path.is_file() or file_digest(path) != promised.sha256:
+            raise BundleError(
+                "this table is missing, or not the one that was recorded",
+                where=str(path),
+                hint="copy the bundle again, or record it again",
+            )
+
+
 def compare(bundle: Path, again: Path) -> Verdict:
     """Compare two bundles, table by table.
 
     :raises BundleError: when one is damaged.
     """
     first, second = open_boot(bundle).manifest, open_boot(again).manifest
+    for path, manifest in ((bundle, first), (again, second)):
+        _check_tables(path, manifest)
     differences = []
     for table in sorted(first.tables.keys() | second.tables.keys()):
         one, other = first.tables.get(table), second.tables.get(table)
