@@ -1,5 +1,7 @@
 //! A small recording on its way into tables: what stands in each, and that their sums agree.
 
+#![expect(clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed")]
+
 use firstlight_model::kd::bundle_kd;
 use firstlight_model::profile_tables::{convert, Summary};
 use firstlight_model::table::{read, Values};
