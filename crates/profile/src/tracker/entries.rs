@@ -63,7 +63,7 @@ impl Tracker {
         self.charge(now);
         self.pending = None;
         let entry = self.stack.frames.iter().rposition(|frame| frame.role == Role::Entry);
-        let interrupted = entry.and_then(|_| self.stack.interrupted.pop());
+        let interrupted = entry.and_then(|_| self.stack.interrupted.last().copied());
         self.drop_to(entry.unwrap_or(0), now);
         match interrupted {
             Some(Interrupted { pending, in_user }) => {

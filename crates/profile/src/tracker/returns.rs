@@ -92,16 +92,8 @@ impl Tracker {
 
     pub(super) fn drop_to(&mut self, length: usize, now: u64) {
         self.charge(now);
-        // `interrupted` of the entry that is being left was taken by the caller: keep the rest in step.
         while self.stack.frames.len() > length {
-            let entry = self.stack.frames.last().is_some_and(|frame| frame.role == Role::Entry);
-            let entries = self.stack.frames.iter().filter(|frame| frame.role == Role::Entry).count();
-            if entry && self.stack.interrupted.len() < entries {
-                self.counts.popped += 1;
-                self.stack.frames.pop();
-            } else {
-                self.close_top(now);
-            }
+            self.close_top(now);
         }
         self.node = self.context();
     }

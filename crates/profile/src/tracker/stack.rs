@@ -65,16 +65,8 @@ impl Stack {
     /// The frame of `function` among those on top that share one return address (tail calls).
     pub fn in_tail(&self, function: FunctionId) -> Option<usize> {
         let sp = self.frames.last()?.sp;
-        let mut found = None;
-        for (index, frame) in self.frames.iter().enumerate().rev() {
-            if frame.sp != sp || frame.role == Role::Entry {
-                break;
-            }
-            if frame.function == function {
-                found = Some(index);
-                break;
-            }
-        }
-        found
+        let on_top = self.frames.iter().enumerate().rev();
+        let mut tail = on_top.take_while(|(_, frame)| frame.sp == sp && frame.role != Role::Entry);
+        tail.find(|(_, frame)| frame.function == function).map(|(index, _)| index)
     }
 }
