@@ -1,0 +1,69 @@
+//! What every reader is.
+
+use crate::evidence::Evidence;
+use crate::FormatError;
+use std::io::BufRead;
+
+/// How much of a record [`Format::likelihood`] sees at most.
+pub const HEAD_BYTES: usize = 64 << 10;
+
+/// How sure a reader is that a record is its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Likelihood {
+    /// Nothing speaks for it.
+    No,
+    /// It could be read, as could much else.
+    Possible,
+    /// Several lines have the format's shape.
+    Likely,
+    /// A signature that no other format has.
+    Certain,
+}
+
+/// The beginning of a record.
+#[derive(Debug, Clone, Copy)]
+pub struct Head<'a> {
+    /// Its file name as given, with the folders inside an archive; empty for standard input.
+    pub name: &'a str,
+    /// Its first bytes, at most [`HEAD_BYTES`].
+    pub bytes: &'a [u8],
+}
+
+impl Head<'_> {
+    /// The last part of the name.
+    ///
+    /// ```
+    /// use firstlight_formats::format::Head;
+    /// assert_eq!(Head { name: "fpdt/boot/firmware_start_ns", bytes: b"" }.file_name(), "firmware_start_ns");
+    /// ```
+    pub fn file_name(&self) -> &str {
+        self.name.rsplit('/').next().unwrap_or(self.name)
+    }
+}
+
+/// A record to be read, once and in order.
+pub struct Input<'a> {
+    /// Its file name as given, with the folders inside an archive; empty for standard input.
+    pub name: &'a str,
+    /// Its bytes.
+    pub bytes: &'a mut dyn BufRead,
+}
+
+/// One input format.
+pub trait Format: Sync {
+    /// What `--as` takes: lower case, words joined by `-`.
+    fn name(&self) -> &'static str;
+
+    /// What a person calls it, for messages: `a kernel log (dmesg)`.
+    fn title(&self) -> &'static str;
+
+    /// How sure the reader is that a record is its own.
+    fn likelihood(&self, head: &Head<'_>) -> Likelihood;
+
+    /// Reads a record: one piece of evidence for every boot in it, or for every part of a record that holds several.
+    ///
+    /// # Errors
+    ///
+    /// [`FormatError`] only when nothing of the format is there; damage gives a partial result with its problems.
+    fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError>;
+}

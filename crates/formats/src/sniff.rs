@@ -1,0 +1,58 @@
+//! Which reader a record belongs to.
+
+use crate::format::{Format, Head, Likelihood};
+use crate::registry::formats;
+use crate::FormatError;
+
+/// The reader that is surest of a record; of equally sure ones the first.
+///
+/// # Errors
+///
+/// [`FormatError::Unrecognised`], which says what the bytes look like.
+///
+/// ```
+/// use firstlight_formats::{format::Head, sniff::recognise};
+/// let error = recognise(&Head { name: "boot.png", bytes: b"\x89PNG\r\n\x1a\n" }).err().map(|error| error.to_string());
+/// assert_eq!(error.as_deref(), Some("its format is not recognised: it is a PNG picture"));
+/// ```
+pub fn recognise(head: &Head<'_>) -> Result<&'static dyn Format, FormatError> {
+    if head.bytes.is_empty() {
+        return Err(FormatError::Unrecognised("it is empty".to_owned()));
+    }
+    let mut best: Option<(&'static dyn Format, Likelihood)> = None;
+    for format in formats() {
+        let likelihood = format.likelihood(head);
+        if likelihood > best.map_or(Likelihood::No, |(_, likelihood)| likelihood) {
+            best = Some((format, likelihood));
+        }
+    }
+    best.map(|(format, _)| format).ok_or_else(|| FormatError::Unrecognised(look(head.bytes)))
+}
+
+const SIGNATURES: [(&[u8], &str); 14] = [
+    (b"\x89PNG", "a PNG picture"),
+    (b"\xff\xd8\xff", "a JPEG picture"),
+    (b"GIF8", "a GIF picture"),
+    (b"RIFF", "a RIFF file (picture, sound or film)"),
+    (b"%PDF", "a PDF document"),
+    (b"\x7fELF", "an ELF program"),
+    (b"PK\x03\x04", "a ZIP archive"),
+    (b"\x1f\x8b", "compressed by gzip"),
+    (b"\xfd7zXZ", "compressed by xz"),
+    (b"\x28\xb5\x2f\xfd", "compressed by zstd"),
+    (b"BZh", "compressed by bzip2"),
+    (b"SQLite format 3", "an SQLite database"),
+    (b"PERFILE2", "a recording of perf"),
+    (b"PAR1", "a Parquet table"),
+];
+
+fn look(bytes: &[u8]) -> String {
+    if let Some((_, what)) = SIGNATURES.iter().find(|(signature, _)| bytes.starts_with(signature)) {
+        return format!("it is {what}");
+    }
+    let odd = bytes.iter().filter(|&&byte| byte < 9 || (14..32).contains(&byte) && byte != 27).count();
+    if odd * 20 > bytes.len() {
+        return "it is binary data of no known kind".to_owned();
+    }
+    "it is text, but none of its lines has the shape of a known boot record".to_owned()
+}
