@@ -30,15 +30,21 @@ SCHEMA: dict[str, dict[str, pl.DataType | type[pl.DataType]]] = {
               "source": pl.String, "detail": pl.String},
     "spans": {"span": pl.Int64, "parent": pl.Int64, "kind": pl.String, "name": pl.String, "track": pl.String,
               "level": pl.String, "start_ns": pl.Int64, "end_ns": pl.Int64, "instructions": pl.Int64,
-              "idle_ns": pl.Int64},
+              "idle_ns": pl.Int64, "duration_ns": pl.Int64, "grade": pl.String, "reason": pl.String,
+              "source": pl.String, "attributes": pl.String},
     "calls": {"node": pl.Int64, "parent": pl.Int64, "function": pl.String, "module": pl.String, "kind": pl.String,
               "calls": pl.Int64, "self_instructions": pl.Int64, "total_instructions": pl.Int64, "self_ns": pl.Int64,
               "total_ns": pl.Int64},
     "phase_calls": {"node": pl.Int64, "phase": pl.String, "calls": pl.Int64, "self_instructions": pl.Int64,
                     "self_ns": pl.Int64},
-    "log": {"line": pl.Int64, "time_ns": pl.Int64, "source": pl.String, "text": pl.String},
+    "log": {"line": pl.Int64, "time_ns": pl.Int64, "source": pl.String, "text": pl.String, "host_ns": pl.Int64,
+            "level": pl.Int64, "caller": pl.String},
     "counters": {"counter": pl.String, "time_ns": pl.Int64, "value": pl.Int64},
     "facts": {"fact": pl.String, "value": pl.String},
+    "links": dict.fromkeys(("kind", "from_kind", "from_name", "to_kind", "to_name", "source"), pl.String),
+    "kd": {"function": pl.String, "count": pl.Int64, "time_us": pl.Int64, "average_us": pl.Int64, "min_us": pl.Int64,
+           "max_us": pl.Int64, "sub_time_us": pl.Int64, "local_us": pl.Int64, "max_sub": pl.String,
+           "max_sub_count": pl.Int64, "sub_list": pl.String, "source": pl.String},
 }  # fmt: skip
 
 Row = tuple[Any, ...]
@@ -54,7 +60,7 @@ def make_bundle(
     live: bool = False,
     seed: int = 1,
     shift: int = 0,
-    schema_version: int = 1,
+    schema_version: int = 2,
 ) -> Path:
     """Write a bundle of an invented boot of about 300 tree nodes below *directory*; returns its path.
 
@@ -76,8 +82,10 @@ def make_bundle(
         "spans": spans,
         "calls": _calls(tree) if profile else [],
         "phase_calls": _phase_calls(tree) if profile else [],
-        "log": [(i, 1_000_000 * i if i % 3 else None, "console", line) for i, line in enumerate(text)],
+        "log": [(i, 1_000_000 * i if i % 3 else None, "console", line, *[None] * 3) for i, line in enumerate(text)],
         "counters": counters,
+        "links": [],
+        "kd": [],
         "facts": sorted(_facts() + ([(f"device.pci/{bad}", bad) for bad in HOSTILE] if hostile else [])),
     }
     path = directory / name
@@ -85,7 +93,7 @@ def make_bundle(
     (path / "raw" / "console.log").write_text("\n".join(text), encoding="utf-8")
     for table, schema in SCHEMA.items():
         frame = pl.DataFrame(rows[table], schema=schema, orient="row")
-        frame.write_parquet(path / f"{table}.parquet", compression="zstd", metadata={"firstlight.schema": "1"})
+        frame.write_parquet(path / f"{table}.parquet", compression="zstd", metadata={"firstlight.schema": "2"})
     manifest = _manifest(path, rows, tree, live=live, failed=failed, profile=profile, shift=shift)
     manifest["schema_version"] = schema_version
     if hostile:
@@ -113,13 +121,17 @@ def _timeline(
         open_ended = failed and phase == PHASES[-1]
         figures = (None, None) if live or open_ended else (executes, idles)
         number = len(spans)
-        spans.append((number, None, "phase", phase, "boot", None, now, None if open_ended else now + lasts, *figures))
+        grade = ("unknown", "it did not end") if open_ended else ("good" if live else "exact", None)
+        times = (now, None, *figures, None) if open_ended else (now, now + lasts, *figures, lasts)
+        spans.append((number, None, "phase", phase, "boot", None, *times, *grade, "profile", None))
         start = now
         for function, node in initcalls.get(phase.removeprefix("initcalls_"), []):
             instructions, took = subtree[node]
             figures = (None, None) if live else (instructions, 0)
             level = phase.removeprefix("initcalls_")
-            spans.append((len(spans), number, "initcall", function, "task 1", level, start, start + took, *figures))
+            times = (start, start + took, *figures, took)
+            trust = ("good" if live else "exact", None, "profile", None)
+            spans.append((len(spans), number, "initcall", function, "task 1", level, *times, *trust))
             start += took
         now, executed, idled = now + lasts, executed + executes, idled + idles
         if idles and not live:
@@ -196,7 +208,7 @@ def _manifest(
     failure = {"reason": "panic", "detail": "Kernel panic - not syncing: VFS: Unable to mount root fs",
                "console_tail": _console(failed)[-3:]}  # fmt: skip
     return {
-        "schema_version": 1,
+        "schema_version": 2,
         "tool": {"name": "firstlight", "version": "0.1.0"},
         "mode": "live" if live else "exact",
         "status": "failed" if failed else "complete",

@@ -37,7 +37,7 @@ def rewrite(bundle: Path, table: str, frame: pl.DataFrame) -> None:
 def test_the_same_boot_is_equal_in_every_table(twins: tuple[Path, Path]) -> None:
     verdict = compare(*twins)
     assert verdict.equal
-    assert set(verdict.tables) == {"marks", "spans", "calls", "phase_calls", "log", "counters", "facts"}
+    assert set(verdict.tables) == {"marks", "spans", "calls", "phase_calls", "log", "counters", "facts", "links", "kd"}
     assert verdict.totals["instructions"] is not None
 
 

@@ -52,7 +52,7 @@ def test_a_directory_without_manifest(tmp_path: Path) -> None:
 def test_a_newer_schema_is_refused_before_anything_else_is_looked_at(boot: Path) -> None:
     (boot / "manifest.json").write_text('{"schema_version": 7, "clocks": []}')
     error = refusal(boot)
-    assert error.message == "the bundle has schema version 7, this Firstlight reads up to 1"
+    assert error.message == "the bundle has schema version 7, this Firstlight reads up to 2"
     assert error.hint == "update Firstlight"
 
 
@@ -154,3 +154,22 @@ def test_a_tree_whose_parents_do_not_come_first(boot: Path, parents: list[int | 
     calls.write_parquet(path)
     change_manifest(boot, tables={})
     assert "no node of a tree" in refusal(boot, firstlight.Boot.calls).message
+
+
+def test_a_bundle_of_the_first_schema_version_opens(boot: Path) -> None:
+    """It has two tables less, and fewer columns; what it lacks is null or without rows."""
+    for table, added in (("spans", 5), ("log", 3)):
+        path = boot / f"{table}.parquet"
+        frame = pl.read_parquet(path)
+        frame.select(frame.columns[:-added]).write_parquet(path)
+    manifest = json.loads((boot / "manifest.json").read_text(encoding="utf-8"))
+    for table in ("links", "kd"):
+        (boot / f"{table}.parquet").unlink()
+        del manifest["tables"][table]
+    change_manifest(boot, schema_version=1, tables=manifest["tables"])
+    opened = firstlight.open(boot)
+    assert opened.phases().height > 3
+    assert opened.spans()["grade"].is_null().all()
+    assert opened.log()["caller"].is_null().all()
+    assert opened.links().is_empty()
+    assert opened.kd().is_empty()

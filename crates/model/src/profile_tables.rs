@@ -1,7 +1,7 @@
 //! A profile's way into the tables of a bundle.
 
 use crate::invariants::{check, Invariant};
-use crate::table::{integers, texts, write, Values};
+use crate::table::{integers, texts, write, write_empty, Values};
 use crate::ModelError;
 use firstlight_profile::recording::{merged, Instant, Recording, State};
 use firstlight_profile::tree::{totals, CallTree, Kind, Node, ROOT};
@@ -52,6 +52,7 @@ pub fn convert(
     write_phase_calls(&recording, clock, bundle)?;
     write_log(&recording, clock, &console, bundle)?;
     write_counters(&recording, clock, bundle)?;
+    write_empty(&["links", "kd"], bundle)?;
     let end = recording.end;
     Ok(Summary {
         state: recording.state,
@@ -240,6 +241,21 @@ fn write_spans(recording: &Recording, clock: Clock, modules: &ModuleSymbols, bun
             ("end_ns", end(&|_, end| clock.at(end))),
             ("instructions", end(&|row, end| end.instructions - row.start.instructions)),
             ("idle_ns", end(&|row, end| end.idle_ns - row.start.idle_ns)),
+            ("duration_ns", end(&|row, end| clock.at(end) - clock.at(row.start))),
+            (
+                "grade",
+                Values::Text(
+                    rows.iter()
+                        .map(|row| Some(if row.end.is_some() { "exact" } else { "unknown" }.to_owned()))
+                        .collect(),
+                ),
+            ),
+            (
+                "reason",
+                Values::Text(rows.iter().map(|row| row.end.is_none().then(|| "it did not end".to_owned())).collect()),
+            ),
+            ("source", Values::Text(rows.iter().map(|_| Some("profile".to_owned())).collect())),
+            ("attributes", Values::Text(rows.iter().map(|_| None).collect())),
         ],
         bundle,
     )
@@ -338,7 +354,10 @@ fn write_log(recording: &Recording, clock: Clock, console: &[u8], bundle: &Path)
             ("line", integers(1..=rows.len() as u64)),
             ("time_ns", Values::Int64(rows.iter().map(|row| row.0).collect())),
             ("source", texts(rows.iter().map(|_| "console"))),
-            ("text", texts(rows.into_iter().map(|row| row.1))),
+            ("text", texts(rows.iter().map(|row| row.1.as_str()))),
+            ("host_ns", Values::Int64(rows.iter().map(|_| None).collect())),
+            ("level", Values::Int64(rows.iter().map(|_| None).collect())),
+            ("caller", Values::Text(rows.iter().map(|_| None).collect())),
         ],
         bundle,
     )

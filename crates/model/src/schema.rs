@@ -1,7 +1,7 @@
 //! The columns of every table, as `docs/formats/boot-bundle.md` specifies them.
 
 /// The version that is written into every file.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +36,7 @@ const fn maybe(column: ColumnSchema) -> ColumnSchema {
 }
 
 /// Name and columns of every table.
-pub const TABLES: [(&str, &[ColumnSchema]); 7] = [
+pub const TABLES: [(&str, &[ColumnSchema]); 9] = [
     (
         "marks",
         &[
@@ -57,10 +57,15 @@ pub const TABLES: [(&str, &[ColumnSchema]); 7] = [
             text("name"),
             text("track"),
             maybe(text("level")),
-            int("start_ns"),
+            maybe(int("start_ns")),
             maybe(int("end_ns")),
             maybe(int("instructions")),
             maybe(int("idle_ns")),
+            maybe(int("duration_ns")),
+            maybe(text("grade")),
+            maybe(text("reason")),
+            maybe(text("source")),
+            maybe(text("attributes")),
         ],
     ),
     (
@@ -72,16 +77,48 @@ pub const TABLES: [(&str, &[ColumnSchema]); 7] = [
             maybe(text("module")),
             text("kind"),
             int("calls"),
-            int("self_instructions"),
-            int("total_instructions"),
+            maybe(int("self_instructions")),
+            maybe(int("total_instructions")),
             maybe(int("self_ns")),
             maybe(int("total_ns")),
         ],
     ),
-    ("phase_calls", &[int("node"), text("phase"), int("calls"), int("self_instructions"), maybe(int("self_ns"))]),
-    ("log", &[int("line"), maybe(int("time_ns")), text("source"), text("text")]),
+    (
+        "phase_calls",
+        &[int("node"), text("phase"), int("calls"), maybe(int("self_instructions")), maybe(int("self_ns"))],
+    ),
+    (
+        "log",
+        &[
+            int("line"),
+            maybe(int("time_ns")),
+            text("source"),
+            text("text"),
+            maybe(int("host_ns")),
+            maybe(int("level")),
+            maybe(text("caller")),
+        ],
+    ),
     ("counters", &[text("counter"), int("time_ns"), int("value")]),
     ("facts", &[text("fact"), text("value")]),
+    ("links", &[text("kind"), text("from_kind"), text("from_name"), text("to_kind"), text("to_name"), text("source")]),
+    (
+        "kd",
+        &[
+            text("function"),
+            int("count"),
+            int("time_us"),
+            maybe(int("average_us")),
+            maybe(int("min_us")),
+            maybe(int("max_us")),
+            maybe(int("sub_time_us")),
+            maybe(int("local_us")),
+            maybe(text("max_sub")),
+            maybe(int("max_sub_count")),
+            maybe(text("sub_list")),
+            text("source"),
+        ],
+    ),
 ];
 
 /// The columns of one table.

@@ -99,6 +99,23 @@ pub fn write(table: &str, values: Vec<(&str, Values)>, bundle: &Path) -> Result<
     Ok(())
 }
 
+/// Writes tables that have no rows.
+///
+/// # Errors
+///
+/// What [`write`] says.
+pub fn write_empty(tables: &[&str], bundle: &Path) -> Result<(), ModelError> {
+    for table in tables {
+        let schema = columns(table).ok_or_else(|| ModelError::UnknownTable((*table).to_owned()))?;
+        let empty = |column: &ColumnSchema| match column.kind {
+            ColumnKind::Int64 => Values::Int64(Vec::new()),
+            ColumnKind::Text => Values::Text(Vec::new()),
+        };
+        write(table, schema.iter().map(|column| (column.name, empty(column))).collect(), bundle)?;
+    }
+    Ok(())
+}
+
 fn check(table: &str, schema: &[ColumnSchema], values: &[(&str, Values)]) -> Result<(), ModelError> {
     let wrong = |what: String| Err(ModelError::Columns { table: table.to_owned(), what });
     let expected: Vec<&str> = schema.iter().map(|column| column.name).collect();

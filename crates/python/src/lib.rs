@@ -65,21 +65,31 @@ fn state_name(state: State) -> &'static str {
     }
 }
 
-/// `firstlight_model::table::write`.
+/// `firstlight_model::table::write`; a column that may be null can be left out.
 #[pyfunction]
 fn write_table(table: &str, columns: &Bound<'_, PyDict>, out_dir: PathBuf) -> PyResult<()> {
     let schema =
         firstlight_model::schema::columns(table).ok_or_else(|| raised(ModelError::UnknownTable(table.to_owned())))?;
-    let mut values = Vec::with_capacity(schema.len());
-    for (name, column) in columns {
+    for (name, _) in columns {
         let name: String = name.extract()?;
-        let known = schema.iter().find(|known| known.name == name);
-        let column = match known.map(|known| known.kind) {
-            Some(ColumnKind::Int64) => Values::Int64(column.extract()?),
-            Some(ColumnKind::Text) => Values::Text(column.extract()?),
-            None => return Err(PyValueError::new_err(format!("table `{table}` has no column `{name}`"))),
+        if !schema.iter().any(|known| known.name == name) {
+            return Err(PyValueError::new_err(format!("table `{table}` has no column `{name}`")));
+        }
+    }
+    let rows = columns.values().iter().next().map_or(Ok(0), |column| column.len())?;
+    let mut values = Vec::with_capacity(schema.len());
+    for column in schema {
+        let given = columns.get_item(column.name)?;
+        let given = match (given, column.kind) {
+            (Some(given), ColumnKind::Int64) => Values::Int64(given.extract()?),
+            (Some(given), ColumnKind::Text) => Values::Text(given.extract()?),
+            (None, _) if !column.nullable => {
+                return Err(PyValueError::new_err(format!("table `{table}` needs the column `{}`", column.name)))
+            }
+            (None, ColumnKind::Int64) => Values::Int64(vec![None; rows]),
+            (None, ColumnKind::Text) => Values::Text(vec![None; rows]),
         };
-        values.push((known.map_or("", |known| known.name), column));
+        values.push((column.name, given));
     }
     write(table, values, &out_dir).map_err(raised)
 }

@@ -99,6 +99,14 @@ class Boot:
         """What was true of the system once it was up; columns as the format has them."""
         return self._table("facts")
 
+    def links(self) -> pl.DataFrame:
+        """What waits for what, by the names of spans; columns as the format has them."""
+        return self._table("links")
+
+    def kd(self) -> pl.DataFrame:
+        """The table that the tool `kd` gives for an imported function log, in its own terms and microseconds."""
+        return self._table("kd")
+
     def functions(self, phase: str | None = None, under: str | None = None) -> pl.DataFrame:
         """The kd table: one row for every function, the largest total first.
 

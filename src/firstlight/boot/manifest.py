@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 #: The version of the bundle's schema that this Firstlight writes; it reads this and every older one.
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 Reason = Literal["panic", "wall_timeout", "virtual_timeout", "never_ready", "qemu_died", "plugin"]
 
@@ -47,6 +47,59 @@ class Completeness(_Part):
 
     complete: bool = Field(description="nothing is missing")
     missing: list[str] = Field(default_factory=list, description="what is missing, in words")
+    understood: int | None = Field(default=None, description="records of the evidence that were read; imported boots")
+    lost: int | None = Field(default=None, description="records known to be missing; imported boots")
+    share: float | None = Field(default=None, description="understood / (understood + lost); null where not countable")
+
+
+class Fit(_Part):
+    """How one clock follows another: theirs = offset + rate * this one."""
+
+    onto: str = Field(description="the clock that is followed: `bundle`, or another source's file")
+    offset_ns: int = Field(description="the other clock's time when this one is 0")
+    rate: float = Field(description="nanoseconds of the other clock for one of this; 1 where it was not fitted")
+    shared: int = Field(description="events that both records hold")
+    residual_median_ns: int | None = Field(description="half of the shared events lie closer than this")
+    residual_max_ns: int | None = Field(description="the one that lies farthest off")
+    how: str = Field(description="what the fit rests on, in words")
+
+
+class SourceProblem(_Part):
+    """Something wrong with a record."""
+
+    kind: str = Field(description="as `docs/formats/boot-bundle.md` lists them")
+    detail: str = Field(description="the same in words")
+    line: int | None = Field(description="where it was met first")
+    lost: int | None = Field(description="how many records are missing, where that can be counted")
+
+
+class Source(_Part):
+    """One record, or a part of one, that an imported boot was made of."""
+
+    file: str = Field(description="where it stands in the bundle, below `raw/`")
+    given: str = Field(description="its name as it was given")
+    sha256: str = Field(description="digest of the file")
+    size_bytes: int = Field(ge=0, description="length of the file")
+    format: str | None = Field(description="what it was read as; null: not recognised")
+    part: str = Field(description="the part of the file; empty for the whole")
+    clock: str = Field(description="the record's own clock")
+    fit: Fit | None = Field(description="how its clock was put onto the bundle's; null: not at all")
+    understood: int = Field(ge=0, description="lines or records that were read")
+    problems: list[SourceProblem] = Field(description="what is wrong with it")
+
+
+class Statement(_Part):
+    """What one source says."""
+
+    source: str = Field(description="the file")
+    value: str = Field(description="its figure or name")
+
+
+class Contradiction(_Part):
+    """Sources that exclude one another; nothing is averaged."""
+
+    what: str = Field(description="what they disagree on")
+    statements: list[Statement] = Field(description="what each says; the first is the one that the tables follow")
 
 
 class Invariant(BaseModel):
@@ -88,6 +141,8 @@ class Manifest(_Part):
     completeness: Completeness = Field(description="whether all evidence is there")
     invariants: dict[str, Invariant] = Field(description="checked statements about the profile; empty without one")
     totals: Totals = Field(description="the whole boot up to the freeze")
+    sources: list[Source] = Field(default_factory=list, description="what an imported boot was made of")
+    contradictions: list[Contradiction] = Field(default_factory=list, description="where they exclude one another")
     tables: dict[str, Table] = Field(description="every table of the bundle")
     repeat: str = Field(description="the command line that makes this boot again")
     recorded_at: str = Field(description="when, for people; no analysis reads it")

@@ -29,6 +29,11 @@ SCHEMAS: dict[str, dict[str, pl.DataType]] = {
         "end_ns": pl.Int64(),
         "instructions": pl.Int64(),
         "idle_ns": pl.Int64(),
+        "duration_ns": pl.Int64(),
+        "grade": pl.String(),
+        "reason": pl.String(),
+        "source": pl.String(),
+        "attributes": pl.String(),
     },
     "calls": {
         "node": pl.Int64(),
@@ -49,10 +54,42 @@ SCHEMAS: dict[str, dict[str, pl.DataType]] = {
         "self_instructions": pl.Int64(),
         "self_ns": pl.Int64(),
     },
-    "log": {"line": pl.Int64(), "time_ns": pl.Int64(), "source": pl.String(), "text": pl.String()},
+    "log": {
+        "line": pl.Int64(),
+        "time_ns": pl.Int64(),
+        "source": pl.String(),
+        "text": pl.String(),
+        "host_ns": pl.Int64(),
+        "level": pl.Int64(),
+        "caller": pl.String(),
+    },
     "counters": {"counter": pl.String(), "time_ns": pl.Int64(), "value": pl.Int64()},
     "facts": {"fact": pl.String(), "value": pl.String()},
+    "links": dict.fromkeys(("kind", "from_kind", "from_name", "to_kind", "to_name", "source"), pl.String()),
+    "kd": {
+        "function": pl.String(),
+        "count": pl.Int64(),
+        "time_us": pl.Int64(),
+        "average_us": pl.Int64(),
+        "min_us": pl.Int64(),
+        "max_us": pl.Int64(),
+        "sub_time_us": pl.Int64(),
+        "local_us": pl.Int64(),
+        "max_sub": pl.String(),
+        "max_sub_count": pl.Int64(),
+        "sub_list": pl.String(),
+        "source": pl.String(),
+    },
 }
+
+#: What schema version 2 added to the tables of version 1; an older bundle reads as if it were null.
+ADDED_COLUMNS: dict[str, tuple[str, ...]] = {
+    "spans": ("duration_ns", "grade", "reason", "source", "attributes"),
+    "log": ("host_ns", "level", "caller"),
+}
+
+#: The tables that version 2 added; an older bundle reads as if they had no rows.
+ADDED_TABLES = ("links", "kd")
 
 
 def read_table(bundle: Path, table: str, rows: int | None = None) -> pl.DataFrame:
@@ -66,6 +103,8 @@ def read_table(bundle: Path, table: str, rows: int | None = None) -> pl.DataFram
     ['mark', 'time_ns']
     """
     path = bundle / f"{table}.parquet"
+    if table in ADDED_TABLES and rows is None and not path.exists():
+        return pl.DataFrame(schema=SCHEMAS[table])
     if not path.is_file():
         raise BundleError(
             f"the table `{table}` is missing", where=str(path), hint="the bundle is not whole; record again"
@@ -77,6 +116,8 @@ def read_table(bundle: Path, table: str, rows: int | None = None) -> pl.DataFram
     except pl.exceptions.PanicException as error:  # a base exception: Polars meets some damage with a panic
         raise _damaged(path, "it cannot be decoded") from error
     schema = SCHEMAS[table]
+    older = [column for column in ADDED_COLUMNS.get(table, ()) if column not in frame.columns]
+    frame = frame.with_columns(pl.lit(None, schema[column]).alias(column) for column in older)
     for column, dtype in schema.items():
         if column not in frame.columns:
             raise _damaged(path, f"column `{column}` is missing")

@@ -111,8 +111,9 @@ def write_marks(marks: Sequence[tuple[str, int, str, str]], bundle: Path) -> Non
         "level": [None for _ in pairs],
         "start_ns": [start[1] for start, _ in pairs],
         "end_ns": [end[1] for _, end in pairs],
-        "instructions": [None for _ in pairs],
-        "idle_ns": [None for _ in pairs],
+        "duration_ns": [end[1] - start[1] for start, end in pairs],
+        "grade": ["good" for _ in pairs],
+        "source": [end[2] for _, end in pairs],
     }
     write_table("spans", spans, bundle)
 
@@ -140,7 +141,7 @@ def write_facts(report: Report, bundle: Path) -> None:
 def write_without_rows(bundle: Path) -> None:
     """Write the tables that only a profile could fill."""
     schemas: Mapping[str, Sequence[tuple[str, str, bool]]] = _core.table_schemas()
-    for table in ("calls", "phase_calls", "counters"):
+    for table in ("calls", "phase_calls", "counters", "links", "kd"):
         write_table(table, {column: [] for column, _, _ in schemas[table]}, bundle)
 
 
