@@ -15,6 +15,7 @@ from firstlight.lab.initrd_check import check_initrd
 from firstlight.lab.kernel import Kernel, default_kernel, open_kernel
 from firstlight.lab.machine import check_memory, kernel_command_line, persistent_memory
 from firstlight.lab.modules import modules_for
+from firstlight.lab.named_files import own_firmware, with_inputs
 from firstlight.lab.options import RecordOptions
 from firstlight.lab.progress import Progress, SilentProgress
 from firstlight.lab.qemu import Qemu, find_qemu, require_plugins
@@ -62,6 +63,9 @@ def resolve(options: RecordOptions, progress: Progress | None = None) -> Inputs:
     architecture = X86_64
     check_choices(options, architecture)
     qemu = find_qemu(architecture, options.qemu)
+    if options.machine is not None:
+        refuse_machine(options.machine, architecture, qemu.machines(), live=options.live)
+    words, named = with_inputs(options.qemu_options, qemu.data_directories)
     plugin = None
     if options.profile and not options.live:
         require_plugins(qemu)
@@ -86,7 +90,7 @@ def resolve(options: RecordOptions, progress: Progress | None = None) -> Inputs:
         live=options.live,
         timeout_wall_s=options.timeout_wall_s,
         timeout_virtual_s=options.timeout_virtual_s,
-        qemu_options=options.qemu_options,
+        qemu_options=words,
     )
     check_memory(recipe)
     symbols = kernel_symbols(kernel, qemu, progress) if plugin is not None else None
@@ -95,10 +99,11 @@ def resolve(options: RecordOptions, progress: Progress | None = None) -> Inputs:
         "initrd": file_digest(guest.initrd),
         "image": guest.image_digest,
         "qemu": qemu.digest(),
-        "firmware": qemu.firmware_digest(architecture),
+        "firmware": qemu.firmware_digest(architecture, own_firmware(options.qemu_options)),
         "plugin": file_digest(plugin) if plugin is not None else None,
         "guest": file_digest(carried("firstlight-guest")) if options.initrd is None else None,
         "symbols": file_digest(symbols) if symbols is not None else None,
+        **named,
     }
     return Inputs(recipe, qemu, kernel, plugin, symbols, digests)
 
@@ -109,8 +114,6 @@ def check_choices(options: RecordOptions, architecture: Architecture) -> None:
     :raises UsageError: naming the option.
     """
     refuse_options(options.qemu_options, live=options.live)
-    if options.machine is not None:
-        refuse_machine(options.machine, architecture, live=options.live)
     if options.cpu is not None:
         refuse_cpu(options.cpu, architecture, live=options.live)
     if options.initrd is not None and options.rootfs is not None:

@@ -34,18 +34,27 @@ class Qemu:
         """SHA-256 of the program."""
         return _digest_files([self.path])
 
-    def firmware(self, architecture: Architecture) -> list[Path]:
-        """The firmware files that the machine executes, of those that are there."""
+    def firmware(self, architecture: Architecture, before: Sequence[Path] = ()) -> list[Path]:
+        """The firmware files that the machine executes, of those that are there.
+
+        :param before: directories that are looked in before QEMU's own.
+        """
         found = []
         for name in architecture.firmware_files:
-            path = next((each / name for each in self.data_directories if (each / name).is_file()), None)
+            directories = (*before, *self.data_directories)
+            path = next((each / name for each in directories if (each / name).is_file()), None)
             if path is not None:
                 found.append(path)
         return found
 
-    def firmware_digest(self, architecture: Architecture) -> str:
+    def firmware_digest(self, architecture: Architecture, before: Sequence[Path] = ()) -> str:
         """SHA-256 over the firmware files, in the order that the architecture names them."""
-        return _digest_files(self.firmware(architecture))
+        return _digest_files(self.firmware(architecture, before))
+
+    def machines(self) -> frozenset[str]:
+        """The machine types that it knows."""
+        lines = _ask(str(self.path), "-machine", "help").splitlines()[1:]
+        return frozenset(words[0] for words in map(str.split, lines) if words)
 
 
 def _digest_files(paths: list[Path]) -> str:

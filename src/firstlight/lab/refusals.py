@@ -19,6 +19,21 @@ _LIVE = "leave it out, or record with `--live`"
 _DISPLAY = "a display refreshes, and takes input, by the host's clock"
 OWNED = "Firstlight sets it itself"
 
+# What stands in these is a text for the guest or for people.
+_TEXTS = frozenset({"name", "append", "fw_cfg", "smbios"})
+
+#: Every option whose value QEMU takes apart.
+_ANY = ("*",)
+
+#: Options that change nothing, or the machine in the same way each time, files that they name included: those are
+#: inputs of the recipe. An option that is neither here nor refused is refused in exact mode: nobody looked at it.
+STEADY = frozenset(
+    "device object fw_cfg acpitable smbios bios option-rom dtb L boot numa global name uuid usb chardev parallel "
+    "debugcon netdev net nic display vga smp audio audiodev tpmdev no-acpi no-hpet no-fd-bootchk nodefaults "
+    "no-user-config no-reboot watchdog-action compat overcommit only-migratable mem-prealloc async-teardown k echr "
+    "portrait rotate win2k-hack virtioconsole".split()
+)
+
 
 @dataclass(frozen=True)
 class Refusal:
@@ -36,11 +51,12 @@ class Refusal:
         """Whether this refusal is about that option with that value."""
         if live and not self.in_live:
             return False
-        return option in self.options and re.search(self.value, value) is not None
+        concerned = option in self.options or (self.options == _ANY and option not in _TEXTS and value != "")
+        return concerned and re.search(self.value, value) is not None
 
 
 _DISK_DEVICES = (
-    r"^(virtio-blk|virtio-scsi|vhost-|ide-(hd|cd|cf|drive)|scsi-|nvme|usb-(storage|bot|uas|mtp)|sd-card|floppy"
+    r"^(virtio-blk|virtio-scsi|vhost-(user-)?(blk|scsi)|ide-(hd|cd|cf|drive)|scsi-|nvme|usb-(storage|bot|uas|mtp)|sd-card|floppy"
     r"|pvscsi|megasas|mptsas|lsi|isa-fdc|emmc|virtio-pmem)"
 )
 _NETWORK_DEVICES = r"^(virtio-net|e1000|igb|rtl8139|vmxnet3|ne2k|pcnet|i8255|tulip|usb-net|rocker|sunhme|can-|xen-net)"
@@ -54,9 +70,55 @@ REFUSALS: tuple[Refusal, ...] = (
     Refusal(("M", "machine"), OWNED, "use `--machine`", in_live=True),
     Refusal(("cpu",), OWNED, "use `--cpu`", in_live=True),
     Refusal(("serial", "nographic"), "the serial ports carry the console and the report", "leave it out", in_live=True),
-    Refusal(("daemonize", "pidfile", "S"), "the launcher watches QEMU itself", "leave it out", in_live=True),
-    Refusal(("help", "h", "version"), "it boots nothing", "run QEMU itself", in_live=True),
+    Refusal(
+        ("daemonize", "pidfile", "S", "preconfig", "qtest", "qtest-log"),
+        "the launcher watches QEMU itself",
+        "leave it out",
+        in_live=True,
+    ),
+    Refusal(
+        ("no-shutdown", "action"),
+        "QEMU would stay when the guest is off, and the recording never end",
+        "leave it out: a reboot, a power-off and a panic each end the recording",
+        in_live=True,
+    ),
+    Refusal(
+        ("watchdog-action",), "a QEMU that pauses never ends", "use `none` or `poweroff`", r"pause|debug", in_live=True
+    ),
+    Refusal(
+        ("chroot", "runas", "run-with", "sandbox"),
+        "QEMU itself writes the evidence, and would no longer reach its files",
+        "leave it out, or run Firstlight as that user",
+        in_live=True,
+    ),
+    Refusal(
+        ("d", "D", "dfilter", "trace", "msg"),
+        "QEMU's log is evidence: it tells why QEMU refused or died",
+        "leave it out; trace with QEMU itself, on the command line that `--dry-run` prints",
+        in_live=True,
+    ),
+    Refusal(("add-fd",), "QEMU is handed no open files", "name the file by its path", in_live=True),
+    Refusal(
+        ("help", "h", "version", "dump-vmstate", "audio-help"), "it boots nothing", "run QEMU itself", in_live=True
+    ),
+    Refusal(_ANY, "it boots nothing", "run QEMU itself", r"(^|,)(help|\?)(,|$)", in_live=True),
+    Refusal(_ANY, "what it means stays unseen in JSON", "write `NAME,property=value`", r"^\s*\{", in_live=True),
     Refusal(("writeconfig", "readconfig"), "it may carry any other option, unseen", "give its options", in_live=True),
+    Refusal(
+        ("set",),
+        "it changes what another option says, unseen",
+        "give the property with the option that it belongs to",
+        in_live=True,
+    ),
+    Refusal(
+        ("global",),
+        "a property for all devices may carry a file, a backend or an accelerator, unseen",
+        "give it with the `-device` that it is for",
+        r"(-accel\b|^memory-backend|^nvdimm|(^|[.,=])(drive|netdev|chardev|file|romfile|share|mem-path|memdev)=)"
+        r"|property=(drive|netdev|chardev|file|romfile|share|mem-path|memdev)\b",
+        in_live=True,
+    ),
+    Refusal(("mem-path",), "the guest's memory would begin with what that file holds", "leave it out", in_live=True),
     # Time.
     Refusal(("icount",), "virtual time is set by the recipe; `sleep=on` ties it to the host", "use `--shift`"),
     Refusal(("rtc",), "a clock that is not fixed shows the host's time", "leave it out: it starts 2024-01-01"),
@@ -79,6 +141,7 @@ REFUSALS: tuple[Refusal, ...] = (
     ),
     Refusal(("device",), _DISK, _ROOTFS, _DISK_DEVICES),
     Refusal(("device",), _DISK, _ROOTFS, r",drive="),
+    Refusal(("iscsi",), _DISK, _ROOTFS),
     Refusal(("snapshot", "loadvm", "incoming"), "the state of a former run is no part of the recipe", "leave it out"),
     # File systems of the host.
     Refusal(("virtfs", "fsdev"), "the host's file system answers in its own time (9p)", _ROOTFS),
@@ -92,7 +155,7 @@ REFUSALS: tuple[Refusal, ...] = (
         ("object",),
         "a shared image changes while it is used, and the next boot starts from another one",
         _ROOTFS,
-        r"^memory-backend-(file|memfd|shm).*share=(on|yes|true)",
+        r"^memory-backend-(file|memfd|shm).*(share|discard-data)=(on|yes|true)",
     ),
     # Entropy, network, devices of the host.
     Refusal(
@@ -135,6 +198,8 @@ REFUSALS: tuple[Refusal, ...] = (
     ),
     Refusal(("gdb", "s"), "a debugger stops and changes the guest", _LIVE),
     Refusal(("chardev",), _INPUT, "use `-chardev file`, which only takes", r"^(?!(file|null|ringbuf|memory)\b)"),
+    Refusal(("chardev",), _INPUT, "leave `input-path` out", r",input-path="),
+    Refusal(("usbdevice",), _INPUT, "use `-device` for what stands in the machine"),
     Refusal(("parallel", "debugcon", "virtioconsole"), _INPUT, "use `file:PATH`", r"^(?!(file:|null$|none$))"),
     Refusal(("display", "vnc", "spice", "sdl", "curses", "vga", "full-screen"), _DISPLAY, _LIVE, r"^(?!none$)"),
     Refusal(
@@ -144,6 +209,12 @@ REFUSALS: tuple[Refusal, ...] = (
         r"^(virtio-(gpu|vga|keyboard|mouse|tablet|input|multitouch)|qxl|usb-(kbd|mouse|tablet)|.*vga\b)",
     ),
     Refusal(("audio", "audiodev", "soundhw"), "sound plays by the host's clock", _LIVE, r"^(?!none\b)"),
+    Refusal(
+        ("device",),
+        "sound plays by the host's clock",
+        _LIVE,
+        r"^(intel-hda|ich9-intel-hda|hda-|AC97|ES1370|sb16|adlib|cs4231a|gus|usb-audio|virtio-(snd|sound))",
+    ),
     Refusal(
         ("plugin",),
         "another plugin may change what is executed, and when",

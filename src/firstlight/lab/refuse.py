@@ -2,43 +2,19 @@
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Sequence
 
 from firstlight.errors import UsageError
 from firstlight.lab.architecture import Architecture
-from firstlight.lab.refusals import OWNED, REFUSALS
+from firstlight.lab.qemu_words import plain, properties, read_options
+from firstlight.lab.refusals import OWNED, REFUSALS, STEADY
 
-# Options of QEMU that stand alone; every other one takes the next word as its value.
-_WITHOUT_VALUE = frozenset(
-    "h help version S s snapshot daemonize nographic enable-kvm no-acpi no-hpet no-reboot no-shutdown nodefaults "
-    "no-user-config no-fd-bootchk full-screen usb preconfig only-migratable semihosting mem-prealloc "
-    "qtest-log enable-fips enable-sync-profile win2k-hack portrait curses sdl singlestep xen-attach".split()
+# Properties that carry what has an option of its own, and so would reach the machine without its digest.
+_OWNED_OF_MACHINE = frozenset(
+    "accel type pflash0 pflash1 memory-backend firmware kernel initrd append dtb dumpdtb memory smp boot".split()
 )
-
-
-def read_options(words: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Pair the options of a QEMU command line with their values (empty for options that take none).
-
-    :raises UsageError: for a word that is no option, or an option without its value.
-
-    >>> list(read_options(["-usb", "--name", "lab", "-smbios", "type=1"]))
-    [('usb', ''), ('name', 'lab'), ('smbios', 'type=1')]
-    """
-    rest = iter(words)
-    for word in rest:
-        if not word.startswith("-") or word.strip("-") == "":
-            raise UsageError(
-                f"`{word}` is no option of QEMU", where="--qemu-option", hint="disk images go in by `--rootfs`"
-            )
-        option = word[2:] if word.startswith("--") else word[1:]
-        if option in _WITHOUT_VALUE:
-            yield option, ""
-            continue
-        value = next(rest, None)
-        if value is None:
-            raise UsageError(f"`{word}` lacks its value", where="--qemu-option", hint="give both, as QEMU takes them")
-        yield option, value
 
 
 def refuse_options(words: Sequence[str], *, live: bool) -> None:
@@ -57,22 +33,38 @@ def refuse_options(words: Sequence[str], *, live: bool) -> None:
     hint: leave virtio-rng out; `-seed 1` fixes the rest
     """
     for option, value in read_options(words):
+        given = f"-{option} {value}".rstrip()
         for refusal in REFUSALS:
-            if refusal.matches(option, value, live=live):
-                given = f"-{option} {value}".rstrip()
+            if refusal.matches(option, plain(option, value), live=live):
                 verdict = "cannot be given" if refusal.in_live else "breaks exactness"
                 raise UsageError(f"`{given}` {verdict}: {refusal.why}", hint=refusal.remedy)
+        if not live and option not in STEADY:
+            raise UsageError(
+                f"`{given}` may break exactness: Firstlight does not know what this option does to a boot",
+                hint="leave it out, or record with `--live`",
+            )
 
 
-def refuse_machine(machine: str, architecture: Architecture, *, live: bool) -> None:
-    """Refuse machine types that mean another machine in another QEMU, or properties that break exactness.
+def refuse_machine(machine: str, architecture: Architecture, known: Collection[str] = (), *, live: bool) -> None:
+    """Refuse machine types that QEMU does not know, those that mean another machine in another QEMU, and properties
+    that break exactness.
 
+    :param known: the names that this QEMU has; empty: not asked.
     :raises UsageError: naming the machine type.
 
     >>> from firstlight.lab.architecture import X86_64
     >>> refuse_machine("pc-q35-7.2,hpet=off", X86_64, live=False)
     """
-    name, *properties = machine.split(",")
+    given = [text for name, text in properties("machine", f"type={machine}" if "type=" not in machine else machine)]
+    name = given[0] if given else ""
+    if known and name not in known:
+        near = difflib.get_close_matches(name, sorted(known), n=3, cutoff=0.5)
+        hint = "did you mean " + " or ".join(f"`{each}`" for each in near) + "? " if near else ""
+        raise UsageError(
+            f"this QEMU knows no machine type `{name}`",
+            where="--machine",
+            hint=f"{hint}`{architecture.qemu_binary} -machine help` lists them",
+        )
     if live:
         return
     if not architecture.is_versioned_machine(name):
@@ -80,9 +72,9 @@ def refuse_machine(machine: str, architecture: Architecture, *, live: bool) -> N
             f"`--machine {name}` breaks exactness: it has no version, and is another machine in another QEMU",
             hint=f"use a versioned type such as `{architecture.machine}`",
         )
-    for given in properties:
-        if given.split("=")[0] in {"accel", "pflash0", "pflash1", "memory-backend", "type"}:
-            raise UsageError(f"`--machine ...,{given}` breaks exactness: {OWNED}", hint="leave that property out")
+    for pair in machine.split(",")[1:]:
+        if pair.split("=")[0] in _OWNED_OF_MACHINE:
+            raise UsageError(f"`--machine ...,{pair}` breaks exactness: {OWNED}", hint="leave that property out")
 
 
 def refuse_cpu(cpu: str, architecture: Architecture, *, live: bool) -> None:

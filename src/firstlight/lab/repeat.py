@@ -61,6 +61,8 @@ def recipe_for_manifest(options: RecordOptions, inputs: Inputs, accelerator: str
         chosen[each.name] = (
             list(value) if isinstance(value, tuple) else str(value) if isinstance(value, Path) else value
         )
+    # With the paths that QEMU got: a relative one is another file from another directory.
+    chosen["qemu_options"] = list(recipe.qemu_options)
     image = recipe.image
     return {
         "architecture": recipe.architecture.name,
