@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import polars as pl
@@ -49,8 +50,22 @@ def test_a_live_boot_knows_no_instructions(tmp_path: Path) -> None:
 def test_a_boot_without_profile_says_so_when_functions_are_asked_for(tmp_path: Path) -> None:
     boot = firstlight.open(make_bundle(tmp_path, profile=False))
     assert boot.calls().is_empty()
-    with pytest.raises(BundleError, match="no profile"):
+    with pytest.raises(BundleError, match="no profile: it was recorded with `--no-profile`"):
         boot.functions()
+    live = firstlight.open(make_bundle(tmp_path, name="live.boot", live=True))
+    with pytest.raises(BundleError, match="no profile: a live recording"):
+        live.functions()
+
+
+def test_a_recording_that_died_before_its_first_copy_is_not_taken_for_one_without_profile(tmp_path: Path) -> None:
+    path = make_bundle(tmp_path, failed=True, profile=False)
+    manifest = json.loads((path / "manifest.json").read_text())
+    manifest["recipe"]["profile"] = True
+    manifest["failure"]["reason"] = "qemu_died"
+    (path / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(BundleError, match=r"the recording died \(qemu_died\) before the first copy") as error:
+        firstlight.open(path).functions()
+    assert "--no-profile" not in (error.value.hint or "")
 
 
 @pytest.mark.parametrize("question", [{"phase": "initcalls_devcie"}, {"under": "start_kernl"}])

@@ -5,14 +5,18 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import signal
+import subprocess
+import sys
 from collections import namedtuple
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from bundles import make_bundle
-from firstlight.errors import LabError
-from firstlight.lab.bundle import check_destination, new_bundle
+from firstlight.errors import FirstlightError, LabError
+from firstlight.lab.bundle import check_destination, check_space, new_bundle
 
 
 def fill(directory: Path, text: str = "new") -> None:
@@ -103,6 +107,74 @@ def test_a_disk_that_fills_up_while_writing_is_told_as_such(tmp_path: Path) -> N
 
     with pytest.raises(LabError, match="no space left"):
         write()
+
+
+def test_a_full_disk_is_named_whoever_met_it(tmp_path: Path) -> None:
+    plugin = "cannot write profile.flp: No space left on device (os error 28)"
+    with pytest.raises(LabError, match="no space left on the file system that is mounted at `/") as error:
+        check_space(tmp_path / "a.boot", plugin)
+    assert "free some space" in (error.value.hint or "")
+    check_space(tmp_path / "a.boot", "the plugin has no symbols")
+
+    def write() -> None:
+        with new_bundle(tmp_path / "a.boot", force=False):
+            raise FirstlightError(f"the profile cannot be read: {plugin}")
+
+    with pytest.raises(LabError, match="no space left on the file system"):
+        write()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_system_that_takes_no_files_is_not_full() -> None:
+    with pytest.raises(LabError, match="takes no files") as error:
+        check_destination(Path("/proc/x.boot"), force=False)
+    assert "-o" in (error.value.hint or "")
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+import firstlight.lab.bundle as bundle
+def kill(*_): os.kill(os.getpid(), signal.SIGKILL)
+if sys.argv[2] == "publishing":
+    Path.rename, rename = (lambda a, b: kill() if a.suffix == ".partial" else rename(a, b)), Path.rename
+with bundle.new_bundle(Path(sys.argv[1]), force=True) as partial:
+    (partial / "manifest.json").write_text("half")
+    if sys.argv[2] == "recording": kill()
+"""
+
+
+def killed(output: Path, when: str) -> None:
+    """Write a bundle in a process that is killed, as by `kill -9`, at an unlucky moment."""
+    result = subprocess.run([sys.executable, "-c", KILLED, str(output), when], capture_output=True, check=False)
+    assert result.returncode == -signal.SIGKILL, result.stderr
+
+
+def test_what_a_killed_recording_left_is_swept_by_the_next_to_the_same_place(tmp_path: Path) -> None:
+    output = tmp_path / "a.boot"
+    killed(output, "recording")
+    killed(tmp_path / "other.boot", "recording")
+    assert len(list(tmp_path.iterdir())) == 2
+    with new_bundle(output, force=False) as partial:
+        fill(partial)
+        with suppress(KeyboardInterrupt), new_bundle(output, force=False):
+            # One that is still at work keeps what it has.
+            assert (partial / "manifest.json").is_file()
+            raise KeyboardInterrupt
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names[1:] == ["a.boot"]
+    assert names[0].startswith(".other.boot.")
+
+
+def test_a_bundle_whose_replacement_was_killed_halfway_comes_back(tmp_path: Path) -> None:
+    bundle = make_bundle(tmp_path)
+    before = (bundle / "manifest.json").read_bytes()
+    killed(bundle, "publishing")
+    assert not bundle.exists()
+    with pytest.raises(LabError, match="already there"), new_bundle(bundle, force=False) as partial:
+        fill(partial)
+    assert (bundle / "manifest.json").read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == [bundle.name]
 
 
 def test_a_directory_that_is_missing_is_named(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import lzma
 import struct
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import zstandard
 
 from firstlight.errors import LabError
 from firstlight.lab.kernel import Kernel
-from firstlight.lab.modules import Module, module_information, modules_for, read_module
+from firstlight.lab.modules import Module, module_information, modules_for, read_module, require_built_in
 
 
 def module(**information: str) -> bytes:
@@ -98,3 +99,15 @@ def test_information_of_any_bytes_is_an_error_and_no_crash() -> None:
     for cut in range(0, len(whole) - 64, 7):
         with pytest.raises(LabError):
             module_information(whole[:cut], Path("m"))
+
+
+def test_a_kernel_whose_modules_were_not_found_has_to_have_all_built_in(tmp_path: Path, kernel: Kernel) -> None:
+    symbols = tmp_path / "kallsyms"
+    symbols.write_text("ffffffff81000000 T _text\nffffffff81000100 t ext4_fill_super\n")
+    signs = {"nd_pmem": "nd_pmem_probe", "ext4": "ext4_fill_super"}
+    bare = replace(kernel, modules=None)
+    with pytest.raises(LabError, match=r"not built in .*\(`nd_pmem`\), and its modules were not found") as error:
+        require_built_in(bare, symbols, signs)
+    assert f"lib/modules/{kernel.release}" in (error.value.hint or "")
+    require_built_in(bare, symbols, {"ext4": "ext4_fill_super"})
+    require_built_in(kernel, symbols, signs)

@@ -101,6 +101,17 @@ signal.signal(signal.SIGTERM, term); status("running"); time.sleep(1000)"""
     assert (tmp_path / "profile.flp").read_text() == "whole"
 
 
+def test_one_that_was_stopped_goes_on_to_write_its_profile_and_is_told(tmp_path: Path) -> None:
+    script = """
+def term(*_): open("profile.flp", "w").write("whole"); status("stopped"); os._exit(0)
+signal.signal(signal.SIGTERM, term); status("running"); os.kill(os.getpid(), signal.SIGSTOP); time.sleep(1000)"""
+    outcome = boot(tmp_path, script, timeout_s=1)
+    assert outcome.reason == "wall_timeout"
+    assert outcome.detail.endswith("QEMU was stopped by a signal")
+    assert outcome.ended.killed_by is None
+    assert (tmp_path / "profile.flp").read_text() == "whole"
+
+
 def test_a_virtual_time_out_is_the_plugins(tmp_path: Path) -> None:
     outcome = boot(tmp_path, "status('timeout', virtual_ns=3_000_000_000); time.sleep(1000)")
     assert outcome.reason == "virtual_timeout"

@@ -133,8 +133,22 @@ class Boot:
         :raises BundleError: when it was recorded without a profile.
         """
         if self.calls().is_empty():
-            hint = "record in exact mode, without `--no-profile`"
-            raise BundleError("this boot has no profile", where=str(self.path), hint=hint)
+            why, hint = self.why_no_profile()
+            raise BundleError(f"this boot has no profile: {why}", where=str(self.path), hint=hint)
+
+    def why_no_profile(self) -> tuple[str, str]:
+        """Why a boot without calls has none, and what to do about it."""
+        manifest = self.manifest
+        if manifest.mode == "live":
+            return "a live recording counts nothing", "record in exact mode, without `--live`"
+        if manifest.mode == "imported":
+            return "what was imported tells of no calls", "`firstlight record` makes one"
+        if manifest.recipe.get("profile") is False:
+            return "it was recorded with `--no-profile`", "record it again without `--no-profile`"
+        if manifest.failure is not None:
+            why = f"the recording died ({manifest.failure.reason}) before the first copy of its profile was written"
+            return why, "record it again; what the guest printed until then is in `raw/console.log`"
+        return "its table of calls has no rows", "record it again"
 
     def check_phase(self, phase: str) -> None:
         """Check that the boot has a phase of this name.

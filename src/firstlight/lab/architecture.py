@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,8 @@ class Architecture:
     """Block device of the first persistent memory."""
     pmem_modules: tuple[str, ...]
     """Kernel modules for a root file system in persistent memory, without what they depend on."""
+    built_in_signs: Mapping[str, str]
+    """Of each of these modules a function that the kernel's own symbols have when it is built in."""
     marks: tuple[FunctionMark, ...]
     """In the order of the boot. The plugin itself gives power on, decompression, kernel entry, the levels of
     initcalls, the first user instruction, `ready` and `panic`."""
@@ -98,6 +102,7 @@ X86_64 = Architecture(
     pmem_device="/dev/pmem0",
     # What the kernel has built in is left out.
     pmem_modules=("nfit", "nd_pmem", "ext4"),
+    built_in_signs=MappingProxyType({"nfit": "acpi_nfit_init", "nd_pmem": "nd_pmem_probe", "ext4": "ext4_fill_super"}),
     marks=(
         FunctionMark("kernel_start", ("start_kernel",)),
         FunctionMark("rest_init", ("rest_init",)),

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import errno
+import fcntl
+import glob
 import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from firstlight import _core
 from firstlight.boot.manifest import Manifest, Table
 from firstlight.cache import file_digest
 from firstlight.errors import FirstlightError, LabError
+from firstlight.lab.sizes import format_size
 
 MANIFEST = "manifest.json"
 _LEAST_FREE = 64 << 20
 """Bytes; a small recording takes a tenth of it."""
+_FULL = 64 << 10
+"""Bytes: where less is free after a recording, something of it may be missing."""
 
 
 @contextmanager
@@ -29,21 +34,61 @@ def new_bundle(output: Path, *, force: bool) -> Iterator[Path]:
     :raises LabError: when the destination is taken or cannot be written, or its disk is full.
     """
     output = output.absolute()
+    sweep(output)
     check_destination(output, force=force)
     try:
-        partial = Path(tempfile.mkdtemp(prefix=f".{output.name}.", suffix=".partial", dir=output.parent))
+        partial, lock = _own_directory(output, ".partial")
     except OSError as error:
-        raise LabError(f"a bundle cannot be written here: {error.strerror}", where=str(output.parent)) from error
+        raise LabError(
+            f"a bundle cannot be written here: {error.strerror}",
+            where=str(output.parent),
+            hint="choose another place with `-o`",
+        ) from error
     try:
         yield partial
         _publish(partial, output, force=force)
-    except OSError as error:
-        # The engine's errors have a text, and no number.
-        if error.errno in (errno.ENOSPC, errno.EDQUOT) or os.strerror(errno.ENOSPC) in str(error):
+    except (OSError, FirstlightError) as error:
+        if is_full(error):
             raise no_space(output) from error
+        if isinstance(error, FirstlightError):
+            raise
         raise LabError(f"the bundle cannot be written: {error.strerror or error}", where=str(output)) from error
     finally:
         shutil.rmtree(partial, ignore_errors=True)
+        os.close(lock)
+
+
+def _own_directory(output: Path, suffix: str) -> tuple[Path, int]:
+    """Make a directory beside the destination that is ours while the descriptor is open: the kernel gives up the lock
+    when we end, however that happens.
+    """
+    while True:
+        directory = Path(tempfile.mkdtemp(prefix=f".{output.name}.", suffix=suffix, dir=output.parent))
+        lock = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        # A file system without locks has no sweeping either.
+        with suppress(OSError):
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        # Between making and locking somebody may have swept it.
+        if directory.is_dir():
+            return directory, lock
+        os.close(lock)
+
+
+def sweep(output: Path) -> None:
+    """Remove what recordings to the same place left that were killed: directories that nobody owns any more."""
+    for suffix in (".partial", ".former"):
+        for directory in output.parent.glob(f".{glob.escape(output.name)}.*{suffix}"):
+            with suppress(OSError):
+                lock = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    former = directory / output.name
+                    if suffix == ".former" and former.is_dir() and not os.path.lexists(output):
+                        # Killed between the two renames: what was there before is put back.
+                        former.rename(output)
+                    shutil.rmtree(directory, ignore_errors=True)
+                finally:
+                    os.close(lock)
 
 
 def check_destination(output: Path, *, force: bool) -> None:
@@ -59,14 +104,40 @@ def check_destination(output: Path, *, force: bool) -> None:
             raise LabError("this is no bundle, and is not replaced", where=where, hint="choose another name with `-o`")
     if not output.parent.is_dir():
         raise LabError("there is no such directory", where=str(output.parent), hint="make it first")
-    if shutil.disk_usage(output.parent).free < _LEAST_FREE:
+    usage = shutil.disk_usage(output.parent)
+    elsewhere = "choose another place with `-o`"
+    if usage.total == 0:
+        raise LabError("this file system takes no files", where=str(output.parent), hint=elsewhere)
+    if not os.access(output.parent, os.W_OK | os.X_OK):
+        raise LabError("you may not write in this directory", where=str(output.parent), hint=elsewhere)
+    if usage.free < _LEAST_FREE:
+        raise no_space(output)
+
+
+def is_full(error: BaseException) -> bool:
+    """Whether an error says that a disk is full. The engine's errors, and the plugin's, have a text and no number."""
+    full = (errno.ENOSPC, errno.EDQUOT)
+    return getattr(error, "errno", None) in full or any(os.strerror(number) in str(error) for number in full)
+
+
+def check_space(output: Path, said: str = "") -> None:
+    """Make sure that a recording did not fill its file system: what QEMU could not write is missing from the evidence.
+
+    :param said: what the recording said of how it ended.
+    :raises LabError: when the file system is full.
+    """
+    if is_full(OSError(said)) or shutil.disk_usage(output.parent).free < _FULL:
         raise no_space(output)
 
 
 def no_space(output: Path) -> LabError:
-    """The error of a full disk."""
+    """The error of a full file system, which it names."""
+    place = next(path for path in (output.parent, *output.parent.parents) if path.is_mount())
     return LabError(
-        "no space left on this disk", where=str(output.parent), hint="free some, or choose another with `-o`"
+        f"no space left on the file system that is mounted at `{place}`: "
+        f"{format_size(shutil.disk_usage(output.parent).free)} are free",
+        where=str(output.parent),
+        hint=f"a recording takes some {_LEAST_FREE >> 20} MiB: free some space, or choose another place with `-o`",
     )
 
 
@@ -77,10 +148,11 @@ def _publish(partial: Path, output: Path, *, force: bool) -> None:
     for directory in (partial, *(each for each in partial.iterdir() if each.is_dir())):
         directory.chmod(0o777 & ~mask)
     if force and output.is_dir():
-        former = Path(tempfile.mkdtemp(prefix=f".{output.name}.", suffix=".former", dir=output.parent))
+        former, lock = _own_directory(output, ".former")
         output.rename(former / output.name)
         partial.rename(output)
         shutil.rmtree(former, ignore_errors=True)
+        os.close(lock)
     elif os.path.lexists(output):
         raise LabError("this appeared while the boot was recorded", where=str(output), hint="give `--force`")
     else:

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from firstlight.cache import file_digest
 from firstlight.carried import carried
-from firstlight.errors import UsageError
+from firstlight.errors import LabError, UsageError
 from firstlight.lab.architecture import X86_64, Architecture
 from firstlight.lab.initramfs import GuestConfig, build_initramfs
 from firstlight.lab.initrd_check import check_initrd
 from firstlight.lab.kernel import Kernel, default_kernel, open_kernel
 from firstlight.lab.machine import check_memory, kernel_command_line, persistent_memory
-from firstlight.lab.modules import modules_for
+from firstlight.lab.modules import modules_for, require_built_in
 from firstlight.lab.named_files import own_firmware, with_inputs
 from firstlight.lab.options import RecordOptions
 from firstlight.lab.progress import Progress, SilentProgress
@@ -72,6 +72,8 @@ def resolve(options: RecordOptions, progress: Progress | None = None) -> Inputs:
         plugin = carried("firstlight-plugin.so")
     progress.step("looking for the kernel")
     kernel = open_kernel(options.kernel) if options.kernel is not None else default_kernel()
+    if options.rootfs is not None and kernel.modules is None:
+        _check_built_in(architecture, kernel, qemu, progress)
     guest = _guest(options, architecture, kernel, progress)
     recipe = Recipe(
         architecture=architecture,
@@ -106,6 +108,16 @@ def resolve(options: RecordOptions, progress: Progress | None = None) -> Inputs:
         **named,
     }
     return Inputs(recipe, qemu, kernel, plugin, symbols, digests)
+
+
+def _check_built_in(architecture: Architecture, kernel: Kernel, qemu: Qemu, progress: Progress) -> None:
+    """A root file system needs what is a module in most kernels; where none were found, the symbols tell."""
+    try:
+        symbols = kernel_symbols(kernel, qemu, progress)
+    except LabError:
+        # A kernel may keep its symbols; nobody can know then what it has built in.
+        return
+    require_built_in(kernel, symbols, architecture.built_in_signs)
 
 
 def check_choices(options: RecordOptions, architecture: Architecture) -> None:

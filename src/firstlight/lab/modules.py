@@ -10,7 +10,7 @@ import gzip
 import lzma
 import struct
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,6 +43,31 @@ def modules_for(kernel: Kernel, names: Sequence[str]) -> list[Module]:
     if kernel.modules is None:
         return []
     return _Search(kernel.modules).load(names)
+
+
+def require_built_in(kernel: Kernel, symbols: Path, signs: Mapping[str, str]) -> None:
+    """Make sure that a kernel whose modules were not found needs none, by its own symbols.
+
+    :param symbols: its symbols, in the form of `/proc/kallsyms`, taken before any module was loaded.
+    :param signs: of each thing that is needed a function that the kernel has when that is built in.
+    :raises LabError: naming what is missing.
+    """
+    if kernel.modules is not None:
+        return
+    with symbols.open(encoding="utf-8", errors="replace") as lines:
+        names = {fields[2] for fields in map(str.split, lines) if len(fields) == 3}
+    missing = [f"`{name}`" for name, sign in signs.items() if sign not in names]
+    if not missing:
+        return
+    release = kernel.release or "RELEASE"
+    folder = kernel.path.resolve().parent
+    raise LabError(
+        f"this kernel has not built in what a root file system in memory needs ({', '.join(missing)}), and its "
+        "modules were not found",
+        where=str(kernel.path),
+        hint=f"put them at `{folder / 'lib/modules' / release}`, or give the kernel in its unpacked package: "
+        f"`boot/vmlinuz-{release}` beside `lib/modules/{release}`",
+    )
 
 
 class _Search:

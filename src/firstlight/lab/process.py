@@ -98,18 +98,27 @@ class Process:
         """CPU time so far, seconds; from `/proc/PID/stat`, as the kernel counts it."""
         if self.ended is not None:
             return self.ended.cpu_s
+        fields = self._stat()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") if fields else 0.0
+
+    @property
+    def stopped(self) -> bool:
+        """Whether somebody stopped it (SIGSTOP, a debugger)."""
+        return self._stat()[:1] in (["T"], ["t"])
+
+    def _stat(self) -> list[str]:
         try:
-            fields = (
-                Path(f"/proc/{self.pid}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
-            )
+            text = Path(f"/proc/{self.pid}/stat").read_text(encoding="ascii", errors="replace")
         except OSError:
-            return 0.0
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+            return []
+        return text.rpartition(")")[2].split()
 
     def end(self, grace_s: float = 10.0) -> Ended:
         """End it: politely, so that the plugin writes its profile, then by force."""
         if self.ended is None and grace_s > 0:
             self._signal(signal.SIGTERM)
+            # One that somebody stopped hears nothing before it goes on.
+            self._signal(signal.SIGCONT)
             self.wait(grace_s)
         if self.ended is None:
             self._signal(signal.SIGKILL)

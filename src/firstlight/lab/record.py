@@ -15,8 +15,9 @@ from pydantic import JsonValue
 
 from firstlight.boot.manifest import SCHEMA_VERSION, Clock, Completeness, Failure, Manifest, Tool
 from firstlight.errors import LabError, UnhealthyBootError
+from firstlight.lab.advice import advice
 from firstlight.lab.architecture import X86_64
-from firstlight.lab.bundle import check_destination, describe_tables, new_bundle, write_manifest
+from firstlight.lab.bundle import check_destination, check_space, describe_tables, new_bundle, sweep, write_manifest
 from firstlight.lab.evidence import Attributed, tables_from_guest, tables_from_profile, write_facts
 from firstlight.lab.inputs import Inputs, check_choices, resolve
 from firstlight.lab.live import boot_live
@@ -60,6 +61,7 @@ def record(options: RecordOptions, progress: Progress | None = None) -> Path:
     if options.dry_run:
         print(planned_command(options, progress))
         return options.output
+    sweep(options.output.absolute())
     check_destination(options.output, force=options.force)
     with interruptible(), progress:
         inputs = resolve(options, progress)
@@ -77,7 +79,7 @@ def record(options: RecordOptions, progress: Progress | None = None) -> Path:
         raise UnhealthyBootError(
             f"the boot failed ({manifest.failure.reason}): {manifest.failure.detail}",
             where=str(options.output),
-            hint=_advice(manifest.failure, options),
+            hint=advice(manifest.failure, options, booted.report),
         )
     return options.output
 
@@ -96,6 +98,7 @@ def planned_command(options: RecordOptions, progress: Progress | None = None) ->
 def _boot(inputs: Inputs, files: RunFiles, bundle: Path, progress: Progress) -> _Booted:
     live = boot_live(inputs, files, bundle, progress) if inputs.recipe.live else None
     outcome = live.outcome if live is not None else run_exact(inputs, files, progress)
+    check_space(bundle, outcome.detail)
     report = read_report(outcome.report)
     missing = _missing(inputs, outcome, report)
     if live is not None:
@@ -193,21 +196,3 @@ def _manifest(options: RecordOptions, inputs: Inputs, booted: _Booted, bundle: P
 
 def _json(values: dict[str, object]) -> dict[str, JsonValue]:
     return {name: value if isinstance(value, (int, float)) else str(value) for name, value in values.items()}
-
-
-def _advice(failure: Failure, options: RecordOptions) -> str:
-    """What to look at, from the reason and the guest's last words."""
-    said = "\n".join(failure.console_tail)
-    if "Initramfs unpacking failed" in said or ("Unable to mount root" in said and options.initrd is not None):
-        return "the kernel could not use the initramfs: is it whole, and in a compression that this kernel knows?"
-    if "Unable to mount root" in said:
-        return "the kernel found no first process: look at `--append` (`rdinit=`, `root=`)"
-    hints = {
-        "panic": "the last lines of the console are in the bundle: `firstlight show`",
-        "wall_timeout": "give it longer with `--timeout-wall`, or another end with `--ready REGEX`",
-        "virtual_timeout": "give it longer with `--timeout-virtual`, or another end with `--ready REGEX`",
-        "never_ready": "say with `--ready REGEX` which line of the console means that the system is up",
-        "qemu_died": "QEMU's own words are in the bundle: `raw/qemu.log`",
-        "plugin": "run `firstlight doctor`",
-    }
-    return hints[failure.reason]

@@ -124,7 +124,8 @@ def _watch(
                 _leave_until_quiet(process, console)
                 return "panic", _panic_line(console, files)
         if now > watch.timeout_wall_s:
-            return "wall_timeout", f"not ready after {watch.timeout_wall_s:g} s of the host"
+            stopped = "; QEMU was stopped by a signal" if process.stopped else ""
+            return "wall_timeout", f"not ready after {watch.timeout_wall_s:g} s of the host{stopped}"
     while console.poll():
         pass
     return _after_exit(process.end(), console, files, watch)

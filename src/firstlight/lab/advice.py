@@ -1,0 +1,47 @@
+"""What to look at after a boot that failed: from the reason, and from the guest's last words."""
+
+from __future__ import annotations
+
+import re
+
+from firstlight.boot.manifest import Failure
+from firstlight.lab.options import RecordOptions
+from firstlight.lab.report import Report
+
+_HELPER = re.compile(r"firstlight: error: (.*)")
+_HINTS = {
+    "panic": "the last lines of the console are in the bundle: `firstlight show`",
+    "wall_timeout": "give it longer with `--timeout-wall`, or another end with `--ready REGEX`",
+    "virtual_timeout": "give it longer with `--timeout-virtual`, or another end with `--ready REGEX`",
+    "never_ready": "say with `--ready REGEX` which line of the console means that the system is up",
+    "qemu_died": "QEMU's own words are in the bundle: `raw/qemu.log`",
+    "plugin": "run `firstlight doctor`",
+}
+
+
+def advice(failure: Failure, options: RecordOptions, report: Report) -> str:
+    """What a person should look at.
+
+    >>> failure = Failure(reason="never_ready", detail="", console_tail=["firstlight: error: the new root has no `/x`"])
+    >>> advice(failure, RecordOptions(output="a.boot"), Report())
+    'the guest says: the new root has no `/x`'
+    """
+    said = "\n".join(failure.console_tail)
+    if failure.reason == "never_ready" and (words := _own_words(said, report)) is not None:
+        return f"the guest says: {words}"
+    first = next((word for word in reversed(options.append.split()) if word.startswith("rdinit=")), None)
+    if first is not None and "Unable to mount root" in said and "Initramfs unpacking failed" not in said:
+        return f"the initramfs has no `{first.partition('=')[2]}`: look at `{first}` in `--append`"
+    if "Initramfs unpacking failed" in said or ("Unable to mount root" in said and options.initrd is not None):
+        return "the kernel could not use the initramfs: is it whole, and in a compression that this kernel knows?"
+    if "Unable to mount root" in said:
+        return "the kernel found no first process: look at `--append` (`rdinit=`, `root=`)"
+    return _HINTS[failure.reason]
+
+
+def _own_words(said: str, report: Report) -> str | None:
+    """Why the guest's helper gave up: from its report, else from the console."""
+    error = report.text("error")
+    if error is None and (found := _HELPER.search(said)) is not None:
+        error = found[1]
+    return " ".join(error.split()) if error is not None else None

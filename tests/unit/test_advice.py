@@ -1,0 +1,47 @@
+"""After a failed boot the hint says what the guest itself said, where it did."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from firstlight.boot.manifest import Failure
+from firstlight.lab.advice import advice
+from firstlight.lab.options import RecordOptions
+from firstlight.lab.report import Report
+
+INITRD = Path("i.cpio")
+PANIC = "Kernel panic - not syncing: VFS: Unable to mount root fs on unknown-block(0,0)"
+UNPACKING = "Initramfs unpacking failed: invalid magic"
+CASES = [
+    (
+        "never_ready",
+        ["firstlight: error: the new root has no `/sbin/init`"],
+        "",
+        None,
+        "the new root has no `/sbin/init`",
+    ),
+    ("never_ready", ["reboot: Power down"], "", None, "--ready REGEX"),
+    ("panic", [PANIC], "rdinit=/x", None, "has no `/x`"),
+    ("panic", [PANIC], "rdinit=/x", INITRD, "has no `/x`"),
+    ("panic", [UNPACKING, PANIC], "", INITRD, "could not use the initramfs"),
+    ("panic", [PANIC], "quiet", INITRD, "could not use the initramfs"),
+    ("panic", [PANIC], "root=/dev/x", None, "look at `--append`"),
+    ("panic", ["Kernel panic - not syncing: x"], "", None, "the last lines of the console"),
+]
+
+
+@pytest.mark.parametrize(("reason", "tail", "append", "initrd", "says"), CASES)
+def test_the_hint_fits_what_happened(reason: str, tail: list[str], append: str, initrd: Path | None, says: str) -> None:
+    failure = Failure.model_validate({"reason": reason, "detail": "", "console_tail": tail})
+    options = RecordOptions(output=Path("a.boot"), append=append, initrd=initrd)
+    assert says in advice(failure, options, Report())
+
+
+def test_the_guests_report_counts_before_its_console() -> None:
+    failure = Failure(reason="never_ready", detail="", console_tail=["firstlight: error: one"])
+    report = Report(records={"error": b"`/dev/pmem0` did not appear\n"})
+    assert (
+        advice(failure, RecordOptions(output=Path("a.boot")), report) == "the guest says: `/dev/pmem0` did not appear"
+    )
