@@ -42,6 +42,8 @@ def show(browser: Browser, tmp_path: Path) -> Iterator[Show]:
         page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme="dark" if dark else "light")
         report = Report(page, file, Misdeeds())
         page.on("console", lambda message: report.misdeeds.console.append(message.text))
+        # Some errors reach neither the console's interface nor `pageerror`, but the log of the browser and this event.
+        page.add_init_script("addEventListener('error', (event) => console.error(`error: ${event.message}`))")
         page.on("pageerror", lambda error: report.misdeeds.console.append(str(error)))
         page.on("request", lambda request: report.misdeeds.requests.append(request.url))
         page.on("dialog", report.misdeeds.dismiss)

@@ -43,3 +43,18 @@ export function section(id: string, title: string, lead: string, ...children: Ch
     ...children,
   );
 }
+
+/**
+ * Draws when an element first has a width, and whenever it gets another. Not within the observer's own call: drawing
+ * changes heights, and a browser reports sizes that change while it tells of sizes as an error.
+ */
+export function onWidth(element: Element, draw: () => void): void {
+  let width = -1;
+  new ResizeObserver(() => {
+    requestAnimationFrame(() => {
+      if (element.clientWidth === width) return;
+      width = element.clientWidth;
+      draw();
+    });
+  }).observe(element);
+}

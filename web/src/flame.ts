@@ -2,7 +2,7 @@
 import flamegraph, { type FlameGraph, type FlameNode, type FlameTooltip } from "d3-flame-graph";
 import { select } from "d3-selection";
 import type { PageData } from "./data";
-import { el, section } from "./dom";
+import { el, onWidth, section } from "./dom";
 import { FrameCard } from "./flame_card";
 import { amount, exact, share, timeName, words } from "./format";
 import { HIT, kindFill, kindTitle, swatch } from "./palette";
@@ -273,12 +273,7 @@ export function flameSection(data: PageData, selection: Selection): HTMLElement 
     told();
     flame.draw();
   });
-  let width = -1;
-  new ResizeObserver(() => {
-    if (flame.place.clientWidth === width) return;
-    width = flame.place.clientWidth;
-    flame.draw();
-  }).observe(flame.place);
+  onWidth(flame.place, () => flame.draw());
   const { pruning } = data;
   const rule =
     `Of ${exact(pruning.nodes)} call paths ${exact(pruning.kept)} are drawn: below each frame, those that hold under ` +

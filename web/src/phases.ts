@@ -3,7 +3,7 @@ import { axisBottom } from "d3-axis";
 import { scaleLinear } from "d3-scale";
 import { select } from "d3-selection";
 import type { PageData } from "./data";
-import { el, section, svg } from "./dom";
+import { el, onWidth, section, svg } from "./dom";
 import { amount, exact, instructions, share, stamp, time, words } from "./format";
 import { phaseFill, swatch } from "./palette";
 import type { Selection } from "./selection";
@@ -235,7 +235,7 @@ export function phasesSection(data: PageData, selection: Selection): HTMLElement
     draw();
     table.redraw();
   });
-  new ResizeObserver(draw).observe(place);
+  onWidth(place, draw);
   const lead =
     "Each phase starts where the one before ends; together they are the whole boot. " +
     "Choose one to see only its functions. By time, the striped foot of a phase is how much of it was idle.";
