@@ -109,12 +109,15 @@ def test_a_disk_that_fills_up_while_writing_is_told_as_such(tmp_path: Path) -> N
         write()
 
 
-def test_a_full_disk_is_named_whoever_met_it(tmp_path: Path) -> None:
+def test_a_full_disk_is_named_whoever_met_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plugin = "cannot write profile.flp: No space left on device (os error 28)"
     with pytest.raises(LabError, match="no space left on the file system that is mounted at `/") as error:
         check_space(tmp_path / "a.boot", plugin)
     assert "free some space" in (error.value.hint or "")
     check_space(tmp_path / "a.boot", "the plugin has no symbols")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(LabError, match="mounted at `/"):
+        check_space(Path("a.boot"), plugin)
 
     def write() -> None:
         with new_bundle(tmp_path / "a.boot", force=False):

@@ -132,7 +132,8 @@ def check_space(output: Path, said: str = "") -> None:
 
 def no_space(output: Path) -> LabError:
     """The error of a full file system, which it names."""
-    place = next(path for path in (output.parent, *output.parent.parents) if path.is_mount())
+    parent = output.absolute().parent
+    place = next(path for path in (parent, *parent.parents) if path.is_mount())
     return LabError(
         f"no space left on the file system that is mounted at `{place}`: "
         f"{format_size(shutil.disk_usage(output.parent).free)} are free",
