@@ -11,12 +11,13 @@ use firstlight_profile::tracker::{Request, Watch};
 use firstlight_profile::{SymbolTable, Tracker};
 use std::collections::HashSet;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-// Copies of the profile are written for the case that QEMU is killed, by the host's clock: they cost host time, and what
-// they hold does not depend on when they are made.
-const BEFORE_FIRST_COPY: Duration = Duration::from_secs(2);
-const LONGEST_BETWEEN_COPIES: Duration = Duration::from_secs(10);
+// Copies of the profile are written for the case that QEMU is killed, by the processor time that QEMU's thread has used:
+// what they hold does not depend on when they are made, and on a busy machine they would be many by a clock on the wall.
+const BETWEEN_COPIES: Duration = Duration::from_secs(2);
+/// A copy costs as much as the tree is large, and the tree grows: so many times its cost passes until the next one.
+const COPY_SHARE: u32 = 200;
 const EVENTS_BETWEEN_TICKS: u32 = 1 << 16;
 
 /// Everything the callbacks work on.
@@ -39,8 +40,7 @@ pub struct Session {
     memory: Option<GuestMemory>,
     events: u32,
     accesses: u64,
-    next_copy: Instant,
-    until_next_copy: Duration,
+    next_copy: Duration,
 }
 
 /// How far the boot has come, as far as translation must know.
@@ -72,8 +72,7 @@ impl Session {
                 console,
                 events: 0,
                 accesses: 0,
-                next_copy: Instant::now() + BEFORE_FIRST_COPY,
-                until_next_copy: BEFORE_FIRST_COPY,
+                next_copy: processor_time() + BETWEEN_COPIES,
             }),
             Err(error) => Err((status, error)),
         }
@@ -145,8 +144,9 @@ impl Session {
         if self.frozen {
             return;
         }
-        if Instant::now() >= self.next_copy {
-            self.copy(now);
+        let begun = processor_time();
+        if begun >= self.next_copy {
+            self.copy(begun, now);
         }
         self.report("running", "", now);
     }
@@ -208,14 +208,13 @@ impl Session {
         self.report("error", detail, 0);
     }
 
-    fn copy(&mut self, now: u64) {
-        // A copy costs as much as the tree is large, and the tree grows.
-        self.until_next_copy = (self.until_next_copy * 2).min(LONGEST_BETWEEN_COPIES);
-        self.next_copy = Instant::now() + self.until_next_copy;
+    fn copy(&mut self, begun: Duration, now: u64) {
         let recording = self.tracker.snapshot(State::Running, now);
         if let Err(error) = self.write(recording) {
             self.fail(&error);
         }
+        let ended = processor_time();
+        self.next_copy = ended + BETWEEN_COPIES.max(ended.saturating_sub(begun) * COPY_SHARE);
     }
 
     fn write(&self, recording: Recording) -> Result<(), String> {
@@ -241,6 +240,12 @@ impl Session {
             detail,
         });
     }
+}
+
+/// What the thread that runs the guest has used of a processor.
+fn processor_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::try_from(time).unwrap_or_default()
 }
 
 /// Where the kernel's image is mapped, less where it lies in memory (`__START_KERNEL_map`).
