@@ -39,7 +39,7 @@ NEEDS_run := python build run
 NEEDS_test := python build run test
 NEEDS_lint := python build lint
 PACKAGES := $(addprefix packages-,python build run test lint)
-.PHONY: help demo test lint bench build web guest plugin binding wheel lock clean $(PACKAGES)
+.PHONY: help demo test lint bench fuzz build web guest plugin binding wheel lock clean $(PACKAGES)
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 14
@@ -66,6 +66,9 @@ lint: packages-lint build ## check formatting, types and common faults
 
 bench: packages-run build ## run every benchmark in benches/; each prints its figure and what it is compared with
 	for bench in benches/*.py; do $(PY) $$bench; done
+
+fuzz: packages-build ## fuzz every reader of boot records, each for SECONDS_EACH (60) seconds; FORMATS="a b" for some
+	SECONDS_EACH=$(or $(SECONDS_EACH),60) make/fuzz.sh $(FORMATS)
 
 build: binding plugin guest web ## build everything that Firstlight is made of
 

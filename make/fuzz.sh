@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# Fuzzes every reader of boot records, or those named, each for SECONDS of processor time, and prints a line for each.
+# Seeds are the records shown in docs/formats/records and what is checked in under crates/formats/fuzz/corpus.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+seconds=${SECONDS_EACH:-60}
+fuzz=crates/formats/fuzz
+# libFuzzer needs the compiler's instrumentation, which the stable one only gives when asked in this way. No reader has
+# unsafe code, so overflow checks and assertions find what a sanitizer could.
+export RUSTC_BOOTSTRAP=1
+command -v cargo-fuzz >/dev/null || cargo install cargo-fuzz --locked --quiet --root .build/cargo-fuzz
+export PATH=$PWD/.build/cargo-fuzz/bin:$PATH
+cargo fuzz build --sanitizer none --fuzz-dir "$fuzz" read >&2
+binary=$(ls -t "$fuzz"/target/*/release/read | head -1)
+names=("$@")
+if [ ${#names[@]} -eq 0 ]; then
+	mapfile -t names < <(cargo run -q -p firstlight-formats --example formats)
+fi
+failed=0
+for format in "${names[@]}"; do
+	mkdir -p "$fuzz/corpus/$format" "$fuzz/artifacts/$format"
+	cargo run -q -p firstlight-formats --example seeds -- "$format" "$fuzz/corpus/$format"
+	log=$(mktemp)
+	spent=0 runs=0 verdict=fine
+	# libFuzzer goes by the clock on the wall: it is run again until the processor's time is used up.
+	while awk "BEGIN { exit !($spent < $seconds) }"; do
+		slice=$(awk "BEGIN { left = $seconds - $spent; print left > 60 ? 60 : int(left + 1) }")
+		# A record of 64 KiB is long enough for every branch; ten seconds on one are a hang.
+		TIMEFORMAT='%U %S'
+		{ time FORMAT=$format "$binary" "$fuzz/corpus/$format" -max_len=65536 -timeout=10 -rss_limit_mb=2048 \
+			-max_total_time="$slice" -artifact_prefix="$fuzz/artifacts/$format/" -print_final_stats=1 >"$log" 2>&1 ||
+			verdict=FAILED; } 2>"$log.time"
+		spent=$(awk -v spent="$spent" '{ print spent + $1 + $2 }' "$log.time")
+		runs=$((runs + $(sed -n 's/^stat::number_of_executed_units: *//p' "$log" | tail -1 | grep . || echo 0)))
+		if [ $verdict = FAILED ]; then
+			failed=1
+			grep -aE 'panicked|ERROR|SUMMARY' -A1 "$log" | head -8 >&2
+			break
+		fi
+	done
+	covered=$(grep -aoE 'cov: [0-9]+' "$log" | tail -1 || true)
+	printf '%-24s %-6s %7.0f s of a processor %12d runs, %s\n' "$format" $verdict "$spent" "$runs" "${covered:-?}"
+	rm -f "$log" "$log.time"
+done
+exit $failed
