@@ -1,7 +1,7 @@
 //! Writes the records that the pages show of one format into a folder, as seeds for the fuzzer.
 //!
 //! `seeds FORMAT FOLDER`; each seed is the record's file name, a line end, and its bytes.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a tool for developers stops where it is surprised")]
+#![expect(clippy::unwrap_used, reason = "a tool for developers stops where it is surprised")]
 
 #[path = "../tests/literate/page.rs"]
 #[allow(dead_code, reason = "the tests use more of it")]

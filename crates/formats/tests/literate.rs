@@ -3,7 +3,7 @@
 //! A block ```` ```record NAME ```` is a record with that file name (`as=FORMAT` after it forces a reader); the next block
 //! ```` ```evidence ```` is what it says. With `BLESS=1` in the environment the evidence is written anew, to be looked at.
 //! In a record `\xNN` stands for that byte, `\t` for a tab, and a last line of a single `\` for a missing line end.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test stops where it is surprised")]
+#![expect(clippy::unwrap_used, reason = "a test stops where it is surprised")]
 
 #[path = "literate/dump.rs"]
 mod dump;

@@ -3,7 +3,6 @@
 //! The first line of an input is the record's file name, because some readers go by it.
 #![no_main]
 
-use firstlight_formats::evidence::Evidence;
 use firstlight_formats::format::{Format, Head, Input, HEAD_BYTES};
 use firstlight_formats::{registry::by_name, sniff::recognise};
 use libfuzzer_sys::fuzz_target;
@@ -14,6 +13,9 @@ static FORMAT: LazyLock<Option<&'static dyn Format>> = LazyLock::new(|| {
     Some(by_name(&name).unwrap_or_else(|| panic!("no format is called `{name}`")))
 });
 
+#[path = "../../tests/literate/promises.rs"]
+mod promises;
+
 fuzz_target!(|data: &[u8]| {
     let cut = data.iter().position(|&byte| byte == b'\n');
     let (name, mut bytes) = cut.map_or((&b""[..], data), |cut| (&data[..cut], &data[cut + 1..]));
@@ -22,24 +24,6 @@ fuzz_target!(|data: &[u8]| {
     let recognised = recognise(&head);
     let Some(format) = FORMAT.or_else(|| recognised.ok()) else { return };
     if let Ok(all) = format.read(Input { name: &name, bytes: &mut bytes }) {
-        all.iter().for_each(check);
+        all.iter().for_each(promises::check);
     }
 });
-
-// What every reader promises of its evidence.
-fn check(evidence: &Evidence) {
-    for (number, span) in evidence.spans.iter().enumerate() {
-        assert!(span.parent.is_none_or(|parent| parent < evidence.spans.len() && parent != number), "{span:?}");
-        if let (Some(start), Some(end)) = (span.start_ns, span.end_ns) {
-            assert!(start <= end, "{span:?}");
-        }
-        assert!(span.duration_ns.is_none_or(|duration| duration >= 0), "{span:?}");
-    }
-    if let Some(calls) = &evidence.calls {
-        for (number, node) in calls.nodes.iter().enumerate() {
-            assert!(number == 0 || (node.parent as usize) < number, "node {number}");
-            assert!((node.function as usize) < calls.functions.len(), "node {number}");
-        }
-    }
-    assert_eq!(evidence.log.iter().count(), evidence.log.len());
-}

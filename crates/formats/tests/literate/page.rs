@@ -48,7 +48,8 @@ impl Page {
                 let bytes = bytes(&self.lines[at + 1..close]);
                 let open = (close + 1..self.lines.len()).find(|&line| self.lines[line].starts_with("```"));
                 let open = open.filter(|&line| self.lines[line] == "```evidence");
-                let Some(open) = open else { panic!("{}:{}: no evidence follows", self.path.display(), close + 1) };
+                assert!(open.is_some(), "{}:{}: no evidence follows", self.path.display(), close + 1);
+                let open = open.unwrap();
                 let close = end(open + 1).unwrap();
                 let mut expected = self.lines[open + 1..close].join("\n");
                 if !expected.is_empty() {
