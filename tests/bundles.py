@@ -102,6 +102,15 @@ def make_bundle(
     return path
 
 
+def write_table(bundle: Path, table: str, frame: pl.DataFrame) -> None:
+    """Write another table into a bundle, and promise it in the manifest."""
+    path = bundle / f"{table}.parquet"
+    frame.write_parquet(path, metadata={"firstlight.schema": "1"})
+    manifest = json.loads((bundle / "manifest.json").read_text(encoding="utf-8"))
+    manifest["tables"][table] = {"rows": frame.height, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
+    (bundle / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+
+
 def _timeline(
     tree: Tree, initcalls: dict[str, list[tuple[str, int]]], *, live: bool, failed: bool
 ) -> tuple[list[Row], list[Row], list[Row]]:

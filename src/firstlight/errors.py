@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+#: The exit code where an option names a file that is not there or cannot be read: a matter of usage. A file that is
+#: there and no good is a failure.
+MISSING_INPUT = 2
+
 
 class FirstlightError(Exception):
     """Something a person has to know, and can do something about.

@@ -13,7 +13,7 @@ import polars as pl
 
 import firstlight
 from browser.report_page import Report, Show
-from bundles import HOSTILE, make_bundle
+from bundles import HOSTILE, make_bundle, write_table
 from firstlight.report.html import page_html
 from firstlight.report.page_tree import FOLD_DEPTH
 
@@ -130,10 +130,7 @@ def test_a_deep_chain_of_calls_opens(show: Show, tmp_path: Path) -> None:
         },
         schema=firstlight.open(bundle).calls().schema,
     )
-    chain.write_parquet(bundle / "calls.parquet", metadata={"firstlight.schema": "1"})
-    manifest = json.loads((bundle / "manifest.json").read_text(encoding="utf-8"))
-    manifest["tables"]["calls"]["rows"] = size
-    (bundle / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    write_table(bundle, "calls", chain)
     report = show(bundle)
     assert len(report.frames()) == FOLD_DEPTH + 2
     assert report.frames()[-1] == "(1 smaller)"

@@ -154,22 +154,22 @@ def text_file(tmp_path: Path) -> Path:
 
 
 BAD_INPUT: dict[str, tuple[Callable[[Path], list[str]], int, str]] = {
-    "missing kernel": (lambda there: ["--kernel", str(there / "none")], 1, "none"),
+    "missing kernel": (lambda there: ["--kernel", str(there / "none")], 2, "none"),
     "no kernel": (lambda there: ["--kernel", str(text_file(there))], 1, "kernel"),
     "truncated kernel": (lambda there: ["--kernel", str(small_kernel(there, 1 << 20))], 1, "truncated"),
     "kernel for another architecture": (lambda there: ["--kernel", str(arm64_kernel(there))], 1, "x86_64"),
-    "missing initramfs": (lambda there: ["--initrd", str(there / "none")], 1, "initramfs"),
+    "missing initramfs": (lambda there: ["--initrd", str(there / "none")], 2, "initramfs"),
     "no initramfs": (lambda there: ["--initrd", str(text_file(there))], 1, "initramfs"),
     "little memory": (lambda there: ["--memory", "40M"], 1, "too small"),
     "bad memory": (lambda there: ["--memory", "lots"], 2, "`lots` is no size"),
     "unknown machine": (lambda there: ["--machine", "pc-q35-99.9"], 2, "pc-q35-99.9"),
-    "missing file of an option": (lambda there: ["--qemu-option=-bios", f"--qemu-option={there}/none"], 1, "none"),
+    "missing file of an option": (lambda there: ["--qemu-option=-bios", f"--qemu-option={there}/none"], 2, "none"),
     "machine without version": (lambda there: ["--machine", "q35"], 2, "breaks exactness"),
     "unknown processor": (lambda there: ["--cpu", "nonsense"], 1, "nonsense"),
-    "no QEMU": (lambda there: ["--qemu", str(there / "none")], 1, "there is no QEMU"),
+    "no QEMU": (lambda there: ["--qemu", str(there / "none")], 2, "there is no QEMU"),
     "old QEMU": (lambda there: ["--qemu", str(old_qemu(there))], 1, "too old"),
     "disk": (lambda there: ["--qemu-option=-hda", "--qemu-option=a.img"], 2, "breaks exactness"),
-    "missing root": (lambda there: ["--rootfs", str(there / "none")], 1, "none"),
+    "missing root": (lambda there: ["--rootfs", str(there / "none")], 2, "none"),
     "initramfs and root": (lambda there: ["--initrd", "a", "--rootfs", "b"], 2, "exclude"),
     "bad pattern": (lambda there: ["--ready", "("], 2, "regular expression"),
 }
@@ -212,7 +212,10 @@ def test_with_force_a_bundle_is_replaced_and_an_own_initramfs_ends_at_its_line(
     record(RecordOptions(output=bundle, force=True, initrd=idle_guest, ready="^idle now", profile=False))
     boot = firstlight.open(bundle)
     assert boot.log()["text"][-1] == "idle now"
-    assert boot.manifest.completeness.missing == ["the guest's report: nothing in this guest writes one"]
+    assert boot.manifest.completeness.missing == [
+        "the guest's report: nothing in this guest writes one",
+        "marks and phases: without a profile they come from the guest's report",
+    ]
     assert [path.name for path in tmp_path.glob("*.boot")] == [bundle.name]
 
 

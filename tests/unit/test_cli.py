@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 import firstlight
-from bundles import HOSTILE, make_bundle
+from bundles import HOSTILE, make_bundle, write_table
 from firstlight.cli.app import app
 from firstlight.cli.main import run
 from firstlight.errors import FirstlightError, LabError, UnhealthyBootError, UsageError
@@ -43,6 +43,61 @@ def test_every_verb_explains_itself_with_examples(verb: str, capsys: pytest.Capt
 def test_no_verb_and_an_unknown_verb_are_wrong_use(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["boil"]) == 2
     assert capsys.readouterr().err == "error: no such command 'boil'\nhint: `firstlight --help` shows what there is\n"
+
+
+def test_firstlight_alone_shows_what_there_is_as_wrong_use(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("Usage: firstlight ")
+    assert "record" in captured.err
+    assert "error" not in captured.err
+
+
+def test_a_report_may_go_to_standard_output(invented_boot: Path, tmp_path: Path) -> None:
+    result = command("report", invented_boot, "-o", "-")
+    assert result.returncode == 0
+    assert result.stdout.startswith("<!doctype html>")
+    assert run(["report", str(invented_boot), "-o", str(tmp_path / "a.html")]) == 0
+    assert (tmp_path / "a.html").read_text() == result.stdout
+    assert run(["report", str(invented_boot), "-o", "-", "--json"]) == 2
+
+
+def test_show_says_nothing_of_a_boot_with_a_damaged_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bundle = make_bundle(tmp_path)
+    (bundle / "calls.parquet").write_bytes(b"PAR1")
+    assert run(["show", str(bundle)]) == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "calls.parquet" in captured.err
+
+
+@pytest.mark.parametrize("columns", ["60", "40"])
+@pytest.mark.parametrize("words", [["show", "BOOT"], ["functions", "BOOT", "-n", "9"], ["doctor"]])
+def test_no_line_is_wider_than_the_terminal(
+    tmp_path: Path, columns: str, words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bundle = make_bundle(tmp_path, hostile=True, failed=True)
+    monkeypatch.setenv("COLUMNS", columns)
+    run([str(bundle) if word == "BOOT" else word for word in words])
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) > 5
+    assert [line for line in lines if len(line) > int(columns)] == []
+
+
+def test_rows_of_one_name_are_told_apart_by_their_kind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    bundle = make_bundle(tmp_path)
+    calls = firstlight.open(bundle).calls()
+    name = pl.when(pl.col("node").is_in([5, 6])).then(pl.lit("__switch_to_asm")).otherwise(pl.col("function"))
+    kind = pl.when(pl.col("node") == 6).then(pl.lit("task")).otherwise(pl.col("kind"))
+    write_table(bundle, "calls", calls.with_columns(function=name, kind=kind))
+    assert run(["functions", str(bundle), "-n", "1000"]) == 0
+    shown = [line.split("  ")[0] for line in capsys.readouterr().out.splitlines()]
+    assert shown.count("__switch_to_asm") == 1
+    assert shown.count("__switch_to_asm (task)") == 1
 
 
 @pytest.mark.parametrize(

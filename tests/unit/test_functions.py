@@ -74,3 +74,11 @@ def test_what_a_limit_leaves_out_is_not_lost(invented_boot: Path, order: str, li
     shown = selection.shown[column].to_list()
     assert shown == sorted(shown, reverse=True)
     assert limit is None or selection.shown.height == min(limit, selection.shown.height + selection.left_out.height)
+
+
+def test_the_tables_of_all_phases_at_once_are_those_of_each(tmp_path: Path) -> None:
+    boot = firstlight.open(make_bundle(tmp_path))
+    tables = boot.phase_functions()
+    assert list(tables) == boot.phases()["phase"].to_list()
+    for phase, table in tables.items():
+        assert table.equals(boot.functions(phase=phase)), phase

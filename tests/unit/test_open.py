@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +12,7 @@ import polars as pl
 import pytest
 
 import firstlight
-from bundles import SCHEMA, make_bundle
+from bundles import SCHEMA, make_bundle, write_table
 from firstlight.errors import BundleError
 
 
@@ -147,6 +148,32 @@ def test_a_table_with_fewer_rows_than_the_manifest_promises(boot: Path) -> None:
     assert "it has 2 rows instead of 5" in refusal(boot, firstlight.Boot.log).message
 
 
+def test_a_table_that_is_sound_but_not_the_one_that_was_recorded(boot: Path) -> None:
+    path = boot / "calls.parquet"
+    pl.read_parquet(path).with_columns(self_ns=pl.col("self_ns") + 1).write_parquet(path)
+    error = refusal(boot, firstlight.Boot.functions)
+    assert error.message == "this table is missing, or not the one that was recorded"
+    assert error.where == str(path)
+    assert refusal(boot, lambda opened: opened.functions(phase="firmware")).where == str(path)
+
+
+def test_a_table_that_may_not_be_read_is_not_called_damaged(boot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def deny(path: Path, *_: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    opened = firstlight.open(boot)
+    monkeypatch.setattr(Path, "open", deny)
+    with pytest.raises(BundleError, match="cannot be read: Permission denied") as error:
+        opened.log()
+    assert "damaged" not in error.value.message
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"schema_version": 2}', "\udcff"])
+def test_a_damaged_manifest_has_a_hint(boot: Path, text: str) -> None:
+    (boot / "manifest.json").write_text(text, errors="surrogateescape")
+    assert refusal(boot).hint == "it was cut off or changed: copy the bundle again, or record it again"
+
+
 @pytest.mark.parametrize("parents", [[0, 0], [None, 1], [None, 5], [None, None], [None, -1]])
 def test_a_tree_whose_parents_do_not_come_first(boot: Path, parents: list[int | None]) -> None:
     path = boot / "calls.parquet"
@@ -159,9 +186,8 @@ def test_a_tree_whose_parents_do_not_come_first(boot: Path, parents: list[int | 
 def test_a_bundle_of_the_first_schema_version_opens(boot: Path) -> None:
     """It has two tables less, and fewer columns; what it lacks is null or without rows."""
     for table, added in (("spans", 5), ("log", 3)):
-        path = boot / f"{table}.parquet"
-        frame = pl.read_parquet(path)
-        frame.select(frame.columns[:-added]).write_parquet(path)
+        frame = pl.read_parquet(boot / f"{table}.parquet")
+        write_table(boot, table, frame.select(frame.columns[:-added]))
     manifest = json.loads((boot / "manifest.json").read_text(encoding="utf-8"))
     for table in ("links", "kd"):
         (boot / f"{table}.parquet").unlink()

@@ -4,10 +4,14 @@ use crate::table::{read, Values};
 use crate::ModelError;
 use firstlight_profile::kd::{kd_table, KdNode, KdRow};
 use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// What a row of the table stands for: function, module and kind.
 pub type RowName = (String, Option<String>, String);
+
+/// A row: its name, its figures, and the name of its largest callee.
+pub type KdLine = (RowName, KdRow, Option<String>);
 
 /// The rows of the kd table of the bundle in this directory, those that did anything.
 ///
@@ -15,41 +19,31 @@ pub type RowName = (String, Option<String>, String);
 ///
 /// [`ModelError::NotFound`] for a phase or function that the bundle does not have, [`ModelError::Inconsistent`] when
 /// its tables contradict one another, and what [`read`] says.
-pub fn bundle_kd(
-    bundle: &Path,
-    phase: Option<&str>,
-    under: Option<&str>,
-) -> Result<Vec<(RowName, KdRow, Option<String>)>, ModelError> {
+pub fn bundle_kd(bundle: &Path, phase: Option<&str>, under: Option<&str>) -> Result<Vec<KdLine>, ModelError> {
     let tree = Tree::read(bundle)?;
-    let nodes = match phase {
-        Some(phase) => tree.in_phase(bundle, phase)?,
-        None => tree.nodes.clone(),
-    };
     let wanted = under.map(|name| tree.rows_called(name)).transpose()?;
-    // Functions of one name are told apart by their module and kind; under a name stands for all of them.
-    let mut table = vec![KdRow::default(); tree.rows.len()];
-    match wanted {
-        None => table = kd_table(&nodes, tree.rows.len(), None),
-        Some(wanted) => {
-            let merged: Vec<KdNode> = nodes
-                .iter()
-                .map(|node| KdNode { row: if wanted.contains(&node.row) { wanted[0] } else { node.row }, ..*node })
-                .collect();
-            for (row, figures) in kd_table(&merged, tree.rows.len(), Some(wanted[0])).into_iter().enumerate() {
-                table[row] = figures;
-            }
+    match phase {
+        None => Ok(tree.table(&tree.nodes, wanted.as_deref())),
+        Some(phase) => {
+            let mut phases = PhaseCalls::read(bundle)?;
+            let nodes = tree.in_phase(&phases.take(phase)?)?;
+            Ok(tree.table(&nodes, wanted.as_deref()))
         }
     }
-    let named = |row: usize| tree.rows.get(row).map(|name| name.0.clone());
-    let seen = |row: &KdRow| row.count > 0 || row.total_instructions > 0 || row.total_ns > 0;
-    Ok(tree
-        .rows
-        .iter()
-        .cloned()
-        .zip(table)
-        .filter(|(_, row)| seen(row))
-        .map(|(name, row)| (name, row, row.max_sub.and_then(named)))
-        .collect())
+}
+
+/// The kd tables of every phase that the bundle's tables know, in the order of their names, reading them once.
+///
+/// # Errors
+///
+/// As [`bundle_kd`].
+pub fn phase_kds(bundle: &Path) -> Result<Vec<(String, Vec<KdLine>)>, ModelError> {
+    let tree = Tree::read(bundle)?;
+    PhaseCalls::read(bundle)?
+        .0
+        .into_iter()
+        .map(|(phase, rows)| Ok((phase, tree.table(&tree.in_phase(&rows)?, None))))
+        .collect()
 }
 
 struct Tree {
@@ -90,30 +84,42 @@ impl Tree {
         Ok(Self { nodes, rows })
     }
 
-    fn in_phase(&self, bundle: &Path, wanted: &str) -> Result<Vec<KdNode>, ModelError> {
-        let columns = read("phase_calls", bundle)?;
-        let [Values::Int64(numbers), Values::Text(phases), Values::Int64(calls), Values::Int64(own), Values::Int64(own_ns)] =
-            columns.as_slice()
-        else {
-            return Err(ModelError::Inconsistent("phase_calls"));
-        };
+    /// The nodes with what they did in one phase only.
+    fn in_phase(&self, rows: &[PhaseRow]) -> Result<Vec<KdNode>, ModelError> {
         let empty = |node: &KdNode| KdNode { calls: 0, self_instructions: 0, self_ns: 0, ..*node };
         let mut nodes: Vec<KdNode> = self.nodes.iter().map(empty).collect();
-        let mut found = false;
-        for index in (0..numbers.len()).filter(|index| phases[*index].as_deref() == Some(wanted)) {
-            found = true;
-            let number = numbers[index].and_then(|number| usize::try_from(number).ok());
+        for row in rows {
             let node =
-                number.and_then(|number| nodes.get_mut(number)).ok_or(ModelError::Inconsistent("phase_calls"))?;
-            node.calls += count(calls[index]);
-            node.self_instructions += count(own[index]);
-            node.self_ns += count(own_ns[index]);
+                row.node.and_then(|number| nodes.get_mut(number)).ok_or(ModelError::Inconsistent("phase_calls"))?;
+            node.calls = node.calls.saturating_add(row.calls);
+            node.self_instructions = node.self_instructions.saturating_add(row.own);
+            node.self_ns = node.self_ns.saturating_add(row.own_ns);
         }
-        if found {
-            Ok(nodes)
-        } else {
-            Err(ModelError::NotFound { kind: "phase", name: wanted.to_owned() })
-        }
+        Ok(nodes)
+    }
+
+    /// The rows that did anything, of all functions or of what the wanted rows did.
+    fn table(&self, nodes: &[KdNode], wanted: Option<&[usize]>) -> Vec<KdLine> {
+        // Functions of one name are told apart by their module and kind; under a name stands for all of them.
+        let table = match wanted.and_then(|rows| Some((*rows.first()?, rows))) {
+            None => kd_table(nodes, self.rows.len(), None),
+            Some((first, wanted)) => {
+                let merged: Vec<KdNode> = nodes
+                    .iter()
+                    .map(|node| KdNode { row: if wanted.contains(&node.row) { first } else { node.row }, ..*node })
+                    .collect();
+                kd_table(&merged, self.rows.len(), Some(first))
+            }
+        };
+        let named = |row: usize| self.rows.get(row).map(|name| name.0.clone());
+        let seen = |row: &KdRow| row.count > 0 || row.total_instructions > 0 || row.total_ns > 0;
+        self.rows
+            .iter()
+            .cloned()
+            .zip(table)
+            .filter(|(_, row)| seen(row))
+            .map(|(name, row)| (name, row, row.max_sub.and_then(named)))
+            .collect()
     }
 
     fn rows_called(&self, name: &str) -> Result<Vec<usize>, ModelError> {
@@ -122,6 +128,48 @@ impl Tree {
             return Err(ModelError::NotFound { kind: "function", name: name.to_owned() });
         }
         Ok(rows)
+    }
+}
+
+/// What one node did by itself in one phase.
+struct PhaseRow {
+    node: Option<usize>,
+    calls: u64,
+    own: u64,
+    own_ns: u64,
+}
+
+/// The table `phase_calls`, by phase.
+struct PhaseCalls(BTreeMap<String, Vec<PhaseRow>>);
+
+impl PhaseCalls {
+    fn read(bundle: &Path) -> Result<Self, ModelError> {
+        let columns = read("phase_calls", bundle)?;
+        let [Values::Int64(numbers), Values::Text(phases), Values::Int64(calls), Values::Int64(own), Values::Int64(own_ns)] =
+            columns.as_slice()
+        else {
+            return Err(ModelError::Inconsistent("phase_calls"));
+        };
+        let mut rows: BTreeMap<String, Vec<PhaseRow>> = BTreeMap::new();
+        for ((((number, phase), calls), own), own_ns) in numbers.iter().zip(phases).zip(calls).zip(own).zip(own_ns) {
+            let row = PhaseRow {
+                node: number.and_then(|number| usize::try_from(number).ok()),
+                calls: count(*calls),
+                own: count(*own),
+                own_ns: count(*own_ns),
+            };
+            let phase = phase.as_deref().unwrap_or_default();
+            if let Some(known) = rows.get_mut(phase) {
+                known.push(row);
+            } else {
+                rows.insert(phase.to_owned(), vec![row]);
+            }
+        }
+        Ok(Self(rows))
+    }
+
+    fn take(&mut self, phase: &str) -> Result<Vec<PhaseRow>, ModelError> {
+        self.0.remove(phase).ok_or_else(|| ModelError::NotFound { kind: "phase", name: phase.to_owned() })
     }
 }
 

@@ -1,6 +1,6 @@
 //! `firstlight._core`: the engine for Python, and nothing else. What each function does is said where it is implemented.
 
-use firstlight_model::kd::bundle_kd;
+use firstlight_model::kd::{bundle_kd, phase_kds, KdLine};
 use firstlight_model::profile_tables::convert;
 use firstlight_model::schema::{columns, ColumnKind, TABLES};
 use firstlight_model::table::{write, Values};
@@ -104,6 +104,21 @@ fn kd_table<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let path: &Path = &bundle;
     let rows = py.detach(|| bundle_kd(path, phase, under)).map_err(raised)?;
+    kd_columns(py, &rows)
+}
+
+/// `firstlight_model::kd::phase_kds`: for every phase the columns of its table.
+#[pyfunction]
+fn phase_kd_tables(py: Python<'_>, bundle: PathBuf) -> PyResult<Bound<'_, PyDict>> {
+    let path: &Path = &bundle;
+    let tables = PyDict::new(py);
+    for (phase, rows) in py.detach(|| phase_kds(path)).map_err(raised)? {
+        tables.set_item(phase, kd_columns(py, &rows)?)?;
+    }
+    Ok(tables)
+}
+
+fn kd_columns<'py>(py: Python<'py>, rows: &[KdLine]) -> PyResult<Bound<'py, PyDict>> {
     let columns = PyDict::new(py);
     columns.set_item("function", rows.iter().map(|row| row.0 .0.as_str()).collect::<Vec<_>>())?;
     columns.set_item("module", rows.iter().map(|row| row.0 .1.as_deref()).collect::<Vec<_>>())?;
@@ -147,6 +162,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(convert_profile, module)?)?;
     module.add_function(wrap_pyfunction!(write_table, module)?)?;
     module.add_function(wrap_pyfunction!(kd_table, module)?)?;
+    module.add_function(wrap_pyfunction!(phase_kd_tables, module)?)?;
     module.add_function(wrap_pyfunction!(table_schemas, module)?)?;
     Ok(())
 }

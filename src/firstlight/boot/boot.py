@@ -8,7 +8,7 @@ import polars as pl
 
 from firstlight.boot.manifest import Manifest
 from firstlight.boot.near import unknown_name
-from firstlight.boot.tables import read_table
+from firstlight.boot.tables import check_digest, read_table
 from firstlight.errors import BundleError
 
 
@@ -34,7 +34,10 @@ class Boot:
     def _table(self, table: str) -> pl.DataFrame:
         if table not in self._frames:
             promised = self.manifest.tables.get(table)
-            self._frames[table] = read_table(self.path, table, promised.rows if promised else None)
+            frame = read_table(self.path, table, promised.rows if promised else None)
+            if promised is not None:
+                check_digest(self.path, table, promised.sha256)
+            self._frames[table] = frame
         return self._frames[table]
 
     def marks(self) -> pl.DataFrame:
@@ -125,7 +128,27 @@ class Boot:
             self.check_phase(phase)
         if under is not None:
             self.check_function(under)
+        if phase is not None:
+            self.phase_calls()  # the engine reads it by itself: checked here
         return kd_table(self.path, phase, under)
+
+    def phase_functions(self) -> dict[str, pl.DataFrame]:
+        """The kd table of every phase, as :meth:`functions` gives it for one; much faster than asking for each.
+
+        :raises BundleError: when the boot has no profile.
+
+        >>> import firstlight
+        >>> boot = firstlight.open(bundle)
+        >>> boot.phase_functions()["early_init"].equals(boot.functions(phase="early_init"))
+        True
+        """
+        from firstlight.boot.functions import KD_SCHEMA, phase_kd_tables
+
+        self.check_profile()
+        self.phase_calls()
+        tables = phase_kd_tables(self.path)
+        nothing = pl.DataFrame(schema=KD_SCHEMA)
+        return {phase: tables.get(phase, nothing) for phase in self.phases()["phase"].to_list()}
 
     def check_profile(self) -> None:
         """Check that the boot has a calling-context tree.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -36,6 +37,22 @@ def kd_table(bundle: Path, phase: str | None = None, under: str | None = None) -
         columns = _core.kd_table(str(bundle), phase, under)
     except (ValueError, OSError) as error:
         raise BundleError(str(error), where=str(bundle)) from error
+    return _frame(columns)
+
+
+def phase_kd_tables(bundle: Path) -> dict[str, pl.DataFrame]:
+    """The kd table of every phase in which anything ran, as :func:`kd_table` gives it; the tables are read once.
+
+    :raises BundleError: when the tables cannot be read.
+    """
+    try:
+        tables = _core.phase_kd_tables(str(bundle))
+    except (ValueError, OSError) as error:
+        raise BundleError(str(error), where=str(bundle)) from error
+    return {phase: _frame(columns) for phase, columns in tables.items()}
+
+
+def _frame(columns: dict[str, list[Any]]) -> pl.DataFrame:
     return pl.DataFrame(columns, schema=KD_SCHEMA).sort(
         "total_ns", "total_instructions", "function", descending=[True, True, False], nulls_last=True
     )

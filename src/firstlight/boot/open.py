@@ -12,6 +12,8 @@ from firstlight.boot.boot import Boot
 from firstlight.boot.manifest import SCHEMA_VERSION, Manifest
 from firstlight.errors import BundleError
 
+_DAMAGED = "it was cut off or changed: copy the bundle again, or record it again"
+
 
 def open(path: str | os.PathLike[str]) -> Boot:
     """Open the boot bundle at *path*; its tables are read when they are asked for.
@@ -34,7 +36,10 @@ def open(path: str | os.PathLike[str]) -> Boot:
         hint = "a bundle is a directory `NAME.boot` that holds `manifest.json`"
         raise BundleError("not a boot bundle: it has no manifest", where=where, hint=hint) from error
     except (OSError, UnicodeDecodeError) as error:
-        raise BundleError(f"the manifest cannot be read: {error}", where=where) from error
+        reason = error.strerror if isinstance(error, OSError) else "it is no text"
+        denied = isinstance(error, PermissionError)
+        hint = "it belongs to somebody else: ask for the right to read it" if denied else _DAMAGED
+        raise BundleError(f"the manifest cannot be read: {reason}", where=where, hint=hint) from error
     return Boot(bundle, _manifest(text, str(bundle / "manifest.json")))
 
 
@@ -44,11 +49,11 @@ def _manifest(text: str, where: str) -> Manifest:
         raw = json.loads(text)
     except json.JSONDecodeError as error:
         place = f"{where}:{error.lineno}:{error.colno}"
-        raise BundleError(f"the manifest is damaged: {error.msg}", where=place) from error
+        raise BundleError(f"the manifest is damaged: {error.msg}", where=place, hint=_DAMAGED) from error
     except RecursionError as error:
-        raise BundleError("the manifest is damaged: it is nested too deeply", where=where) from error
+        raise BundleError("the manifest is damaged: it is nested too deeply", where=where, hint=_DAMAGED) from error
     if not isinstance(raw, dict) or type(raw.get("schema_version")) is not int:
-        raise BundleError("not the manifest of a boot bundle: it names no schema version", where=where)
+        raise BundleError("not the manifest of a boot bundle: it names no schema version", where=where, hint=_DAMAGED)
     if raw["schema_version"] > SCHEMA_VERSION:
         message = f"the bundle has schema version {raw['schema_version']}, this Firstlight reads up to {SCHEMA_VERSION}"
         raise BundleError(message, where=where, hint="update Firstlight")
@@ -57,4 +62,4 @@ def _manifest(text: str, where: str) -> Manifest:
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"]) or "manifest"
-        raise BundleError(f"the manifest is damaged: `{field}`: {first['msg']}", where=where) from error
+        raise BundleError(f"the manifest is damaged: `{field}`: {first['msg']}", where=where, hint=_DAMAGED) from error

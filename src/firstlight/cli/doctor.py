@@ -14,7 +14,7 @@ _STYLES = {"ok": "green", "limited": "yellow", "missing": "red"}
 
 
 def doctor(
-    qemu: Annotated[Path | None, typer.Option(metavar="PATH", help="The QEMU to look at.")] = None,
+    qemu: Annotated[Path | None, typer.Option(metavar="PATH", readable=False, help="The QEMU to look at.")] = None,
     json: Json = False,
 ) -> None:
     """Say what this machine can do, what is missing, and the one command that adds it.
@@ -36,17 +36,18 @@ def doctor(
     else:
         from rich.text import Text
 
-        from firstlight.report.terminal.console import console, print_line
+        from firstlight.report.terminal.console import console, print_line, print_wrapped
         from firstlight.report.terminal.printable import printable
 
         out = console()
         width = max(len(check.name) for check in checks)
         for check in checks:
             state = (f"{check.state:8}", _STYLES[check.state])
-            print_line(out, Text.assemble(state, f"{check.name:{width}}  {printable(check.detail)}"))
+            head = Text.assemble(state, f"{check.name:{width}}  ")
+            print_wrapped(out, printable(check.detail), head, 10 + width)
             if check.remedy is not None:
-                print_line(out, " " * (10 + width) + printable(check.remedy))
+                print_wrapped(out, printable(check.remedy), " " * (10 + width), 10 + width)
         if command is not None:
             print_line(out)
-            print_line(out, f"To add what is missing: {command}")
+            print_wrapped(out, f"To add what is missing: {command}")
     raise typer.Exit(0 if possible else 1)

@@ -37,6 +37,11 @@ def run(arguments: Sequence[str]) -> int:
     firstlight ...
     0
     """
+    if not arguments:
+        # What there is, for one who does not know what to ask for; it is no data.
+        with contextlib.redirect_stdout(sys.stderr):
+            run(["--help"])
+        return 2
     try:
         result = app(args=list(arguments), prog_name="firstlight", standalone_mode=False)
     except FirstlightError as error:

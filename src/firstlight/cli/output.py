@@ -11,7 +11,7 @@ import typer
 from firstlight.errors import FirstlightError
 
 #: The bundle that a verb works on.
-Bundle = Annotated[Path, typer.Argument(metavar="BOOT", help="A boot bundle, a directory `NAME.boot`.")]
+Bundle = Annotated[Path, typer.Argument(metavar="BOOT", readable=False, help="A boot bundle, a directory `NAME.boot`.")]
 
 #: Every verb that shows data has this option.
 Json = Annotated[bool, typer.Option("--json", help="Print the data as JSON.")]

@@ -19,10 +19,15 @@ def record(
     force: Annotated[bool, typer.Option("--force", help="Replace a bundle that is there.")] = False,
     kernel: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="A bzImage or vmlinuz (default: the distribution's cloud kernel)."),
+        typer.Option(
+            metavar="FILE", readable=False, help="A bzImage or vmlinuz (default: the distribution's cloud kernel)."
+        ),
     ] = None,
     initrd: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="An initramfs (default: Firstlight's small one, with busybox).")
+        Path | None,
+        typer.Option(
+            metavar="FILE", readable=False, help="An initramfs (default: Firstlight's small one, with busybox)."
+        ),
     ] = None,
     rootfs: Annotated[
         str | None,
@@ -30,7 +35,10 @@ def record(
     ] = None,
     append: Annotated[str, typer.Option(metavar="TEXT", help="Added to the kernel's command line.")] = "",
     memory: Annotated[
-        str | None, typer.Option(metavar="SIZE", help="Memory of the guest (default: 512M, 1G with --rootfs).")
+        str | None,
+        typer.Option(
+            metavar="SIZE", help="Memory of the guest; a bare number is MiB (default: 512M, 1G with --rootfs)."
+        ),
     ] = None,
     cpu: Annotated[str | None, typer.Option(metavar="MODEL", help="A named CPU model of QEMU.")] = None,
     machine: Annotated[str | None, typer.Option(metavar="TYPE", help="A versioned machine type of QEMU.")] = None,
@@ -61,7 +69,9 @@ def record(
             help="And after this virtual time; 0: never.",
         ),
     ] = 300.0,
-    qemu: Annotated[Path | None, typer.Option(metavar="PATH", help="The QEMU to use (default: in PATH).")] = None,
+    qemu: Annotated[
+        Path | None, typer.Option(metavar="PATH", readable=False, help="The QEMU to use (default: in PATH).")
+    ] = None,
     qemu_option: Annotated[
         list[str] | None,
         typer.Option(

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from firstlight.cli.output import Bundle, Json, print_json, refuse_to_overwrite
+from firstlight.errors import UsageError
 
 
 def report(
     boot: Bundle,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="The page (default: NAME.html).")
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="The page (default: NAME.html); `-`: standard output."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
     json: Json = False,
@@ -24,11 +27,17 @@ def report(
     Examples:
       firstlight report a.boot
       firstlight report a.boot -o page.html --force
+      firstlight report a.boot -o - | gzip > page.html.gz
     """
     from firstlight.boot.open import open
-    from firstlight.report.html import write_html
+    from firstlight.report.html import page_html, write_html
 
     opened = open(boot)
+    if output == Path("-"):
+        if json:
+            raise UsageError("`-o -` excludes `--json`", hint="`firstlight show --json` gives the boot as data")
+        sys.stdout.write(page_html(opened))
+        return
     page = output if output is not None else Path(f"{boot.resolve().name.removesuffix('.boot')}.html")
     refuse_to_overwrite(page, force)
     write_html(opened, page)

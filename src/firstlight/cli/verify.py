@@ -17,13 +17,14 @@ if TYPE_CHECKING:
 def verify(
     boot: Bundle,
     qemu: Annotated[
-        Path | None, typer.Option(metavar="PATH", help="Boot with another QEMU than the recorded one.")
+        Path | None, typer.Option(metavar="PATH", readable=False, help="Boot with another QEMU than the recorded one.")
     ] = None,
     json: Json = False,
 ) -> None:
     """Boot the recipe of a bundle again: every table is equal, or it says exactly what differs.
 
-    Exit code 0 when equal, else 1. An input that is not the recorded one is named, and nothing is booted.
+    Exit code 0 when equal, else 1. An input that is not the recorded one is named, and nothing is booted; a plugin that
+    was built anew decides nothing of the boot, and is only named.
 
     \b
     Examples:
@@ -52,14 +53,17 @@ def verdict_lines(boot: Path, verdict: Verdict) -> list[str]:
     from firstlight.report.terminal.printable import printable
 
     name = printable(str(boot))
-    if verdict.equal:
-        return [f"{name}: equal, {len(verdict.tables)} tables with {sum(verdict.tables.values()):,} rows"]
+    changed = [
+        f"  {printable(each.name)}: {_short(each.recorded)} when recorded, {_short(each.now)} now"
+        for each in (*verdict.inputs, *verdict.observers)
+    ]
     if verdict.inputs:
-        lines = [f"{name}: not booted, an input is not the recorded one"]
-        for changed in verdict.inputs:
-            lines.append(f"  {changed.name}: {_short(changed.recorded)} when recorded, {_short(changed.now)} now")
-        return lines
-    lines = [f"{name}: differs"]
+        return [f"{name}: not booted, an input is not the recorded one", *changed]
+    with_another = " with another " + " and ".join(each.name for each in verdict.observers) if verdict.observers else ""
+    if verdict.equal:
+        rows = sum(verdict.tables.values())
+        return [f"{name}: equal{with_another}, {len(verdict.tables)} tables with {rows:,} rows", *changed]
+    lines = [f"{name}: differs{with_another}", *changed]
     if verdict.outcome is not None:
         lines.append(f"  {printable(verdict.outcome)}")
     return lines + [f"  {printable(difference.describe())}" for difference in verdict.differences]

@@ -11,7 +11,7 @@ from typing import BinaryIO, Protocol
 
 import zstandard
 
-from firstlight.errors import LabError
+from firstlight.errors import MISSING_INPUT, LabError
 
 _BLOCK = 1 << 20
 _NEWC = (b"070701", b"070702")
@@ -50,7 +50,12 @@ def check_initrd(path: Path) -> None:
         with path.open("rb") as file:
             _check(file, path)
     except OSError as error:
-        raise LabError(f"the initramfs cannot be read: {error.strerror}", where=str(path)) from error
+        raise LabError(
+            f"the initramfs cannot be read: {error.strerror}",
+            where=str(path),
+            hint="leave the option out for Firstlight's small one",
+            exit_code=MISSING_INPUT,
+        ) from error
 
 
 def _check(file: BinaryIO, path: Path) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from firstlight.cache import file_digest
-from firstlight.errors import LabError
+from firstlight.errors import MISSING_INPUT, LabError
 from firstlight.lab.bzimage import HEAD_SIZE, NotBootableError, read_head
 from firstlight.lab.distribution_kernel import unpacked_kernel
 
@@ -50,7 +50,7 @@ def open_kernel(path: Path) -> Kernel:
     :param path: a bzImage (``vmlinuz``) for x86_64.
     :raises LabError: when it is missing, cannot be read, is no kernel, is for another architecture, or is truncated.
 
-    >>> from firstlight.errors import LabError
+    >>> from firstlight.errors import MISSING_INPUT, LabError
     >>> try:
     ...     open_kernel(Path("/dev/null"))
     ... except LabError as error:
@@ -86,10 +86,10 @@ def _read(path: Path) -> tuple[bytes, int]:
     except FileNotFoundError as error:
         running = running_kernel()
         hint = f"this machine's own is {running}" if running else "leave the option out for the distribution's kernel"
-        raise LabError("there is no such kernel", where=where, hint=hint) from error
+        raise LabError("there is no such kernel", where=where, hint=hint, exit_code=MISSING_INPUT) from error
     except PermissionError as error:
         hint = f"copy it: `sudo install -m 644 {path} .`"
-        raise LabError("this kernel cannot be read by you", where=where, hint=hint) from error
+        raise LabError("this kernel cannot be read by you", where=where, hint=hint, exit_code=MISSING_INPUT) from error
     except OSError as error:
         raise LabError(f"cannot read the kernel: {error.strerror}", where=where) from error
 

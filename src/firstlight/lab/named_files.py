@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from firstlight.cache import digest_of, file_digest
-from firstlight.errors import LabError, UsageError
+from firstlight.errors import MISSING_INPUT, LabError, UsageError
 from firstlight.lab.qemu_words import properties, raw_parts, read_options, written
 
 # Options whose whole value is a file, and those that QEMU also looks for among its own firmware.
@@ -42,7 +42,8 @@ def with_inputs(words: Sequence[str], firmware: Sequence[Path] = ()) -> tuple[tu
         if option == "L":
             directory = Path(value)
             if not directory.is_dir():
-                raise LabError("there is no such directory", where=f"-L {value}", hint="it has to hold firmware")
+                hint = "it has to hold firmware"
+                raise LabError("there is no such directory", where=f"-L {value}", hint=hint, exit_code=MISSING_INPUT)
             taken.append((option, str(directory.absolute())))
             digests[f"option:-L {directory.absolute()}"] = _directory_digest(directory)
             continue
@@ -95,7 +96,8 @@ def _find(option: str, name: str, text: str, search: Sequence[Path]) -> Path:
         path = next((each / text for each in search if (each / text).is_file()), path)
     where = f"-{option} {name}={text}" if name else f"-{option} {text}"
     if not path.exists():
-        raise LabError("there is no such file", where=where, hint="it is an input of the boot: give one that is there")
+        hint = "it is an input of the boot: give one that is there"
+        raise LabError("there is no such file", where=where, hint=hint, exit_code=MISSING_INPUT)
     if not path.is_file():
         raise UsageError(
             "this is no regular file, so what it holds cannot be recorded", where=where, hint="copy it into a file"

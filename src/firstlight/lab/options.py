@@ -10,7 +10,7 @@ from pathlib import Path
 class RecordOptions:
     """The choices behind one `firstlight record`, as given; nothing in here is looked up or checked yet.
 
-    Times are seconds; `memory` is a size as a person writes it (`512M`, `2G`, plain bytes). `None` means
+    Times are seconds; `memory` is a size as a person writes it (`512M`, `2G`; a bare number is MiB). `None` means
     that Firstlight chooses.
 
     >>> options = RecordOptions(output=Path("a.boot"), append="quiet", memory="1G")

@@ -15,6 +15,14 @@ from firstlight.lab.runner import Snapshot
 
 _PLAIN_EVERY_S = 10.0
 
+# The plugin says which mark was last; the phases that are not called like it (docs/formats/boot-bundle.md).
+_PHASES = {
+    "power_on": "firmware",
+    "decompression_start": "decompression",
+    "kernel_start": "early_init",
+    "guest_start": "user_land",
+}
+
 
 class Progress(Protocol):
     """Hears how the work goes on; used as a context manager around it."""
@@ -44,12 +52,14 @@ def describe(snapshot: Snapshot, rate: float | None = None) -> str:
     'initcall_device · 1.250 s virtual · 1,000 M instructions · 420 M/s'
     >>> describe(Snapshot(2.0, 2048, None))
     'booting · 2 s · console 2 KiB'
+    >>> describe(Snapshot(2.0, 100, Status("running", "kernel_start", 10**9, 1_250_000_000)))
+    'early_init · 1.250 s virtual · 1,000 M instructions'
     """
     status = snapshot.status
     if status is None:
         return f"booting · {snapshot.wall_s:.0f} s · console {snapshot.console_bytes // 1024} KiB"
     parts = [
-        status.phase or "power_on",
+        _PHASES.get(status.phase or "power_on", status.phase),
         f"{status.virtual_ns / 1e9:.3f} s virtual",
         f"{status.instructions / 1e6:,.0f} M instructions",
     ]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from firstlight.errors import LabError
+from firstlight.errors import MISSING_INPUT, LabError
 from firstlight.lab.architecture import Architecture
 
 OLDEST = (7, 2)
@@ -84,7 +84,7 @@ def find_qemu(architecture: Architecture, path: Path | None = None) -> Qemu:
     # `Path` drops the `./` by which a person says that the file here is meant.
     found = shutil.which(str(path.absolute()) if path is not None and path.exists() else name)
     if found is None:
-        raise LabError("there is no QEMU", where=name, hint=_INSTALL)
+        raise LabError("there is no QEMU", where=name, hint=_INSTALL, exit_code=None if path is None else MISSING_INPUT)
     version_text = _ask(found, "--version").split("\n", 1)[0]
     match = re.search(r"version (\d+)\.(\d+)(?:\.(\d+))?", version_text)
     if match is None:

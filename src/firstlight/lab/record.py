@@ -152,6 +152,8 @@ def _attribute(
         missing.append("the profile: QEMU ended before the first was written")
     # Where the guest ends at an instant of ours, what it printed after the mark depends on the host.
     cut = outcome.ready_offset if not inputs.recipe.guest_helper else None
+    if "kernel.clock_ns" not in report.records:
+        missing.append("marks and phases: without a profile they come from the guest's report")
     return tables_from_guest(report, outcome.console[:cut], bundle, inputs.recipe.ready_pattern)
 
 
@@ -177,7 +179,9 @@ def _manifest(options: RecordOptions, inputs: Inputs, booted: _Booted, bundle: P
         ),
         recipe=recipe_for_manifest(options, inputs, booted.accelerator),
         digests=inputs.digests,
-        versions={"qemu": inputs.qemu.version_text, **_json(booted.attributed.versions)},
+        versions=_json(
+            {"qemu": inputs.qemu.version_text, "kernel": inputs.kernel.release, **booted.attributed.versions}
+        ),
         completeness=Completeness(complete=not booted.missing, missing=booted.missing),
         invariants=booted.attributed.invariants,
         totals=booted.attributed.totals,
@@ -195,4 +199,8 @@ def _manifest(options: RecordOptions, inputs: Inputs, booted: _Booted, bundle: P
 
 
 def _json(values: dict[str, object]) -> dict[str, JsonValue]:
-    return {name: value if isinstance(value, (int, float)) else str(value) for name, value in values.items()}
+    return {
+        name: value if isinstance(value, (int, float)) else str(value)
+        for name, value in values.items()
+        if value is not None
+    }

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from firstlight.cache import cache_dir, digest_of, entry, file_digest
-from firstlight.errors import LabError
+from firstlight.errors import MISSING_INPUT, LabError
 from firstlight.lab.archive import check_archive, is_archive, unpack
 from firstlight.lab.debian import debian_digest, debian_tar
 from firstlight.lab.ext4 import check_image, make_image, measure, resolve
@@ -56,10 +56,11 @@ def root_image(source: Path | Literal["debian"]) -> RootImage:
             return _cached("directory", tree_digest(path), lambda folder: _from_tree(path, folder))
         if not path.is_file():
             what = "not a regular file" if path.exists() else "there is no such root file system"
-            raise LabError(what, where=str(path), hint="give a directory, a tar, an ext4 image, or `debian`")
+            hint = "give a directory, a tar, an ext4 image, or `debian`"
+            raise LabError(what, where=str(path), hint=hint, exit_code=MISSING_INPUT)
         archive = is_archive(path)
     except OSError as error:
-        raise LabError(f"cannot read: {error.strerror}", where=str(path)) from error
+        raise LabError(f"cannot read: {error.strerror}", where=str(path), exit_code=MISSING_INPUT) from error
     if archive:
         return _cached("archive", file_digest(path), lambda folder: _from_archive(path, folder))
     return _described(path, check_image(path), where=str(path))

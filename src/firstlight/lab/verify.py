@@ -9,8 +9,8 @@ from pathlib import Path
 
 from firstlight.boot.manifest import Manifest
 from firstlight.boot.open import open as open_boot
-from firstlight.cache import file_digest
-from firstlight.errors import BundleError, FirstlightError, UnhealthyBootError
+from firstlight.boot.tables import check_digest
+from firstlight.errors import FirstlightError, UnhealthyBootError
 from firstlight.lab.difference import Difference, first_difference
 from firstlight.lab.inputs import resolve
 from firstlight.lab.options import RecordOptions
@@ -34,6 +34,8 @@ class Verdict:
 
     inputs: tuple[ChangedInput, ...] = ()
     """Inputs that differ; nothing was booted then."""
+    observers: tuple[ChangedInput, ...] = ()
+    """What only watches the boot, or was asked to be another, and differs: the recipe was booted all the same."""
     differences: tuple[Difference, ...] = ()
     """Tables that differ, each with its first differing row."""
     outcome: str | None = None
@@ -52,7 +54,9 @@ def verify(bundle: Path, progress: Progress | None = None, *, qemu: Path | None 
     """Boot the recipe of a bundle again, into a bundle of its own that is removed, and compare every table.
 
     :param bundle: the bundle's path.
-    :param qemu: another QEMU than the recorded one; that its digest differs is then no reason to stop.
+    A plugin that was built anew only watches the boot: that it differs is told, and is no reason to stop.
+
+    :param qemu: another QEMU than the recorded one; that its digest differs is then no reason to stop either.
     :raises BundleError: when it is damaged, or no recording.
     :raises FirstlightError: when it is a live recording, which has no equal.
     :raises LabError: when an input is missing.
@@ -75,25 +79,22 @@ def verify(bundle: Path, progress: Progress | None = None, *, qemu: Path | None 
         options = options_from_manifest(recorded, again, where)
         if qemu is not None:
             options = replace(options, qemu=qemu)
-        changed = _changed_inputs(recorded, options, progress, ignore={"qemu", "firmware"} if qemu else set())
-        if changed:
-            return Verdict(inputs=changed)
+        changed = _changed_inputs(recorded, options, progress)
+        watching = {"plugin", *({"qemu", "firmware"} if qemu is not None else ())}
+        deciding = tuple(each for each in changed if each.name not in watching)
+        observers = tuple(each for each in changed if each.name in watching)
+        if deciding:
+            return Verdict(inputs=deciding, observers=observers)
         # A failed boot's bundle says how it ended, and is compared like any other.
         with suppress(UnhealthyBootError):
             record(options, progress)
-        return compare(bundle, again)
+        return replace(compare(bundle, again), observers=observers)
 
 
 def _check_tables(bundle: Path, manifest: Manifest) -> None:
     # The manifest says what the tables were; what stands there now may be something else.
     for table, promised in manifest.tables.items():
-        path = bundle / f"{table}.parquet"
-        if not path.is_file() or file_digest(path) != promised.sha256:
-            raise BundleError(
-                "this table is missing, or not the one that was recorded",
-                where=str(path),
-                hint="copy the bundle again, or record it again",
-            )
+        check_digest(bundle, table, promised.sha256)
 
 
 def compare(bundle: Path, again: Path) -> Verdict:
@@ -126,12 +127,10 @@ def _outcome(first: Manifest, second: Manifest) -> str | None:
     return None if ended(first) == ended(second) else f"it was {ended(first)}, now it is {ended(second)}"
 
 
-def _changed_inputs(
-    recorded: Manifest, options: RecordOptions, progress: Progress | None, ignore: set[str]
-) -> tuple[ChangedInput, ...]:
+def _changed_inputs(recorded: Manifest, options: RecordOptions, progress: Progress | None) -> tuple[ChangedInput, ...]:
     now = resolve(options, progress or SilentProgress()).digests
     return tuple(
         ChangedInput(name, digest, now.get(name))
         for name, digest in sorted(recorded.digests.items())
-        if name not in ignore and digest != now.get(name)
+        if digest != now.get(name)
     )

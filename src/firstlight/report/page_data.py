@@ -80,7 +80,8 @@ def page_data(boot: Boot) -> Json:
         "phase_tree": fold_phases(boot.phase_calls(), calls, tree),
         "functions": _functions(boot.functions(), strings) if profiled else _functions(None, strings),
         "phase_functions": {
-            phase: _functions(boot.functions(phase=phase), strings) for phase in phases["name"] if profiled
+            shortened(phase, NAME): _functions(table, strings)
+            for phase, table in (boot.phase_functions() if profiled else {}).items()
         },
         "pruning": {"share": FOLD_SHARE, "depth": FOLD_DEPTH, "nodes": tree.nodes, "kept": len(tree.parent)},
         "log": _log(boot.log()),
@@ -99,7 +100,7 @@ def _boot(boot: Boot) -> Json:
     recipe = manifest.recipe_text
     shift = manifest.clock.icount_shift
     about = [
-        ("Kernel", facts.get("kernel.release") or recipe("kernel")),
+        ("Kernel", facts.get("kernel.release") or manifest.versions.get("kernel") or recipe("kernel")),
         ("Machine", ", ".join(filter(None, (recipe("architecture"), recipe("machine"), recipe("cpu"))))),
         ("Memory", recipe("memory")),
         ("User land", recipe("rootfs") or recipe("initrd") or "Firstlight's own initramfs"),

@@ -13,7 +13,9 @@ from firstlight.analysis.context import ContextRow
 from firstlight.analysis.functions import Selection, self_column, total_column
 from firstlight.analysis.sums import known
 from firstlight.report.terminal.columns import Column, print_table
-from firstlight.report.terminal.console import is_unicode, print_line
+from firstlight.report.terminal.console import is_unicode, print_line, print_wrapped
+from firstlight.report.terminal.printable import printable
+from firstlight.report.terminal.row_names import RowNames
 from firstlight.report.units import count_text, share_text, time_text
 
 
@@ -32,18 +34,19 @@ def print_functions(out: Console, selection: Selection, unit: Unit, clock: str, 
     :param clock: what the times are, such as `virtual time`.
     :param what: what of the boot the table is about, such as `power_on to ready`.
     """
-    print_line(out, Text(f"{'Instructions' if unit == 'instructions' else clock.capitalize()}, {what}", style="dim"))
+    _print_head(out, unit, clock, what)
     print_line(out)
     columns = [
         Column("Function", style="cyan"),
-        Column("Count", number=True),
+        Column("Count", number=True, wide=50),
         Column("Time", number=True),
         Column("Average", number=True, wide=80),
         Column("Local", number=True, style="bold"),
         Column("Max-sub", wide=100),
         Column("Ms count", number=True, wide=100),
     ]
-    rows = [_row(row, unit) for row in selection.shown.iter_rows(named=True)]
+    names = RowNames(selection.shown, selection.left_out)
+    rows = [_row(row, unit, names) for row in selection.shown.iter_rows(named=True)]
     footer: list[Sequence[str]] = []
     if selection.left_out.height:
         left = selection.left_out
@@ -55,12 +58,11 @@ def print_functions(out: Console, selection: Selection, unit: Unit, clock: str, 
     print_table(out, columns, rows, footer)
 
 
-def _row(row: dict[str, Any], unit: Unit) -> list[str]:
+def _row(row: dict[str, Any], unit: Unit, names: RowNames) -> list[str]:
     total = row[total_column(unit)]
     average = row["average_ns"] if unit == "time" else (None if total is None else total // max(row["count"], 1))
-    name = row["function"] if row["module"] is None else f"{row['function']} [{row['module']}]"
     return [
-        name,
+        names.of(row),
         count_text(row["count"]),
         figure_text(total, unit),
         figure_text(average, unit),
@@ -70,11 +72,16 @@ def _row(row: dict[str, Any], unit: Unit) -> list[str]:
     ]
 
 
+def _print_head(out: Console, unit: Unit, clock: str, what: str) -> None:
+    head = f"{'Instructions' if unit == 'instructions' else clock.capitalize()}, {what}"
+    print_wrapped(out, Text(printable(head), style="dim"))
+
+
 def print_tree(out: Console, rows: Sequence[ContextRow], unit: Unit, clock: str, what: str) -> None:
     """Print the calling-context tree; a node's own and the lines right below it add up to its total."""
     whole = sum(row.total for row in rows if row.depth == 0)
     deepest = max((row.depth for row in rows), default=0)
-    print_line(out, Text(f"{'Instructions' if unit == 'instructions' else clock.capitalize()}, {what}", style="dim"))
+    _print_head(out, unit, clock, what)
     print_line(out)
     columns = [
         Column("Total", number=True),

@@ -11,8 +11,9 @@ from firstlight.analysis.hot import hot_functions, no_functions
 from firstlight.analysis.sums import known, whole
 from firstlight.boot.boot import Boot
 from firstlight.report.terminal.columns import Column, print_table
-from firstlight.report.terminal.console import bar, is_unicode, print_line
+from firstlight.report.terminal.console import bar, is_unicode, print_cut, print_line, print_wrapped
 from firstlight.report.terminal.printable import printable
+from firstlight.report.terminal.row_names import RowNames
 from firstlight.report.units import count_text, share, share_text, time_text
 
 # A user land has a row for every program that ran.
@@ -46,17 +47,42 @@ def between(boot: Boot) -> str:
     return f"{first} to {marks[-1] if marks else 'the end of the record'}"
 
 
+def kernel_text(boot: Boot) -> str | None:
+    """Which kernel it was: its release where anything tells it, else the file.
+
+    >>> import firstlight
+    >>> kernel_text(firstlight.open(bundle))
+    '6.1.0-56-cloud-amd64'
+    """
+    release = dict(boot.facts().filter(pl.col("fact") == "kernel.release").iter_rows()).get("kernel.release")
+    release = release or boot.manifest.versions.get("kernel")
+    return str(release) if release else boot.manifest.recipe_text("kernel")
+
+
+def why_no_marks(boot: Boot) -> str:
+    """Why a boot has no marks, and so no phases and no time of its own."""
+    manifest = boot.manifest
+    if manifest.mode == "exact" and boot.calls().is_empty():
+        return (
+            "without a profile only the report of Firstlight's own guest tells how long the boot took, and none came; "
+            "the kernel's own stamps, where it printed them, are in `raw/console.log`"
+        )
+    return "nothing in the evidence gives a mark"
+
+
 def print_boot(out: Console, boot: Boot, hot: int = 15) -> None:
     """Print what the boot is, its totals, phases, marks and hot functions, and how far it can be trusted.
 
     :param hot: how many functions to show.
     """
+    # All tables first: a damaged one is told instead of half a boot.
+    boot.facts(), boot.phases(), boot.marks()
+    table = None if boot.calls().is_empty() else boot.functions()
     _identity(out, boot)
     _totals(out, boot)
     _phases(out, boot)
     _marks(out, boot)
-    if not boot.calls().is_empty():
-        table = boot.functions()
+    if table is not None:
         _functions(out, boot, "Hot functions, by self", hot_functions(table, hot), table)
         _functions(out, boot, "What is no function", no_functions(table), table)
     _trust(out, boot)
@@ -64,14 +90,14 @@ def print_boot(out: Console, boot: Boot, hot: int = 15) -> None:
 
 def _heading(out: Console, text: str) -> None:
     print_line(out)
-    print_line(out, Text(printable(text), style="bold underline"))
+    print_wrapped(out, Text(printable(text), style="bold underline"))
 
 
 def _pairs(out: Console, pairs: list[tuple[str, str | None]]) -> None:
     width = max(len(name) for name, _ in pairs)
     for name, value in pairs:
         if value:
-            print_line(out, Text.assemble((f"  {name:{width}}  ", "dim"), printable(value, 400)))
+            print_wrapped(out, printable(value, 400), Text(f"  {name:{width}}  ", style="dim"), width + 4)
 
 
 def _identity(out: Console, boot: Boot) -> None:
@@ -79,7 +105,7 @@ def _identity(out: Console, boot: Boot) -> None:
     facts = dict(boot.facts().select("fact", "value").iter_rows())
     good = manifest.status == "complete"
     status = (manifest.status, "green" if good else "bold red")
-    print_line(out, Text.assemble((printable(str(boot.path)), "bold"), f"  {manifest.mode} mode, ", status))
+    print_wrapped(out, Text.assemble((printable(str(boot.path)), "bold"), f"  {manifest.mode} mode, ", status))
     shift = manifest.clock.icount_shift
     rate = "" if shift is None else f", one instruction takes {2**shift} ns"
     parts = [manifest.recipe_text(key) for key in ("machine", "cpu", "memory")]
@@ -87,7 +113,7 @@ def _identity(out: Console, boot: Boot) -> None:
     _pairs(
         out,
         [
-            ("kernel", facts.get("kernel.release") or manifest.recipe_text("kernel")),
+            ("kernel", kernel_text(boot)),
             ("command line", facts.get("kernel.command_line") or manifest.recipe_text("command_line")),
             ("user land", root or "the small guest of Firstlight"),
             ("machine", ", ".join(part for part in parts if part)),
@@ -97,9 +123,9 @@ def _identity(out: Console, boot: Boot) -> None:
     )
     if manifest.failure is not None:
         _heading(out, f"Failed: {manifest.failure.reason.replace('_', ' ')}")
-        print_line(out, "  " + printable(manifest.failure.detail, 400))
+        print_wrapped(out, printable(manifest.failure.detail, 400), "  ", 2)
         for text in manifest.failure.console_tail:
-            print_line(out, Text("  | " + printable(text, 200), style="dim"))
+            print_cut(out, Text("  | " + printable(text, 200), style="dim"))
 
 
 def _totals(out: Console, boot: Boot) -> None:
@@ -120,6 +146,9 @@ def _phases(out: Console, boot: Boot) -> None:
     phases = boot.phases()
     took = boot.manifest.totals.virtual_ns
     _heading(out, f"Phases, {clock_text(boot)}")
+    if phases.is_empty():
+        print_wrapped(out, f"none: {why_no_marks(boot)}", "  ", 2)
+        return
     columns = [
         Column("Phase", style="cyan"),
         Column("Start", number=True, wide=80),
@@ -147,12 +176,14 @@ def _phases(out: Console, boot: Boot) -> None:
 
 
 def _marks(out: Console, boot: Boot) -> None:
+    if boot.marks().is_empty():
+        return
     _heading(out, f"Marks, {clock_text(boot)}")
     columns = [
         Column("Mark", style="cyan"),
         Column("Time", number=True, style="bold"),
         Column("Instructions", number=True, wide=70),
-        Column("Source"),
+        Column("Source", wide=50),
         Column("Detail", wide=80),
     ]
     rows = [
@@ -172,6 +203,7 @@ def _functions(out: Console, boot: Boot, title: str, rows: pl.DataFrame, table: 
     if rows.is_empty():
         return
     spent = known(table["self_ns"])
+    names = RowNames(table)
     named = not rows["kind"].is_in(NO_FUNCTION)[0]
     _heading(out, f"{title}, {clock_text(boot)}")
     columns = [
@@ -184,7 +216,7 @@ def _functions(out: Console, boot: Boot, title: str, rows: pl.DataFrame, table: 
     ]
     body = [
         [
-            row["function"] if row["module"] is None else f"{row['function']} [{row['module']}]",
+            names.of(row),
             time_text(row["self_ns"]),
             share_text(row["self_ns"], spent),
             bar(share(row["self_ns"], spent) or 0.0, _BAR, is_unicode(out)),
@@ -206,13 +238,16 @@ def _trust(out: Console, boot: Boot) -> None:
     broken = [name for name, invariant in manifest.invariants.items() if not invariant.holds]
     number = len(manifest.invariants)
     print_line(out)
+    if boot.calls().is_empty():
+        print_wrapped(out, f"none, {boot.why_no_profile()[0]}", "Functions: ", 2)
     if broken:
         text = f"Invariants: {len(broken)} of {number} do not hold: {', '.join(sorted(broken))}"
-        print_line(out, Text(printable(text), style="bold red"))
+        print_wrapped(out, Text(printable(text), style="bold red"), indent=2)
     elif number:
         print_line(out, f"Invariants: all {number} hold")
     else:
         print_line(out, "Invariants: none, the boot has no profile")
     missing = manifest.completeness.missing
     complete = manifest.completeness.complete
-    print_line(out, "Evidence: complete" if complete else "Evidence: missing " + printable("; ".join(missing), 400))
+    evidence = "complete" if complete else "missing " + printable("; ".join(missing), 400)
+    print_wrapped(out, evidence, "Evidence: ", 2)
