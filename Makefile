@@ -39,7 +39,7 @@ NEEDS_run := python build run
 NEEDS_test := python build run test
 NEEDS_lint := python build lint
 PACKAGES := $(addprefix packages-,python build run test lint)
-.PHONY: help demo test lint bench fuzz build web guest plugin binding wheel lock clean $(PACKAGES)
+.PHONY: help demo test lint bench fuzz build web guest plugin binding collector wheel lock clean $(PACKAGES)
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 14
@@ -62,6 +62,7 @@ lint: packages-lint build ## check formatting, types and common faults
 	$(PY) -m ruff check .
 	$(PY) -m mypy
 	$(PY) -m mypy.stubtest firstlight._core
+	.venv/bin/shellcheck --shell=sh --severity=style collector/firstlight-collect.sh
 	cd web && npm run --silent lint
 
 bench: packages-run build ## run every benchmark in benches/; each prints its figure and what it is compared with
@@ -70,12 +71,13 @@ bench: packages-run build ## run every benchmark in benches/; each prints its fi
 fuzz: packages-build ## fuzz every reader of boot records, each for SECONDS_EACH (60) seconds; FORMATS="a b" for some
 	SECONDS_EACH=$(or $(SECONDS_EACH),60) make/fuzz.sh $(FORMATS)
 
-build: binding plugin guest web ## build everything that Firstlight is made of
+build: binding plugin guest web collector ## build everything that Firstlight is made of
 
 binding: $(STAMPS)/binding ## build firstlight._core and install the package into .venv, editable
 plugin: $(ASSETS)/firstlight-plugin.so ## build the plugin that QEMU loads
 guest: $(ASSETS)/firstlight-guest ## build the first process of the guest, static
 web: $(ASSETS)/page.html ## build the report page
+collector: $(ASSETS)/firstlight-collect.sh $(ASSETS)/firstlight-collect.service ## copy the collector to where the wheel takes it
 
 wheel: build ## build the wheel into dist/
 	$(PY) -m maturin build --release --locked --out dist
@@ -137,3 +139,6 @@ $(STAMPS)/npm: web/package-lock.json $(STAMPS)/node
 $(ASSETS)/page.html: $(STAMPS)/npm $(WEB)
 	cd web && npm run --silent build
 	install -D -m 644 web/dist/index.html $@
+
+$(ASSETS)/firstlight-collect.%: collector/firstlight-collect.%
+	install -D -m 644 $< $@

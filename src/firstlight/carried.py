@@ -11,6 +11,8 @@ CARRIED = {
     "firstlight-plugin.so": "the plugin that QEMU loads",
     "firstlight-guest": "the first process of the guest",
     "page.html": "the report page",
+    "firstlight-collect.sh": "the collector that runs on any system",
+    "firstlight-collect.service": "its unit for systemd",
 }
 
 _ASSETS = Path(__file__).parent / "assets"

@@ -29,7 +29,7 @@ def command(*words: str | Path, **more: str) -> subprocess.CompletedProcess[str]
 
 
 def test_the_verbs() -> None:
-    assert VERBS == ["doctor", "functions", "record", "report", "show", "verify"]
+    assert VERBS == ["collector", "doctor", "functions", "record", "report", "show", "verify"]
 
 
 @pytest.mark.parametrize("verb", VERBS)

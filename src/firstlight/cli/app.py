@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from firstlight.cli.collector import collector
 from firstlight.cli.doctor import doctor
 from firstlight.cli.functions import functions
 from firstlight.cli.record import record
@@ -23,7 +24,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for verb in (record, show, functions, report, verify, doctor):
+for verb in (record, show, functions, report, verify, collector, doctor):
     app.command()(verb)
 
 
