@@ -397,7 +397,7 @@ traces() {
         else
             item "$inside/trace" empty - 0 0 "$instance/trace" 'the buffer holds nothing'
         fi
-        if [ -r "$instance/snapshot" ] && ! head -n 3 "$instance/snapshot" 2>/dev/null | grep -q '# \* Snapshot is'; then
+        if grep -q -v '^#' "$instance/snapshot" 2>/dev/null; then
             gather "$inside/snapshot" "$instance/snapshot" 300 268435456 bytes cat "$instance/snapshot"
         fi
         for histogram in "$instance"/events/initcall/*/hist "$instance"/events/synthetic/*/hist "$instance"/events/kprobes/*/hist; do
