@@ -1,0 +1,394 @@
+//! The lines of a log, put in their boots: where one ends and the next begins, what stands there twice, what is missing.
+
+use super::loader::{sign, Sign};
+use super::messages::Interpreter;
+use crate::evidence::{Clock, Evidence, Mark, Name, Problem, ProblemKind, Span, SpanKind, Stamp};
+use memchr::memmem;
+
+/// A console replays the log right after it was enabled: within so many lines.
+const REPLAY_WITHIN: u64 = 16;
+/// So many lines of equal stamps are looked through for a line that may be there already.
+const SAME_STAMP: usize = 4096;
+/// `Linux version` is among the first lines, or the beginning is missing.
+const FIRST_LINES: u64 = 8;
+
+#[derive(Debug)]
+struct Replay {
+    until: i64,
+    cursor: usize,
+    first: u64,
+    dropped: u64,
+}
+
+#[derive(Debug, Default)]
+struct Jumps {
+    count: u64,
+    first: u64,
+    from: i64,
+    to: i64,
+}
+
+/// The boots of a record so far.
+#[derive(Debug)]
+pub struct Boots {
+    done: Vec<Evidence>,
+    now: Evidence,
+    interpreter: Interpreter,
+    last: Option<i64>,
+    kernel_lines: u64,
+    version_at: Option<u64>,
+    console_at: Option<u64>,
+    backlog: Option<(Stamp, u64)>,
+    replay: Option<Replay>,
+    replayed: Option<(u64, u64)>,
+    jumps: Jumps,
+    replaced: Option<(u64, u64)>,
+    first_kernel: Option<Stamp>,
+    host_marks: Vec<(&'static str, i64, String)>,
+    least_delay: Option<i64>,
+    first_host: Option<i64>,
+    understood_before: u64,
+}
+
+impl Boots {
+    /// Of a format, a part of its record, and a clock.
+    pub fn new(format: &'static str, part: &str, clock: Clock) -> Self {
+        let mut now = Evidence::of(format, clock);
+        part.clone_into(&mut now.part);
+        now.first_line = 1;
+        Self {
+            done: Vec::new(),
+            now,
+            interpreter: Interpreter::new(),
+            last: None,
+            kernel_lines: 0,
+            version_at: None,
+            console_at: None,
+            backlog: None,
+            replay: None,
+            replayed: None,
+            jumps: Jumps::default(),
+            replaced: None,
+            first_kernel: None,
+            host_marks: Vec::new(),
+            least_delay: None,
+            first_host: None,
+            understood_before: 0,
+        }
+    }
+
+    /// The evidence of the present boot.
+    pub fn now(&mut self) -> &mut Evidence {
+        &mut self.now
+    }
+
+    /// How many messages said something, in all boots.
+    pub fn understood(&self) -> u64 {
+        self.understood_before + self.interpreter.understood()
+    }
+
+    /// How many lines of the kernel there are, in all boots.
+    pub fn lines(&self) -> u64 {
+        self.kernel_lines + self.done.iter().map(|boot| boot.understood).sum::<u64>()
+    }
+
+    /// Sets the clock, when the first line tells it.
+    pub fn clock(&mut self, clock: Clock, step_ns: i64) {
+        self.now.clock = clock;
+        self.now.step_ns = step_ns;
+    }
+
+    /// A line of the kernel.
+    pub fn kernel(&mut self, stamp: Stamp, text: &[u8]) {
+        if text.first() == Some(&b'L') && text.starts_with(b"Linux version ") {
+            self.first_of_a_kernel(&stamp);
+        }
+        if let Some(time) = stamp.time_ns {
+            match self.last {
+                Some(last) if time < last => {
+                    if !self.backward(&stamp, time, last, text) {
+                        return;
+                    }
+                }
+                _ => {
+                    if let Some(replay) = self.replay.take_if(|replay| time > replay.until) {
+                        self.replay_is_over(&replay);
+                    }
+                    if self.replay.is_some() && !self.kept_in_replay(&stamp, text) {
+                        return;
+                    }
+                    self.last = Some(time);
+                }
+            }
+            if let Some(host) = stamp.host_ns {
+                self.received(&stamp, time, host);
+            }
+        }
+        self.kernel_lines += 1;
+        if self.first_kernel.is_none() {
+            self.first_kernel = Some(stamp);
+        }
+        match text.first() {
+            Some(b'L') if text.starts_with(b"Linux version ") => {
+                self.version_at.get_or_insert(self.kernel_lines);
+            }
+            Some(b'c' | b'p') if console_enabled(text) => {
+                self.console_at = Some(self.kernel_lines);
+                self.backlog = Some((stamp, self.now.log.len() as u64));
+            }
+            _ => {}
+        }
+        self.store(stamp, text);
+        self.interpreter.line(&stamp, text, &mut self.now);
+    }
+
+    /// A line of something else on the same console or in the same file.
+    pub fn other(&mut self, stamp: Stamp, text: &[u8]) {
+        if let Some(sign) = sign(text) {
+            if let Sign::Banner(name) = sign {
+                if self.kernel_lines > 0 {
+                    self.next_boot(stamp.line);
+                }
+                let known = self.now.facts.iter_mut().find(|(fact, _)| fact == "firmware.loaders");
+                match known {
+                    Some((_, names)) if names.ends_with(name) => {}
+                    Some((_, names)) if names.len() < 200 => {
+                        names.push_str(", ");
+                        names.push_str(name);
+                    }
+                    Some(_) => {}
+                    None => self.now.facts.push((Name::Borrowed("firmware.loaders"), name.to_owned())),
+                }
+            }
+            let mark = match sign {
+                Sign::Banner(_) => "firmware_start",
+                Sign::HandOver => "kernel_entry",
+                Sign::Decompression => "decompression_start",
+                Sign::Login => "login_prompt",
+            };
+            self.mark(mark, &stamp, text);
+        } else if text.starts_with(b"systemd[1]: ") || text.starts_with(b"firstlight: ready") {
+            self.interpreter.line(&stamp, text, &mut self.now);
+        }
+        self.store(stamp, text);
+    }
+
+    fn mark(&mut self, name: &'static str, stamp: &Stamp, text: &[u8]) {
+        let given = self.host_marks.iter().any(|(mark, ..)| *mark == name)
+            || self.now.marks.iter().any(|mark| mark.name == name);
+        if given {
+            return;
+        }
+        let detail = String::from_utf8_lossy(&text.trim_ascii()[..text.trim_ascii().len().min(120)]).into_owned();
+        if let Some(time_ns) = stamp.time_ns {
+            self.now.marks.push(Mark { name: Name::Borrowed(name), time_ns, detail });
+        } else if let Some(host) = stamp.host_ns {
+            self.host_marks.push((name, host, detail));
+        }
+    }
+
+    fn store(&mut self, stamp: Stamp, text: &[u8]) {
+        if let (None, Some(host)) = (self.first_host, stamp.host_ns) {
+            self.first_host = Some(host);
+        }
+        if self.now.log.push(stamp, text) {
+            self.replaced.get_or_insert((0, stamp.line)).0 += 1;
+        }
+    }
+
+    /// A second `Linux version` is a second boot, unless a console repeats the first.
+    fn first_of_a_kernel(&mut self, stamp: &Stamp) {
+        let again = self.version_at.is_some() || self.kernel_lines > FIRST_LINES;
+        let reset = match (stamp.time_ns, self.last) {
+            (Some(time), Some(last)) => time < last,
+            _ => self.version_at.is_some(),
+        };
+        if again && reset && !self.just_enabled() {
+            self.next_boot(stamp.line);
+        }
+    }
+
+    fn just_enabled(&self) -> bool {
+        self.replay.is_some() || self.console_at.is_some_and(|at| self.kernel_lines.saturating_sub(at) <= REPLAY_WITHIN)
+    }
+
+    /// A stamp before the one before it; no, if the line is one that was there already.
+    fn backward(&mut self, stamp: &Stamp, time: i64, last: i64, text: &[u8]) -> bool {
+        if self.replay.is_none() {
+            if self.just_enabled() && self.holds(time, text).is_some() {
+                self.replay = Some(Replay { until: last, cursor: 0, first: stamp.line, dropped: 0 });
+            } else {
+                if self.jumps.count == 0 {
+                    self.jumps = Jumps { count: 0, first: stamp.line, from: last, to: time };
+                }
+                self.jumps.count += 1;
+                self.last = Some(time);
+                return true;
+            }
+        }
+        self.kept_in_replay(stamp, text)
+    }
+
+    /// Whether a line within a replay is new.
+    fn kept_in_replay(&mut self, stamp: &Stamp, text: &[u8]) -> bool {
+        let Some(time) = stamp.time_ns else { return true };
+        let cursor = self.replay.as_ref().map_or(0, |replay| replay.cursor);
+        let next =
+            self.now.log.get(cursor).filter(|(kept, line)| kept.time_ns == Some(time) && line.as_bytes() == text);
+        let found = next.map(|_| cursor).or_else(|| self.holds(time, text));
+        match (found, &mut self.replay) {
+            (Some(at), Some(replay)) => {
+                replay.cursor = at + 1;
+                replay.dropped += 1;
+                false
+            }
+            _ => true,
+        }
+    }
+
+    /// Where the log of this boot has a line with this stamp.
+    fn holds(&self, time: i64, text: &[u8]) -> Option<usize> {
+        let log = &self.now.log;
+        let (mut low, mut high) = (0, log.len());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            // Lines without a stamp count as early: the search then only ends further to the left.
+            let before = log.get(middle).is_some_and(|(stamp, _)| stamp.time_ns.is_none_or(|kept| kept < time));
+            if before {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        (low..log.len().min(low + SAME_STAMP))
+            .take_while(|&at| log.get(at).is_some_and(|(stamp, _)| stamp.time_ns.is_none_or(|kept| kept == time)))
+            .find(|&at| log.get(at).is_some_and(|(stamp, line)| stamp.time_ns == Some(time) && line.as_bytes() == text))
+    }
+
+    fn replay_is_over(&mut self, replay: &Replay) {
+        let (dropped, _) = self.replayed.get_or_insert((0, replay.first));
+        *dropped += replay.dropped;
+    }
+
+    /// Follows what the host's clock says of the kernel's lines.
+    fn received(&mut self, stamp: &Stamp, time: i64, host: i64) {
+        let delay = host.saturating_sub(time);
+        self.least_delay = Some(self.least_delay.map_or(delay, |least| least.min(delay)));
+        let Some((enabled, lines)) = self.backlog.take_if(|(enabled, _)| enabled.line < stamp.line) else { return };
+        let (Some(from), Some(host_then), Some(first)) = (enabled.time_ns, enabled.host_ns, self.first_host) else {
+            return;
+        };
+        let (stood, flushed) = (time.saturating_sub(from), host_then.saturating_sub(first));
+        // While the console prints what has piled up the kernel waits: its next line comes that much later.
+        if stood >= 1_000_000 && stood.saturating_mul(2) >= flushed {
+            let mut span = Span::new(SpanKind::Console, "lines that had piled up").between(from, time);
+            span.reason = Name::Borrowed("the kernel's next line comes as late as the host needed to receive them");
+            span.attributes.push((Name::Borrowed("lines"), lines.to_string()));
+            span.attributes.push((Name::Borrowed("host_us"), (flushed / 1000).to_string()));
+            self.now.spans.push(span);
+        }
+    }
+
+    /// Ends this boot and begins the next.
+    pub fn next_boot(&mut self, line: u64) {
+        let mut next = Evidence::of(self.now.format, self.now.clock.clone());
+        next.part.clone_from(&self.now.part);
+        next.boot = self.now.boot + 1;
+        next.first_line = line;
+        next.step_ns = if self.now.clock == Clock::Realtime { self.now.step_ns } else { 0 };
+        self.close(next);
+    }
+
+    fn close(&mut self, next: Evidence) {
+        if let Some(replay) = self.replay.take() {
+            self.replay_is_over(&replay);
+        }
+        let interpreter = std::mem::take(&mut self.interpreter);
+        self.understood_before += interpreter.understood();
+        let mut boot = std::mem::replace(&mut self.now, next);
+        self.host_marks(&mut boot);
+        self.problems(&mut boot);
+        interpreter.finish(&mut boot);
+        boot.marks.sort_by_key(|mark| mark.time_ns);
+        boot.understood = boot.understood.max(self.kernel_lines);
+        self.done.push(boot);
+        self.last = None;
+        self.kernel_lines = 0;
+        self.version_at = None;
+        self.console_at = None;
+        self.backlog = None;
+        self.replayed = None;
+        self.jumps = Jumps::default();
+        self.replaced = None;
+        self.first_kernel = None;
+        self.least_delay = None;
+        self.first_host = None;
+    }
+
+    /// Brings the marks that only the host's clock has onto the evidence's clock: by the line that came with least delay.
+    fn host_marks(&mut self, boot: &mut Evidence) {
+        let marks = std::mem::take(&mut self.host_marks);
+        let shift = if boot.clock == Clock::Host { Some(0) } else { self.least_delay };
+        let Some(shift) = shift else { return };
+        for (name, host, detail) in marks {
+            let time_ns = host.saturating_sub(shift);
+            let detail = match boot.clock {
+                Clock::Host => detail,
+                _ => format!("{detail} (by the host's clock, {:.6} s ahead)", shift as f64 / 1e9),
+            };
+            boot.marks.push(Mark { name: Name::Borrowed(name), time_ns, detail });
+        }
+    }
+
+    fn problems(&self, boot: &mut Evidence) {
+        if let Some(first) = self.first_kernel {
+            if self.version_at.is_none_or(|at| at > FIRST_LINES) {
+                let detail = match first.time_ns {
+                    Some(_) if boot.clock == Clock::Realtime => "its first line is not the kernel's first".to_owned(),
+                    Some(time) => format!("it begins at {:.6}, after the kernel's first line", time as f64 / 1e9),
+                    None => "it begins after the kernel's first line".to_owned(),
+                };
+                boot.problem(
+                    ProblemKind::LostHead,
+                    Some(first.line),
+                    detail + ": what came before is unknown, not zero",
+                );
+            }
+        }
+        if let Some((dropped, line)) = self.replayed {
+            let detail =
+                format!("{dropped} lines stand there again, because a console was enabled late; the first are kept");
+            boot.problem(ProblemKind::Replay, Some(line), detail);
+        }
+        if self.jumps.count > 0 {
+            let Jumps { count, first, from, to } = &self.jumps;
+            let (from, to) = (*from as f64 / 1e9, *to as f64 / 1e9);
+            let times = if *count == 1 { "once".to_owned() } else { format!("{count} times") };
+            let detail = format!("the stamps jump back {times}, first from {from:.6} to {to:.6}");
+            boot.problem(ProblemKind::ClockJump, Some(*first), detail);
+        }
+        if let Some((count, line)) = self.replaced {
+            let detail = format!("{count} lines are not UTF-8; what is not was replaced");
+            boot.problem(ProblemKind::Encoding, Some(line), detail);
+        }
+    }
+
+    /// Every boot, with the problems of the lines given to that in which they lie.
+    pub fn finish(mut self, problems: Vec<Problem>) -> Vec<Evidence> {
+        let next = Evidence::default();
+        self.close(next);
+        for problem in problems {
+            let line = problem.line.unwrap_or(u64::MAX);
+            let of = self.done.iter().rposition(|boot| boot.first_line <= line).unwrap_or(0);
+            if let Some(boot) = self.done.get_mut(of) {
+                boot.problems.push(problem);
+            }
+        }
+        self.done
+    }
+}
+
+/// `console [ttyS0] enabled`, `printk: legacy bootconsole [earlycon0] enabled`.
+fn console_enabled(text: &[u8]) -> bool {
+    text.trim_ascii_end().ends_with(b" enabled") && memmem::find(text, b"console [").is_some()
+}

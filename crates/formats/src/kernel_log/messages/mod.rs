@@ -1,0 +1,157 @@
+//! What the kernel's messages say, whatever carried them: initcalls, probes, asynchronous bodies, marks, facts.
+//!
+//! Every reader that meets lines of the kernel hands them to an [`Interpreter`], in their order, and finishes it.
+
+mod asynchronous;
+mod initcalls;
+mod marks;
+mod pairs;
+mod probes;
+mod startup;
+mod steps;
+mod trust;
+mod warnings;
+
+use super::bytes::number;
+use crate::evidence::{Evidence, Problem, ProblemKind, Stamp};
+use memchr::memmem;
+use pairs::Pairs;
+
+/// Reads the messages of one boot, and judges them once all are known.
+///
+/// ```
+/// use firstlight_formats::evidence::{Clock, Evidence, Stamp};
+/// use firstlight_formats::kernel_log::messages::Interpreter;
+/// let mut evidence = Evidence::of("printk", Clock::Printk);
+/// let mut interpreter = Interpreter::new();
+/// let at = |line, us: i64| Stamp { line, time_ns: Some(us * 1000), ..Stamp::default() };
+/// interpreter.line(&at(1, 700_001), b"calling  gizmo_init+0x0/0x58 @ 1", &mut evidence);
+/// interpreter.line(&at(2, 703_100), b"initcall gizmo_init+0x0/0x58 returned -19 after 3098 usecs", &mut evidence);
+/// interpreter.finish(&mut evidence);
+/// assert_eq!(evidence.spans[0].name, "gizmo_init");
+/// assert_eq!(evidence.spans[0].duration_ns, Some(3_098_000));
+/// assert_eq!(evidence.spans[0].grade.name(), "exact");
+/// ```
+#[derive(Debug, Default)]
+pub struct Interpreter {
+    pairs: Pairs,
+    initcalls: initcalls::Initcalls,
+    probes: probes::Probes,
+    marks: marks::Marks,
+    warnings: warnings::Warnings,
+    trust: trust::Trust,
+    torn: Option<(u64, u64, String)>,
+    dropped: Option<(u64, u64)>,
+    understood: u64,
+}
+
+impl Interpreter {
+    /// One that has read nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How many messages said something.
+    pub fn understood(&self) -> u64 {
+        self.understood
+    }
+
+    /// Reads one message, without what stands before it. It is not written to the evidence's log.
+    pub fn line(&mut self, stamp: &Stamp, text: &[u8], evidence: &mut Evidence) {
+        if let Some(time) = stamp.time_ns {
+            self.trust.steps.at(time);
+        }
+        let known = match text.first() {
+            Some(b'c') if text.starts_with(b"calling  ") => self.calling(stamp, text, evidence),
+            Some(b'i') if text.starts_with(b"initcall ") => self.returned(stamp, text, evidence),
+            Some(b'p') if text.starts_with(b"probe of ") => {
+                probes::returned(self, stamp, text, evidence) || self.torn(stamp, text)
+            }
+            Some(b'a') if text.starts_with(b"async_") => asynchronous::line(self, stamp, text, evidence),
+            Some(b'*') if text.starts_with(b"** ") => self.dropped(stamp, text),
+            _ => self.other(stamp, text, evidence),
+        };
+        self.understood += u64::from(known);
+    }
+
+    fn calling(&mut self, stamp: &Stamp, text: &[u8], evidence: &mut Evidence) -> bool {
+        initcalls::calling(self, stamp, text, evidence) || self.torn(stamp, text)
+    }
+
+    fn returned(&mut self, stamp: &Stamp, text: &[u8], evidence: &mut Evidence) -> bool {
+        initcalls::returned(self, stamp, text, evidence) || self.torn(stamp, text)
+    }
+
+    fn other(&mut self, stamp: &Stamp, text: &[u8], evidence: &mut Evidence) -> bool {
+        if text.starts_with(b"initcall_level: level=") {
+            self.initcalls.level(text);
+            return true;
+        }
+        self.warnings.line(stamp, text);
+        if self.marks.line(stamp, text, evidence) {
+            return true;
+        }
+        if memmem::find(text, b"deferred probe ").is_some() && probes::pending(self, stamp, text, evidence) {
+            return true;
+        }
+        // Another processor may have cut into a line: what belongs to initcalls then stands within it.
+        if let Some(at) = memmem::find(text, b"call").filter(|&at| at > 0) {
+            for (word, back) in [(&b"calling  "[..], 0), (b"initcall ", 4)] {
+                let Some(start) = at.checked_sub(back).filter(|&start| start > 0) else { continue };
+                let inner = &text[start..];
+                if inner.starts_with(word) && inner.contains(&b'+') {
+                    let read = match back {
+                        0 => initcalls::calling(self, stamp, inner, evidence),
+                        _ => initcalls::returned(self, stamp, inner, evidence),
+                    };
+                    if read {
+                        self.torn(stamp, text);
+                        return true;
+                    }
+                }
+            }
+        }
+        false
+    }
+
+    /// Notes a line that begins like one of those that matter, and does not go on like it.
+    fn torn(&mut self, stamp: &Stamp, text: &[u8]) -> bool {
+        let (count, _, _) = self.torn.get_or_insert_with(|| {
+            let shown = String::from_utf8_lossy(&text[..text.len().min(60)]).into_owned();
+            (0, stamp.line, shown)
+        });
+        *count += 1;
+        false
+    }
+
+    /// `** 12 printk messages dropped **`, in whatever words the version of the kernel has for it.
+    fn dropped(&mut self, stamp: &Stamp, text: &[u8]) -> bool {
+        let Some((count, rest)) = number(&text[3..]) else { return false };
+        if memmem::find(rest, b"dropped").is_none() {
+            return false;
+        }
+        let (lost, _) = self.dropped.get_or_insert((0, stamp.line));
+        *lost = lost.saturating_add(count.unsigned_abs());
+        true
+    }
+
+    /// Judges what was read, once all of the boot is.
+    pub fn finish(mut self, evidence: &mut Evidence) {
+        initcalls::finish(&mut self, evidence);
+        probes::finish(&mut self, evidence);
+        self.pairs.finish(evidence);
+        let release = self.marks.release();
+        self.marks.finish(evidence);
+        self.trust.finish(release, evidence);
+        self.warnings.finish(evidence);
+        if let Some((count, line, shown)) = self.torn {
+            let detail = format!("{count} lines about initcalls or probes are torn, such as `{shown}`");
+            evidence.problem(ProblemKind::Torn, Some(line), detail);
+        }
+        if let Some((lost, line)) = self.dropped {
+            let detail =
+                "the console could not keep up, and dropped messages; the kernel's ring still had them".to_owned();
+            evidence.problems.push(Problem { kind: ProblemKind::Lost, detail, line: Some(line), lost: Some(lost) });
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! What began and is still open: calls that wait for their return.
+
+use super::trust::Trust;
+use crate::evidence::{Evidence, Grade, ProblemKind, Span, SpanKind};
+
+/// More calls than this are never open at once in a boot; beyond it the oldest is given up.
+const OPEN: usize = 256;
+
+#[derive(Debug)]
+struct Open {
+    kind: SpanKind,
+    /// What the returning line repeats, byte by byte.
+    key: Vec<u8>,
+    task: i64,
+    span: usize,
+    moved: bool,
+    line: u64,
+}
+
+/// The open calls of a boot, the last one last.
+#[derive(Debug, Default)]
+pub struct Pairs {
+    open: Vec<Open>,
+    spare: Vec<Vec<u8>>,
+    lost: Vec<(usize, u64)>,
+}
+
+/// A call that was found again.
+pub struct Closed {
+    pub span: usize,
+    pub moved: bool,
+}
+
+impl Pairs {
+    /// Opens a call as the next span of the evidence.
+    pub fn open(&mut self, mut span: Span, key: &[u8], task: i64, line: u64, evidence: &mut Evidence) {
+        if span.kind == SpanKind::Initcall {
+            // The kernel keeps one start for all initcalls: the next one moves it.
+            for open in self.open.iter_mut().filter(|open| open.kind == SpanKind::Initcall) {
+                open.moved = true;
+            }
+        }
+        span.parent = self.innermost(task);
+        if self.open.len() >= OPEN {
+            let given_up = self.open.remove(0);
+            self.lost.push((given_up.span, given_up.line));
+            self.spare.push(given_up.key);
+        }
+        let mut kept = self.spare.pop().unwrap_or_default();
+        kept.clear();
+        kept.extend_from_slice(key);
+        let number = evidence.spans.len();
+        self.open.push(Open { kind: span.kind, key: kept, task, span: number, moved: false, line });
+        evidence.spans.push(span);
+    }
+
+    /// Closes the last call of this key: of the given task if there is one, else of any.
+    pub fn close(&mut self, kind: SpanKind, key: &[u8], task: Option<i64>) -> Option<Closed> {
+        let same = |open: &Open| open.kind == kind && open.key == key;
+        let of_task = task.and_then(|task| self.open.iter().rposition(|open| same(open) && open.task == task));
+        let at = of_task.or_else(|| self.open.iter().rposition(same))?;
+        let open = self.open.remove(at);
+        self.spare.push(open.key);
+        Some(Closed { span: open.span, moved: open.moved })
+    }
+
+    /// The innermost open call of a task.
+    pub fn innermost(&self, task: i64) -> Option<usize> {
+        self.open.iter().rev().find(|open| open.task == task && open.kind != SpanKind::AsyncWait).map(|open| open.span)
+    }
+
+    /// The one call that is open, if it is only one.
+    pub fn only(&self) -> Option<usize> {
+        match self.open.as_slice() {
+            [open] if open.kind == SpanKind::Initcall => Some(open.span),
+            _ => None,
+        }
+    }
+
+    /// Leaves what is still open as it is, and says so.
+    pub fn finish(&mut self, evidence: &mut Evidence) {
+        self.lost.extend(self.open.iter().map(|open| (open.span, open.line)));
+        let Some(&(first, line)) = self.lost.first() else { return };
+        for &(span, _) in &self.lost {
+            if let Some(span) = evidence.spans.get_mut(span) {
+                span.grade = Grade::Unknown;
+                span.reason = "it had not ended when the log did".into();
+            }
+        }
+        let name = evidence.spans.get(first).map_or("", |span| span.name.as_str());
+        let detail = format!("{} calls have no end, `{name}` the first of them", self.lost.len());
+        evidence.problem(ProblemKind::Unfinished, Some(line), detail);
+    }
+}
+
+/// Ends an open span, or makes one that has only its end; its length is judged later.
+pub fn end(
+    closed: Option<Closed>,
+    lone: impl FnOnce() -> Span,
+    (end_ns, length_ns): (Option<i64>, i64),
+    trust: &mut Trust,
+    evidence: &mut Evidence,
+) -> usize {
+    let (span, moved, paired) = match closed {
+        Some(closed) => (closed.span, closed.moved, true),
+        None => {
+            let mut span = lone();
+            span.start_ns = end_ns.map(|end| end.saturating_sub(length_ns));
+            evidence.spans.push(span);
+            (evidence.spans.len() - 1, false, false)
+        }
+    };
+    if let Some(span) = evidence.spans.get_mut(span) {
+        span.end_ns = end_ns;
+        span.duration_ns = Some(length_ns);
+    }
+    trust.measured(span, moved, paired);
+    span
+}

@@ -1,0 +1,103 @@
+//! `probe of DEVICE returned N after N usecs`, and probes that were put off.
+
+use super::initcalls::{task, track};
+use super::pairs::end;
+use super::Interpreter;
+use crate::evidence::{Evidence, Link, Name, Span, SpanKind, Stamp};
+use crate::kernel_log::bytes::{number, signed, split, text};
+use memchr::memmem;
+use std::collections::BTreeMap;
+
+/// `EPROBE_DEFER`; some versions of the kernel print it without its sign.
+const DEFER: i64 = 517;
+
+/// What is known of devices that had to wait.
+#[derive(Debug, Default)]
+pub struct Probes {
+    /// Tries so far, of devices that were put off at least once.
+    tries: BTreeMap<String, u32>,
+    /// Devices that still waited at the end, with the reason.
+    pending: BTreeMap<String, String>,
+}
+
+/// Reads a `probe of ` line; no, if it is torn.
+pub fn returned(all: &mut Interpreter, stamp: &Stamp, line: &[u8], evidence: &mut Evidence) -> bool {
+    let rest = &line[b"probe of ".len()..];
+    // A device's name may hold anything: the last `returned` counts.
+    let Some(at) = memmem::rfind(rest, b" returned ") else { return false };
+    let device = &rest[..at];
+    let Some((value, rest)) = signed(&rest[at + b" returned ".len()..]) else { return false };
+    let Some((us, rest)) = rest.strip_prefix(b" after ").and_then(number) else { return false };
+    if !rest.starts_with(b" usec") || device.is_empty() {
+        return false;
+    }
+    let length = us.saturating_mul(1000);
+    let task = task(stamp);
+    let mut span = Span::new(SpanKind::Probe, text(device));
+    span.track = task.map_or(Name::Borrowed(""), track);
+    span.attributes.push((Name::Borrowed("returned"), value.to_string()));
+    let deferred = value.abs() == DEFER;
+    if deferred && !all.probes.tries.contains_key(&span.name) {
+        all.probes.tries.insert(span.name.clone(), 0);
+    }
+    if let Some(tries) = all.probes.tries.get_mut(&span.name) {
+        *tries = tries.saturating_add(1);
+        span.attributes.push((Name::Borrowed("try"), tries.to_string()));
+    }
+    match task {
+        Some(task) => span.parent = all.pairs.innermost(task),
+        None => {
+            // Nobody says which task it was: the one call that is open, if the probe lies within it.
+            let start = stamp.time_ns.map(|end| end.saturating_sub(length));
+            let around = all.pairs.only().filter(|&call| evidence.spans[call].start_ns <= start && start.is_some());
+            if around.is_some() {
+                span.parent = around;
+                span.attributes.push((Name::Borrowed("parent_by"), "containment".to_owned()));
+            }
+        }
+    }
+    let number = end(None, || span, (stamp.time_ns, length), &mut all.trust, evidence);
+    all.trust.end_only(number);
+    true
+}
+
+/// `platform 30a20000.i2c: deferred probe pending: REASON`, `... deferred probe timeout, ignoring dependency`.
+pub fn pending(all: &mut Interpreter, _stamp: &Stamp, line: &[u8], evidence: &mut Evidence) -> bool {
+    let Some((who, what)) = split(line, b": deferred probe ") else { return false };
+    // In front of a device's own name stands its driver or bus.
+    let device = text(who.rsplit(|&byte| byte == b' ').next().unwrap_or(who));
+    let reason = match what.strip_prefix(b"pending") {
+        Some(rest) => rest.strip_prefix(b": ").unwrap_or(b"reason unknown"),
+        None if what.starts_with(b"timeout") => what,
+        None => return false,
+    };
+    let reason = text(reason.trim_ascii_end()).trim_matches(['(', ')']).to_owned();
+    if let Some(supplier) = supplier(&reason) {
+        evidence.links.push(Link {
+            kind: Name::Borrowed("supplier"),
+            from: (SpanKind::Probe, device.clone()),
+            to: (SpanKind::Probe, supplier.to_owned()),
+        });
+    }
+    all.probes.pending.insert(device, reason);
+    true
+}
+
+/// `wait for supplier X`, `supplier X not ready`.
+fn supplier(reason: &str) -> Option<&str> {
+    let (_, after) = reason.split_once("supplier ")?;
+    after.split_whitespace().next()
+}
+
+/// Writes what waited to the end.
+pub fn finish(all: &mut Interpreter, evidence: &mut Evidence) {
+    let pending = std::mem::take(&mut all.probes.pending);
+    if pending.is_empty() {
+        return;
+    }
+    let names: Vec<&str> = pending.keys().map(String::as_str).collect();
+    evidence.facts.push((Name::Borrowed("kernel.deferred_probes"), names.join(" ")));
+    for (device, reason) in &pending {
+        evidence.facts.push((Name::Owned(format!("kernel.deferred_probe.{device}")), reason.clone()));
+    }
+}

@@ -1,0 +1,45 @@
+//! Whether the clock of the stamps moves in steps of the kernel's tick, as it does before a real clock takes over.
+
+/// The ticks of kernels with 100, 250 and 1000 Hz.
+const TICKS: [i64; 3] = [10_000_000, 4_000_000, 1_000_000];
+/// So many different instants on the tick are no accident.
+const ENOUGH: u32 = 4;
+
+/// Follows the stamps of a boot.
+#[derive(Debug, Default)]
+pub struct Steps {
+    last: i64,
+    until: [i64; 3],
+    instants: [u32; 3],
+    left: bool,
+    ended: [bool; 3],
+}
+
+impl Steps {
+    /// The next stamp.
+    #[inline]
+    pub fn at(&mut self, time: i64) {
+        if self.left || time == self.last {
+            return;
+        }
+        self.last = time;
+        for tick in 0..TICKS.len() {
+            if self.ended[tick] {
+                continue;
+            }
+            if time % TICKS[tick] == 0 {
+                self.instants[tick] += 1;
+                self.until[tick] = time;
+            } else {
+                self.ended[tick] = true;
+            }
+        }
+        self.left = self.ended == [true; 3];
+    }
+
+    /// The step of the clock at its beginning, and how long it lasted.
+    pub fn found(&self) -> Option<(i64, i64)> {
+        let tick = self.instants.iter().position(|&instants| instants >= ENOUGH)?;
+        Some((TICKS[tick], self.until[tick]))
+    }
+}

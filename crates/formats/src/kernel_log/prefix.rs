@@ -1,0 +1,304 @@
+//! What stands before a message: priority, facility, dates, the stamp, the caller.
+
+use super::bytes::{number, seconds, unpadded};
+use super::dates;
+use crate::evidence::Caller;
+
+/// A time as a line states it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Time {
+    /// The kernel's own stamp.
+    Kernel(i64),
+    /// A date, nanoseconds since 1970, and its step.
+    Date(i64, i64),
+    /// A date without year and seconds (`dmesg -e`, once a minute).
+    Minute(i64),
+    /// Only the distance to the line before.
+    Since(i64),
+}
+
+/// A line taken apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Prefixed<'a> {
+    /// The level, 0 to 7.
+    pub level: Option<u8>,
+    /// The best time it carries.
+    pub time: Option<Time>,
+    /// Who said it.
+    pub caller: Option<Caller>,
+    /// A process of a syslog line that is not the kernel.
+    pub foreign: bool,
+    /// The message.
+    pub text: &'a [u8],
+}
+
+const FACILITIES: &[&str] = &[
+    "kern", "user", "mail", "daemon", "auth", "syslog", "lpr", "news", "uucp", "cron", "authpriv", "ftp", "res0",
+    "res1", "res2", "res3", "local0", "local1", "local2", "local3", "local4", "local5", "local6", "local7",
+];
+/// The names of the levels, 0 to 7, as dmesg writes them.
+pub const LEVELS: [&str; 8] = ["emerg", "alert", "crit", "err", "warn", "notice", "info", "debug"];
+
+/// Takes a line apart; a line without anything before its message is all message.
+pub fn parse(line: &[u8]) -> Prefixed<'_> {
+    let mut found = Prefixed { level: None, time: None, caller: None, foreign: false, text: line };
+    let mut rest = line;
+    match rest.first() {
+        Some(b'[') => {}
+        Some(b'<') => {
+            if let Some((level, after)) = priority(rest) {
+                found.level = Some(level);
+                rest = after;
+            }
+        }
+        Some(b'J' | b'F' | b'M' | b'A' | b'S' | b'O' | b'N' | b'D' | b'0'..=b'9') => {
+            if let Some((time, foreign, after)) = dated(rest) {
+                found.time = Some(time);
+                found.foreign = foreign;
+                rest = after;
+            }
+        }
+        Some(b'a'..=b'z') => {
+            if let Some((level, after)) = decoded(rest) {
+                found.level = Some(level);
+                rest = after;
+            }
+        }
+        _ => {}
+    }
+    if found.foreign {
+        found.text = rest;
+        return found;
+    }
+    // Several stamps may follow one another (`dmesg --time-format` given twice): the kernel's own is the best.
+    for _ in 0..4 {
+        let Some((time, after)) = stamp(rest) else { break };
+        found.time = match (found.time, time) {
+            (Some(Time::Kernel(_)), _) => found.time,
+            (_, Some(time)) => Some(time),
+            (before, None) => before,
+        };
+        rest = after;
+        if rest.first() != Some(&b'[') && !rest.first().is_some_and(u8::is_ascii_digit) {
+            break;
+        }
+    }
+    if let Some((caller, after)) = caller(rest) {
+        found.caller = Some(caller);
+        rest = after;
+    }
+    if found.time.is_some() {
+        rest = without_host(rest);
+    }
+    found.text = rest;
+    found
+}
+
+/// `<6>`; the upper bits are the facility.
+fn priority(line: &[u8]) -> Option<(u8, &[u8])> {
+    let (value, rest) = number(&line[1..])?;
+    let rest = rest.strip_prefix(b">")?;
+    (value < 1024).then(|| ((value & 7) as u8, rest))
+}
+
+/// `kern  :info  : `, as `dmesg -x` writes it.
+fn decoded(line: &[u8]) -> Option<(u8, &[u8])> {
+    let colon = line.iter().take(9).position(|&byte| byte == b':')?;
+    let facility = line[..colon].trim_ascii_end();
+    FACILITIES.iter().find(|name| name.as_bytes() == facility)?;
+    let rest = &line[colon + 1..];
+    let colon = rest.iter().take(9).position(|&byte| byte == b':')?;
+    let level = rest[..colon].trim_ascii_end();
+    let level = LEVELS.iter().position(|name| name.as_bytes() == level)?;
+    let rest = &rest[colon + 1..];
+    Some((level as u8, rest.strip_prefix(b" ").unwrap_or(rest)))
+}
+
+/// A date outside of brackets; of syslog also the host and the process.
+fn dated(line: &[u8]) -> Option<(Time, bool, &[u8])> {
+    let (time, rest) = match dates::of_syslog(line) {
+        Some((time, rest)) => (Time::Date(time, 1_000_000_000), rest),
+        None => {
+            let (time, rest) = dates::of_iso(line)?;
+            let fraction = line.get(19).is_some_and(|byte| matches!(byte, b'.' | b','));
+            (Time::Date(time, if fraction { 1_000 } else { 1_000_000_000 }), rest)
+        }
+    };
+    let rest = rest.strip_prefix(b" ")?;
+    let Some((process, message)) = host_and_process(rest) else { return Some((time, false, rest)) };
+    if process == b"kernel" {
+        return Some((time, false, message));
+    }
+    // Of a foreign process its name stays: it is part of what the line says.
+    let blank = rest.iter().position(|&byte| byte == b' ').map_or(0, |blank| blank + 1);
+    Some((time, true, &rest[blank..]))
+}
+
+/// `HOST PROCESS[PID]: `: the process without its number, and the message.
+fn host_and_process(rest: &[u8]) -> Option<(&[u8], &[u8])> {
+    let blank = rest.iter().take(255).position(|&byte| byte == b' ')?;
+    let process = &rest[blank + 1..];
+    let end = process.iter().take(255).position(|&byte| matches!(byte, b':' | b' '))?;
+    if process[end] != b':' || process.get(end + 1) != Some(&b' ') || blank == 0 {
+        return None;
+    }
+    let name = &process[..end];
+    let name = name.split(|&byte| byte == b'[').next().unwrap_or(name);
+    Some((name, &process[end + 2..]))
+}
+
+/// `journalctl -o short-monotonic` puts host and process after the stamp.
+fn without_host(rest: &[u8]) -> &[u8] {
+    let Some(colon) = memchr::memchr(b':', rest.get(..rest.len().min(80)).unwrap_or(rest)) else { return rest };
+    if rest[..colon].ends_with(b" kernel") && rest.get(colon + 1) == Some(&b' ') {
+        let host = &rest[..colon - 7];
+        if !host.is_empty() && !host.contains(&b' ') {
+            return &rest[colon + 2..];
+        }
+    }
+    rest
+}
+
+/// One stamp in brackets, or an ISO date, and what comes after it; no time where it only holds a difference.
+#[inline]
+pub fn stamp(line: &[u8]) -> Option<(Option<Time>, &[u8])> {
+    if line.first() != Some(&b'[') {
+        let (time, rest) = line.first().filter(|byte| byte.is_ascii_digit()).and_then(|_| dates::of_iso(line))?;
+        return Some((Some(Time::Date(time, 1_000)), rest.strip_prefix(b" ")?));
+    }
+    let inside = unpadded(&line[1..]);
+    match inside.first()? {
+        b'0'..=b'9' => {
+            let (time, rest) = seconds(inside)?;
+            Some((Some(Time::Kernel(time)), close(rest)?))
+        }
+        b'<' => {
+            let (since, rest) = seconds(unpadded(&inside[1..]))?;
+            Some((Some(Time::Since(since)), close(rest.strip_prefix(b">")?)?))
+        }
+        b'+' => {
+            let (since, rest) = seconds(&inside[1..])?;
+            Some((Some(Time::Since(since)), close(rest)?))
+        }
+        b'A'..=b'Z' => {
+            if let Some((time, rest)) = dates::of_ctime(inside) {
+                return Some((Some(Time::Date(time, 1_000_000_000)), close(rest)?));
+            }
+            let (time, rest) = dates::of_minute(inside)?;
+            Some((Some(Time::Minute(time)), close(rest)?))
+        }
+        _ => None,
+    }
+}
+
+/// The end of a stamp: an optional difference, the bracket, and one blank.
+#[inline]
+fn close(rest: &[u8]) -> Option<&[u8]> {
+    let rest = match rest.first()? {
+        b']' => &rest[1..],
+        b' ' => {
+            let inside = rest.strip_prefix(b" <")?;
+            let (_, rest) = seconds(unpadded(inside))?;
+            rest.strip_prefix(b">]")?
+        }
+        _ => return None,
+    };
+    Some(rest.strip_prefix(b" ").unwrap_or(rest))
+}
+
+/// `[    T1] ` or `[C0] `.
+#[inline]
+fn caller(line: &[u8]) -> Option<(Caller, &[u8])> {
+    if line.first() != Some(&b'[') {
+        return None;
+    }
+    let inside = unpadded(&line[1..]);
+    let (kind, rest) = inside.split_first()?;
+    let (of, rest) = (*kind, number(rest));
+    let make: fn(u32) -> Caller = match of {
+        b'T' => Caller::Task,
+        b'C' => Caller::Cpu,
+        _ => return None,
+    };
+    let (who, rest) = rest?;
+    let rest = rest.strip_prefix(b"]")?;
+    Some((make(u32::try_from(who).ok()?), rest.strip_prefix(b" ").unwrap_or(rest)))
+}
+
+/// Reads a caller as `dmesg -J` and `/dev/kmsg` write it: `T1`, `C0`.
+pub fn caller_word(word: &[u8]) -> Option<Caller> {
+    let (kind, rest) = word.split_first()?;
+    let (who, after) = number(rest)?;
+    let who = u32::try_from(who).ok().filter(|_| after.is_empty())?;
+    match kind {
+        b'T' => Some(Caller::Task(who)),
+        b'C' => Some(Caller::Cpu(who)),
+        _ => None,
+    }
+}
+
+/// Where, within a line, a full kernel stamp (`[` at least five columns of seconds, six digits, `] `) begins.
+#[inline]
+pub fn inner_stamp(line: &[u8], from: usize) -> Option<(usize, i64)> {
+    let mut at = from;
+    while let Some(found) = memchr::memchr(b'[', line.get(at..)?) {
+        let start = at + found;
+        at = start + 1;
+        let Some(window) = line.get(start..start + 14) else { return None };
+        if !matches!(window[1], b' ' | b'0'..=b'9') {
+            continue;
+        }
+        if let Some((time, rest)) = seconds(unpadded(&line[start + 1..])) {
+            let digits = rest.len() + 1;
+            let point = line.len().checked_sub(digits + 6).and_then(|point| line.get(point));
+            if point == Some(&b'.') && rest.starts_with(b"]") && line.len() - rest.len() - start >= 13 {
+                return Some((start, time));
+            }
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(line: &str) -> (Option<u8>, Option<Time>, Option<Caller>, &str) {
+        let found = parse(line.as_bytes());
+        (found.level, found.time, found.caller, std::str::from_utf8(found.text).unwrap())
+    }
+
+    #[test]
+    fn every_shape_of_prefix() {
+        let kernel = Some(Time::Kernel(412_345_000));
+        assert_eq!(parts("[    0.412345] widget: ready"), (None, kernel, None, "widget: ready"));
+        assert_eq!(parts("[    0.412345][    T1] widget"), (None, kernel, Some(Caller::Task(1)), "widget"));
+        assert_eq!(parts("[    0.412345] [C12] widget"), (None, kernel, Some(Caller::Cpu(12)), "widget"));
+        assert_eq!(parts("<30>[\t0.412345] widget"), (Some(6), kernel, None, "widget"));
+        assert_eq!(parts("kern  :warn  : [    0.412345] w"), (Some(4), kernel, None, "w"));
+        assert_eq!(parts("[    0.412345 <    0.000001>] w"), (None, kernel, None, "w"));
+        assert_eq!(parts("Nov  4 10:00:00 host kernel: [    0.412345] w"), (None, kernel, None, "w"));
+        assert_eq!(parts("2024-11-04T10:00:00.5+00:00 host kernel: [    0.412345] w"), (None, kernel, None, "w"));
+        assert_eq!(parts("[    0.412345] host kernel: w"), (None, kernel, None, "w"));
+        assert_eq!(parts("[    0.412345] [Fri Feb 13 23:31:30 2009] w"), (None, kernel, None, "w"));
+        assert_eq!(parts("[<    0.500000>] w"), (None, Some(Time::Since(500_000_000)), None, "w"));
+        assert_eq!(parts("[  +0.500000] w"), (None, Some(Time::Since(500_000_000)), None, "w"));
+        let date = Some(Time::Date(1_234_567_890_000_000_000, 1_000_000_000));
+        assert_eq!(parts("[Fri Feb 13 23:31:30 2009] w"), (None, date, None, "w"));
+        assert_eq!(parts("[ not a stamp ] w"), (None, None, None, "[ not a stamp ] w"));
+        assert_eq!(parts("plain"), (None, None, None, "plain"));
+    }
+
+    #[test]
+    fn a_foreign_process_keeps_its_name() {
+        let found = parse(b"Nov  4 10:00:00 host systemd[1]: Started gizmo.");
+        assert!(found.foreign);
+        assert_eq!(found.text, b"systemd[1]: Started gizmo.");
+    }
+
+    #[test]
+    fn a_stamp_within_a_line_is_found() {
+        assert_eq!(inner_stamp(b"login: [    5.000001] usb", 0), Some((7, 5_000_001_000)));
+        assert_eq!(inner_stamp(b"a [5] [0x1] [mem 0x0-0x1] [1.2] [12.345678]", 0), None);
+    }
+}

@@ -1,0 +1,90 @@
+//! `dmesg`, `kern.log`, and whatever else holds the kernel's messages with their stamps.
+
+use super::text::read;
+use super::{loader, prefix};
+use crate::evidence::Evidence;
+use crate::format::{Format, Head, Input, Likelihood};
+use crate::FormatError;
+
+/// The reader.
+pub struct Printk;
+
+/// What the lines at the beginning of a text look like.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct Looks {
+    /// Lines that are not empty.
+    pub lines: usize,
+    /// Of them, with a time that the kernel or dmesg wrote.
+    pub stamped: usize,
+    /// Of them, banners and the like of boot loaders.
+    pub loaders: usize,
+    /// Of them, messages that every boot has.
+    pub boot: usize,
+}
+
+const BOOT: [&[u8]; 9] = [
+    b"Linux version ",
+    b"Command line: ",
+    b"Kernel command line: ",
+    b"Calibrating delay loop",
+    b"Freeing unused kernel",
+    b"Booting Linux on physical CPU",
+    b"calling  ",
+    b"initcall ",
+    b"probe of ",
+];
+
+/// Looks at the beginning of a text.
+pub fn looks(head: &Head<'_>) -> Looks {
+    let mut looks = Looks::default();
+    if head.bytes.starts_with(b"\x1f\x8b") || head.bytes.starts_with(b"\x89PNG") {
+        return looks;
+    }
+    for line in head.bytes.split(|&byte| byte == b'\n').take(400) {
+        let cleaned: Vec<u8>;
+        let mut line = line.trim_ascii_end();
+        if line.contains(&0x1b) || line.contains(&0) {
+            let mut bytes = [line, b"\n"].concat();
+            bytes.retain(|&byte| byte != 0);
+            let mut input: &[u8] = &bytes;
+            let mut lines = crate::lines::Lines::new(&mut input);
+            cleaned = lines.next_line().ok().flatten().map(|line| line.bytes.to_vec()).unwrap_or_default();
+            line = &cleaned;
+        }
+        let line = line.strip_prefix(b"\r").unwrap_or(line);
+        if line.is_empty() {
+            continue;
+        }
+        looks.lines += 1;
+        let found = prefix::parse(line);
+        let time = found.time.is_some() && !found.foreign;
+        let dated = matches!(found.time, Some(prefix::Time::Date(..))) && line.first() != Some(&b'[');
+        looks.stamped += usize::from(time && !dated);
+        looks.boot += usize::from(BOOT.iter().any(|words| found.text.starts_with(words)));
+        looks.loaders += usize::from(found.time.is_none() && loader::sign(line).is_some());
+    }
+    looks
+}
+
+impl Format for Printk {
+    fn name(&self) -> &'static str {
+        "printk"
+    }
+
+    fn title(&self) -> &'static str {
+        "a kernel log (dmesg)"
+    }
+
+    fn likelihood(&self, head: &Head<'_>) -> Likelihood {
+        let looks = looks(head);
+        match looks {
+            Looks { lines, stamped, .. } if stamped >= 3 && stamped * 2 >= lines => Likelihood::Likely,
+            Looks { stamped, boot, .. } if stamped > 0 || boot > 0 => Likelihood::Possible,
+            _ => Likelihood::No,
+        }
+    }
+
+    fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
+        read((self.name(), self.title()), "", false, input.bytes)
+    }
+}

@@ -1,0 +1,314 @@
+//! Logs of text, line by line: what stands before each message is taken off, and each line given to its boot.
+
+use super::boots::Boots;
+use super::prefix::{inner_stamp, parse, Prefixed, Time};
+use crate::evidence::{Clock, Evidence, ProblemKind, Stamp};
+use crate::lines::Lines;
+use crate::FormatError;
+use memchr::memchr;
+use std::io::BufRead;
+
+/// Two records on one line are not further apart than this.
+const TOGETHER: i64 = 1_000_000_000_000;
+
+/// Which of the times of its lines a log goes by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Goes {
+    Kernel,
+    Date,
+    Since,
+    /// By the clock of the host that received it.
+    Host,
+}
+
+/// A log of text so far.
+#[derive(Debug)]
+pub struct Text {
+    boots: Boots,
+    goes: Option<Goes>,
+    since: i64,
+    minute: Option<i64>,
+    minutes_lost: Option<(u64, u64)>,
+    indent: usize,
+    before: Stamp,
+    console: bool,
+    torn: Option<(u64, u64)>,
+    unstamped: Option<(u64, u64)>,
+    contradicting: Option<(u64, u64)>,
+    unescaped: Vec<u8>,
+}
+
+impl Text {
+    /// Of a format, and a part of its record. On a *console* others than the kernel print lines, without stamps.
+    pub fn new(format: &'static str, part: &str, console: bool) -> Self {
+        Self {
+            boots: Boots::new(format, part, Clock::Untimed),
+            goes: None,
+            since: 0,
+            minute: None,
+            minutes_lost: None,
+            indent: 0,
+            before: Stamp::default(),
+            console,
+            torn: None,
+            unstamped: None,
+            contradicting: None,
+            unescaped: Vec::new(),
+        }
+    }
+
+    /// Goes by the host's clock: no line of the kernel has a stamp.
+    pub fn by_host(&mut self) {
+        self.goes = Some(Goes::Host);
+        self.boots.clock(Clock::Host, 1_000);
+    }
+
+    /// The boots so far.
+    pub fn boots(&mut self) -> &mut Boots {
+        &mut self.boots
+    }
+
+    /// One line. *host* is when it was received.
+    pub fn line(&mut self, number: u64, host_ns: Option<i64>, bytes: &[u8]) {
+        let mut line = bytes.strip_prefix(b"\r").unwrap_or(bytes);
+        let mut pieces = 0;
+        loop {
+            let found = parse(line);
+            let skipped = line.len() - found.text.len();
+            let Some((at, _)) = self.second_record(&found) else {
+                self.record(number, host_ns, &found, skipped);
+                break;
+            };
+            pieces += 1;
+            let text = found.text[..at].trim_ascii_end();
+            let next = skipped + at;
+            if !text.is_empty() {
+                self.record(number, host_ns, &Prefixed { text, ..found }, skipped);
+            }
+            line = &line[next..];
+        }
+        if pieces > 0 {
+            self.torn.get_or_insert((0, number)).0 += 1;
+        }
+    }
+
+    /// Where a second record begins on the same line.
+    #[inline]
+    fn second_record(&self, found: &Prefixed<'_>) -> Option<(usize, i64)> {
+        let first = memchr(b'[', found.text)?;
+        let (at, time) = inner_stamp(found.text, first)?;
+        let together = match found.time {
+            Some(Time::Kernel(own)) => time >= own && time - own < TOGETHER,
+            Some(_) => false,
+            None => true,
+        };
+        (together && at > 0).then_some((at, time))
+    }
+
+    fn record(&mut self, number: u64, host_ns: Option<i64>, found: &Prefixed<'_>, indent: usize) {
+        let mut stamp = Stamp { line: number, time_ns: None, host_ns, level: found.level, caller: found.caller };
+        if found.foreign {
+            stamp.time_ns = self.foreign(found.time);
+            self.boots.other(stamp, found.text);
+            return;
+        }
+        let Some(time) = found.time else {
+            self.unprefixed(stamp, found);
+            return;
+        };
+        stamp.time_ns = self.time(time, number);
+        self.indent = indent;
+        self.before = stamp;
+        if found.text.first() == Some(&b' ') || !found.text.contains(&b'\\') {
+            self.boots.kernel(stamp, found.text);
+        } else {
+            let mut unescaped = std::mem::take(&mut self.unescaped);
+            self.boots.kernel(stamp, unescape(found.text, &mut unescaped));
+            self.unescaped = unescaped;
+        }
+    }
+
+    /// A line of another process, with a date.
+    fn foreign(&self, time: Option<Time>) -> Option<i64> {
+        match (self.goes, time) {
+            (Some(Goes::Date), Some(Time::Date(time, _))) => Some(time),
+            _ => None,
+        }
+    }
+
+    /// The time of a line by the clock that the log goes by.
+    #[inline]
+    fn time(&mut self, time: Time, number: u64) -> Option<i64> {
+        if let (Some(Goes::Kernel), Time::Kernel(time)) = (self.goes, time) {
+            return Some(time);
+        }
+        let goes = *self.goes.get_or_insert_with(|| match time {
+            Time::Kernel(_) => Goes::Kernel,
+            Time::Date(..) => Goes::Date,
+            Time::Minute(_) | Time::Since(_) => Goes::Since,
+        });
+        match (goes, time) {
+            (Goes::Kernel, Time::Kernel(time)) => {
+                self.boots.clock(Clock::Printk, 0);
+                Some(time)
+            }
+            (Goes::Date, Time::Date(time, step)) => {
+                self.boots.clock(Clock::Realtime, step);
+                Some(time)
+            }
+            (Goes::Since, Time::Since(since)) => {
+                self.boots.clock(Clock::Printk, 0);
+                self.since = self.since.saturating_add(since);
+                Some(self.since)
+            }
+            (Goes::Since, Time::Minute(minute)) => {
+                self.boots.clock(Clock::Printk, 0);
+                match self.minute {
+                    None => self.minute = Some(minute),
+                    Some(first) => {
+                        self.minutes_lost.get_or_insert((0, number)).0 += 1;
+                        self.since = self.since.max(minute.saturating_sub(first));
+                    }
+                }
+                Some(self.since)
+            }
+            (Goes::Host, _) => None,
+            _ => {
+                self.contradicting.get_or_insert((0, number)).0 += 1;
+                None
+            }
+        }
+    }
+
+    /// A line without a stamp: more of the message before it, a line of user land, or a log without stamps.
+    fn unprefixed(&mut self, mut stamp: Stamp, found: &Prefixed<'_>) {
+        if self.goes == Some(Goes::Host) {
+            stamp.time_ns = stamp.host_ns;
+            self.either(stamp, found.text);
+        } else if self.goes.is_none() {
+            self.either(stamp, found.text);
+        } else if self.indent >= 8 && found.text.len() > self.indent && blank(&found.text[..self.indent]) {
+            // dmesg writes the further lines of a message below its first.
+            let more = Stamp { line: stamp.line, host_ns: stamp.host_ns, ..self.before };
+            self.boots.kernel(more, &found.text[self.indent..]);
+        } else {
+            if !self.console && !found.text.is_empty() {
+                self.unstamped.get_or_insert((0, stamp.line)).0 += 1;
+            }
+            if found.level.is_some() {
+                self.boots.kernel(stamp, found.text);
+            } else {
+                self.boots.other(stamp, found.text);
+            }
+        }
+    }
+
+    /// Where no line has a stamp nobody can tell the kernel's from others, but for what boot loaders say.
+    fn either(&mut self, stamp: Stamp, text: &[u8]) {
+        if super::loader::sign(text).is_some() || (self.boots.lines() == 0 && !self.starts(text)) {
+            self.boots.other(stamp, text);
+        } else {
+            self.boots.kernel(stamp, text);
+        }
+    }
+
+    /// Before the kernel's first line a console shows firmware and loader; elsewhere every line is the kernel's.
+    fn starts(&self, text: &[u8]) -> bool {
+        !self.console || text.starts_with(b"Linux version ") || text.starts_with(b"Booting Linux")
+    }
+
+    /// Every boot.
+    ///
+    /// # Errors
+    ///
+    /// [`FormatError::NotThis`] when no line is one of a kernel.
+    pub fn finish(
+        mut self,
+        title: &'static str,
+        lines: Vec<crate::evidence::Problem>,
+    ) -> Result<Vec<Evidence>, FormatError> {
+        if self.boots.lines() == 0 || (self.goes.is_none() && self.boots.understood() == 0) {
+            let what = "no line has a stamp of the kernel, and none is a message known from boots".to_owned();
+            return Err(FormatError::NotThis { format: title, what });
+        }
+        let goes = self.goes;
+        let counts = [
+            (self.torn, ProblemKind::Torn, "lines hold several records, because somebody cut into them; taken apart"),
+            (self.unstamped, ProblemKind::Untimed, "lines have no stamp"),
+            (self.contradicting, ProblemKind::Contradiction, "lines have a stamp of another kind, which was not used"),
+            (
+                self.minutes_lost,
+                ProblemKind::Untimed,
+                "lines tell only the minute: what follows them may be up to a minute later",
+            ),
+        ];
+        for (count, kind, what) in counts {
+            if let Some((count, line)) = count {
+                self.boots.now().problem(kind, Some(line), format!("{count} {what}"));
+            }
+        }
+        let mut boots = self.boots.finish(lines);
+        for boot in &mut boots {
+            match goes {
+                None => boot.problem(ProblemKind::Untimed, None, "no line has a stamp: only their order is known"),
+                Some(Goes::Since) => {
+                    let detail = "each line tells only its distance to the one before: times count from the first line";
+                    boot.problem(ProblemKind::Untimed, None, detail);
+                }
+                _ => {}
+            }
+        }
+        Ok(boots)
+    }
+}
+
+fn blank(bytes: &[u8]) -> bool {
+    bytes.iter().all(|&byte| byte == b' ')
+}
+
+/// `\xNN`, as dmesg writes what a terminal might not show: put back where it makes UTF-8, left where it is a control.
+pub fn unescape<'a>(text: &'a [u8], into: &'a mut Vec<u8>) -> &'a [u8] {
+    into.clear();
+    let mut at = 0;
+    let mut changed = false;
+    while let Some(&byte) = text.get(at) {
+        let escape = text.get(at..at + 4).filter(|four| four.starts_with(b"\\x"));
+        let value = escape.and_then(|four| u8::from_str_radix(std::str::from_utf8(&four[2..]).ok()?, 16).ok());
+        match value {
+            Some(value) if value >= 0x80 => {
+                into.push(value);
+                changed = true;
+                at += 4;
+            }
+            _ => {
+                into.push(byte);
+                at += 1;
+            }
+        }
+    }
+    if changed && std::str::from_utf8(into).is_ok() {
+        into
+    } else {
+        text
+    }
+}
+
+/// Reads a log of text to its end.
+///
+/// # Errors
+///
+/// [`FormatError`] when it cannot be read, or no line is one of a kernel.
+pub fn read(
+    (format, title): (&'static str, &'static str),
+    part: &str,
+    console: bool,
+    input: &mut dyn BufRead,
+) -> Result<Vec<Evidence>, FormatError> {
+    let mut text = Text::new(format, part, console);
+    let mut lines = Lines::new(input);
+    while let Some(line) = lines.next_line()? {
+        text.line(line.number, None, line.bytes);
+    }
+    let problems = lines.problems();
+    text.finish(title, problems)
+}
