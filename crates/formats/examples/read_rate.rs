@@ -14,7 +14,9 @@ const USER_HZ: f64 = 100.0;
 fn cpu_seconds() -> f64 {
     // The scheduler's own figure is in nanoseconds; where the kernel has none, ticks serve.
     if let Ok(text) = std::fs::read_to_string("/proc/self/schedstat") {
-        if let Some(ns) = text.split_whitespace().next().and_then(|word| word.parse::<f64>().ok()).filter(|&ns| ns > 0.0) {
+        if let Some(ns) =
+            text.split_whitespace().next().and_then(|word| word.parse::<f64>().ok()).filter(|&ns| ns > 0.0)
+        {
             return ns / 1e9;
         }
     }

@@ -215,9 +215,25 @@ pub struct Mark {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Log {
     text: String,
-    ends: Vec<usize>,
-    stamps: Vec<Stamp>,
+    rows: Vec<Row>,
+    /// Only where a line has one.
+    hosts: Vec<i64>,
 }
+
+/// A line beside its text, packed: most of the memory that reading a log takes is this.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Row {
+    end: usize,
+    time_ns: i64,
+    line: u32,
+    who: u32,
+    level: u8,
+    caller: u8,
+}
+
+/// What stands for no time, and for no level.
+const NO_TIME: i64 = i64::MIN;
+const NO_LEVEL: u8 = u8::MAX;
 
 /// What is known of a line beside its text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -256,25 +272,54 @@ impl Log {
                 true
             }
         };
-        self.ends.push(self.text.len());
-        self.stamps.push(stamp);
+        if stamp.host_ns.is_some() && self.hosts.is_empty() {
+            self.hosts.resize(self.rows.len(), NO_TIME);
+        }
+        if stamp.host_ns.is_some() || !self.hosts.is_empty() {
+            self.hosts.push(stamp.host_ns.unwrap_or(NO_TIME));
+        }
+        let (caller, who) = match stamp.caller {
+            None => (0, 0),
+            Some(Caller::Task(task)) => (1, task),
+            Some(Caller::Cpu(cpu)) => (2, cpu),
+        };
+        self.rows.push(Row {
+            end: self.text.len(),
+            time_ns: stamp.time_ns.unwrap_or(NO_TIME),
+            line: u32::try_from(stamp.line).unwrap_or(u32::MAX),
+            who,
+            level: stamp.level.unwrap_or(NO_LEVEL),
+            caller,
+        });
         replaced
     }
 
     /// How many lines there are.
     pub fn len(&self) -> usize {
-        self.ends.len()
+        self.rows.len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
+        self.rows.is_empty()
     }
 
     /// One line.
     pub fn get(&self, index: usize) -> Option<(Stamp, &str)> {
-        let start = index.checked_sub(1).map_or(0, |before| self.ends.get(before).copied().unwrap_or(0));
-        Some((*self.stamps.get(index)?, self.text.get(start..*self.ends.get(index)?)?))
+        let row = self.rows.get(index)?;
+        let start = index.checked_sub(1).and_then(|before| self.rows.get(before)).map_or(0, |before| before.end);
+        let stamp = Stamp {
+            line: u64::from(row.line),
+            time_ns: Some(row.time_ns).filter(|&time| time != NO_TIME),
+            host_ns: self.hosts.get(index).copied().filter(|&host| host != NO_TIME),
+            level: Some(row.level).filter(|&level| level != NO_LEVEL),
+            caller: match row.caller {
+                1 => Some(Caller::Task(row.who)),
+                2 => Some(Caller::Cpu(row.who)),
+                _ => None,
+            },
+        };
+        Some((stamp, self.text.get(start..row.end)?))
     }
 
     /// All lines in order.

@@ -3,7 +3,18 @@
 use crate::format::Format;
 
 mod collector;
+mod grab_boot_data;
+mod lava;
+mod pm_graph;
 mod snapshot;
+mod yaml;
 
 /// The readers of this family.
-pub static FORMATS: &[&dyn Format] = &[&collector::CollectorManifest, &snapshot::SystemSnapshot];
+pub static FORMATS: &[&dyn Format] = &[
+    &collector::CollectorManifest,
+    &snapshot::SystemSnapshot,
+    &pm_graph::PmGraph,
+    &pm_graph::PmGraphResult,
+    &grab_boot_data::GrabBootData,
+    &lava::Lava,
+];

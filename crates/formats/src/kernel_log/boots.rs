@@ -2,13 +2,15 @@
 
 use super::loader::{sign, Sign};
 use super::messages::Interpreter;
-use crate::evidence::{Clock, Evidence, Mark, Name, Problem, ProblemKind, Span, SpanKind, Stamp};
+use crate::evidence::{Clock, Evidence, Grade, Mark, Name, Problem, ProblemKind, Span, SpanKind, Stamp};
 use memchr::memmem;
 
 /// A console replays the log right after it was enabled: within so many lines.
 const REPLAY_WITHIN: u64 = 16;
 /// So many lines of equal stamps are looked through for a line that may be there already.
 const SAME_STAMP: usize = 4096;
+/// A line that comes so much later than others do had waited.
+const WAITED: i64 = 20_000_000;
 /// `Linux version` is among the first lines, or the beginning is missing.
 const FIRST_LINES: u64 = 8;
 
@@ -46,8 +48,10 @@ pub struct Boots {
     first_kernel: Option<Stamp>,
     host_marks: Vec<(&'static str, i64, String)>,
     least_delay: Option<i64>,
-    first_host: Option<i64>,
+    first_delay: Option<(i64, i64)>,
+    later: Vec<Problem>,
     understood_before: u64,
+    by_sequence: bool,
 }
 
 impl Boots {
@@ -72,9 +76,16 @@ impl Boots {
             first_kernel: None,
             host_marks: Vec::new(),
             least_delay: None,
-            first_host: None,
+            first_delay: None,
+            later: Vec::new(),
             understood_before: 0,
+            by_sequence: false,
         }
+    }
+
+    /// The records are numbered, and tell themselves what is missing before them.
+    pub fn by_sequence(&mut self) {
+        self.by_sequence = true;
     }
 
     /// The evidence of the present boot.
@@ -188,9 +199,6 @@ impl Boots {
     }
 
     fn store(&mut self, stamp: Stamp, text: &[u8]) {
-        if let (None, Some(host)) = (self.first_host, stamp.host_ns) {
-            self.first_host = Some(host);
-        }
         if self.now.log.push(stamp, text) {
             self.replaced.get_or_insert((0, stamp.line)).0 += 1;
         }
@@ -274,17 +282,18 @@ impl Boots {
     fn received(&mut self, stamp: &Stamp, time: i64, host: i64) {
         let delay = host.saturating_sub(time);
         self.least_delay = Some(self.least_delay.map_or(delay, |least| least.min(delay)));
+        let (first_host, first_delay) = *self.first_delay.get_or_insert((host, delay));
         let Some((enabled, lines)) = self.backlog.take_if(|(enabled, _)| enabled.line < stamp.line) else { return };
-        let (Some(from), Some(host_then), Some(first)) = (enabled.time_ns, enabled.host_ns, self.first_host) else {
-            return;
-        };
-        let (stood, flushed) = (time.saturating_sub(from), host_then.saturating_sub(first));
-        // While the console prints what has piled up the kernel waits: its next line comes that much later.
-        if stood >= 1_000_000 && stood.saturating_mul(2) >= flushed {
-            let mut span = Span::new(SpanKind::Console, "lines that had piled up").between(from, time);
-            span.reason = Name::Borrowed("the kernel's next line comes as late as the host needed to receive them");
-            span.attributes.push((Name::Borrowed("lines"), lines.to_string()));
-            span.attributes.push((Name::Borrowed("host_us"), (flushed / 1000).to_string()));
+        let (Some(from), Some(host_then)) = (enabled.time_ns, enabled.host_ns) else { return };
+        // The first line had waited for the console, and while it and all others were printed, the kernel stood still.
+        let (waited, flushed) = (first_delay.saturating_sub(delay), host_then.saturating_sub(first_host));
+        let stood = time.saturating_sub(from);
+        if waited >= WAITED && flushed > 0 && stood >= flushed {
+            let mut span =
+                Span::new(SpanKind::Console, "lines that had piled up").between(from, from.saturating_add(flushed));
+            span.grade = Grade::Bounded;
+            span.reason = Name::Borrowed("as long as the host needed to receive them, without the last");
+            span.attributes.push((Name::Borrowed("lines"), lines.saturating_add(1).to_string()));
             self.now.spans.push(span);
         }
     }
@@ -322,7 +331,7 @@ impl Boots {
         self.replaced = None;
         self.first_kernel = None;
         self.least_delay = None;
-        self.first_host = None;
+        self.first_delay = None;
     }
 
     /// Brings the marks that only the host's clock has onto the evidence's clock: by the line that came with least delay.
@@ -341,7 +350,7 @@ impl Boots {
     }
 
     fn problems(&self, boot: &mut Evidence) {
-        if let Some(first) = self.first_kernel {
+        if let Some(first) = self.first_kernel.filter(|_| !self.by_sequence) {
             if self.version_at.is_none_or(|at| at > FIRST_LINES) {
                 let detail = match first.time_ns {
                     Some(_) if boot.clock == Clock::Realtime => "its first line is not the kernel's first".to_owned(),
@@ -373,11 +382,16 @@ impl Boots {
         }
     }
 
+    /// Notes a problem of whichever boot has this line.
+    pub fn note(&mut self, kind: ProblemKind, line: u64, detail: impl Into<String>) {
+        self.later.push(Problem { kind, detail: detail.into(), line: Some(line), lost: None });
+    }
+
     /// Every boot, with the problems of the lines given to that in which they lie.
     pub fn finish(mut self, problems: Vec<Problem>) -> Vec<Evidence> {
         let next = Evidence::default();
         self.close(next);
-        for problem in problems {
+        for problem in self.later.drain(..).chain(problems) {
             let line = problem.line.unwrap_or(u64::MAX);
             let of = self.done.iter().rposition(|boot| boot.first_line <= line).unwrap_or(0);
             if let Some(boot) = self.done.get_mut(of) {

@@ -17,15 +17,6 @@ pub fn number(bytes: &[u8]) -> Option<(i64, &[u8])> {
     Some((value, &bytes[at..]))
 }
 
-/// The same with a sign.
-pub fn signed(bytes: &[u8]) -> Option<(i64, &[u8])> {
-    match bytes.split_first() {
-        Some((b'-', rest)) => number(rest).map(|(value, rest)| (-value, rest)),
-        Some((b'+', rest)) => number(rest),
-        _ => number(bytes),
-    }
-}
-
 /// `SECONDS.FRACTION` in nanoseconds, with one to nine digits after the point (`,` serves as one), and what comes after.
 pub fn seconds(bytes: &[u8]) -> Option<(i64, &[u8])> {
     let (whole, rest) = number(bytes)?;
@@ -58,7 +49,31 @@ pub fn split<'a>(bytes: &'a [u8], separator: &[u8]) -> Option<(&'a [u8], &'a [u8
 
 /// As text; what is not UTF-8 is replaced.
 pub fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text.to_owned(),
+        Err(_) => String::from_utf8_lossy(bytes).into_owned(),
+    }
+}
+
+/// What stands before ` returned VALUE after N usecs`, the value and N: read from the end, because a name may hold anything.
+#[inline]
+pub fn returned(line: &[u8]) -> Option<(&[u8], i64, i64)> {
+    let line = line.trim_ascii_end();
+    let line = line.strip_suffix(b" usecs").or_else(|| line.strip_suffix(b" usec"))?;
+    let (line, us) = last_number(line)?;
+    let (line, value) = last_number(line.strip_suffix(b" after ")?)?;
+    let (line, value) = match line.strip_suffix(b"-") {
+        Some(line) => (line, -value),
+        None => (line, value),
+    };
+    Some((line.strip_suffix(b" returned ")?, value, us))
+}
+
+fn last_number(line: &[u8]) -> Option<(&[u8], i64)> {
+    let digits = line.iter().rev().take(19).take_while(|byte| byte.is_ascii_digit()).count();
+    let at = line.len() - digits;
+    let (value, _) = number(&line[at..])?;
+    Some((&line[..at], value))
 }
 
 #[cfg(test)]

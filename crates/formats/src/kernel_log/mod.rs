@@ -6,14 +6,19 @@
 use crate::format::Format;
 
 pub mod boots;
-mod bytes;
-mod dates;
+pub mod bytes;
+pub mod dates;
+mod dmesg_json;
+mod grabserial;
+pub mod json;
+mod kmsg;
 mod loader;
 pub mod messages;
-mod prefix;
+pub mod prefix;
 mod printk;
 mod serial;
 pub mod text;
 
 /// The readers of this family.
-pub static FORMATS: &[&dyn Format] = &[&serial::Serial, &printk::Printk];
+pub static FORMATS: &[&dyn Format] =
+    &[&kmsg::Kmsg, &dmesg_json::DmesgJson, &grabserial::Grabserial, &serial::Serial, &printk::Printk];

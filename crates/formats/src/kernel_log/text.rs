@@ -5,7 +5,7 @@ use super::prefix::{inner_stamp, parse, Prefixed, Time};
 use crate::evidence::{Clock, Evidence, ProblemKind, Stamp};
 use crate::lines::Lines;
 use crate::FormatError;
-use memchr::memchr;
+use memchr::{memchr, memchr2};
 use std::io::BufRead;
 
 /// Two records on one line are not further apart than this.
@@ -74,16 +74,18 @@ impl Text {
         let mut pieces = 0;
         loop {
             let found = parse(line);
+            // Neither a second stamp nor an escape: that is nearly every line.
+            let odd = memchr2(b'[', b'\\', found.text);
             let skipped = line.len() - found.text.len();
-            let Some((at, _)) = self.second_record(&found) else {
-                self.record(number, host_ns, &found, skipped);
+            let Some((at, _)) = odd.and_then(|from| self.second_record(&found, from)) else {
+                self.record(number, host_ns, &found, skipped, odd.is_some());
                 break;
             };
             pieces += 1;
             let text = found.text[..at].trim_ascii_end();
             let next = skipped + at;
             if !text.is_empty() {
-                self.record(number, host_ns, &Prefixed { text, ..found }, skipped);
+                self.record(number, host_ns, &Prefixed { text, ..found }, skipped, true);
             }
             line = &line[next..];
         }
@@ -94,9 +96,8 @@ impl Text {
 
     /// Where a second record begins on the same line.
     #[inline]
-    fn second_record(&self, found: &Prefixed<'_>) -> Option<(usize, i64)> {
-        let first = memchr(b'[', found.text)?;
-        let (at, time) = inner_stamp(found.text, first)?;
+    fn second_record(&self, found: &Prefixed<'_>, from: usize) -> Option<(usize, i64)> {
+        let (at, time) = inner_stamp(found.text, from)?;
         let together = match found.time {
             Some(Time::Kernel(own)) => time >= own && time - own < TOGETHER,
             Some(_) => false,
@@ -105,7 +106,7 @@ impl Text {
         (together && at > 0).then_some((at, time))
     }
 
-    fn record(&mut self, number: u64, host_ns: Option<i64>, found: &Prefixed<'_>, indent: usize) {
+    fn record(&mut self, number: u64, host_ns: Option<i64>, found: &Prefixed<'_>, indent: usize, odd: bool) {
         let mut stamp = Stamp { line: number, time_ns: None, host_ns, level: found.level, caller: found.caller };
         if found.foreign {
             stamp.time_ns = self.foreign(found.time);
@@ -119,7 +120,7 @@ impl Text {
         stamp.time_ns = self.time(time, number);
         self.indent = indent;
         self.before = stamp;
-        if found.text.first() == Some(&b' ') || !found.text.contains(&b'\\') {
+        if !odd || memchr(b'\\', found.text).is_none() {
             self.boots.kernel(stamp, found.text);
         } else {
             let mut unescaped = std::mem::take(&mut self.unescaped);
@@ -182,7 +183,10 @@ impl Text {
 
     /// A line without a stamp: more of the message before it, a line of user land, or a log without stamps.
     fn unprefixed(&mut self, mut stamp: Stamp, found: &Prefixed<'_>) {
-        if self.goes == Some(Goes::Host) {
+        if found.text.starts_with(b"** ") {
+            // The console itself says, without a stamp, what it dropped.
+            self.boots.kernel(stamp, found.text);
+        } else if self.goes == Some(Goes::Host) {
             stamp.time_ns = stamp.host_ns;
             self.either(stamp, found.text);
         } else if self.goes.is_none() {
@@ -244,7 +248,7 @@ impl Text {
         ];
         for (count, kind, what) in counts {
             if let Some((count, line)) = count {
-                self.boots.now().problem(kind, Some(line), format!("{count} {what}"));
+                self.boots.note(kind, line, format!("{count} {what}"));
             }
         }
         let mut boots = self.boots.finish(lines);

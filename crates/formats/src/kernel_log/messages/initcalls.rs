@@ -3,7 +3,7 @@
 use super::pairs::end;
 use super::{asynchronous, Interpreter};
 use crate::evidence::{Caller, Evidence, Name, Problem, ProblemKind, Span, SpanKind, Stamp};
-use crate::kernel_log::bytes::{number, signed, split, text, unpadded};
+use crate::kernel_log::bytes::{self, number, split, text, unpadded};
 use memchr::{memchr, memmem, memrchr};
 
 /// What is known about initcalls beside the open ones.
@@ -85,22 +85,18 @@ pub fn returned(all: &mut Interpreter, stamp: &Stamp, line: &[u8], evidence: &mu
         if !all.initcalls.blacklisted.is_empty() {
             all.initcalls.blacklisted.push(' ');
         }
-        all.initcalls.blacklisted.push_str(&text(name));
+        all.initcalls.blacklisted.push_str(&parts(name).0);
         return true;
     }
-    let Some(at) = memmem::rfind(rest, b" returned ") else { return false };
-    let (symbol, rest) = (&rest[..at], &rest[at + b" returned ".len()..]);
-    if let Some(warning) = rest.strip_prefix(b"with ") {
-        return warned(all, symbol, warning, evidence);
-    }
-    if let Some((cookie, function)) = asynchronous::cookie(symbol) {
+    let Some((symbol, value, us)) = bytes::returned(rest) else {
+        let Some(at) = memmem::rfind(rest, b" returned ") else { return false };
+        let (symbol, rest) = (&rest[..at], &rest[at + b" returned ".len()..]);
+        if let Some(warning) = rest.strip_prefix(b"with ") {
+            return warned(all, symbol, warning, evidence);
+        }
+        let Some((cookie, function)) = asynchronous::cookie(symbol) else { return false };
         return asynchronous::returned(all, stamp, (symbol, cookie, function), rest, evidence);
-    }
-    let Some((value, rest)) = signed(rest) else { return false };
-    let Some((us, rest)) = rest.strip_prefix(b" after ").and_then(number) else { return false };
-    if !rest.starts_with(b" usec") {
-        return false;
-    }
+    };
     let task = task(stamp);
     let closed = all.pairs.close(SpanKind::Initcall, symbol, task);
     if closed.is_none() {
@@ -113,7 +109,7 @@ pub fn returned(all: &mut Interpreter, stamp: &Stamp, line: &[u8], evidence: &mu
         span
     };
     let number = end(closed, lone, (stamp.time_ns, us.saturating_mul(1000)), &mut all.trust, evidence);
-    if let Some(span) = evidence.spans.get_mut(number) {
+    if let Some(span) = evidence.spans.get_mut(number).filter(|_| value != 0) {
         span.attributes.push((Name::Borrowed("returned"), value.to_string()));
     }
     all.initcalls.last = Some(number);

@@ -32,7 +32,7 @@ use pairs::Pairs;
 /// assert_eq!(evidence.spans[0].duration_ns, Some(3_098_000));
 /// assert_eq!(evidence.spans[0].grade.name(), "exact");
 /// ```
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Interpreter {
     pairs: Pairs,
     initcalls: initcalls::Initcalls,
@@ -43,6 +43,26 @@ pub struct Interpreter {
     torn: Option<(u64, u64, String)>,
     dropped: Option<(u64, u64)>,
     understood: u64,
+    put_off: memmem::Finder<'static>,
+    call: memmem::Finder<'static>,
+}
+
+impl Default for Interpreter {
+    fn default() -> Self {
+        Self {
+            pairs: Pairs::default(),
+            initcalls: initcalls::Initcalls::default(),
+            probes: probes::Probes::default(),
+            marks: marks::Marks::default(),
+            warnings: warnings::Warnings::default(),
+            trust: trust::Trust::default(),
+            torn: None,
+            dropped: None,
+            understood: 0,
+            put_off: memmem::Finder::new(b"deferred probe "),
+            call: memmem::Finder::new(b"call"),
+        }
+    }
 }
 
 impl Interpreter {
@@ -91,11 +111,11 @@ impl Interpreter {
         if self.marks.line(stamp, text, evidence) {
             return true;
         }
-        if memmem::find(text, b"deferred probe ").is_some() && probes::pending(self, stamp, text, evidence) {
+        if self.put_off.find(text).is_some() && probes::pending(self, stamp, text, evidence) {
             return true;
         }
         // Another processor may have cut into a line: what belongs to initcalls then stands within it.
-        if let Some(at) = memmem::find(text, b"call").filter(|&at| at > 0) {
+        if let Some(at) = self.call.find(text).filter(|&at| at > 0) {
             for (word, back) in [(&b"calling  "[..], 0), (b"initcall ", 4)] {
                 let Some(start) = at.checked_sub(back).filter(|&start| start > 0) else { continue };
                 let inner = &text[start..];

@@ -13,7 +13,8 @@ struct Open {
     key: Vec<u8>,
     task: i64,
     span: usize,
-    moved: bool,
+    /// How many initcalls had begun, this one among them.
+    begun: u64,
     line: u64,
 }
 
@@ -22,6 +23,7 @@ struct Open {
 pub struct Pairs {
     open: Vec<Open>,
     spare: Vec<Vec<u8>>,
+    begun: u64,
     lost: Vec<(usize, u64)>,
 }
 
@@ -34,12 +36,7 @@ pub struct Closed {
 impl Pairs {
     /// Opens a call as the next span of the evidence.
     pub fn open(&mut self, mut span: Span, key: &[u8], task: i64, line: u64, evidence: &mut Evidence) {
-        if span.kind == SpanKind::Initcall {
-            // The kernel keeps one start for all initcalls: the next one moves it.
-            for open in self.open.iter_mut().filter(|open| open.kind == SpanKind::Initcall) {
-                open.moved = true;
-            }
-        }
+        self.begun += u64::from(span.kind == SpanKind::Initcall);
         span.parent = self.innermost(task);
         if self.open.len() >= OPEN {
             let given_up = self.open.remove(0);
@@ -50,7 +47,7 @@ impl Pairs {
         kept.clear();
         kept.extend_from_slice(key);
         let number = evidence.spans.len();
-        self.open.push(Open { kind: span.kind, key: kept, task, span: number, moved: false, line });
+        self.open.push(Open { kind: span.kind, key: kept, task, span: number, begun: self.begun, line });
         evidence.spans.push(span);
     }
 
@@ -61,7 +58,9 @@ impl Pairs {
         let at = of_task.or_else(|| self.open.iter().rposition(same))?;
         let open = self.open.remove(at);
         self.spare.push(open.key);
-        Some(Closed { span: open.span, moved: open.moved })
+        // The kernel keeps one start for all initcalls: the next one moves it.
+        let moved = kind == SpanKind::Initcall && self.begun > open.begun;
+        Some(Closed { span: open.span, moved })
     }
 
     /// The innermost open call of a task.

@@ -4,8 +4,7 @@ use super::initcalls::{task, track};
 use super::pairs::end;
 use super::Interpreter;
 use crate::evidence::{Evidence, Link, Name, Span, SpanKind, Stamp};
-use crate::kernel_log::bytes::{number, signed, split, text};
-use memchr::memmem;
+use crate::kernel_log::bytes::{self, split, text};
 use std::collections::BTreeMap;
 
 /// `EPROBE_DEFER`; some versions of the kernel print it without its sign.
@@ -23,19 +22,16 @@ pub struct Probes {
 /// Reads a `probe of ` line; no, if it is torn.
 pub fn returned(all: &mut Interpreter, stamp: &Stamp, line: &[u8], evidence: &mut Evidence) -> bool {
     let rest = &line[b"probe of ".len()..];
-    // A device's name may hold anything: the last `returned` counts.
-    let Some(at) = memmem::rfind(rest, b" returned ") else { return false };
-    let device = &rest[..at];
-    let Some((value, rest)) = signed(&rest[at + b" returned ".len()..]) else { return false };
-    let Some((us, rest)) = rest.strip_prefix(b" after ").and_then(number) else { return false };
-    if !rest.starts_with(b" usec") || device.is_empty() {
+    let Some((device, value, us)) = bytes::returned(rest).filter(|(device, ..)| !device.is_empty()) else {
         return false;
-    }
+    };
     let length = us.saturating_mul(1000);
     let task = task(stamp);
     let mut span = Span::new(SpanKind::Probe, text(device));
     span.track = task.map_or(Name::Borrowed(""), track);
-    span.attributes.push((Name::Borrowed("returned"), value.to_string()));
+    if value != 0 {
+        span.attributes.push((Name::Borrowed("returned"), value.to_string()));
+    }
     let deferred = value.abs() == DEFER;
     if deferred && !all.probes.tries.contains_key(&span.name) {
         all.probes.tries.insert(span.name.clone(), 0);

@@ -2,17 +2,18 @@
 
 /// The ticks of kernels with 100, 250 and 1000 Hz.
 const TICKS: [i64; 3] = [10_000_000, 4_000_000, 1_000_000];
-/// So many different instants on the tick are no accident.
+/// So many instants on the tick, each within a few ticks of the one before, are no accident.
 const ENOUGH: u32 = 4;
+const FEW: i64 = 2;
 
 /// Follows the stamps of a boot.
 #[derive(Debug, Default)]
 pub struct Steps {
     last: i64,
     until: [i64; 3],
-    instants: [u32; 3],
-    left: bool,
+    near: [u32; 3],
     ended: [bool; 3],
+    left: bool,
 }
 
 impl Steps {
@@ -22,13 +23,14 @@ impl Steps {
         if self.left || time == self.last {
             return;
         }
+        let gap = time.saturating_sub(self.last).saturating_abs();
         self.last = time;
         for tick in 0..TICKS.len() {
             if self.ended[tick] {
                 continue;
             }
             if time % TICKS[tick] == 0 {
-                self.instants[tick] += 1;
+                self.near[tick] = self.near[tick].saturating_add(u32::from(gap <= FEW * TICKS[tick]));
                 self.until[tick] = time;
             } else {
                 self.ended[tick] = true;
@@ -39,7 +41,7 @@ impl Steps {
 
     /// The step of the clock at its beginning, and how long it lasted.
     pub fn found(&self) -> Option<(i64, i64)> {
-        let tick = self.instants.iter().position(|&instants| instants >= ENOUGH)?;
+        let tick = self.near.iter().position(|&near| near >= ENOUGH)?;
         Some((TICKS[tick], self.until[tick]))
     }
 }

@@ -1,0 +1,215 @@
+//! What `grabserial` writes: each line of a console with the host's time in front of it.
+
+use super::bytes::seconds;
+use super::dates::clock;
+use super::prefix::{parse, Time};
+use super::text::Text;
+use crate::evidence::{Evidence, ProblemKind};
+use crate::format::{Format, Head, Input, Likelihood};
+use crate::lines::Lines;
+use crate::FormatError;
+
+/// The reader.
+pub struct Grabserial;
+
+/// So much is read ahead to see whether the kernel's lines have stamps of their own.
+const AHEAD: usize = 4 << 20;
+const DAY: i64 = 86_400_000_000_000;
+const HALF_DAY: i64 = DAY / 2;
+
+/// The host's time of a line: since the base, or of the day.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Host {
+    Elapsed(i64),
+    OfDay(i64),
+}
+
+/// What stands before a line: the time, whether it is surely of grabserial, and the line.
+fn prefix(line: &[u8]) -> Option<(Host, bool, &[u8])> {
+    // A label may come first; it is one word.
+    let open = line.iter().take(40).position(|&byte| byte == b'[')?;
+    let label = &line[..open];
+    if !label.is_empty() && (label.trim_ascii_end().contains(&b' ') || !label.ends_with(b" ")) {
+        return None;
+    }
+    let inside = &line[open + 1..];
+    let (of_day, rest) = match clock(inside) {
+        Some((time, rest)) => (Some(time), rest),
+        None => (None, inside),
+    };
+    let mut numbers = [0_i64; 2];
+    let mut count = 0;
+    let mut rest = if of_day.is_some() { rest.strip_prefix(b" ").unwrap_or(rest) } else { rest };
+    while count < 2 {
+        let (negative, digits) = match rest.strip_prefix(b"-") {
+            Some(digits) => (true, digits),
+            None => (false, rest),
+        };
+        let Some((value, after)) = seconds(digits) else { break };
+        numbers[count] = if negative { -value } else { value };
+        count += 1;
+        rest = after.strip_prefix(b" ").unwrap_or(after);
+    }
+    let rest = rest.strip_prefix(b"]")?;
+    let rest = rest.strip_prefix(b" ").unwrap_or(rest);
+    match (of_day, count) {
+        (Some(_), 2) => Some((Host::Elapsed(numbers[0]), true, rest)),
+        (Some(time), 0 | 1) => Some((Host::OfDay(time), true, rest)),
+        (None, 2) => Some((Host::Elapsed(numbers[0]), true, rest)),
+        (None, 1) if inside.first().is_some_and(|byte| byte.is_ascii_digit() || *byte == b'-') => {
+            Some((Host::Elapsed(numbers[0]), false, rest))
+        }
+        _ => None,
+    }
+}
+
+/// Makes one clock of the host's times.
+#[derive(Debug, Default)]
+struct Clock {
+    last: Option<i64>,
+    base: i64,
+    first_of_day: Option<i64>,
+    reset: Option<(u64, u64)>,
+}
+
+impl Clock {
+    fn at(&mut self, host: Host, number: u64) -> i64 {
+        let time = match host {
+            Host::Elapsed(time) => time,
+            Host::OfDay(time) => {
+                let first = *self.first_of_day.get_or_insert(time);
+                time.saturating_sub(first)
+            }
+        };
+        let mut now = time.saturating_add(self.base);
+        if let Some(last) = self.last.filter(|&last| now < last) {
+            if matches!(host, Host::OfDay(_)) && last - now > HALF_DAY {
+                self.base = self.base.saturating_add(DAY);
+            } else {
+                // A new base (`-m`) is the time of the line before, and the times go on from there.
+                self.reset.get_or_insert((0, number)).0 += 1;
+                self.base = last;
+                if matches!(host, Host::OfDay(_)) {
+                    self.base = last.saturating_sub(time);
+                }
+            }
+            now = time.saturating_add(self.base);
+        }
+        self.last = Some(now);
+        now
+    }
+}
+
+impl Format for Grabserial {
+    fn name(&self) -> &'static str {
+        "grabserial"
+    }
+
+    fn title(&self) -> &'static str {
+        "a capture of grabserial"
+    }
+
+    fn likelihood(&self, head: &Head<'_>) -> Likelihood {
+        let (mut lines, mut sure, mut nested) = (0, 0, 0);
+        for line in head.bytes.split(|&byte| byte == b'\n').take(200) {
+            let line = line.trim_ascii_end();
+            if line.is_empty() {
+                continue;
+            }
+            lines += 1;
+            if let Some((_, certain, rest)) = prefix(line) {
+                sure += usize::from(certain);
+                let kernel = matches!(parse(rest).time, Some(Time::Kernel(_)));
+                nested += usize::from(!certain && kernel && rest.first() == Some(&b'['));
+            }
+        }
+        if sure * 2 > lines && sure >= 2 {
+            Likelihood::Certain
+        } else if (sure + nested) * 3 > lines && nested >= 3 {
+            Likelihood::Likely
+        } else if sure > 0 && sure * 2 > lines {
+            Likelihood::Likely
+        } else {
+            Likelihood::No
+        }
+    }
+
+    fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
+        let mut text = Text::new(self.name(), "", true);
+        let mut lines = Lines::new(input.bytes);
+        let mut clock = Clock::default();
+        // Lines are kept until the first stamp of the kernel's tells which clock there is.
+        let mut ahead: Option<Vec<(u64, Option<i64>, Vec<u8>)>> = Some(Vec::new());
+        let (mut kept, mut bare): (usize, Option<(u64, u64)>) = (0, None);
+        while let Some(line) = lines.next_line()? {
+            let (host, rest) = match prefix(line.bytes) {
+                Some((host, _, rest)) => (Some(clock.at(host, line.number)), rest),
+                None if line.bytes.is_empty() => continue,
+                None => {
+                    bare.get_or_insert((0, line.number)).0 += 1;
+                    (clock.last, line.bytes)
+                }
+            };
+            let Some(waiting) = &mut ahead else {
+                text.line(line.number, host, rest);
+                continue;
+            };
+            kept += rest.len() + 32;
+            waiting.push((line.number, host, rest.to_vec()));
+            let stamped = matches!(parse(rest).time, Some(Time::Kernel(_)));
+            if stamped || kept > AHEAD {
+                give(&mut text, &mut ahead, !stamped);
+            }
+        }
+        give(&mut text, &mut ahead, true);
+        if let Some((count, line)) = clock.reset {
+            let detail = format!("the host's times begin anew {count} times (a new base, or a step of its clock); they go on from the line before");
+            text.boots().note(ProblemKind::ClockJump, line, detail);
+        }
+        if let Some((count, line)) = bare {
+            let detail = format!("{count} lines have no time of the host");
+            text.boots().note(ProblemKind::Torn, line, detail);
+        }
+        let problems = lines.problems();
+        text.finish(self.title(), problems)
+    }
+}
+
+fn give(text: &mut Text, ahead: &mut Option<Vec<(u64, Option<i64>, Vec<u8>)>>, by_host: bool) {
+    if let Some(waiting) = ahead.take() {
+        if by_host {
+            text.by_host();
+        }
+        for (number, host, line) in waiting {
+            text.line(number, host, &line);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_prefix() {
+        let rest = &b"x"[..];
+        assert_eq!(prefix(b"[3.201455 0.000420] x"), Some((Host::Elapsed(3_201_455_000), true, rest)));
+        assert_eq!(prefix(b"[3.201455] x"), Some((Host::Elapsed(3_201_455_000), false, rest)));
+        assert_eq!(prefix(b"board1 [3.201455 -0.000420] x"), Some((Host::Elapsed(3_201_455_000), true, rest)));
+        assert_eq!(prefix(b"[00:00:01.5 0.000420] x"), Some((Host::OfDay(1_500_000_000), true, rest)));
+        assert_eq!(prefix(b"[00:00:01.5] x"), Some((Host::OfDay(1_500_000_000), true, rest)));
+        assert_eq!(prefix(b"[10:00:00.5 2.5 0.1] x"), Some((Host::Elapsed(2_500_000_000), true, rest)));
+        assert_eq!(prefix(b"[    3.201455] x"), None);
+        assert_eq!(prefix(b"two words [3.2 0.1] x"), None);
+    }
+
+    #[test]
+    fn a_new_base_goes_on_and_midnight_does_too() {
+        let mut clock = Clock::default();
+        let times = [Host::Elapsed(1), Host::Elapsed(5), Host::Elapsed(2), Host::Elapsed(3)];
+        assert_eq!(times.map(|time| clock.at(time, 1)), [1, 5, 7, 8]);
+        let mut clock = Clock::default();
+        let times = [Host::OfDay(DAY - 2), Host::OfDay(1)];
+        assert_eq!(times.map(|time| clock.at(time, 1)), [0, 3]);
+    }
+}
