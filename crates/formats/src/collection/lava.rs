@@ -3,8 +3,8 @@
 use super::yaml::scalars;
 use crate::evidence::{Evidence, Name, ProblemKind};
 use crate::format::{Format, Head, Input, Likelihood};
+use crate::kernel_log::ahead::Ahead;
 use crate::kernel_log::dates::{clock, of_iso};
-use crate::kernel_log::prefix::{parse, Time};
 use crate::kernel_log::text::Text;
 use crate::lines::{Line, Lines};
 use crate::FormatError;
@@ -40,7 +40,7 @@ fn mapping(line: &[u8]) -> Option<Entry> {
 fn plain(line: &[u8]) -> Option<Entry> {
     let line = line.trim_ascii_start();
     let (time, rest) = of_iso(line).or_else(|| clock(line))?;
-    let rest = rest.strip_prefix(b"  ").or_else(|| if rest.is_empty() { Some(rest) } else { None })?;
+    let rest = rest.strip_prefix(b"  ").or(Some(rest).filter(|rest| rest.is_empty()))?;
     let digits = line.len() - rest.len();
     if !line[..digits].contains(&b'.') {
         return None;
@@ -86,9 +86,7 @@ impl Format for Lava {
         let mut lines = Lines::new(input.bytes);
         let mut origin = None;
         let (mut others, mut torn) = (0_u64, None::<(u64, u64)>);
-        // What the target prints before its first stamp waits for it: it tells which clock there is.
-        let mut ahead: Option<Vec<(u64, Option<i64>, Vec<u8>)>> = Some(Vec::new());
-        let mut kept = 0;
+        let mut ahead = Ahead::default();
         while let Some(Line { number, bytes }) = lines.next_line()? {
             let Some(found) = entry(bytes) else {
                 if !bytes.trim_ascii().is_empty() {
@@ -102,21 +100,10 @@ impl Format for Lava {
                 continue;
             }
             for piece in found.text.split(|&byte| byte == b'\n') {
-                let piece = cleaned(piece);
-                match &mut ahead {
-                    None => text.line(number, host, &piece),
-                    Some(waiting) => {
-                        let stamped = matches!(parse(&piece).time, Some(Time::Kernel(_)));
-                        kept += piece.len() + 32;
-                        waiting.push((number, host, piece));
-                        if stamped || kept > 4 << 20 {
-                            give(&mut text, &mut ahead, !stamped);
-                        }
-                    }
-                }
+                ahead.line(&mut text, number, host, &cleaned(piece));
             }
         }
-        give(&mut text, &mut ahead, true);
+        ahead.finish(&mut text);
         if others > 0 {
             text.boots().now().facts.push((Name::Borrowed("lava.dispatcher_lines"), others.to_string()));
         }
@@ -137,15 +124,4 @@ fn cleaned(piece: &[u8]) -> Vec<u8> {
     let mut input: &[u8] = piece;
     let mut lines = Lines::new(&mut input);
     lines.next_line().ok().flatten().map(|line| line.bytes.to_vec()).unwrap_or_default()
-}
-
-fn give(text: &mut Text, ahead: &mut Option<Vec<(u64, Option<i64>, Vec<u8>)>>, by_host: bool) {
-    if let Some(waiting) = ahead.take() {
-        if by_host {
-            text.by_host();
-        }
-        for (number, host, line) in waiting {
-            text.line(number, host, &line);
-        }
-    }
 }

@@ -9,6 +9,8 @@ use memchr::memmem;
 const REPLAY_WITHIN: u64 = 16;
 /// So many lines of equal stamps are looked through for a line that may be there already.
 const SAME_STAMP: usize = 4096;
+/// After so many lines that were looked for in vain only the next one is looked at.
+const IN_VAIN: u32 = 64;
 /// A line that comes so much later than others do had waited.
 const WAITED: i64 = 20_000_000;
 /// `Linux version` is among the first lines, or the beginning is missing.
@@ -18,6 +20,7 @@ const FIRST_LINES: u64 = 8;
 struct Replay {
     until: i64,
     cursor: usize,
+    in_vain: u32,
     first: u64,
     dropped: u64,
 }
@@ -145,7 +148,7 @@ impl Boots {
             }
             Some(b'c' | b'p') if console_enabled(text) => {
                 self.console_at = Some(self.kernel_lines);
-                self.backlog = Some((stamp, self.now.log.len() as u64));
+                self.backlog = Some((stamp, self.kernel_lines));
             }
             _ => {}
         }
@@ -224,7 +227,7 @@ impl Boots {
     fn backward(&mut self, stamp: &Stamp, time: i64, last: i64, text: &[u8]) -> bool {
         if self.replay.is_none() {
             if self.just_enabled() && self.holds(time, text).is_some() {
-                self.replay = Some(Replay { until: last, cursor: 0, first: stamp.line, dropped: 0 });
+                self.replay = Some(Replay { until: last, cursor: 0, in_vain: 0, first: stamp.line, dropped: 0 });
             } else {
                 if self.jumps.count == 0 {
                     self.jumps = Jumps { count: 0, first: stamp.line, from: last, to: time };
@@ -243,8 +246,13 @@ impl Boots {
         let cursor = self.replay.as_ref().map_or(0, |replay| replay.cursor);
         let next =
             self.now.log.get(cursor).filter(|(kept, line)| kept.time_ns == Some(time) && line.as_bytes() == text);
-        let found = next.map(|_| cursor).or_else(|| self.holds(time, text));
+        let tired = self.replay.as_ref().is_some_and(|replay| replay.in_vain > IN_VAIN);
+        let found = next.map(|_| cursor).or_else(|| if tired { None } else { self.holds(time, text) });
         match (found, &mut self.replay) {
+            (None, Some(replay)) => {
+                replay.in_vain = replay.in_vain.saturating_add(1);
+                true
+            }
             (Some(at), Some(replay)) => {
                 replay.cursor = at + 1;
                 replay.dropped += 1;
@@ -293,7 +301,7 @@ impl Boots {
                 Span::new(SpanKind::Console, "lines that had piled up").between(from, from.saturating_add(flushed));
             span.grade = Grade::Bounded;
             span.reason = Name::Borrowed("as long as the host needed to receive them, without the last");
-            span.attributes.push((Name::Borrowed("lines"), lines.saturating_add(1).to_string()));
+            span.attributes.push((Name::Borrowed("lines"), lines.to_string()));
             self.now.spans.push(span);
         }
     }

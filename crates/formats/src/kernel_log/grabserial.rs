@@ -1,5 +1,6 @@
 //! What `grabserial` writes: each line of a console with the host's time in front of it.
 
+use super::ahead::Ahead;
 use super::bytes::seconds;
 use super::dates::clock;
 use super::prefix::{parse, Time};
@@ -12,8 +13,6 @@ use crate::FormatError;
 /// The reader.
 pub struct Grabserial;
 
-/// So much is read ahead to see whether the kernel's lines have stamps of their own.
-const AHEAD: usize = 4 << 20;
 const DAY: i64 = 86_400_000_000_000;
 const HALF_DAY: i64 = DAY / 2;
 
@@ -125,9 +124,7 @@ impl Format for Grabserial {
         }
         if sure * 2 > lines && sure >= 2 {
             Likelihood::Certain
-        } else if (sure + nested) * 3 > lines && nested >= 3 {
-            Likelihood::Likely
-        } else if sure > 0 && sure * 2 > lines {
+        } else if sure * 2 > lines || ((sure + nested) * 3 > lines && nested >= 3) {
             Likelihood::Likely
         } else {
             Likelihood::No
@@ -138,9 +135,8 @@ impl Format for Grabserial {
         let mut text = Text::new(self.name(), "", true);
         let mut lines = Lines::new(input.bytes);
         let mut clock = Clock::default();
-        // Lines are kept until the first stamp of the kernel's tells which clock there is.
-        let mut ahead: Option<Vec<(u64, Option<i64>, Vec<u8>)>> = Some(Vec::new());
-        let (mut kept, mut bare): (usize, Option<(u64, u64)>) = (0, None);
+        let mut ahead = Ahead::default();
+        let mut bare: Option<(u64, u64)> = None;
         while let Some(line) = lines.next_line()? {
             let (host, rest) = match prefix(line.bytes) {
                 Some((host, _, rest)) => (Some(clock.at(host, line.number)), rest),
@@ -150,18 +146,9 @@ impl Format for Grabserial {
                     (clock.last, line.bytes)
                 }
             };
-            let Some(waiting) = &mut ahead else {
-                text.line(line.number, host, rest);
-                continue;
-            };
-            kept += rest.len() + 32;
-            waiting.push((line.number, host, rest.to_vec()));
-            let stamped = matches!(parse(rest).time, Some(Time::Kernel(_)));
-            if stamped || kept > AHEAD {
-                give(&mut text, &mut ahead, !stamped);
-            }
+            ahead.line(&mut text, line.number, host, rest);
         }
-        give(&mut text, &mut ahead, true);
+        ahead.finish(&mut text);
         if let Some((count, line)) = clock.reset {
             let detail = format!("the host's times begin anew {count} times (a new base, or a step of its clock); they go on from the line before");
             text.boots().note(ProblemKind::ClockJump, line, detail);
@@ -172,17 +159,6 @@ impl Format for Grabserial {
         }
         let problems = lines.problems();
         text.finish(self.title(), problems)
-    }
-}
-
-fn give(text: &mut Text, ahead: &mut Option<Vec<(u64, Option<i64>, Vec<u8>)>>, by_host: bool) {
-    if let Some(waiting) = ahead.take() {
-        if by_host {
-            text.by_host();
-        }
-        for (number, host, line) in waiting {
-            text.line(number, host, &line);
-        }
     }
 }
 

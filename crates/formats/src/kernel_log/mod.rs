@@ -5,6 +5,7 @@
 
 use crate::format::Format;
 
+pub mod ahead;
 pub mod boots;
 pub mod bytes;
 pub mod dates;

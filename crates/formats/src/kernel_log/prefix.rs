@@ -98,7 +98,7 @@ pub fn parse(line: &[u8]) -> Prefixed<'_> {
 fn priority(line: &[u8]) -> Option<(u8, &[u8])> {
     let (value, rest) = number(&line[1..])?;
     let rest = rest.strip_prefix(b">")?;
-    (value < 1024).then(|| ((value & 7) as u8, rest))
+    (value < 1024).then_some(((value & 7) as u8, rest))
 }
 
 /// `kern  :info  : `, as `dmesg -x` writes it.
@@ -244,7 +244,7 @@ pub fn inner_stamp(line: &[u8], from: usize) -> Option<(usize, i64)> {
     while let Some(found) = memchr::memchr(b'[', line.get(at..)?) {
         let start = at + found;
         at = start + 1;
-        let Some(window) = line.get(start..start + 14) else { return None };
+        let window = line.get(start..start + 14)?;
         if !matches!(window[1], b' ' | b'0'..=b'9') {
             continue;
         }

@@ -143,7 +143,7 @@ impl Text {
         if let (Some(Goes::Kernel), Time::Kernel(time)) = (self.goes, time) {
             return Some(time);
         }
-        let goes = *self.goes.get_or_insert_with(|| match time {
+        let goes = *self.goes.get_or_insert(match time {
             Time::Kernel(_) => Goes::Kernel,
             Time::Date(..) => Goes::Date,
             Time::Minute(_) | Time::Since(_) => Goes::Since,

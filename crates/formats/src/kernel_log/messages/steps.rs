@@ -25,12 +25,12 @@ impl Steps {
         }
         let gap = time.saturating_sub(self.last).saturating_abs();
         self.last = time;
-        for tick in 0..TICKS.len() {
+        for (tick, step) in TICKS.into_iter().enumerate() {
             if self.ended[tick] {
                 continue;
             }
-            if time % TICKS[tick] == 0 {
-                self.near[tick] = self.near[tick].saturating_add(u32::from(gap <= FEW * TICKS[tick]));
+            if time % step == 0 {
+                self.near[tick] = self.near[tick].saturating_add(u32::from(gap <= FEW * step));
                 self.until[tick] = time;
             } else {
                 self.ended[tick] = true;

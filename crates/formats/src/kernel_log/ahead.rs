@@ -1,0 +1,56 @@
+//! A console with the host's time on each line: until the first stamp of the kernel's nobody knows which clock it will be.
+
+use super::prefix::{parse, Time};
+use super::text::Text;
+
+/// So much is kept back to see whether the kernel's lines have stamps of their own.
+const KEPT: usize = 4 << 20;
+
+struct Waiting {
+    number: u64,
+    host_ns: Option<i64>,
+    line: Vec<u8>,
+}
+
+/// Lines that wait for the first stamp.
+pub struct Ahead {
+    waiting: Option<Vec<Waiting>>,
+    kept: usize,
+}
+
+impl Default for Ahead {
+    fn default() -> Self {
+        Self { waiting: Some(Vec::new()), kept: 0 }
+    }
+}
+
+impl Ahead {
+    /// A line: given on at once when the clock is known.
+    pub fn line(&mut self, text: &mut Text, number: u64, host_ns: Option<i64>, line: &[u8]) {
+        let Some(waiting) = &mut self.waiting else {
+            text.line(number, host_ns, line);
+            return;
+        };
+        let stamped = matches!(parse(line).time, Some(Time::Kernel(_)));
+        self.kept += line.len() + size_of::<Waiting>();
+        waiting.push(Waiting { number, host_ns, line: line.to_vec() });
+        if stamped || self.kept > KEPT {
+            self.give(text, !stamped);
+        }
+    }
+
+    /// Gives on what still waits: without any stamp the host's clock is the only one.
+    pub fn finish(mut self, text: &mut Text) {
+        self.give(text, true);
+    }
+
+    fn give(&mut self, text: &mut Text, by_host: bool) {
+        let Some(waiting) = self.waiting.take() else { return };
+        if by_host {
+            text.by_host();
+        }
+        for Waiting { number, host_ns, line } in waiting {
+            text.line(number, host_ns, &line);
+        }
+    }
+}
