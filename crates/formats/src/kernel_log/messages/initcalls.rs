@@ -56,11 +56,20 @@ fn span(symbol: &[u8], level: Option<&Name>) -> Span {
     span
 }
 
+/// Whether there is a name at all.
+fn named(symbol: &[u8]) -> bool {
+    let function = asynchronous::cookie(symbol).map_or(symbol, |(_, function)| function);
+    function.first().is_some_and(|byte| !matches!(byte, b'+' | b' '))
+}
+
 /// Reads a `calling  ` line; no, if it is torn.
 pub fn calling(all: &mut Interpreter, stamp: &Stamp, line: &[u8], evidence: &mut Evidence) -> bool {
     let rest = unpadded(&line[b"calling".len()..]);
     let Some(at) = memrchr(b'@', rest).filter(|&at| at > 1 && rest[at - 1] == b' ') else { return false };
     let symbol = &rest[..at - 1];
+    if !named(symbol) {
+        return false;
+    }
     let Some((task, after)) = number(unpadded(&rest[at + 1..])) else { return false };
     if !after.trim_ascii_end().is_empty() {
         return false;
@@ -88,13 +97,13 @@ pub fn returned(all: &mut Interpreter, stamp: &Stamp, line: &[u8], evidence: &mu
         all.initcalls.blacklisted.push_str(&parts(name).0);
         return true;
     }
-    let Some((symbol, value, us)) = bytes::returned(rest) else {
+    let Some((symbol, value, us)) = bytes::returned(rest).filter(|(symbol, ..)| named(symbol)) else {
         let Some(at) = memmem::rfind(rest, b" returned ") else { return false };
         let (symbol, rest) = (&rest[..at], &rest[at + b" returned ".len()..]);
         if let Some(warning) = rest.strip_prefix(b"with ") {
             return warned(all, symbol, warning, evidence);
         }
-        let Some((cookie, function)) = asynchronous::cookie(symbol) else { return false };
+        let Some((cookie, function)) = asynchronous::cookie(symbol).filter(|_| named(symbol)) else { return false };
         return asynchronous::returned(all, stamp, (symbol, cookie, function), rest, evidence);
     };
     let task = task(stamp);

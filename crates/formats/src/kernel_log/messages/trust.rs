@@ -67,7 +67,7 @@ impl Trust {
             let Some(span) = evidence.spans.get_mut(measured.span as usize) else { continue };
             let Some(mut length) = span.duration_ns else { continue };
             if shifted && span.kind == SpanKind::Initcall {
-                length = length / 1000 * 1024;
+                length = (length / 1000).saturating_mul(1024);
             }
             let early = coarse.filter(|&(_, until)| span.start_ns.or(span.end_ns).is_some_and(|time| time < until));
             let clock =
@@ -108,7 +108,7 @@ impl Trust {
             }
             let stamps = end.saturating_sub(start);
             let near = |figure: i64| stamps.saturating_sub(figure).unsigned_abs() <= (length / 200).unsigned_abs();
-            by_1024 += u64::from(near(length / 1000 * 1024));
+            by_1024 += u64::from(near((length / 1000).saturating_mul(1024)));
             plain += u64::from(near(length));
         }
         let (shifted, why) = if by_1024 >= 3 && by_1024 > 4 * plain {
@@ -148,6 +148,7 @@ fn judge(span: &mut Span, length: i64, measured: &Measured, clock: &Clock) -> bo
     let own_step = clock.own.unwrap_or(MICROSECOND);
     let mut spoilt = false;
     let (length, grade, reason): (i64, Grade, Name) = if span.end_ns == Some(0) && length == 0 {
+        span.start_ns = span.start_ns.map(|_| 0);
         span.duration_ns = None;
         span.grade = Grade::Unknown;
         span.reason = Name::Borrowed("the clock did not run yet");
@@ -164,15 +165,16 @@ fn judge(span: &mut Span, length: i64, measured: &Measured, clock: &Clock) -> bo
             Some(stamps) if clock.stamps == own_step || stamps < 0 || clock.own.is_some() => {
                 let slack = clock.stamps.saturating_mul(3).max(length / 100);
                 let agree = stamps.saturating_sub(length).unsigned_abs() <= slack.unsigned_abs();
-                if agree {
+                if agree && stamps >= 0 {
                     let (length, grade, reason) = one_figure(length, own_step);
                     (length, if grade == Grade::Good { Grade::Exact } else { grade }, agreed(grade, reason))
                 } else if stamps < 0 {
+                    span.start_ns = span.end_ns.map(|end| end.saturating_sub(length));
                     let grade = if measured.moved { Grade::Doubtful } else { Grade::Good };
                     (
                         length,
                         grade,
-                        Name::Borrowed("the clock of the log jumped back meanwhile; the kernel's own figure"),
+                        Name::Borrowed("the clock of the log jumped back meanwhile: the start is the end less the kernel's own figure"),
                     )
                 } else if measured.moved {
                     spoilt = true;
