@@ -13,13 +13,22 @@ pub type RowName = (String, Option<String>, String);
 /// A row: its name, its figures, and the name of its largest callee.
 pub type KdLine = (RowName, KdRow, Option<String>);
 
+/// The kd table of a bundle.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BundleKd {
+    /// Its rows.
+    pub rows: Vec<KdLine>,
+    /// Whether the bundle counts instructions; else their figures mean nothing.
+    pub instructions: bool,
+}
+
 /// The rows of the kd table of the bundle in this directory, those that did anything.
 ///
 /// # Errors
 ///
 /// [`ModelError::NotFound`] for a phase or function that the bundle does not have, [`ModelError::Inconsistent`] when
 /// its tables contradict one another, and what [`read`] says.
-pub fn bundle_kd(bundle: &Path, phase: Option<&str>, under: Option<&str>) -> Result<Vec<KdLine>, ModelError> {
+pub fn bundle_kd(bundle: &Path, phase: Option<&str>, under: Option<&str>) -> Result<BundleKd, ModelError> {
     let tree = Tree::read(bundle)?;
     let wanted = under.map(|name| tree.rows_called(name)).transpose()?;
     match phase {
@@ -37,7 +46,7 @@ pub fn bundle_kd(bundle: &Path, phase: Option<&str>, under: Option<&str>) -> Res
 /// # Errors
 ///
 /// As [`bundle_kd`].
-pub fn phase_kds(bundle: &Path) -> Result<Vec<(String, Vec<KdLine>)>, ModelError> {
+pub fn phase_kds(bundle: &Path) -> Result<Vec<(String, BundleKd)>, ModelError> {
     let tree = Tree::read(bundle)?;
     PhaseCalls::read(bundle)?
         .0
@@ -49,6 +58,7 @@ pub fn phase_kds(bundle: &Path) -> Result<Vec<(String, Vec<KdLine>)>, ModelError
 struct Tree {
     nodes: Vec<KdNode>,
     rows: Vec<RowName>,
+    instructions: bool,
 }
 
 impl Tree {
@@ -78,10 +88,10 @@ impl Tree {
                 row,
                 calls: count(calls[index]),
                 self_instructions: count(own[index]),
-                self_ns: count(own_ns[index]),
+                self_ns: own_ns[index].unwrap_or(0),
             });
         }
-        Ok(Self { nodes, rows })
+        Ok(Self { nodes, rows, instructions: own.iter().any(Option::is_some) })
     }
 
     /// The nodes with what they did in one phase only.
@@ -99,7 +109,7 @@ impl Tree {
     }
 
     /// The rows that did anything, of all functions or of what the wanted rows did.
-    fn table(&self, nodes: &[KdNode], wanted: Option<&[usize]>) -> Vec<KdLine> {
+    fn table(&self, nodes: &[KdNode], wanted: Option<&[usize]>) -> BundleKd {
         // Functions of one name are told apart by their module and kind; under a name stands for all of them.
         let table = match wanted.and_then(|rows| Some((*rows.first()?, rows))) {
             None => kd_table(nodes, self.rows.len(), None),
@@ -112,14 +122,16 @@ impl Tree {
             }
         };
         let named = |row: usize| self.rows.get(row).map(|name| name.0.clone());
-        let seen = |row: &KdRow| row.count > 0 || row.total_instructions > 0 || row.total_ns > 0;
-        self.rows
+        let seen = |row: &KdRow| row.count > 0 || row.total_instructions > 0 || row.total_ns != 0;
+        let rows = self
+            .rows
             .iter()
             .cloned()
             .zip(table)
             .filter(|(_, row)| seen(row))
             .map(|(name, row)| (name, row, row.max_sub.and_then(named)))
-            .collect()
+            .collect();
+        BundleKd { rows, instructions: self.instructions }
     }
 
     fn rows_called(&self, name: &str) -> Result<Vec<usize>, ModelError> {
@@ -136,7 +148,7 @@ struct PhaseRow {
     node: Option<usize>,
     calls: u64,
     own: u64,
-    own_ns: u64,
+    own_ns: i64,
 }
 
 /// The table `phase_calls`, by phase.
@@ -156,7 +168,7 @@ impl PhaseCalls {
                 node: number.and_then(|number| usize::try_from(number).ok()),
                 calls: count(*calls),
                 own: count(*own),
-                own_ns: count(*own_ns),
+                own_ns: own_ns.unwrap_or(0),
             };
             let phase = phase.as_deref().unwrap_or_default();
             if let Some(known) = rows.get_mut(phase) {

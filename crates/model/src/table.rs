@@ -81,22 +81,80 @@ pub fn path_of(bundle: &Path, table: &str) -> PathBuf {
 pub fn write(table: &str, values: Vec<(&str, Values)>, bundle: &Path) -> Result<(), ModelError> {
     let schema = columns(table).ok_or_else(|| ModelError::UnknownTable(table.to_owned()))?;
     check(table, schema, &values)?;
-    let path = path_of(bundle, table);
-    let damaged = |error: &dyn std::fmt::Display| ModelError::Parquet { path: path.clone(), error: error.to_string() };
-    let arrow = Arc::new(arrow_schema(schema));
-    let arrays: Vec<ArrayRef> = values.into_iter().map(|(_, values)| array(values)).collect();
-    let batch = RecordBatch::try_new(Arc::clone(&arrow), arrays).map_err(|error| damaged(&error))?;
-    let properties = WriterProperties::builder()
-        .set_compression(Compression::ZSTD(ZstdLevel::default()))
-        .set_max_row_group_size(ROW_GROUP_ROWS)
-        .set_created_by("firstlight".to_owned())
-        .set_key_value_metadata(Some(vec![KeyValue::new("firstlight.schema".to_owned(), SCHEMA_VERSION.to_string())]))
-        .build();
-    let file = File::create(&path).map_err(|error| ModelError::File { path: path.clone(), error })?;
-    let mut writer = ArrowWriter::try_new(file, arrow, Some(properties)).map_err(|error| damaged(&error))?;
-    writer.write(&batch).map_err(|error| damaged(&error))?;
-    writer.close().map_err(|error| damaged(&error))?;
-    Ok(())
+    let mut writer = TableWriter::create(table, bundle)?;
+    writer.batch(values.into_iter().map(|(_, values)| array(values)).collect())?;
+    writer.close()
+}
+
+/// Writes a table batch by batch, from Arrow's arrays: for tables of millions of rows.
+///
+/// ```
+/// use arrow_array::{ArrayRef, StringArray};
+/// use firstlight_model::table::{read, TableWriter};
+/// use std::sync::Arc;
+/// let bundle = tempfile::tempdir()?;
+/// let mut facts = TableWriter::create("facts", bundle.path())?;
+/// let text = |text: &str| -> ArrayRef { Arc::new(StringArray::from(vec![text])) };
+/// facts.batch(vec![text("kernel.release"), text("6.1.0")])?;
+/// facts.batch(vec![text("kernel.lpj"), text("4000000")])?;
+/// facts.close()?;
+/// assert_eq!(read("facts", bundle.path())?[0].len(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct TableWriter {
+    path: PathBuf,
+    arrow: Arc<Schema>,
+    writer: ArrowWriter<File>,
+}
+
+impl TableWriter {
+    /// Begins the file of a table.
+    ///
+    /// # Errors
+    ///
+    /// [`ModelError::UnknownTable`], and [`ModelError::File`] or [`ModelError::Parquet`] when it cannot be written.
+    pub fn create(table: &str, bundle: &Path) -> Result<Self, ModelError> {
+        let schema = columns(table).ok_or_else(|| ModelError::UnknownTable(table.to_owned()))?;
+        let path = path_of(bundle, table);
+        let arrow = Arc::new(arrow_schema(schema));
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::ZSTD(ZstdLevel::default()))
+            .set_max_row_group_size(ROW_GROUP_ROWS)
+            .set_created_by("firstlight".to_owned())
+            .set_key_value_metadata(Some(vec![KeyValue::new(
+                "firstlight.schema".to_owned(),
+                SCHEMA_VERSION.to_string(),
+            )]))
+            .build();
+        let file = File::create(&path).map_err(|error| ModelError::File { path: path.clone(), error })?;
+        let writer = ArrowWriter::try_new(file, Arc::clone(&arrow), Some(properties))
+            .map_err(|error| ModelError::Parquet { path: path.clone(), error: error.to_string() })?;
+        Ok(Self { path, arrow, writer })
+    }
+
+    /// Appends rows: one array for each column, in the schema's order.
+    ///
+    /// # Errors
+    ///
+    /// [`ModelError::Parquet`] when the arrays are not the schema's, or cannot be written.
+    pub fn batch(&mut self, arrays: Vec<ArrayRef>) -> Result<(), ModelError> {
+        let batch = RecordBatch::try_new(Arc::clone(&self.arrow), arrays).map_err(|error| self.damaged(&error))?;
+        self.writer.write(&batch).map_err(|error| self.damaged(&error))
+    }
+
+    /// Ends the file.
+    ///
+    /// # Errors
+    ///
+    /// [`ModelError::Parquet`] when it cannot be written.
+    pub fn close(self) -> Result<(), ModelError> {
+        let Self { path, writer, .. } = self;
+        writer.close().map(|_| ()).map_err(|error| ModelError::Parquet { path, error: error.to_string() })
+    }
+
+    fn damaged(&self, error: &dyn std::fmt::Display) -> ModelError {
+        ModelError::Parquet { path: self.path.clone(), error: error.to_string() }
+    }
 }
 
 /// Writes tables that have no rows.

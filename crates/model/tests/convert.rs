@@ -127,7 +127,7 @@ fn modules_functions_get_their_names_and_nameless_code_one_row() {
     let bundle = tempfile::tempdir().expect("a directory");
     converted(bundle.path(), 0);
     let table = bundle_kd(bundle.path(), None, None).expect("a table");
-    let of = |name: &str| table.iter().find(|(row, ..)| row.0 == name).map(|(row, figures, _)| (row.clone(), *figures));
+    let of = |name: &str| table.rows.iter().find(|(row, ..)| row.0 == name).map(|(row, figures, _)| (row.clone(), *figures));
     let (probe, figures) = of("probe").expect("named by the module's symbols");
     assert_eq!((probe.1.as_deref(), figures.count, figures.self_instructions), (Some("nd_pmem"), 1, 5));
     let (_, nameless) = of("[kernel without symbol]").expect("one row");
@@ -162,7 +162,7 @@ fn a_table_for_one_phase_or_function_holds_only_that() {
     converted(bundle.path(), 0);
     let total = |phase: Option<&str>, under: Option<&str>| -> u64 {
         let rows = bundle_kd(bundle.path(), phase, under).expect("a table");
-        rows.iter().map(|(_, figures, _)| figures.self_instructions).sum()
+        rows.rows.iter().map(|(_, figures, _)| figures.self_instructions).sum()
     };
     assert_eq!(total(Some("firmware"), None), 100);
     assert_eq!(total(None, Some("do_one_initcall")), 400, "it never returned");

@@ -18,8 +18,8 @@ pub struct KdNode {
     pub calls: u64,
     /// Instructions of its own.
     pub self_instructions: u64,
-    /// Nanoseconds of its own.
-    pub self_ns: u64,
+    /// Nanoseconds of its own; negative where a record contradicts itself.
+    pub self_ns: i64,
 }
 
 /// One row of the table.
@@ -30,11 +30,11 @@ pub struct KdRow {
     /// Instructions of it and of all it called.
     pub total_instructions: u64,
     /// Nanoseconds of it and of all it called.
-    pub total_ns: u64,
+    pub total_ns: i64,
     /// Instructions of its own.
     pub self_instructions: u64,
-    /// Nanoseconds of its own.
-    pub self_ns: u64,
+    /// Nanoseconds of its own; negative where a record contradicts itself.
+    pub self_ns: i64,
     /// The row of the callee with the largest total.
     pub max_sub: Option<usize>,
     /// How often that one was called from here.
@@ -45,7 +45,9 @@ pub struct KdRow {
 ///
 /// ```
 /// use firstlight_profile::kd::{kd_table, KdNode};
-/// let node = |parent, row, calls, own| KdNode { parent, row, calls, self_instructions: own, self_ns: own };
+/// let node = |parent, row, calls, own: u32| KdNode {
+///     parent, row, calls, self_instructions: own.into(), self_ns: own.into(),
+/// };
 /// // main calls f, which calls itself and g.
 /// let tree = [node(0, 0, 1, 1), node(0, 1, 2, 10), node(1, 1, 4, 20), node(2, 2, 4, 5)];
 /// let table = kd_table(&tree, 3, None);
@@ -55,27 +57,28 @@ pub struct KdRow {
 /// ```
 pub fn kd_table(nodes: &[KdNode], rows: usize, under: Option<usize>) -> Vec<KdRow> {
     let mut table = vec![KdRow::default(); rows];
-    let mut totals: Vec<(u64, u64)> = nodes.iter().map(|node| (node.self_instructions, node.self_ns)).collect();
+    let mut totals: Vec<(u64, i64)> = nodes.iter().map(|node| (node.self_instructions, node.self_ns)).collect();
     for index in (1..nodes.len()).rev() {
         let (instructions, ns) = totals[index];
         let parent = &mut totals[nodes[index].parent];
-        *parent = (parent.0 + instructions, parent.1 + ns);
+        *parent = (parent.0.saturating_add(instructions), parent.1.saturating_add(ns));
     }
     let counted = inside(nodes, under);
     let outermost = outermost(nodes, rows, &counted);
     let mut calls: FxHashMap<(usize, usize), u64> = FxHashMap::default();
     for (index, node) in nodes.iter().enumerate().filter(|(index, _)| counted[*index]) {
         let row = &mut table[node.row];
-        row.count += node.calls;
-        row.self_instructions += node.self_instructions;
-        row.self_ns += node.self_ns;
+        row.count = row.count.saturating_add(node.calls);
+        row.self_instructions = row.self_instructions.saturating_add(node.self_instructions);
+        row.self_ns = row.self_ns.saturating_add(node.self_ns);
         if outermost[index] {
-            row.total_instructions += totals[index].0;
-            row.total_ns += totals[index].1;
+            row.total_instructions = row.total_instructions.saturating_add(totals[index].0);
+            row.total_ns = row.total_ns.saturating_add(totals[index].1);
         }
         // A callee that was entered in an earlier phase was not called in this one.
         if index > 0 && counted[node.parent] && node.calls > 0 {
-            *calls.entry((nodes[node.parent].row, node.row)).or_default() += node.calls;
+            let edge = calls.entry((nodes[node.parent].row, node.row)).or_default();
+            *edge = edge.saturating_add(node.calls);
         }
     }
     let mut edges: Vec<((usize, usize), u64)> = calls.into_iter().collect();

@@ -1,6 +1,8 @@
 //! `firstlight._core`: the engine for Python, and nothing else. What each function does is said where it is implemented.
 
-use firstlight_model::kd::{bundle_kd, phase_kds, KdLine};
+mod import;
+
+use firstlight_model::kd::{bundle_kd, phase_kds, BundleKd};
 use firstlight_model::profile_tables::convert;
 use firstlight_model::schema::{columns, ColumnKind, TABLES};
 use firstlight_model::table::{write, Values};
@@ -103,8 +105,8 @@ fn kd_table<'py>(
     under: Option<&str>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let path: &Path = &bundle;
-    let rows = py.detach(|| bundle_kd(path, phase, under)).map_err(raised)?;
-    kd_columns(py, &rows)
+    let table = py.detach(|| bundle_kd(path, phase, under)).map_err(raised)?;
+    kd_columns(py, &table)
 }
 
 /// `firstlight_model::kd::phase_kds`: for every phase the columns of its table.
@@ -112,23 +114,25 @@ fn kd_table<'py>(
 fn phase_kd_tables(py: Python<'_>, bundle: PathBuf) -> PyResult<Bound<'_, PyDict>> {
     let path: &Path = &bundle;
     let tables = PyDict::new(py);
-    for (phase, rows) in py.detach(|| phase_kds(path)).map_err(raised)? {
-        tables.set_item(phase, kd_columns(py, &rows)?)?;
+    for (phase, table) in py.detach(|| phase_kds(path)).map_err(raised)? {
+        tables.set_item(phase, kd_columns(py, &table)?)?;
     }
     Ok(tables)
 }
 
-fn kd_columns<'py>(py: Python<'py>, rows: &[KdLine]) -> PyResult<Bound<'py, PyDict>> {
+fn kd_columns<'py>(py: Python<'py>, table: &BundleKd) -> PyResult<Bound<'py, PyDict>> {
+    let rows = &table.rows;
+    let counted = |value: u64| table.instructions.then_some(value);
     let columns = PyDict::new(py);
     columns.set_item("function", rows.iter().map(|row| row.0 .0.as_str()).collect::<Vec<_>>())?;
     columns.set_item("module", rows.iter().map(|row| row.0 .1.as_deref()).collect::<Vec<_>>())?;
     columns.set_item("kind", rows.iter().map(|row| row.0 .2.as_str()).collect::<Vec<_>>())?;
     columns.set_item("count", rows.iter().map(|row| row.1.count).collect::<Vec<_>>())?;
-    columns.set_item("total_instructions", rows.iter().map(|row| row.1.total_instructions).collect::<Vec<_>>())?;
+    columns.set_item("total_instructions", rows.iter().map(|row| counted(row.1.total_instructions)).collect::<Vec<_>>())?;
     columns.set_item("total_ns", rows.iter().map(|row| row.1.total_ns).collect::<Vec<_>>())?;
-    let average = |count: u64, total: u64| total.checked_div(count);
+    let average = |count: u64, total: i64| i64::try_from(count).ok().and_then(|count| total.checked_div(count));
     columns.set_item("average_ns", rows.iter().map(|row| average(row.1.count, row.1.total_ns)).collect::<Vec<_>>())?;
-    columns.set_item("self_instructions", rows.iter().map(|row| row.1.self_instructions).collect::<Vec<_>>())?;
+    columns.set_item("self_instructions", rows.iter().map(|row| counted(row.1.self_instructions)).collect::<Vec<_>>())?;
     columns.set_item("self_ns", rows.iter().map(|row| row.1.self_ns).collect::<Vec<_>>())?;
     columns.set_item("max_sub", rows.iter().map(|row| row.2.as_deref()).collect::<Vec<_>>())?;
     columns.set_item("max_sub_count", rows.iter().map(|row| row.1.max_sub_count).collect::<Vec<_>>())?;
@@ -164,5 +168,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(kd_table, module)?)?;
     module.add_function(wrap_pyfunction!(phase_kd_tables, module)?)?;
     module.add_function(wrap_pyfunction!(table_schemas, module)?)?;
+    module.add_function(wrap_pyfunction!(import::record_formats, module)?)?;
+    module.add_class::<import::Records>()?;
     Ok(())
 }

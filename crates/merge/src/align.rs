@@ -1,0 +1,282 @@
+//! Puts the clocks of all pieces of evidence onto one.
+//!
+//! The boot's clock is that of the best piece. Every other is fitted to what is placed already, the one that shares most
+//! first: by lines that both hold word for word, by the same calls, by the same units; else by what the two clocks are
+//! (`CLOCK_MONOTONIC` and printk's both begin with the kernel); else by marks. A piece that shares nothing is not
+//! placed: its lengths stay, its instants do not.
+
+use crate::events::{Events, Shared};
+use crate::fit::{below, through, Fitted, Line};
+use firstlight_formats::evidence::{Clock, Evidence};
+
+/// A clock that a quartz drives is no further off than this.
+const QUARTZ: f64 = 0.001;
+/// Two stamps of one message, made by one kernel, lie no further apart than this.
+const SAME_BOOT_NS: i64 = 5_000_000;
+/// Two witnesses of one call or unit (the kernel's log and its tracer, systemd and its journal) lie no further apart.
+const SAME_CALL_NS: i64 = 200_000_000;
+/// Marks further apart than this do not mean the same.
+const SAME_MARK_NS: i64 = 1_000_000_000;
+/// So many shared events can convict a record of being another boot's.
+const ENOUGH_TO_CONVICT: usize = 5;
+
+/// How a piece's clock relates to the boot's.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Place {
+    /// It is the boot's clock.
+    Base,
+    /// It follows it by a line.
+    Fitted {
+        /// The fit; of no shared event where the clocks are the same by what they are.
+        fitted: Fitted,
+        /// What it rests on.
+        how: String,
+    },
+    /// It has no times.
+    Untimed,
+    /// It shares nothing with what is placed.
+    Unaligned(String),
+    /// What it shares shows that it is another boot's.
+    Foreign(String),
+}
+
+impl Place {
+    /// The way of its instants onto the boot's clock.
+    pub fn line(&self) -> Option<Line> {
+        match self {
+            Self::Base => Some(Line::SAME),
+            Self::Fitted { fitted, .. } => Some(fitted.line),
+            Self::Untimed | Self::Unaligned(_) | Self::Foreign(_) => None,
+        }
+    }
+
+    /// How far a placed instant may be off.
+    pub fn uncertainty_ns(&self) -> i64 {
+        match self {
+            Self::Fitted { fitted, .. } => fitted.most_ns,
+            _ => 0,
+        }
+    }
+}
+
+/// The clock in words.
+pub fn clock_name(clock: &Clock) -> String {
+    match clock {
+        Clock::Untimed => "untimed".to_owned(),
+        Clock::Printk => "printk".to_owned(),
+        Clock::Monotonic => "monotonic".to_owned(),
+        Clock::Boottime => "boottime".to_owned(),
+        Clock::Realtime => "realtime".to_owned(),
+        Clock::Trace(name) if name.is_empty() => "trace".to_owned(),
+        Clock::Trace(name) => format!("trace {name}"),
+        Clock::Host => "host".to_owned(),
+        Clock::Firmware => "firmware".to_owned(),
+        Clock::Kft => "kft".to_owned(),
+    }
+}
+
+fn rank(clock: &Clock) -> u8 {
+    match clock {
+        Clock::Printk => 0,
+        Clock::Monotonic => 1,
+        Clock::Boottime => 2,
+        Clock::Trace(_) => 3,
+        Clock::Kft => 4,
+        Clock::Host => 5,
+        Clock::Realtime => 6,
+        Clock::Firmware => 7,
+        Clock::Untimed => 8,
+    }
+}
+
+/// The piece whose clock is the boot's: the kernel's own before others, of equal ones that which tells most.
+pub fn base(pieces: &[&Evidence]) -> Option<usize> {
+    let weight = |piece: &Evidence| piece.marks.len() + piece.spans.len() + piece.log.len() + piece.counters.len();
+    let best = |(index, piece): &(usize, &&Evidence)| (rank(&piece.clock), std::cmp::Reverse(weight(piece)), *index);
+    let timed = pieces.iter().enumerate().filter(|(_, piece)| weight(piece) > 0 || piece.calls.is_some());
+    timed.min_by_key(best).map(|(index, _)| index)
+}
+
+/// Where every piece's clock lies.
+pub fn align(pieces: &[&Evidence]) -> Vec<Place> {
+    let mut places: Vec<Option<Place>> =
+        pieces.iter().map(|piece| (piece.clock == Clock::Untimed).then_some(Place::Untimed)).collect();
+    let Some(base) = base(pieces).filter(|base| pieces.get(*base).is_some_and(|piece| piece.clock != Clock::Untimed))
+    else {
+        return places.into_iter().map(|_| Place::Untimed).collect();
+    };
+    set(&mut places, base, Place::Base);
+    if places.iter().all(Option::is_some) {
+        return places.into_iter().flatten().collect();
+    }
+    let mut shared: Vec<Option<Shared>> = pieces.iter().map(|piece| Some(Shared::of(piece))).collect();
+    let mut placed = Placed { known: shared.get_mut(base).and_then(Option::take).unwrap_or_default(), clocks: Vec::new() };
+    placed.clocks.extend(pieces.get(base).map(|piece| piece.clock.clone()));
+    while let Some((index, place)) = next(pieces, &places, &shared, &placed) {
+        if let (Some(line), Some(events)) = (place.line(), shared.get_mut(index).and_then(Option::take)) {
+            placed.known.absorb(events, |at| line.at(at));
+            placed.clocks.extend(pieces.get(index).map(|piece| piece.clock.clone()));
+        }
+        set(&mut places, index, place);
+    }
+    places.into_iter().map(|place| place.unwrap_or(Place::Untimed)).collect()
+}
+
+fn set(places: &mut [Option<Place>], index: usize, place: Place) {
+    if let Some(slot) = places.get_mut(index) {
+        *slot = Some(place);
+    }
+}
+
+struct Placed {
+    known: Shared,
+    clocks: Vec<Clock>,
+}
+
+/// The piece to place next: that which shares most of the most telling kind; when none shares anything, the first.
+fn next(
+    pieces: &[&Evidence],
+    places: &[Option<Place>],
+    shared: &[Option<Shared>],
+    placed: &Placed,
+) -> Option<(usize, Place)> {
+    let open = || (0..pieces.len()).filter(|index| places.get(*index).is_some_and(Option::is_none));
+    let strength = |index: usize| {
+        let ours = shared.get(index).and_then(Option::as_ref);
+        let count = |of: fn(&Shared) -> &Events| {
+            ours.map_or(0, |ours| {
+                let (ours, theirs) = (of(ours), of(&placed.known));
+                ours.keys().filter(|key| theirs.contains_key(*key)).count()
+            })
+        };
+        (count(|all| &all.lines), count(|all| &all.calls), count(|all| &all.units))
+    };
+    let index = open().max_by_key(|index| (strength(*index), std::cmp::Reverse(*index)))?;
+    let (piece, ours) = (pieces.get(index)?, shared.get(index)?.as_ref()?);
+    Some((index, place(piece, ours, placed)))
+}
+
+fn place(piece: &Evidence, ours: &Shared, placed: &Placed) -> Place {
+    let limit = match &piece.clock {
+        // Counters of another unit, and clocks of boot loaders that were never calibrated.
+        Clock::Trace(name) if !same_as_kernel(name) => f64::MAX,
+        Clock::Firmware => 0.1,
+        _ => QUARTZ,
+    };
+    let lines = Shared::pairs(&ours.lines, &placed.known.lines);
+    if !lines.is_empty() {
+        return by_lines(piece, lines, limit);
+    }
+    let known = identity(&piece.clock, &placed.clocks);
+    for (events, theirs, what) in
+        [(&ours.calls, &placed.known.calls, "calls"), (&ours.units, &placed.known.units, "units and devices")]
+    {
+        let pairs = Shared::pairs(events, theirs);
+        if pairs.len() < 2 {
+            continue;
+        }
+        let Some(fitted) = through(pairs, limit) else { continue };
+        if fitted.most_ns <= SAME_CALL_NS {
+            // What two witnesses see of a unit is apart by what happens between them: where the clocks are the same by
+            // what they are, that stands.
+            return match &known {
+                Some(how) if what != "calls" => same(how.clone()),
+                _ => Place::Fitted { fitted, how: format!("{what} that both records hold") },
+            };
+        }
+        if fitted.shared >= ENOUGH_TO_CONVICT {
+            return Place::Foreign(format!(
+                "{} {what} that both records hold lie up to {} apart on any common clock",
+                fitted.shared,
+                seconds(fitted.max_ns)
+            ));
+        }
+    }
+    let marks = Shared::pairs(&ours.marks, &placed.known.marks);
+    if let Some(how) = known {
+        let apart = marks.iter().map(|(mine, theirs)| theirs.saturating_sub(*mine).saturating_abs()).max();
+        return match apart {
+            Some(apart) if apart > SAME_MARK_NS => {
+                Place::Foreign(format!("the same mark lies {} apart on what is one clock", seconds(apart)))
+            }
+            _ => same(how),
+        };
+    }
+    match through(marks, 0.0) {
+        Some(fitted) if fitted.max_ns <= SAME_MARK_NS => {
+            Place::Fitted { fitted, how: "marks that both records hold".to_owned() }
+        }
+        Some(fitted) => Place::Unaligned(format!(
+            "the marks that it shares with other records lie up to {} apart",
+            seconds(fitted.max_ns)
+        )),
+        None => Place::Unaligned("it shares no event with the other records".to_owned()),
+    }
+}
+
+fn by_lines(piece: &Evidence, lines: Vec<(i64, i64)>, limit: f64) -> Place {
+    if piece.clock == Clock::Host {
+        // Its stamps are late by what the console took: host time lies above a line of the kernel's.
+        let host_by_kernel = lines.into_iter().map(|(host, kernel)| (kernel, host)).collect();
+        let Some(fitted) = below(host_by_kernel, limit).map(inverted) else {
+            return Place::Unaligned("it shares no event with the other records".to_owned());
+        };
+        let how = "lines that both records hold; the residual is what the console delayed them".to_owned();
+        return Place::Fitted { fitted, how };
+    }
+    match through(lines, limit) {
+        Some(fitted) if fitted.shared >= ENOUGH_TO_CONVICT && fitted.most_ns > SAME_BOOT_NS => Place::Foreign(format!(
+            "{} lines that both records hold lie up to {} apart on any common clock",
+            fitted.shared,
+            seconds(fitted.max_ns)
+        )),
+        Some(fitted) => Place::Fitted { fitted, how: "lines that both records hold".to_owned() },
+        None => Place::Unaligned("it shares no event with the other records".to_owned()),
+    }
+}
+
+/// The fit the other way round.
+pub fn inverted(fitted: Fitted) -> Fitted {
+    let Line { offset_ns, rate } = fitted.line;
+    let back = if rate == 0.0 { 1.0 } else { 1.0 / rate };
+    let offset_ns = -((offset_ns as f64 * back).round() as i64);
+    Fitted { line: Line { offset_ns, rate: back }, ..fitted }
+}
+
+fn same(how: String) -> Place {
+    Place::Fitted { fitted: Fitted { line: Line::SAME, shared: 0, median_ns: 0, most_ns: 0, max_ns: 0 }, how }
+}
+
+fn same_as_kernel(trace_clock: &str) -> bool {
+    matches!(trace_clock, "" | "local" | "global" | "mono" | "mono_raw" | "boot" | "tai")
+}
+
+/// Why a clock is one that is placed already, by what both are.
+fn identity(clock: &Clock, placed: &[Clock]) -> Option<String> {
+    // What counts from the kernel's start, in two families that may lie some ten milliseconds apart.
+    let family = |clock: &Clock| match clock {
+        Clock::Printk => Some("printk"),
+        Clock::Trace(name) if matches!(name.as_str(), "" | "local" | "global") => Some("printk"),
+        Clock::Monotonic | Clock::Boottime => Some("monotonic"),
+        Clock::Trace(name) if matches!(name.as_str(), "mono" | "mono_raw" | "boot") => Some("monotonic"),
+        _ => None,
+    };
+    let ours = family(clock)?;
+    if placed.iter().any(|other| other == clock) {
+        return Some("both have the same clock".to_owned());
+    }
+    if placed.iter().any(|other| family(other) == Some(ours)) {
+        return Some(match ours {
+            "printk" => "assumed: the tracer's clock and printk's are the scheduler's".to_owned(),
+            _ => "assumed: without suspend these clocks are one".to_owned(),
+        });
+    }
+    placed.iter().any(|other| family(other).is_some()).then(|| {
+        "assumed: both count from the kernel's start; they may lie some ten milliseconds apart".to_owned()
+    })
+}
+
+/// Seconds for a message.
+pub fn seconds(ns: i64) -> String {
+    format!("{:.6} s", ns as f64 / 1e9)
+}

@@ -1,0 +1,66 @@
+//! The calling-context tree of a boot from those of its pieces.
+
+use crate::{MergeError, Piece};
+use firstlight_formats::evidence::Calls;
+use firstlight_model::table::{write, write_empty, Values};
+use std::path::Path;
+
+/// The piece whose tree goes into the table, and how many others have one, too.
+pub fn chosen<'a>(pieces: &'a [Piece<'a>]) -> Option<(&'a Piece<'a>, &'a Calls, usize)> {
+    let trees: Vec<(&Piece<'_>, &Calls)> =
+        pieces.iter().filter_map(|piece| Some((piece, piece.evidence.calls.as_ref()?))).filter(|(_, calls)| !calls.nodes.is_empty()).collect();
+    // Two trees of one boot count the same time twice: the one that tells most stands.
+    let best = trees.iter().enumerate().max_by_key(|(index, (_, calls))| (calls.nodes.len(), std::cmp::Reverse(*index)));
+    best.map(|(_, (piece, calls))| (*piece, *calls, trees.len() - 1))
+}
+
+/// Writes `calls` and `phase_calls`.
+///
+/// # Errors
+///
+/// When they cannot be written.
+pub fn write_calls(calls: Option<&Calls>, bundle: &Path) -> Result<usize, MergeError> {
+    let Some(calls) = calls else {
+        write_empty(&["calls", "phase_calls"], bundle)?;
+        return Ok(0);
+    };
+    let nodes = &calls.nodes;
+    let mut totals: Vec<i64> = nodes.iter().map(|node| node.self_ns).collect();
+    for (index, node) in nodes.iter().enumerate().skip(1).rev() {
+        let own = totals.get(index).copied().unwrap_or(0);
+        if let Some(parent) = totals.get_mut(node.parent as usize).filter(|_| (node.parent as usize) < index) {
+            *parent = parent.saturating_add(own);
+        }
+    }
+    let count = |value: usize| i64::try_from(value).ok();
+    let named = |function: u32| calls.functions.get(function as usize);
+    let nothing = || Values::Int64(vec![None; nodes.len()]);
+    write(
+        "calls",
+        vec![
+            ("node", Values::Int64((0..nodes.len()).map(count).collect())),
+            (
+                "parent",
+                Values::Int64(
+                    nodes.iter().enumerate().map(|(index, node)| (index > 0).then_some(i64::from(node.parent))).collect(),
+                ),
+            ),
+            (
+                "function",
+                Values::Text(
+                    nodes.iter().map(|node| Some(named(node.function).map_or(String::new(), |named| named.0.clone()))).collect(),
+                ),
+            ),
+            ("module", Values::Text(nodes.iter().map(|node| named(node.function).and_then(|named| named.1.clone())).collect())),
+            ("kind", Values::Text(nodes.iter().map(|node| Some(node.kind.to_owned())).collect())),
+            ("calls", Values::Int64(nodes.iter().map(|node| Some(i64::try_from(node.calls).unwrap_or(i64::MAX))).collect())),
+            ("self_instructions", nothing()),
+            ("total_instructions", nothing()),
+            ("self_ns", Values::Int64(nodes.iter().map(|node| Some(node.self_ns)).collect())),
+            ("total_ns", Values::Int64(totals.into_iter().map(Some).collect())),
+        ],
+        bundle,
+    )?;
+    write_empty(&["phase_calls"], bundle)?;
+    Ok(nodes.len())
+}

@@ -1,0 +1,57 @@
+//! Several pieces of evidence put together: their clocks on one, what two tell of one thing in one row, and what
+//! excludes one another told and not averaged. Out come the tables of one boot (`docs/formats/boot-bundle.md`).
+
+pub mod align;
+pub mod boots;
+mod calls;
+pub mod events;
+pub mod fit;
+pub mod identity;
+mod log;
+mod merge;
+mod parents;
+pub mod phases;
+pub mod record;
+pub mod spans;
+mod tables;
+pub mod trust;
+
+pub use merge::{merge, Completeness, SourceFit, SourceSummary, Summary};
+
+use fit::Line;
+use firstlight_formats::evidence::Evidence;
+
+/// Why the tables could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum MergeError {
+    /// They could not be written.
+    #[error(transparent)]
+    Model(#[from] firstlight_model::ModelError),
+    /// No piece of evidence says anything.
+    #[error("nothing was understood")]
+    Nothing,
+}
+
+/// Sources that exclude one another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Contradiction {
+    /// What they disagree on.
+    pub what: String,
+    /// Source and what it says; the tables follow the first.
+    pub statements: Vec<(String, String)>,
+}
+
+/// A piece of evidence that goes into the tables.
+#[derive(Debug, Clone)]
+pub struct Piece<'a> {
+    /// What it says.
+    pub evidence: &'a Evidence,
+    /// The file below `raw/`.
+    pub file: &'a str,
+    /// The way of its instants onto the boot's clock; none: they are not placed.
+    pub line: Option<Line>,
+    /// The way of the capturing machine's clock onto the boot's, where its lines have both.
+    pub host: Option<Line>,
+    /// How far a placed instant may be off.
+    pub uncertainty_ns: i64,
+}

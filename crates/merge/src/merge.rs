@@ -1,0 +1,348 @@
+//! From the records of one boot to its tables.
+
+use crate::align::{align, base, clock_name, inverted, Place};
+use crate::boots::extent;
+use crate::calls::{chosen, write_calls};
+use crate::fit::{below, Fitted, Line};
+use crate::identity::strangers;
+use crate::parents::parents;
+use crate::phases::{cover, marks, phases, BootMark};
+use crate::record::Read;
+use crate::spans::{rows, Row};
+use crate::tables::{write_counters, write_facts, write_kd, write_links, write_marks, write_spans, Grades};
+use crate::{log, Contradiction, MergeError, Piece};
+use firstlight_formats::evidence::{Clock, Evidence, Problem, ProblemKind};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// A manifest names no more contradictions than this.
+const CONTRADICTIONS: usize = 200;
+const QUARTZ: f64 = 0.001;
+
+/// How a source's clock was put onto another: theirs = offset + rate * this one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SourceFit {
+    /// The line onto the boot's clock.
+    pub line: Line,
+    /// Events that both hold.
+    pub shared: usize,
+    /// Half of them lie closer than this; none without shared events.
+    pub residual_median_ns: Option<i64>,
+    /// The farthest.
+    pub residual_max_ns: Option<i64>,
+    /// What it rests on.
+    pub how: String,
+}
+
+/// What became of a piece of evidence.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SourceSummary {
+    /// The file below `raw/`.
+    pub file: String,
+    /// What it was read as.
+    pub format: Option<&'static str>,
+    /// The part of the file.
+    pub part: String,
+    /// Its own clock.
+    pub clock: String,
+    /// How that was put onto the boot's.
+    pub fit: Option<SourceFit>,
+    /// Lines or records that were understood.
+    pub understood: u64,
+    /// What is wrong with it.
+    pub problems: Vec<(String, String, Option<u64>, Option<u64>)>,
+}
+
+/// What is there and what is missing.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Completeness {
+    /// Why not all of the evidence is there.
+    pub missing: Vec<String>,
+    /// Records that were read.
+    pub understood: u64,
+    /// Records known to be missing.
+    pub lost: u64,
+    /// Whether all that is missing could be counted.
+    pub countable: bool,
+}
+
+/// What the tables hold, and what is to be said about it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Summary {
+    /// The mark that is time 0.
+    pub origin: String,
+    /// From the first mark to the last.
+    pub length_ns: i64,
+    /// Every piece of evidence.
+    pub sources: Vec<SourceSummary>,
+    /// Where they exclude one another.
+    pub contradictions: Vec<Contradiction>,
+    /// What is missing.
+    pub completeness: Completeness,
+    /// What a person should know at once.
+    pub warnings: Vec<String>,
+    /// Spans by kind and grade.
+    pub grades: Grades,
+    /// Lines in the log table.
+    pub lines: u64,
+    /// Lines that several records held.
+    pub copies: u64,
+    /// Nodes of the calling-context tree.
+    pub nodes: usize,
+    /// Rows of kd's table.
+    pub kd_rows: usize,
+    /// The facts.
+    pub facts: BTreeMap<String, String>,
+    /// The marks, by name.
+    pub marks: Vec<(String, i64)>,
+}
+
+/// Writes all tables of a bundle from the records of one boot: of each record the boot that `boots` names.
+///
+/// # Errors
+///
+/// [`MergeError::Nothing`] when no record says anything, and when a table cannot be written.
+pub fn merge(reads: &[Read], boots: &[Option<u32>], bundle: &Path) -> Result<Summary, MergeError> {
+    let mut summary = Summary::default();
+    let mut found: Vec<(usize, &Evidence)> = Vec::new();
+    for (index, read) in reads.iter().enumerate() {
+        let boot = boots.get(index).copied().flatten();
+        found.extend(read.outcome.iter().flatten().filter(|one| Some(one.boot) == boot).map(|one| (index, one)));
+    }
+    if found.is_empty() {
+        return Err(MergeError::Nothing);
+    }
+    let file = |read: usize| reads.get(read).map_or("", |read| read.file.as_str());
+    let mut left_out: BTreeMap<usize, String> = BTreeMap::new();
+    for stranger in strangers(reads, boots) {
+        let (against, fact) = (file(stranger.against), stranger.fact);
+        left_out.insert(stranger.read, format!("another boot's: its `{fact}` is not that of {against}"));
+        summary.contradictions.push(Contradiction {
+            what: format!("which boot this is, by `{fact}`"),
+            statements: vec![(against.to_owned(), stranger.theirs), (file(stranger.read).to_owned(), stranger.ours)],
+        });
+    }
+    let kept: Vec<(usize, &Evidence)> =
+        found.iter().copied().filter(|(read, _)| !left_out.contains_key(read)).collect();
+    let evidence: Vec<&Evidence> = kept.iter().map(|(_, evidence)| *evidence).collect();
+    let places = align(&evidence);
+    let first = base(&evidence);
+    let mut pieces: Vec<Piece<'_>> = Vec::new();
+    let mut summaries: Vec<SourceSummary> = Vec::new();
+    // The piece whose clock is the boot's speaks first.
+    let mut order: Vec<usize> = (0..kept.len()).collect();
+    order.sort_by_key(|number| (Some(*number) != first, *number));
+    let mut hosts: Vec<(SourceSummary, Line)> = Vec::new();
+    for number in order {
+        let (Some((read, evidence)), Some(place)) = (kept.get(number), places.get(number)) else { continue };
+        let mut source = source(file(*read), evidence);
+        match place {
+            Place::Foreign(why) => {
+                let reason = format!("left out, it seems to be another boot's: {why}");
+                summary.contradictions.push(Contradiction {
+                    what: "which boot this is, by shared events".to_owned(),
+                    statements: vec![
+                        (first.and_then(|first| kept.get(first)).map_or("", |(read, _)| file(*read)).to_owned(), "this one".to_owned()),
+                        (file(*read).to_owned(), why.clone()),
+                    ],
+                });
+                summary.warnings.push(format!("{}: {reason}", file(*read)));
+                source.problems.push(("contradiction".to_owned(), reason, None, None));
+                summaries.push(source);
+                continue;
+            }
+            Place::Unaligned(why) => {
+                let reason = format!("its clock could not be put onto the boot's ({why}): its lengths count, its instants are not shown");
+                summary.warnings.push(format!("{}: {reason}", file(*read)));
+                source.problems.push(("unaligned".to_owned(), reason, None, None));
+            }
+            Place::Base => {
+                source.fit = Some(fit(&still(), "its clock is the boot's"));
+            }
+            Place::Fitted { fitted, how } => source.fit = Some(fit(fitted, how)),
+            Place::Untimed => {}
+        }
+        let line = place.line();
+        let host = line.and_then(|line| {
+            let fitted = host_fit(evidence)?;
+            let onto = after(fitted.line, line);
+            let mut heard = SourceSummary { clock: "host".to_owned(), part: host_part(&evidence.part), understood: 0, problems: Vec::new(), ..source.clone() };
+            heard.fit = Some(fit(&Fitted { line: onto, ..fitted }, "lines stamped by both clocks; the residual is what the console delayed them"));
+            hosts.push((heard, onto));
+            Some(onto)
+        });
+        pieces.push(Piece { evidence, file: file(*read), line, host, uncertainty_ns: place.uncertainty_ns() });
+        summaries.push(source);
+    }
+    summaries.extend(hosts.into_iter().map(|(heard, _)| heard));
+    for (read, evidence) in found.iter().filter(|(read, _)| left_out.contains_key(read)) {
+        let mut source = source(file(*read), evidence);
+        let why = left_out.get(read).cloned().unwrap_or_default();
+        source.problems.push(("contradiction".to_owned(), format!("left out: {why}"), None, None));
+        summaries.push(source);
+    }
+    for (read, why) in &left_out {
+        summary.warnings.push(format!("{}: left out of the tables: {why}", file(*read)));
+    }
+
+    let mut contradictions = std::mem::take(&mut summary.contradictions);
+    let mut all_rows = rows(&pieces, &mut contradictions);
+    let mut all_marks = all_marks(&pieces, &all_rows, &mut contradictions);
+    let origin = all_marks.first().map_or(0, |mark| mark.time_ns);
+    shift(&mut all_rows, &mut all_marks, origin);
+    for piece in &mut pieces {
+        piece.line = piece.line.map(|line| line.shifted(origin.saturating_neg()));
+        piece.host = piece.host.map(|line| line.shifted(origin.saturating_neg()));
+    }
+    for fit in summaries.iter_mut().filter_map(|source| source.fit.as_mut()) {
+        fit.line = fit.line.shifted(origin.saturating_neg());
+    }
+    let phases = phases(&all_marks);
+    let parents = parents(&all_rows, &phases);
+    write_marks(&all_marks, bundle)?;
+    summary.grades = write_spans(&phases, &all_rows, &parents, &pieces, bundle)?;
+    let written = log::write(&pieces, bundle)?;
+    (summary.lines, summary.copies) = (written.lines, written.copies);
+    summary.facts = write_facts(&pieces, &mut contradictions, bundle)?;
+    if write_counters(&pieces, bundle)? > 0 {
+        summary.warnings.push("counters of records whose clock could not be aligned are not in the tables".to_owned());
+    }
+    write_links(&pieces, bundle)?;
+    summary.kd_rows = write_kd(&pieces, bundle)?;
+    let tree = chosen(&pieces);
+    if let Some((piece, _, others @ 1..)) = tree {
+        let several = format!("{} of {} call trees left out: two of one boot count its time twice; the largest is shown, of {}", others, others + 1, piece.file);
+        summary.warnings.push(several);
+    }
+    summary.nodes = write_calls(tree.map(|(_, calls, _)| calls), bundle)?;
+
+    summary.origin = all_marks.first().map_or_else(|| "record_start".to_owned(), |mark| mark.name.clone());
+    summary.length_ns = all_marks.last().map_or(0, |mark| mark.time_ns);
+    summary.marks = all_marks.into_iter().map(|mark| (mark.name, mark.time_ns)).collect();
+    summary.completeness = completeness(&pieces);
+    if contradictions.len() > CONTRADICTIONS {
+        let more = contradictions.len() - CONTRADICTIONS;
+        contradictions.truncate(CONTRADICTIONS);
+        contradictions.push(Contradiction { what: format!("{more} more things"), statements: Vec::new() });
+    }
+    summary.contradictions = contradictions;
+    summary.sources = summaries;
+    Ok(summary)
+}
+
+fn all_marks(pieces: &[Piece<'_>], rows: &[Row<'_>], contradictions: &mut Vec<Contradiction>) -> Vec<BootMark> {
+    let mut all = marks(pieces, rows, contradictions);
+    let begins = all.iter().filter(|mark| mark.name.starts_with("kernel_")).map(|mark| mark.time_ns).min();
+    for piece in pieces.iter().filter(|piece| piece.host.is_some()) {
+        let heard = piece.evidence.log.iter().take_while(|(stamp, _)| stamp.time_ns.is_none());
+        let first = heard.filter_map(|(stamp, _)| log::placed(piece, &stamp)).next();
+        if let Some(time_ns) = first.filter(|first| begins.is_none_or(|begins| *first < begins)) {
+            all.push(BootMark {
+                name: "capture_start".to_owned(),
+                time_ns,
+                source: piece.file.to_owned(),
+                detail: "the first line that was received".to_owned(),
+            });
+            break;
+        }
+    }
+    let mut whole: Option<(i64, i64)> = None;
+    let mut add = |at: i64| {
+        whole = Some(whole.map_or((at, at), |(first, last)| (first.min(at), last.max(at))));
+    };
+    for row in rows {
+        row.start_ns.into_iter().chain(row.end_ns).for_each(&mut add);
+    }
+    for piece in pieces {
+        if let (Some(line), Some((first, last))) = (piece.line, extent(piece.evidence)) {
+            add(line.at(first));
+            add(line.at(last));
+        }
+    }
+    cover(&mut all, whole);
+    all
+}
+
+fn shift(rows: &mut [Row<'_>], marks: &mut [BootMark], origin: i64) {
+    for row in rows {
+        row.start_ns = row.start_ns.map(|at| at.saturating_sub(origin));
+        row.end_ns = row.end_ns.map(|at| at.saturating_sub(origin));
+    }
+    for mark in marks {
+        mark.time_ns = mark.time_ns.saturating_sub(origin);
+    }
+}
+
+/// How the capturing machine's clock follows the kernel's, in one record that has both.
+fn host_fit(evidence: &Evidence) -> Option<Fitted> {
+    if evidence.clock == Clock::Host {
+        return None;
+    }
+    let both = evidence.log.iter().filter_map(|(stamp, _)| Some((stamp.time_ns.filter(|at| *at > 0)?, stamp.host_ns?)));
+    below(both.collect(), QUARTZ).map(inverted)
+}
+
+fn host_part(part: &str) -> String {
+    if part.is_empty() { "host clock".to_owned() } else { format!("{part}, host clock") }
+}
+
+/// First one line, then another.
+fn after(first: Line, then: Line) -> Line {
+    Line { offset_ns: then.at(first.offset_ns), rate: first.rate * then.rate }
+}
+
+fn still() -> Fitted {
+    Fitted { line: Line::SAME, shared: 0, median_ns: 0, most_ns: 0, max_ns: 0 }
+}
+
+fn fit(fitted: &Fitted, how: &str) -> SourceFit {
+    let shared = fitted.shared > 0;
+    SourceFit {
+        line: fitted.line,
+        shared: fitted.shared,
+        residual_median_ns: shared.then_some(fitted.median_ns),
+        residual_max_ns: shared.then_some(fitted.max_ns),
+        how: how.to_owned(),
+    }
+}
+
+fn source(file: &str, evidence: &Evidence) -> SourceSummary {
+    SourceSummary {
+        file: file.to_owned(),
+        format: Some(evidence.format),
+        part: evidence.part.clone(),
+        clock: clock_name(&evidence.clock),
+        fit: None,
+        understood: evidence.understood,
+        problems: evidence.problems.iter().map(told).collect(),
+    }
+}
+
+fn told(problem: &Problem) -> (String, String, Option<u64>, Option<u64>) {
+    (problem.kind.name().to_owned(), problem.detail.clone(), problem.line, problem.lost)
+}
+
+fn completeness(pieces: &[Piece<'_>]) -> Completeness {
+    let mut all = Completeness { countable: true, ..Completeness::default() };
+    for piece in pieces {
+        all.understood = all.understood.saturating_add(piece.evidence.understood);
+        for problem in piece.evidence.problems.iter().filter(|problem| problem.kind.loses()) {
+            all.lost = all.lost.saturating_add(problem.lost.unwrap_or(0));
+            // A last line without its end is one record at most.
+            all.countable &= problem.lost.is_some() || problem.kind == ProblemKind::Cut;
+            all.missing.push(format!("{}: {}", piece.file, problem.detail));
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_lines_one_after_the_other() {
+        let (first, then) = (Line { offset_ns: 100, rate: 2.0 }, Line { offset_ns: -30, rate: 0.5 });
+        assert_eq!(after(first, then).at(1_000), then.at(first.at(1_000)));
+    }
+}

@@ -1,0 +1,176 @@
+//! Marks of the whole boot, and the phases between them.
+
+use crate::spans::Row;
+use crate::{Contradiction, Piece};
+use firstlight_formats::evidence::SpanKind;
+
+/// Marks of one name from two records may lie so far apart before they exclude one another.
+const SAME_MARK_NS: i64 = 20_000_000;
+
+/// A mark of the boot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BootMark {
+    /// Its name.
+    pub name: String,
+    /// On the boot's clock.
+    pub time_ns: i64,
+    /// The file below `raw/` that told.
+    pub source: String,
+    /// The line, function or variable.
+    pub detail: String,
+}
+
+/// An interval between two marks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Phase {
+    /// Its name.
+    pub name: String,
+    /// When it begins.
+    pub start_ns: i64,
+    /// When it ends.
+    pub end_ns: i64,
+    /// The file that told its first mark.
+    pub source: String,
+}
+
+/// The marks that divide a boot into phases; others stand within one.
+fn divides(mark: &str, all: &[BootMark]) -> bool {
+    let there = |name: &str| all.iter().any(|mark| mark.name == name);
+    match mark {
+        "power_on" | "firmware_start" | "loader_start" | "capture_start" | "decompression_start" | "kernel_entry"
+        | "kernel_clock_start" | "kernel_start" | "rest_init" | "kernel_init" | "initcalls" | "initcalls_end"
+        | "free_init_memory" | "run_init" | "user_start" | "guest_start" | "initrd_start" | "switch_root"
+        | "userspace_start" | "soft_reboot_start" | "startup_finished" | "ready" | "panic" | "record_start" => true,
+        // The first line of systemd says about what its own marks say better.
+        "systemd_start" => !there("userspace_start") && !there("initrd_start"),
+        other => other.starts_with("initcall_"),
+    }
+}
+
+/// The name of the phase that a mark begins.
+fn phase_name(mark: &str, all: &[BootMark]) -> String {
+    let there = |name: &str| all.iter().any(|mark| mark.name == name);
+    match mark {
+        "power_on" | "firmware_start" => "firmware",
+        "loader_start" => "loader",
+        "capture_start" => "before_kernel",
+        "decompression_start" => "decompression",
+        "kernel_clock_start" | "kernel_start" => "early_init",
+        "initcalls_end" => "after_initcalls",
+        "user_start" | "guest_start" => "user_land",
+        "initrd_start" => "initrd",
+        "systemd_start" if there("switch_root") => "initrd",
+        "systemd_start" | "userspace_start" => "userspace",
+        "soft_reboot_start" => "soft_reboot",
+        "startup_finished" => "after_startup",
+        "ready" => "after_ready",
+        "record_start" => "record",
+        other => other,
+    }
+    .to_owned()
+}
+
+/// The marks of all pieces in order of time, each name once: the first piece's, others that say otherwise are told.
+pub fn marks(pieces: &[Piece<'_>], rows: &[Row<'_>], contradictions: &mut Vec<Contradiction>) -> Vec<BootMark> {
+    let mut marks: Vec<BootMark> = Vec::new();
+    for piece in pieces {
+        let Some(line) = piece.line else { continue };
+        for mark in &piece.evidence.marks {
+            let time_ns = line.at(mark.time_ns);
+            let Some(known) = marks.iter().find(|known| known.name == mark.name) else {
+                marks.push(BootMark {
+                    name: mark.name.to_string(),
+                    time_ns,
+                    source: piece.file.to_owned(),
+                    detail: mark.detail.clone(),
+                });
+                continue;
+            };
+            let apart = known.time_ns.saturating_sub(time_ns).saturating_abs();
+            if apart > SAME_MARK_NS.saturating_add(piece.uncertainty_ns) && known.source != piece.file {
+                contradictions.push(Contradiction {
+                    what: format!("when the mark `{}` was reached", mark.name),
+                    statements: vec![
+                        (known.source.clone(), crate::align::seconds(known.time_ns)),
+                        (piece.file.to_owned(), crate::align::seconds(time_ns)),
+                    ],
+                });
+            }
+        }
+    }
+    initcall_marks(pieces, rows, &mut marks);
+    marks
+}
+
+/// The marks that the kernel's own initcalls give: the begin of each level, or of all of them.
+fn initcall_marks(pieces: &[Piece<'_>], rows: &[Row<'_>], marks: &mut Vec<BootMark>) {
+    let mut calls: Vec<(i64, &Row<'_>)> = rows
+        .iter()
+        .filter(|row| row.span.kind == SpanKind::Initcall && row.level != Some("module"))
+        .filter_map(|row| Some((row.start_ns?, row)))
+        .collect();
+    calls.sort_by_key(|(start, _)| *start);
+    let mut end = None;
+    for (start, row) in &calls {
+        let name = match row.level {
+            Some("console") => continue,
+            Some(level) => format!("initcall_{level}"),
+            None => "initcalls".to_owned(),
+        };
+        end = end.max(row.end_ns);
+        if !marks.iter().any(|mark| mark.name == name) {
+            let source = pieces.get(row.piece).map_or(String::new(), |piece| piece.file.to_owned());
+            marks.push(BootMark { name, time_ns: *start, source, detail: row.span.name.clone() });
+        }
+    }
+    let after = |mark: &BootMark| {
+        matches!(mark.name.as_str(), "free_init_memory" | "run_init" | "user_start" | "initrd_start" | "userspace_start")
+    };
+    if let (Some(time_ns), false, Some((_, row))) = (end, marks.iter().any(after), calls.last()) {
+        let source = pieces.get(row.piece).map_or(String::new(), |piece| piece.file.to_owned());
+        marks.push(BootMark { name: "initcalls_end".to_owned(), time_ns, source, detail: String::new() });
+    }
+}
+
+/// Adds the marks at which the record itself begins and ends, where the boot's own do not cover it, and sorts them all.
+///
+/// What lies behind the mark at which the boot was up belongs to no boot: it gets no mark.
+pub fn cover(marks: &mut Vec<BootMark>, extent: Option<(i64, i64)>) {
+    let Some((first, last)) = extent else { return };
+    let add = |marks: &mut Vec<BootMark>, name: &str, time_ns: i64| {
+        let detail = "what the records hold".to_owned();
+        marks.push(BootMark { name: name.to_owned(), time_ns, source: String::new(), detail });
+    };
+    let up = |mark: &BootMark| matches!(mark.name.as_str(), "ready" | "startup_finished" | "panic");
+    if marks.iter().map(|mark| mark.time_ns).min().is_none_or(|earliest| first < earliest) {
+        add(marks, "record_start", first);
+    }
+    if !marks.iter().any(up) && marks.iter().map(|mark| mark.time_ns).max().is_none_or(|latest| last > latest) {
+        add(marks, "record_end", last);
+    }
+    marks.sort_by_key(|mark| mark.time_ns);
+}
+
+/// The phases: they partition the time from the first mark to the last.
+pub fn phases(marks: &[BootMark]) -> Vec<Phase> {
+    let (Some(first), Some(last)) = (marks.first(), marks.last()) else { return Vec::new() };
+    let mut phases: Vec<Phase> = Vec::new();
+    let begin = |mark: &BootMark| Phase {
+        name: phase_name(&mark.name, marks),
+        start_ns: mark.time_ns,
+        end_ns: last.time_ns,
+        source: mark.source.clone(),
+    };
+    let dividing = marks.iter().filter(|mark| divides(&mark.name, marks));
+    for mark in std::iter::once(first).chain(dividing) {
+        if let Some(before) = phases.last_mut() {
+            before.end_ns = mark.time_ns;
+            if before.start_ns == mark.time_ns {
+                phases.pop();
+            }
+        }
+        phases.push(begin(mark));
+    }
+    phases.retain(|phase| phase.start_ns < phase.end_ns);
+    phases
+}

@@ -1,0 +1,69 @@
+//! How far figures can be believed when several records tell of one thing.
+
+use firstlight_formats::evidence::SpanKind;
+use firstlight_formats::{firmware, function_log, kernel_log, sampling, systemd, tracing, udev};
+
+/// The step of a clock that a record does not show: stamps of a boot are microseconds.
+const USUAL_STEP_NS: i64 = 1_000;
+
+/// What two figures for one length say about one another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// Independent, and the same within their steps.
+    Agree,
+    /// The same figure from one witness, or as close as two ways of measuring come.
+    Compatible,
+    /// They exclude one another.
+    Contradict,
+    /// One is missing, or is no length.
+    Unknown,
+}
+
+/// Compares two lengths, each with the step of its clock.
+///
+/// Two ways of measuring one call differ by what measuring takes (a line to a slow console lies inside one and not the
+/// other): up to a tenth of the longer, and a tenth of a millisecond, that is no contradiction, and no agreement.
+///
+/// ```
+/// use firstlight_merge::trust::{compare, Verdict};
+/// assert_eq!(compare((3_098_000, 1_000), (3_099_000, 1_000), true), Verdict::Agree);
+/// assert_eq!(compare((3_098_000, 1_000), (3_099_000, 1_000), false), Verdict::Compatible);
+/// assert_eq!(compare((3_098_000, 1_000), (9_000_000, 1_000), true), Verdict::Contradict);
+/// ```
+pub fn compare(one: (i64, i64), two: (i64, i64), independent: bool) -> Verdict {
+    let step = |step: i64| if step > 0 { step } else { USUAL_STEP_NS };
+    let apart = one.0.saturating_sub(two.0).saturating_abs();
+    let steps = step(one.1).saturating_add(step(two.1));
+    if apart <= steps {
+        return if independent { Verdict::Agree } else { Verdict::Compatible };
+    }
+    let measuring = (one.0.max(two.0) / 10).max(100_000);
+    if apart <= steps.saturating_add(measuring) {
+        Verdict::Compatible
+    } else {
+        Verdict::Contradict
+    }
+}
+
+/// Who stands behind what a format says of a kind of thing; two records of one witness are no two figures.
+pub fn witness(kind: SpanKind, format: &str) -> &'static str {
+    let among = |formats: &[&dyn firstlight_formats::format::Format]| formats.iter().any(|one| one.name() == format);
+    if among(tracing::FORMATS) {
+        return "the tracer";
+    }
+    if among(function_log::FORMATS) {
+        return "the function log";
+    }
+    match kind {
+        // Journals, charts and collections only pass on what the kernel printed.
+        SpanKind::Initcall | SpanKind::Probe | SpanKind::Async | SpanKind::AsyncWait => "the kernel's log",
+        SpanKind::Unit | SpanKind::UnitActive | SpanKind::Stage | SpanKind::Mount => "systemd",
+        SpanKind::Uevent | SpanKind::UeventQueued | SpanKind::UeventBlocked | SpanKind::UeventService => "udev",
+        _ if among(firmware::FORMATS) => "the firmware",
+        _ if among(sampling::FORMATS) => "a sampler",
+        _ if among(systemd::FORMATS) => "systemd",
+        _ if among(udev::FORMATS) => "udev",
+        _ if among(kernel_log::FORMATS) => "the kernel's log",
+        _ => "other",
+    }
+}

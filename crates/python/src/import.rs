@@ -1,0 +1,158 @@
+//! Boot records for Python: `firstlight_merge`.
+
+use crate::raised;
+use firstlight_formats::registry::formats;
+use firstlight_formats::FormatError;
+use firstlight_merge::boots::{boots, matching};
+use firstlight_merge::record::{Read, Record};
+use firstlight_merge::{merge, MergeError, SourceSummary, Summary};
+use pyo3::exceptions::{PyIndexError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use std::path::PathBuf;
+
+/// Name and title of every format, in the order in which they are tried.
+#[pyfunction]
+pub fn record_formats() -> Vec<(&'static str, &'static str)> {
+    formats().map(|format| (format.name(), format.title())).collect()
+}
+
+/// Records that were read, until their tables are written.
+#[pyclass(frozen, module = "firstlight._core")]
+pub struct Records {
+    reads: Vec<Read>,
+}
+
+#[pymethods]
+impl Records {
+    /// `firstlight_merge::record::Record::read`, for each `(path, file, name, forced)`.
+    #[new]
+    fn new(py: Python<'_>, records: Vec<(PathBuf, String, String, Option<String>)>) -> Self {
+        let record = |(path, file, name, forced)| Record { path, file, name, forced };
+        let read = || records.into_iter().map(record).map(|record| record.read()).collect();
+        Self { reads: py.detach(read) }
+    }
+
+    /// What became of each record, and the boots that it holds.
+    fn outcomes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let all = PyList::empty(py);
+        for read in &self.reads {
+            let outcome = PyDict::new(py);
+            outcome.set_item("file", &read.file)?;
+            outcome.set_item("error", read.outcome.as_ref().err().map(ToString::to_string))?;
+            outcome.set_item("kind", read.outcome.as_ref().err().map(kind))?;
+            let formats = read.outcome.iter().flatten().map(|evidence| evidence.format);
+            outcome.set_item("format", formats.into_iter().next())?;
+            let held = PyList::empty(py);
+            for boot in boots(read) {
+                let one = PyDict::new(py);
+                one.set_item("number", boot.number)?;
+                one.set_item("first_line", boot.first_line)?;
+                one.set_item("release", boot.release)?;
+                one.set_item("length_ns", boot.length_ns)?;
+                one.set_item("understood", boot.understood)?;
+                held.append(one)?;
+            }
+            outcome.set_item("boots", held)?;
+            all.append(outcome)?;
+        }
+        Ok(all)
+    }
+
+    /// `firstlight_merge::merge`, of what belongs to a boot of a record (both by their number).
+    fn write<'py>(&self, py: Python<'py>, record: usize, boot: u32, out_dir: PathBuf) -> PyResult<Bound<'py, PyDict>> {
+        if record >= self.reads.len() {
+            return Err(PyIndexError::new_err("there is no such record"));
+        }
+        let write = || merge(&self.reads, &matching(&self.reads, record, boot), &out_dir);
+        match py.detach(write) {
+            Ok(summary) => described(py, summary),
+            Err(MergeError::Model(error)) => Err(raised(error)),
+            Err(error @ MergeError::Nothing) => Err(PyValueError::new_err(error.to_string())),
+        }
+    }
+}
+
+fn kind(error: &FormatError) -> &'static str {
+    match error {
+        FormatError::Read(_) => "read",
+        FormatError::NotThis { .. } => "not_this",
+        FormatError::Version { .. } => "version",
+        FormatError::UnknownFormat(_) => "unknown_format",
+        FormatError::Unrecognised(_) => "unrecognised",
+    }
+}
+
+fn described(py: Python<'_>, summary: Summary) -> PyResult<Bound<'_, PyDict>> {
+    let said = PyDict::new(py);
+    said.set_item("origin", summary.origin)?;
+    said.set_item("length_ns", summary.length_ns)?;
+    let sources = PyList::empty(py);
+    for one in summary.sources {
+        sources.append(source(py, one)?)?;
+    }
+    said.set_item("sources", sources)?;
+    let contradictions = PyList::empty(py);
+    for one in summary.contradictions {
+        let told = PyDict::new(py);
+        told.set_item("what", one.what)?;
+        let statement = |(source, value): (String, String)| {
+            let statement = PyDict::new(py);
+            statement.set_item("source", source)?;
+            statement.set_item("value", value)?;
+            Ok(statement)
+        };
+        told.set_item("statements", one.statements.into_iter().map(statement).collect::<PyResult<Vec<_>>>()?)?;
+        contradictions.append(told)?;
+    }
+    said.set_item("contradictions", contradictions)?;
+    let all = summary.completeness;
+    said.set_item("missing", all.missing)?;
+    said.set_item("understood", all.understood)?;
+    said.set_item("lost", all.lost)?;
+    let whole = all.understood.saturating_add(all.lost);
+    let share = (all.countable && whole > 0).then(|| all.understood as f64 / whole as f64);
+    said.set_item("share", share)?;
+    said.set_item("warnings", summary.warnings)?;
+    let grades: Vec<(&str, &str, u64)> =
+        summary.grades.into_iter().map(|((kind, grade), number)| (kind, grade, number)).collect();
+    said.set_item("grades", grades)?;
+    said.set_item("lines", summary.lines)?;
+    said.set_item("copies", summary.copies)?;
+    said.set_item("nodes", summary.nodes)?;
+    said.set_item("kd_rows", summary.kd_rows)?;
+    said.set_item("facts", summary.facts)?;
+    said.set_item("marks", summary.marks)?;
+    Ok(said)
+}
+
+fn source(py: Python<'_>, source: SourceSummary) -> PyResult<Bound<'_, PyDict>> {
+    let said = PyDict::new(py);
+    said.set_item("file", source.file)?;
+    said.set_item("format", source.format)?;
+    said.set_item("part", source.part)?;
+    said.set_item("clock", source.clock)?;
+    said.set_item("understood", source.understood)?;
+    let fit = source.fit.map(|fit| {
+        let told = PyDict::new(py);
+        told.set_item("onto", "bundle")?;
+        told.set_item("offset_ns", fit.line.offset_ns)?;
+        told.set_item("rate", fit.line.rate)?;
+        told.set_item("shared", fit.shared)?;
+        told.set_item("residual_median_ns", fit.residual_median_ns)?;
+        told.set_item("residual_max_ns", fit.residual_max_ns)?;
+        told.set_item("how", fit.how)?;
+        PyResult::Ok(told)
+    });
+    said.set_item("fit", fit.transpose()?)?;
+    let problem = |(kind, detail, line, lost): (String, String, Option<u64>, Option<u64>)| {
+        let told = PyDict::new(py);
+        told.set_item("kind", kind)?;
+        told.set_item("detail", detail)?;
+        told.set_item("line", line)?;
+        told.set_item("lost", lost)?;
+        Ok(told)
+    };
+    said.set_item("problems", source.problems.into_iter().map(problem).collect::<PyResult<Vec<_>>>()?)?;
+    Ok(said)
+}
