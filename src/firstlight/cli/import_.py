@@ -1,0 +1,77 @@
+"""`firstlight import`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from firstlight.cli.output import Json, print_json
+from firstlight.errors import UsageError
+
+
+def import_(
+    records: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="RECORD...", help="Files, folders or archives of one boot; `-` is standard input."),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="BOOT", help="The bundle (default: the first record's name, here)."),
+    ] = None,
+    format: Annotated[
+        str | None, typer.Option("--as", metavar="FORMAT", help="Read every record as this, whatever it looks like.")
+    ] = None,
+    boot: Annotated[
+        int | None,
+        typer.Option("--boot", metavar="N", help="Of a record with several boots the Nth; -1 is the last."),
+    ] = None,
+    split: Annotated[bool, typer.Option("--split", help="A bundle of each boot: NAME-1.boot, NAME-2.boot ...")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace a bundle that is already there.")] = False,
+    formats: Annotated[bool, typer.Option("--formats", help="List all formats, and stop.")] = False,
+    json: Json = False,
+) -> None:
+    """Import what others recorded of a boot: logs, traces, timings of firmware, kernel, udev and systemd.
+
+    Several records are merged on one clock. They are kept in the bundle as they came, below `raw/`.
+
+    \b
+    Examples:
+      firstlight import dmesg.txt -o a.boot
+      firstlight import boot/ serial.log plot.json trace.txt -o a.boot
+      journalctl -o json -b | firstlight import - -o a.boot
+      firstlight import kft.log && firstlight functions kft.boot
+    """
+    from firstlight import _core
+    from firstlight.intake.importing import ImportOptions, default_output, import_records
+    from firstlight.intake.patience import Patience
+    from firstlight.report.terminal.console import console
+    from firstlight.report.terminal.imported import imported_data, print_formats, print_imported, print_notes
+
+    if formats:
+        known = _core.record_formats()
+        if json:
+            print_json([{"format": name, "title": title} for name, title in known])
+        else:
+            print_formats(console(), known)
+        return
+    if not records:
+        raise UsageError("no record is given", hint="`firstlight import dmesg.txt`; `-` is standard input")
+    options = ImportOptions(
+        inputs=records,
+        output=output or default_output(records[0]),
+        format=format,
+        boot=boot,
+        split=split,
+        force=force,
+    )
+    with Patience() as patience:
+        written = import_records(options, patience)
+    for imported in written:
+        print_notes(imported)
+    if json:
+        print_json([imported_data(imported) for imported in written])
+    else:
+        for imported in written:
+            print_imported(console(), imported)

@@ -1,0 +1,73 @@
+"""Private copies of what is given, with their digests."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import hashlib
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from firstlight.intake.limits import IntakeError
+
+_CHUNK = 1 << 20
+_FICLONE = 0x40049409
+"""The ioctl that shares a file's blocks (Btrfs, XFS): a copy that costs nothing, and stays when the other changes."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A file of which a copy was made."""
+
+    path: Path
+    sha256: str
+    size_bytes: int
+
+
+def keep_file(source: Path, target: Path) -> Kept:
+    """Copy a file: its blocks are shared where the file system can, else they are copied. It is never linked, because
+    what is linked changes with the other.
+
+    :raises IntakeError: when it cannot be read.
+    """
+    try:
+        # Not a pipe whose other end nobody holds; what is no regular file was sorted out before.
+        with open(os.open(source, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as given:
+            return keep_stream(given, target, clone=True)
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise IntakeError(f"cannot read: {error.strerror or error}", where=str(source)) from error
+
+
+def keep_stream(
+    given: IO[bytes], target: Path, *, clone: bool = False, check: Callable[[int], None] | None = None
+) -> Kept:
+    """Copy all that a stream gives.
+
+    :param clone: the stream is a file, whose blocks may be shared.
+    :param check: called with the size so far, to end what grows too far.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    digest, size = hashlib.sha256(), 0
+    with target.open("xb") as copy:
+        shared = clone and _share(given, copy)
+        while chunk := given.read(_CHUNK):
+            digest.update(chunk)
+            size += len(chunk)
+            if check is not None:
+                check(size)
+            if not shared:
+                copy.write(chunk)
+    return Kept(target, digest.hexdigest(), size)
+
+
+def _share(given: IO[bytes], copy: IO[bytes]) -> bool:
+    try:
+        fcntl.ioctl(copy.fileno(), _FICLONE, given.fileno())
+    except OSError:
+        return False
+    return True
