@@ -3,7 +3,15 @@
 from collections.abc import Sequence
 from typing import Any, final
 
-__all__ = ["Records", "convert_profile", "kd_table", "phase_kd_tables", "record_formats", "table_schemas", "write_table"]
+__all__ = [
+    "Records",
+    "convert_profile",
+    "kd_table",
+    "phase_kd_tables",
+    "record_formats",
+    "table_schemas",
+    "write_table",
+]
 
 @final
 class Records:

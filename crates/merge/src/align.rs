@@ -110,7 +110,8 @@ pub fn align(pieces: &[&Evidence]) -> Vec<Place> {
         return places.into_iter().flatten().collect();
     }
     let mut shared: Vec<Option<Shared>> = pieces.iter().map(|piece| Some(Shared::of(piece))).collect();
-    let mut placed = Placed { known: shared.get_mut(base).and_then(Option::take).unwrap_or_default(), clocks: Vec::new() };
+    let mut placed =
+        Placed { known: shared.get_mut(base).and_then(Option::take).unwrap_or_default(), clocks: Vec::new() };
     placed.clocks.extend(pieces.get(base).map(|piece| piece.clock.clone()));
     while let Some((index, place)) = next(pieces, &places, &shared, &placed) {
         if let (Some(line), Some(events)) = (place.line(), shared.get_mut(index).and_then(Option::take)) {
@@ -271,9 +272,10 @@ fn identity(clock: &Clock, placed: &[Clock]) -> Option<String> {
             _ => "assumed: without suspend these clocks are one".to_owned(),
         });
     }
-    placed.iter().any(|other| family(other).is_some()).then(|| {
-        "assumed: both count from the kernel's start; they may lie some ten milliseconds apart".to_owned()
-    })
+    placed
+        .iter()
+        .any(|other| family(other).is_some())
+        .then(|| "assumed: both count from the kernel's start; they may lie some ten milliseconds apart".to_owned())
 }
 
 /// Seconds for a message.

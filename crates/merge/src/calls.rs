@@ -7,10 +7,14 @@ use std::path::Path;
 
 /// The piece whose tree goes into the table, and how many others have one, too.
 pub fn chosen<'a>(pieces: &'a [Piece<'a>]) -> Option<(&'a Piece<'a>, &'a Calls, usize)> {
-    let trees: Vec<(&Piece<'_>, &Calls)> =
-        pieces.iter().filter_map(|piece| Some((piece, piece.evidence.calls.as_ref()?))).filter(|(_, calls)| !calls.nodes.is_empty()).collect();
+    let trees: Vec<(&Piece<'_>, &Calls)> = pieces
+        .iter()
+        .filter_map(|piece| Some((piece, piece.evidence.calls.as_ref()?)))
+        .filter(|(_, calls)| !calls.nodes.is_empty())
+        .collect();
     // Two trees of one boot count the same time twice: the one that tells most stands.
-    let best = trees.iter().enumerate().max_by_key(|(index, (_, calls))| (calls.nodes.len(), std::cmp::Reverse(*index)));
+    let best =
+        trees.iter().enumerate().max_by_key(|(index, (_, calls))| (calls.nodes.len(), std::cmp::Reverse(*index)));
     best.map(|(_, (piece, calls))| (*piece, *calls, trees.len() - 1))
 }
 
@@ -42,18 +46,31 @@ pub fn write_calls(calls: Option<&Calls>, bundle: &Path) -> Result<usize, MergeE
             (
                 "parent",
                 Values::Int64(
-                    nodes.iter().enumerate().map(|(index, node)| (index > 0).then_some(i64::from(node.parent))).collect(),
+                    nodes
+                        .iter()
+                        .enumerate()
+                        .map(|(index, node)| (index > 0).then_some(i64::from(node.parent)))
+                        .collect(),
                 ),
             ),
             (
                 "function",
                 Values::Text(
-                    nodes.iter().map(|node| Some(named(node.function).map_or(String::new(), |named| named.0.clone()))).collect(),
+                    nodes
+                        .iter()
+                        .map(|node| Some(named(node.function).map_or(String::new(), |named| named.0.clone())))
+                        .collect(),
                 ),
             ),
-            ("module", Values::Text(nodes.iter().map(|node| named(node.function).and_then(|named| named.1.clone())).collect())),
+            (
+                "module",
+                Values::Text(nodes.iter().map(|node| named(node.function).and_then(|named| named.1.clone())).collect()),
+            ),
             ("kind", Values::Text(nodes.iter().map(|node| Some(node.kind.to_owned())).collect())),
-            ("calls", Values::Int64(nodes.iter().map(|node| Some(i64::try_from(node.calls).unwrap_or(i64::MAX))).collect())),
+            (
+                "calls",
+                Values::Int64(nodes.iter().map(|node| Some(i64::try_from(node.calls).unwrap_or(i64::MAX))).collect()),
+            ),
             ("self_instructions", nothing()),
             ("total_instructions", nothing()),
             ("self_ns", Values::Int64(nodes.iter().map(|node| Some(node.self_ns)).collect())),

@@ -210,7 +210,14 @@ mod tests {
         let event = |n: i64| {
             let (mine, delay) = (n * 20_000_000, (n * 7919) % 4_000_000);
             let theirs = mine + mine / 10_000 + 1_000_000;
-            (mine, if n < 200 { 4_000_000_000 + 1_400_000 + n * 1_000 } else { theirs + if n % 10 == 0 { 0 } else { delay } })
+            (
+                mine,
+                if n < 200 {
+                    4_000_000_000 + 1_400_000 + n * 1_000
+                } else {
+                    theirs + if n % 10 == 0 { 0 } else { delay }
+                },
+            )
         };
         let fitted = below((0..400).map(event).collect(), 0.001).unwrap();
         assert!((fitted.line.rate - 1.0001).abs() < 2e-6, "{fitted:?}");

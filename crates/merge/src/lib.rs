@@ -18,8 +18,8 @@ pub mod trust;
 
 pub use merge::{merge, Completeness, SourceFit, SourceSummary, Summary};
 
-use fit::Line;
 use firstlight_formats::evidence::Evidence;
+use fit::Line;
 
 /// Why the tables could not be made.
 #[derive(Debug, thiserror::Error)]

@@ -32,8 +32,9 @@ pub struct Written {
 ///
 /// When it cannot be written.
 pub fn write(pieces: &[Piece<'_>], bundle: &Path) -> Result<Written, MergeError> {
-    let with_lines: Vec<usize> =
-        (0..pieces.len()).filter(|number| pieces.get(*number).is_some_and(|piece| !piece.evidence.log.is_empty())).collect();
+    let with_lines: Vec<usize> = (0..pieces.len())
+        .filter(|number| pieces.get(*number).is_some_and(|piece| !piece.evidence.log.is_empty()))
+        .collect();
     let copies = if with_lines.len() > 1 { Copies::find(pieces, &with_lines) } else { Copies::default() };
     let mut heads: Vec<Cursor<'_>> =
         with_lines.iter().filter_map(|number| Some(Cursor::new(*number, pieces.get(*number)?))).collect();
@@ -46,9 +47,10 @@ pub fn write(pieces: &[Piece<'_>], bundle: &Path) -> Result<Written, MergeError>
         if copies.dropped.contains(&at) {
             written.copies += 1;
         } else {
-            let other = copies.of.get(&at).and_then(|(piece, index)| {
-                pieces.get(*piece).and_then(|piece| piece.evidence.log.get(*index))
-            });
+            let other = copies
+                .of
+                .get(&at)
+                .and_then(|(piece, index)| pieces.get(*piece).and_then(|piece| piece.evidence.log.get(*index)));
             rows.line(stamp, head.placed, text, other.map(|(stamp, _)| stamp), head.piece.file)?;
             written.lines += 1;
         }

@@ -142,7 +142,10 @@ pub fn merge(reads: &[Read], boots: &[Option<u32>], bundle: &Path) -> Result<Sum
                 summary.contradictions.push(Contradiction {
                     what: "which boot this is, by shared events".to_owned(),
                     statements: vec![
-                        (first.and_then(|first| kept.get(first)).map_or("", |(read, _)| file(*read)).to_owned(), "this one".to_owned()),
+                        (
+                            first.and_then(|first| kept.get(first)).map_or("", |(read, _)| file(*read)).to_owned(),
+                            "this one".to_owned(),
+                        ),
                         (file(*read).to_owned(), why.clone()),
                     ],
                 });
@@ -152,7 +155,9 @@ pub fn merge(reads: &[Read], boots: &[Option<u32>], bundle: &Path) -> Result<Sum
                 continue;
             }
             Place::Unaligned(why) => {
-                let reason = format!("its clock could not be put onto the boot's ({why}): its lengths count, its instants are not shown");
+                let reason = format!(
+                    "its clock could not be put onto the boot's ({why}): its lengths count, its instants are not shown"
+                );
                 summary.warnings.push(format!("{}: {reason}", file(*read)));
                 source.problems.push(("unaligned".to_owned(), reason, None, None));
             }
@@ -166,8 +171,17 @@ pub fn merge(reads: &[Read], boots: &[Option<u32>], bundle: &Path) -> Result<Sum
         let host = line.and_then(|line| {
             let fitted = host_fit(evidence)?;
             let onto = after(fitted.line, line);
-            let mut heard = SourceSummary { clock: "host".to_owned(), part: host_part(&evidence.part), understood: 0, problems: Vec::new(), ..source.clone() };
-            heard.fit = Some(fit(&Fitted { line: onto, ..fitted }, "lines stamped by both clocks; the residual is what the console delayed them"));
+            let mut heard = SourceSummary {
+                clock: "host".to_owned(),
+                part: host_part(&evidence.part),
+                understood: 0,
+                problems: Vec::new(),
+                ..source.clone()
+            };
+            heard.fit = Some(fit(
+                &Fitted { line: onto, ..fitted },
+                "lines stamped by both clocks; the residual is what the console delayed them",
+            ));
             hosts.push((heard, onto));
             Some(onto)
         });
@@ -211,7 +225,12 @@ pub fn merge(reads: &[Read], boots: &[Option<u32>], bundle: &Path) -> Result<Sum
     summary.kd_rows = write_kd(&pieces, bundle)?;
     let tree = chosen(&pieces);
     if let Some((piece, _, others @ 1..)) = tree {
-        let several = format!("{} of {} call trees left out: two of one boot count its time twice; the largest is shown, of {}", others, others + 1, piece.file);
+        let several = format!(
+            "{} of {} call trees left out: two of one boot count its time twice; the largest is shown, of {}",
+            others,
+            others + 1,
+            piece.file
+        );
         summary.warnings.push(several);
     }
     summary.nodes = write_calls(tree.map(|(_, calls, _)| calls), bundle)?;
@@ -283,7 +302,11 @@ fn host_fit(evidence: &Evidence) -> Option<Fitted> {
 }
 
 fn host_part(part: &str) -> String {
-    if part.is_empty() { "host clock".to_owned() } else { format!("{part}, host clock") }
+    if part.is_empty() {
+        "host clock".to_owned()
+    } else {
+        format!("{part}, host clock")
+    }
 }
 
 /// First one line, then another.

@@ -37,10 +37,30 @@ pub struct Phase {
 fn divides(mark: &str, all: &[BootMark]) -> bool {
     let there = |name: &str| all.iter().any(|mark| mark.name == name);
     match mark {
-        "power_on" | "firmware_start" | "loader_start" | "capture_start" | "decompression_start" | "kernel_entry"
-        | "kernel_clock_start" | "kernel_start" | "rest_init" | "kernel_init" | "initcalls" | "initcalls_end"
-        | "free_init_memory" | "run_init" | "user_start" | "guest_start" | "initrd_start" | "switch_root"
-        | "userspace_start" | "soft_reboot_start" | "startup_finished" | "ready" | "panic" | "record_start" => true,
+        "power_on"
+        | "firmware_start"
+        | "loader_start"
+        | "capture_start"
+        | "decompression_start"
+        | "kernel_entry"
+        | "kernel_clock_start"
+        | "kernel_start"
+        | "rest_init"
+        | "kernel_init"
+        | "initcalls"
+        | "initcalls_end"
+        | "free_init_memory"
+        | "run_init"
+        | "user_start"
+        | "guest_start"
+        | "initrd_start"
+        | "switch_root"
+        | "userspace_start"
+        | "soft_reboot_start"
+        | "startup_finished"
+        | "ready"
+        | "panic"
+        | "record_start" => true,
         // The first line of systemd says about what its own marks say better.
         "systemd_start" => !there("userspace_start") && !there("initrd_start"),
         other => other.starts_with("initcall_"),
@@ -124,7 +144,10 @@ fn initcall_marks(pieces: &[Piece<'_>], rows: &[Row<'_>], marks: &mut Vec<BootMa
         }
     }
     let after = |mark: &BootMark| {
-        matches!(mark.name.as_str(), "free_init_memory" | "run_init" | "user_start" | "initrd_start" | "userspace_start")
+        matches!(
+            mark.name.as_str(),
+            "free_init_memory" | "run_init" | "user_start" | "initrd_start" | "userspace_start"
+        )
     };
     if let (Some(time_ns), false, Some((_, row))) = (end, marks.iter().any(after), calls.last()) {
         let source = pieces.get(row.piece).map_or(String::new(), |piece| piece.file.to_owned());

@@ -89,10 +89,7 @@ fn put(moved: &mut [usize], place: usize, row: usize) {
 }
 
 fn merges(kind: SpanKind) -> bool {
-    !matches!(
-        kind,
-        SpanKind::Phase | SpanKind::Function | SpanKind::Event | SpanKind::Console | SpanKind::AsyncWait
-    )
+    !matches!(kind, SpanKind::Phase | SpanKind::Function | SpanKind::Event | SpanKind::Console | SpanKind::AsyncWait)
 }
 
 fn row<'a>(span: &'a Span, piece: usize, of: &Piece<'a>) -> Row<'a> {
@@ -146,8 +143,11 @@ fn partners(
         let known: Vec<usize> = index.get(&what).into_iter().flatten().copied().collect();
         let span = |place: usize| piece.evidence.spans.get(place);
         let ours = |place: usize| span(place).and_then(|span| instants(piece, span));
-        let theirs = |row: usize| rows.get(row).and_then(|row| Some((row.start_ns?, row.end_ns)).or(row.end_ns.map(|end| (end, None))));
-        let untimed = places.iter().all(|place| ours(*place).is_none()) || known.iter().all(|row| theirs(*row).is_none());
+        let theirs = |row: usize| {
+            rows.get(row).and_then(|row| Some((row.start_ns?, row.end_ns)).or(row.end_ns.map(|end| (end, None))))
+        };
+        let untimed =
+            places.iter().all(|place| ours(*place).is_none()) || known.iter().all(|row| theirs(*row).is_none());
         if untimed {
             // Without instants only what is there once on both sides is the same thing for certain.
             if let ([place], [row]) = (places.as_slice(), known.as_slice()) {
@@ -157,7 +157,12 @@ fn partners(
         }
         let open = piece.uncertainty_ns.max(pieces.iter().map(|piece| piece.uncertainty_ns).max().unwrap_or(0));
         let apart = SAME_THING_NS.saturating_add(open.saturating_mul(3));
-        pair(&sorted(&places, |place| ends(span(place)?, piece)), &sorted(&known, |row| ends_of(rows.get(row)?)), apart, &mut partners);
+        pair(
+            &sorted(&places, |place| ends(span(place)?, piece)),
+            &sorted(&known, |row| ends_of(rows.get(row)?)),
+            apart,
+            &mut partners,
+        );
     }
     partners
 }

@@ -62,7 +62,8 @@ pub fn write_spans(
     table.batch(phase_arrays(phases))?;
     let mut grades = Grades::new();
     for batch in order.chunks(BATCH_ROWS) {
-        let some: Vec<(usize, &Row<'_>)> = batch.iter().filter_map(|number| Some((*number, rows.get(*number)?))).collect();
+        let some: Vec<(usize, &Row<'_>)> =
+            batch.iter().filter_map(|number| Some((*number, rows.get(*number)?))).collect();
         for (_, row) in &some {
             *grades.entry((row.span.kind.name(), row.grade.name())).or_default() += 1;
         }
@@ -99,9 +100,8 @@ pub fn write_spans(
 }
 
 fn phase_arrays(phases: &[Phase]) -> Vec<ArrayRef> {
-    let integers = |of: &dyn Fn(&Phase) -> Option<i64>| -> ArrayRef {
-        Arc::new(phases.iter().map(of).collect::<Int64Array>())
-    };
+    let integers =
+        |of: &dyn Fn(&Phase) -> Option<i64>| -> ArrayRef { Arc::new(phases.iter().map(of).collect::<Int64Array>()) };
     let text = |of: &dyn Fn(&Phase) -> Option<String>| -> ArrayRef {
         Arc::new(phases.iter().map(of).collect::<StringArray>())
     };
@@ -197,10 +197,8 @@ pub fn write_facts(
             }
         }
     }
-    let columns = vec![
-        ("fact", texts(facts.keys().copied())),
-        ("value", texts(facts.values().map(|(value, _)| *value))),
-    ];
+    let columns =
+        vec![("fact", texts(facts.keys().copied())), ("value", texts(facts.values().map(|(value, _)| *value)))];
     write("facts", columns, bundle)?;
     Ok(facts.into_iter().map(|(fact, (value, _))| (fact.to_owned(), value.to_owned())).collect())
 }
@@ -212,7 +210,11 @@ pub fn write_counters(pieces: &[Piece<'_>], bundle: &Path) -> Result<usize, Merg
     for piece in pieces {
         match piece.line {
             Some(line) => rows.extend(
-                piece.evidence.counters.iter().map(|counter| (line.at(counter.time_ns), counter.name.as_ref(), counter.value)),
+                piece
+                    .evidence
+                    .counters
+                    .iter()
+                    .map(|counter| (line.at(counter.time_ns), counter.name.as_ref(), counter.value)),
             ),
             None => unplaced += piece.evidence.counters.len(),
         }

@@ -127,7 +127,8 @@ fn modules_functions_get_their_names_and_nameless_code_one_row() {
     let bundle = tempfile::tempdir().expect("a directory");
     converted(bundle.path(), 0);
     let table = bundle_kd(bundle.path(), None, None).expect("a table");
-    let of = |name: &str| table.rows.iter().find(|(row, ..)| row.0 == name).map(|(row, figures, _)| (row.clone(), *figures));
+    let of =
+        |name: &str| table.rows.iter().find(|(row, ..)| row.0 == name).map(|(row, figures, _)| (row.clone(), *figures));
     let (probe, figures) = of("probe").expect("named by the module's symbols");
     assert_eq!((probe.1.as_deref(), figures.count, figures.self_instructions), (Some("nd_pmem"), 1, 5));
     let (_, nameless) = of("[kernel without symbol]").expect("one row");

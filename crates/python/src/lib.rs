@@ -128,11 +128,13 @@ fn kd_columns<'py>(py: Python<'py>, table: &BundleKd) -> PyResult<Bound<'py, PyD
     columns.set_item("module", rows.iter().map(|row| row.0 .1.as_deref()).collect::<Vec<_>>())?;
     columns.set_item("kind", rows.iter().map(|row| row.0 .2.as_str()).collect::<Vec<_>>())?;
     columns.set_item("count", rows.iter().map(|row| row.1.count).collect::<Vec<_>>())?;
-    columns.set_item("total_instructions", rows.iter().map(|row| counted(row.1.total_instructions)).collect::<Vec<_>>())?;
+    columns
+        .set_item("total_instructions", rows.iter().map(|row| counted(row.1.total_instructions)).collect::<Vec<_>>())?;
     columns.set_item("total_ns", rows.iter().map(|row| row.1.total_ns).collect::<Vec<_>>())?;
     let average = |count: u64, total: i64| i64::try_from(count).ok().and_then(|count| total.checked_div(count));
     columns.set_item("average_ns", rows.iter().map(|row| average(row.1.count, row.1.total_ns)).collect::<Vec<_>>())?;
-    columns.set_item("self_instructions", rows.iter().map(|row| counted(row.1.self_instructions)).collect::<Vec<_>>())?;
+    columns
+        .set_item("self_instructions", rows.iter().map(|row| counted(row.1.self_instructions)).collect::<Vec<_>>())?;
     columns.set_item("self_ns", rows.iter().map(|row| row.1.self_ns).collect::<Vec<_>>())?;
     columns.set_item("max_sub", rows.iter().map(|row| row.2.as_deref()).collect::<Vec<_>>())?;
     columns.set_item("max_sub_count", rows.iter().map(|row| row.1.max_sub_count).collect::<Vec<_>>())?;

@@ -9,6 +9,7 @@ import typer
 from firstlight.cli.collector import collector
 from firstlight.cli.doctor import doctor
 from firstlight.cli.functions import functions
+from firstlight.cli.import_ import import_
 from firstlight.cli.record import record
 from firstlight.cli.report import report
 from firstlight.cli.show import show
@@ -26,6 +27,7 @@ app = typer.Typer(
 )
 for verb in (record, show, functions, report, verify, collector, doctor):
     app.command()(verb)
+app.command("import")(import_)
 
 
 def _print_version(wanted: bool) -> None:

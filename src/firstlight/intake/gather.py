@@ -33,7 +33,7 @@ class Item:
     path: Path
     """Its bytes, unpacked."""
     file: str
-    """Where it stands below `raw/`; of a member of an archive with its name in there, as if the archive were a folder."""
+    """Where it stands below `raw/`; a member of an archive as if the archive were a folder."""
     name: str
     """What its reader is told that it is called; empty for standard input."""
     given: str

@@ -121,6 +121,8 @@ def _check_understood(gathered: Gathered, outcomes: list[dict[str, Any]], option
     }
     if len(outcomes) == 1:
         outcome = outcomes[0]
+        if gathered.items[0].size_bytes == 0:
+            raise IntakeError("it is empty", where=gathered.items[0].given, hint="give a record of a boot")
         message = outcome["error"] or "nothing in it was understood"
         raise IntakeError(message, where=gathered.items[0].given, hint=hints.get(outcome["kind"]))
     if not outcomes:

@@ -35,7 +35,7 @@ def keep_file(source: Path, target: Path) -> Kept:
     """
     try:
         # Not a pipe whose other end nobody holds; what is no regular file was sorted out before.
-        with open(os.open(source, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as given:
+        with os.fdopen(os.open(source, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as given:
             return keep_stream(given, target, clone=True)
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):

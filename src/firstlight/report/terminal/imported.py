@@ -121,7 +121,8 @@ def fit_text(source: Source) -> str:
     """How a source's clock was put onto the boot's, in a few words.
 
     >>> from firstlight.boot.manifest import Fit
-    >>> fit = Fit(onto="bundle", offset_ns=2_500, rate=1.0, shared=12, residual_median_ns=0, residual_max_ns=900, how="")
+    >>> figures = dict(offset_ns=2_500, rate=1.0, shared=12, residual_median_ns=0, residual_max_ns=900)
+    >>> fit = Fit(onto="bundle", how="", **figures)
     >>> blank = dict(file="", given="", sha256="", size_bytes=0, format="x", part="", understood=0, problems=[])
     >>> fit_text(Source(clock="printk", fit=fit, **blank))
     '+2.500 us by 12 shared events, median residual 0 ns, largest 900 ns'
@@ -138,7 +139,7 @@ def fit_text(source: Source) -> str:
 
 
 def print_trust(out: Console, manifest: Manifest) -> None:
-    """Print what is missing from an imported boot, what is wrong with its records, and where they exclude one another."""
+    """Print what is missing from an imported boot, what is wrong with it, and where records exclude one another."""
     complete = manifest.completeness
     share = "" if complete.share is None else f" ({100 * complete.share:.4g} % of the records known of)"
     print_line(out)
