@@ -5,6 +5,8 @@ const EVENTS_FOR_RATE: usize = 8;
 const SPAN_FOR_RATE_NS: i64 = 1_000_000_000;
 /// Theil-Sen looks at every pair of at most so many events.
 const EVENTS_FOR_SLOPES: usize = 256;
+/// So often the least delayed events are looked for anew, by the rate that the ones before gave.
+const REFINEMENTS: usize = 3;
 
 /// `theirs = mine + offset + (rate - 1) * mine`, all in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -96,12 +98,26 @@ pub fn below(mut events: Vec<(i64, i64)>, rate_limit: f64) -> Option<Fitted> {
     let (first, last) = (events.first()?.0, events.last()?.0);
     let mut rate = 1.0;
     if events.len() >= EVENTS_FOR_RATE && last.saturating_sub(first) >= SPAN_FOR_RATE_NS {
-        let slope = edge_under_the_middle(&events);
-        rate = slope.filter(|slope| (slope - 1.0).abs() <= rate_limit).unwrap_or(1.0);
+        // What piled up before the console was there is late by seconds: the edge is that of the least delayed.
+        for _ in 0..REFINEMENTS {
+            let prompt = least_delayed(&events, rate)?;
+            let Some(slope) = edge_under_the_middle(&prompt).filter(|slope| (slope - 1.0).abs() <= rate_limit) else {
+                break;
+            };
+            rate = slope;
+        }
     }
     let line = Line { offset_ns: 0, rate };
     let least = events.iter().map(|(mine, theirs)| theirs.saturating_sub(line.at(*mine))).min()?;
     Some(judged(&events, line.shifted(least)))
+}
+
+/// The two fifths of the events that lie lowest over lines of this rate.
+fn least_delayed(events: &[(i64, i64)], rate: f64) -> Option<Vec<(i64, i64)>> {
+    let line = Line { offset_ns: 0, rate };
+    let above = |(mine, theirs): &(i64, i64)| theirs.saturating_sub(line.at(*mine));
+    let highest = quantile(events.iter().map(above).collect(), 2, 5)?;
+    Some(events.iter().copied().filter(|event| above(event) <= highest).collect())
 }
 
 fn edge_under_the_middle(events: &[(i64, i64)]) -> Option<f64> {
