@@ -64,6 +64,18 @@ def test_verify_names_the_input_that_changed_and_boots_nothing(default_boot: Pat
     assert verdict.tables == {}
 
 
+def test_another_plugin_decides_nothing_and_is_named_beside_the_verdict(plain_boot: Path, tmp_path: Path) -> None:
+    changed = tmp_path / "changed.boot"
+    shutil.copytree(plain_boot, changed)
+    manifest = json.loads((changed / "manifest.json").read_text())
+    manifest["digests"]["plugin"] = "0" * 64
+    (changed / "manifest.json").write_text(json.dumps(manifest))
+    result = CliRunner().invoke(app, ["verify", str(changed)])
+    assert result.exit_code == 0, result.output
+    assert "equal with another plugin" in result.stdout
+    assert "plugin: 000000000000 when recorded, none now" in result.stdout
+
+
 def test_another_word_on_the_command_line_is_found_to_differ(default_boot: Path, boots: Path) -> None:
     other = record(RecordOptions(output=boots / "quiet.boot", append="quiet"))
     verdict = compare(default_boot, other)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import struct
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -138,6 +140,18 @@ def arm64_kernel(tmp_path: Path) -> Path:
     return path
 
 
+def lone_kernel(tmp_path: Path) -> Path:
+    """The default kernel, away from its modules."""
+    return Path(shutil.copy(default_kernel().path, tmp_path / "vmlinuz"))
+
+
+def root(tmp_path: Path) -> Path:
+    """A root file system with an init and nothing else."""
+    (tmp_path / "root/sbin").mkdir(parents=True)
+    shutil.copy(static_busybox(), tmp_path / "root/sbin/init")
+    return tmp_path / "root"
+
+
 def old_qemu(tmp_path: Path) -> Path:
     """A program that says that it is an old QEMU."""
     path = tmp_path / "qemu"
@@ -170,6 +184,11 @@ BAD_INPUT: dict[str, tuple[Callable[[Path], list[str]], int, str]] = {
     "old QEMU": (lambda there: ["--qemu", str(old_qemu(there))], 1, "too old"),
     "disk": (lambda there: ["--qemu-option=-hda", "--qemu-option=a.img"], 2, "breaks exactness"),
     "missing root": (lambda there: ["--rootfs", str(there / "none")], 2, "none"),
+    "kernel whose modules are elsewhere": (
+        lambda there: ["--kernel", str(lone_kernel(there)), "--rootfs", str(root(there)), "--ready", "up"],
+        1,
+        "`nd_pmem`",
+    ),
     "initramfs and root": (lambda there: ["--initrd", "a", "--rootfs", "b"], 2, "exclude"),
     "bad pattern": (lambda there: ["--ready", "("], 2, "regular expression"),
 }
@@ -205,12 +224,27 @@ def test_a_bundle_is_not_overwritten_without_force(default_boot: Path) -> None:
     assert (default_boot / "manifest.json").read_bytes() == before
 
 
+def test_a_file_that_an_option_names_is_an_input_that_verify_knows(tmp_path: Path, idle_guest: Path) -> None:
+    (tmp_path / "table").write_text("one")
+    options = ["--qemu-option=-fw_cfg", "--qemu-option=name=opt/a,file=table"]
+    own = ["--initrd", str(idle_guest), "--ready", "idle now", "--no-profile"]
+    assert firstlight_command("record", "-o", "a.boot", *own, *options, cwd=tmp_path).returncode == 0
+    (tmp_path / "table").write_text("two")
+    result = firstlight_command("verify", str(tmp_path / "a.boot"), cwd=Path("/"))
+    assert result.returncode == 1
+    assert "not booted, an input is not the recorded one" in result.stdout
+    assert f"option:-fw_cfg name=opt/a,file={tmp_path}/table: " in result.stdout
+
+
 def test_with_force_a_bundle_is_replaced_and_an_own_initramfs_ends_at_its_line(
     tmp_path: Path, idle_guest: Path
 ) -> None:
     bundle = make_bundle(tmp_path)
-    record(RecordOptions(output=bundle, force=True, initrd=idle_guest, ready="^idle now", profile=False))
+    options = RecordOptions(output=bundle, force=True, initrd=idle_guest, ready="^idle now", profile=False)
+    record(replace(options, append="quiet"))
     boot = firstlight.open(bundle)
+    # Nothing printed it, and no guest reported it.
+    assert boot.manifest.versions["kernel"] == default_kernel().release
     assert boot.log()["text"][-1] == "idle now"
     assert boot.manifest.completeness.missing == [
         "the guest's report: nothing in this guest writes one",
