@@ -220,20 +220,22 @@ pub struct Log {
     hosts: Vec<i64>,
 }
 
-/// A line beside its text, packed: most of the memory that reading a log takes is this.
+/// A line beside its text, packed: much of the memory that reading a log takes is this.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Row {
     end: usize,
     time_ns: i64,
     line: u32,
+    /// Bits 0 to 1: the kind of caller; 2 to 5: the level; the rest: which caller.
     who: u32,
-    level: u8,
-    caller: u8,
 }
+
+/// What stands for a caller whose number does not fit: none on Linux, whose tasks end at 2^22.
+const CALLERS: u32 = (1 << 26) - 1;
 
 /// What stands for no time, and for no level.
 const NO_TIME: i64 = i64::MIN;
-const NO_LEVEL: u8 = u8::MAX;
+const NO_LEVEL: u8 = 15;
 
 /// What is known of a line beside its text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -287,9 +289,7 @@ impl Log {
             end: self.text.len(),
             time_ns: stamp.time_ns.unwrap_or(NO_TIME),
             line: u32::try_from(stamp.line).unwrap_or(u32::MAX),
-            who,
-            level: stamp.level.unwrap_or(NO_LEVEL),
-            caller,
+            who: caller | u32::from(stamp.level.unwrap_or(NO_LEVEL).min(NO_LEVEL)) << 2 | who.min(CALLERS) << 6,
         });
         replaced
     }
@@ -312,10 +312,10 @@ impl Log {
             line: u64::from(row.line),
             time_ns: Some(row.time_ns).filter(|&time| time != NO_TIME),
             host_ns: self.hosts.get(index).copied().filter(|&host| host != NO_TIME),
-            level: Some(row.level).filter(|&level| level != NO_LEVEL),
-            caller: match row.caller {
-                1 => Some(Caller::Task(row.who)),
-                2 => Some(Caller::Cpu(row.who)),
+            level: Some((row.who >> 2 & 15) as u8).filter(|&level| level != NO_LEVEL),
+            caller: match row.who & 3 {
+                1 => Some(Caller::Task(row.who >> 6)),
+                2 => Some(Caller::Cpu(row.who >> 6)),
                 _ => None,
             },
         };

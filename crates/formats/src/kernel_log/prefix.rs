@@ -40,7 +40,39 @@ const FACILITIES: &[&str] = &[
 pub const LEVELS: [&str; 8] = ["emerg", "alert", "crit", "err", "warn", "notice", "info", "debug"];
 
 /// Takes a line apart; a line without anything before its message is all message.
+#[inline]
 pub fn parse(line: &[u8]) -> Prefixed<'_> {
+    if let Some((time, rest)) = usual(line) {
+        if rest.first() != Some(&b'[') {
+            return Prefixed { level: None, time: Some(Time::Kernel(time)), caller: None, foreign: false, text: rest };
+        }
+    }
+    parse_any(line)
+}
+
+/// `[    0.412345] `: what nearly every line begins with, digit by digit at its place.
+#[inline]
+fn usual(line: &[u8]) -> Option<(i64, &[u8])> {
+    let (head, rest) = line.split_first_chunk::<15>()?;
+    if head[0] != b'[' || head[6] != b'.' || head[13] != b']' || head[14] != b' ' {
+        return None;
+    }
+    let (mut whole, mut micros, mut odd) = (0_i64, 0_i64, false);
+    for &byte in &head[1..6] {
+        let blank = byte == b' ' && whole == 0;
+        let digit = if blank { 0 } else { byte.wrapping_sub(b'0') };
+        odd |= digit > 9;
+        whole = whole * 10 + i64::from(digit);
+    }
+    for &byte in &head[7..13] {
+        let digit = byte.wrapping_sub(b'0');
+        odd |= digit > 9;
+        micros = micros * 10 + i64::from(digit);
+    }
+    (!odd && head[5] != b' ').then_some(((whole * 1_000_000 + micros) * 1_000, rest))
+}
+
+fn parse_any(line: &[u8]) -> Prefixed<'_> {
     let mut found = Prefixed { level: None, time: None, caller: None, foreign: false, text: line };
     let mut rest = line;
     match rest.first() {
@@ -86,9 +118,6 @@ pub fn parse(line: &[u8]) -> Prefixed<'_> {
     if let Some((caller, after)) = caller(rest) {
         found.caller = Some(caller);
         rest = after;
-    }
-    if found.time.is_some() {
-        rest = without_host(rest);
     }
     found.text = rest;
     found
@@ -147,8 +176,13 @@ fn host_and_process(rest: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((name, &process[end + 2..]))
 }
 
-/// `journalctl -o short-monotonic` puts host and process after the stamp.
-fn without_host(rest: &[u8]) -> &[u8] {
+/// `journalctl -o short-monotonic` puts host and process after the stamp: what comes after them, if they are there.
+pub fn without_host(rest: &[u8]) -> &[u8] {
+    // A host's name is a word without a colon; most messages have one within or right after their first word.
+    let Some(end) = rest.iter().take(64).position(|&byte| matches!(byte, b' ' | b':')) else { return rest };
+    if rest[end] != b' ' || rest.get(end + 1) != Some(&b'k') {
+        return rest;
+    }
     let Some(colon) = memchr::memchr(b':', rest.get(..rest.len().min(80)).unwrap_or(rest)) else { return rest };
     if rest[..colon].ends_with(b" kernel") && rest.get(colon + 1) == Some(&b' ') {
         let host = &rest[..colon - 7];
@@ -279,7 +313,8 @@ mod tests {
         assert_eq!(parts("[    0.412345 <    0.000001>] w"), (None, kernel, None, "w"));
         assert_eq!(parts("Nov  4 10:00:00 host kernel: [    0.412345] w"), (None, kernel, None, "w"));
         assert_eq!(parts("2024-11-04T10:00:00.5+00:00 host kernel: [    0.412345] w"), (None, kernel, None, "w"));
-        assert_eq!(parts("[    0.412345] host kernel: w"), (None, kernel, None, "w"));
+        assert_eq!(without_host(b"host kernel: w"), b"w");
+        assert_eq!(without_host(b"kernel: w"), b"kernel: w");
         assert_eq!(parts("[    0.412345] [Fri Feb 13 23:31:30 2009] w"), (None, kernel, None, "w"));
         assert_eq!(parts("[<    0.500000>] w"), (None, Some(Time::Since(500_000_000)), None, "w"));
         assert_eq!(parts("[  +0.500000] w"), (None, Some(Time::Since(500_000_000)), None, "w"));

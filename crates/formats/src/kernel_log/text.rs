@@ -1,13 +1,15 @@
 //! Logs of text, line by line: what stands before each message is taken off, and each line given to its boot.
 
 use super::boots::Boots;
-use super::prefix::{inner_stamp, parse, Prefixed, Time};
+use super::prefix::{inner_stamp, parse, without_host, Prefixed, Time};
 use crate::evidence::{Clock, Evidence, ProblemKind, Stamp};
 use crate::lines::Lines;
 use crate::FormatError;
 use memchr::{memchr, memchr2};
 use std::io::BufRead;
 
+/// So many lines with a stamp tell whether hosts are named.
+const HOST_WITHIN: u64 = 8;
 /// Two records on one line are not further apart than this.
 const TOGETHER: i64 = 1_000_000_000_000;
 
@@ -36,6 +38,9 @@ pub struct Text {
     unstamped: Option<(u64, u64)>,
     contradicting: Option<(u64, u64)>,
     unescaped: Vec<u8>,
+    /// Whether host and process come after the stamp: the first lines tell.
+    hosted: bool,
+    stamped: u64,
 }
 
 impl Text {
@@ -54,6 +59,8 @@ impl Text {
             unstamped: None,
             contradicting: None,
             unescaped: Vec::new(),
+            hosted: false,
+            stamped: 0,
         }
     }
 
@@ -118,13 +125,19 @@ impl Text {
             return;
         };
         stamp.time_ns = self.time(time, number);
+        self.stamped += 1;
+        let mut message = found.text;
+        if self.hosted || self.stamped <= HOST_WITHIN {
+            message = without_host(found.text);
+            self.hosted |= message.len() < found.text.len();
+        }
         self.indent = indent;
         self.before = stamp;
-        if !odd || memchr(b'\\', found.text).is_none() {
-            self.boots.kernel(stamp, found.text);
+        if !odd || memchr(b'\\', message).is_none() {
+            self.boots.kernel(stamp, message);
         } else {
             let mut unescaped = std::mem::take(&mut self.unescaped);
-            self.boots.kernel(stamp, unescape(found.text, &mut unescaped));
+            self.boots.kernel(stamp, unescape(message, &mut unescaped));
             self.unescaped = unescaped;
         }
     }
