@@ -250,7 +250,7 @@ kernel() {
     else
         item kernel/dmesg.json missing - 0 0 'dmesg -J' 'this dmesg knows no JSON, or may not read the log'
     fi
-    for name in cmdline version uptime cpuinfo meminfo interrupts filesystems partitions devices iomem stat mounts bootconfig; do
+    for name in cmdline version uptime cpuinfo meminfo interrupts filesystems partitions iomem stat mounts bootconfig; do
         file /proc/$name 1048576 text
     done
     ! readable /proc/modules proc/modules || gather proc/modules /proc/modules 10 1048576 text sed 's/ 0x[0-9a-fA-F]*/ 0x0/' /proc/modules

@@ -4,6 +4,7 @@ use crate::format::Format;
 
 mod collector;
 mod grab_boot_data;
+mod kernel_config;
 mod lava;
 mod pm_graph;
 mod snapshot;
@@ -13,6 +14,7 @@ mod yaml;
 pub static FORMATS: &[&dyn Format] = &[
     &collector::CollectorManifest,
     &snapshot::SystemSnapshot,
+    &kernel_config::KernelConfig,
     &pm_graph::PmGraph,
     &pm_graph::PmGraphResult,
     &grab_boot_data::GrabBootData,

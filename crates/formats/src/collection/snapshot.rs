@@ -16,7 +16,7 @@ const MOST_FACTS: usize = 200_000;
 type Reader = fn(&str, &mut Evidence) -> bool;
 
 /// The ends of paths, and who reads them.
-const FILES: [(&str, Reader); 17] = [
+const FILES: [(&str, Reader); 22] = [
     ("proc/cmdline", command_line),
     ("proc/version", version),
     ("proc/uptime", uptime),
@@ -33,6 +33,11 @@ const FILES: [(&str, Reader); 17] = [
     ("kernel/devices.tsv", device),
     ("kernel/devlinks.txt", device_link),
     ("debug/devices_deferred", deferred),
+    ("tracing/current_tracer", tracer),
+    ("/trace_clock", trace_clock),
+    ("/trace_options", trace_option),
+    ("/set_event", trace_event),
+    ("/buffer_size_kb", trace_buffer),
     ("systemd/failed.txt", failed_unit),
 ];
 
@@ -60,7 +65,7 @@ fn reader(name: &str) -> Option<Reader> {
 
 /// Whether a path ends so, at a border between folders.
 fn of(path: &str, end: &str) -> bool {
-    path.strip_suffix(end).is_some_and(|before| before.is_empty() || before.ends_with('/'))
+    path.strip_suffix(end).is_some_and(|before| before.is_empty() || before.ends_with('/') || end.starts_with('/'))
 }
 
 impl Format for SystemSnapshot {
@@ -138,7 +143,7 @@ fn settle(evidence: &mut Evidence) {
         evidence.facts.retain(|(name, _)| name != "cpu.number");
         evidence.facts.push(("cpu.count".into(), processors.to_string()));
     }
-    for name in ["kernel.filesystems", "systemd.failed"] {
+    for name in ["kernel.filesystems", "systemd.failed", "trace.options", "trace.events"] {
         join(name, evidence);
     }
     let mut places = HashMap::new();
@@ -326,6 +331,35 @@ fn device_link(line: &str, evidence: &mut Evidence) -> bool {
 fn deferred(line: &str, evidence: &mut Evidence) -> bool {
     let (device, reason) = line.split_once('\t').unwrap_or((line, ""));
     !device.contains(' ') && fact(evidence, format!("device.deferred.{device}"), reason.trim())
+}
+
+fn tracer(line: &str, evidence: &mut Evidence) -> bool {
+    word(line) && fact(evidence, "trace.tracer", line)
+}
+
+/// All clocks on one line, the one in use in brackets.
+fn trace_clock(line: &str, evidence: &mut Evidence) -> bool {
+    let used = line.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+    used.is_some_and(|(clock, _)| word(clock) && fact(evidence, "trace.clock", clock))
+}
+
+fn trace_option(line: &str, evidence: &mut Evidence) -> bool {
+    word(line) && fact(evidence, "trace.options", line)
+}
+
+fn trace_event(line: &str, evidence: &mut Evidence) -> bool {
+    line.contains(':') && word(&line.replace(':', "_")) && fact(evidence, "trace.events", line)
+}
+
+fn trace_buffer(line: &str, evidence: &mut Evidence) -> bool {
+    // `7 (expanded: 1408)`: what it will have once something is traced.
+    let number = line.split(' ').next().unwrap_or_default();
+    !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) && fact(evidence, "trace.buffer_kib", number)
+}
+
+fn word(text: &str) -> bool {
+    !text.is_empty()
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'*' | b'.'))
 }
 
 fn failed_unit(line: &str, evidence: &mut Evidence) -> bool {
