@@ -13,7 +13,7 @@ from firstlight.cli.app import app
 from firstlight.cli.main import run
 
 ROOT = Path(__file__).parents[2]
-VERBS = [command.callback.__name__ for command in app.registered_commands if command.callback is not None]
+VERBS = [command.name or command.callback.__name__ for command in app.registered_commands if command.callback]
 DOCUMENTS = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
 
 

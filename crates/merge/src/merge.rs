@@ -251,7 +251,7 @@ pub fn merge(reads: &[Read], boots: &[Option<u32>], bundle: &Path) -> Result<Sum
 
 fn all_marks(pieces: &[Piece<'_>], rows: &[Row<'_>], contradictions: &mut Vec<Contradiction>) -> Vec<BootMark> {
     let mut all = marks(pieces, rows, contradictions);
-    let begins = all.iter().filter(|mark| mark.name.starts_with("kernel_")).map(|mark| mark.time_ns).min();
+    let begins = all.iter().map(|mark| mark.time_ns).min();
     for piece in pieces.iter().filter(|piece| piece.host.is_some()) {
         let heard = piece.evidence.log.iter().take_while(|(stamp, _)| stamp.time_ns.is_none());
         let first = heard.filter_map(|(stamp, _)| log::placed(piece, &stamp)).next();

@@ -135,6 +135,8 @@ fn initcall_marks(pieces: &[Piece<'_>], rows: &[Row<'_>], marks: &mut Vec<BootMa
         let name = match row.level {
             Some("console") => continue,
             Some(level) => format!("initcall_{level}"),
+            // The boot processor's first task calls the console's before there is another.
+            None if !matches!(row.track, "" | "task 1") => continue,
             None => "initcalls".to_owned(),
         };
         end = end.max(row.end_ns);
@@ -164,7 +166,7 @@ pub fn cover(marks: &mut Vec<BootMark>, extent: Option<(i64, i64)>) {
         let detail = "what the records hold".to_owned();
         marks.push(BootMark { name: name.to_owned(), time_ns, source: String::new(), detail });
     };
-    let up = |mark: &BootMark| matches!(mark.name.as_str(), "ready" | "startup_finished" | "panic");
+    let up = |mark: &BootMark| matches!(mark.name.as_str(), "ready" | "startup_finished" | "login_prompt" | "panic");
     if marks.iter().map(|mark| mark.time_ns).min().is_none_or(|earliest| first < earliest) {
         add(marks, "record_start", first);
     }

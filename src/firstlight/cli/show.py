@@ -50,6 +50,8 @@ def boot_data(boot: Boot, limit: int) -> dict[str, Any]:
         "totals",
         "completeness",
         "invariants",
+        "sources",
+        "contradictions",
         "repeat",
     )
     data: dict[str, Any] = {"boot": str(boot.path), **{name: manifest[name] for name in shown}}

@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 
 from firstlight.boot.boot import Boot
+from firstlight.boot.manifest import Contradiction, Source
 from firstlight.report.page_tree import FOLD_DEPTH, FOLD_SHARE, PageTree, fold, fold_phases
 
 #: The version of the data; the page refuses any other.
@@ -15,6 +16,7 @@ DATA_VERSION = 1
 #: No more console lines (first and last), facts and characters of one text than this go into a page.
 LOG_LINES = 20_000
 FACTS = 5_000
+SOURCES = 40
 TEXT = 4_000
 NAME = 300
 
@@ -96,18 +98,24 @@ def page_data(boot: Boot) -> Json:
 
 def _boot(boot: Boot) -> Json:
     manifest = boot.manifest
-    facts = dict(boot.facts().filter(pl.col("fact") == "kernel.release").iter_rows())
+    facts = dict(boot.facts().filter(pl.col("fact").is_in(["kernel.release", "kernel.command_line"])).iter_rows())
     recipe = manifest.recipe_text
     shift = manifest.clock.icount_shift
+    imported = manifest.mode == "imported"
     about = [
         ("Kernel", facts.get("kernel.release") or manifest.versions.get("kernel") or recipe("kernel")),
         ("Machine", ", ".join(filter(None, (recipe("architecture"), recipe("machine"), recipe("cpu"))))),
         ("Memory", recipe("memory")),
-        ("User land", recipe("rootfs") or recipe("initrd") or "Firstlight's own initramfs"),
-        ("Command line", recipe("command_line") or recipe("append")),
+        ("User land", None if imported else recipe("rootfs") or recipe("initrd") or "Firstlight's own initramfs"),
+        ("Command line", recipe("command_line") or recipe("append") or facts.get("kernel.command_line")),
         ("Clock", manifest.clock.kind if shift is None else f"virtual, {2**shift} ns per instruction"),
         ("Emulator", manifest.versions.get("qemu")),
-        ("Recorded", f"{manifest.recorded_at} by {manifest.tool.name} {manifest.tool.version}"),
+        *((f"Record {source.file}", _source(source)) for source in manifest.sources[:SOURCES] if source.format),
+        *((f"Contradiction: {told.what}", _contradiction(told)) for told in manifest.contradictions[:SOURCES]),
+        (
+            "Imported" if imported else "Recorded",
+            f"{manifest.recorded_at} by {manifest.tool.name} {manifest.tool.version}",
+        ),
     ]
     return {
         "name": shortened(boot.path.name, NAME),
@@ -121,6 +129,18 @@ def _boot(boot: Boot) -> Json:
         "missing": [shortened(reason, NAME) for reason in manifest.completeness.missing],
         "repeat": shortened(manifest.repeat, TEXT),
     }
+
+
+def _source(source: Source) -> str:
+    """How a record went into an imported boot."""
+    part = f" ({source.part})" if source.part else ""
+    problems = "".join(f"; {problem.detail}" for problem in source.problems)
+    return f"{source.format}{part}, {source.understood:,} understood, clock {source.clock}{problems}"
+
+
+def _contradiction(told: Contradiction) -> str:
+    """What records say that exclude one another."""
+    return "; ".join(f"{one.value} ({one.source})" for one in told.statements)
 
 
 def _failure(failure: Json) -> Json:

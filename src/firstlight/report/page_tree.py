@@ -70,11 +70,11 @@ def fold(calls: pl.DataFrame, share: float = FOLD_SHARE, depth: int = FOLD_DEPTH
     return _kept(calls, parent, below)
 
 
-def _smallness(instructions: Sequence[int], ns: Sequence[int | None], share: float) -> Callable[[int], bool]:
+def _smallness(instructions: Sequence[int | None], ns: Sequence[int | None], share: float) -> Callable[[int], bool]:
     """A test whether a row is small, by instructions and by time."""
-    few = share * (instructions[0] if instructions else 0)
+    few = share * ((instructions[0] if instructions else 0) or 0)
     short = share * ((ns[0] if ns else 0) or 0)
-    return lambda row: instructions[row] <= few and (ns[row] or 0) <= short
+    return lambda row: (instructions[row] or 0) <= few and (ns[row] or 0) <= short
 
 
 def _kept(calls: pl.DataFrame, parent: list[int], below: list[bool]) -> PageTree:
@@ -101,7 +101,7 @@ def _kept(calls: pl.DataFrame, parent: list[int], below: list[bool]) -> PageTree
         page.counted.append(heads or not inside[row])
         page.folded[place] += heads
         page.calls[place] += count[row] if page.counted[row] else 0
-        page.self_instructions[place] += executed[row]
+        page.self_instructions[place] += executed[row] or 0
         if ns[row] is not None:
             page.self_ns[place] = (page.self_ns[place] or 0) + ns[row]
     return page

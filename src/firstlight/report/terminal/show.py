@@ -13,6 +13,7 @@ from firstlight.boot.boot import Boot
 from firstlight.report.terminal.columns import Column, print_table
 from firstlight.report.terminal.console import bar, is_unicode, print_cut, print_line, print_wrapped
 from firstlight.report.terminal.printable import printable
+from firstlight.report.terminal.records import print_sources, print_trust
 from firstlight.report.terminal.row_names import RowNames
 from firstlight.report.units import count_text, share, share_text, time_text
 
@@ -79,6 +80,9 @@ def print_boot(out: Console, boot: Boot, hot: int = 15) -> None:
     boot.facts(), boot.phases(), boot.marks()
     table = None if boot.calls().is_empty() else boot.functions()
     _identity(out, boot)
+    if boot.manifest.sources:
+        _heading(out, "Records")
+        print_sources(out, boot.manifest)
     _totals(out, boot)
     _phases(out, boot)
     _marks(out, boot)
@@ -115,7 +119,7 @@ def _identity(out: Console, boot: Boot) -> None:
         [
             ("kernel", kernel_text(boot)),
             ("command line", facts.get("kernel.command_line") or manifest.recipe_text("command_line")),
-            ("user land", root or "the small guest of Firstlight"),
+            ("user land", None if manifest.mode == "imported" else root or "the small guest of Firstlight"),
             ("machine", ", ".join(part for part in parts if part)),
             ("emulator", str(manifest.versions.get("qemu") or "")),
             ("clock", f"{clock_text(boot)} in nanoseconds from {manifest.clock.origin}{rate}"),
@@ -135,11 +139,27 @@ def _totals(out: Console, boot: Boot) -> None:
         out,
         [
             (clock_text(boot), time_text(totals.virtual_ns)),
-            ("instructions", count_text(totals.instructions)),
-            ("idle", f"{time_text(totals.idle_ns)} ({share_text(totals.idle_ns, totals.virtual_ns)})"
+            ("instructions", None if _counts_nothing(boot) else count_text(totals.instructions)),
+            ("idle", None if _counts_nothing(boot) else
+             f"{time_text(totals.idle_ns)} ({share_text(totals.idle_ns, totals.virtual_ns)})"
              if totals.idle_ns is not None else "-"),
         ],
     )  # fmt: skip
+
+
+def _counts_nothing(boot: Boot) -> bool:
+    """Whether the boot was imported: what records tell is times alone."""
+    return boot.manifest.mode == "imported"
+
+
+def _known_columns(boot: Boot, columns: list[Column]) -> list[int]:
+    """The columns that an imported boot can fill."""
+    left_out = ("Instructions", "Idle") if _counts_nothing(boot) else ()
+    return [number for number, column in enumerate(columns) if column.title not in left_out]
+
+
+def _kept(cells: list[str], kept: list[int]) -> list[str]:
+    return [cells[number] for number in kept]
 
 
 def _phases(out: Console, boot: Boot) -> None:
@@ -172,7 +192,8 @@ def _phases(out: Console, boot: Boot) -> None:
     ]
     sums = [whole(phases[column]) for column in ("duration_ns", "instructions", "idle_ns")]
     footer = ["all", "", time_text(sums[0]), share_text(sums[0], took), "", count_text(sums[1]), time_text(sums[2])]
-    print_table(out, columns, rows, [footer])
+    kept = _known_columns(boot, columns)
+    print_table(out, [columns[number] for number in kept], [_kept(row, kept) for row in rows], [_kept(footer, kept)])
 
 
 def _marks(out: Console, boot: Boot) -> None:
@@ -196,7 +217,8 @@ def _marks(out: Console, boot: Boot) -> None:
         ]
         for row in boot.marks().iter_rows(named=True)
     ]
-    print_table(out, columns, rows)
+    kept = _known_columns(boot, columns)
+    print_table(out, [columns[number] for number in kept], [_kept(row, kept) for row in rows])
 
 
 def _functions(out: Console, boot: Boot, title: str, rows: pl.DataFrame, table: pl.DataFrame) -> None:
@@ -235,6 +257,9 @@ def _functions(out: Console, boot: Boot, title: str, rows: pl.DataFrame, table: 
 def _trust(out: Console, boot: Boot) -> None:
     """How far the figures can be trusted: the invariants of the profile and what evidence is missing."""
     manifest = boot.manifest
+    if manifest.mode == "imported":
+        print_trust(out, manifest)
+        return
     broken = [name for name, invariant in manifest.invariants.items() if not invariant.holds]
     number = len(manifest.invariants)
     print_line(out)
