@@ -119,6 +119,10 @@ impl Interpreter {
             for (word, back) in [(&b"calling  "[..], 0), (b"initcall ", 4)] {
                 let Some(start) = at.checked_sub(back).filter(|&start| start > 0) else { continue };
                 let inner = &text[start..];
+                // `pci 0000:00:1f.0: calling  quirk_...` is a line of its own, about a fixup, and no torn one.
+                if text[..start].ends_with(b": ") {
+                    continue;
+                }
                 if inner.starts_with(word) && inner.contains(&b'+') {
                     let read = match back {
                         0 => initcalls::calling(self, stamp, inner, evidence),

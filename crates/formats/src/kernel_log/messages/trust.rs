@@ -9,6 +9,8 @@ use crate::evidence::{Evidence, Grade, Name, ProblemKind, Span, SpanKind};
 
 /// The step of a stamp, and of a figure in microseconds.
 const MICROSECOND: i64 = 1_000;
+/// So many figures in steps of the tick, two of them not zero, are no accident.
+const TICKING: usize = 10;
 /// From this length on a difference of 2.4 % is more than what printing takes.
 const LONG: i64 = 2_000_000;
 
@@ -61,9 +63,18 @@ impl Trust {
             evidence.step_ns = MICROSECOND;
         }
         let shifted = self.shifted(release, coarse, evidence);
+        let ticking = self.ticking(evidence);
+        if let Some((step, calls)) = ticking {
+            let detail = format!(
+                "the first {calls} lengths that the kernel gives move in steps of {} ms, because its clock source is the tick \
+                 until it switches: those of the stamps are taken",
+                step / 1_000_000
+            );
+            evidence.problem(ProblemKind::Quantised, None, detail);
+        }
         let mut shared: Option<(u64, String)> = None;
         let stamp_step = evidence.step_ns;
-        for measured in &self.measured {
+        for (number, measured) in self.measured.iter().enumerate() {
             let Some(span) = evidence.spans.get_mut(measured.span as usize) else { continue };
             let Some(mut length) = span.duration_ns else { continue };
             if shifted && span.kind == SpanKind::Initcall {
@@ -72,6 +83,8 @@ impl Trust {
             let early = coarse.filter(|&(_, until)| span.start_ns.or(span.end_ns).is_some_and(|time| time < until));
             let clock =
                 Clock { stamps: stamp_step.max(early.map_or(0, |(step, _)| step)), own: early.map(|(step, _)| step) };
+            let own = ticking.filter(|&(_, calls)| number < calls).map(|(step, _)| step);
+            let clock = Clock { own: clock.own.max(own), ..clock };
             if judge(span, length, measured, &clock) {
                 shared.get_or_insert_with(|| (0, span.name.clone())).0 += 1;
             }
@@ -88,6 +101,17 @@ impl Trust {
                 "the kernel counts 1024 ns as a microsecond of asynchronous bodies and of waiting for them: read so";
             evidence.problem(ProblemKind::ShiftedMicroseconds, Some(line), detail);
         }
+    }
+
+    /// Whether the kernel's own figures begin in steps of the tick, while the stamps are finer: the step, and how many.
+    fn ticking(&self, evidence: &Evidence) -> Option<(i64, usize)> {
+        let lengths = || self.measured.iter().map(|one| evidence.spans.get(one.span as usize)?.duration_ns);
+        [10_000_000, 4_000_000, 1_000_000].into_iter().find_map(|step| {
+            let until = lengths().position(|length| length.is_none_or(|length| length % step != 0));
+            let until = until.unwrap_or(self.measured.len());
+            let ticks = lengths().take(until).filter(|length| length.is_some_and(|length| length > 0)).count();
+            (until >= TICKING && ticks >= 2).then_some((step, until))
+        })
     }
 
     /// Whether the microseconds of initcalls have 1024 ns: by the stamps of long calls, else by the kernel's version.
@@ -161,6 +185,11 @@ fn judge(span: &mut Span, length: i64, measured: &Measured, clock: &Clock) -> bo
         one_figure(length, own_step)
     } else {
         match between {
+            Some(stamps) if own_step > clock.stamps && stamps >= 0 => {
+                let (length, grade, reason) = one_figure(stamps, clock.stamps);
+                let by_stamps = "by the stamps: the kernel's own clock moves with the tick here";
+                (length, grade, if grade == Grade::Good { Name::Borrowed(by_stamps) } else { reason })
+            }
             // Stamps as coarse as dates are say nothing about one call.
             Some(stamps) if clock.stamps == own_step || stamps < 0 || clock.own.is_some() => {
                 let slack = clock.stamps.saturating_mul(3).max(length / 100);
