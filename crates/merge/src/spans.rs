@@ -268,6 +268,6 @@ fn judge(known: &Row<'_>, other: &Row<'_>, pieces: &[Piece<'_>]) -> Verdict {
         return Verdict::Unknown;
     }
     let kind = known.span.kind;
-    let independent = witness(kind, one.evidence.format) != witness(kind, two.evidence.format);
+    let independent = witness(kind, one.evidence) != witness(kind, two.evidence);
     compare((ours, one.evidence.step_ns), (theirs, two.evidence.step_ns), independent)
 }

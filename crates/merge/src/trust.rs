@@ -1,6 +1,6 @@
 //! How far figures can be believed when several records tell of one thing.
 
-use firstlight_formats::evidence::SpanKind;
+use firstlight_formats::evidence::{Clock, Evidence, SpanKind};
 use firstlight_formats::{firmware, function_log, kernel_log, sampling, systemd, tracing, udev};
 
 /// The step of a clock that a record does not show: stamps of a boot are microseconds.
@@ -45,10 +45,11 @@ pub fn compare(one: (i64, i64), two: (i64, i64), independent: bool) -> Verdict {
     }
 }
 
-/// Who stands behind what a format says of a kind of thing; two records of one witness are no two figures.
-pub fn witness(kind: SpanKind, format: &str) -> &'static str {
+/// Who stands behind what a record says of a kind of thing; two records of one witness are no two figures.
+pub fn witness(kind: SpanKind, evidence: &Evidence) -> &'static str {
+    let format = evidence.format;
     let among = |formats: &[&dyn firstlight_formats::format::Format]| formats.iter().any(|one| one.name() == format);
-    if among(tracing::FORMATS) {
+    if among(tracing::FORMATS) || matches!(evidence.clock, Clock::Trace(_)) {
         return "the tracer";
     }
     if among(function_log::FORMATS) {

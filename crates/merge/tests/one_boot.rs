@@ -1,0 +1,237 @@
+//! Evidence of several records as the tables of one boot.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test stops where it is surprised")]
+
+use firstlight_formats::evidence::{CallNode, Calls, Clock, Evidence, Grade, Mark, Span, SpanKind, Stamp};
+use firstlight_merge::record::Read;
+use firstlight_merge::{merge, Summary};
+use firstlight_model::table::{read, Values};
+
+const MS: i64 = 1_000_000;
+
+fn record(file: &str, evidence: Vec<Evidence>) -> Read {
+    Read { file: file.to_owned(), outcome: Ok(evidence) }
+}
+
+struct Boot {
+    summary: Summary,
+    directory: tempfile::TempDir,
+}
+
+fn boot(reads: &[Read]) -> Boot {
+    let directory = tempfile::tempdir().unwrap();
+    let summary = merge(reads, &vec![Some(0); reads.len()], directory.path()).unwrap();
+    Boot { summary, directory }
+}
+
+impl Boot {
+    fn texts(&self, table: &str, column: usize) -> Vec<Option<String>> {
+        match read(table, self.directory.path()).unwrap().swap_remove(column) {
+            Values::Text(values) => values,
+            Values::Int64(_) => panic!("{table} {column}"),
+        }
+    }
+
+    fn integers(&self, table: &str, column: usize) -> Vec<Option<i64>> {
+        match read(table, self.directory.path()).unwrap().swap_remove(column) {
+            Values::Int64(values) => values,
+            Values::Text(_) => panic!("{table} {column}"),
+        }
+    }
+
+    /// Of the spans of a kind: name, start, end, duration, grade, source, parent's name.
+    fn spans(&self, kind: &str) -> Vec<String> {
+        let number =
+            |values: &[Option<i64>], row: usize| values[row].map_or("?".to_owned(), |ns| (ns / MS).to_string());
+        let (kinds, names, grades, sources) =
+            (self.texts("spans", 2), self.texts("spans", 3), self.texts("spans", 11), self.texts("spans", 13));
+        let (parents, starts, ends, lengths) = (
+            self.integers("spans", 1),
+            self.integers("spans", 6),
+            self.integers("spans", 7),
+            self.integers("spans", 10),
+        );
+        (0..kinds.len())
+            .filter(|row| kinds[*row].as_deref() == Some(kind))
+            .map(|row| {
+                let text = |values: &[Option<String>]| values[row].clone().unwrap_or_default();
+                let parent = parents[row].map_or("-".to_owned(), |parent| names[parent as usize].clone().unwrap());
+                format!(
+                    "{} {}-{} took {} {} ({}) in {parent}",
+                    text(&names),
+                    number(&starts, row),
+                    number(&ends, row),
+                    number(&lengths, row),
+                    text(&grades),
+                    text(&sources)
+                )
+            })
+            .collect()
+    }
+}
+
+fn kernel(lines: &[(i64, &str)]) -> Evidence {
+    let mut evidence = Evidence::of("printk", Clock::Printk);
+    evidence.step_ns = 1_000;
+    for (number, (at, text)) in lines.iter().enumerate() {
+        let stamp = Stamp { line: number as u64 + 1, time_ns: Some(at * MS), ..Stamp::default() };
+        evidence.log.push(stamp, text.as_bytes());
+    }
+    evidence.understood = lines.len() as u64;
+    evidence
+}
+
+fn mark(name: &'static str, at: i64) -> Mark {
+    Mark { name: name.into(), time_ns: at * MS, detail: String::new() }
+}
+
+fn initcall(name: &str, start: i64, end: i64) -> Span {
+    Span { track: "task 1".into(), ..Span::new(SpanKind::Initcall, name).between(start * MS, end * MS) }
+}
+
+const LINES: [(i64, &str); 4] = [
+    (10, "first thing happened"),
+    (20, "second thing happened"),
+    (30, "third thing happened"),
+    (90, "last thing happened"),
+];
+
+#[test]
+fn phases_partition_the_boot_and_probes_lie_in_the_initcalls_of_their_task() {
+    let mut log = kernel(&LINES);
+    log.marks = vec![mark("kernel_start", 0), mark("clocksource_switch", 35), mark("user_start", 60)];
+    log.spans = vec![initcall("bus_init", 20, 50), initcall("odd_init", 55, 65)];
+    log.spans.push(Span { track: "task 1".into(), ..Span::new(SpanKind::Probe, "pci0").between(25 * MS, 40 * MS) });
+    log.spans.push(Span { track: "task 9".into(), ..Span::new(SpanKind::Probe, "usb0").between(25 * MS, 41 * MS) });
+    let boot = boot(&[record("dmesg", vec![log])]);
+    assert_eq!(
+        boot.spans("phase"),
+        [
+            "early_init 0-20 took 20 good (dmesg) in -",
+            "initcalls 20-60 took 40 good (dmesg) in -",
+            "user_land 60-90 took 30 good (dmesg) in -"
+        ]
+    );
+    assert_eq!(
+        boot.spans("initcall"),
+        ["bus_init 20-50 took 30 good (dmesg) in initcalls", "odd_init 55-65 took 10 good (dmesg) in -"]
+    );
+    assert_eq!(
+        boot.spans("probe"),
+        ["usb0 25-41 took 16 good (dmesg) in initcalls", "pci0 25-40 took 15 good (dmesg) in bus_init"]
+    );
+    assert_eq!((boot.summary.origin.as_str(), boot.summary.length_ns), ("kernel_start", 90 * MS));
+}
+
+#[test]
+fn two_witnesses_that_agree_make_a_length_exact_and_two_that_do_not_a_contradiction() {
+    let mut log = kernel(&LINES);
+    log.marks = vec![mark("kernel_start", 0)];
+    log.spans = vec![initcall("same_init", 12, 15), initcall("other_init", 30, 40)];
+    let mut trace = Evidence::of("function-graph", Clock::Trace("local".to_owned()));
+    trace.step_ns = 1_000;
+    trace.spans = vec![initcall("same_init", 12, 15), initcall("other_init", 30, 75)];
+    trace.spans.push(initcall("third_init", 80, 81));
+    let boot = boot(&[record("dmesg", vec![log]), record("trace", vec![trace])]);
+    let spans = boot.spans("initcall");
+    assert!(spans[0].starts_with("same_init 12-15 took 3 exact (dmesg and trace)"), "{spans:?}");
+    assert!(spans[1].starts_with("other_init 30-40 took 10 doubtful (dmesg and trace)"), "{spans:?}");
+    assert!(spans[2].starts_with("third_init 80-81 took 1 good (trace)"), "{spans:?}");
+    let told = &boot.summary.contradictions[0];
+    assert_eq!(told.what, "how long initcall `other_init` took");
+    assert_eq!(told.statements[0], ("dmesg".to_owned(), "0.010000 s".to_owned()));
+    assert_eq!(told.statements[1], ("trace".to_owned(), "0.045000 s".to_owned()));
+}
+
+#[test]
+fn copies_of_one_witness_are_one_row_and_no_second_figure() {
+    let mut log = kernel(&LINES);
+    log.spans = vec![initcall("same_init", 12, 15)];
+    let boot = boot(&[record("dmesg", vec![log.clone()]), record("serial", vec![log])]);
+    let spans = boot.spans("initcall");
+    assert_eq!(spans.len(), 1);
+    assert!(spans[0].contains("took 3 good (dmesg and serial)"), "{spans:?}");
+    assert_eq!((boot.summary.lines, boot.summary.copies), (4, 4));
+}
+
+#[test]
+fn a_length_without_instants_joins_the_instants_of_another_record() {
+    let mut plot = Evidence::of("test", Clock::Monotonic);
+    let unit = |name: &str| Span::new(SpanKind::Unit, name);
+    plot.spans = vec![Span { start_ns: Some(5 * MS), ..unit("a.service") }.graded(Grade::Unknown, "not ended")];
+    let mut blame = Evidence::of("test", Clock::Untimed);
+    blame.spans = vec![Span { duration_ns: Some(4 * MS), ..unit("a.service") }];
+    let boot = boot(&[record("plot", vec![plot]), record("blame", vec![blame])]);
+    assert_eq!(boot.spans("unit"), ["a.service 0-? took 4 good (blame and plot) in -"]);
+}
+
+#[test]
+fn lines_of_two_records_stand_in_order_of_time_each_once() {
+    let journal = [(15, "an application spoke"), (20, "second thing happened"), (95, "nothing more")];
+    let mut journal = kernel(&journal);
+    journal.format = "journal";
+    journal.clock = Clock::Monotonic;
+    let boot = boot(&[record("dmesg", vec![kernel(&LINES)]), record("journal", vec![journal])]);
+    let (texts, times) = (boot.texts("log", 3), boot.integers("log", 1));
+    let told: Vec<(i64, String)> =
+        times.into_iter().zip(texts).map(|(at, text)| (at.unwrap() / MS, text.unwrap())).collect();
+    let expected: Vec<(i64, String)> = [
+        (0, "first thing happened"),
+        (5, "an application spoke"),
+        (10, "second thing happened"),
+        (20, "third thing happened"),
+        (80, "last thing happened"),
+        (85, "nothing more"),
+    ]
+    .map(|(at, text)| (at, text.to_owned()))
+    .to_vec();
+    assert_eq!(told, expected);
+}
+
+#[test]
+fn a_record_of_another_boot_is_told_and_left_out() {
+    let of = |version: &str| {
+        let mut log = kernel(&LINES);
+        log.facts = vec![("kernel.version".into(), version.to_owned())];
+        log.spans = vec![initcall("same_init", 12, 15)];
+        log
+    };
+    let reads =
+        [record("odd", vec![of("#1 Mon")]), record("dmesg", vec![of("#2 Tue")]), record("serial", vec![of("#2 Tue")])];
+    let boot = boot(&reads);
+    assert_eq!(boot.spans("initcall"), ["same_init 2-5 took 3 good (dmesg and serial) in initcalls"]);
+    assert_eq!(boot.summary.contradictions[0].what, "which boot this is, by `kernel.version`");
+    assert!(boot.summary.warnings.iter().any(|warning| warning.starts_with("odd: left out")));
+    let odd = boot.summary.sources.iter().find(|source| source.file == "odd").unwrap();
+    assert_eq!((odd.fit.as_ref(), odd.problems.len()), (None, 1));
+}
+
+#[test]
+fn what_shares_nothing_keeps_its_lengths_and_gets_no_instants() {
+    let mut firmware = Evidence::of("test", Clock::Firmware);
+    firmware.spans = vec![Span::new(SpanKind::Firmware, "board_init").between(3 * MS, 9 * MS)];
+    let boot = boot(&[record("dmesg", vec![kernel(&LINES)]), record("bootstage", vec![firmware])]);
+    assert_eq!(boot.spans("firmware"), ["board_init ?-? took 6 good (bootstage) in -"]);
+    let attributes = boot.texts("spans", 14).into_iter().flatten().next();
+    assert_eq!(attributes.as_deref(), Some("{\"own_end_ns\":\"9000000\",\"own_start_ns\":\"3000000\"}"));
+    assert!(boot.summary.warnings[0].starts_with("bootstage: its clock could not be put onto the boot's"));
+}
+
+#[test]
+fn a_tree_adds_up_also_where_a_record_contradicts_itself() {
+    let node = |parent, function, self_ns| CallNode { parent, function, kind: "function", calls: 1, self_ns };
+    let functions = ["[boot]", "outer", "inner"].map(|name| (name.to_owned(), None)).to_vec();
+    let nodes = vec![CallNode { kind: "root", ..node(0, 0, 0) }, node(0, 1, -5), node(1, 2, 20)];
+    let mut trace = Evidence::of("function-graph", Clock::Trace(String::new()));
+    trace.calls = Some(Calls { functions, nodes });
+    let boot = boot(&[record("trace", vec![trace])]);
+    assert_eq!(boot.integers("calls", 9), [Some(15), Some(15), Some(20)]);
+    let kd = firstlight_model::kd::bundle_kd(boot.directory.path(), None, None).unwrap();
+    let outer = kd.rows.iter().find(|row| row.0 .0 == "outer").unwrap();
+    assert_eq!((outer.1.total_ns, outer.1.self_ns, kd.instructions), (15, -5, false));
+}
+
+#[test]
+fn nothing_understood_is_no_boot() {
+    let directory = tempfile::tempdir().unwrap();
+    assert!(merge(&[], &[], directory.path()).is_err());
+}

@@ -1,0 +1,147 @@
+//! Clocks of several pieces of evidence, put onto one.
+#![expect(clippy::unwrap_used, reason = "a test stops where it is surprised")]
+
+use firstlight_formats::evidence::{Clock, Evidence, Mark, Span, SpanKind, Stamp};
+use firstlight_merge::align::{align, Place};
+
+const MS: i64 = 1_000_000;
+
+/// A log of `count` lines, one every 20 ms of the boot, stamped by `clock`.
+fn log(of: Clock, count: i64, clock: impl Fn(i64) -> i64) -> Evidence {
+    let mut evidence = Evidence::of("test", of);
+    for number in 1..=count {
+        let at = clock(number * 20 * MS);
+        let host = evidence.clock == Clock::Host;
+        let stamp = Stamp {
+            line: number as u64,
+            time_ns: (!host).then_some(at),
+            host_ns: host.then_some(at),
+            ..Stamp::default()
+        };
+        evidence.log.push(stamp, format!("device {number} is ready").as_bytes());
+    }
+    evidence
+}
+
+fn initcalls(of: Clock, names: &[&str], clock: impl Fn(i64) -> i64) -> Evidence {
+    let mut evidence = Evidence::of("test", of);
+    for (number, name) in names.iter().enumerate() {
+        let start = (number as i64 + 1) * 100 * MS;
+        evidence.spans.push(Span::new(SpanKind::Initcall, *name).between(clock(start), clock(start + 7 * MS)));
+    }
+    evidence
+}
+
+fn mark(evidence: &mut Evidence, name: &'static str, time_ns: i64) {
+    evidence.marks.push(Mark { name: name.into(), time_ns, detail: String::new() });
+}
+
+fn fitted(place: &Place) -> (i64, f64, usize) {
+    match place {
+        Place::Fitted { fitted, .. } => (fitted.line.offset_ns, fitted.line.rate, fitted.shared),
+        other => panic_like(other),
+    }
+}
+
+fn panic_like(other: &Place) -> (i64, f64, usize) {
+    assert_eq!(format!("{other:?}"), "a fit");
+    (0, 0.0, 0)
+}
+
+#[test]
+fn the_kernels_clock_is_the_boots_and_an_offset_is_recovered_from_shared_lines() {
+    let kernel = log(Clock::Printk, 60, |at| at);
+    let journal = log(Clock::Realtime, 60, |at| at + 1_700_000_000_000_000_000);
+    let places = align(&[&journal, &kernel]);
+    assert_eq!(places[1], Place::Base);
+    assert_eq!(fitted(&places[0]), (-1_700_000_000_000_000_000, 1.0, 60));
+    assert_eq!(places[0].line().unwrap().at(1_700_000_000_000_000_020), 20);
+}
+
+#[test]
+fn a_drift_is_recovered_where_enough_events_span_enough_time() {
+    let drifting = |at: i64| at + at / 20_000 + 3 * MS;
+    let (kernel, other) = (log(Clock::Printk, 400, |at| at), log(Clock::Monotonic, 400, drifting));
+    let places = align(&[&kernel, &other]);
+    let line = places[1].line().unwrap();
+    for number in [1, 200, 400] {
+        let at = number * 20 * MS;
+        assert!((line.at(drifting(at)) - at).abs() < 1_000, "{line:?}");
+    }
+}
+
+#[test]
+fn a_capturing_machine_is_aligned_by_the_lines_that_came_with_least_delay() {
+    // Every tenth line comes at once, the others up to 30 ms late; its clock is fast by 50 ppm.
+    let host = |at: i64| {
+        let number = at / (20 * MS);
+        5_000 * MS + at + at / 20_000 + if number % 10 == 0 { 0 } else { (number * 7_919_013) % (30 * MS) }
+    };
+    let (kernel, capture) = (log(Clock::Printk, 400, |at| at), log(Clock::Host, 400, host));
+    let places = align(&[&kernel, &capture]);
+    let line = places[1].line().unwrap();
+    for number in [10, 200, 400] {
+        let at = number * 20 * MS;
+        assert!((line.at(host(at)) - at).abs() < 50_000, "{number}: {}", line.at(host(at)) - at);
+    }
+}
+
+#[test]
+fn a_tracer_that_counts_cycles_is_aligned_by_shared_initcalls() {
+    let names: Vec<String> = (0..30).map(|number| format!("driver_{number}_init")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let kernel = initcalls(Clock::Printk, &names, |at| at);
+    let cycles = initcalls(Clock::Trace("x86-tsc".to_owned()), &names, |at| at / 5 * 12 + 77_000);
+    let places = align(&[&kernel, &cycles]);
+    let line = places[1].line().unwrap();
+    assert!((line.rate - 5.0 / 12.0).abs() < 1e-9);
+    assert!((line.at(77_000 + 2_400 * MS) - 1_000 * MS).abs() < 1_000);
+}
+
+#[test]
+fn a_record_can_be_placed_by_way_of_another() {
+    let kernel = log(Clock::Printk, 50, |at| at);
+    let mut between = log(Clock::Realtime, 50, |at| at + 9_000 * MS);
+    between.spans = initcalls(Clock::Realtime, &["a_init", "b_init", "c_init"], |at| at + 9_000 * MS).spans;
+    let far = initcalls(Clock::Kft, &["a_init", "b_init", "c_init"], |at| at - 40 * MS);
+    let places = align(&[&far, &between, &kernel]);
+    assert_eq!(fitted(&places[0]), (40 * MS, 1.0, 6));
+}
+
+#[test]
+fn clocks_that_are_one_by_what_they_are_need_no_shared_event_and_say_that_it_is_assumed() {
+    let kernel = log(Clock::Printk, 10, |at| at);
+    let mut systemd = Evidence::of("test", Clock::Monotonic);
+    mark(&mut systemd, "userspace_start", 900 * MS);
+    let places = align(&[&kernel, &systemd]);
+    assert_eq!(fitted(&places[1]), (0, 1.0, 0));
+    assert!(matches!(&places[1], Place::Fitted { how, .. } if how.starts_with("assumed")));
+}
+
+#[test]
+fn firmware_is_placed_by_a_mark_that_another_record_has_or_not_at_all() {
+    let mut systemd = Evidence::of("test", Clock::Monotonic);
+    mark(&mut systemd, "loader_start", -700 * MS);
+    mark(&mut systemd, "userspace_start", 900 * MS);
+    let mut fpdt = Evidence::of("test", Clock::Firmware);
+    mark(&mut fpdt, "loader_start", 2_300 * MS);
+    let mut alone = Evidence::of("test", Clock::Firmware);
+    mark(&mut alone, "board_init", 5 * MS);
+    let places = align(&[&fpdt, &systemd, &alone]);
+    assert_eq!(fitted(&places[0]), (-3_000 * MS, 1.0, 1));
+    assert!(matches!(places[2], Place::Unaligned(_)));
+}
+
+#[test]
+fn lines_that_lie_on_no_common_clock_convict_another_boot() {
+    let kernel = log(Clock::Printk, 50, |at| at);
+    let other = log(Clock::Printk, 50, |at| at + (at / MS * 7_919) % 97 * MS);
+    assert!(matches!(align(&[&kernel, &other])[1], Place::Foreign(_)));
+}
+
+#[test]
+fn a_record_without_times_needs_no_place_and_no_other() {
+    let untimed = Evidence::of("test", Clock::Untimed);
+    assert_eq!(align(&[&untimed]), [Place::Untimed]);
+    assert!(align(&[]).is_empty());
+}
