@@ -1,0 +1,143 @@
+//! A calling-context tree that grows line by line.
+
+use super::symbols::{Symbol, Symbols};
+use crate::evidence::{CallNode, Calls};
+use rustc_hash::FxHashMap;
+
+/// A node's place in its tree.
+pub(crate) type NodeId = u32;
+
+/// The root of every tree.
+pub(crate) const ROOT: NodeId = 0;
+
+/// Contexts that are kept apart; a whole boot to a login prompt has a third of a million.
+const MOST_NODES: usize = 1 << 21;
+
+/// Children that a node remembers: most calls find theirs among them.
+const REMEMBERED: usize = 4;
+
+/// What a row stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Kind {
+    Root,
+    Task,
+    Function,
+    Interrupt,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Root => "root",
+            Self::Task => "task",
+            Self::Function => "function",
+            Self::Interrupt => "interrupt",
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Node {
+    calls: u64,
+    self_ns: i64,
+    parent: NodeId,
+    function: Symbol,
+    // Function and node of the children met last; node 0 (the root) stands for none.
+    recent: [(Symbol, NodeId); REMEMBERED],
+    kind: Kind,
+}
+
+/// The tree. Memory is bounded: when it is full, new contexts are charged to their callers.
+#[derive(Debug)]
+pub(crate) struct CallTree {
+    nodes: Vec<Node>,
+    children: FxHashMap<(NodeId, Symbol), NodeId>,
+    /// Calls that found no place.
+    pub(crate) folded: u64,
+}
+
+impl CallTree {
+    pub(crate) fn new(root: Symbol) -> Self {
+        let mut tree = Self { nodes: Vec::new(), children: FxHashMap::default(), folded: 0 };
+        tree.nodes.push(Node::new(ROOT, root, Kind::Root));
+        tree.enter(ROOT);
+        tree
+    }
+
+    /// The child of `parent` for `function`; its kind is that of its first call.
+    #[inline]
+    pub(crate) fn child(&mut self, parent: NodeId, function: Symbol, kind: Kind) -> NodeId {
+        let recent = &self.nodes[parent as usize].recent;
+        for &(known, node) in recent {
+            if known == function && node != ROOT {
+                return node;
+            }
+        }
+        self.find(parent, function, kind)
+    }
+
+    fn find(&mut self, parent: NodeId, function: Symbol, kind: Kind) -> NodeId {
+        let next = self.nodes.len() as NodeId;
+        let node = match self.children.get(&(parent, function)) {
+            Some(node) => *node,
+            None if self.nodes.len() >= MOST_NODES => {
+                self.folded += 1;
+                return parent;
+            }
+            None => {
+                self.children.insert((parent, function), next);
+                self.nodes.push(Node::new(parent, function, kind));
+                next
+            }
+        };
+        let recent = &mut self.nodes[parent as usize].recent;
+        recent.rotate_right(1);
+        recent[0] = (function, node);
+        node
+    }
+
+    /// Counts a call.
+    #[inline]
+    pub(crate) fn enter(&mut self, node: NodeId) {
+        self.nodes[node as usize].calls += 1;
+    }
+
+    /// Adds time of the function's own; what contradicts itself may be negative.
+    #[inline]
+    pub(crate) fn charge(&mut self, node: NodeId, self_ns: i64) {
+        let charged = &mut self.nodes[node as usize].self_ns;
+        *charged = charged.saturating_add(self_ns);
+    }
+
+    pub(crate) fn kind(&self, node: NodeId) -> Kind {
+        self.nodes[node as usize].kind
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// The tree as evidence.
+    pub(crate) fn into_calls(self, symbols: &Symbols) -> Calls {
+        drop(self.children);
+        let functions = (0..symbols.len()).map(|symbol| symbols.name(symbol as Symbol)).collect();
+        let nodes = self
+            .nodes
+            .into_iter()
+            .map(|node| CallNode {
+                parent: node.parent,
+                function: node.function,
+                kind: node.kind.name(),
+                calls: node.calls,
+                self_ns: node.self_ns,
+            })
+            .collect();
+        Calls { functions, nodes }
+    }
+}
+
+impl Node {
+    fn new(parent: NodeId, function: Symbol, kind: Kind) -> Self {
+        Self { calls: 0, self_ns: 0, parent, function, recent: [(0, ROOT); REMEMBERED], kind }
+    }
+}

@@ -1,0 +1,295 @@
+//! The text of the kernel's function graph tracer (`trace`, `trace_pipe`), with every option.
+
+use super::graph::{Graph, Task};
+use super::graph_line::{blanks, digits, parse, trim, Body, Columns, GraphLine};
+use crate::evidence::{Clock, Evidence, Problem, ProblemKind, Stamp};
+use crate::format::{Format, Head, Input, Likelihood};
+use crate::lines::{Line, Lines};
+use crate::FormatError;
+use memchr::memmem;
+
+/// Events that are kept as lines.
+const MOST_EVENTS: usize = 100_000;
+
+/// The reader.
+pub struct FunctionGraph;
+
+const TITLE: &str = "a function graph of the kernel's tracer";
+
+impl Format for FunctionGraph {
+    fn name(&self) -> &'static str {
+        "function-graph"
+    }
+
+    fn title(&self) -> &'static str {
+        TITLE
+    }
+
+    fn likelihood(&self, head: &Head<'_>) -> Likelihood {
+        if memmem::find(head.bytes, b"# tracer: function_graph").is_some() {
+            return Likelihood::Certain;
+        }
+        let (mut shaped, mut lines) = (0, 0);
+        for line in head.bytes.split(|&byte| byte == b'\n').take(200).filter(|line| !line.is_empty()) {
+            lines += 1;
+            // Without a header only a line with a bar can be told from source code.
+            let found = memchr::memchr(b'|', line).and_then(|_| parse(line, Columns::default()));
+            let is = |found: &GraphLine<'_>| {
+                found.task.is_some() || found.cpu.is_some() || found.duration_ns.is_some() || found.time_ns.is_some()
+            };
+            shaped += usize::from(found.is_some_and(|found| found.body != Body::Torn && is(&found)));
+        }
+        match shaped {
+            3.. if shaped * 2 > lines => Likelihood::Likely,
+            1.. if shaped * 3 > lines => Likelihood::Possible,
+            _ => Likelihood::No,
+        }
+    }
+
+    fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
+        let mut lines = Lines::new(input.bytes);
+        let mut boots = Vec::new();
+        let mut reader = Reader::new(0, 1);
+        while let Some(line) = lines.next_line()? {
+            // A header after lines begins another record; earlier stamps than before, another boot.
+            if reader.understood > 0 && line.bytes.starts_with(b"# tracer:") {
+                let (boot, last_ns) = (reader.evidence.boot, reader.last_ns);
+                let number = line.number;
+                boots.push(reader.finish());
+                reader = Reader::new(boot, number);
+                reader.before_ns = last_ns;
+            }
+            reader.line(line);
+        }
+        if reader.understood > 0 || boots.is_empty() {
+            boots.push(reader.finish());
+        }
+        if let Some(last) = boots.last_mut() {
+            last.problems.extend(lines.problems());
+        }
+        if boots.iter().all(|evidence| evidence.understood == 0) {
+            return Err(FormatError::NotThis { format: TITLE, what: "no line of functions".to_owned() });
+        }
+        Ok(boots)
+    }
+}
+
+struct Reader {
+    evidence: Evidence,
+    graph: Graph,
+    columns: Columns,
+    /// What the record says runs on a processor: by its banner where there is no column of tasks.
+    running: Vec<Option<(Vec<u8>, u32)>>,
+    understood: u64,
+    torn: u64,
+    first_torn: Option<(u64, String)>,
+    unkept: u64,
+    lost: u64,
+    lost_lines: u64,
+    first_lost: Option<u64>,
+    last_ns: Option<i64>,
+    /// The last stamp of the record before, in the same file.
+    before_ns: Option<i64>,
+    back: u64,
+    durations: bool,
+}
+
+impl Reader {
+    fn new(boot: u32, first_line: u64) -> Self {
+        let mut evidence = Evidence::of("function-graph", Clock::Untimed);
+        (evidence.boot, evidence.first_line) = (boot, first_line);
+        Self {
+            evidence,
+            graph: Graph::new(),
+            columns: Columns::default(),
+            running: Vec::new(),
+            understood: 0,
+            torn: 0,
+            first_torn: None,
+            unkept: 0,
+            lost: 0,
+            lost_lines: 0,
+            first_lost: None,
+            last_ns: None,
+            before_ns: None,
+            back: 0,
+            durations: false,
+        }
+    }
+
+    #[inline]
+    fn line(&mut self, line: Line<'_>) {
+        self.graph.line = line.number;
+        match line.bytes {
+            [] => {}
+            [b'#', rest @ ..] => self.header(line.number, rest),
+            bytes => match parse(bytes, self.columns) {
+                Some(found) if found.body != Body::Torn => {
+                    self.understood += 1;
+                    self.found(line.number, &found);
+                }
+                _ => self.other(line),
+            },
+        }
+    }
+
+    #[inline]
+    fn found(&mut self, number: u64, line: &GraphLine<'_>) {
+        let cpu = line.cpu.unwrap_or(0);
+        if let Some(time_ns) = line.time_ns {
+            self.stamp(time_ns);
+        }
+        if let Body::Switch(comm, pid) = line.body {
+            return self.switch(cpu, comm, pid);
+        }
+        let (comm, task) = match line.task {
+            Some((comm, pid)) => (comm, Task::Pid(pid)),
+            None => match self.running.get(cpu as usize) {
+                Some(Some((comm, pid))) => (comm.as_slice(), Task::Pid(*pid)),
+                _ => (&b""[..], Task::Unknown),
+            },
+        };
+        let Some(place) = self.graph.stack(cpu, task, comm, line.time_ns) else { return };
+        self.durations |= line.duration_ns.is_some();
+        match line.body {
+            Body::Open(name) => self.graph.open(place, line.depth, name, line.time_ns),
+            Body::Leaf(name) => self.graph.leaf(place, line.depth, name, line.time_ns, line.duration_ns),
+            Body::Close(name) => self.graph.close(place, line.depth, name, line.time_ns, line.duration_ns),
+            Body::InterruptEntry => self.graph.interrupt(place),
+            Body::Comment(text) => self.event(number, line.time_ns, text),
+            Body::InterruptReturn | Body::Switch(..) | Body::Torn => {}
+        }
+    }
+
+    #[inline]
+    fn stamp(&mut self, time_ns: i64) {
+        match self.last_ns {
+            None => self.first_stamp(time_ns),
+            // Records of several processors are merged by their stamps.
+            Some(last) if time_ns < last => self.back += 1,
+            Some(_) => {}
+        }
+        self.last_ns = Some(time_ns);
+    }
+
+    #[cold]
+    fn first_stamp(&mut self, time_ns: i64) {
+        self.graph.timed = true;
+        self.evidence.clock = Clock::Trace(String::new());
+        self.evidence.step_ns = 1000;
+        if self.before_ns.is_some_and(|before| time_ns < before) {
+            self.evidence.boot += 1;
+        }
+    }
+
+    fn event(&mut self, number: u64, time_ns: Option<i64>, text: &[u8]) {
+        if let Some(level) = text.strip_prefix(b"initcall_level: level=") {
+            self.graph.level(&String::from_utf8_lossy(trim(level)));
+        }
+        if self.evidence.log.len() >= MOST_EVENTS {
+            self.unkept += 1;
+            return;
+        }
+        self.evidence.log.push(Stamp { line: number, time_ns, ..Stamp::default() }, text);
+    }
+
+    fn switch(&mut self, cpu: u32, comm: &[u8], pid: u32) {
+        let place = cpu as usize;
+        if place >= self.running.len() {
+            if place >= 1 << 13 {
+                return;
+            }
+            self.running.resize(place + 1, None);
+        }
+        self.running[place] = Some((comm.to_owned(), pid));
+    }
+
+    #[cold]
+    fn header(&mut self, number: u64, text: &[u8]) {
+        let text = trim(text);
+        if let Some(tracer) = text.strip_prefix(b"tracer:") {
+            let tracer = String::from_utf8_lossy(trim(tracer)).into_owned();
+            self.evidence.facts.push(("trace.tracer".into(), tracer));
+        } else if memmem::find(text, b"FUNCTION CALLS").is_some() {
+            self.columns.relative = memmem::find(text, b"REL TIME").is_some();
+            let words = String::from_utf8_lossy(text);
+            let words: Vec<&str> = words.split("  ").map(str::trim).filter(|word| !word.is_empty()).collect();
+            self.evidence.facts.push(("trace.columns".into(), words.join(", ")));
+        } else if text.starts_with(b"####") || memmem::find(text, b" buffer started ###").is_some() {
+            if let Some(cpu) = memmem::find(text, b"CPU ").and_then(|at| Some(digits(text, at + 4)?.0)) {
+                self.graph.lost(u32::try_from(cpu).unwrap_or(u32::MAX));
+            }
+        } else if let Some(rest) = text.strip_prefix(b"entries-in-buffer/entries-written:") {
+            if let Some(problem) = overwritten(rest, number) {
+                self.evidence.problems.push(problem);
+            }
+        }
+    }
+
+    #[cold]
+    fn other(&mut self, line: Line<'_>) {
+        let text = trim(line.bytes);
+        if text.iter().all(|&byte| byte == b'-') {
+            return;
+        }
+        if let Some((cpu, lost)) = lost_events(text) {
+            self.understood += 1;
+            self.graph.lost(cpu);
+            self.lost = self.lost.saturating_add(lost);
+            self.lost_lines += 1;
+            self.first_lost.get_or_insert(line.number);
+            return;
+        }
+        self.torn += 1;
+        if self.first_torn.is_none() {
+            let text = String::from_utf8_lossy(&text[..text.len().min(60)]).into_owned();
+            self.first_torn = Some((line.number, text));
+        }
+    }
+
+    fn finish(mut self) -> Evidence {
+        let mut evidence = self.evidence;
+        evidence.understood = self.understood;
+        if self.lost_lines > 0 {
+            evidence.problems.push(Problem {
+                kind: ProblemKind::Lost,
+                detail: format!("the tracer lost records at {} places", self.lost_lines),
+                line: self.first_lost,
+                lost: (self.lost > 0).then_some(self.lost),
+            });
+        }
+        if let Some((line, text)) = self.first_torn.take() {
+            let detail = format!("{} lines have no shape of a function graph, the first: {text}", self.torn);
+            evidence.problem(ProblemKind::Torn, Some(line), detail);
+        }
+        if self.unkept > 0 {
+            let detail = format!("{} events beyond the first {MOST_EVENTS} are not in the log", self.unkept);
+            evidence.problem(ProblemKind::Overlong, None, detail);
+        }
+        if self.back > 0 {
+            let detail = format!("{} stamps are before the one of the line before", self.back);
+            evidence.problem(ProblemKind::ClockJump, None, detail);
+        }
+        if !self.durations && self.understood > 0 && !self.graph.timed {
+            evidence.problem(ProblemKind::Untimed, None, "no line has a duration: only calls are counted");
+        }
+        self.graph.finish(&mut evidence);
+        evidence
+    }
+}
+
+/// `CPU:2 [LOST 112 EVENTS]`: processor and number, 0 where it is not told.
+pub(crate) fn lost_events(text: &[u8]) -> Option<(u32, u64)> {
+    let (cpu, next) = digits(text, text.strip_prefix(b"CPU:").map(|_| 4)?)?;
+    let rest = text.get(blanks(text, next)..)?.strip_prefix(b"[LOST ")?;
+    Some((u32::try_from(cpu).ok()?, digits(rest, 0)?.0))
+}
+
+/// `A/B #P:n`: what is in the buffer, of what was written.
+pub(crate) fn overwritten(text: &[u8], line: u64) -> Option<Problem> {
+    let (kept, slash) = digits(text, blanks(text, 0))?;
+    let (written, _) = digits(text, text.get(slash).filter(|byte| **byte == b'/').map(|_| slash + 1)?)?;
+    let lost = written.checked_sub(kept).filter(|lost| *lost > 0)?;
+    let detail = format!("of {written} records the last {kept} are left: the buffer was overwritten");
+    Some(Problem { kind: ProblemKind::LostHead, detail, line: Some(line), lost: Some(lost) })
+}
