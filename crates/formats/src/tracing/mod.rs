@@ -2,12 +2,12 @@
 
 use crate::format::Format;
 
-mod call_tree;
+pub(crate) mod call_tree;
 mod function_graph;
 mod graph;
 mod graph_line;
-mod long_calls;
-mod symbols;
+pub(crate) mod long_calls;
+pub(crate) mod symbols;
 
 /// The readers of this family.
 pub static FORMATS: &[&dyn Format] = &[&function_graph::FunctionGraph];
