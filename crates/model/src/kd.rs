@@ -2,7 +2,7 @@
 
 use crate::table::{read, Values};
 use crate::ModelError;
-use firstlight_profile::kd::{kd_table, KdNode, KdRow};
+use firstlight_profile::kd::{kd_table, largest_callees, KdNode, KdRow};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -22,21 +22,27 @@ pub struct BundleKd {
     pub instructions: bool,
 }
 
-/// The rows of the kd table of the bundle in this directory, those that did anything.
+/// The rows of the kd table of the bundle in this directory, those that did anything. With `per_caller` Max-sub is the
+/// callee that took the most time under its caller, else as kd has it the one that took the most anywhere.
 ///
 /// # Errors
 ///
 /// [`ModelError::NotFound`] for a phase or function that the bundle does not have, [`ModelError::Inconsistent`] when
 /// its tables contradict one another, and what [`read`] says.
-pub fn bundle_kd(bundle: &Path, phase: Option<&str>, under: Option<&str>) -> Result<BundleKd, ModelError> {
+pub fn bundle_kd(
+    bundle: &Path,
+    phase: Option<&str>,
+    under: Option<&str>,
+    per_caller: bool,
+) -> Result<BundleKd, ModelError> {
     let tree = Tree::read(bundle)?;
     let wanted = under.map(|name| tree.rows_called(name)).transpose()?;
     match phase {
-        None => Ok(tree.table(&tree.nodes, wanted.as_deref())),
+        None => Ok(tree.table(&tree.nodes, wanted.as_deref(), per_caller)),
         Some(phase) => {
             let mut phases = PhaseCalls::read(bundle)?;
             let nodes = tree.in_phase(&phases.take(phase)?)?;
-            Ok(tree.table(&nodes, wanted.as_deref()))
+            Ok(tree.table(&nodes, wanted.as_deref(), per_caller))
         }
     }
 }
@@ -51,7 +57,7 @@ pub fn phase_kds(bundle: &Path) -> Result<Vec<(String, BundleKd)>, ModelError> {
     PhaseCalls::read(bundle)?
         .0
         .into_iter()
-        .map(|(phase, rows)| Ok((phase, tree.table(&tree.in_phase(&rows)?, None))))
+        .map(|(phase, rows)| Ok((phase, tree.table(&tree.in_phase(&rows)?, None, false))))
         .collect()
 }
 
@@ -109,18 +115,22 @@ impl Tree {
     }
 
     /// The rows that did anything, of all functions or of what the wanted rows did.
-    fn table(&self, nodes: &[KdNode], wanted: Option<&[usize]>) -> BundleKd {
+    fn table(&self, nodes: &[KdNode], wanted: Option<&[usize]>, per_caller: bool) -> BundleKd {
         // Functions of one name are told apart by their module and kind; under a name stands for all of them.
-        let table = match wanted.and_then(|rows| Some((*rows.first()?, rows))) {
-            None => kd_table(nodes, self.rows.len(), None),
+        let (under, merged) = match wanted.and_then(|rows| Some((*rows.first()?, rows))) {
+            None => (None, nodes.to_vec()),
             Some((first, wanted)) => {
-                let merged: Vec<KdNode> = nodes
-                    .iter()
-                    .map(|node| KdNode { row: if wanted.contains(&node.row) { first } else { node.row }, ..*node })
-                    .collect();
-                kd_table(&merged, self.rows.len(), Some(first))
+                let row = |node: &KdNode| if wanted.contains(&node.row) { first } else { node.row };
+                (Some(first), nodes.iter().map(|node| KdNode { row: row(node), ..*node }).collect())
             }
         };
+        let mut table = kd_table(&merged, self.rows.len(), under);
+        if per_caller {
+            for (row, largest) in table.iter_mut().zip(largest_callees(&merged, self.rows.len(), under)) {
+                row.max_sub = largest.map(|(callee, _)| callee);
+                row.max_sub_count = largest.map_or(0, |(_, calls)| calls);
+            }
+        }
         let named = |row: usize| self.rows.get(row).map(|name| name.0.clone());
         let seen = |row: &KdRow| row.count > 0 || row.total_instructions > 0 || row.total_ns != 0;
         let rows = self

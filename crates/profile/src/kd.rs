@@ -96,6 +96,73 @@ pub fn kd_table(nodes: &[KdNode], rows: usize, under: Option<usize>) -> Vec<KdRo
     table
 }
 
+/// For every row the callee that took the most time under it, where [`kd_table`] takes the one that took the most anywhere,
+/// and how often it was called from there. A recursion's time counts once.
+///
+/// ```
+/// use firstlight_profile::kd::{largest_callees, KdNode};
+/// let node = |parent, row, calls, own: u32| KdNode {
+///     parent, row, calls, self_instructions: own.into(), self_ns: own.into(),
+/// };
+/// // main calls a and b; a calls delay briefly and work at length; b calls delay at length.
+/// let tree = [node(0, 0, 1, 0), node(0, 1, 1, 0), node(0, 2, 1, 0), node(1, 3, 7, 5), node(1, 4, 1, 20), node(2, 3, 1, 90)];
+/// assert_eq!(largest_callees(&tree, 5, None)[1], Some((4, 1)));
+/// ```
+pub fn largest_callees(nodes: &[KdNode], rows: usize, under: Option<usize>) -> Vec<Option<(usize, u64)>> {
+    let mut totals: Vec<(i64, u64)> = nodes.iter().map(|node| (node.self_ns, node.self_instructions)).collect();
+    for index in (1..nodes.len()).rev() {
+        let (ns, instructions) = totals[index];
+        let parent = &mut totals[nodes[index].parent];
+        *parent = (parent.0.saturating_add(ns), parent.1.saturating_add(instructions));
+    }
+    let counted = inside(nodes, under);
+    let mut edges: FxHashMap<(usize, usize), (i64, u64, u64)> = FxHashMap::default();
+    let mut children: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
+    for index in (1..nodes.len()).filter(|index| counted[*index]) {
+        children[nodes[index].parent].push(index);
+    }
+    let mut within: FxHashMap<(usize, usize), u32> = FxHashMap::default();
+    let mut stack: Vec<(usize, bool)> = (1..nodes.len())
+        .rev()
+        .filter(|index| counted[*index] && !counted[nodes[*index].parent])
+        .map(|index| (index, false))
+        .collect();
+    if counted.first() == Some(&true) {
+        stack.push((0, false));
+    }
+    while let Some((index, leaving)) = stack.pop() {
+        let node = nodes[index];
+        let edge = (nodes[node.parent].row, node.row);
+        let called = index > 0 && counted[node.parent];
+        if leaving {
+            within.entry(edge).and_modify(|depth| *depth -= 1);
+            continue;
+        }
+        if called {
+            let figures = edges.entry(edge).or_default();
+            let depth = within.entry(edge).or_default();
+            if *depth == 0 {
+                *figures =
+                    (figures.0.saturating_add(totals[index].0), figures.1.saturating_add(totals[index].1), figures.2);
+            }
+            figures.2 = figures.2.saturating_add(node.calls);
+            *depth += 1;
+            stack.push((index, true));
+        }
+        stack.extend(children[index].iter().map(|child| (*child, false)));
+    }
+    let mut edges: Vec<_> = edges.into_iter().filter(|(_, figures)| figures.2 > 0).collect();
+    edges.sort_unstable();
+    let mut largest: Vec<Option<(usize, u64)>> = vec![None; rows];
+    let mut best = vec![(0, 0); rows];
+    for ((caller, callee), (ns, instructions, calls)) in edges {
+        if largest[caller].is_none() || (ns, instructions) > best[caller] {
+            (largest[caller], best[caller]) = (Some((callee, calls)), (ns, instructions));
+        }
+    }
+    largest
+}
+
 // Which nodes stand at or below the row asked for; parents come first, so one pass tells.
 fn inside(nodes: &[KdNode], under: Option<usize>) -> Vec<bool> {
     let mut counted = vec![under.is_none(); nodes.len()];

@@ -103,9 +103,10 @@ fn kd_table<'py>(
     bundle: PathBuf,
     phase: Option<&str>,
     under: Option<&str>,
+    per_caller: bool,
 ) -> PyResult<Bound<'py, PyDict>> {
     let path: &Path = &bundle;
-    let table = py.detach(|| bundle_kd(path, phase, under)).map_err(raised)?;
+    let table = py.detach(|| bundle_kd(path, phase, under, per_caller)).map_err(raised)?;
     kd_columns(py, &table)
 }
 

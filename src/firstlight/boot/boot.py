@@ -110,7 +110,7 @@ class Boot:
         """The table that the tool `kd` gives for an imported function log, in its own terms and microseconds."""
         return self._table("kd")
 
-    def functions(self, phase: str | None = None, under: str | None = None) -> pl.DataFrame:
+    def functions(self, phase: str | None = None, under: str | None = None, per_caller: bool = False) -> pl.DataFrame:
         """The kd table: one row for every function, the largest total first.
 
         Columns: `function`, `module`, `kind`, `count`, `total_instructions`, `total_ns`, `average_ns`,
@@ -119,6 +119,7 @@ class Boot:
 
         :param phase: only what ran in this phase.
         :param under: only what this function did, itself and everything it called.
+        :param per_caller: `max_sub` is the callee that took the most time under its caller instead.
         :raises BundleError: when the boot has no profile, or does not know the phase or the function.
         """
         from firstlight.boot.functions import kd_table  # the engine is only loaded where it is needed
@@ -130,7 +131,7 @@ class Boot:
             self.check_function(under)
         if phase is not None:
             self.phase_calls()  # the engine reads it by itself: checked here
-        return kd_table(self.path, phase, under)
+        return kd_table(self.path, phase, under, per_caller)
 
     def phase_functions(self) -> dict[str, pl.DataFrame]:
         """The kd table of every phase, as :meth:`functions` gives it for one; much faster than asking for each.

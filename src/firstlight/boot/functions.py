@@ -26,15 +26,19 @@ KD_SCHEMA: dict[str, pl.DataType] = {
 }
 
 
-def kd_table(bundle: Path, phase: str | None = None, under: str | None = None) -> pl.DataFrame:
+def kd_table(
+    bundle: Path, phase: str | None = None, under: str | None = None, per_caller: bool = False
+) -> pl.DataFrame:
     """One row for every function of the bundle at *bundle*, the largest total first.
 
     :param phase: only what ran in this phase.
     :param under: only what this function did, itself and everything it called.
+    :param per_caller: Max-sub is the callee that took the most time under its caller; else, as kd has it, the one that
+        took the most anywhere.
     :raises BundleError: when the tables cannot be read.
     """
     try:
-        columns = _core.kd_table(str(bundle), phase, under)
+        columns = _core.kd_table(str(bundle), phase, under, per_caller)
     except (ValueError, OSError) as error:
         raise BundleError(str(error), where=str(bundle)) from error
     return _frame(columns)

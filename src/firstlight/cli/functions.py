@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from firstlight.analysis.choices import Order, Unit
 from firstlight.cli.output import Bundle, Json, print_json
 from firstlight.errors import UsageError
+
+if TYPE_CHECKING:
+    from firstlight.boot.boot import Boot
 
 
 def functions(
@@ -29,6 +32,17 @@ def functions(
     min_percent: Annotated[
         float, typer.Option(min=0, max=100, help="With --tree: callees below this share stand together in one line.")
     ] = 1.0,
+    corrected: Annotated[
+        bool,
+        typer.Option(
+            "--corrected",
+            help="From the calling-context tree: Max-sub by the time under its caller; of an imported function log "
+            "also recursion counted once, and calls without an end as intervals.",
+        ),
+    ] = False,
+    columns: Annotated[
+        str | None, typer.Option(metavar="Fctarslmnu", help="Columns of kd's own table, as its `-f` (default: Fctal).")
+    ] = None,
     csv: Annotated[bool, typer.Option("--csv", help="Print the rows as CSV, all figures whole.")] = False,
     json: Json = False,
 ) -> None:
@@ -37,12 +51,16 @@ def functions(
     Count and Local add up to the line `all`; what `-n` leaves out is a line of its own. Max-sub is the direct callee
     whose Time is the largest, Ms count how often this function called it. Rows in brackets are no functions.
 
+    Of an imported function log or kd table it shows what the tool kd prints for it, in microseconds; `--corrected`,
+    `--under`, `--phase`, `--tree` and `--unit instructions` read the calling-context tree instead.
+
     \b
     Examples:
       firstlight functions a.boot --sort self -n 20
       firstlight functions a.boot --under acpi_init --unit instructions
       firstlight functions a.boot --tree --min-percent 5
       firstlight functions a.boot --csv > functions.csv
+      firstlight functions kft.boot --columns Fctalsmn
     """
     from firstlight.analysis.context import context_tree
     from firstlight.analysis.functions import select
@@ -56,6 +74,16 @@ def functions(
     if tree and limit is not None:
         raise UsageError("`--tree` excludes `-n`", hint="`--min-percent` prunes a tree")
     opened = open(boot)
+    of_tree = corrected or tree or under is not None or phase is not None or unit == "instructions"
+    if columns is not None and of_tree:
+        raise UsageError("`--columns` is for kd's own table", hint="leave out what asks for the calling-context tree")
+    if not of_tree and opened.kd().height:
+        show_kd(opened, sort, columns, limit, csv, json)
+        return
+    if columns is not None:
+        raise UsageError(
+            "this boot has no table of kd", hint="`firstlight import` of a function log or a kd table gives one"
+        )
     what = ", ".join([between(opened) if phase is None else f"phase {phase}"] + ([f"under {under}"] if under else []))
     if tree:
         rows = context_tree(opened, phase, under, unit, min_percent / 100)
@@ -66,10 +94,31 @@ def functions(
         return
     if limit is None and not (csv or json):
         limit = 40
-    selection = select(opened.functions(phase, under), sort, unit, limit)
+    selection = select(opened.functions(phase, under, per_caller=corrected), sort, unit, limit)
     if csv:
         sys.stdout.write(selection.shown.write_csv())
     elif json:
         print_json(selection.shown.to_dicts())
     else:
         print_functions(console(), selection, unit, clock_text(opened), what)
+
+
+def show_kd(boot: Boot, sort: Order, columns: str | None, limit: int | None, csv: bool, json: bool) -> None:
+    """Print the kd table of an imported function log: as kd does, or as data."""
+    import polars as pl
+
+    from firstlight.report.terminal.kd import DEFAULT_COLUMNS, kd_text, sort_kd
+
+    key = {"self": "l", "total": "t", "count": "c"}[sort]
+    table = boot.kd()
+    rows = {
+        source: sort_kd(table.filter(pl.col("source").eq_missing(source)).iter_rows(named=True), key)[:limit]
+        for source in table["source"].unique(maintain_order=True)
+    }
+    if csv:
+        kept = pl.DataFrame([row for each in rows.values() for row in each], schema=table.schema)
+        sys.stdout.write(kept.write_csv())
+    elif json:
+        print_json([dict(row) for each in rows.values() for row in each])
+    else:
+        sys.stdout.write("\n".join(kd_text(each, columns or DEFAULT_COLUMNS) for each in rows.values()))

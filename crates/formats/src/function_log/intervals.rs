@@ -28,6 +28,7 @@ pub(crate) const INTERRUPT: u32 = u32::MAX;
 struct Open {
     node: NodeId,
     function: Symbol,
+    start_us: i64,
     end_us: i64,
     length_us: i64,
     children_us: i64,
@@ -63,18 +64,23 @@ pub(crate) fn build(calls: &[Call], symbols: &mut Symbols, evidence: &mut Eviden
             skipped += 1;
             continue;
         }
-        // The innermost open call of the caller's name; where the caller has no row (it was filtered), the innermost.
-        let active = |open: &Open| open.function == call.caller && open.end_us >= call.start_us;
-        if let Some(place) = stack.iter().rposition(active) {
+        let known_end_us = call.start_us.saturating_add(call.length_us.unwrap_or(0));
+        // The innermost open call of the caller's name; where the caller has no row (it was filtered), the innermost
+        // that encloses this one.
+        let active = |open: &Open| {
+            open.function == call.caller && open.start_us <= call.start_us && call.start_us <= open.end_us
+        };
+        let named = stack.iter().rposition(active);
+        if let Some(place) = named {
             // What is open below the caller has ended by then, whatever its Delta says: its exit was paired wrongly.
-            let call_end_us = call.start_us.saturating_add(call.length_us.unwrap_or(0));
-            if stack[place + 1..].iter().all(|open| open.end_us < call_end_us) {
+            if stack[place + 1..].iter().all(|open| open.end_us < known_end_us) {
                 for _ in place + 1..stack.len() {
                     overlapping += u64::from(leave(stack, &mut tree));
                 }
             }
         }
-        let place = stack.iter().rposition(active).or(stack.len().checked_sub(1));
+        let encloses = |open: &Open| open.start_us <= call.start_us && known_end_us <= open.end_us;
+        let place = named.or_else(|| stack.iter().rposition(encloses));
         // A call without an end lasts as long as its caller, or until the end of the log.
         let limit_us = place.and_then(|place| stack.get(place)).map_or(end_us, |caller| caller.end_us.min(end_us));
         let length_us = call.length_us.unwrap_or_else(|| limit_us.saturating_sub(call.start_us)).max(0);
@@ -91,7 +97,14 @@ pub(crate) fn build(calls: &[Call], symbols: &mut Symbols, evidence: &mut Eviden
         let node = tree.child(parent_node, call.function, kind);
         tree.enter(node);
         open_ended += u64::from(call.length_us.is_none());
-        stack.push(Open { node, function: call.function, end_us: call_end_us, length_us, children_us: 0 });
+        stack.push(Open {
+            node,
+            function: call.function,
+            start_us: call.start_us,
+            end_us: call_end_us,
+            length_us,
+            children_us: 0,
+        });
         let nanoseconds = |us: i64| us.saturating_mul(1000);
         long.offer(Long {
             function: call.function,
