@@ -1,6 +1,6 @@
 //! A calling-context tree from calls that are given as intervals with the name of their caller.
 
-use crate::evidence::{Evidence, Problem, ProblemKind};
+use crate::evidence::{Evidence, Problem, ProblemKind, SpanKind};
 use crate::tracing::call_tree::{CallTree, Kind, NodeId, ROOT};
 use crate::tracing::long_calls::{Long, LongCalls, Trust};
 use crate::tracing::symbols::{Symbol, Symbols};
@@ -113,7 +113,7 @@ pub(crate) fn build(calls: &[Call], symbols: &mut Symbols, evidence: &mut Eviden
             end_ns: nanoseconds(call_end_us),
             duration_ns: nanoseconds(length_us),
             trust: if call.length_us.is_none() { Trust::Unfinished } else { Trust::One },
-            initcall: false,
+            kind: SpanKind::Function,
             level: None,
         });
     }

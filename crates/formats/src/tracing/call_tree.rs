@@ -117,21 +117,35 @@ impl CallTree {
         self.nodes.len()
     }
 
-    /// The tree as evidence.
+    /// The tree as evidence: every node before what it called, the callees in the order in which they were met.
     pub(crate) fn into_calls(self, symbols: &Symbols) -> Calls {
         drop(self.children);
         let functions = (0..symbols.len()).map(|symbol| symbols.name(symbol as Symbol)).collect();
-        let nodes = self
-            .nodes
-            .into_iter()
-            .map(|node| CallNode {
-                parent: node.parent,
+        // Siblings are chained by number, so that no node needs a list of its own.
+        let mut first_child = vec![ROOT; self.nodes.len()];
+        let mut next_sibling = vec![ROOT; self.nodes.len()];
+        for (place, node) in self.nodes.iter().enumerate().skip(1).rev() {
+            next_sibling[place] = std::mem::replace(&mut first_child[node.parent as usize], place as NodeId);
+        }
+        let mut nodes: Vec<CallNode> = Vec::with_capacity(self.nodes.len());
+        let mut waiting = vec![(ROOT, ROOT)];
+        while let Some((place, parent)) = waiting.pop() {
+            let node = &self.nodes[place as usize];
+            let number = nodes.len() as NodeId;
+            nodes.push(CallNode {
+                parent,
                 function: node.function,
                 kind: node.kind.name(),
                 calls: node.calls,
                 self_ns: node.self_ns,
-            })
-            .collect();
+            });
+            if next_sibling[place as usize] != ROOT {
+                waiting.push((next_sibling[place as usize], parent));
+            }
+            if first_child[place as usize] != ROOT {
+                waiting.push((first_child[place as usize], number));
+            }
+        }
         Calls { functions, nodes }
     }
 }

@@ -3,7 +3,7 @@
 use super::call_tree::{CallTree, Kind, NodeId, ROOT};
 use super::long_calls::{Level, Long, LongCalls, Trust};
 use super::symbols::{Symbol, Symbols};
-use crate::evidence::{Clock, Evidence, Problem, ProblemKind};
+use crate::evidence::{Clock, Evidence, Problem, ProblemKind, SpanKind};
 use rustc_hash::FxHashMap;
 
 /// Frames of one task; the kernel's own limit is far below.
@@ -56,6 +56,7 @@ struct Stack {
     key: u64,
     base: NodeId,
     comm: Vec<u8>,
+    named: bool,
     frames: Vec<Frame>,
     cpu: u32,
     losses: u32,
@@ -166,7 +167,7 @@ impl Graph {
             stack.leaf_end_ns = i64::MIN;
             stack.last_ns = now_ns;
         }
-        if stack.frames.is_empty() && stack.comm != comm {
+        if stack.frames.is_empty() && (!stack.named || stack.comm != comm) {
             self.name(place, comm);
         }
         Some(place)
@@ -192,6 +193,7 @@ impl Graph {
                     key,
                     base: ROOT,
                     comm: Vec::new(),
+                    named: false,
                     frames: Vec::new(),
                     cpu,
                     losses: self.cpus[cpu as usize].losses,
@@ -237,7 +239,7 @@ impl Graph {
             self.tree.enter(base);
         }
         let stack = &mut self.stacks[place];
-        stack.base = base;
+        (stack.base, stack.named) = (base, true);
         comm.clone_into(&mut stack.comm);
     }
 
@@ -405,7 +407,7 @@ impl Graph {
             end_ns,
             duration_ns,
             trust,
-            initcall,
+            kind: if initcall { SpanKind::Initcall } else { SpanKind::Function },
             level: if initcall { self.level } else { None },
         })
     }

@@ -30,7 +30,7 @@ pub(crate) struct Long {
     pub(crate) end_ns: i64,
     pub(crate) duration_ns: i64,
     pub(crate) trust: Trust,
-    pub(crate) initcall: bool,
+    pub(crate) kind: SpanKind,
     pub(crate) level: Option<Level>,
 }
 
@@ -53,7 +53,7 @@ impl LongCalls {
     /// Offers a call; tells where it stands until the next offer, if it is kept.
     #[inline]
     pub(crate) fn offer(&mut self, long: Long) -> Option<usize> {
-        if long.duration_ns < self.threshold_ns && !(long.initcall && self.initcalls < MOST) {
+        if long.duration_ns < self.threshold_ns && !(long.kind == SpanKind::Initcall && self.initcalls < MOST) {
             self.shorter += 1;
             return None;
         }
@@ -61,7 +61,7 @@ impl LongCalls {
     }
 
     fn keep(&mut self, long: Long) -> Option<usize> {
-        self.initcalls += usize::from(long.initcall);
+        self.initcalls += usize::from(long.kind == SpanKind::Initcall);
         self.kept.push(long);
         while self.kept.len() > MOST {
             if self.threshold_ns > i64::MAX / 2 || self.initcalls >= self.kept.len() {
@@ -72,7 +72,7 @@ impl LongCalls {
             self.threshold_ns = (self.threshold_ns * 2).max(1000);
             let threshold = self.threshold_ns;
             let before = self.kept.len();
-            self.kept.retain(|long| long.initcall || long.duration_ns >= threshold);
+            self.kept.retain(|long| long.kind == SpanKind::Initcall || long.duration_ns >= threshold);
             self.shorter += (before - self.kept.len()) as u64;
         }
         self.kept.len().checked_sub(1)
@@ -114,8 +114,7 @@ impl LongCalls {
             let parent = stack.last().map(|(place, _)| *place);
             stack.push((spans.len(), long.end_ns));
             let (name, module) = symbols.name(long.function);
-            let kind = if long.initcall { SpanKind::Initcall } else { SpanKind::Function };
-            let mut span = Span::new(kind, name);
+            let mut span = Span::new(long.kind, name);
             span.parent = parent;
             span.track = Name::Owned(track(long.task));
             span.start_ns = Some(long.start_ns);
@@ -126,9 +125,10 @@ impl LongCalls {
                     format!("its end was not seen; it took at least {} us", long.duration_ns / 1000),
                 );
             } else {
-                span.end_ns = Some(long.end_ns);
-                span.duration_ns = Some(long.duration_ns);
+                span.end_ns = Some(long.end_ns).filter(|end| *end >= long.start_ns);
+                span.duration_ns = Some(long.duration_ns).filter(|duration| *duration >= 0);
                 span = match long.trust {
+                    _ if span.end_ns.is_none() => span.graded(Grade::Doubtful, "its end is stamped before its start"),
                     Trust::Agree => span.graded(Grade::Exact, "stamps and duration agree"),
                     Trust::Slept => span.graded(
                         Grade::Doubtful,

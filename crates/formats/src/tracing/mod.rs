@@ -2,12 +2,18 @@
 
 use crate::format::Format;
 
+mod bootconfig;
 pub(crate) mod call_tree;
+mod event_line;
+mod events;
 mod function_graph;
 mod graph;
 mod graph_line;
+mod hist;
 pub(crate) mod long_calls;
 pub(crate) mod symbols;
+mod trace_events;
 
 /// The readers of this family.
-pub static FORMATS: &[&dyn Format] = &[&function_graph::FunctionGraph];
+pub static FORMATS: &[&dyn Format] =
+    &[&function_graph::FunctionGraph, &trace_events::TraceEvents, &hist::Hist, &bootconfig::BootConfig];

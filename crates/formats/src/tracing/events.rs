@@ -1,0 +1,327 @@
+//! Events of the tracer, from whatever record, put together: initcalls, processes, pairs that belong together.
+
+use super::call_tree::{CallTree, Kind, ROOT};
+use super::event_line::field;
+use super::long_calls::{Long, LongCalls, Trust};
+use super::symbols::{split_module, Symbols};
+use crate::evidence::{Caller, Evidence, Grade, Name, Problem, ProblemKind, Span, SpanKind, Stamp};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+
+/// Lines, spans of one kind, things that are open: what is kept of each at most.
+const MOST: usize = 100_000;
+/// Kinds of events that are counted apart.
+const MOST_KINDS: usize = 4096;
+
+/// Ends of names that belong together.
+const PAIRS: [(&str, &str); 7] = [
+    ("_start", "_finish"),
+    ("_start", "_end"),
+    ("_start", "_done"),
+    ("_begin", "_end"),
+    ("_entry", "_exit"),
+    ("_enter", "_exit"),
+    ("_enter", "_leave"),
+];
+
+struct Process {
+    name: String,
+    start_ns: Option<i64>,
+    parent: Option<u32>,
+}
+
+/// An initcall that has not ended: function, stamp, level.
+type Started = (String, Option<i64>, Option<Name>);
+
+/// One event.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Event<'l> {
+    pub(crate) line: u64,
+    pub(crate) time_ns: Option<i64>,
+    pub(crate) pid: u32,
+    pub(crate) name: &'l str,
+    pub(crate) fields: &'l [u8],
+}
+
+/// The collector.
+pub(crate) struct Events {
+    symbols: Symbols,
+    long: LongCalls,
+    calls: Option<CallTree>,
+    level: Option<Name>,
+    initcalls: FxHashMap<u32, Vec<Started>>,
+    processes: FxHashMap<u32, Process>,
+    pairs: FxHashMap<(u32, u32), Vec<i64>>,
+    open_pairs: usize,
+    counts: BTreeMap<String, u64>,
+    uncounted: u64,
+    unkept: u64,
+    unpaired: u64,
+    spans: Vec<Span>,
+    /// The smallest step of the stamps.
+    pub(crate) step_ns: i64,
+}
+
+impl Events {
+    pub(crate) fn new() -> Self {
+        Self {
+            symbols: Symbols::new(),
+            long: LongCalls::default(),
+            calls: None,
+            level: None,
+            initcalls: FxHashMap::default(),
+            processes: FxHashMap::default(),
+            pairs: FxHashMap::default(),
+            open_pairs: 0,
+            counts: BTreeMap::new(),
+            uncounted: 0,
+            unkept: 0,
+            unpaired: 0,
+            spans: Vec::new(),
+            step_ns: 0,
+        }
+    }
+
+    /// Takes an event.
+    pub(crate) fn take(&mut self, event: &Event<'_>, evidence: &mut Evidence) {
+        let kinds = self.counts.len();
+        if let Some(count) = self.counts.get_mut(event.name) {
+            *count += 1;
+        } else if kinds < MOST_KINDS {
+            self.counts.insert(event.name.to_owned(), 1);
+        } else {
+            self.uncounted += 1;
+        }
+        let text = |key| field(event.fields, key).map(|value| String::from_utf8_lossy(value).into_owned());
+        let number = |key| text(key).and_then(|value| value.parse::<u32>().ok());
+        match event.name {
+            "initcall_level" => {
+                self.level = text("level").map(Name::Owned);
+                self.keep(event, evidence);
+            }
+            "initcall_start" | "initcall_finish" => {
+                match text("func").filter(|func| !func.is_empty() && !func.starts_with('+')) {
+                    Some(func) if event.name == "initcall_start" => self.initcall_start(event, &func),
+                    Some(func) => self.initcall_finish(event, &func, text("ret")),
+                    None => self.keep(event, evidence),
+                }
+            }
+            "sched_process_fork" => {
+                if let (Some(pid), Some(name)) =
+                    (number("child_pid"), text("child_comm").filter(|name| !name.is_empty()))
+                {
+                    if self.processes.len() < MOST {
+                        let process = Process { name, start_ns: event.time_ns, parent: number("pid") };
+                        self.processes.insert(pid, process);
+                    }
+                }
+            }
+            "sched_process_exec" => {
+                let pid = number("pid").unwrap_or(event.pid);
+                if let Some(name) = text("filename").filter(|name| !name.is_empty()) {
+                    let born = Process { name: String::new(), start_ns: None, parent: None };
+                    if self.processes.len() < MOST || self.processes.contains_key(&pid) {
+                        self.processes.entry(pid).or_insert(born).name = name;
+                    }
+                }
+            }
+            "sched_process_exit" => {
+                let pid = number("pid").unwrap_or(event.pid);
+                let name = text("comm").filter(|name| !name.is_empty()).unwrap_or_else(|| "[process]".to_owned());
+                let process = self.processes.remove(&pid);
+                self.process(pid, process.unwrap_or(Process { name, start_ns: None, parent: None }), event.time_ns);
+            }
+            _ => {
+                if !self.pair(event) {
+                    self.keep(event, evidence);
+                }
+            }
+        }
+    }
+
+    /// Takes a line of the function tracer: a call of which only the caller is known.
+    pub(crate) fn call(&mut self, comm: &[u8], function: &[u8], caller: &[u8]) {
+        let symbols = &mut self.symbols;
+        let root = symbols.number(b"[boot]");
+        let tree = self.calls.get_or_insert_with(|| CallTree::new(root));
+        let task = symbols.number(&[b"[task ", comm, b"]"].concat());
+        let task = tree.child(ROOT, task, Kind::Task);
+        let caller = tree.child(task, symbols.number(caller), Kind::Function);
+        let node = tree.child(caller, symbols.number(function), Kind::Function);
+        tree.enter(node);
+    }
+
+    fn keep(&mut self, event: &Event<'_>, evidence: &mut Evidence) {
+        if evidence.log.len() >= MOST {
+            self.unkept += 1;
+            return;
+        }
+        let stamp = Stamp {
+            line: event.line,
+            time_ns: event.time_ns,
+            caller: Some(Caller::Task(event.pid)),
+            ..Stamp::default()
+        };
+        evidence.log.push(stamp, &[event.name.as_bytes(), b": ", event.fields].concat());
+    }
+
+    fn initcall_start(&mut self, event: &Event<'_>, func: &str) {
+        let open = self.initcalls.entry(event.pid).or_default();
+        if open.len() < 1000 {
+            open.push((func.to_owned(), event.time_ns, self.level.clone()));
+        }
+    }
+
+    fn initcall_finish(&mut self, event: &Event<'_>, func: &str, returned: Option<String>) {
+        let open = self.initcalls.entry(event.pid).or_default();
+        let place = open.iter().rposition(|(name, _, _)| name == func);
+        let started = place.map(|place| open.remove(place));
+        let known = started.is_some();
+        let (start_ns, level) = started.map_or((None, None), |open| (open.1, open.2));
+        let mut span = initcall(func, event.pid);
+        span.level = if span.attributes.is_empty() { level } else { Some(Name::Borrowed("module")) };
+        span = match (start_ns, event.time_ns) {
+            (Some(start), Some(end)) if end.saturating_sub(start) >= self.step_ns.saturating_mul(100) => {
+                span.between(start, end).graded(Grade::Exact, "stamped by the tracer at both ends")
+            }
+            (Some(start), Some(end)) => span
+                .between(start, end)
+                .graded(Grade::Coarse, format!("stamped by the tracer, to {} us", self.step_ns.max(1000) / 1000)),
+            (None, end) if !known => {
+                span.end_ns = end;
+                span.graded(Grade::Unknown, "its start is not in the trace")
+            }
+            _ => span.graded(Grade::Unknown, "the stamps are no times"),
+        };
+        if let Some(returned) = returned {
+            span = span.with("returned", returned);
+        }
+        self.push(span);
+    }
+
+    fn process(&mut self, pid: u32, process: Process, end_ns: Option<i64>) {
+        let mut span = Span::new(SpanKind::Process, process.name);
+        span.track = Name::Owned(format!("task {pid}"));
+        (span.start_ns, span.end_ns) = (process.start_ns, end_ns);
+        span = match (process.start_ns, end_ns) {
+            (Some(start), Some(end)) => span.between(start, end),
+            (Some(_), None) => span.graded(Grade::Bounded, "it was there to the end of the trace"),
+            (None, Some(_)) => span.graded(Grade::Bounded, "it was there before the trace"),
+            (None, None) => span.graded(Grade::Unknown, "neither its start nor its end is in the trace"),
+        };
+        if let Some(parent) = process.parent {
+            span = span.with("parent_pid", parent.to_string());
+        }
+        self.push(span);
+    }
+
+    // Whether the event begins or ends something; only what is one task's own belongs together beyond doubt.
+    fn pair(&mut self, event: &Event<'_>) -> bool {
+        let Some(now_ns) = event.time_ns else { return false };
+        for (first, last) in PAIRS {
+            if let Some(what) = event.name.strip_suffix(last) {
+                let key = (event.pid, self.symbols.number(what.as_bytes()));
+                let Some(start_ns) = self.pairs.get_mut(&key).and_then(Vec::pop) else { continue };
+                self.open_pairs -= 1;
+                self.long.offer(Long {
+                    function: key.1,
+                    task: event.pid,
+                    start_ns,
+                    end_ns: now_ns,
+                    duration_ns: now_ns.saturating_sub(start_ns),
+                    trust: Trust::One,
+                    kind: SpanKind::Event,
+                    level: None,
+                });
+                return true;
+            }
+            if let Some(what) = event.name.strip_suffix(first) {
+                if self.open_pairs < MOST {
+                    let key = (event.pid, self.symbols.number(what.as_bytes()));
+                    self.pairs.entry(key).or_default().push(now_ns);
+                    self.open_pairs += 1;
+                }
+                return true;
+            }
+        }
+        self.unpaired += u64::from(PAIRS.iter().any(|(_, last)| event.name.ends_with(last)));
+        false
+    }
+
+    fn push(&mut self, mut span: Span) {
+        if span.start_ns.zip(span.end_ns).is_some_and(|(start, end)| end < start) {
+            (span.end_ns, span.duration_ns) = (None, None);
+            span = span.graded(Grade::Unknown, "its end is stamped before its start");
+        }
+        if self.spans.len() < MOST {
+            self.spans.push(span);
+        } else {
+            self.unkept += 1;
+        }
+    }
+
+    /// Puts everything into the evidence.
+    pub(crate) fn finish(mut self, evidence: &mut Evidence) {
+        let mut open: Vec<_> = std::mem::take(&mut self.initcalls).into_iter().collect();
+        open.sort_by_key(|(pid, _)| *pid);
+        let mut unfinished = 0;
+        for (pid, initcalls) in open {
+            for (func, start_ns, level) in initcalls {
+                let mut span = initcall(&func, pid).graded(Grade::Unknown, "its end is not in the trace");
+                (span.start_ns, span.level) = (start_ns, level);
+                self.push(span);
+                unfinished += 1;
+            }
+        }
+        let mut processes: Vec<_> = std::mem::take(&mut self.processes).into_iter().collect();
+        processes.sort_by_key(|(pid, _)| *pid);
+        for (pid, process) in processes {
+            self.process(pid, process, None);
+        }
+        evidence.spans = self.spans;
+        let mut note = |number: u64, kind, detail: String| {
+            if number > 0 {
+                evidence.problems.push(Problem { kind, detail, line: None, lost: None });
+            }
+        };
+        note(unfinished, ProblemKind::Unfinished, format!("{unfinished} initcalls have no end"));
+        let open = self.open_pairs as u64;
+        note(open, ProblemKind::Unfinished, format!("{open} events that begin something have no end"));
+        note(
+            self.unpaired,
+            ProblemKind::Unpaired,
+            format!("{} events that end something have no start", self.unpaired),
+        );
+        note(self.unkept, ProblemKind::Overlong, format!("{} events beyond {MOST} are counted only", self.unkept));
+        let kinds = self.uncounted;
+        note(kinds, ProblemKind::Overlong, format!("{kinds} events of more than {MOST_KINDS} kinds are not counted"));
+        if !self.long.is_empty() {
+            evidence.facts.push(("trace.span_threshold_ns".into(), self.long.threshold_ns.to_string()));
+            let base = evidence.spans.len();
+            evidence.spans.extend(self.long.into_spans(&self.symbols, |pid| format!("task {pid}")).into_iter().map(
+                |mut span| {
+                    span.parent = span.parent.map(|parent| parent + base);
+                    span
+                },
+            ));
+        }
+        for (name, count) in self.counts {
+            evidence.facts.push((Name::Owned(format!("trace.event.{name}")), count.to_string()));
+        }
+        if let Some(calls) = self.calls {
+            evidence.calls = Some(calls.into_calls(&self.symbols));
+        }
+    }
+}
+
+/// `name+0x0/0x58 [module]`
+fn initcall(func: &str, pid: u32) -> Span {
+    let (symbol, module) = split_module(func);
+    let name = symbol.split_once("+0x").map_or(symbol.as_str(), |(name, _)| name);
+    let mut span = Span::new(SpanKind::Initcall, name);
+    span.track = Name::Owned(format!("task {pid}"));
+    if let Some(module) = module {
+        span = span.with("module", module);
+    }
+    span
+}

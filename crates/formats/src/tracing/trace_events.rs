@@ -1,0 +1,251 @@
+//! Event text of the kernel's tracer, of its function tracer, and of `trace-cmd report`.
+
+use super::event_line::{parse, Stamp};
+use super::events::{Event, Events};
+use super::function_graph::{lost_events, overwritten};
+use super::graph::{Graph, Task};
+use super::graph_line::{self, trim, Body, Columns};
+use crate::evidence::{Clock, Evidence, Problem, ProblemKind};
+use crate::format::{Format, Head, Input, Likelihood};
+use crate::lines::{Line, Lines};
+use crate::FormatError;
+use memchr::memmem;
+
+/// The reader.
+pub struct TraceEvents;
+
+const TITLE: &str = "events of the kernel's tracer";
+
+impl Format for TraceEvents {
+    fn name(&self) -> &'static str {
+        "trace-events"
+    }
+
+    fn title(&self) -> &'static str {
+        TITLE
+    }
+
+    fn likelihood(&self, head: &Head<'_>) -> Likelihood {
+        let (mut shaped, mut lines) = (0, 0);
+        for line in head.bytes.split(|&byte| byte == b'\n').take(200) {
+            if let Some(tracer) = line.strip_prefix(b"# tracer:") {
+                let graph = trim(tracer).starts_with(b"function_graph");
+                return if graph { Likelihood::No } else { Likelihood::Certain };
+            }
+            lines += usize::from(!line.is_empty() && !line.starts_with(b"#"));
+            shaped += usize::from(parse(line).is_some());
+        }
+        match shaped {
+            2.. if shaped * 2 > lines => Likelihood::Likely,
+            1.. if shaped * 2 > lines => Likelihood::Possible,
+            _ => Likelihood::No,
+        }
+    }
+
+    fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
+        let mut lines = Lines::new(input.bytes);
+        let mut boots = Vec::new();
+        let mut reader = Reader::new(0, 1);
+        while let Some(line) = lines.next_line()? {
+            if reader.understood > 0 && line.bytes.starts_with(b"# tracer:") {
+                let (boot, last_ns, number) = (reader.evidence.boot, reader.last_ns, line.number);
+                boots.push(reader.finish());
+                reader = Reader::new(boot, number);
+                reader.before_ns = last_ns;
+            }
+            reader.line(line);
+        }
+        if reader.understood > 0 || boots.is_empty() {
+            boots.push(reader.finish());
+        }
+        if let Some(last) = boots.last_mut() {
+            last.problems.extend(lines.problems());
+        }
+        if boots.iter().all(|evidence| evidence.understood == 0) {
+            return Err(FormatError::NotThis { format: TITLE, what: "no event in it".to_owned() });
+        }
+        Ok(boots)
+    }
+}
+
+struct Reader {
+    evidence: Evidence,
+    events: Events,
+    graph: Graph,
+    graphed: bool,
+    understood: u64,
+    torn: u64,
+    first_torn: Option<(u64, String)>,
+    lost: u64,
+    lost_lines: u64,
+    first_lost: Option<u64>,
+    counted: bool,
+    last_ns: Option<i64>,
+    before_ns: Option<i64>,
+    back: u64,
+    first_back: u64,
+}
+
+impl Reader {
+    fn new(boot: u32, first_line: u64) -> Self {
+        let mut evidence = Evidence::of("trace-events", Clock::Untimed);
+        (evidence.boot, evidence.first_line) = (boot, first_line);
+        Self {
+            evidence,
+            events: Events::new(),
+            graph: Graph::new(),
+            graphed: false,
+            understood: 0,
+            torn: 0,
+            first_torn: None,
+            lost: 0,
+            lost_lines: 0,
+            first_lost: None,
+            counted: false,
+            last_ns: None,
+            before_ns: None,
+            back: 0,
+            first_back: 0,
+        }
+    }
+
+    fn line(&mut self, line: Line<'_>) {
+        let bytes = line.bytes;
+        if let Some(comment) = bytes.strip_prefix(b"#") {
+            return self.header(line.number, trim(comment));
+        }
+        if bytes.is_empty() || bytes.starts_with(b"cpus=") || bytes.starts_with(b"version = ") {
+            return;
+        }
+        if let Some((cpu, lost)) = lost_events(trim(bytes)) {
+            self.understood += 1;
+            self.lost = self.lost.saturating_add(lost);
+            self.lost_lines += 1;
+            self.first_lost.get_or_insert(line.number);
+            return self.graph.lost(cpu);
+        }
+        let Some(found) = parse(bytes) else {
+            self.torn += 1;
+            if self.first_torn.is_none() {
+                let text = String::from_utf8_lossy(&bytes[..bytes.len().min(60)]).into_owned();
+                self.first_torn = Some((line.number, text));
+            }
+            return;
+        };
+        self.understood += 1;
+        let time_ns = match found.stamp {
+            Stamp::Time(time_ns, step_ns) => {
+                self.stamp(line.number, time_ns, step_ns);
+                Some(time_ns)
+            }
+            Stamp::Count(_) => {
+                self.counted = true;
+                None
+            }
+        };
+        let text = String::from_utf8_lossy(found.text);
+        if let Some((function, caller)) = text.split_once(" <-") {
+            if !function.contains(": ") && !function.contains(' ') {
+                return self.events.call(found.comm, function.as_bytes(), trim(caller.as_bytes()));
+            }
+        }
+        let (name, fields) = match text.split_once(':') {
+            Some((name, fields)) if !name.contains(' ') => (name, fields.trim()),
+            // `trace_printk` and markers of kernels that print no name.
+            _ => ("print", &*text),
+        };
+        if matches!(name, "funcgraph_entry" | "funcgraph_exit") {
+            let rest = &found.text[memchr::memchr(b':', found.text).map_or(0, |colon| colon + 1)..];
+            return self.function(line.number, (found.cpu, found.pid, found.comm), time_ns, rest);
+        }
+        let event = Event { line: line.number, time_ns, pid: found.pid, name, fields: fields.as_bytes() };
+        self.events.take(&event, &mut self.evidence);
+    }
+
+    // `trace-cmd report` shows a function graph as events.
+    fn function(&mut self, number: u64, (cpu, pid, comm): (u32, u32, &[u8]), time_ns: Option<i64>, text: &[u8]) {
+        let Some(found) = graph_line::parse(text, Columns::default()) else { return };
+        self.graph.line = number;
+        self.graph.timed = time_ns.is_some();
+        self.graphed = true;
+        let Some(place) = self.graph.stack(cpu, Task::Pid(pid), comm, time_ns) else { return };
+        match found.body {
+            Body::Open(name) => self.graph.open(place, found.depth, name, time_ns),
+            Body::Leaf(name) => self.graph.leaf(place, found.depth, name, time_ns, found.duration_ns),
+            Body::Close(name) => self.graph.close(place, found.depth, name, time_ns, found.duration_ns),
+            _ => {}
+        }
+    }
+
+    fn stamp(&mut self, line: u64, time_ns: i64, step_ns: i64) {
+        match self.last_ns {
+            None => {
+                self.evidence.clock = Clock::Trace(String::new());
+                self.evidence.step_ns = step_ns;
+                self.events.step_ns = step_ns;
+                if self.before_ns.is_some_and(|before| time_ns < before) {
+                    self.evidence.boot += 1;
+                }
+            }
+            Some(last) if time_ns < last => {
+                self.back += 1;
+                if self.back == 1 {
+                    self.first_back = line;
+                }
+            }
+            Some(_) => {}
+        }
+        self.last_ns = Some(time_ns);
+    }
+
+    fn header(&mut self, number: u64, text: &[u8]) {
+        if let Some(tracer) = text.strip_prefix(b"tracer:") {
+            let tracer = String::from_utf8_lossy(trim(tracer)).into_owned();
+            self.evidence.facts.push(("trace.tracer".into(), tracer));
+        } else if let Some(rest) = text.strip_prefix(b"entries-in-buffer/entries-written:") {
+            self.evidence.problems.extend(overwritten(rest, number));
+        } else if memmem::find(text, b" buffer started ###").is_some() {
+            self.lost_lines += 1;
+            self.first_lost.get_or_insert(number);
+        }
+    }
+
+    fn finish(mut self) -> Evidence {
+        let mut evidence = self.evidence;
+        evidence.understood = self.understood;
+        if self.lost_lines > 0 {
+            evidence.problems.push(Problem {
+                kind: ProblemKind::Lost,
+                detail: format!("the tracer lost records at {} places", self.lost_lines),
+                line: self.first_lost,
+                lost: (self.lost > 0).then_some(self.lost),
+            });
+        }
+        if let Some((line, text)) = self.first_torn.take() {
+            let detail = format!("{} lines have no shape of an event, the first: {text}", self.torn);
+            evidence.problem(ProblemKind::Torn, Some(line), detail);
+        }
+        if self.counted {
+            let detail = "the stamps are counts (trace_clock counter): they give an order, no times";
+            evidence.problem(ProblemKind::Untimed, None, detail);
+        }
+        if self.back > 0 {
+            let detail = format!("{} stamps are before the one of the line before", self.back);
+            evidence.problem(ProblemKind::ClockJump, Some(self.first_back), detail);
+        }
+        self.events.finish(&mut evidence);
+        if self.graphed {
+            let spans = evidence.spans.len();
+            let mut graph = Evidence::of("trace-events", evidence.clock.clone());
+            self.graph.finish(&mut graph);
+            evidence.spans.extend(graph.spans.into_iter().map(|mut span| {
+                span.parent = span.parent.map(|parent| parent + spans);
+                span
+            }));
+            evidence.facts.extend(graph.facts);
+            evidence.problems.extend(graph.problems);
+            evidence.calls = graph.calls.or(evidence.calls);
+        }
+        evidence
+    }
+}
