@@ -13,6 +13,7 @@ import pytest
 
 from bundles import make_bundle
 from firstlight.cli.main import run
+from imported_bundle import make_bare, make_imported
 
 CASES = sorted(path.parent for path in Path(__file__).parent.glob("*/command"))
 
@@ -26,6 +27,9 @@ def boots(tmp_path_factory: pytest.TempPathFactory) -> Path:
     make_bundle(directory, name="failed.boot", failed=True)
     make_bundle(directory, name="hostile.boot", hostile=True)
     make_bundle(directory, name="live.boot", live=True)
+    make_imported(directory)
+    make_imported(directory, "imported-hostile.boot", hostile=True)
+    make_bare(directory)
     return directory
 
 

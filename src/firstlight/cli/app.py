@@ -7,12 +7,17 @@ from typing import Annotated
 import typer
 
 from firstlight.cli.collector import collector
+from firstlight.cli.devices import devices
 from firstlight.cli.doctor import doctor
 from firstlight.cli.functions import functions
 from firstlight.cli.import_ import import_
+from firstlight.cli.initcalls import initcalls
+from firstlight.cli.log import log
+from firstlight.cli.path import path
 from firstlight.cli.record import record
 from firstlight.cli.report import report
 from firstlight.cli.show import show
+from firstlight.cli.units import units
 from firstlight.cli.verify import verify
 from firstlight.version import VERSION
 
@@ -25,7 +30,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for verb in (record, show, functions, report, verify, collector, doctor):
+for verb in (
+    record, show, functions, initcalls, devices, units, path, log, report, verify, collector, doctor
+):  # fmt: skip
     app.command()(verb)
 app.command("import")(import_)
 

@@ -8,13 +8,33 @@ from typing import Annotated, Any
 
 import typer
 
-from firstlight.errors import FirstlightError
+from firstlight.errors import FirstlightError, UsageError
 
 #: The bundle that a verb works on.
 Bundle = Annotated[Path, typer.Argument(metavar="BOOT", readable=False, help="A boot bundle, a directory `NAME.boot`.")]
 
 #: Every verb that shows data has this option.
 Json = Annotated[bool, typer.Option("--json", help="Print the data as JSON.")]
+
+#: Every verb that shows one table has these two.
+Csv = Annotated[bool, typer.Option("--csv", help="Print the rows as CSV, all figures whole.")]
+Limit = Annotated[
+    int | None, typer.Option("-n", "--limit", min=0, help="How many rows (default: 40, all with --csv or --json).")
+]
+
+
+def shown_limit(limit: int | None) -> int:
+    """How many rows a terminal gets."""
+    return 40 if limit is None else limit
+
+
+def check_form(csv: bool, json: bool) -> None:
+    """Check that at most one form of data is wanted.
+
+    :raises UsageError: when both are.
+    """
+    if csv and json:
+        raise UsageError("`--csv` excludes `--json`", hint="ask for one of them")
 
 
 def print_json(data: Any) -> None:

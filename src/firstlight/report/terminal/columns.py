@@ -30,6 +30,8 @@ class Column:
     """The column is left out where the width is less."""
     longest: int = 100
     """No cell is longer, however wide the terminal: names may be."""
+    picture: bool = False
+    """Never cut, although it is no number: a bar at its place, a short name."""
 
 
 def print_table(
@@ -66,7 +68,11 @@ def _fit(widths: list[int], columns: Sequence[Column], total: int) -> None:
     """Take from the widest names until the line fits, or no name can give more."""
     over = sum(widths) + len(_GAP) * (len(widths) - 1) - total
     while over > 0:
-        names = [number for number, column in enumerate(columns) if not column.number and widths[number] > _SHORTEST]
+        names = [
+            number
+            for number, column in enumerate(columns)
+            if not (column.number or column.picture) and widths[number] > _SHORTEST
+        ]
         if not names:
             return
         widths[max(names, key=lambda number: widths[number])] -= 1

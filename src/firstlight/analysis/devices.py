@@ -1,0 +1,146 @@
+"""Devices: their probes, how often they were put off, for what they waited, and what came of it."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+
+from firstlight.analysis.intervals import union_ns
+from firstlight.analysis.spans import spans_of, whole_number
+from firstlight.boot.boot import Boot
+
+#: `EPROBE_DEFER`; errno modules do not know it.
+DEFERRED = 517
+
+#: What makes a kernel tell its probes.
+HINT = "boot with `initcall_debug` on the kernel's command line: it tells every probe as well"
+
+_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
+    "device": pl.String,
+    "bus": pl.String,
+    "driver": pl.String,
+    "tries": pl.Int64,
+    "deferrals": pl.Int64,
+    "deferred_ns": pl.Int64,
+    "waited_ns": pl.Int64,
+    "supplier": pl.String,
+    "result": pl.String,
+    "returned": pl.Int64,
+    "start_ns": pl.Int64,
+    "end_ns": pl.Int64,
+    "duration_ns": pl.Int64,
+    "grade": pl.String,
+    "reason": pl.String,
+    "initcall": pl.String,
+    "source": pl.String,
+}
+
+
+def devices(boot: Boot) -> pl.DataFrame:
+    """One row for every device that was probed, or that still waited at the end; in order of the first try.
+
+    Columns: `device`, `bus` and `driver` (where the record or the facts tell), `tries`, `deferrals` (tries that ended
+    with -517), `deferred_ns` (what those cost: the union of their time), `waited_ns` (from the end of the first try
+    that was put off to the start of the last one), `supplier` (what it waited for), `result` (`bound`, `deferred`,
+    `failed: ERRNO`, or null), `returned` (of the last try), `start_ns` (of the first try), `end_ns` (of the last),
+    `duration_ns`, `grade` and `reason` (of the last try alone), `initcall` (that the last try ran in), `source`.
+
+    >>> import firstlight
+    >>> devices(firstlight.open(bundle)).height  # an exact recording tells no probes
+    0
+    """
+    frame = spans_of(boot, "probe", keys=("returned", "driver", "bus", "tries"))
+    frame = frame.with_columns(whole_number("returned"), whole_number("tries"))
+    names = dict(boot.spans().filter(pl.col("kind") == "initcall").select("span", "name").iter_rows())
+    suppliers = _suppliers(boot)
+    known = _known_devices(boot)
+    waiting = _still_waiting(boot)
+    tries: dict[str, list[dict[str, Any]]] = {name: [] for name in waiting}
+    for row in frame.iter_rows(named=True):
+        tries.setdefault(row["name"], []).append(row)
+    rows = []
+    for device, probes in tries.items():
+        bus, driver = known.get(device, (None, None))
+        row = _row(device, probes, still=device in waiting)
+        row["bus"] = _last(probes, "bus") or bus
+        row["driver"] = _last(probes, "driver") or driver
+        row["supplier"] = ", ".join(suppliers[device]) if device in suppliers else waiting.get(device)
+        row["initcall"] = names.get(probes[-1]["parent"]) if probes else None
+        rows.append(row)
+    return pl.DataFrame(rows, schema=_SCHEMA).sort("start_ns", "device", nulls_last=True)
+
+
+def result_of(returned: int | None) -> str | None:
+    """What a probe's return value means.
+
+    >>> result_of(0), result_of(-517), result_of(-19), result_of(None)
+    ('bound', 'deferred', 'failed: ENODEV', None)
+    """
+    if returned is None:
+        return None
+    if abs(returned) == DEFERRED:
+        return "deferred"
+    if returned in (0, 1):  # old kernels returned 1 for success
+        return "bound"
+    return f"failed: {errno.errorcode.get(abs(returned), str(returned))}"
+
+
+def _row(device: str, probes: Sequence[dict[str, Any]], still: bool) -> dict[str, Any]:
+    if not probes:
+        return {"device": device, "tries": 0, "deferrals": 0, "result": "deferred", "grade": "unknown",
+                "reason": "its probe still waited at the end"}  # fmt: skip
+    last = probes[-1]
+    put_off = [probe for probe in probes if probe["returned"] is not None and abs(probe["returned"]) == DEFERRED]
+    cost = [(probe["start_ns"], probe["end_ns"]) for probe in put_off]
+    timed = [interval for interval in cost if None not in interval]
+    waited = None
+    if put_off and put_off[0] is not last and put_off[0]["end_ns"] is not None and last["start_ns"] is not None:
+        waited = max(0, last["start_ns"] - put_off[0]["end_ns"])
+    result = result_of(last["returned"])
+    return {
+        "device": device,
+        # A record that lost its head may number a try higher than it has rows.
+        "tries": max(len(probes), *(probe["tries"] or 0 for probe in probes)),
+        "deferrals": len(put_off),
+        "deferred_ns": union_ns(timed) if put_off and len(timed) == len(cost) else (None if put_off else 0),
+        "waited_ns": waited,
+        "result": "deferred" if still and result is None else result,
+        "returned": last["returned"],
+        "start_ns": next((probe["start_ns"] for probe in probes if probe["start_ns"] is not None), None),
+        **{column: last[column] for column in ("end_ns", "duration_ns", "grade", "reason", "source")},
+    }
+
+
+def _last(probes: Sequence[dict[str, Any]], key: str) -> str | None:
+    return next((str(probe[key]) for probe in reversed(probes) if probe[key]), None)
+
+
+def _suppliers(boot: Boot) -> dict[str, list[str]]:
+    """What each device waited for, by the links."""
+    links = boot.links().filter((pl.col("kind") == "supplier") & pl.col("from_name").is_not_null())
+    found: dict[str, list[str]] = {}
+    for device, supplier in links.select("from_name", "to_name").unique(maintain_order=True).iter_rows():
+        found.setdefault(device, []).append(supplier or "?")
+    return found
+
+
+def _known_devices(boot: Boot) -> dict[str, tuple[str, str | None]]:
+    """Bus and driver by device, from the facts `device.BUS/DEVICE`; a name on two buses is known on none."""
+    found: dict[str, tuple[str, str | None]] = {}
+    twice = set()
+    facts = boot.facts().filter(pl.col("fact").str.starts_with("device."))
+    for fact, driver in facts.select("fact", "value").iter_rows():
+        bus, _, device = fact.removeprefix("device.").partition("/")
+        twice.update({device} & found.keys())
+        found[device] = (bus, driver or None)
+    return {device: place for device, place in found.items() if device not in twice}
+
+
+def _still_waiting(boot: Boot) -> dict[str, str | None]:
+    """The devices whose probe still waited at the end, with the reason that the kernel gives."""
+    prefix = "kernel.deferred_probe."
+    facts = boot.facts().filter(pl.col("fact").str.starts_with(prefix))
+    return {fact.removeprefix(prefix): reason for fact, reason in facts.select("fact", "value").iter_rows()}

@@ -1,0 +1,166 @@
+"""Initcalls: when, how long, how far that can be believed, and what of it were probes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import polars as pl
+
+from firstlight.analysis.intervals import Interval, clipped, union_ns
+from firstlight.analysis.spans import spans_of, whole_number
+from firstlight.boot.boot import Boot
+
+#: The levels in the order in which the kernel runs them.
+LEVELS = ("early", "pure", "core", "postcore", "arch", "subsys", "fs", "rootfs", "device", "late", "console", "module")
+
+#: The row of what lies in no initcall.
+OUTSIDE = "[outside all initcalls]"
+
+#: What makes a kernel tell its initcalls.
+HINT = "boot with `initcall_debug` on the kernel's command line and import the kernel's log, or record in exact mode"
+
+
+def initcalls(boot: Boot) -> pl.DataFrame:
+    """One row for every initcall, in order of time.
+
+    Columns: `span`, `function`, `level`, `module`, `track`, `start_ns`, `end_ns`, `duration_ns`, `grade`, `reason`,
+    `returned`, `probes` (probes of devices that ran inside), `probes_ns` (the union of their time: probes that overlap
+    count once), `self_ns` (`duration_ns` without it), `source`. What nobody knows is null, above all `probes_ns` and
+    `self_ns` where a probe has no instants.
+
+    >>> import firstlight
+    >>> rows = initcalls(firstlight.open(bundle))
+    >>> rows.height, rows["level"][0], rows["grade"][0]
+    (33, 'pure', 'exact')
+    """
+    frame = spans_of(boot, "initcall", keys=("module", "returned"))
+    inside = _probes_inside(boot, frame)
+    counts, times, own = [], [], []
+    for row in frame.select("span", "start_ns", "end_ns", "duration_ns").iter_rows():
+        probes = inside.get(row[0], [])
+        took = _probes_ns(probes, row[1], row[2])
+        rest = None if took is None or row[3] is None or took > row[3] else row[3] - took
+        counts.append(len(probes))
+        times.append(took)
+        own.append(rest)
+    return frame.select(
+        "span", pl.col("name").alias("function"), "level", "module", "track", "start_ns", "end_ns", "duration_ns",
+        "grade", "reason", whole_number("returned"), pl.Series("probes", counts, dtype=pl.Int64),
+        pl.Series("probes_ns", times, dtype=pl.Int64), pl.Series("self_ns", own, dtype=pl.Int64), "source",
+    )  # fmt: skip
+
+
+def levels(boot: Boot) -> pl.DataFrame:
+    """What the initcalls of each level took, and what of their phase lies in none.
+
+    Columns: `level`, `initcalls`, `start_ns` of the first, `end_ns` of the last, `wall_ns` (the union of their
+    intervals), `sum_ns` (their durations added up; more than `wall_ns` where they ran side by side), `probes`,
+    `unknown` (initcalls without a duration, which `sum_ns` lacks). Two rows follow the levels:
+    `[outside all initcalls]`, whose `wall_ns` is what of the phase lies in no initcall, and `all`, whose `wall_ns` is
+    the phase: the two instants are the `start_ns` and `end_ns` of `all`.
+
+    >>> import firstlight
+    >>> rows = levels(firstlight.open(bundle))
+    >>> rows["level"].to_list()[-2:]
+    ['[outside all initcalls]', 'all']
+    """
+    return by_level(boot, initcalls(boot))
+
+
+def by_level(boot: Boot, every: pl.DataFrame, level: str | None = None) -> pl.DataFrame:
+    """The same as :func:`levels` for rows of :func:`initcalls` that were made already.
+
+    :param level: only this one; what lies outside of all initcalls stays what it is.
+    """
+    calls = every if level is None else every.filter(pl.col("level") == level)
+    order = {level: place for place, level in enumerate(LEVELS)}
+    names = sorted(calls["level"].unique().to_list(), key=lambda level: (level is None, order.get(level, 99), level))
+    rows = [_level_row(level, calls.filter(pl.col("level").eq_missing(pl.lit(level)))) for level in names]
+    whole = _level_row("all", calls)
+    phase = initcall_phase(boot, every)
+    outside = dict.fromkeys(whole, None) | {"level": OUTSIDE}
+    if phase is not None:
+        covered = union_ns(clipped(timed(every), *phase))
+        outside["wall_ns"] = phase[1] - phase[0] - covered
+        whole |= {"start_ns": phase[0], "end_ns": phase[1], "wall_ns": phase[1] - phase[0]}
+    figures = ("initcalls", "start_ns", "end_ns", "wall_ns", "sum_ns", "probes", "unknown")
+    return pl.DataFrame([*rows, outside, whole], schema={"level": pl.String, **dict.fromkeys(figures, pl.Int64)})
+
+
+def initcall_phase(boot: Boot, calls: pl.DataFrame) -> Interval | None:
+    """The two instants that all initcalls of the kernel itself lie between.
+
+    They are the ends of the phases named after initcalls, or else the start of the first and the end of the last call
+    that is no module's. None where no initcall has both instants.
+    """
+    phases = boot.phases().filter(pl.col("phase").str.starts_with("initcalls"))
+    ends = phases.select(pl.col("start_ns").min(), pl.col("end_ns").max()).row(0)
+    if None not in ends:
+        return ends
+    builtin = timed(calls.filter(pl.col("level").fill_null("") != "module")) or timed(calls)
+    return (min(start for start, _ in builtin), max(end for _, end in builtin)) if builtin else None
+
+
+def timed(frame: pl.DataFrame) -> list[Interval]:
+    """The intervals of those rows that have both instants."""
+    return list(
+        frame.select("start_ns", "end_ns").drop_nulls().filter(pl.col("end_ns") >= pl.col("start_ns")).iter_rows()
+    )
+
+
+def _level_row(level: str | None, calls: pl.DataFrame) -> dict[str, object]:
+    intervals = timed(calls)
+    return {
+        "level": level,
+        "initcalls": calls.height,
+        "start_ns": calls["start_ns"].min(),
+        "end_ns": calls["end_ns"].max(),
+        "wall_ns": union_ns(intervals) if intervals else None,
+        "sum_ns": calls["duration_ns"].sum() if calls["duration_ns"].count() else None,
+        "probes": calls["probes"].sum(),
+        "unknown": calls["duration_ns"].null_count(),
+    }
+
+
+def _probes_inside(boot: Boot, calls: pl.DataFrame) -> dict[int, list[tuple[int | None, int | None]]]:
+    """The instants of the probes inside each initcall: by their parents, else by task and time."""
+    probes = spans_of(boot, "probe")
+    if probes.is_empty() or calls.is_empty():
+        return {}
+    parents = dict(boot.spans().select("span", "parent").iter_rows())
+    known = set(calls["span"].to_list())
+    running: dict[str, list[tuple[int, int, int]]] = {}
+    for span, track, start, end in calls.select("span", "track", "start_ns", "end_ns").drop_nulls().iter_rows():
+        if track:
+            running.setdefault(track, []).append((start, end, span))
+    inside: dict[int, list[tuple[int | None, int | None]]] = {}
+    places = dict.fromkeys(running, 0)
+    for parent, track, start, end in probes.select("parent", "track", "start_ns", "end_ns").iter_rows():
+        owner = _ancestor(parent, parents, known)
+        if owner is None and start is not None and track in running:
+            ran = running[track]
+            # Both are in order of time: what ended before this probe began is never needed again.
+            while places[track] < len(ran) and ran[places[track]][1] <= start:
+                places[track] += 1
+            if places[track] < len(ran) and ran[places[track]][0] <= start:
+                owner = ran[places[track]][2]
+        if owner is not None:
+            inside.setdefault(owner, []).append((start, end))
+    return inside
+
+
+def _ancestor(span: int | None, parents: dict[int, int | None], known: set[int]) -> int | None:
+    for _ in range(64):  # a damaged table may have a ring of parents
+        if span is None or span in known:
+            return span
+        span = parents.get(span)
+    return None
+
+
+def _probes_ns(probes: Iterable[tuple[int | None, int | None]], start: int | None, end: int | None) -> int | None:
+    intervals = [(begin, finish) for begin, finish in probes if begin is not None and finish is not None]
+    if len(intervals) != len(list(probes)):
+        return None
+    if start is not None and end is not None:
+        intervals = clipped(intervals, start, end)
+    return union_ns(intervals)

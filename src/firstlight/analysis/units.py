@@ -1,0 +1,165 @@
+"""Units of systemd: waiting against working, stages, what failed and what did not finish."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable
+from typing import Any
+
+import polars as pl
+
+from firstlight.analysis.spans import spans_of, whole_number
+from firstlight.boot.boot import Boot
+
+#: What tells of units.
+HINT = "import what `systemctl show '*'` or `systemd-analyze plot --json=short` print, or `journalctl -o json -b`"
+
+#: The stages of a start, as systemd names them, in their order.
+STAGES = ("firmware", "loader", "kernel", "initrd", "userspace", "soft-reboot")
+
+_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
+    "span": pl.Int64,
+    "unit": pl.String,
+    "type": pl.String,
+    "wanted_ns": pl.Int64,
+    "start_ns": pl.Int64,
+    "end_ns": pl.Int64,
+    "duration_ns": pl.Int64,
+    "waiting_ns": pl.Int64,
+    "ordered_ns": pl.Int64,
+    "held_ns": pl.Int64,
+    "working_ns": pl.Int64,
+    "hardware_ns": pl.Int64,
+    "main_ns": pl.Int64,
+    "waited_for": pl.String,
+    "state": pl.String,
+    "grade": pl.String,
+    "reason": pl.String,
+    "source": pl.String,
+}
+
+
+def units(boot: Boot) -> pl.DataFrame:
+    """One row for every start of a unit, in order of time.
+
+    systemd keeps no instant at which a unit's start was asked for, so that waiting is defined by what there is:
+
+    - `wanted_ns`: the start of the stage (initrd, userspace) that the unit began to start in.
+    - `waiting_ns` = `start_ns` - `wanted_ns`. It has two parts: `ordered_ns`, until the last of the units that it is
+      ordered after was up (`waited_for`), and `held_ns`, from then until it began to start: nothing recorded held it
+      (a job that came later, a socket, a timer, the manager at other work).
+    - `duration_ns`: from activating to active, what `systemd-analyze blame` sorts by. It is `working_ns`; `main_ns` of
+      it is its main process's. A `.device` does no work: its `hardware_ns` is all the time from when nothing recorded
+      held it to active, in which the hardware had not shown up; it has no `held_ns`.
+
+    So `ordered_ns` + `held_ns` + `working_ns`, or `ordered_ns` + `hardware_ns`, is the time from wanted to active.
+
+    `state` is `active`, `failed`, `unfinished` (it began and did not become active) or what the record says. Null is
+    not known. Grade `bounded` where the record cut times to the end of the boot.
+
+    >>> import firstlight
+    >>> units(firstlight.open(bundle)).height
+    0
+    """
+    keys = ("main_ns", "active_state", "result")
+    frame = spans_of(boot, "unit", keys=keys)
+    ends = _ends(frame)
+    after = _links(boot, "after")
+    begins = _stage_starts(boot)
+    failed = failed_units(boot)
+    rows = []
+    for row in frame.with_columns(whole_number("main_ns")).iter_rows(named=True):
+        name, start = row["name"], row["start_ns"]
+        wanted = _wanted(start, begins)
+        ready, waited_for = _last_before(after.get(name, ()), ends, start)
+        waiting = None if wanted is None or start is None else max(0, start - wanted)
+        ordered = None
+        if waiting is not None and wanted is not None:
+            ordered = min(waiting, max(0, ready - wanted)) if ready is not None else 0
+        held = None if waiting is None or ordered is None else waiting - ordered
+        hardware = name.endswith(".device")
+        rows.append(
+            {
+                "span": row["span"],
+                "unit": name,
+                "type": name.rpartition(".")[2],
+                "wanted_ns": wanted,
+                "waiting_ns": waiting,
+                "ordered_ns": ordered,
+                "held_ns": None if hardware else held,
+                "working_ns": None if hardware else row["duration_ns"],
+                "hardware_ns": None if not hardware or row["duration_ns"] is None else row["duration_ns"] + (held or 0),
+                "waited_for": waited_for,
+                "state": _state(row, failed),
+                **{key: row[key] for key in ("start_ns", "end_ns", "duration_ns", "main_ns", "grade", "reason",
+                                             "source")},
+            }
+        )  # fmt: skip
+    return pl.DataFrame(rows, schema=_SCHEMA)
+
+
+def stages(boot: Boot) -> pl.DataFrame:
+    """The stages of the start as systemd has them, in order of time; parts of a stage have its name as `part_of`.
+
+    Columns: `stage`, `part_of`, `start_ns`, `end_ns`, `duration_ns`, `grade`, `reason`, `source`.
+    """
+    frame = spans_of(boot, "stage")
+    names = dict(frame.select("span", "name").iter_rows())
+    part_of = pl.Series("part_of", [names.get(parent) for parent in frame["parent"].to_list()], dtype=pl.String)
+    columns = ("start_ns", "end_ns", "duration_ns", "grade", "reason", "source")
+    return frame.select(pl.col("name").alias("stage"), part_of, *columns)
+
+
+def failed_units(boot: Boot) -> list[str]:
+    """The failed units, in order of their names, as the facts have them."""
+    facts = boot.facts().filter(pl.col("fact") == "systemd.failed")["value"].drop_nulls().to_list()
+    return sorted({unit for value in facts for unit in value.split()})
+
+
+def _state(row: dict[str, Any], failed: list[str]) -> str | None:
+    if row["name"] in failed or row["active_state"] == "failed" or row["result"] == "failed":
+        return "failed"
+    if row["start_ns"] is not None and row["end_ns"] is None and row["active_state"] not in ("active", "inactive"):
+        return "unfinished"
+    said: str | None = row["active_state"]
+    return said or (None if row["end_ns"] is None else "active")
+
+
+def _ends(frame: pl.DataFrame) -> dict[str, list[int]]:
+    """When each unit was up, in order."""
+    ends: dict[str, list[int]] = {}
+    for name, end in frame.select("name", "end_ns").drop_nulls().sort("end_ns").iter_rows():
+        ends.setdefault(name, []).append(end)
+    return ends
+
+
+def _links(boot: Boot, kind: str) -> dict[str, list[str]]:
+    links = boot.links().filter((pl.col("kind") == kind) & (pl.col("from_kind") == "unit"))
+    found: dict[str, list[str]] = {}
+    for unit, other in links.select("from_name", "to_name").drop_nulls().unique(maintain_order=True).iter_rows():
+        found.setdefault(unit, []).append(other)
+    return found
+
+
+def _last_before(others: Iterable[str], ends: dict[str, list[int]], start: int | None) -> tuple[int | None, str | None]:
+    """Of the others the one that was up last before *start*, and when that was."""
+    best: tuple[int | None, str | None] = (None, None)
+    if start is None:
+        return best
+    for other in others:
+        known = ends.get(other, [])
+        place = bisect_right(known, start)
+        if place and (best[0] is None or known[place - 1] > best[0]):
+            best = (known[place - 1], other)
+    return best
+
+
+def _stage_starts(boot: Boot) -> list[int]:
+    """When the stages began in which systemd runs."""
+    rows = spans_of(boot, "stage").filter(pl.col("name").is_in(["initrd", "userspace", "soft-reboot"]))
+    return sorted(rows["start_ns"].drop_nulls().to_list())
+
+
+def _wanted(start: int | None, begins: list[int]) -> int | None:
+    place = bisect_right(begins, start) if start is not None else 0
+    return begins[place - 1] if place else None

@@ -1,0 +1,70 @@
+"""`firstlight devices`."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from typing import Annotated, Literal
+
+import typer
+
+from firstlight.cli.output import Bundle, Csv, Json, Limit, check_form, print_json, shown_limit
+
+Order = Literal["duration", "start", "waited"]
+
+
+def devices(
+    boot: Bundle,
+    uevents: Annotated[bool, typer.Option("--uevents", help="The uevents and udev's queue instead.")] = False,
+    sort: Annotated[Order, typer.Option(help="What the rows are ordered by, largest first; `start`: in time.")] = (
+        "duration"
+    ),
+    limit: Limit = None,
+    csv: Csv = False,
+    json: Json = False,
+) -> None:
+    """Show the devices: their probes, how often they were put off and for what; with --uevents what udev did.
+
+    With --uevents `duration` is the latency, and `waited` the time in the queue.
+
+    \b
+    Examples:
+      firstlight devices a.boot --sort waited
+      firstlight devices a.boot --uevents -n 20
+    """
+    from firstlight.analysis.devices import HINT as PROBE_HINT
+    from firstlight.analysis.devices import devices as device_table
+    from firstlight.analysis.udev_queue import queue_over_time, queue_summary
+    from firstlight.analysis.uevents import HINT as UEVENT_HINT
+    from firstlight.analysis.uevents import uevents as uevent_table
+    from firstlight.boot.open import open
+    from firstlight.report.terminal.console import console
+    from firstlight.report.terminal.devices import print_devices, print_uevents
+    from firstlight.report.terminal.heading import heading_data, print_heading, say_nothing
+
+    check_form(csv, json)
+    opened = open(boot)
+    table = uevent_table(opened) if uevents else device_table(opened)
+    columns = {"duration": "latency_ns", "start": "arrival_ns", "waited": "queued_ns"} if uevents else {
+        "duration": "duration_ns", "start": "start_ns", "waited": "waited_ns"}  # fmt: skip
+    rows = table.sort(columns[sort], columns["start"], descending=[sort != "start", False], nulls_last=True,
+                      maintain_order=True)  # fmt: skip
+    hint = UEVENT_HINT if uevents else PROBE_HINT
+    shown = rows if limit is None else rows.head(limit)
+    if csv:
+        sys.stdout.write(shown.write_csv())
+    elif json:
+        data = heading_data(opened) | {"uevents" if uevents else "devices": shown.to_dicts()}
+        if uevents:
+            data["queue"] = dataclasses.asdict(queue_summary(opened, table))
+            data["queue_over_time"] = queue_over_time(table).to_dicts()
+        print_json(data | ({"hint": hint} if table.is_empty() else {}))
+    elif table.is_empty():
+        print_heading(console(), opened, "Uevents" if uevents else "Devices")
+        say_nothing("no uevents" if uevents else "no probes of devices", hint)
+    elif uevents:
+        number = shown_limit(limit)
+        print_uevents(console(), opened, rows.head(number), rows.slice(number), queue_summary(opened, table))
+    else:
+        number = shown_limit(limit)
+        print_devices(console(), opened, rows.head(number), rows.slice(number))

@@ -1,0 +1,70 @@
+"""`firstlight initcalls`."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Literal
+
+import typer
+
+from firstlight.cli.output import Bundle, Csv, Json, Limit, check_form, print_json, shown_limit
+
+Order = Literal["duration", "start", "self"]
+
+
+def initcalls(
+    boot: Bundle,
+    level: Annotated[
+        str | None, typer.Option(metavar="LEVEL", help="Only initcalls of this level: `device`, `module`, ...")
+    ] = None,
+    by_level: Annotated[bool, typer.Option("--by-level", help="One row for each level instead of each call.")] = False,
+    sort: Annotated[Order, typer.Option(help="What the rows are ordered by, largest first; `start`: in time.")] = (
+        "duration"
+    ),
+    limit: Limit = None,
+    csv: Csv = False,
+    json: Json = False,
+) -> None:
+    """Show the initcalls: level, start, duration and how far it can be believed, and the probes inside.
+
+    A mark behind a duration is its grade; the lines below say what it means. Probes that overlap count once.
+
+    \b
+    Examples:
+      firstlight initcalls a.boot -n 20
+      firstlight initcalls a.boot --by-level
+      firstlight initcalls a.boot --level device --sort start
+    """
+    from firstlight.analysis.initcalls import HINT
+    from firstlight.analysis.initcalls import by_level as sums
+    from firstlight.analysis.initcalls import initcalls as table
+    from firstlight.boot.near import unknown_name
+    from firstlight.boot.open import open
+    from firstlight.report.terminal.console import console
+    from firstlight.report.terminal.heading import heading_data, print_heading, say_nothing
+    from firstlight.report.terminal.initcalls import print_initcalls, print_levels
+
+    check_form(csv, json)
+    opened = open(boot)
+    every = table(opened)
+    if level is not None and not every.is_empty():
+        unknown_name("level", level, sorted({name for name in every["level"].to_list() if name}), str(boot))
+    chosen = every if level is None else every.filter(every["level"].eq_missing(level).fill_null(False))
+    levels = sums(opened, every, level)
+    column = {"duration": "duration_ns", "start": "start_ns", "self": "self_ns"}[sort]
+    rows = chosen.sort(column, "start_ns", descending=[sort != "start", False], nulls_last=True, maintain_order=True)
+    if csv:
+        data = levels if by_level else rows if limit is None else rows.head(limit)
+        sys.stdout.write(data.write_csv())
+    elif json:
+        shown = rows if limit is None else rows.head(limit)
+        print_json({**heading_data(opened), "initcalls": shown.to_dicts(), "levels": levels.to_dicts(),
+                    **({"hint": HINT} if every.is_empty() else {})})  # fmt: skip
+    elif every.is_empty():
+        print_heading(console(), opened, "Initcalls")
+        say_nothing("no initcalls", HINT)
+    elif by_level:
+        print_levels(console(), opened, levels, chosen)
+    else:
+        number = shown_limit(limit)
+        print_initcalls(console(), opened, rows.head(number), rows.slice(number), levels)

@@ -1,0 +1,110 @@
+"""`firstlight log`."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from firstlight.cli.output import Bundle, Csv, Json, Limit, check_form, print_json, shown_limit
+from firstlight.errors import UsageError
+
+if TYPE_CHECKING:
+    from firstlight.boot.boot import Boot
+
+
+def log(
+    boot: Bundle,
+    gaps: Annotated[bool, typer.Option("--gaps", help="The silent gaps instead of the lines, longest first.")] = False,
+    console_cost: Annotated[
+        bool, typer.Option("--console-cost", help="What printing to a serial console took instead of the lines.")
+    ] = False,
+    between: Annotated[
+        tuple[str, str] | None,
+        typer.Option(metavar="A B", help="Only lines from A to B: marks, or times such as `1.5s`."),
+    ] = None,
+    grep: Annotated[str | None, typer.Option(metavar="REGEX", help="Only lines in which this is found.")] = None,
+    level: Annotated[
+        str | None, typer.Option(metavar="LEVEL", help="Only lines of this level or a graver one: `warning`, 4, ...")
+    ] = None,
+    limit: Limit = None,
+    csv: Csv = False,
+    json: Json = False,
+) -> None:
+    """Show the log with the time between lines, its silent gaps, or what the console cost.
+
+    The gaps, with those before the first line and after the last, add up to the whole boot.
+
+    \b
+    Examples:
+      firstlight log a.boot --gaps -n 10
+      firstlight log a.boot --grep 'usb|hub' --between kernel_start ready
+      firstlight log a.boot --console-cost
+    """
+    from firstlight.analysis.console_cost import console_cost as cost_of
+    from firstlight.analysis.log_lines import HINT, level_number, log_lines
+    from firstlight.analysis.log_lines import gaps as gaps_of
+    from firstlight.boot.open import open
+    from firstlight.report.terminal.console import console
+    from firstlight.report.terminal.heading import heading_data, print_heading, say_nothing
+    from firstlight.report.terminal.log import print_console_cost, print_gaps, print_log
+
+    check_form(csv, json)
+    filters = between is not None or grep is not None or level is not None
+    if gaps + console_cost + filters > 1:
+        raise UsageError("`--gaps`, `--console-cost` and the choice of lines exclude one another",
+                         hint="`--between`, `--grep` and `--level` choose lines")  # fmt: skip
+    opened = open(boot)
+    number = shown_limit(limit)
+    untimed = opened.log()["time_ns"].null_count()
+    if console_cost:
+        cost = cost_of(opened)
+        if csv:
+            sys.stdout.write((cost.costly if limit is None else cost.costly.head(limit)).write_csv())
+        elif json:
+            costly = cost.costly if limit is None else cost.costly.head(limit)
+            data: dict[str, Any] = dataclasses.asdict(dataclasses.replace(cost, costly=costly.to_dicts()))  # type: ignore[arg-type]
+            print_json(heading_data(opened) | {"console_cost": data})
+        else:
+            print_console_cost(console(), opened, cost, number if limit is not None else 10)
+        return
+    if gaps:
+        rows = gaps_of(opened, explained=1000 if limit is None and (csv or json) else number)
+    else:
+        lowest = None if level is None else level_number(level)
+        rows = log_lines(opened, grep, lowest, None if between is None else _instants(opened, between))
+    shown = rows if limit is None else rows.head(limit)
+    hint = {"hint": HINT} if gaps and rows.is_empty() else {}
+    if csv:
+        sys.stdout.write(shown.write_csv())
+    elif json:
+        print_json(heading_data(opened) | {"gaps" if gaps else "log": shown.to_dicts(), "untimed": untimed} | hint)
+    elif gaps and rows.is_empty():
+        print_heading(console(), opened, "Gaps of the log")
+        say_nothing("no line's time", HINT)
+    elif gaps:
+        print_gaps(console(), opened, rows, number if limit is not None else 20, untimed)
+    else:
+        print_log(console(), opened, rows.head(number), opened.log().height, untimed)
+
+
+def _instants(boot: Boot, between: tuple[str, str]) -> tuple[int, int]:
+    """Two marks or times as nanoseconds."""
+    from firstlight.analysis.durations import duration_ns
+    from firstlight.boot.near import unknown_name
+
+    marks = dict(boot.marks().select("mark", "time_ns").iter_rows())
+    found = []
+    for text in between:
+        if text not in marks:
+            try:
+                found.append(duration_ns(text, "--between"))
+                continue
+            except UsageError:
+                unknown_name("mark", text, marks.keys(), str(boot.path))
+        found.append(marks[text])
+    if found[0] > found[1]:
+        raise UsageError(f"`{between[0]}` lies after `{between[1]}`", where="--between", hint="turn the two round")
+    return found[0], found[1]

@@ -1,0 +1,81 @@
+"""`firstlight path`."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from typing import Annotated
+
+import typer
+
+from firstlight.cli.output import Bundle, Csv, Json, Limit, check_form, print_json, shown_limit
+from firstlight.errors import UsageError
+
+
+def path(
+    boot: Bundle,
+    to: Annotated[
+        str | None, typer.Option(metavar="MARK|UNIT", help="What the path leads to (default: the last mark).")
+    ] = None,
+    what_if: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=-100ms", help="And when it would be reached if this took so much less or more."),
+    ] = None,
+    limit: Limit = None,
+    csv: Csv = False,
+    json: Json = False,
+) -> None:
+    """Show the critical path: the chain of steps of which each began when the one before ended.
+
+    Its parts add up to the time from the first mark to the goal; what no recorded step explains is a part of its own.
+    Slack is by how much a step beside the path may end later before the goal is reached later.
+
+    \b
+    Examples:
+      firstlight path a.boot
+      firstlight path a.boot --to multi-user.target
+      firstlight path a.boot --what-if dh_init=-100ms
+    """
+    from firstlight.analysis.critical_path import find_path
+    from firstlight.analysis.critical_path import what_if as change
+    from firstlight.analysis.window import Window
+    from firstlight.boot.open import open
+    from firstlight.report.terminal.console import console
+    from firstlight.report.terminal.heading import heading_data
+    from firstlight.report.terminal.path import print_path
+
+    check_form(csv, json)
+    changes = parse_changes(what_if or [])
+    opened = open(boot)
+    found = find_path(opened, to)
+    changed = change(opened, changes, to) if changes else None
+    if csv:
+        sys.stdout.write(found.rows.write_csv())
+    elif json:
+        whole = Window(found.first, found.first_ns, found.goal, found.goal_ns)
+        steps = found.steps if limit is None else found.steps.head(limit)
+        data = {"path": found.rows.to_dicts(), "steps": steps.to_dicts(), "unfinished": found.unfinished}
+        if changed is not None:
+            data["what_if"] = dataclasses.asdict(dataclasses.replace(changed, rows=changed.rows.to_dicts()))  # type: ignore[arg-type]
+        print_json(heading_data(opened, whole) | data)
+    else:
+        print_path(console(), opened, found, shown_limit(limit), changed)
+
+
+def parse_changes(texts: list[str]) -> dict[str, int]:
+    """What `--what-if` says: nanoseconds by name; a name that stands twice counts twice.
+
+    :raises UsageError: when a text is no `NAME=DURATION`.
+
+    >>> parse_changes(["dh_init=-100ms", "a=b.service=+1s"])
+    {'dh_init': -100000000, 'a=b.service': 1000000000}
+    """
+    from firstlight.analysis.durations import duration_ns
+
+    changes: dict[str, int] = {}
+    for text in texts:
+        name, equals, duration = text.rpartition("=")
+        if not equals or not name:
+            raise UsageError(f"`{text}` is no NAME=DURATION", where="--what-if", hint="such as `dh_init=-100ms`")
+        changes[name] = changes.get(name, 0) + duration_ns(duration, "--what-if")
+    return changes

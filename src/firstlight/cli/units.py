@@ -1,0 +1,68 @@
+"""`firstlight units`."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Literal
+
+import typer
+
+from firstlight.cli.output import Bundle, Csv, Json, Limit, check_form, print_json, shown_limit
+
+Order = Literal["blame", "start", "waiting"]
+
+
+def units(
+    boot: Bundle,
+    sort: Annotated[
+        Order,
+        typer.Option(help="`blame`: the longest activation first; `waiting`: the longest wait; `start`: in time."),
+    ] = "blame",
+    kind: Annotated[
+        str | None, typer.Option("--type", metavar="TYPE", help="Only units of this type: `service`, `mount`, ...")
+    ] = None,
+    limit: Limit = None,
+    csv: Csv = False,
+    json: Json = False,
+) -> None:
+    """Show the units of systemd: how long each waited, and how long its activation then took.
+
+    Activations run side by side: they add up to nothing. Activation of a device is waiting for hardware.
+
+    \b
+    Examples:
+      firstlight units a.boot --type service
+      firstlight units a.boot --sort waiting -n 20
+    """
+    from firstlight.analysis.units import HINT, failed_units, stages
+    from firstlight.analysis.units import units as table
+    from firstlight.boot.near import unknown_name
+    from firstlight.boot.open import open
+    from firstlight.report.terminal.console import console
+    from firstlight.report.terminal.heading import heading_data, print_heading, say_nothing
+    from firstlight.report.terminal.units import print_units
+
+    check_form(csv, json)
+    opened = open(boot)
+    every = table(opened)
+    if kind is not None and not every.is_empty():
+        unknown_name("type of unit", kind, sorted(every["type"].unique().to_list()), str(boot))
+    rows = every if kind is None else every.filter(every["type"] == kind)
+    column = {"blame": "duration_ns", "start": "start_ns", "waiting": "waiting_ns"}[sort]
+    rows = rows.sort(column, "start_ns", "unit", descending=[sort != "start", False, False], nulls_last=True)
+    parts = stages(opened)
+    shown = rows if limit is None else rows.head(limit)
+    nothing = every.is_empty() and parts.is_empty()
+    if csv:
+        sys.stdout.write(shown.write_csv())
+    elif json:
+        data = {"units": shown.to_dicts(), "stages": parts.to_dicts(), "failed": failed_units(opened)}
+        print_json(heading_data(opened) | data | ({"hint": HINT} if nothing else {}))
+    elif nothing:
+        print_heading(console(), opened, "Units")
+        say_nothing("no units", HINT)
+    else:
+        number = shown_limit(limit)
+        print_units(console(), opened, rows.head(number), rows.slice(number), parts, failed_units(opened))
+        if every.is_empty():
+            say_nothing("no units, only stages", HINT)

@@ -1,0 +1,112 @@
+"""Initcalls in the terminal."""
+
+from __future__ import annotations
+
+import polars as pl
+from rich.console import Console
+from rich.text import Text
+
+from firstlight.analysis.initcalls import OUTSIDE
+from firstlight.analysis.window import window
+from firstlight.boot.boot import Boot
+from firstlight.report.terminal.columns import Column, print_table
+from firstlight.report.terminal.console import bar, is_unicode, print_line
+from firstlight.report.terminal.heading import grade_mark, print_grades, print_heading, timeline
+from firstlight.report.units import count_text, share, share_text, time_text
+
+_BAR = 24
+
+
+def print_initcalls(out: Console, boot: Boot, rows: pl.DataFrame, left_out: pl.DataFrame, levels: pl.DataFrame) -> None:
+    """Print initcalls, and below a rule what was left out, what lies outside of all, and the phase.
+
+    :param left_out: rows that are not shown one by one.
+    :param levels: the table of levels; its last rows are the sums.
+    """
+    print_heading(out, boot, "Initcalls")
+    columns = [
+        Column("Function", style="cyan"),
+        Column("Level", wide=60),
+        Column("Start", number=True, wide=70),
+        Column("Duration", number=True, style="bold"),
+        Column("", longest=1),
+        Column("Returned", number=True, wide=100),
+        Column("Probes", number=True, wide=80),
+        Column("in probes", number=True, wide=80),
+        Column("Self", number=True),
+        Column("", wide=130, style="blue", picture=True),
+    ]
+    whole = window(boot)
+    body = [
+        [
+            row["function"] if row["module"] is None else f"{row['function']} [{row['module']}]",
+            row["level"] or "-",
+            time_text(row["start_ns"]),
+            time_text(row["duration_ns"]),
+            grade_mark(row["grade"]),
+            "-" if row["returned"] is None else str(row["returned"]),
+            count_text(row["probes"]),
+            time_text(row["probes_ns"]) if row["probes"] else "",
+            time_text(row["self_ns"]),
+            timeline(row["start_ns"], row["end_ns"], whole, _BAR, is_unicode(out)),
+        ]
+        for row in rows.iter_rows(named=True)
+    ]
+    footer = []
+    if left_out.height:
+        known = left_out["duration_ns"].sum() if left_out["duration_ns"].count() else None
+        footer.append([f"({left_out.height:,} more, added up)", "", "", time_text(known), *[""] * 6])  # type: ignore[arg-type]
+    outside, phase = (levels.filter(pl.col("level") == name).row(0, named=True) for name in (OUTSIDE, "all"))
+    footer.append([OUTSIDE, "", "", time_text(outside["wall_ns"]), *[""] * 6])
+    footer.append(["the initcalls' phase", "", time_text(phase["start_ns"]), time_text(phase["wall_ns"]), "", "",
+                   count_text(phase["probes"]), "", "", ""])  # fmt: skip
+    print_table(out, columns, body, footer)
+    _below(out, phase)
+    print_grades(out, pl.concat([rows, left_out]))
+
+
+def print_levels(out: Console, boot: Boot, levels: pl.DataFrame, calls: pl.DataFrame) -> None:
+    """Print what the initcalls of each level took; the last two lines are the rest of the phase, and the phase."""
+    print_heading(out, boot, "Initcalls by level")
+    columns = [
+        Column("Level", style="cyan", longest=40, picture=True),
+        Column("Initcalls", number=True),
+        Column("Start", number=True, wide=80),
+        Column("End", number=True, wide=90),
+        Column("Wall", number=True, style="bold"),
+        Column("Share", number=True),
+        Column("Sum", number=True),
+        Column("Probes", number=True, wide=70),
+        Column("Unknown", number=True, wide=80),
+        Column("", wide=110, style="blue", picture=True),
+    ]
+    phase = levels.row(-1, named=True)
+    lines = []
+    for row in levels.iter_rows(named=True):
+        later = None not in (row["start_ns"], phase["end_ns"]) and row["start_ns"] >= phase["end_ns"]
+        part = None if later else share(row["wall_ns"], phase["wall_ns"])
+        lines.append(
+            [
+                row["level"] or "(level unknown)",
+                count_text(row["initcalls"]) if row["initcalls"] is not None else "",
+                time_text(row["start_ns"]) if row["initcalls"] is not None else "",
+                time_text(row["end_ns"]) if row["initcalls"] is not None else "",
+                time_text(row["wall_ns"]),
+                "later" if later else share_text(row["wall_ns"], phase["wall_ns"]),
+                time_text(row["sum_ns"]) if row["initcalls"] is not None else "",
+                count_text(row["probes"]) if row["initcalls"] is not None else "",
+                count_text(row["unknown"]) if row["unknown"] else "",
+                bar(part or 0.0, _BAR, is_unicode(out)) if row["level"] != "all" else "",
+            ]
+        )
+    print_table(out, columns, lines[:-2], lines[-2:])
+    _below(out, phase)
+    print_grades(out, calls)
+
+
+def _below(out: Console, phase: dict[str, int | None]) -> None:
+    if phase["wall_ns"] is not None:
+        print_line(out, Text("Wall counts what ran side by side once; Sum adds every duration.", style="dim"))
+    if phase["unknown"]:
+        text = f"{phase['unknown']:,} of {phase['initcalls']:,} initcalls have no duration; Sum lacks them."
+        print_line(out, Text(text, style="dim"))

@@ -1,0 +1,134 @@
+"""The critical path in the terminal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+from rich.console import Console
+from rich.text import Text
+
+from firstlight.analysis.critical_path import CriticalPath, WhatIf
+from firstlight.analysis.window import Window
+from firstlight.boot.boot import Boot
+from firstlight.report.terminal.columns import Column, print_table
+from firstlight.report.terminal.console import bar, is_unicode, print_line
+from firstlight.report.terminal.heading import grade_mark, print_heading
+from firstlight.report.units import share, share_text, time_text
+
+_BAR = 20
+
+
+def print_path(out: Console, boot: Boot, path: CriticalPath, limit: int, what_if: WhatIf | None) -> None:
+    """Print the path from the first mark to its goal, then what lies nearest beside it.
+
+    :param limit: so many parts, the longest, have a line of their own; what lies between stands together.
+    :param what_if: what a change would do, where one was asked for.
+    """
+    whole = Window(path.first, path.first_ns, path.goal, path.goal_ns)
+    print_heading(out, boot, "Critical path", whole)
+    length = path.goal_ns - path.first_ns
+    columns = [
+        Column("At", number=True),
+        Column("Takes", number=True, style="bold"),
+        Column("", longest=1),
+        Column("Share", number=True, wide=60),
+        Column("", wide=110, style="blue"),
+        Column("Kind", longest=12, wide=70),
+        Column("Part", style="cyan"),
+        Column("after the one before, by", wide=100, longest=12),
+        Column("meanwhile", wide=130, longest=60),
+    ]
+    body = [
+        [
+            time_text(row["start_ns"]),
+            time_text(row["duration_ns"]),
+            grade_mark(row["grade"]) if row["grade"] else "",
+            share_text(row["duration_ns"], length),
+            bar(share(row["duration_ns"], length) or 0.0, _BAR, is_unicode(out)),
+            row["kind"],
+            row["name"],
+            row["edge"] or "",
+            row["during"] or "",
+        ]
+        for row in gathered(path.rows, limit)
+    ]
+    sums = int(path.rows["duration_ns"].sum())
+    print_table(out, columns, body, [["", time_text(sums), "", share_text(sums, length), *[""] * 5]])
+    note = "The parts add up to the whole. `inferred`: no record tells this edge, only the times do."
+    print_line(out, Text(note, style="dim"))
+    if path.unfinished:
+        text = f"{path.unfinished:,} spans have no end and can be no part of a path."
+        print_line(out, Text(text, style="dim"))
+    _beside(out, path)
+    if what_if is not None:
+        _what_if(out, path, what_if)
+
+
+def gathered(rows: pl.DataFrame, limit: int) -> list[dict[str, Any]]:
+    """The path with its *limit* longest parts one by one, and what lies between them as one part each."""
+    table = rows.to_dicts()
+    kept = set(sorted(range(len(table)), key=lambda number: -table[number]["duration_ns"])[:limit])
+    shown: list[dict[str, Any]] = []
+    run: list[dict[str, Any]] = []
+    for number, row in enumerate([*table, None]):
+        if row is None or number in kept:
+            if len(run) == 1:
+                shown.append(run[0])
+            elif run:
+                took = sum(part["duration_ns"] for part in run)
+                shown.append({"start_ns": run[0]["start_ns"], "duration_ns": took, "grade": None, "kind": "",
+                              "name": f"({len(run):,} smaller)", "edge": None, "during": None})  # fmt: skip
+            run = []
+            if row is not None:
+                shown.append(row)
+        else:
+            run.append(row)
+    return shown
+
+
+def _beside(out: Console, path: CriticalPath) -> None:
+    near = path.steps.filter(~pl.col("critical") & pl.col("slack_ns").is_not_null() & (pl.col("duration_ns") > 0))
+    if near.is_empty():
+        return
+    print_line(out)
+    print_line(out, Text("Least slack beside the path", style="bold underline"))
+    columns = [
+        Column("Slack", number=True, style="bold"),
+        Column("Takes", number=True),
+        Column("Start", number=True, wide=70),
+        Column("Kind", longest=12, wide=60),
+        Column("Step", style="cyan"),
+    ]
+    rows = [
+        [
+            time_text(row["slack_ns"]),
+            time_text(row["duration_ns"]),
+            time_text(row["start_ns"]),
+            row["kind"],
+            row["name"],
+        ]
+        for row in near.head(10).iter_rows(named=True)
+    ]
+    nothing = path.steps["slack_ns"].null_count()
+    footer = [[f"{near.height - 10:,} more", *[""] * 4]] if near.height > 10 else []
+    print_table(out, columns, rows, footer)
+    if nothing:
+        print_line(out, Text(f"From {nothing:,} steps nothing leads to the goal: they have no slack.", style="dim"))
+
+
+def _what_if(out: Console, path: CriticalPath, change: WhatIf) -> None:
+    print_line(out)
+    print_line(out, Text("What if", style="bold underline"))
+    for name, applied in change.changes:
+        print_line(out, f"  {name} takes {_signed(applied)}")
+    text = f"  {path.goal} at {time_text(change.goal_ns)} instead of {time_text(path.goal_ns)}: "
+    print_line(out, Text.assemble(text, (_signed(change.change_ns), "bold")))
+    before = set(path.rows["name"].to_list())
+    new = [name for name in change.rows["name"].to_list() if name not in before and name != path.goal]
+    if new:
+        print_line(out, f"  then on the path: {', '.join(new[:8])}" + (f" and {len(new) - 8} more" if new[8:] else ""))
+
+
+def _signed(ns: int) -> str:
+    return f"{time_text(abs(ns))} {'less' if ns < 0 else 'more'}" if ns else "as long as before"

@@ -1,0 +1,231 @@
+"""Initcalls, devices, uevents, units and the log of imported boots."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import firstlight
+from bundles import make_bundle
+from firstlight.analysis.console_cost import console_cost
+from firstlight.analysis.devices import devices
+from firstlight.analysis.initcalls import OUTSIDE, by_level, initcalls, levels
+from firstlight.analysis.intervals import clipped, merged, most_at_once, union_ns
+from firstlight.analysis.log_lines import gaps, log_lines
+from firstlight.analysis.udev_queue import histogram, queue_over_time, queue_summary
+from firstlight.analysis.uevents import uevents
+from firstlight.analysis.units import stages, units
+from firstlight.boot.boot import Boot
+from imported_bundle import MS, Spans, make_bare, make_imported, write_bundle
+
+
+@pytest.fixture(scope="module")
+def boot(tmp_path_factory: pytest.TempPathFactory) -> Boot:
+    return firstlight.open(make_imported(tmp_path_factory.mktemp("spans")))
+
+
+def row(frame: pl.DataFrame, column: str, value: object) -> dict[str, Any]:
+    return frame.filter(pl.col(column) == value).row(0, named=True)
+
+
+def test_probes_inside_an_initcall_count_once_where_they_overlap(boot: Boot) -> None:
+    call = row(initcalls(boot), "function", "disk_init")
+    # 30 ms alone; 60 ms and 40 ms that overlap for 20 ms.
+    assert (call["probes"], call["probes_ns"], call["self_ns"]) == (3, 110 * MS, 690 * MS)
+
+
+def test_what_an_initcall_without_an_end_took_is_not_known(boot: Boot) -> None:
+    call = row(initcalls(boot), "function", "unknown_end")
+    assert (call["duration_ns"], call["self_ns"], call["grade"]) == (None, None, "unknown")
+
+
+def test_a_level_has_wall_and_sum_apart(boot: Boot) -> None:
+    modules = row(levels(boot), "level", "module")
+    assert (modules["wall_ns"], modules["sum_ns"]) == (350 * MS, 550 * MS)
+
+
+def test_what_lies_outside_all_initcalls_is_a_row_whatever_level_is_asked_for(boot: Boot) -> None:
+    assert row(levels(boot), "level", OUTSIDE)["wall_ns"] == (80 + 98) * MS
+    assert row(by_level(boot, initcalls(boot), "module"), "level", OUTSIDE)["wall_ns"] == (80 + 98) * MS
+
+
+def test_the_levels_of_an_exact_recording_add_up_to_their_phases(tmp_path: Path) -> None:
+    table = levels(firstlight.open(make_bundle(tmp_path)))
+    *parts, whole = table["wall_ns"].to_list()
+    assert sum(parts) == whole
+
+
+def test_a_device_that_was_put_off_tells_tries_cost_and_wait(boot: Boot) -> None:
+    device = row(devices(boot), "device", "disk0")
+    assert (device["tries"], device["deferrals"], device["deferred_ns"]) == (2, 1, 30 * MS)
+    assert (device["waited_ns"], device["supplier"], device["result"]) == (1760 * MS, "power0", "bound")
+
+
+def test_a_device_that_waited_to_the_end_is_there(boot: Boot) -> None:
+    device = row(devices(boot), "device", "sound")
+    assert (device["tries"], device["result"], device["supplier"]) == (0, "deferred", "codec")
+
+
+def test_the_driver_comes_from_the_facts_where_the_record_does_not_tell(boot: Boot) -> None:
+    device = row(devices(boot), "device", "0000:00:04.0")
+    assert (device["bus"], device["driver"]) == ("pci", "virtio-pci")
+
+
+def test_a_uevent_tells_its_queue_what_blocked_it_and_its_worker(boot: Boot) -> None:
+    event = row(uevents(boot), "seqnum", 101)
+    assert (event["queued_ns"], event["blocked_ns"], event["blocked_by"]) == (96 * MS, 95 * MS, "100")
+    assert (event["service_ns"], event["worker"], event["latency_ns"]) == (98 * MS, "8", 195 * MS)
+
+
+def test_an_event_that_two_records_tell_has_one_row(tmp_path: Path) -> None:
+    spans = Spans()
+    spans.add("uevent", "/devices/a", (10, 30), seqnum="5", subsystem="net", action="add")
+    whole = spans.add("uevent", "a", (11, 29), seqnum="5")
+    spans.add("uevent_service", "a", (12, 29), parent=whole, track="udev worker 3", seqnum="5")
+    rows = uevents(firstlight.open(write_bundle(tmp_path, "two.boot", spans=spans)))
+    assert rows.select("device", "subsystem", "worker", "latency_ns").rows() == [("a", "net", "3", 18 * MS)]
+
+
+def test_the_queue_tells_its_length_and_its_workers(boot: Boot) -> None:
+    queue = queue_summary(boot)
+    assert (queue.events, queue.finished, queue.workers) == (4, 3, 2)
+    assert (queue.most_waiting, queue.most_at_work) == (2, 2)
+    assert queue.busy_ns == 200 * MS
+    assert queue.service_ns == (90 + 98 + 39) * MS
+    assert queue.utilisation == pytest.approx(227 / 400)
+    assert (queue.mean_ns, queue.median_ns) == (round(395 * MS / 3), 100 * MS)
+    assert queue.share == pytest.approx(200 / 4800)
+
+
+def test_the_queue_is_empty_at_the_end(boot: Boot) -> None:
+    over = queue_over_time(uevents(boot))
+    assert over.row(-1)[1:] == (0, 0)
+    assert over["waiting"].max() == 2
+
+
+def test_waiting_and_working_of_a_unit_add_up_to_the_time_since_it_was_wanted(boot: Boot) -> None:
+    for unit in units(boot).filter(pl.col("end_ns").is_not_null()).iter_rows(named=True):
+        parts = [unit[part] or 0 for part in ("ordered_ns", "held_ns", "working_ns", "hardware_ns")]
+        assert sum(parts) == unit["end_ns"] - unit["wanted_ns"], unit["unit"]
+
+
+def test_a_unit_waited_for_the_last_of_those_that_it_is_ordered_after(boot: Boot) -> None:
+    unit = row(units(boot), "unit", "app.service")
+    assert (unit["waited_for"], unit["ordered_ns"], unit["held_ns"]) == ("network.service", 1800 * MS, 10 * MS)
+    assert (unit["working_ns"], unit["grade"]) == (1290 * MS, "bounded")
+
+
+def test_a_device_unit_waits_for_hardware_and_does_no_work(boot: Boot) -> None:
+    unit = row(units(boot), "unit", "dev-disk0p1.device")
+    assert (unit["hardware_ns"], unit["working_ns"], unit["held_ns"]) == (682 * MS, None, None)
+
+
+def test_failed_and_unfinished_units_are_told_apart(boot: Boot) -> None:
+    states = dict(units(boot).select("unit", "state").iter_rows())
+    assert (states["broken.service"], states["slow.service"]) == ("failed", "unfinished")
+
+
+def test_a_part_of_a_stage_names_its_stage(boot: Boot) -> None:
+    assert row(stages(boot), "stage", "units-load")["part_of"] == "userspace"
+
+
+def test_gaps_add_up_to_the_boot_and_name_what_ran(boot: Boot) -> None:
+    table = gaps(boot)
+    assert table["gap_ns"].sum() == 4800 * MS
+    second = table.row(1, named=True)
+    assert (second["gap_ns"], second["line_before"], second["line_after"]) == (980 * MS, 5, 6)
+    assert "initcall disk_init" in second["running"]
+
+
+def test_lines_keep_the_time_since_the_line_before_whatever_is_left_out(boot: Boot) -> None:
+    rows = log_lines(boot, level=4)
+    assert rows.select("text", "delta_ns").rows() == [("ata1: link is slow to respond, please be patient", 980 * MS)]
+
+
+def test_a_serial_console_costs_ten_bits_for_each_character(boot: Boot) -> None:
+    cost = console_cost(boot)
+    assert (cost.console, cost.baud, cost.baud_known, cost.level) == ("ttyS0", 115200, True, 8)
+    first = cost.costly.filter(pl.col("line") == 1).row(0, named=True)
+    # `[    0.000000] `, the text, and the end of the line.
+    assert first["characters"] == 15 + len("Linux version 6.1.0 (builder@host)") + 2
+    assert first["cost_ns"] == first["characters"] * 10 * 1_000_000_000 // 115200
+    assert cost.diagnostic_lines == 2
+    assert cost.measured_ns is None
+
+
+def test_a_capture_of_another_machine_tells_what_the_console_held_up(tmp_path: Path) -> None:
+    spans = Spans()
+    spans.add("console", "lines that had piled up", (1000, 1400), lines="30")
+    log: list[tuple[float | None, str, int | None]] = [(10, "one", 6), (1000, "two", 6), (1400, "three", 6)]
+    path = write_bundle(tmp_path, "serial.boot", spans=spans, log=log, host=[500, 1890, 1890])
+    cost = console_cost(firstlight.open(path))
+    assert (cost.measured_ns, cost.behind_ns) == (400 * MS, 400 * MS)
+    assert (cost.console, cost.computed_ns, cost.share) == (None, None, None)
+
+
+@pytest.mark.parametrize("make", [make_bare, make_bundle])
+def test_a_boot_that_tells_nothing_of_a_kind_has_no_rows_of_it(make: object, tmp_path: Path) -> None:
+    boot = firstlight.open(make(tmp_path))  # type: ignore[operator]
+    for frame in (devices(boot), uevents(boot), units(boot), stages(boot)):
+        assert frame.is_empty()
+    assert queue_summary(boot).events == 0
+
+
+def test_hostile_attributes_and_names_are_no_more_than_names(tmp_path: Path) -> None:
+    boot = firstlight.open(make_imported(tmp_path, "bad.boot", hostile=True))
+    assert initcalls(boot).filter(pl.col("level") == "module")["returned"].null_count() == 7
+    assert devices(boot)["result"].to_list().count("failed: ENODEV") == 7
+    assert units(boot).height == 11 + 7
+
+
+figures = st.integers(-50, 200)
+intervals = st.lists(st.tuples(figures, figures), max_size=30)
+
+
+@given(intervals, figures, figures)
+def test_a_union_is_no_longer_than_the_sum_and_lies_within(rows: list[tuple[int, int]], start: int, end: int) -> None:
+    instants = {at for begin, finish in rows for at in range(begin, finish)}
+    assert union_ns(rows) == len(instants)
+    assert union_ns(clipped(rows, start, end)) == len(instants & set(range(start, end)))
+    assert all(one[1] < other[0] for one, other in zip(merged(rows), merged(rows)[1:], strict=False))
+    deepest = max((sum(begin <= at < finish for begin, finish in rows) for at in instants), default=0)
+    assert most_at_once(rows) == deepest
+
+
+@given(st.lists(st.integers(0, 10**15), max_size=50))
+def test_a_histogram_loses_nothing(values: list[int]) -> None:
+    width, bins = histogram(values)
+    assert sum(each.count for each in bins) == len(values)
+    assert len(bins) <= 16
+    assert width is None or str(width)[0] in "125"
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.tuples(st.one_of(st.none(), st.integers(-100, 6000)), st.sampled_from(["a", "[x", ""])), max_size=20),
+    st.lists(st.tuples(st.integers(0, 1500), st.integers(0, 1500), st.sampled_from(["task 1", "task 2", ""])),
+             max_size=12),
+)  # fmt: skip
+def test_gaps_are_the_window_and_initcalls_with_the_rest_their_phase(
+    lines: list[tuple[int | None, str]], calls: list[tuple[int, int, str]]
+) -> None:
+    spans = Spans()
+    spans.add("phase", "initcalls", (0, 1500))
+    for start, end, track in calls:
+        spans.add("initcall", "f", (min(start, end), max(start, end)), track=track, level="device")
+    log: list[tuple[float | None, str, int | None]] = [(at, text, None) for at, text in lines]
+    with tempfile.TemporaryDirectory() as directory:
+        boot = firstlight.open(write_bundle(Path(directory), "any.boot", spans=spans, log=log))
+        known = [at for at, _ in lines if at is not None]
+        if known:
+            assert gaps(boot)["gap_ns"].sum() == (max(4800, *known) - min(0, *known)) * MS
+        table = levels(boot)
+        device = table.filter(pl.col("level") == "device")["wall_ns"].sum()
+        assert device + row(table, "level", OUTSIDE)["wall_ns"] == 1500 * MS
+        assert all(call["wall_ns"] <= call["sum_ns"] for call in table.to_dicts() if call["level"] == "device")
