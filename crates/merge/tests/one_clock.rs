@@ -1,5 +1,4 @@
 //! Clocks of several pieces of evidence, put onto one.
-#![expect(clippy::unwrap_used, reason = "a test stops where it is surprised")]
 
 use firstlight_formats::evidence::{Clock, Evidence, Mark, Span, SpanKind, Stamp};
 use firstlight_merge::align::{align, Place};
