@@ -22,7 +22,7 @@ from firstlight.boot.manifest import (
     Tool,
     Totals,
 )
-from firstlight.intake.gather import Item
+from firstlight.intake.gather import Gathered
 from firstlight.lab.bundle import describe_tables, write_manifest
 from firstlight.version import VERSION
 
@@ -32,9 +32,9 @@ _TAIL = 20
 _PANIC = "Kernel panic - not syncing"
 
 
-def sources(items: Sequence[Item], outcomes: Sequence[dict[str, Any]], summary: dict[str, Any]) -> list[Source]:
+def sources(gathered: Gathered, outcomes: Sequence[dict[str, Any]], summary: dict[str, Any]) -> list[Source]:
     """Every record of an import, what was read of it first, then what was not recognised."""
-    known = {item.file: item for item in items}
+    known = {item.file: item for item in gathered.items}
     listed = []
     for told in summary["sources"]:
         item = known[told["file"]]
@@ -47,9 +47,10 @@ def sources(items: Sequence[Item], outcomes: Sequence[dict[str, Any]], summary: 
                 understood=told["understood"], problems=problems,
             )
         )  # fmt: skip
-    for item, outcome in zip(items, outcomes, strict=True):
-        if outcome["error"] is not None:
-            problem = SourceProblem(kind="unrecognised", detail=outcome["error"], line=None, lost=None)
+    told = [(item, outcome["error"]) for item, outcome in zip(gathered.items, outcomes, strict=True)]
+    for item, why in told + gathered.unread:
+        if why is not None:
+            problem = SourceProblem(kind="unrecognised", detail=why, line=None, lost=None)
             listed.append(
                 Source(
                     file=item.file, given=item.given, sha256=item.sha256, size_bytes=item.size_bytes, format=None,
@@ -61,7 +62,7 @@ def sources(items: Sequence[Item], outcomes: Sequence[dict[str, Any]], summary: 
 
 def finish_bundle(
     bundle: Path,
-    items: Sequence[Item],
+    gathered: Gathered,
     outcomes: Sequence[dict[str, Any]],
     summary: dict[str, Any],
     words: Sequence[str],
@@ -94,7 +95,7 @@ def finish_bundle(
         ),
         invariants={},
         totals=Totals(instructions=None, virtual_ns=summary["length_ns"], idle_ns=None),
-        sources=sources(items, outcomes, summary),
+        sources=sources(gathered, outcomes, summary),
         contradictions=[
             Contradiction(what=told["what"], statements=[Statement(**one) for one in told["statements"]])
             for told in summary["contradictions"]

@@ -47,6 +47,8 @@ class Gathered:
     """All records, and what was left out on the way."""
 
     items: list[Item] = field(default_factory=list)
+    unread: list[tuple[Item, str]] = field(default_factory=list)
+    """Files that are kept, but not given to a reader, and why."""
     notes: list[str] = field(default_factory=list)
 
 
@@ -85,7 +87,7 @@ class Gatherer:
                 self._budget.file(given)
                 kept = keep_file(path, self._raw / self._free(path.name))
                 self._budget.content(kept.size_bytes, given)
-                self._open(kept, kept.path.name, path.name, given, 0)
+                self._open(kept, kept.path.name, path.as_posix(), given, 0)
             else:
                 hint = "`-` reads standard input" if stat.S_ISFIFO(kind) else None
                 raise IntakeError("this is no file and no folder", where=given, hint=hint)
@@ -113,7 +115,7 @@ class Gatherer:
                     continue
                 self._budget.content(kept.size_bytes, given)
                 files += 1
-                self._open(kept, f"{root}/{inside}", str(inside), str(path), 0)
+                self._open(kept, f"{root}/{inside}", path.as_posix(), str(path), 0)
         if files == 0:
             raise IntakeError("the folder holds no file", where=given, hint="give the folder that holds the records")
 
@@ -124,8 +126,11 @@ class Gatherer:
         """Take a file as a record, or open what it packs; *depth*: archives around it."""
         kind = packing(kept.path)
         item = Item(kept.path, file, name, given, kept.sha256, kept.size_bytes)
-        if kind is None or depth >= self._budget.limits.archives:
+        if kind is None:
             self.found.items.append(item)
+            return
+        if depth >= self._budget.limits.archives:
+            self.found.unread.append((item, "it is packed, in an archive in an archive: that deep nothing is opened"))
             return
         try:
             if kind in ("tar", "zip"):
@@ -140,8 +145,7 @@ class Gatherer:
                 raise
             if depth == 0:
                 raise damaged(given, error) from error
-            self.found.notes.append(f"{file}: what is packed is damaged: {error}")
-            self.found.items.append(item)
+            self.found.unread.append((item, f"what is packed is damaged: {error}"))
             return
         self.found.items.append(Item(inner, file, unpacked_name(name), given, kept.sha256, kept.size_bytes))
 

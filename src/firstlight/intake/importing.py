@@ -23,6 +23,9 @@ from firstlight.intake.packed import unpacked_name
 from firstlight.intake.patience import Patience
 from firstlight.lab.bundle import check_destination, new_bundle
 
+#: A message lists no more files than this.
+_MOST = 10
+
 
 @dataclass(frozen=True)
 class ImportOptions:
@@ -94,7 +97,7 @@ def import_records(options: ImportOptions, patience: Patience | None = None) -> 
             with new_bundle(output, force=options.force) as bundle:
                 summary = records.write(record, boot, str(bundle))
                 _give_raw(staging / "raw", bundle / "raw", last=output == outputs[-1])
-                manifest = finish_bundle(bundle, gathered.items, outcomes, summary, words)
+                manifest = finish_bundle(bundle, gathered, outcomes, summary, words)
             written.append(Imported(output, manifest, summary, gathered.notes))
         return written
 
@@ -119,18 +122,17 @@ def _check_understood(gathered: Gathered, outcomes: list[dict[str, Any]], option
         "not_this": "leave out `--as`: most formats are recognised by their content" if options.format else None,
         "unrecognised": "`--as FORMAT` says what it is; `firstlight import --formats` lists all",
     }
-    if len(outcomes) == 1:
+    if len(outcomes) == 1 and not gathered.unread:
         outcome = outcomes[0]
         if gathered.items[0].size_bytes == 0:
             raise IntakeError("it is empty", where=gathered.items[0].given, hint="give a record of a boot")
         message = outcome["error"] or "nothing in it was understood"
         raise IntakeError(message, where=gathered.items[0].given, hint=hints.get(outcome["kind"]))
-    if not outcomes:
-        raise IntakeError("there is nothing to read", where=options.inputs[0])
-    listed = [f"{outcome['file']}: {outcome['error'] or 'nothing in it was understood'}" for outcome in outcomes[:10]]
-    if len(outcomes) > 10:
-        listed.append(f"... and {len(outcomes) - 10} more")
-    message = f"none of {len(outcomes)} files is a boot record\n" + "\n".join(listed)
+    listed = [f"{outcome['file']}: {outcome['error'] or 'nothing in it was understood'}" for outcome in outcomes]
+    listed += [f"{item.file}: {why}" for item, why in gathered.unread]
+    if len(listed) > _MOST:
+        listed[_MOST:] = [f"... and {len(listed) - _MOST} more"]
+    message = f"none of {len(outcomes) + len(gathered.unread)} files is a boot record\n" + "\n".join(listed)
     raise IntakeError(message, where=options.inputs[0], hint=hints["unrecognised"])
 
 
