@@ -24,7 +24,7 @@ for format in "${names[@]}"; do
 	spent=0 runs=0 verdict=fine
 	# libFuzzer goes by the clock on the wall: it is run again until the processor's time is used up.
 	while awk "BEGIN { exit !($spent < $seconds) }"; do
-		slice=$(awk "BEGIN { left = $seconds - $spent; print left > 60 ? 60 : int(left + 1) }")
+		slice=$(awk "BEGIN { left = $seconds - $spent; print (left > 60 ? 60 : int(left + 1)) }")
 		# A record of 64 KiB is long enough for every branch; ten seconds on one are a hang.
 		TIMEFORMAT='%U %S'
 		{ time FORMAT=$format "$binary" "$fuzz/corpus/$format" -max_len=65536 -timeout=10 -rss_limit_mb=2048 \
