@@ -135,6 +135,8 @@ gather() {
     else
         case $why in
         *[Pp]'ermission denied'* | *'not permitted'* | *'Access denied'*) state=denied ;;
+        # An older program, which does not know what we ask of it.
+        *'nrecognized option'* | *'nvalid option'* | *'nknown option'* | *'only supported for'* | *'nknown command'*) state=missing ;;
         *) state=failed ;;
         esac
     fi

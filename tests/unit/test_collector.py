@@ -157,6 +157,12 @@ def test_a_command_that_fails_is_noted_with_its_words(tmp_path: Path) -> None:
     assert items["kernel/dmesg"][0] == "denied"
 
 
+def test_an_older_program_that_lacks_an_option_is_no_failure(tmp_path: Path) -> None:
+    path = programs(tmp_path / "bin", cbmem="echo \"cbmem: invalid option -- 'T'\" >&2; exit 1")
+    item = manifest(members(collect("-o", "-", cwd=tmp_path, path=path).stdout))[1]["firmware/cbmem.txt"]
+    assert (item[0], item[5]) == ("missing", "cbmem: invalid option -- 'T'")
+
+
 def test_a_date_without_fractions_gives_whole_seconds(tmp_path: Path) -> None:
     path = programs(tmp_path / "bin", date="case $1 in *N) echo 1700000000.%N;; *) echo 1700000000;; esac")
     lines, _ = manifest(members(collect("-o", "-", cwd=tmp_path, path=path).stdout))
