@@ -135,14 +135,14 @@ impl Tracker {
 
     /// The decompressor's first instruction.
     pub fn decompressor(&mut self, now: u64) {
-        self.move_to(self.rows.decompressor, now);
         self.mark("decompression_start", "address", "", now);
+        self.move_to(self.rows.decompressor, now);
     }
 
     /// The first instruction of the kernel's image.
     pub fn kernel(&mut self, now: u64) {
-        self.move_to(self.rows.unknown, now);
         self.mark("kernel_entry", "address", "", now);
+        self.move_to(self.rows.unknown, now);
     }
 
     fn move_to(&mut self, node: NodeId, now: u64) {
