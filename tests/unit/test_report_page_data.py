@@ -15,6 +15,7 @@ from firstlight.errors import FirstlightError, LabError
 from firstlight.report import html
 from firstlight.report.page_data import FACTS, LOG_LINES, page_data, shortened
 from firstlight.report.page_tree import PageTree, fold, fold_phases
+from imported_bundle import Spans, write_bundle
 
 
 @st.composite
@@ -167,3 +168,16 @@ def test_a_page_that_is_not_ours_is_refused(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(html, "carried", lambda name: form)
     with pytest.raises(LabError, match="no single place for its data"):
         html.page_html(firstlight.open(make_bundle(tmp_path)))
+
+
+def test_a_path_of_many_parts_is_carried_with_its_sum(tmp_path: Path) -> None:
+    spans = Spans()
+    for number in range(3000):
+        spans.add("initcall", f"call_{number}", (number, number + (1 if number % 3 else 0.5)), track="task 1")
+    bundle = write_bundle(tmp_path, "long.boot", spans=spans)
+    timing = page_data(firstlight.open(bundle))["timing"]
+    path = timing["path"]
+    assert len(path["name"]) <= 2001
+    assert sum(path["duration_ns"]) == 4_800_000_000
+    assert path["start_ns"][1:] == path["end_ns"][:-1]
+    assert (len(timing["initcalls"]["name"]), timing["initcalls"]["rows"]) == (2000, 3000)

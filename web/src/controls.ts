@@ -9,13 +9,25 @@ const PLACES: [string, string][] = [
   ["phases", "Phases"],
   ["flame", "Flame graph"],
   ["functions", "Functions"],
+  ["path", "Path"],
   ["initcalls", "Initcalls"],
+  ["devices", "Devices"],
+  ["udev", "udev"],
+  ["units", "Units"],
+  ["gaps", "Gaps"],
   ["log", "Console"],
   ["facts", "Facts"],
 ];
 
 export function controls(data: PageData, selection: Selection): HTMLElement {
-  const links = PLACES.map(([id, title]) => el("a", { href: `#${id}` }, title));
+  const empty: Record<string, boolean> = {
+    devices: data.timing.devices.name.length === 0,
+    udev: data.timing.uevents.name.length === 0,
+    units: data.timing.units.name.length === 0,
+    gaps: data.timing.gaps.gap_ns.length === 0,
+    path: data.timing.path.name.length === 0,
+  };
+  const links = PLACES.filter(([id]) => empty[id] !== true).map(([id, title]) => el("a", { href: `#${id}` }, title));
   const whole = el("option", { value: "" }, "Whole boot");
   const phases = data.phases.name.map((name, i) => el("option", { value: i }, visible(words(name), 60)));
   const phase = el("select", { id: "phase" }, whole, ...phases);

@@ -1,5 +1,7 @@
 /** What the report carries: its types and how it is unpacked. `docs/design/report-page.md` is the specification. */
 
+import type { Timing } from "./timing";
+
 export const DATA_VERSION = 1;
 
 type Column = (number | null)[];
@@ -100,6 +102,7 @@ export interface PageData {
   functions: FunctionColumns;
   phase_functions: Record<string, FunctionColumns>;
   pruning: Pruning;
+  timing: Timing;
   log: { time_ns: Column; text: string[]; lines: number };
   facts: { fact: string[]; value: string[]; facts: number };
   invariants: Invariant[];

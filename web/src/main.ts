@@ -8,9 +8,12 @@ import { flameSection } from "./flame";
 import { functionsSection } from "./functions";
 import { header } from "./header";
 import { fills } from "./palette";
+import { pathSection } from "./path";
 import { phasesSection } from "./phases";
+import { queueSection } from "./queue";
 import { Selection } from "./selection";
 import { visible } from "./text";
+import { devicesSection, gapsSection, initcallTimeSection, unitsSection } from "./timing_sections";
 
 function draw(data: PageData, page: HTMLElement): void {
   const selection = new Selection(data.boot.totals.instructions === null ? "time" : "instructions");
@@ -25,7 +28,13 @@ function draw(data: PageData, page: HTMLElement): void {
       phasesSection(data, selection),
       flameSection(data, selection),
       functionsSection(data, selection),
+      pathSection(data),
       initcallsSection(data),
+      initcallTimeSection(data),
+      devicesSection(data),
+      queueSection(data),
+      unitsSection(data),
+      gapsSection(data),
       logSection(data),
       factsSection(data),
       checksSection(data),

@@ -8,6 +8,7 @@ import polars as pl
 
 from firstlight.boot.boot import Boot
 from firstlight.boot.manifest import Contradiction, Source
+from firstlight.report.page_timing import page_timing
 from firstlight.report.page_tree import FOLD_DEPTH, FOLD_SHARE, PageTree, fold, fold_phases
 
 #: The version of the data; the page refuses any other.
@@ -86,6 +87,7 @@ def page_data(boot: Boot) -> Json:
             for phase, table in (boot.phase_functions() if profiled else {}).items()
         },
         "pruning": {"share": FOLD_SHARE, "depth": FOLD_DEPTH, "nodes": tree.nodes, "kept": len(tree.parent)},
+        "timing": page_timing(boot),
         "log": _log(boot.log()),
         "facts": _facts(boot.facts()),
         "invariants": [

@@ -1,0 +1,90 @@
+/** The critical path: one bar of parts that add up, and the steps beside it. */
+import type { PageData } from "./data";
+import { el, section } from "./dom";
+import { exact, share, time, words } from "./format";
+import { kindFill } from "./palette";
+import { DataTable } from "./table";
+import { visible } from "./text";
+import { bounds, figure, instant, text } from "./timing_sections";
+import { waterfall } from "./waterfall";
+
+const FILLS: Record<string, string> = {
+  phase: kindFill("group", ""),
+  waiting: kindFill("idle", ""),
+  initcall: "var(--function-0)",
+  probe: kindFill("interrupt", ""),
+  async: kindFill("syscall", ""),
+  uevent: kindFill("user", ""),
+  unit: kindFill("exception", ""),
+};
+
+function fill(kind: string): string {
+  return (Object.hasOwn(FILLS, kind) ? FILLS[kind] : undefined) ?? kindFill("folded", "");
+}
+
+export function pathSection(data: PageData): HTMLElement | null {
+  const { path } = data.timing;
+  if (path.name.length === 0) return null;
+  const sum = path.duration_ns.reduce((a, b) => a + b, 0);
+  const span = { from: path.start_ns[0] ?? bounds(data).from, to: path.end_ns.at(-1) ?? bounds(data).to };
+  const lanes = path.name.map((name, i) => ({
+    name,
+    text: `${name}: ${time(path.duration_ns[i])}${path.during[i] ? `; meanwhile ${path.during[i]}` : ""}`,
+    parts: [{ start: path.start_ns[i] ?? 0, end: path.end_ns[i] ?? 0, fill: fill(path.kind[i] ?? "") }],
+  }));
+  const kinds = [...new Set(path.kind)].filter((kind) => kind !== "");
+  const chart = waterfall(
+    "The critical path over time",
+    lanes,
+    span,
+    kinds.map((kind) => [fill(kind), visible(kind)]),
+  );
+  const parts = new DataTable<number>({
+    label: "The critical path",
+    rows: path.name.map((_, i) => i),
+    filterText: (i) => `${path.kind[i]} ${path.name[i]}`,
+    filterLabel: "Filter the path",
+    step: 40,
+    empty: "Nothing matches.",
+    columns: [
+      instant(path.start_ns),
+      figure("duration", "Takes", path.duration_ns),
+      {
+        id: "share",
+        title: "Share",
+        number: true,
+        value: (i) => path.duration_ns[i] ?? null,
+        cell: (i) => share(path.duration_ns[i], sum),
+      },
+      text("kind", "Kind", path.kind),
+      text("name", "Part", path.name, true),
+      text("edge", "after the one before, by", path.edge),
+      text("during", "meanwhile", path.during),
+    ],
+  });
+  const { beside } = path;
+  const near = new DataTable<number>({
+    label: "Beside the path",
+    rows: beside.name.map((_, i) => i),
+    step: 20,
+    columns: [
+      figure("slack", "Slack", beside.slack_ns, "By how much it may end later before the goal is reached later"),
+      figure("duration", "Takes", beside.duration_ns),
+      instant(beside.start_ns),
+      text("kind", "Kind", beside.kind),
+      text("name", "Step", beside.name, true),
+    ],
+  });
+  const open = path.unfinished > 0 ? ` ${exact(path.unfinished)} spans have no end and can be no part of it.` : "";
+  const lead =
+    `From ${visible(words(path.first), 80)} to ${visible(words(path.goal), 80)}: each step began when the one before had ended. ` +
+    `The parts add up to ${time(sum)}. An edge called inferred is told by no record, only by the times.${open}`;
+  return section(
+    "path",
+    "Critical path",
+    lead,
+    chart,
+    parts.element,
+    beside.name.length > 0 ? el("details", {}, el("summary", {}, "Least slack beside the path"), near.element) : null,
+  );
+}
