@@ -110,13 +110,16 @@ pub fn align(pieces: &[&Evidence]) -> Vec<Place> {
         return places.into_iter().flatten().collect();
     }
     let mut shared: Vec<Option<Shared>> = pieces.iter().map(|piece| Some(Shared::of(piece))).collect();
-    let mut placed =
-        Placed { known: shared.get_mut(base).and_then(Option::take).unwrap_or_default(), clocks: Vec::new() };
-    placed.clocks.extend(pieces.get(base).map(|piece| piece.clock.clone()));
+    let mut placed = Placed {
+        known: shared.get_mut(base).and_then(Option::take).unwrap_or_default(),
+        clocks: Vec::new(),
+        readings: Readings::of(pieces),
+    };
+    placed.clocks.extend(pieces.get(base).map(|piece| (piece.clock.clone(), Line::SAME)));
     while let Some((index, place)) = next(pieces, &places, &shared, &placed) {
         if let (Some(line), Some(events)) = (place.line(), shared.get_mut(index).and_then(Option::take)) {
             placed.known.absorb(events, |at| line.at(at));
-            placed.clocks.extend(pieces.get(index).map(|piece| piece.clock.clone()));
+            placed.clocks.extend(pieces.get(index).map(|piece| (piece.clock.clone(), line)));
         }
         set(&mut places, index, place);
     }
@@ -131,7 +134,29 @@ fn set(places: &mut [Option<Place>], index: usize, place: Place) {
 
 struct Placed {
     known: Shared,
-    clocks: Vec<Clock>,
+    /// Each clock that is placed, and its way onto the boot's.
+    clocks: Vec<(Clock, Line)>,
+    readings: Readings,
+}
+
+/// How clocks stood to one another, where a collector read them at the same instant.
+#[derive(Debug, Clone, Copy, Default)]
+struct Readings {
+    printk_ahead_of_monotonic_ns: Option<i64>,
+    realtime_at_boot_ns: Option<i64>,
+}
+
+impl Readings {
+    fn of(pieces: &[&Evidence]) -> Self {
+        let reading = |name: &str| {
+            let mut facts = pieces.iter().flat_map(|piece| &piece.facts);
+            facts.find(|(fact, _)| fact == name).and_then(|(_, value)| value.parse().ok())
+        };
+        Self {
+            printk_ahead_of_monotonic_ns: reading("clock.printk_ahead_of_monotonic_ns"),
+            realtime_at_boot_ns: reading("clock.realtime_at_boot_ns"),
+        }
+    }
 }
 
 /// The piece to place next: that which shares most of the most telling kind; when none shares anything, the first.
@@ -168,7 +193,7 @@ fn place(piece: &Evidence, ours: &Shared, placed: &Placed) -> Place {
     if !lines.is_empty() {
         return by_lines(piece, lines, limit);
     }
-    let known = identity(&piece.clock, &placed.clocks);
+    let known = identity(&piece.clock, placed);
     for (events, theirs, what) in
         [(&ours.calls, &placed.known.calls, "calls"), (&ours.units, &placed.known.units, "units and devices")]
     {
@@ -181,7 +206,7 @@ fn place(piece: &Evidence, ours: &Shared, placed: &Placed) -> Place {
             // What two witnesses see of a unit is apart by what happens between them: where the clocks are the same by
             // what they are, that stands.
             return match &known {
-                Some(how) if what != "calls" => same(how.clone()),
+                Some((line, how)) if what != "calls" => same(*line, how.clone()),
                 _ => Place::Fitted { fitted, how: format!("{what} that both records hold") },
             };
         }
@@ -194,13 +219,13 @@ fn place(piece: &Evidence, ours: &Shared, placed: &Placed) -> Place {
         }
     }
     let marks = Shared::pairs(&ours.marks, &placed.known.marks);
-    if let Some(how) = known {
-        let apart = marks.iter().map(|(mine, theirs)| theirs.saturating_sub(*mine).saturating_abs()).max();
+    if let Some((line, how)) = known {
+        let apart = marks.iter().map(|(mine, theirs)| theirs.saturating_sub(line.at(*mine)).saturating_abs()).max();
         return match apart {
             Some(apart) if apart > SAME_MARK_NS => {
                 Place::Foreign(format!("the same mark lies {} apart on what is one clock", seconds(apart)))
             }
-            _ => same(how),
+            _ => same(line, how),
         };
     }
     match through(marks, 0.0) {
@@ -244,38 +269,59 @@ pub fn inverted(fitted: Fitted) -> Fitted {
     Fitted { line: Line { offset_ns, rate: back }, ..fitted }
 }
 
-fn same(how: String) -> Place {
-    Place::Fitted { fitted: Fitted { line: Line::SAME, shared: 0, median_ns: 0, most_ns: 0, max_ns: 0 }, how }
+fn same(line: Line, how: String) -> Place {
+    Place::Fitted { fitted: Fitted { line, shared: 0, median_ns: 0, most_ns: 0, max_ns: 0 }, how }
 }
 
 fn same_as_kernel(trace_clock: &str) -> bool {
     matches!(trace_clock, "" | "local" | "global" | "mono" | "mono_raw" | "boot" | "tai")
 }
 
-/// Why a clock is one that is placed already, by what both are.
-fn identity(clock: &Clock, placed: &[Clock]) -> Option<String> {
-    // What counts from the kernel's start, in two families that may lie some ten milliseconds apart.
-    let family = |clock: &Clock| match clock {
+/// The way of a clock onto the boot's by what it is and what is placed already, and why.
+fn identity(clock: &Clock, placed: &Placed) -> Option<(Line, String)> {
+    // Those of firmware, capturing machines and function logs begin anew with each record.
+    let lasting =
+        matches!(clock, Clock::Printk | Clock::Monotonic | Clock::Boottime | Clock::Realtime | Clock::Trace(_));
+    if let Some((_, line)) = placed.clocks.iter().find(|(other, _)| lasting && other == clock) {
+        return Some((*line, "another record has the same clock".to_owned()));
+    }
+    let of =
+        |wanted: &str| placed.clocks.iter().find(|(other, _)| family(other) == Some(wanted)).map(|(_, line)| *line);
+    if *clock == Clock::Realtime {
+        let began = placed.readings.realtime_at_boot_ns?;
+        let line = of("monotonic").or_else(|| of("printk"))?;
+        return Some((line.shifted(began.saturating_neg()), "by readings of both clocks at one instant".to_owned()));
+    }
+    let ours = family(clock)?;
+    if let Some(line) = of(ours) {
+        let how = match ours {
+            "printk" => "assumed: the tracer's clock and printk's are the scheduler's",
+            _ => "assumed: without suspend these clocks are one",
+        };
+        return Some((line, how.to_owned()));
+    }
+    let line = of(if ours == "printk" { "monotonic" } else { "printk" })?;
+    match placed.readings.printk_ahead_of_monotonic_ns {
+        Some(ahead) => {
+            let ahead = if ours == "printk" { ahead.saturating_neg() } else { ahead };
+            Some((line.shifted(ahead), "by readings of both clocks at one instant".to_owned()))
+        }
+        None => {
+            let how = "assumed: both count from the kernel's start; they may lie some ten milliseconds apart";
+            Some((line, how.to_owned()))
+        }
+    }
+}
+
+/// What counts from the kernel's start, in two families that may lie some ten milliseconds apart.
+fn family(clock: &Clock) -> Option<&'static str> {
+    match clock {
         Clock::Printk => Some("printk"),
         Clock::Trace(name) if matches!(name.as_str(), "" | "local" | "global") => Some("printk"),
         Clock::Monotonic | Clock::Boottime => Some("monotonic"),
         Clock::Trace(name) if matches!(name.as_str(), "mono" | "mono_raw" | "boot") => Some("monotonic"),
         _ => None,
-    };
-    let ours = family(clock)?;
-    if placed.iter().any(|other| other == clock) {
-        return Some("both have the same clock".to_owned());
     }
-    if placed.iter().any(|other| family(other) == Some(ours)) {
-        return Some(match ours {
-            "printk" => "assumed: the tracer's clock and printk's are the scheduler's".to_owned(),
-            _ => "assumed: without suspend these clocks are one".to_owned(),
-        });
-    }
-    placed
-        .iter()
-        .any(|other| family(other).is_some())
-        .then(|| "assumed: both count from the kernel's start; they may lie some ten milliseconds apart".to_owned())
 }
 
 /// Seconds for a message.

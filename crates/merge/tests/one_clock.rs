@@ -118,6 +118,18 @@ fn clocks_that_are_one_by_what_they_are_need_no_shared_event_and_say_that_it_is_
 }
 
 #[test]
+fn readings_of_two_clocks_at_one_instant_beat_assumptions() {
+    let kernel = log(Clock::Printk, 10, |at| at);
+    let mut systemd = Evidence::of("test", Clock::Monotonic);
+    mark(&mut systemd, "userspace_start", 900 * MS);
+    let mut manifest = Evidence::of("test", Clock::Untimed);
+    manifest.facts = vec![("clock.printk_ahead_of_monotonic_ns".into(), "-11512430".to_owned())];
+    let places = align(&[&kernel, &systemd, &systemd, &manifest]);
+    assert_eq!(fitted(&places[1]), (-11_512_430, 1.0, 0));
+    assert_eq!(fitted(&places[2]), (-11_512_430, 1.0, 0), "the same clock has the same place");
+}
+
+#[test]
 fn firmware_is_placed_by_a_mark_that_another_record_has_or_not_at_all() {
     let mut systemd = Evidence::of("test", Clock::Monotonic);
     mark(&mut systemd, "loader_start", -700 * MS);
