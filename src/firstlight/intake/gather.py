@@ -80,7 +80,7 @@ class Gatherer:
             try:
                 kind = path.stat().st_mode
             except OSError as error:
-                raise IntakeError(f"cannot read: {error.strerror}", where=given) from error
+                raise IntakeError(f"cannot read: {error.strerror}", where=given, exit_code=2) from error
             if stat.S_ISDIR(kind):
                 self._folder(path, given)
             elif stat.S_ISREG(kind):
@@ -90,7 +90,7 @@ class Gatherer:
                 self._open(kept, kept.path.name, path.as_posix(), given, 0)
             else:
                 hint = "`-` reads standard input" if stat.S_ISFIFO(kind) else None
-                raise IntakeError("this is no file and no folder", where=given, hint=hint)
+                raise IntakeError("this is no file and no folder", where=given, hint=hint, exit_code=2)
         return self.found
 
     def _folder(self, folder: Path, given: str) -> None:

@@ -40,7 +40,7 @@ def keep_file(source: Path, target: Path) -> Kept:
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise
-        raise IntakeError(f"cannot read: {error.strerror or error}", where=str(source)) from error
+        raise IntakeError(f"cannot read: {error.strerror or error}", where=str(source), exit_code=2) from error
 
 
 def keep_stream(
