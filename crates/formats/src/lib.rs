@@ -4,6 +4,7 @@
 //! opens no file, and merges nothing.
 
 pub mod collection;
+pub mod decimal;
 pub mod evidence;
 pub mod firmware;
 pub mod format;

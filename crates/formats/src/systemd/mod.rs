@@ -1,6 +1,29 @@
 //! What systemd tells of a boot: its analyses, its units' properties, its journal.
 
+mod blame;
+mod critical_chain;
+mod journal;
+mod journal_export;
+mod journal_json;
+mod plot_json;
+mod plot_svg;
+mod plot_units;
+mod show;
+mod stages;
+mod time;
+pub mod timespan;
+pub mod unit_times;
+
 use crate::format::Format;
 
 /// The readers of this family.
-pub static FORMATS: &[&dyn Format] = &[];
+pub static FORMATS: &[&dyn Format] = &[
+    &time::SystemdTime,
+    &blame::SystemdBlame,
+    &critical_chain::SystemdCriticalChain,
+    &plot_json::SystemdPlotJson,
+    &plot_svg::SystemdPlotSvg,
+    &show::SystemdShow,
+    &journal_json::JournalJson,
+    &journal_export::JournalExport,
+];

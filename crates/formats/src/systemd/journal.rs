@@ -1,0 +1,355 @@
+//! The journal's entries, whatever they were printed as, as evidence: one for each boot, and one for the kernel's lines of it.
+
+use crate::evidence::{Clock, Evidence, Grade, Log, Mark, Name, ProblemKind, Span, SpanKind, Stamp};
+use std::collections::HashMap;
+
+/// The fields of an entry that are read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Entry {
+    fields: Vec<(Field, Vec<u8>)>,
+}
+
+macro_rules! fields {
+    ($($name:ident $text:literal,)*) => {
+        /// The fields that matter for a boot.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[allow(missing_docs)]
+        pub enum Field { $($name),* }
+
+        impl Field {
+            /// The field of a name; none for all that do not matter.
+            pub fn named(name: &str) -> Option<Self> {
+                match name {
+                    $($text => Some(Self::$name),)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+fields! {
+    BootId "_BOOT_ID",
+    Realtime "__REALTIME_TIMESTAMP",
+    Monotonic "__MONOTONIC_TIMESTAMP",
+    SourceRealtime "_SOURCE_REALTIME_TIMESTAMP",
+    SourceMonotonic "_SOURCE_MONOTONIC_TIMESTAMP",
+    SourceBoottime "_SOURCE_BOOTTIME_TIMESTAMP",
+    Transport "_TRANSPORT",
+    Message "MESSAGE",
+    MessageId "MESSAGE_ID",
+    Priority "PRIORITY",
+    Identifier "SYSLOG_IDENTIFIER",
+    Comm "_COMM",
+    Pid "_PID",
+    SyslogPid "SYSLOG_PID",
+    Hostname "_HOSTNAME",
+    Unit "UNIT",
+    JobType "JOB_TYPE",
+    JobResult "JOB_RESULT",
+    UnitResult "UNIT_RESULT",
+    KernelUsec "KERNEL_USEC",
+    InitrdUsec "INITRD_USEC",
+    UserspaceUsec "USERSPACE_USEC",
+}
+
+impl Entry {
+    /// Keeps a value of a field; of several the first counts.
+    pub fn set(&mut self, field: Field, value: Vec<u8>) {
+        if self.get(field).is_none() {
+            self.fields.push((field, value));
+        }
+    }
+
+    /// Whether nothing of it is known.
+    pub fn is_empty(&self) -> bool {
+        self.fields.is_empty()
+    }
+
+    fn get(&self, field: Field) -> Option<&[u8]> {
+        self.fields.iter().find(|(known, _)| *known == field).map(|(_, value)| value.as_slice())
+    }
+
+    fn text(&self, field: Field) -> Option<&str> {
+        std::str::from_utf8(self.get(field)?).ok()
+    }
+
+    fn ns(&self, field: Field) -> Option<i64> {
+        crate::decimal::microseconds(self.text(field)?)
+    }
+}
+
+/// `MESSAGE_ID`s of `sd-messages.h`.
+const UNIT_STARTING: &str = "7d4958e842da4a758f6c1cdc7b36dcc5";
+const UNIT_STARTED: &str = "39f53479d3a045ac8e11786248231fbf";
+const UNIT_FAILED: &str = "be02cf6855d2428ba40df7e9d022f03d";
+const UNIT_STOPPING: &str = "de5b426a63be47a7b6ac3eaac82e2f6f";
+const UNIT_STOPPED: &str = "9d1aaa27d60140bd96365438aad20286";
+const STARTUP_FINISHED: &str = "b07a249cd024414a82dd00cd181378ff";
+const MESSAGES_DROPPED: &str = "a596d6fe7bfa4994828e72309e95d61e";
+const MESSAGES_MISSED: &str = "e9bf28e6e834481bb6f48f548ad13606";
+
+/// How late the journal may have received a message: beyond this the wall clock was set in between.
+const LATEST_NS: i64 = 10_000_000_000;
+
+/// Entries of a journal, by boot.
+#[derive(Default)]
+pub struct Journal {
+    boots: Vec<Boot>,
+    by_id: HashMap<Vec<u8>, usize>,
+}
+
+#[derive(Default)]
+struct Boot {
+    id: String,
+    first_line: u64,
+    entries: u64,
+    kernel: Log,
+    log: Log,
+    spans: Vec<Span>,
+    marks: Vec<Mark>,
+    starting: HashMap<String, i64>,
+    up: HashMap<String, i64>,
+    failed: Vec<String>,
+    hostname: Option<String>,
+    late: u64,
+    clock_set: (u64, Option<u64>),
+    untimed: (u64, Option<u64>),
+    replaced: (u64, Option<u64>),
+    lost: (u64, Option<u64>),
+}
+
+impl Journal {
+    /// Adds an entry that begins at a line.
+    pub fn add(&mut self, entry: &Entry, line: u64) {
+        let id = entry.get(Field::BootId).unwrap_or_default();
+        let number = match self.by_id.get(id) {
+            Some(number) => *number,
+            None => {
+                self.by_id.insert(id.to_vec(), self.boots.len());
+                let id = String::from_utf8_lossy(id).into_owned();
+                self.boots.push(Boot { id, first_line: line, ..Boot::default() });
+                self.boots.len() - 1
+            }
+        };
+        if let Some(boot) = self.boots.get_mut(number) {
+            boot.add(entry, line);
+        }
+    }
+
+    /// Whether there was no entry.
+    pub fn is_empty(&self) -> bool {
+        self.boots.is_empty()
+    }
+
+    /// The evidence: of each boot what user space said, and what the kernel said by its own clock.
+    pub fn finish(self, format: &'static str) -> Vec<Evidence> {
+        let boots = self.boots.into_iter().zip(0..);
+        boots.flat_map(|(boot, number)| boot.finish(format, number)).collect()
+    }
+}
+
+fn count(counted: &mut (u64, Option<u64>), line: u64) {
+    *counted = (counted.0.saturating_add(1), counted.1.or(Some(line)));
+}
+
+impl Boot {
+    fn add(&mut self, entry: &Entry, line: u64) {
+        self.entries += 1;
+        let message = entry.get(Field::Message).unwrap_or_default();
+        let level = entry.text(Field::Priority).and_then(|level| level.parse().ok()).filter(|level| *level < 8);
+        if entry.get(Field::Transport) == Some(b"kernel") {
+            // The journal's own stamp is when it read the kernel's buffer. Since 257 the boottime field is the kernel's
+            // stamp itself, and the monotonic one is computed from it.
+            let time_ns = entry.ns(Field::SourceBoottime).or_else(|| entry.ns(Field::SourceMonotonic));
+            if time_ns.is_none() {
+                count(&mut self.untimed, line);
+            }
+            if self.kernel.push(Stamp { line, time_ns, level, ..Stamp::default() }, message) {
+                count(&mut self.replaced, line);
+            }
+        } else {
+            let time_ns = self.sent(entry, line);
+            let mut text = Vec::with_capacity(message.len() + 32);
+            if let Some(name) = entry.get(Field::Identifier).or_else(|| entry.get(Field::Comm)) {
+                text.extend_from_slice(name);
+                if let Some(pid) = entry.get(Field::SyslogPid).or_else(|| entry.get(Field::Pid)) {
+                    text.push(b'[');
+                    text.extend_from_slice(pid);
+                    text.push(b']');
+                }
+                text.extend_from_slice(b": ");
+            }
+            text.extend_from_slice(message);
+            if self.log.push(Stamp { line, time_ns, level, ..Stamp::default() }, &text) {
+                count(&mut self.replaced, line);
+            }
+        }
+        if self.hostname.is_none() {
+            self.hostname = entry.text(Field::Hostname).map(str::to_owned);
+        }
+        match entry.text(Field::MessageId) {
+            Some(MESSAGES_DROPPED | MESSAGES_MISSED) => count(&mut self.lost, line),
+            Some(id) => {
+                // What the manager logged before the journal ran came through the kernel's buffer, with the kernel's stamp.
+                let time_ns = match entry.get(Field::Transport) {
+                    Some(b"kernel") => entry.ns(Field::SourceMonotonic),
+                    _ => self.sent(entry, 0),
+                };
+                if let Some(time_ns) = time_ns {
+                    self.unit(id, entry, time_ns);
+                }
+            }
+            None => {}
+        }
+    }
+
+    /// When a message was sent: when the journal took it, less the delay that the two wall times show.
+    fn sent(&mut self, entry: &Entry, line: u64) -> Option<i64> {
+        let Some(received) = entry.ns(Field::Monotonic) else {
+            if line > 0 {
+                count(&mut self.untimed, line);
+            }
+            return None;
+        };
+        let delay = entry.ns(Field::Realtime).zip(entry.ns(Field::SourceRealtime)).map(|(taken, sent)| taken - sent);
+        match delay {
+            Some(delay) if (1..=LATEST_NS).contains(&delay) && delay <= received => {
+                self.late = self.late.saturating_add(u64::from(line > 0 && delay > 1_000_000));
+                Some(received - delay)
+            }
+            Some(delay) if delay != 0 => {
+                if line > 0 && !(-1_000_000..=0).contains(&delay) {
+                    count(&mut self.clock_set, line);
+                }
+                Some(received)
+            }
+            _ => Some(received),
+        }
+    }
+
+    fn unit(&mut self, id: &str, entry: &Entry, time_ns: i64) {
+        if id == STARTUP_FINISHED {
+            self.startup(entry, time_ns);
+            return;
+        }
+        let Some(unit) = entry.text(Field::Unit) else { return };
+        let span = |kind| Span { track: "systemd".into(), ..Span::new(kind, unit) };
+        match id {
+            UNIT_STARTING => {
+                self.starting.insert(unit.to_owned(), time_ns);
+            }
+            UNIT_STARTED | UNIT_FAILED => {
+                if entry.text(Field::JobType).is_some_and(|kind| kind != "start" && kind != "restart") {
+                    return;
+                }
+                let result = entry.text(Field::JobResult).unwrap_or_default();
+                let mut span = match self.starting.remove(unit) {
+                    Some(start) if start <= time_ns => span(SpanKind::Unit).between(start, time_ns),
+                    _ => {
+                        let span = Span { end_ns: Some(time_ns), ..span(SpanKind::Unit) };
+                        span.graded(Grade::Unknown, "only its end was logged")
+                    }
+                };
+                if !result.is_empty() && result != "done" {
+                    span = span.with("result", result);
+                }
+                if id == UNIT_FAILED {
+                    self.failed.push(unit.to_owned());
+                } else {
+                    self.up.insert(unit.to_owned(), time_ns);
+                }
+                self.spans.push(span);
+            }
+            UNIT_STOPPING | UNIT_STOPPED => {
+                if let Some(start) = self.up.remove(unit).filter(|start| *start <= time_ns) {
+                    self.spans.push(span(SpanKind::UnitActive).between(start, time_ns));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn startup(&mut self, entry: &Entry, time_ns: i64) {
+        let mut mark = |name: &'static str, time_ns: i64, detail: &str| {
+            self.marks.push(Mark { name: Name::Borrowed(name), time_ns, detail: detail.to_owned() });
+        };
+        let (kernel, initrd) = (entry.ns(Field::KernelUsec), entry.ns(Field::InitrdUsec));
+        let Some(userspace) = entry.ns(Field::UserspaceUsec) else { return };
+        let stage = |name: &str, start: i64, length: i64| {
+            Span::new(SpanKind::Stage, name).between(start, start.saturating_add(length))
+        };
+        // Without a kernel stage (a container) the end is known by the message only.
+        let mut at = time_ns.saturating_sub(userspace);
+        if let Some(kernel) = kernel {
+            mark("kernel_clock_start", 0, "the zero of CLOCK_MONOTONIC");
+            self.spans.push(stage("kernel", 0, kernel));
+            at = kernel;
+            if let Some(initrd) = initrd {
+                mark("initrd_start", kernel, "KERNEL_USEC of the message `Startup finished`");
+                self.spans.push(stage("initrd", kernel, initrd));
+                at = kernel.saturating_add(initrd);
+            }
+        }
+        mark("userspace_start", at, "from the message `Startup finished`");
+        mark("startup_finished", at.saturating_add(userspace), "from the message `Startup finished`");
+        self.spans.push(stage("userspace", at, userspace));
+    }
+
+    fn finish(mut self, format: &'static str, number: u32) -> Vec<Evidence> {
+        let of = |part: &str, clock, log: &Log| Evidence {
+            part: part.to_owned(),
+            boot: number,
+            first_line: self.first_line,
+            step_ns: 1_000,
+            understood: log.len() as u64,
+            ..Evidence::of(format, clock)
+        };
+        let mut system = of("", Clock::Monotonic, &self.log);
+        let kernel = (!self.kernel.is_empty()).then(|| of("kernel", Clock::Printk, &self.kernel));
+        for (unit, start) in sorted(std::mem::take(&mut self.starting)) {
+            let span = Span { track: "systemd".into(), start_ns: Some(start), ..Span::new(SpanKind::Unit, unit) };
+            self.spans.push(span.graded(Grade::Unknown, "no message says that it had started"));
+        }
+        for (unit, start) in sorted(std::mem::take(&mut self.up)) {
+            let span = Span { track: "systemd".into(), start_ns: Some(start), ..Span::new(SpanKind::UnitActive, unit) };
+            self.spans.push(span.graded(Grade::Unknown, "still up"));
+        }
+        system.marks = self.marks;
+        system.spans = self.spans;
+        system.log = self.log;
+        if !self.id.is_empty() {
+            system.facts.push(("boot.id".into(), self.id));
+        }
+        if let Some(hostname) = self.hostname {
+            system.facts.push(("system.hostname".into(), hostname));
+        }
+        if !self.failed.is_empty() {
+            self.failed.sort();
+            self.failed.dedup();
+            system.facts.push(("systemd.failed".into(), self.failed.join(" ")));
+        }
+        for (kind, (count, line), what) in [
+            (ProblemKind::Lost, self.lost, "messages say that the journal missed others"),
+            (ProblemKind::Untimed, self.untimed, "entries have no time of this boot"),
+            (ProblemKind::Encoding, self.replaced, "entries were not UTF-8; their odd bytes were replaced"),
+            (
+                ProblemKind::ClockJump,
+                self.clock_set,
+                "entries were taken with another wall clock than they were sent with; their time is when the journal took them",
+            ),
+        ] {
+            if count > 0 {
+                system.problem(kind, line, format!("{count} {what}"));
+            }
+        }
+        let kernel = kernel.map(|evidence| Evidence { log: self.kernel, ..evidence });
+        std::iter::once(system).chain(kernel).collect()
+    }
+}
+
+fn sorted(units: HashMap<String, i64>) -> Vec<(String, i64)> {
+    let mut units: Vec<(String, i64)> = units.into_iter().collect();
+    units.sort_by(|one, other| (one.1, &one.0).cmp(&(other.1, &other.0)));
+    units
+}

@@ -1,0 +1,26 @@
+//! What both forms of `systemd-analyze plot` have in common: times that were cut to the end of the boot.
+
+use super::unit_times::{UnitTimes, CLAMPED};
+use crate::evidence::{Evidence, Mark, Name, ProblemKind};
+
+/// Adds the spans of all units.
+pub fn tell(units: Vec<UnitTimes>, end: Option<i64>, evidence: &mut Evidence) {
+    if let Some(time_ns) = end {
+        let detail = "the end of the boot, which no time of the plot exceeds".to_owned();
+        evidence.marks.push(Mark { name: Name::Borrowed("startup_finished"), time_ns, detail });
+    }
+    let mut clamped = 0;
+    for unit in units {
+        let unit = UnitTimes { clamp: end, ..unit };
+        let at_end = |time: Option<i64>| time.zip(end).is_some_and(|(time, end)| (time - end).abs() <= unit.step_ns);
+        if at_end(unit.deactivated) || at_end(unit.activated) {
+            clamped += 1;
+        }
+        evidence.spans.extend(unit.start());
+        evidence.spans.extend(unit.up());
+    }
+    if clamped > 0 {
+        let detail = format!("{clamped} units have a time that is the end of the boot: {CLAMPED}");
+        evidence.problem(ProblemKind::Clamped, None, detail);
+    }
+}

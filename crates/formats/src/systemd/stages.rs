@@ -1,0 +1,183 @@
+//! The stages of a start by the timestamps of the manager, with systemd's own arithmetic.
+
+use crate::evidence::{Evidence, Mark, Name, ProblemKind, Span, SpanKind};
+use std::collections::BTreeMap;
+
+/// Timestamps of the manager in nanoseconds; firmware and loader are ages before the kernel's clock began. Zero is unset.
+#[derive(Debug, Clone, Default)]
+pub struct Manager {
+    values: BTreeMap<&'static str, i64>,
+    /// Whether the kernel's start is one of its own: a container has none.
+    pub kernel: bool,
+}
+
+const NAMES: [&str; 20] = [
+    "Firmware",
+    "Loader",
+    "Kernel",
+    "InitRD",
+    "Userspace",
+    "Finish",
+    "SecurityStart",
+    "SecurityFinish",
+    "GeneratorsStart",
+    "GeneratorsFinish",
+    "UnitsLoadStart",
+    "UnitsLoadFinish",
+    "InitRDSecurityStart",
+    "InitRDSecurityFinish",
+    "InitRDGeneratorsStart",
+    "InitRDGeneratorsFinish",
+    "InitRDUnitsLoadStart",
+    "InitRDUnitsLoadFinish",
+    "SoftRebootStart",
+    "ShutdownStart",
+];
+
+/// Ages beyond this are no boot: some firmware never resets its counter.
+const LONGEST_AGE_NS: i64 = 600_000_000_000;
+
+impl Manager {
+    /// Takes a property such as `InitRDTimestampMonotonic` in nanoseconds; tells whether it is one of the manager's.
+    pub fn set(&mut self, property: &str, value_ns: i64) -> bool {
+        let Some(name) = property.strip_suffix("TimestampMonotonic") else { return false };
+        let Some(name) = NAMES.iter().find(|known| **known == name) else { return false };
+        if value_ns > 0 {
+            self.values.insert(name, value_ns);
+        }
+        true
+    }
+
+    /// A timestamp that is set.
+    pub fn get(&self, name: &str) -> Option<i64> {
+        self.values.get(name).copied()
+    }
+
+    /// Adds stages and marks to evidence whose clock is `CLOCK_MONOTONIC`.
+    pub fn tell(&self, evidence: &mut Evidence) {
+        let mut mark = |name: &'static str, time_ns: i64, detail: &str| {
+            evidence.marks.push(Mark { name: Name::Borrowed(name), time_ns, detail: detail.to_owned() });
+        };
+        let userspace = self.get("Userspace");
+        if let Some(soft) = self.get("SoftRebootStart") {
+            mark("soft_reboot_start", soft, "SoftRebootStartTimestampMonotonic");
+            if let Some(userspace) = userspace {
+                mark("userspace_start", userspace, "UserspaceTimestampMonotonic");
+            }
+            if let Some(finish) = self.get("Finish") {
+                mark("startup_finished", finish, "FinishTimestampMonotonic");
+            }
+            self.stage(evidence, "soft-reboot", Some(soft), userspace, &[]);
+            self.userspace(evidence);
+            return;
+        }
+        // Without a time of the security modules systemd takes itself to be in a container: what came before is the host's.
+        let contained = self.get("SecurityStart").is_none() && !self.kernel;
+        let (firmware, loader) = (self.age("Firmware", evidence), self.age("Loader", evidence));
+        let mut mark = |name: &'static str, time_ns: i64, detail: &str| {
+            evidence.marks.push(Mark { name: Name::Borrowed(name), time_ns, detail: detail.to_owned() });
+        };
+        if let Some(firmware) = firmware {
+            mark("firmware_start", -firmware, "FirmwareTimestampMonotonic, an age before the kernel's clock");
+        }
+        if let Some(loader) = loader {
+            mark("loader_start", -loader, "LoaderTimestampMonotonic, an age before the kernel's clock");
+        }
+        let initrd = self.get("InitRD");
+        if !contained && userspace.or(initrd).is_some() {
+            mark("kernel_clock_start", 0, "the zero of CLOCK_MONOTONIC");
+        }
+        for (name, time, detail) in [
+            ("initrd_start", initrd, "InitRDTimestampMonotonic"),
+            ("userspace_start", userspace, "UserspaceTimestampMonotonic"),
+            ("startup_finished", self.get("Finish"), "FinishTimestampMonotonic"),
+        ] {
+            if let Some(time) = time {
+                mark(name, time, detail);
+            }
+        }
+        if let Some(firmware) = firmware {
+            self.stage(evidence, "firmware", Some(-firmware), Some(-loader.unwrap_or(0)), &[]);
+        }
+        if let Some(loader) = loader {
+            self.stage(evidence, "loader", Some(-loader), Some(0), &[]);
+        }
+        if !contained {
+            if let Some(end) = initrd.or(userspace) {
+                self.stage(evidence, "kernel", Some(0), Some(end), &[]);
+            }
+        }
+        if initrd.is_some() {
+            let parts = [
+                ("security", "InitRDSecurityStart", "InitRDSecurityFinish"),
+                ("generators", "InitRDGeneratorsStart", "InitRDGeneratorsFinish"),
+                ("units-load", "InitRDUnitsLoadStart", "InitRDUnitsLoadFinish"),
+            ];
+            self.stage(evidence, "initrd", initrd, userspace, &parts);
+        }
+        self.userspace(evidence);
+    }
+
+    fn userspace(&self, evidence: &mut Evidence) {
+        if self.get("Userspace").is_none() {
+            return;
+        }
+        let parts = [
+            ("security", "SecurityStart", "SecurityFinish"),
+            ("generators", "GeneratorsStart", "GeneratorsFinish"),
+            ("units-load", "UnitsLoadStart", "UnitsLoadFinish"),
+        ];
+        self.stage(evidence, "userspace", self.get("Userspace"), self.get("Finish"), &parts);
+        if self.get("Finish").is_none() {
+            evidence.problem(ProblemKind::Unfinished, None, "the start had not finished when this was recorded");
+        }
+    }
+
+    fn age(&self, name: &str, evidence: &mut Evidence) -> Option<i64> {
+        let age = self.get(name)?;
+        if age > LONGEST_AGE_NS {
+            let detail = format!("{name} says {} s before the kernel: its counter is not of this boot", age / 1_000_000_000);
+            evidence.problem(ProblemKind::Implausible, None, detail);
+            return None;
+        }
+        Some(age)
+    }
+
+    fn stage(
+        &self,
+        evidence: &mut Evidence,
+        name: &'static str,
+        start: Option<i64>,
+        end: Option<i64>,
+        parts: &[(&'static str, &str, &str)],
+    ) {
+        let Some(span) = stage(evidence, name, start, end) else { return };
+        let parent = evidence.spans.len();
+        evidence.spans.push(span);
+        for (name, start, end) in parts {
+            if let (Some(start), Some(end)) = (self.get(start), self.get(end)) {
+                if let Some(mut span) = stage(evidence, name, Some(start), Some(end)) {
+                    span.parent = Some(parent);
+                    evidence.spans.push(span);
+                }
+            }
+        }
+    }
+}
+
+fn stage(evidence: &mut Evidence, name: &str, start: Option<i64>, end: Option<i64>) -> Option<Span> {
+    let mut span = Span::new(SpanKind::Stage, name);
+    match (start, end) {
+        (Some(start), Some(end)) if end >= start => span = span.between(start, end),
+        (Some(_), Some(_)) => {
+            evidence.problem(ProblemKind::Contradiction, None, format!("{name} ends before it begins"));
+            return None;
+        }
+        (start, end) => {
+            span.start_ns = start;
+            span.end_ns = end;
+            span = span.graded(crate::evidence::Grade::Unknown, "it had not ended");
+        }
+    }
+    Some(span)
+}

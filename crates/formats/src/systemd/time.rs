@@ -1,0 +1,147 @@
+//! `systemd-analyze time`.
+
+use super::timespan::{by_step, leading, STEP_NS};
+use super::unit_times::is_unit;
+use crate::evidence::{Clock, Evidence, Grade, Mark, Name, ProblemKind, Span, SpanKind};
+use crate::format::{Format, Head, Input, Likelihood};
+use crate::lines::Lines;
+use crate::FormatError;
+
+/// Reads what `systemd-analyze time` prints.
+pub struct SystemdTime;
+
+const STARTUP: &str = "Startup finished in ";
+const UNFINISHED: &str = "Bootup is not yet finished";
+
+impl Format for SystemdTime {
+    fn name(&self) -> &'static str {
+        "systemd-time"
+    }
+
+    fn title(&self) -> &'static str {
+        "the output of `systemd-analyze time`"
+    }
+
+    fn likelihood(&self, head: &Head<'_>) -> Likelihood {
+        let text = String::from_utf8_lossy(head.bytes.get(..2048).unwrap_or(head.bytes));
+        let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+        let first = lines.next().unwrap_or_default();
+        if (first.starts_with(STARTUP) && leading(&first[STARTUP.len()..]).is_some()) || first.starts_with(UNFINISHED) {
+            return Likelihood::Certain;
+        }
+        Likelihood::No
+    }
+
+    fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
+        let mut evidence = Evidence { first_line: 1, step_ns: STEP_NS, ..Evidence::of(self.name(), Clock::Monotonic) };
+        let mut lines = Lines::new(input.bytes);
+        let mut userspace = None;
+        while let Some(line) = lines.next_line()? {
+            let text = String::from_utf8_lossy(line.bytes);
+            if let Some(stages) = text.strip_prefix(STARTUP) {
+                evidence.understood += 1;
+                userspace = startup(stages, line.number, &mut evidence);
+            } else if target(text.trim(), userspace, &mut evidence) {
+                evidence.understood += 1;
+            } else if text.starts_with(UNFINISHED) {
+                evidence.understood += 1;
+                let detail = "the start had not finished when this was printed: it has no figures";
+                evidence.problem(ProblemKind::Unfinished, Some(line.number), detail);
+            }
+        }
+        evidence.problems.extend(lines.problems());
+        if evidence.understood == 0 {
+            return Err(FormatError::NotThis { format: self.title(), what: "no line `Startup finished in`".to_owned() });
+        }
+        Ok(vec![evidence])
+    }
+}
+
+/// The stages of `1.2s (firmware) + ... = 3s`; gives when userspace began.
+///
+/// The kernel's clock starts with the stage `kernel`; firmware and loader come before it. Without a kernel (in a container, or
+/// after a soft reboot) nothing says when the first stage began.
+pub(super) fn startup(text: &str, line: u64, evidence: &mut Evidence) -> Option<i64> {
+    let mut stages: Vec<(String, i64)> = Vec::new();
+    let mut total = None;
+    let mut rest = text;
+    while let Some((length, after)) = leading(rest) {
+        let after = after.trim_start();
+        let Some((name, tail)) = after.strip_prefix('(').and_then(|after| after.split_once(')')) else {
+            total = total.or(Some(length));
+            break;
+        };
+        stages.push((name.replace(' ', "-"), length));
+        let tail = tail.trim_start();
+        rest = tail.strip_prefix('+').unwrap_or(tail);
+        if let Some(sum) = tail.strip_prefix('=') {
+            total = leading(sum).map(|(total, _)| total);
+            break;
+        }
+    }
+    if stages.last().is_none_or(|(name, _)| name != "userspace") {
+        evidence.problem(ProblemKind::Cut, Some(line), "the line ends before the stage `userspace`");
+    }
+    let sum = stages.iter().fold(0_i64, |sum, (_, length)| sum.saturating_add(*length));
+    let slack = STEP_NS.saturating_mul(stages.len() as i64 + 1);
+    if let Some(total) = total.filter(|total| total.saturating_sub(sum).saturating_abs() > slack) {
+        let detail = format!("the stages make {} ms together, the total says {} ms", sum / 1_000_000, total / 1_000_000);
+        evidence.problem(ProblemKind::Contradiction, Some(line), detail);
+    }
+    let before = stages.iter().position(|(name, _)| name == "kernel").map(|kernel| {
+        stages.iter().take(kernel).fold(0_i64, |sum, (_, length)| sum.saturating_add(*length))
+    });
+    let mut at = before.map(|before| -before);
+    let mut userspace = None;
+    for (name, length) in stages {
+        let mut span = Span::new(SpanKind::Stage, name.clone());
+        span.duration_ns = Some(length);
+        if let Some(start) = at {
+            let mark = match name.as_str() {
+                "firmware" => "firmware_start",
+                "loader" => "loader_start",
+                "kernel" => "kernel_clock_start",
+                "initrd" => "initrd_start",
+                "userspace" => "userspace_start",
+                _ => "",
+            };
+            if !mark.is_empty() {
+                let detail = "sum of the stages of `systemd-analyze time`".to_owned();
+                evidence.marks.push(Mark { name: Name::Borrowed(mark), time_ns: start, detail });
+            }
+            let end = start.saturating_add(length);
+            if name == "userspace" {
+                userspace = Some(start);
+                let detail = "end of the stage userspace".to_owned();
+                evidence.marks.push(Mark { name: Name::Borrowed("startup_finished"), time_ns: end, detail });
+            }
+            span = span.between(start, end);
+            at = Some(end);
+        }
+        evidence.spans.push(by_step(span, STEP_NS));
+    }
+    userspace
+}
+
+/// `graphical.target reached after 1.2s in userspace.` and its kin.
+pub(super) fn target(text: &str, userspace: Option<i64>, evidence: &mut Evidence) -> bool {
+    let Some(name) = text.split_ascii_whitespace().next().filter(|name| is_unit(name)) else { return false };
+    if let Some(rest) = text.get(name.len()..).and_then(|rest| rest.strip_prefix(" reached after ")) {
+        let Some((after, _)) = leading(rest) else { return false };
+        evidence.facts.push(("systemd.default_target".into(), name.to_owned()));
+        let reached = userspace.map(|start| start.saturating_add(after));
+        if let Some(time_ns) = reached {
+            evidence.marks.push(Mark { name: Name::Borrowed("default_target"), time_ns, detail: text.to_owned() });
+        }
+        let span = Span { end_ns: reached, track: "systemd".into(), ..Span::new(SpanKind::Unit, name) };
+        let span = span.with("since_userspace_ns", after.to_string());
+        evidence.spans.push(span.graded(Grade::Unknown, "only when it was reached"));
+        return true;
+    }
+    if text.ends_with(" was never reached.") || text.ends_with(" was never reached") {
+        evidence.facts.push(("systemd.default_target".into(), name.to_owned()));
+        evidence.problem(ProblemKind::Unfinished, None, text.to_owned());
+        return true;
+    }
+    false
+}

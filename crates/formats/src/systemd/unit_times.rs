@@ -1,0 +1,99 @@
+//! The four times of a unit's latest start, as spans.
+
+use super::timespan::by_step;
+use crate::evidence::{Grade, Span, SpanKind};
+
+/// The kinds of unit, as the ends of their names.
+const KINDS: [&str; 12] = [
+    "service", "socket", "target", "device", "mount", "automount", "swap", "timer", "path", "slice", "scope", "snapshot",
+];
+
+/// Whether a text can be the name of a unit.
+///
+/// ```
+/// use firstlight_formats::systemd::unit_times::is_unit;
+/// assert!(is_unit("dev-disk-by\\x2duuid-1.device") && is_unit("getty@tty1.service"));
+/// assert!(!is_unit("a b.service") && !is_unit(".service") && !is_unit("notes.txt"));
+/// ```
+pub fn is_unit(name: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(stem, kind)| !stem.is_empty() && KINDS.contains(&kind))
+        && !name.contains(|letter: char| letter.is_whitespace() || letter == '/')
+}
+
+/// A unit's times in nanoseconds; none is unset.
+#[derive(Debug, Clone, Default)]
+pub struct UnitTimes {
+    /// Its name.
+    pub name: String,
+    /// `InactiveExit`: it began to start.
+    pub activating: Option<i64>,
+    /// `ActiveEnter`: it was up.
+    pub activated: Option<i64>,
+    /// `ActiveExit`: it began to stop.
+    pub deactivating: Option<i64>,
+    /// `InactiveEnter`: it was down, or had failed.
+    pub deactivated: Option<i64>,
+    /// systemd's `time`, where the record has it.
+    pub time: Option<i64>,
+    /// Where times were cut to the end of the boot: that end.
+    pub clamp: Option<i64>,
+    /// The step of the times.
+    pub step_ns: i64,
+}
+
+/// What stands for a time that was cut.
+pub const CLAMPED: &str = "systemd-analyze put the end of the boot in its place";
+
+impl UnitTimes {
+    /// Whether a time may be the end of the boot instead of its own.
+    fn is_clamp(&self, time: i64) -> bool {
+        self.clamp.is_some_and(|clamp| (time - clamp).abs() <= self.step_ns)
+    }
+
+    /// The start: from activating to active, or to failed; none where the unit never began to start.
+    pub fn start(&self) -> Option<Span> {
+        let activating = self.activating?;
+        let span = Span { track: "systemd".into(), ..Span::new(SpanKind::Unit, self.name.clone()) };
+        let after = |time: Option<i64>| time.filter(|time| *time >= activating);
+        if let Some(activated) = after(self.activated) {
+            let agreed = self.time.is_none_or(|time| (activated - activating - time).abs() <= self.step_ns);
+            if agreed && !(self.is_clamp(activated) && self.time.is_none_or(|time| time == 0)) {
+                return Some(by_step(span.between(activating, activated), self.step_ns));
+            }
+        }
+        if let Some(time) = self.time.filter(|time| *time > 0) {
+            if self.clamp.is_some() {
+                let span = span.between(activating, activating.saturating_add(time));
+                return Some(span.graded(Grade::Bounded, format!("until active or failed; of its times {CLAMPED}")));
+            }
+        }
+        if self.clamp.is_none() {
+            if let Some(deactivated) = after(self.deactivated) {
+                let span = span.between(activating, deactivated);
+                return Some(span.graded(Grade::Bounded, "it never became active: until it was inactive or failed"));
+            }
+        }
+        let span = Span { start_ns: Some(activating), ..span };
+        let reason = if self.clamp.is_some() { CLAMPED } else { "it had not become active" };
+        Some(span.graded(Grade::Unknown, reason))
+    }
+
+    /// While it was up; none where it was not.
+    pub fn up(&self) -> Option<Span> {
+        let activated = self.activated.filter(|activated| self.activating.is_none_or(|start| *activated >= start))?;
+        if self.is_clamp(activated) {
+            return None;
+        }
+        let span = Span { track: "systemd".into(), ..Span::new(SpanKind::UnitActive, self.name.clone()) };
+        match self.deactivating.filter(|deactivating| *deactivating >= activated) {
+            Some(end) if self.is_clamp(end) => {
+                Some(span.between(activated, end).graded(Grade::Bounded, format!("still up, or {CLAMPED}")))
+            }
+            Some(end) => Some(by_step(span.between(activated, end), self.step_ns)),
+            None => {
+                let span = Span { start_ns: Some(activated), ..span };
+                Some(span.graded(Grade::Unknown, "still up"))
+            }
+        }
+    }
+}
