@@ -1,6 +1,9 @@
 //! The journal's entries, whatever they were printed as, as evidence: one for each boot, and one for the kernel's lines of it.
 
-use crate::evidence::{Clock, Evidence, Grade, Log, Mark, Name, ProblemKind, Span, SpanKind, Stamp};
+use super::journal_short::interpret;
+use super::unit_jobs::UnitJobs;
+use crate::evidence::{Clock, Evidence, Log, Mark, Name, ProblemKind, Span, SpanKind, Stamp};
+use crate::udev::queue::Queue;
 use std::collections::HashMap;
 
 /// The fields of an entry that are read.
@@ -84,7 +87,6 @@ const UNIT_STARTING: &str = "7d4958e842da4a758f6c1cdc7b36dcc5";
 const UNIT_STARTED: &str = "39f53479d3a045ac8e11786248231fbf";
 const UNIT_FAILED: &str = "be02cf6855d2428ba40df7e9d022f03d";
 const UNIT_STOPPING: &str = "de5b426a63be47a7b6ac3eaac82e2f6f";
-const UNIT_STOPPED: &str = "9d1aaa27d60140bd96365438aad20286";
 const STARTUP_FINISHED: &str = "b07a249cd024414a82dd00cd181378ff";
 const MESSAGES_DROPPED: &str = "a596d6fe7bfa4994828e72309e95d61e";
 const MESSAGES_MISSED: &str = "e9bf28e6e834481bb6f48f548ad13606";
@@ -108,9 +110,8 @@ struct Boot {
     log: Log,
     spans: Vec<Span>,
     marks: Vec<Mark>,
-    starting: HashMap<String, i64>,
-    up: HashMap<String, i64>,
-    failed: Vec<String>,
+    units: UnitJobs,
+    queue: Queue,
     hostname: Option<String>,
     late: u64,
     clock_set: (u64, Option<u64>),
@@ -181,6 +182,10 @@ impl Boot {
                 text.extend_from_slice(b": ");
             }
             text.extend_from_slice(message);
+            if memchr::memmem::find(entry.get(Field::Identifier).unwrap_or_default(), b"udev").is_some() {
+                let pid = entry.text(Field::SyslogPid).or_else(|| entry.text(Field::Pid));
+                self.queue.line(time_ns, pid, &String::from_utf8_lossy(message), line);
+            }
             if self.log.push(Stamp { line, time_ns, level, ..Stamp::default() }, &text) {
                 count(&mut self.replaced, line);
             }
@@ -234,38 +239,14 @@ impl Boot {
             return;
         }
         let Some(unit) = entry.text(Field::Unit) else { return };
-        let span = |kind| Span { track: "systemd".into(), ..Span::new(kind, unit) };
+        if entry.text(Field::JobType).is_some_and(|kind| kind != "start" && kind != "restart") && id != UNIT_STOPPING {
+            return;
+        }
         match id {
-            UNIT_STARTING => {
-                self.starting.insert(unit.to_owned(), time_ns);
-            }
-            UNIT_STARTED | UNIT_FAILED => {
-                if entry.text(Field::JobType).is_some_and(|kind| kind != "start" && kind != "restart") {
-                    return;
-                }
-                let result = entry.text(Field::JobResult).unwrap_or_default();
-                let mut span = match self.starting.remove(unit) {
-                    Some(start) if start <= time_ns => span(SpanKind::Unit).between(start, time_ns),
-                    _ => {
-                        let span = Span { end_ns: Some(time_ns), ..span(SpanKind::Unit) };
-                        span.graded(Grade::Unknown, "only its end was logged")
-                    }
-                };
-                if !result.is_empty() && result != "done" {
-                    span = span.with("result", result);
-                }
-                if id == UNIT_FAILED {
-                    self.failed.push(unit.to_owned());
-                } else {
-                    self.up.insert(unit.to_owned(), time_ns);
-                }
-                self.spans.push(span);
-            }
-            UNIT_STOPPING | UNIT_STOPPED => {
-                if let Some(start) = self.up.remove(unit).filter(|start| *start <= time_ns) {
-                    self.spans.push(span(SpanKind::UnitActive).between(start, time_ns));
-                }
-            }
+            UNIT_STARTING => self.units.starting(unit, time_ns),
+            UNIT_STARTED => self.units.ended(unit, time_ns, entry.text(Field::JobResult).unwrap_or_default()),
+            UNIT_FAILED => self.units.ended(unit, time_ns, entry.text(Field::JobResult).unwrap_or("failed")),
+            UNIT_STOPPING => self.units.stopping(unit, time_ns),
             _ => {}
         }
     }
@@ -296,7 +277,7 @@ impl Boot {
         self.spans.push(stage("userspace", at, userspace));
     }
 
-    fn finish(mut self, format: &'static str, number: u32) -> Vec<Evidence> {
+    fn finish(self, format: &'static str, number: u32) -> Vec<Evidence> {
         let of = |part: &str, clock, log: &Log| Evidence {
             part: part.to_owned(),
             boot: number,
@@ -307,27 +288,16 @@ impl Boot {
         };
         let mut system = of("", Clock::Monotonic, &self.log);
         let kernel = (!self.kernel.is_empty()).then(|| of("kernel", Clock::Printk, &self.kernel));
-        for (unit, start) in sorted(std::mem::take(&mut self.starting)) {
-            let span = Span { track: "systemd".into(), start_ns: Some(start), ..Span::new(SpanKind::Unit, unit) };
-            self.spans.push(span.graded(Grade::Unknown, "no message says that it had started"));
-        }
-        for (unit, start) in sorted(std::mem::take(&mut self.up)) {
-            let span = Span { track: "systemd".into(), start_ns: Some(start), ..Span::new(SpanKind::UnitActive, unit) };
-            self.spans.push(span.graded(Grade::Unknown, "still up"));
-        }
         system.marks = self.marks;
         system.spans = self.spans;
         system.log = self.log;
+        self.units.finish(&mut system);
+        self.queue.finish(&mut system);
         if !self.id.is_empty() {
             system.facts.push(("boot.id".into(), self.id));
         }
         if let Some(hostname) = self.hostname {
             system.facts.push(("system.hostname".into(), hostname));
-        }
-        if !self.failed.is_empty() {
-            self.failed.sort();
-            self.failed.dedup();
-            system.facts.push(("systemd.failed".into(), self.failed.join(" ")));
         }
         for (kind, (count, line), what) in [
             (ProblemKind::Lost, self.lost, "messages say that the journal missed others"),
@@ -343,13 +313,11 @@ impl Boot {
                 system.problem(kind, line, format!("{count} {what}"));
             }
         }
-        let kernel = kernel.map(|evidence| Evidence { log: self.kernel, ..evidence });
+        let kernel = kernel.map(|evidence| {
+            let mut kernel = Evidence { log: self.kernel, ..evidence };
+            interpret(&mut kernel);
+            kernel
+        });
         std::iter::once(system).chain(kernel).collect()
     }
-}
-
-fn sorted(units: HashMap<String, i64>) -> Vec<(String, i64)> {
-    let mut units: Vec<(String, i64)> = units.into_iter().collect();
-    units.sort_by(|one, other| (one.1, &one.0).cmp(&(other.1, &other.0)));
-    units
 }

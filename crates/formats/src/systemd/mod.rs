@@ -5,13 +5,16 @@ mod critical_chain;
 mod journal;
 mod journal_export;
 mod journal_json;
+mod journal_short;
 mod plot_json;
 mod plot_svg;
 mod plot_units;
 mod show;
+pub mod short_line;
 mod stages;
 mod time;
 pub mod timespan;
+mod unit_jobs;
 pub mod unit_times;
 
 use crate::format::Format;
@@ -26,4 +29,5 @@ pub static FORMATS: &[&dyn Format] = &[
     &show::SystemdShow,
     &journal_json::JournalJson,
     &journal_export::JournalExport,
+    &journal_short::JournalShort,
 ];

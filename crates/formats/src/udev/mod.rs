@@ -1,8 +1,11 @@
 //! udev's monitor, its debug log and its database.
 
+mod database;
+mod monitor;
+pub mod queue;
+mod udev_log;
+
 use crate::format::Format;
 
-mod database;
-
 /// The readers of this family.
-pub static FORMATS: &[&dyn Format] = &[&database::UdevDatabase];
+pub static FORMATS: &[&dyn Format] = &[&monitor::UdevMonitor, &udev_log::UdevLog, &database::UdevDatabase];

@@ -1,0 +1,230 @@
+//! `journalctl` as lines of text: `short`, `short-monotonic`, `short-precise`, `short-iso`, `short-unix`, `short-full`, ...
+
+use super::short_line::{parse, ShortLine, Time};
+use super::time::startup;
+use super::unit_jobs::UnitJobs;
+use super::unit_times::is_unit;
+use crate::evidence::{Clock, Evidence, Log, ProblemKind, Stamp};
+use crate::format::{Format, Head, Input, Likelihood};
+use crate::lines::Lines;
+use crate::udev::queue::Queue;
+use crate::FormatError;
+
+/// Reads the journal as text.
+pub struct JournalShort;
+
+impl Format for JournalShort {
+    fn name(&self) -> &'static str {
+        "journal-short"
+    }
+
+    fn title(&self) -> &'static str {
+        "the journal as text (`journalctl`)"
+    }
+
+    fn likelihood(&self, head: &Head<'_>) -> Likelihood {
+        let text = String::from_utf8_lossy(head.bytes);
+        let (mut all, mut good, mut hosts, mut manager, mut stamped) = (0, 0, Vec::new(), 0, 0);
+        for line in text.lines().filter(|line| !line.starts_with([' ', '-']) && !line.is_empty()).take(60) {
+            all += 1;
+            let Some(line) = parse(line) else { continue };
+            good += 1;
+            if !hosts.contains(&line.host) {
+                hosts.push(line.host);
+            }
+            manager += usize::from(line.name == "systemd" || line.name == "kernel" && line.pid.is_none());
+            // A copy of the kernel's log by syslog has the kernel's stamp in the message, and its own reader.
+            stamped += usize::from(line.name == "kernel" && line.message.trim_start().starts_with('['));
+        }
+        if good == 0 || good * 10 < all * 8 || hosts.len() > 1 || stamped * 2 > good {
+            return Likelihood::No;
+        }
+        match (good, manager) {
+            (3.., 1..) => Likelihood::Certain,
+            (_, 1..) => Likelihood::Likely,
+            _ => Likelihood::Possible,
+        }
+    }
+
+    fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
+        let mut boots: Vec<Boot> = Vec::new();
+        let mut lines = Lines::new(input.bytes);
+        let (mut strange, mut fresh) = ((0_u64, None), true);
+        while let Some(line) = lines.next_line()? {
+            let text = String::from_utf8_lossy(line.bytes);
+            if text.is_empty() || text.starts_with("-- ") {
+                fresh |= text.starts_with("-- Boot ") || text.starts_with("-- Reboot");
+                continue;
+            }
+            if let Some(short) = parse(&text) {
+                if std::mem::take(&mut fresh) || boots.is_empty() {
+                    boots.push(Boot { first_line: line.number, ..Boot::default() });
+                }
+                if let Some(boot) = boots.last_mut() {
+                    boot.add(&short, line.number);
+                }
+            } else if let Some(boot) = boots.last_mut().filter(|_| text.starts_with(' ')) {
+                boot.go_on(text.trim_start(), line.number);
+            } else {
+                strange = (strange.0 + 1, strange.1.or(Some(line.number)));
+            }
+        }
+        if boots.is_empty() {
+            return Err(FormatError::NotThis { format: self.title(), what: "no line has its shape".to_owned() });
+        }
+        let mut all: Vec<Evidence> =
+            boots.into_iter().zip(0..).flat_map(|(boot, number)| boot.finish(self.name(), number)).collect();
+        if let Some(first) = all.first_mut() {
+            if strange.0 > 0 {
+                first.problem(ProblemKind::Torn, strange.1, format!("{} lines have another shape", strange.0));
+            }
+            first.problems.extend(lines.problems());
+        }
+        Ok(all)
+    }
+}
+
+#[derive(Default)]
+struct Boot {
+    first_line: u64,
+    realtime: bool,
+    step_ns: i64,
+    log: Log,
+    kernel: Log,
+    last: Option<(bool, Stamp)>,
+    units: UnitJobs,
+    queue: Queue,
+    startup: Option<(String, u64)>,
+    mixed: (u64, Option<u64>),
+}
+
+impl Boot {
+    fn add(&mut self, line: &ShortLine<'_>, number: u64) {
+        let (realtime, time_ns) = match line.time {
+            Time::Monotonic(time) => (false, time),
+            Time::Realtime(time) => (true, time),
+        };
+        if self.last.is_none() {
+            self.realtime = realtime;
+            self.step_ns = line.step_ns;
+        }
+        let time_ns = (self.realtime == realtime).then_some(time_ns);
+        if time_ns.is_none() {
+            self.mixed = (self.mixed.0 + 1, self.mixed.1.or(Some(number)));
+        }
+        let stamp = Stamp { line: number, time_ns, ..Stamp::default() };
+        let kernel = line.name == "kernel" && line.pid.is_none();
+        self.last = Some((kernel, stamp));
+        if kernel {
+            self.kernel.push(stamp, line.message.as_bytes());
+            return;
+        }
+        self.log.push(stamp, line.body.as_bytes());
+        let Some(time_ns) = time_ns else { return };
+        if (line.name == "systemd" || line.name == "init.scope") && line.pid == Some("1") {
+            if let Some(stages) = line.message.strip_prefix("Startup finished in ") {
+                self.startup = Some((stages.to_owned(), number));
+            } else {
+                unit(line.message, time_ns, &mut self.units);
+            }
+        } else if line.name.contains("udev") {
+            self.queue.line(Some(time_ns), line.pid, line.message, number);
+        }
+    }
+
+    /// A further line of a message.
+    fn go_on(&mut self, text: &str, number: u64) {
+        let Some((kernel, stamp)) = self.last else { return };
+        let stamp = Stamp { line: number, ..stamp };
+        let log = if kernel { &mut self.kernel } else { &mut self.log };
+        log.push(stamp, text.as_bytes());
+    }
+
+    fn finish(self, format: &'static str, number: u32) -> Vec<Evidence> {
+        let clock = |own: Clock| if self.realtime { Clock::Realtime } else { own };
+        let of = |part: &str, clock, log: Log| Evidence {
+            part: part.to_owned(),
+            boot: number,
+            first_line: self.first_line,
+            step_ns: self.step_ns,
+            understood: log.len() as u64,
+            log,
+            ..Evidence::of(format, clock)
+        };
+        let mut system = of("", clock(Clock::Monotonic), self.log);
+        if let Some((stages, line)) = self.startup {
+            let before = (system.spans.len(), system.marks.len());
+            startup(&stages, line, &mut system);
+            if self.realtime {
+                // Where the stages lie on the wall clock is not said; how long they took is.
+                system.marks.truncate(before.1);
+                for span in system.spans.iter_mut().skip(before.0) {
+                    (span.start_ns, span.end_ns) = (None, None);
+                }
+            }
+        }
+        self.units.finish(&mut system);
+        self.queue.finish(&mut system);
+        if self.mixed.0 > 0 {
+            let detail = format!("{} lines have times of another clock than the first", self.mixed.0);
+            system.problem(ProblemKind::Untimed, self.mixed.1, detail);
+        }
+        let mut all = vec![system];
+        if !self.kernel.is_empty() {
+            let mut kernel = of("kernel", clock(Clock::Printk), self.kernel);
+            interpret(&mut kernel);
+            all.push(kernel);
+        }
+        all
+    }
+}
+
+/// Reads the kernel's messages in the evidence's log.
+pub(super) fn interpret(_kernel: &mut Evidence) {}
+
+/// What the manager says of a unit. Since 250 its name stands before its description; before that only the description does,
+/// and is taken for the name.
+pub(super) fn unit(message: &str, time_ns: i64, units: &mut UnitJobs) {
+    const WORDS: [(&str, Step); 21] = [
+        ("Starting ", Step::Starting),
+        ("Mounting ", Step::Starting),
+        ("Activating swap ", Step::Starting),
+        ("Started ", Step::Ended("done")),
+        ("Finished ", Step::Ended("done")),
+        ("Mounted ", Step::Ended("done")),
+        ("Activated swap ", Step::Ended("done")),
+        ("Reached target ", Step::Ended("done")),
+        ("Listening on ", Step::Ended("done")),
+        ("Found device ", Step::Ended("done")),
+        ("Created slice ", Step::Ended("done")),
+        ("Set up automount ", Step::Ended("done")),
+        ("Failed to start ", Step::Ended("failed")),
+        ("Failed to mount ", Step::Ended("failed")),
+        ("Failed to listen on ", Step::Ended("failed")),
+        ("Failed to activate swap ", Step::Ended("failed")),
+        ("Timed out waiting for device ", Step::Ended("timeout")),
+        ("Dependency failed for ", Step::Ended("dependency")),
+        ("Stopping ", Step::Stopping),
+        ("Unmounting ", Step::Stopping),
+        ("Stopped ", Step::Stopping),
+    ];
+    let found = WORDS.iter().find_map(|(word, step)| Some((message.strip_prefix(word)?, step)));
+    let Some((rest, step)) = found else { return };
+    let rest = rest.strip_suffix("...").or_else(|| rest.strip_suffix('.')).unwrap_or(rest);
+    let first = rest.split(' ').next().unwrap_or_default();
+    let name = if is_unit(first) { first } else { rest };
+    if name.is_empty() {
+        return;
+    }
+    match step {
+        Step::Starting => units.starting(name, time_ns),
+        Step::Ended(result) => units.ended(name, time_ns, result),
+        Step::Stopping => units.stopping(name, time_ns),
+    }
+}
+
+enum Step {
+    Starting,
+    Ended(&'static str),
+    Stopping,
+}

@@ -1,0 +1,76 @@
+//! Units by what the manager logs of them: starting, started, failed, stopped.
+
+use crate::evidence::{Evidence, Grade, Span, SpanKind};
+use std::collections::HashMap;
+
+/// Joins the messages about each unit.
+#[derive(Debug, Default)]
+pub struct UnitJobs {
+    starting: HashMap<String, i64>,
+    up: HashMap<String, i64>,
+    failed: Vec<String>,
+    spans: Vec<Span>,
+}
+
+fn span(kind: SpanKind, unit: &str) -> Span {
+    Span { track: "systemd".into(), ..Span::new(kind, unit) }
+}
+
+impl UnitJobs {
+    /// Its start began.
+    pub fn starting(&mut self, unit: &str, time_ns: i64) {
+        self.starting.insert(unit.to_owned(), time_ns);
+    }
+
+    /// Its start ended, well or not; `result` is empty or `done` where it is up.
+    pub fn ended(&mut self, unit: &str, time_ns: i64, result: &str) {
+        let well = result.is_empty() || result == "done";
+        let mut one = match self.starting.remove(unit) {
+            Some(start) if start <= time_ns => span(SpanKind::Unit, unit).between(start, time_ns),
+            _ => {
+                let span = Span { end_ns: Some(time_ns), ..span(SpanKind::Unit, unit) };
+                span.graded(Grade::Unknown, "only its end was logged")
+            }
+        };
+        if well {
+            self.up.insert(unit.to_owned(), time_ns);
+        } else {
+            one = one.with("result", result);
+            if result == "failed" {
+                self.failed.push(unit.to_owned());
+            }
+        }
+        self.spans.push(one);
+    }
+
+    /// It goes down.
+    pub fn stopping(&mut self, unit: &str, time_ns: i64) {
+        if let Some(start) = self.up.remove(unit).filter(|start| *start <= time_ns) {
+            self.spans.push(span(SpanKind::UnitActive, unit).between(start, time_ns));
+        }
+    }
+
+    /// Adds the spans, those that never ended too, and the failed units as a fact.
+    pub fn finish(mut self, evidence: &mut Evidence) {
+        for (unit, start) in sorted(self.starting) {
+            let span = Span { start_ns: Some(start), ..span(SpanKind::Unit, &unit) };
+            self.spans.push(span.graded(Grade::Unknown, "no message says that it had started"));
+        }
+        for (unit, start) in sorted(self.up) {
+            let span = Span { start_ns: Some(start), ..span(SpanKind::UnitActive, &unit) };
+            self.spans.push(span.graded(Grade::Unknown, "still up"));
+        }
+        evidence.spans.append(&mut self.spans);
+        if !self.failed.is_empty() {
+            self.failed.sort();
+            self.failed.dedup();
+            evidence.facts.push(("systemd.failed".into(), self.failed.join(" ")));
+        }
+    }
+}
+
+fn sorted(units: HashMap<String, i64>) -> Vec<(String, i64)> {
+    let mut units: Vec<(String, i64)> = units.into_iter().collect();
+    units.sort_by(|one, other| (one.1, &one.0).cmp(&(other.1, &other.0)));
+    units
+}
