@@ -1,6 +1,13 @@
-//! Firmware and boot loaders: bootstage, FPDT, EFI variables, coreboot.
+//! What ran before the kernel tells of itself: U-Boot, ACPI firmware, EFI boot loaders, coreboot.
+
+mod bootstage;
+mod cbmem;
+mod efi_loader;
+mod fpdt;
+mod plausible;
 
 use crate::format::Format;
 
 /// The readers of this family.
-pub static FORMATS: &[&dyn Format] = &[];
+pub static FORMATS: &[&dyn Format] =
+    &[&bootstage::Bootstage, &fpdt::Fpdt, &efi_loader::EfiLoaderTimes, &cbmem::Cbmem];

@@ -1,0 +1,100 @@
+//! The times of the ACPI table FPDT, as the files below `/sys/firmware/acpi/fpdt/boot` hold them.
+
+use super::plausible::{check, LONGEST_NS};
+use crate::evidence::{Clock, Evidence, Mark, Name, ProblemKind, Span, SpanKind};
+use crate::format::{Format, Head, Input, Likelihood};
+use crate::lines::Lines;
+use crate::FormatError;
+
+/// Reads one such file by its name, or several as `grep -r . /sys/firmware/acpi/fpdt/boot` prints them.
+pub struct Fpdt;
+
+/// The files in the order in which their instants come, and the marks they stand for.
+const FILES: [(&str, &str); 5] = [
+    ("firmware_start_ns", "firmware_start"),
+    ("bootloader_load_ns", "loader_load"),
+    ("bootloader_launch_ns", "loader_start"),
+    ("exitbootservice_start_ns", "exit_boot_services_start"),
+    ("exitbootservice_end_ns", "exit_boot_services_end"),
+];
+
+impl Format for Fpdt {
+    fn name(&self) -> &'static str {
+        "fpdt"
+    }
+
+    fn title(&self) -> &'static str {
+        "the firmware's times (ACPI FPDT)"
+    }
+
+    fn likelihood(&self, head: &Head<'_>) -> Likelihood {
+        let text = String::from_utf8_lossy(head.bytes.get(..1024).unwrap_or(head.bytes));
+        let file = head.file_name();
+        if FILES.iter().any(|(name, _)| *name == file) {
+            let number = text.trim();
+            let digits = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+            return if digits { Likelihood::Certain } else { Likelihood::No };
+        }
+        match text.lines().filter(|line| row(line).is_some()).count() {
+            0 => Likelihood::No,
+            1 => Likelihood::Likely,
+            _ => Likelihood::Certain,
+        }
+    }
+
+    fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
+        let mut evidence = Evidence { first_line: 1, step_ns: 1, ..Evidence::of(self.name(), Clock::Firmware) };
+        let file = input.name.rsplit('/').next().unwrap_or_default();
+        let own = FILES.iter().position(|(name, _)| *name == file);
+        let mut times: [Option<i64>; FILES.len()] = [None; FILES.len()];
+        let mut lines = Lines::new(input.bytes);
+        while let Some(line) = lines.next_line()? {
+            let text = String::from_utf8_lossy(line.bytes);
+            let found = row(&text).or_else(|| Some((own?, text.trim())));
+            let Some((place, value)) = found.filter(|(_, value)| !value.is_empty()) else { continue };
+            let (name, mark) = FILES.get(place).copied().unwrap_or_default();
+            let Ok(time_ns) = value.parse::<i64>() else {
+                evidence.problem(ProblemKind::Torn, Some(line.number), format!("{name} is no number"));
+                continue;
+            };
+            evidence.understood += 1;
+            if time_ns == 0 {
+                evidence.problem(ProblemKind::Implausible, Some(line.number), format!("{name} is 0: the firmware did not fill it in"));
+                continue;
+            }
+            evidence.marks.push(Mark { name: Name::Borrowed(mark), time_ns, detail: name.to_owned() });
+            if let Some(slot) = times.get_mut(place) {
+                *slot = Some(time_ns);
+            }
+        }
+        if evidence.understood == 0 {
+            return Err(FormatError::NotThis { format: self.title(), what: "it has none of the five times".to_owned() });
+        }
+        let instants: Vec<(&str, i64)> =
+            FILES.iter().zip(times).filter_map(|((name, _), time)| Some((*name, time?))).collect();
+        check(&instants, &mut evidence);
+        let [start, load, launch, exit, exited] = times;
+        for (name, start, end) in [
+            ("firmware", start, load.or(launch)),
+            ("loader", launch.or(load), exit),
+            ("exit boot services", exit, exited),
+        ] {
+            if let (Some(start), Some(end)) = (start, end) {
+                if end >= start && end <= LONGEST_NS {
+                    evidence.spans.push(Span::new(SpanKind::Firmware, name).between(start, end));
+                }
+            }
+        }
+        // A file of sysfs may have no line end.
+        evidence.problems.extend(lines.problems().into_iter().filter(|problem| problem.kind != ProblemKind::Cut));
+        Ok(vec![evidence])
+    }
+}
+
+/// `.../firmware_start_ns:1234`, also with `=` or a blank in place of the colon.
+fn row(line: &str) -> Option<(usize, &str)> {
+    let (path, value) = line.trim().rsplit_once([':', '=', ' ', '\t'])?;
+    let name = path.trim_end_matches([':', '=', ' ', '\t']).rsplit('/').next()?;
+    let place = FILES.iter().position(|(file, _)| *file == name)?;
+    value.bytes().all(|byte| byte.is_ascii_digit()).then_some((place, value))
+}
