@@ -1,5 +1,6 @@
 //! Units by what the manager logs of them: starting, started, failed, stopped.
 
+use super::timespan::by_step;
 use crate::evidence::{Evidence, Grade, Span, SpanKind};
 use std::collections::HashMap;
 
@@ -60,7 +61,8 @@ impl UnitJobs {
             let span = Span { start_ns: Some(start), ..span(SpanKind::UnitActive, &unit) };
             self.spans.push(span.graded(Grade::Unknown, "still up"));
         }
-        evidence.spans.append(&mut self.spans);
+        let step_ns = evidence.step_ns;
+        evidence.spans.extend(self.spans.into_iter().map(|span| by_step(span, step_ns)));
         if !self.failed.is_empty() {
             self.failed.sort();
             self.failed.dedup();

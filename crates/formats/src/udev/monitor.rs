@@ -83,6 +83,20 @@ struct Seen {
 }
 
 impl Seen {
+    /// Takes over what only the kernel's event says.
+    fn lend(&mut self, kernel: &Self) {
+        for (own, other) in [
+            (&mut self.uuid, &kernel.uuid),
+            (&mut self.subsystem, &kernel.subsystem),
+            (&mut self.driver, &kernel.driver),
+            (&mut self.name, &kernel.name),
+        ] {
+            if own.is_empty() {
+                own.clone_from(other);
+            }
+        }
+    }
+
     fn property(&mut self, key: &str, value: &str) {
         match key {
             "SEQNUM" => self.number = value.parse().ok(),
@@ -159,6 +173,8 @@ impl Join {
         };
         match kernel {
             Some(kernel) if kernel.time_ns <= seen.time_ns => {
+                let mut seen = seen;
+                seen.lend(&kernel);
                 let span = span(&seen).between(kernel.time_ns, seen.time_ns);
                 self.guessed += u64::from(seen.number.is_none());
                 self.spans.push(if seen.number.is_none() {

@@ -1,6 +1,7 @@
 //! The queue of udevd by its debug log: when each event was queued, held back, ready, worked on and done.
 
 use crate::evidence::{Counter, Evidence, Grade, Link, ProblemKind, Span, SpanKind};
+use crate::systemd::timespan::by_step;
 use std::collections::HashMap;
 
 /// Follows every event by its SEQNUM.
@@ -224,6 +225,7 @@ impl Queue {
         }
         let done: HashMap<u64, i64> =
             self.by_number.iter().filter_map(|(number, at)| Some((*number, self.events.get(*at)?.processed?))).collect();
+        let first = evidence.spans.len();
         let (mut unfinished, mut backward) = ((0_u64, None), 0_u64);
         let mut steps: Vec<(i64, i64, i64)> = Vec::new();
         for event in &self.events {
@@ -240,6 +242,10 @@ impl Queue {
                 steps.push((begun, 0, 1));
                 steps.push((processed.max(begun), 0, -1));
             }
+        }
+        let step_ns = evidence.step_ns;
+        for span in evidence.spans.iter_mut().skip(first) {
+            *span = by_step(std::mem::replace(span, Span::new(SpanKind::Uevent, "")), step_ns);
         }
         counters(steps, evidence);
         evidence.facts.push(("udev.events".into(), self.events.len().to_string()));
