@@ -11,6 +11,7 @@ pub mod format;
 pub mod function_log;
 pub mod kernel_log;
 pub mod lines;
+pub mod names;
 pub mod registry;
 pub mod sampling;
 pub mod sniff;

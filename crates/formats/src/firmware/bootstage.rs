@@ -5,6 +5,7 @@ use crate::decimal::grouped;
 use crate::evidence::{Clock, Evidence, Grade, Mark, Name, Problem, ProblemKind, Span, SpanKind};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
+use crate::names::one_line;
 use crate::FormatError;
 
 /// Reads U-Boot's bootstage.
@@ -55,7 +56,8 @@ impl Format for Bootstage {
         evidence.understood = records.len() as u64;
         evidence.first_line = records.first().map_or(1, |record| record.line);
         tell(&records, &mut evidence);
-        if let Some(promised) = report.promised.filter(|promised| *promised > records.len() as u64) {
+        let promised = report.promised.filter(|promised| report.overflow.is_none() && *promised > records.len() as u64);
+        if let Some(promised) = promised {
             let lost = promised - records.len() as u64;
             let detail = format!("the report promises {promised} records and has {}", records.len());
             evidence.problems.push(Problem { kind: ProblemKind::Lost, detail, line: None, lost: Some(lost) });
@@ -85,7 +87,7 @@ fn tell(records: &[Record], evidence: &mut Evidence) {
     for record in records {
         let Some(at) = record.us.checked_mul(1000) else { continue };
         if record.accumulated {
-            let mut span = Span::new(SpanKind::Firmware, record.name.clone());
+            let mut span = Span::new(SpanKind::Firmware, one_line(&record.name, "<unknown>"));
             span.duration_ns = Some(at);
             evidence.spans.push(span.with("accumulated", "yes"));
             continue;
@@ -96,7 +98,7 @@ fn tell(records: &[Record], evidence: &mut Evidence) {
         }
         let start = before.unwrap_or(0).min(at);
         let differs = record.elapsed_us.is_some_and(|elapsed| elapsed.saturating_mul(1000) != at - start);
-        let mut span = Span::new(SpanKind::Firmware, record.name.clone()).between(start, at);
+        let mut span = Span::new(SpanKind::Firmware, one_line(&record.name, "<unknown>")).between(start, at);
         if differs && before.is_some() {
             contradicted = contradicted.or(Some(record.line));
             span = span.graded(Grade::Doubtful, "the columns Mark and Elapsed do not agree");

@@ -5,6 +5,7 @@ use crate::decimal::grouped;
 use crate::evidence::{Clock, Evidence, Grade, Mark, Name, Problem, ProblemKind, Span, SpanKind};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
+use crate::names::one_line;
 use crate::FormatError;
 
 /// Reads coreboot's timestamps.
@@ -63,7 +64,9 @@ impl Format for Cbmem {
                 evidence.marks.push(Mark { name: Name::Borrowed("firmware_start"), time_ns: at, detail });
                 continue;
             };
-            let mut span = Span::new(SpanKind::Firmware, row.name).between(start.min(at), at).with("id", row.id.to_string());
+            let mut span = Span::new(SpanKind::Firmware, one_line(row.name, "<unknown>"))
+                .between(start.min(at), at)
+                .with("id", row.id.to_string());
             if (at - start - step).abs() > 1_000 {
                 contradicted = contradicted.or(Some(line.number));
                 span = span.graded(Grade::Doubtful, "the step and the times do not agree");
@@ -77,7 +80,8 @@ impl Format for Cbmem {
             evidence.problem(ProblemKind::Contradiction, Some(line), "steps and times do not agree");
         }
         let first = instants.first().map_or(0, |(_, at)| *at);
-        let instants: Vec<(&str, i64)> = instants.iter().map(|(name, at)| (name.as_str(), at.saturating_sub(first))).collect();
+        let instants: Vec<(&str, i64)> =
+            instants.iter().map(|(name, at)| (name.as_str(), at.saturating_sub(first))).collect();
         check(&instants, &mut evidence);
         let seen = evidence.spans.len() as u64;
         if let Some(lost) = entries.and_then(|entries: u64| entries.checked_sub(seen)).filter(|lost| *lost > 0) {

@@ -62,7 +62,10 @@ impl Format for EfiLoaderTimes {
             }
         }
         if evidence.understood == 0 {
-            return Err(FormatError::NotThis { format: self.title(), what: "it holds no number of microseconds".to_owned() });
+            return Err(FormatError::NotThis {
+                format: self.title(),
+                what: "it holds no number of microseconds".to_owned(),
+            });
         }
         let instants: Vec<(&str, i64)> = times.into_iter().flatten().collect();
         check(&instants, &mut evidence);
@@ -77,7 +80,9 @@ impl Format for EfiLoaderTimes {
 
 /// The variable a file holds: `LoaderTimeInitUSec-4a67b082-0a4c-41cf-b6c7-440b29bb8c4f`.
 fn own(file: &str) -> Option<usize> {
-    VARIABLES.iter().position(|(name, _)| file.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '.'])))
+    VARIABLES.iter().position(|(name, _)| {
+        file.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '.']))
+    })
 }
 
 /// Digits as text, or in UTF-16 (the lower byte first) after four bytes of attributes, up to a NUL.
@@ -89,9 +94,12 @@ fn number(bytes: &[u8]) -> Option<i64> {
         let text = text.trim();
         text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
     };
-    let wide = |bytes: &[u8]| {
-        digits(&mut bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair.first().copied().unwrap_or(0), pair.get(1).copied().unwrap_or(0)])))
-    };
+    let wide =
+        |bytes: &[u8]| {
+            digits(&mut bytes.chunks_exact(2).map(|pair| {
+                u16::from_le_bytes([pair.first().copied().unwrap_or(0), pair.get(1).copied().unwrap_or(0)])
+            }))
+        };
     digits(&mut bytes.iter().map(|byte| u16::from(*byte)))
         .filter(|_| !bytes.iter().take(8).any(|byte| *byte == 0))
         .or_else(|| wide(bytes.get(4..)?))

@@ -59,7 +59,11 @@ impl Format for Fpdt {
             };
             evidence.understood += 1;
             if time_ns == 0 {
-                evidence.problem(ProblemKind::Implausible, Some(line.number), format!("{name} is 0: the firmware did not fill it in"));
+                evidence.problem(
+                    ProblemKind::Implausible,
+                    Some(line.number),
+                    format!("{name} is 0: the firmware did not fill it in"),
+                );
                 continue;
             }
             evidence.marks.push(Mark { name: Name::Borrowed(mark), time_ns, detail: name.to_owned() });
@@ -68,7 +72,10 @@ impl Format for Fpdt {
             }
         }
         if evidence.understood == 0 {
-            return Err(FormatError::NotThis { format: self.title(), what: "it has none of the five times".to_owned() });
+            return Err(FormatError::NotThis {
+                format: self.title(),
+                what: "it has none of the five times".to_owned(),
+            });
         }
         let instants: Vec<(&str, i64)> =
             FILES.iter().zip(times).filter_map(|((name, _), time)| Some((*name, time?))).collect();

@@ -9,5 +9,4 @@ mod plausible;
 use crate::format::Format;
 
 /// The readers of this family.
-pub static FORMATS: &[&dyn Format] =
-    &[&bootstage::Bootstage, &fpdt::Fpdt, &efi_loader::EfiLoaderTimes, &cbmem::Cbmem];
+pub static FORMATS: &[&dyn Format] = &[&bootstage::Bootstage, &fpdt::Fpdt, &efi_loader::EfiLoaderTimes, &cbmem::Cbmem];

@@ -3,6 +3,7 @@
 use crate::evidence::{Clock, Evidence, Grade, ProblemKind, Span, SpanKind};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
+use crate::names::one_line;
 use crate::FormatError;
 use std::io::Read;
 
@@ -145,7 +146,8 @@ fn commands(bytes: &[u8]) -> impl Iterator<Item = (u32, String)> + '_ {
             .filter(|argument| !argument.is_empty())
             .map(String::from_utf8_lossy)
             .collect();
-        let command = if arguments.is_empty() { String::from_utf8_lossy(program).into_owned() } else { arguments.join(" ") };
+        let command =
+            if arguments.is_empty() { String::from_utf8_lossy(program).into_owned() } else { arguments.join(" ") };
         return Some((pid, command));
     })
 }
@@ -243,7 +245,7 @@ impl Record {
         }
         let name = bytes.get(48..64)?.split(|byte| *byte == 0).next().unwrap_or_default();
         Some(Self {
-            name: String::from_utf8_lossy(name).into_owned(),
+            name: one_line(&String::from_utf8_lossy(name), "<unknown>"),
             pid: word(16)?,
             parent: word(20)?,
             exit_code: word(4)?,

@@ -4,6 +4,7 @@ use crate::decimal::scaled;
 use crate::evidence::{Clock, Evidence, Grade, Mark, Name, Problem, ProblemKind, Span, SpanKind};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
+use crate::names::one_line;
 use crate::FormatError;
 use std::collections::HashMap;
 
@@ -156,7 +157,8 @@ impl Chart {
         processes.understood = self.processes.len() as u64;
         let filtered = self.processes.iter().filter(|process| process.bar.is_none()).count();
         for process in self.processes {
-            let mut span = Span::new(SpanKind::Process, process.name).with("pid", process.pid.to_string());
+            let mut span =
+                Span::new(SpanKind::Process, one_line(&process.name, "<unknown>")).with("pid", process.pid.to_string());
             span = span.with("parent_pid", process.parent.to_string()).with("cpu_ns", process.run_ns.to_string());
             if let Some(most) = self.memory.get(&process.pid) {
                 span = span.with("pss_most_kb", most.to_string());
@@ -176,7 +178,8 @@ impl Chart {
             processes.marks.push(Mark { name: Name::Borrowed("idle"), time_ns, detail });
         }
         if let Some((dropped, line)) = self.dropped {
-            let detail = format!("{dropped} samples came too late and were dropped: the picture is shorter than the boot");
+            let detail =
+                format!("{dropped} samples came too late and were dropped: the picture is shorter than the boot");
             processes.problems.push(Problem { kind: ProblemKind::Lost, detail, line: Some(line), lost: Some(dropped) });
         }
         if filtered > 0 {
@@ -184,7 +187,11 @@ impl Chart {
             processes.problem(ProblemKind::Censored, None, detail);
         }
         if self.scale.is_none() {
-            processes.problem(ProblemKind::Contradiction, None, "the scale is missing: 100 pixels for a second are taken");
+            processes.problem(
+                ProblemKind::Contradiction,
+                None,
+                "the scale is missing: 100 pixels for a second are taken",
+            );
         }
         if !self.ended {
             processes.problem(ProblemKind::Cut, None, "the picture has no end");
@@ -212,8 +219,9 @@ fn initcall(text: &str) -> Option<Span> {
     let value = |key: &str| Some(rest.split_once(&format!("{key}=\""))?.1.split('"').next()?.to_owned());
     let end_ns = scaled(&value("time")?, 9)?;
     let duration = value("elapsed")?.parse::<i64>().ok().filter(|us| *us >= 0)?.checked_mul(1000)?;
-    let mut span = Span::new(SpanKind::Initcall, name).with("returned", value("result")?);
-    (span.start_ns, span.end_ns, span.duration_ns) = (Some(end_ns.saturating_sub(duration)), Some(end_ns), Some(duration));
+    let mut span = Span::new(SpanKind::Initcall, one_line(name, "<unknown>")).with("returned", value("result")?);
+    (span.start_ns, span.end_ns, span.duration_ns) =
+        (Some(end_ns.saturating_sub(duration)), Some(end_ns), Some(duration));
     Some(span)
 }
 

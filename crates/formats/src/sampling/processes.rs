@@ -2,6 +2,7 @@
 
 use super::blocks::TICK_NS;
 use crate::evidence::{Evidence, Grade, Span, SpanKind};
+use crate::names::one_line;
 use std::collections::HashMap;
 
 /// Follows processes through the samples.
@@ -144,7 +145,8 @@ impl Processes {
     /// Adds the spans.
     pub fn finish(self, evidence: &mut Evidence) {
         for process in self.all {
-            let span = Span::new(SpanKind::Process, process.name).with("pid", process.pid.to_string());
+            let span =
+                Span::new(SpanKind::Process, one_line(&process.name, "<unknown>")).with("pid", process.pid.to_string());
             let mut span = span.with("parent_pid", process.parent.to_string());
             span.track = format!("process {}", process.pid).into();
             let used: &[(&'static str, i64)] = if self.tasks {

@@ -56,7 +56,10 @@ impl Format for SystemdBlame {
         }
         evidence.problems.extend(lines.problems());
         if evidence.understood == 0 {
-            return Err(FormatError::NotThis { format: self.title(), what: "no line is a length and a unit".to_owned() });
+            return Err(FormatError::NotThis {
+                format: self.title(),
+                what: "no line is a length and a unit".to_owned(),
+            });
         }
         Ok(vec![evidence])
     }

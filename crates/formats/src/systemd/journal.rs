@@ -77,6 +77,22 @@ impl Entry {
         std::str::from_utf8(self.get(field)?).ok()
     }
 
+    /// `NAME[PID]: MESSAGE`.
+    fn named(&self, message: &[u8]) -> Vec<u8> {
+        let mut text = Vec::with_capacity(message.len() + 32);
+        if let Some(name) = self.get(Field::Identifier).or_else(|| self.get(Field::Comm)) {
+            text.extend_from_slice(name);
+            if let Some(pid) = self.get(Field::SyslogPid).or_else(|| self.get(Field::Pid)) {
+                text.push(b'[');
+                text.extend_from_slice(pid);
+                text.push(b']');
+            }
+            text.extend_from_slice(b": ");
+        }
+        text.extend_from_slice(message);
+        text
+    }
+
     fn ns(&self, field: Field) -> Option<i64> {
         crate::decimal::microseconds(self.text(field)?)
     }
@@ -166,26 +182,19 @@ impl Boot {
             if time_ns.is_none() {
                 count(&mut self.untimed, line);
             }
-            if self.kernel.push(Stamp { line, time_ns, level, ..Stamp::default() }, message) {
+            // What user space wrote into the kernel's buffer keeps its name.
+            let text = match entry.get(Field::Identifier) {
+                None | Some(b"kernel") => message.to_vec(),
+                Some(_) => entry.named(message),
+            };
+            if self.kernel.push(Stamp { line, time_ns, level, ..Stamp::default() }, &text) {
                 count(&mut self.replaced, line);
             }
+            self.udev(entry, time_ns, line);
         } else {
             let time_ns = self.sent(entry, line);
-            let mut text = Vec::with_capacity(message.len() + 32);
-            if let Some(name) = entry.get(Field::Identifier).or_else(|| entry.get(Field::Comm)) {
-                text.extend_from_slice(name);
-                if let Some(pid) = entry.get(Field::SyslogPid).or_else(|| entry.get(Field::Pid)) {
-                    text.push(b'[');
-                    text.extend_from_slice(pid);
-                    text.push(b']');
-                }
-                text.extend_from_slice(b": ");
-            }
-            text.extend_from_slice(message);
-            if memchr::memmem::find(entry.get(Field::Identifier).unwrap_or_default(), b"udev").is_some() {
-                let pid = entry.text(Field::SyslogPid).or_else(|| entry.text(Field::Pid));
-                self.queue.line(time_ns, pid, &String::from_utf8_lossy(message), line);
-            }
+            let text = entry.named(message);
+            self.udev(entry, time_ns, line);
             if self.log.push(Stamp { line, time_ns, level, ..Stamp::default() }, &text) {
                 count(&mut self.replaced, line);
             }
@@ -206,6 +215,14 @@ impl Boot {
                 }
             }
             None => {}
+        }
+    }
+
+    fn udev(&mut self, entry: &Entry, time_ns: Option<i64>, line: u64) {
+        if memchr::memmem::find(entry.get(Field::Identifier).unwrap_or_default(), b"udev").is_some() {
+            let pid = entry.text(Field::SyslogPid).or_else(|| entry.text(Field::Pid));
+            let message = String::from_utf8_lossy(entry.get(Field::Message).unwrap_or_default());
+            self.queue.line(time_ns, pid, &message, line);
         }
     }
 
@@ -318,6 +335,14 @@ impl Boot {
             interpret(&mut kernel);
             kernel
         });
-        std::iter::once(system).chain(kernel).collect()
+        // With the kernel's lines alone there is nothing else to tell but the boot.
+        match kernel {
+            Some(mut kernel) if system.log.is_empty() => {
+                kernel.facts.append(&mut system.facts);
+                kernel.problems.append(&mut system.problems);
+                vec![kernel]
+            }
+            kernel => std::iter::once(system).chain(kernel).collect(),
+        }
     }
 }

@@ -6,6 +6,7 @@ use super::unit_jobs::UnitJobs;
 use super::unit_times::is_unit;
 use crate::evidence::{Clock, Evidence, Log, ProblemKind, Stamp};
 use crate::format::{Format, Head, Input, Likelihood};
+use crate::kernel_log::messages::Interpreter;
 use crate::lines::Lines;
 use crate::udev::queue::Queue;
 use crate::FormatError;
@@ -24,15 +25,16 @@ impl Format for JournalShort {
 
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
         let text = String::from_utf8_lossy(head.bytes);
-        let (mut all, mut good, mut hosts, mut manager, mut stamped) = (0, 0, Vec::new(), 0, 0);
-        for line in text.lines().filter(|line| !line.starts_with([' ', '-']) && !line.is_empty()).take(60) {
+        let (mut all, mut good, mut hosts, mut manager, mut kernel, mut stamped) = (0, 0, Vec::new(), 0, 0, 0);
+        for line in text.lines().filter(|line| !line.starts_with([' ', '-']) && !line.is_empty()) {
             all += 1;
             let Some(line) = parse(line) else { continue };
             good += 1;
             if !hosts.contains(&line.host) {
                 hosts.push(line.host);
             }
-            manager += usize::from(line.name == "systemd" || line.name == "kernel" && line.pid.is_none());
+            manager += usize::from(line.name == "systemd" && line.pid == Some("1"));
+            kernel += usize::from(line.name == "kernel" && line.pid.is_none());
             // A copy of the kernel's log by syslog has the kernel's stamp in the message, and its own reader.
             stamped += usize::from(line.name == "kernel" && line.message.trim_start().starts_with('['));
         }
@@ -40,7 +42,9 @@ impl Format for JournalShort {
             return Likelihood::No;
         }
         match (good, manager) {
-            (3.., 1..) => Likelihood::Certain,
+            // The kernel's lines alone are a kernel's log.
+            _ if kernel == good => Likelihood::No,
+            (3.., _) if manager + kernel > 0 => Likelihood::Certain,
             (_, 1..) => Likelihood::Likely,
             _ => Likelihood::Possible,
         }
@@ -169,7 +173,8 @@ impl Boot {
             let detail = format!("{} lines have times of another clock than the first", self.mixed.0);
             system.problem(ProblemKind::Untimed, self.mixed.1, detail);
         }
-        let mut all = vec![system];
+        let alone = system.log.is_empty() && !self.kernel.is_empty();
+        let mut all = if alone { Vec::new() } else { vec![system] };
         if !self.kernel.is_empty() {
             let mut kernel = of("kernel", clock(Clock::Printk), self.kernel);
             interpret(&mut kernel);
@@ -180,7 +185,15 @@ impl Boot {
 }
 
 /// Reads the kernel's messages in the evidence's log.
-pub(super) fn interpret(_kernel: &mut Evidence) {}
+pub(super) fn interpret(kernel: &mut Evidence) {
+    let log = std::mem::take(&mut kernel.log);
+    let mut interpreter = Interpreter::new();
+    for (stamp, text) in log.iter() {
+        interpreter.line(&stamp, text.as_bytes(), kernel);
+    }
+    interpreter.finish(kernel);
+    kernel.log = log;
+}
 
 /// What the manager says of a unit. Since 250 its name stands before its description; before that only the description does,
 /// and is taken for the name.

@@ -119,7 +119,9 @@ fn picture(input: Input<'_>) -> Result<Picture, FormatError> {
         let event = match reader.read_event_into(&mut buffer) {
             Ok(Event::Eof) => break,
             Ok(event) => event,
-            Err(quick_xml::Error::Io(error)) => return Err(FormatError::Read(std::io::Error::other(error.to_string()))),
+            Err(quick_xml::Error::Io(error)) => {
+                return Err(FormatError::Read(std::io::Error::other(error.to_string())))
+            }
             Err(_) => break,
         };
         match event {

@@ -136,7 +136,8 @@ impl Manager {
     fn age(&self, name: &str, evidence: &mut Evidence) -> Option<i64> {
         let age = self.get(name)?;
         if age > LONGEST_AGE_NS {
-            let detail = format!("{name} says {} s before the kernel: its counter is not of this boot", age / 1_000_000_000);
+            let detail =
+                format!("{name} says {} s before the kernel: its counter is not of this boot", age / 1_000_000_000);
             evidence.problem(ProblemKind::Implausible, None, detail);
             return None;
         }

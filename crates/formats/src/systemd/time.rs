@@ -5,6 +5,7 @@ use super::unit_times::is_unit;
 use crate::evidence::{Clock, Evidence, Grade, Mark, Name, ProblemKind, Span, SpanKind};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
+use crate::names::one_line;
 use crate::FormatError;
 
 /// Reads what `systemd-analyze time` prints.
@@ -51,7 +52,10 @@ impl Format for SystemdTime {
         }
         evidence.problems.extend(lines.problems());
         if evidence.understood == 0 {
-            return Err(FormatError::NotThis { format: self.title(), what: "no line `Startup finished in`".to_owned() });
+            return Err(FormatError::NotThis {
+                format: self.title(),
+                what: "no line `Startup finished in`".to_owned(),
+            });
         }
         Ok(vec![evidence])
     }
@@ -85,16 +89,18 @@ pub(super) fn startup(text: &str, line: u64, evidence: &mut Evidence) -> Option<
     let sum = stages.iter().fold(0_i64, |sum, (_, length)| sum.saturating_add(*length));
     let slack = STEP_NS.saturating_mul(stages.len() as i64 + 1);
     if let Some(total) = total.filter(|total| total.saturating_sub(sum).saturating_abs() > slack) {
-        let detail = format!("the stages make {} ms together, the total says {} ms", sum / 1_000_000, total / 1_000_000);
+        let detail =
+            format!("the stages make {} ms together, the total says {} ms", sum / 1_000_000, total / 1_000_000);
         evidence.problem(ProblemKind::Contradiction, Some(line), detail);
     }
-    let before = stages.iter().position(|(name, _)| name == "kernel").map(|kernel| {
-        stages.iter().take(kernel).fold(0_i64, |sum, (_, length)| sum.saturating_add(*length))
-    });
+    let before = stages
+        .iter()
+        .position(|(name, _)| name == "kernel")
+        .map(|kernel| stages.iter().take(kernel).fold(0_i64, |sum, (_, length)| sum.saturating_add(*length)));
     let mut at = before.map(|before| -before);
     let mut userspace = None;
     for (name, length) in stages {
-        let mut span = Span::new(SpanKind::Stage, name.clone());
+        let mut span = Span::new(SpanKind::Stage, one_line(&name, "<unknown>"));
         span.duration_ns = Some(length);
         if let Some(start) = at {
             let mark = match name.as_str() {
@@ -106,7 +112,7 @@ pub(super) fn startup(text: &str, line: u64, evidence: &mut Evidence) -> Option<
                 _ => "",
             };
             if !mark.is_empty() {
-                let detail = "sum of the stages of `systemd-analyze time`".to_owned();
+                let detail = "sum of the stages of `Startup finished`".to_owned();
                 evidence.marks.push(Mark { name: Name::Borrowed(mark), time_ns: start, detail });
             }
             let end = start.saturating_add(length);

@@ -43,7 +43,7 @@ fn one(word: &str) -> Option<i64> {
     let split = word.find(|letter: char| letter.is_ascii_alphabetic())?;
     let (number, unit) = word.split_at_checked(split)?;
     let (_, unit_ns) = UNITS.iter().find(|(name, _)| *name == unit)?;
-    let milliseconds_of_unit = scaled(number, 3)?;
+    let milliseconds_of_unit = scaled(number, 3).filter(|value| *value >= 0)?;
     if *unit_ns % 1000 == 0 {
         milliseconds_of_unit.checked_mul(unit_ns / 1000)
     } else {

@@ -2,6 +2,7 @@
 
 use super::timespan::by_step;
 use crate::evidence::{Evidence, Grade, Span, SpanKind};
+use crate::names::one_line;
 use std::collections::HashMap;
 
 /// Joins the messages about each unit.
@@ -14,7 +15,7 @@ pub struct UnitJobs {
 }
 
 fn span(kind: SpanKind, unit: &str) -> Span {
-    Span { track: "systemd".into(), ..Span::new(kind, unit) }
+    Span { track: "systemd".into(), ..Span::new(kind, one_line(unit, "<unknown>")) }
 }
 
 impl UnitJobs {

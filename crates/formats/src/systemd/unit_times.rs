@@ -5,7 +5,18 @@ use crate::evidence::{Grade, Span, SpanKind};
 
 /// The kinds of unit, as the ends of their names.
 const KINDS: [&str; 12] = [
-    "service", "socket", "target", "device", "mount", "automount", "swap", "timer", "path", "slice", "scope", "snapshot",
+    "service",
+    "socket",
+    "target",
+    "device",
+    "mount",
+    "automount",
+    "swap",
+    "timer",
+    "path",
+    "slice",
+    "scope",
+    "snapshot",
 ];
 
 /// Whether a text can be the name of a unit.
@@ -17,7 +28,7 @@ const KINDS: [&str; 12] = [
 /// ```
 pub fn is_unit(name: &str) -> bool {
     name.rsplit_once('.').is_some_and(|(stem, kind)| !stem.is_empty() && KINDS.contains(&kind))
-        && !name.contains(|letter: char| letter.is_whitespace() || letter == '/')
+        && !name.contains(|letter: char| letter.is_whitespace() || letter.is_control() || letter == '/')
 }
 
 /// A unit's times in nanoseconds; none is unset.

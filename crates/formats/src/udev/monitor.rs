@@ -4,6 +4,7 @@ use crate::decimal::scaled;
 use crate::evidence::{Clock, Evidence, Grade, ProblemKind, Span, SpanKind};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
+use crate::names::one_line;
 use crate::FormatError;
 use std::collections::{HashMap, VecDeque};
 
@@ -214,14 +215,15 @@ impl Join {
             evidence.problem(ProblemKind::Unpaired, None, detail);
         }
         if self.guessed > 0 {
-            let detail = format!("{} events were joined by path and order (use `udevadm monitor -k -u -p`)", self.guessed);
+            let detail =
+                format!("{} events were joined by path and order (use `udevadm monitor -k -u -p`)", self.guessed);
             evidence.problem(ProblemKind::Unpaired, None, detail);
         }
     }
 }
 
 fn span(seen: &Seen) -> Span {
-    let mut span = Span::new(SpanKind::Uevent, seen.path.clone());
+    let mut span = Span::new(SpanKind::Uevent, one_line(&seen.path, "<unknown>"));
     if let Some(number) = seen.number {
         span = span.with("seqnum", number.to_string());
     }

@@ -1,6 +1,7 @@
 //! The queue of udevd by its debug log: when each event was queued, held back, ready, worked on and done.
 
 use crate::evidence::{Counter, Evidence, Grade, Link, ProblemKind, Span, SpanKind};
+use crate::names::one_line;
 use crate::systemd::timespan::by_step;
 use std::collections::HashMap;
 
@@ -223,8 +224,11 @@ impl Queue {
         if self.events.is_empty() {
             return;
         }
-        let done: HashMap<u64, i64> =
-            self.by_number.iter().filter_map(|(number, at)| Some((*number, self.events.get(*at)?.processed?))).collect();
+        let done: HashMap<u64, i64> = self
+            .by_number
+            .iter()
+            .filter_map(|(number, at)| Some((*number, self.events.get(*at)?.processed?)))
+            .collect();
         let first = evidence.spans.len();
         let (mut unfinished, mut backward) = ((0_u64, None), 0_u64);
         let mut steps: Vec<(i64, i64, i64)> = Vec::new();
@@ -312,7 +316,7 @@ impl Event {
             }
             times => times,
         };
-        let name = self.name();
+        let name = one_line(&self.name(), "<unknown>");
         let span = |kind, (start, end): (Option<i64>, Option<i64>)| {
             let span = Span::new(kind, name.clone());
             match (start, end) {
@@ -365,7 +369,8 @@ impl Event {
             };
             let start = self.queued.or(self.blocked_at);
             let by: Vec<String> = self.blockers.iter().map(u64::to_string).collect();
-            let mut blocked = span(SpanKind::UeventBlocked, ordered(start, until)).with("seqnum", self.number.to_string());
+            let mut blocked =
+                span(SpanKind::UeventBlocked, ordered(start, until)).with("seqnum", self.number.to_string());
             blocked = blocked.with("blocked_by", by.join(" "));
             if blocked.duration_ns.is_none() {
                 blocked = blocked.graded(Grade::Unknown, "no time says until when");

@@ -102,7 +102,8 @@ fn take(line: &str) -> Taken<'_> {
         let time = Some((clock, short.step_ns, time));
         return Taken { time, name: short.name, pid: short.pid, message: short.message, body: short.body };
     }
-    let (time, body) = kernel_stamp(line).map_or((None, line), |(time, body)| (Some((Clock::Printk, 1_000, time)), body));
+    let (time, body) =
+        kernel_stamp(line).map_or((None, line), |(time, body)| (Some((Clock::Printk, 1_000, time)), body));
     if let Some((who, message)) = body.split_once(": ").filter(|(who, _)| who.contains("udev") && !who.contains(' ')) {
         let (name, pid) = match who.strip_suffix(']').and_then(|who| who.rsplit_once('[')) {
             Some((name, pid)) => (name, Some(pid)),
