@@ -24,7 +24,7 @@ pub const STEP_NS: i64 = 1_000_000;
 /// ```
 /// use firstlight_formats::systemd::timespan::nanoseconds;
 /// assert_eq!(nanoseconds("1min 2.345s"), Some(62_345_000_000));
-/// assert_eq!(nanoseconds("1y 2month 3w 4d 5h 6min 7s"), Some(38_996_767_000_000_000));
+/// assert_eq!(nanoseconds("1y 2month 3w 4d 5h 6min 7s"), Some(38_995_567_000_000_000));
 /// assert_eq!((nanoseconds("345ms"), nanoseconds("12us"), nanoseconds("0")), (Some(345_000_000), Some(12_000), Some(0)));
 /// assert_eq!((nanoseconds("5"), nanoseconds("infinity"), nanoseconds("")), (None, None, None));
 /// ```
