@@ -135,7 +135,7 @@ impl LongCalls {
                         format!("the stamps lie {} us apart", long.end_ns.saturating_sub(long.start_ns) / 1000),
                     ),
                     Trust::TooLong => {
-                        span.graded(Grade::Doubtful, "the next line of the same task lies before its end")
+                        span.graded(Grade::Doubtful, "its duration is longer than the stamps leave room for")
                     }
                     Trust::One | Trust::Unfinished => span,
                 };

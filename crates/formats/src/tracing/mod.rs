@@ -4,6 +4,8 @@ use crate::format::Format;
 
 mod bootconfig;
 pub(crate) mod call_tree;
+mod dat_sections;
+mod event_format;
 mod event_line;
 mod events;
 mod function_graph;
@@ -11,9 +13,16 @@ mod graph;
 mod graph_line;
 mod hist;
 pub(crate) mod long_calls;
+mod ring_buffer;
 pub(crate) mod symbols;
+mod trace_dat;
 mod trace_events;
 
 /// The readers of this family.
-pub static FORMATS: &[&dyn Format] =
-    &[&function_graph::FunctionGraph, &trace_events::TraceEvents, &hist::Hist, &bootconfig::BootConfig];
+pub static FORMATS: &[&dyn Format] = &[
+    &function_graph::FunctionGraph,
+    &trace_events::TraceEvents,
+    &hist::Hist,
+    &bootconfig::BootConfig,
+    &trace_dat::TraceDat,
+];
