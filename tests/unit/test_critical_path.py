@@ -155,3 +155,10 @@ def test_whatever_is_recorded_the_parts_add_up_and_slack_is_never_negative(
         for name in sorted(set("abcdef") & set(found.steps["name"].to_list()))[:2]:
             assert what_if(boot, {name: -50 * MS}, goal).change_ns <= 0
             assert what_if(boot, {name: 50 * MS}, goal).change_ns >= 0
+
+
+def test_what_was_logged_after_the_boot_was_done_is_no_goal(tmp_path: Path) -> None:
+    marks = {"kernel_start": 0, "startup_finished": 3000, "record_end": 4800}
+    boot = firstlight.open(write_bundle(tmp_path, "longer.boot", spans=Spans(), marks=marks))
+    assert (find_path(boot).goal, find_path(boot).goal_ns) == ("startup_finished", 3000 * MS)
+    assert find_path(boot, "record_end").goal_ns == 4800 * MS

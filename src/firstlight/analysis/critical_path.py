@@ -76,7 +76,7 @@ def critical_path(boot: Boot, to: str | None = None) -> pl.DataFrame:
     part waited for in the part before: a kind of link, `serial`, or `inferred` where only the times tell), `grade`,
     `during` (what else ran in a part whose cause is unknown), `span`.
 
-    :param to: a mark or a unit; the last mark when not given.
+    :param to: a mark or a unit; when not given `ready`, else `startup_finished`, else the last mark.
     :raises BundleError: when the boot has neither a mark nor a finished unit of that name.
 
     >>> import firstlight
@@ -189,7 +189,11 @@ def _goal(boot: Boot, graph: PathGraph, whole: Window, to: str | None) -> tuple[
     """The step that is the goal: a unit's, or one without length that stands for a mark."""
     marks = dict(boot.marks().filter(pl.col("time_ns").is_not_null()).select("mark", "time_ns").iter_rows())
     units = {step.name: number for number, step in enumerate(graph.steps) if step.kind == "unit"}
-    if to is None:
+    reached = next((mark for mark in ("ready", "startup_finished") if mark in marks), None)
+    if to is None and boot.manifest.failure is None and reached is not None:
+        # What came after the boot was done, such as the rest of a log, is no goal.
+        name, at = reached, marks[reached]
+    elif to is None:
         name, at = whole.last, whole.last_ns
     elif to in marks:
         name, at = to, marks[to]

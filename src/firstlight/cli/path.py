@@ -15,7 +15,10 @@ from firstlight.errors import UsageError
 def path(
     boot: Bundle,
     to: Annotated[
-        str | None, typer.Option(metavar="MARK|UNIT", help="What the path leads to (default: the last mark).")
+        str | None,
+        typer.Option(
+            metavar="MARK|UNIT", help="What the path leads to (default: where the boot was done, else the last mark)."
+        ),
     ] = None,
     what_if: Annotated[
         list[str] | None,
