@@ -70,12 +70,14 @@ def write_bundle(
     marks: dict[str, int] | None = None,
     host: Sequence[float | None] | None = None,
     length: int = 4800,
+    record: str | None = None,
 ) -> Path:
     """Write a bundle from rows; returns its path.
 
     :param links: kind, kind and name of what waits, kind and name of what it waits for.
     :param log: time, text and level of each line.
     :param host: when another machine received each line.
+    :param record: the format of the record that all of it came from.
     """
     path = directory / name
     (path / "raw").mkdir(parents=True)
@@ -102,11 +104,11 @@ def write_bundle(
         )
     for table, columns in SCHEMA.items():
         write_table(table, {column: [row[column] for row in rows[table]] for column in columns}, path)
-    write_manifest(path, _manifest(path, length))
+    write_manifest(path, _manifest(path, length, record))
     return path
 
 
-def _manifest(path: Path, length: int) -> Manifest:
+def _manifest(path: Path, length: int, record: str | None) -> Manifest:
     return Manifest.model_validate(
         {
             "schema_version": 2,
@@ -122,6 +124,9 @@ def _manifest(path: Path, length: int) -> Manifest:
                              "understood": 997, "lost": 3, "share": 0.997},
             "invariants": {},
             "totals": {"instructions": None, "virtual_ns": length * MS, "idle_ns": None},
+            "sources": [] if record is None else [
+                {"file": "raw/record", "given": "record", "sha256": "0" * 64, "size_bytes": 1, "format": record,
+                 "part": "", "clock": "printk", "fit": None, "understood": 997, "problems": []}],
             "tables": {name: table.model_dump() for name, table in describe_tables(path).items()},
             "repeat": "firstlight import record -o a.boot",
             "recorded_at": "2024-05-01T12:00:00Z",

@@ -229,3 +229,13 @@ def test_gaps_are_the_window_and_initcalls_with_the_rest_their_phase(
         device = table.filter(pl.col("level") == "device")["wall_ns"].sum()
         assert device + row(table, "level", OUTSIDE)["wall_ns"] == 1500 * MS
         assert all(call["wall_ns"] <= call["sum_ns"] for call in table.to_dicts() if call["level"] == "device")
+
+
+@pytest.mark.parametrize(("record", "told"), [("printk", [0, -19, None]), ("function-graph", [None, -19, None])])
+def test_what_the_log_of_a_kernel_does_not_tell_returned_0(record: str, told: list[int | None], tmp_path: Path) -> None:
+    spans = Spans()
+    spans.add("initcall", "a", (10, 20), track="task 1")
+    spans.add("initcall", "b", (20, 30), track="task 1", returned="-19")
+    spans.add("initcall", "c", (30, None), track="task 1", grade="unknown")
+    boot = firstlight.open(write_bundle(tmp_path, "one.boot", spans=spans, record=record))
+    assert initcalls(boot)["returned"].to_list() == told

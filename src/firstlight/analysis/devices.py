@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from firstlight.analysis.intervals import union_ns
-from firstlight.analysis.spans import spans_of, whole_number
+from firstlight.analysis.spans import returned, spans_of, whole_number
 from firstlight.boot.boot import Boot
 
 #: `EPROBE_DEFER`; errno modules do not know it.
@@ -53,7 +53,7 @@ def devices(boot: Boot) -> pl.DataFrame:
     0
     """
     frame = spans_of(boot, "probe", keys=("returned", "driver", "bus", "tries"))
-    frame = frame.with_columns(whole_number("returned"), whole_number("tries"))
+    frame = frame.with_columns(returned(boot, frame), whole_number("tries"))
     names = dict(boot.spans().filter(pl.col("kind") == "initcall").select("span", "name").iter_rows())
     suppliers = _suppliers(boot)
     known = _known_devices(boot)

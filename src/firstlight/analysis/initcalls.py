@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import polars as pl
 
 from firstlight.analysis.intervals import Interval, clipped, union_ns
-from firstlight.analysis.spans import spans_of, whole_number
+from firstlight.analysis.spans import returned, spans_of
 from firstlight.boot.boot import Boot
 
 #: The levels in the order in which the kernel runs them.
@@ -45,7 +45,7 @@ def initcalls(boot: Boot) -> pl.DataFrame:
         own.append(rest)
     return frame.select(
         "span", pl.col("name").alias("function"), "level", "module", "track", "start_ns", "end_ns", "duration_ns",
-        "grade", "reason", whole_number("returned"), pl.Series("probes", counts, dtype=pl.Int64),
+        "grade", "reason", returned(boot, frame), pl.Series("probes", counts, dtype=pl.Int64),
         pl.Series("probes_ns", times, dtype=pl.Int64), pl.Series("self_ns", own, dtype=pl.Int64), "source",
     )  # fmt: skip
 

@@ -58,6 +58,29 @@ def attributes(frame: pl.DataFrame, *keys: str) -> list[pl.Series]:
     ]  # fmt: skip
 
 
+#: Records in which an initcall may end without a word on what it returned; in logs of the kernel none means 0.
+_SILENT = frozenset({"function-graph", "trace-events", "hist"})
+
+
+def returned(boot: Boot, frame: pl.DataFrame) -> pl.Series:
+    """What initcalls or probes returned, by their attribute `returned`; null where nobody told.
+
+    Readers of the kernel's logs give it only where it is not 0.
+    """
+    formats: dict[str, set[str | None]] = {}
+    for source in boot.manifest.sources:
+        formats.setdefault(source.file, set()).add(source.format)
+    logs = {file for file, names in formats.items() if not names & _SILENT}
+    said = frame.select(whole_number("returned"))["returned"].to_list()
+    ended = frame["end_ns"].is_not_null().to_list()
+    sources = [set((text or "").split(" and ")) for text in frame["source"].to_list()]
+    values = [
+        0 if value is None and end and not told.isdisjoint(logs) else value
+        for value, end, told in zip(said, ended, sources, strict=True)
+    ]
+    return pl.Series("returned", values, dtype=pl.Int64)
+
+
 def whole_number(key: str) -> pl.Expr:
     """A column of text as whole numbers; null where it is none."""
     return pl.col(key).str.strip_chars().cast(pl.Int64, strict=False)

@@ -41,10 +41,11 @@ def path(
     """
     from firstlight.analysis.critical_path import find_path
     from firstlight.analysis.critical_path import what_if as change
+    from firstlight.analysis.log_lines import HINT as LOG_HINT
     from firstlight.analysis.window import Window
     from firstlight.boot.open import open
     from firstlight.report.terminal.console import console
-    from firstlight.report.terminal.heading import heading_data
+    from firstlight.report.terminal.heading import heading_data, say_nothing
     from firstlight.report.terminal.path import print_path
 
     check_form(csv, json)
@@ -63,6 +64,8 @@ def path(
         print_json(heading_data(opened, whole) | data)
     else:
         print_path(console(), opened, found, shown_limit(limit), changed)
+        if found.rows.is_empty() and to is None:
+            say_nothing("no times", LOG_HINT)
 
 
 def parse_changes(texts: list[str]) -> dict[str, int]:

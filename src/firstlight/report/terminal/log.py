@@ -90,6 +90,8 @@ def print_console_cost(out: Console, boot: Boot, cost: ConsoleCost, limit: int) 
     if cost.baud is not None and not cost.baud_known:
         rate += ", the kernel's default: the command line names no rate"
     share_of = "" if cost.share is None else f", {cost.share:.1%} of the boot".replace("%", " %")
+    if cost.share is not None and cost.share > 1:
+        share_of = ", more than the whole boot: the line was faster than that, or is no real one"
     pairs = [
         ("console", printable(cost.console, 40) if cost.console else "no serial console on the command line"),
         ("rate", rate),
