@@ -108,7 +108,7 @@ $(STAMPS)/python: requirements.txt .venv/pyvenv.cfg
 	$(UV) pip sync --quiet --python $(PY) --require-hashes requirements.txt
 	mkdir -p $(@D) && touch $@
 
-$(STAMPS)/binding: $(STAMPS)/python pyproject.toml $(call rust,model profile formats merge python) | packages-build
+$(STAMPS)/binding: $(STAMPS)/python pyproject.toml $(call rust,model profile formats merge export python) | packages-build
 	$(PY) -m maturin develop --release --locked --uv --quiet
 	mkdir -p $(@D) && touch $@
 

@@ -1,6 +1,7 @@
 //! The tables of a boot bundle (`docs/formats/boot-bundle.md`): what columns they have, how they are written and read,
 //! and how a profile becomes tables.
 
+pub mod interned;
 pub mod invariants;
 pub mod kd;
 pub mod profile_tables;

@@ -1,5 +1,6 @@
 //! `firstlight._core`: the engine for Python, and nothing else. What each function does is said where it is implemented.
 
+mod export;
 mod import;
 
 use firstlight_model::kd::{bundle_kd, phase_kds, BundleKd};
@@ -173,5 +174,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(table_schemas, module)?)?;
     module.add_function(wrap_pyfunction!(import::record_formats, module)?)?;
     module.add_class::<import::Records>()?;
+    module.add_function(wrap_pyfunction!(export::export_perfetto, module)?)?;
+    module.add_function(wrap_pyfunction!(export::export_folded, module)?)?;
+    module.add_function(wrap_pyfunction!(export::weighted_stacks, module)?)?;
+    module.add_function(wrap_pyfunction!(export::span_lanes, module)?)?;
     Ok(())
 }

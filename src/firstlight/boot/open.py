@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from firstlight.boot.boot import Boot
 from firstlight.boot.manifest import SCHEMA_VERSION, Manifest
 from firstlight.errors import BundleError
+
+if TYPE_CHECKING:
+    from firstlight.boot.boot import Boot
 
 _DAMAGED = "it was cut off or changed: copy the bundle again, or record it again"
 
@@ -24,7 +27,20 @@ def open(path: str | os.PathLike[str]) -> Boot:
     >>> firstlight.open(bundle).manifest.totals.idle_ns
     124000527
     """
+    from firstlight.boot.boot import Boot  # its frames take long to load, and who only wants the manifest needs none
+
     bundle = Path(path)
+    return Boot(bundle, read_manifest(bundle))
+
+
+def read_manifest(bundle: Path) -> Manifest:
+    """The manifest of the boot bundle at *bundle*, checked.
+
+    :raises BundleError: when there is nothing, something that is no bundle, one of a newer schema, or a damaged one.
+
+    >>> read_manifest(bundle).mode
+    'exact'
+    """
     where = str(bundle)
     if not bundle.exists():
         raise BundleError("no such bundle", where=where, hint=f"`firstlight record -o {where}` records one")
@@ -40,7 +56,7 @@ def open(path: str | os.PathLike[str]) -> Boot:
         denied = isinstance(error, PermissionError)
         hint = "it belongs to somebody else: ask for the right to read it" if denied else _DAMAGED
         raise BundleError(f"the manifest cannot be read: {reason}", where=where, hint=hint) from error
-    return Boot(bundle, _manifest(text, str(bundle / "manifest.json")))
+    return _manifest(text, str(bundle / "manifest.json"))
 
 
 def _manifest(text: str, where: str) -> Manifest:

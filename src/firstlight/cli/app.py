@@ -9,6 +9,7 @@ import typer
 from firstlight.cli.collector import collector
 from firstlight.cli.devices import devices
 from firstlight.cli.doctor import doctor
+from firstlight.cli.export import export
 from firstlight.cli.functions import functions
 from firstlight.cli.import_ import import_
 from firstlight.cli.initcalls import initcalls
@@ -31,7 +32,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 for verb in (
-    record, show, functions, initcalls, devices, units, path, log, report, verify, collector, doctor
+    record, show, functions, initcalls, devices, units, path, log, report, export, verify, collector, doctor
 ):  # fmt: skip
     app.command()(verb)
 app.command("import")(import_)

@@ -1,0 +1,160 @@
+//! Weighted stacks: the calling-context tree, or where there is none the spans with their parents.
+
+use crate::ExportError;
+use firstlight_model::interned::{read, TextNumber, Texts, NO_TEXT};
+use firstlight_model::ModelError;
+use std::collections::HashMap;
+use std::path::Path;
+
+/// What a stack weighs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// Nanoseconds of the boot's clock.
+    Time,
+    /// Instructions.
+    Instructions,
+}
+
+/// What the stacks were made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// The calling-context tree; the weights add up to the boot.
+    Calls,
+    /// The spans: what a span lasted beyond the spans in it.
+    Spans,
+}
+
+/// A place in the tree; parents come before their children.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Node {
+    /// The place of the caller in the list.
+    pub parent: Option<usize>,
+    /// The row of the table.
+    pub row: usize,
+    /// Its name.
+    pub name: TextNumber,
+    /// What it weighs without those below it.
+    pub weight: u64,
+}
+
+/// The tree.
+#[derive(Debug)]
+pub struct Stacks {
+    /// What it was made of.
+    pub origin: Origin,
+    /// Its nodes.
+    pub nodes: Vec<Node>,
+    /// The names of the nodes.
+    pub texts: Texts,
+    /// Nodes of which nothing says what they weigh; they count nothing.
+    pub unknown: u64,
+    /// Spans whose children last longer than they do; they count nothing themselves.
+    pub overlapped: u64,
+}
+
+/// Reads the stacks of the bundle at *bundle*.
+///
+/// # Errors
+///
+/// [`ExportError::Nothing`] when there are none or none has this unit, else what reading the tables says.
+pub fn stacks(bundle: &Path, unit: Unit) -> Result<Stacks, ExportError> {
+    let stacks = match calls(bundle, unit)? {
+        Some(stacks) => stacks,
+        None => spans(bundle, unit)?,
+    };
+    match (stacks.nodes.is_empty(), stacks.nodes.iter().any(|node| node.weight > 0), unit) {
+        (true, _, _) => Err(ExportError::Nothing("the boot has neither a profile nor spans")),
+        (_, false, Unit::Instructions) => Err(ExportError::Nothing("the boot counts no instructions")),
+        (_, false, Unit::Time) => Err(ExportError::Nothing("nothing in the boot has a duration")),
+        _ => Ok(stacks),
+    }
+}
+
+fn calls(bundle: &Path, unit: Unit) -> Result<Option<Stacks>, ExportError> {
+    let column = match unit {
+        Unit::Time => "self_ns",
+        Unit::Instructions => "self_instructions",
+    };
+    let table = read("calls", &["node", "parent", "function", column], bundle)?;
+    if table.rows() == 0 {
+        return Ok(None);
+    }
+    let mut stacks = Stacks::new(Origin::Calls);
+    for row in 0..table.rows() {
+        let value = |column: &str| table.integers(column).get(row).copied().flatten();
+        let place = |node: Option<i64>| node.and_then(|node| usize::try_from(node).ok());
+        let parent = place(value("parent"));
+        if place(value("node")) != Some(row) || parent.is_none_or(|parent| parent >= row) != (row == 0) {
+            return Err(ModelError::Inconsistent("calls").into());
+        }
+        let name = table.numbers("function").get(row).copied().unwrap_or(NO_TEXT);
+        let weight = value(column).and_then(|value| u64::try_from(value).ok());
+        stacks.unknown += u64::from(weight.is_none());
+        stacks.nodes.push(Node { parent, row, name, weight: weight.unwrap_or(0) });
+    }
+    stacks.texts = table.texts;
+    Ok(Some(stacks))
+}
+
+fn spans(bundle: &Path, unit: Unit) -> Result<Stacks, ExportError> {
+    let wanted = ["span", "parent", "name", "start_ns", "end_ns", "instructions", "duration_ns"];
+    let table = read("spans", &wanted, bundle)?;
+    let value = |column: &str, row: usize| table.integers(column).get(row).copied().flatten();
+    let rows: HashMap<i64, usize> = (0..table.rows()).filter_map(|row| Some((value("span", row)?, row))).collect();
+    let whole: Vec<Option<u64>> = (0..table.rows())
+        .map(|row| {
+            let between = || value("end_ns", row)?.checked_sub(value("start_ns", row)?);
+            let weight = match unit {
+                Unit::Time => value("duration_ns", row).or_else(between),
+                Unit::Instructions => value("instructions", row),
+            };
+            weight.and_then(|weight| u64::try_from(weight).ok())
+        })
+        .collect();
+    let parents: Vec<Option<usize>> =
+        (0..table.rows()).map(|row| value("parent", row).and_then(|parent| rows.get(&parent).copied())).collect();
+    let mut inner: Vec<u64> = vec![0; table.rows()];
+    let mut children: Vec<Vec<usize>> = vec![Vec::new(); table.rows()];
+    for (row, parent) in parents.iter().enumerate() {
+        let Some(parent) = parent else { continue };
+        if let (Some(inner), Some(children)) = (inner.get_mut(*parent), children.get_mut(*parent)) {
+            *inner = inner.saturating_add(whole.get(row).copied().flatten().unwrap_or(0));
+            children.push(row);
+        }
+    }
+    let mut stacks = Stacks::new(Origin::Spans);
+    let mut met = vec![false; table.rows()];
+    let roots = (0..table.rows()).filter(|row| parents.get(*row).copied().flatten().is_none());
+    // Parents that go in a circle have no root: such a circle begins with its first row.
+    for root in roots.chain(0..table.rows()) {
+        let mut waiting = vec![(root, None)];
+        while let Some((row, parent)) = waiting.pop() {
+            match met.get_mut(row) {
+                Some(met) if !*met => *met = true,
+                _ => continue,
+            }
+            let all = whole.get(row).copied().flatten();
+            let below = inner.get(row).copied().unwrap_or(0);
+            stacks.unknown += u64::from(all.is_none());
+            stacks.overlapped += u64::from(all.is_some_and(|all| all < below));
+            let name = table.numbers("name").get(row).copied().unwrap_or(NO_TEXT);
+            let place = stacks.nodes.len();
+            stacks.nodes.push(Node { parent, row, name, weight: all.unwrap_or(0).saturating_sub(below) });
+            let below = children.get(row).map_or(&[][..], |children| children);
+            waiting.extend(below.iter().rev().map(|child| (*child, Some(place))));
+        }
+    }
+    stacks.texts = table.texts;
+    Ok(stacks)
+}
+
+impl Stacks {
+    fn new(origin: Origin) -> Self {
+        Self { origin, nodes: Vec::new(), texts: Texts::default(), unknown: 0, overlapped: 0 }
+    }
+
+    /// The name of a node.
+    pub fn name(&self, node: &Node) -> &str {
+        self.texts.get(node.name).unwrap_or_default()
+    }
+}

@@ -1,0 +1,124 @@
+"""`firstlight export`."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from firstlight.cli.output import Bundle, Json, print_json, refuse_to_overwrite
+from firstlight.errors import UsageError
+from firstlight.report.export.formats import FORMATS, Format, To
+
+if TYPE_CHECKING:
+    from firstlight.analysis.choices import Unit
+    from firstlight.report.export.result import Exported
+else:
+    from firstlight.analysis.choices import Unit
+
+
+def export(
+    boot: Bundle,
+    to: Annotated[To, typer.Option("--to", help="The format.")],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", metavar="FILE", help="The file (default: NAME with the format's suffix); - for stdout."
+        ),
+    ] = None,
+    unit: Annotated[
+        Unit | None,
+        typer.Option(help="What the call stacks are weighed by (folded, speedscope, firefox; default: time)."),
+    ] = None,
+    table: Annotated[
+        str | None, typer.Option(metavar="TABLE", help="With --to csv: this table alone, as NAME.TABLE.csv.")
+    ] = None,
+    exact: Annotated[
+        bool, typer.Option("--exact", help="With --to csv: no apostrophe before what a spreadsheet would compute.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace what is there.")] = False,
+    json: Json = False,
+) -> None:
+    """Write a boot for another program. What the format cannot hold is said on standard error.
+
+    \b
+    perfetto    ui.perfetto.dev, trace_processor: spans, marks, log, counters on tracks
+    firefox     profiler.firefox.com: the calling-context tree, spans as markers
+    speedscope  speedscope.app: the calling-context tree, spans
+    folded      FlameGraph, inferno: one line for each call path
+    uftrace     uftrace report, graph, replay, tui: a directory
+    csv         every table, zipped or in a directory; json: one document
+    svg         a boot chart, for print
+
+    \b
+    Examples:
+      firstlight export a.boot --to perfetto
+      firstlight export a.boot --to folded --unit instructions -o - | inferno-flamegraph > a.svg
+      firstlight export a.boot --to csv --table spans -o - > spans.csv
+    """
+    kind = FORMATS[to]
+    _check(to, kind, output, unit, table, exact, json)
+    if output == Path("-"):
+        _to_stdout(boot, to, kind, unit or "time", table, exact)
+        return
+    from firstlight.report.export.whole import whole
+    from firstlight.report.export.write import write_export
+
+    if output is None:
+        suffix = kind.suffix if table is None else f".{table}.csv"
+        output = Path(f"{boot.resolve().name.removesuffix('.boot')}{suffix}")
+    directory = kind.directory or (to is To.csv and table is None and output.suffix != ".zip")
+    refuse_to_overwrite(output, force)
+    with whole(output, directory=directory, force=force) as written:
+        exported = write_export(boot, to, written, unit=unit or "time", table=table, exact=exact)
+    if json:
+        size = sum(file.stat().st_size for file in (output.iterdir() if directory else [output]))
+        print_json({"boot": str(boot), "to": str(to), "file": str(output), "bytes": size, "counts": exported.counts,
+                    "notes": exported.notes})  # fmt: skip
+        return
+    print(output)
+    _tell(exported)
+
+
+def _check(
+    to: To, kind: Format, output: Path | None, unit: Unit | None, table: str | None, exact: bool, json: bool
+) -> None:
+    """Refuse options that do not go together, before anything is read."""
+    if unit is not None and not kind.unit:
+        able = ", ".join(name for name, other in FORMATS.items() if other.unit)
+        raise UsageError(f"`--to {to}` has no unit to choose", hint=f"`--unit` is for {able}")
+    if to is not To.csv and (table is not None or exact):
+        raise UsageError(f"`--to {to}` has no `{'--table' if table is not None else '--exact'}`", hint="it is for csv")
+    if output != Path("-"):
+        return
+    if json:
+        raise UsageError("`-o -` excludes `--json`: both go to standard output")
+    if kind.directory:
+        raise UsageError(f"`--to {to}` writes a directory, which standard output cannot hold", hint="name one with `-o`")
+    if kind.binary and table is None and sys.stdout.isatty():
+        raise UsageError(f"`--to {to}` is binary and not for a terminal", hint="name a file with `-o`, or use a pipe")
+
+
+def _to_stdout(boot: Path, to: To, kind: Format, unit: Unit, table: str | None, exact: bool) -> None:
+    """Whole or not at all, as with a file."""
+    from firstlight.report.export.write import write_export
+
+    with tempfile.TemporaryDirectory(prefix="firstlight-export-") as directory:
+        file = Path(directory) / f"export{kind.suffix}"
+        exported = write_export(boot, to, file, unit=unit, table=table, exact=exact)
+        sys.stdout.flush()
+        with file.open("rb") as content:
+            shutil.copyfileobj(content, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
+    _tell(exported)
+
+
+def _tell(exported: Exported) -> None:
+    from firstlight.report.terminal.printable import printable
+
+    for note in exported.notes:
+        print(f"note: {printable(note)}", file=sys.stderr)

@@ -1,0 +1,45 @@
+"""The formats that a boot is exported to: what their files are called, and which options they take."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+
+class To(enum.StrEnum):
+    """A format."""
+
+    perfetto = "perfetto"
+    firefox = "firefox"
+    speedscope = "speedscope"
+    folded = "folded"
+    uftrace = "uftrace"
+    csv = "csv"
+    json = "json"
+    svg = "svg"
+
+
+@dataclass(frozen=True)
+class Format:
+    """What the command line has to know of a format."""
+
+    suffix: str
+    """What NAME gets where no file is named."""
+    binary: bool = False
+    """It does not belong on a terminal."""
+    directory: bool = False
+    """It is a directory, which no pipe can hold."""
+    unit: bool = False
+    """It takes `--unit`."""
+
+
+FORMATS = {
+    To.perfetto: Format(".pftrace", binary=True),
+    To.firefox: Format(".firefox.json.gz", binary=True, unit=True),
+    To.speedscope: Format(".speedscope.json", unit=True),
+    To.folded: Format(".folded", unit=True),
+    To.uftrace: Format(".uftrace", directory=True),
+    To.csv: Format(".csv.zip", binary=True),
+    To.json: Format(".json"),
+    To.svg: Format(".svg"),
+}

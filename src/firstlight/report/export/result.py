@@ -1,0 +1,58 @@
+"""What an export wrote, and what it could not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass
+class Exported:
+    """What is in the written file, by what it counts, and what is not, in words."""
+
+    counts: dict[str, int] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def leave_out(self, spans: Mapping[str, Any]) -> None:
+        """Note the spans that no axis of time can hold.
+
+        :param spans: `no_start` and `ends_before_start`, as the engine counts them.
+
+        >>> exported = Exported()
+        >>> exported.leave_out({"no_start": 2, "ends_before_start": 0})
+        >>> exported.notes
+        ['2 spans left out: nothing says when they began']
+        """
+        for reason, words in (
+            ("no_start", "nothing says when they began"),
+            ("ends_before_start", "they end before they begin"),
+        ):
+            if spans[reason]:
+                self.notes.append(f"{counted(spans[reason], 'span')} left out: {words}")
+
+    def weigh(self, stacks: Mapping[str, Any], unit: str) -> None:
+        """Note what the weights of stacks leave open.
+
+        :param stacks: `origin`, `unknown` and `overlapped`, as the engine gives them.
+        :param unit: `time` or `instructions`.
+        """
+        if stacks["origin"] == "spans":
+            self.notes.append("the boot has no profile: the stacks are its spans with their parents")
+        what = "node" if stacks["origin"] == "calls" else "span"
+        length = "how long it took" if unit == "time" else "how many instructions it took"
+        if stacks["unknown"]:
+            self.notes.append(f"{counted(stacks['unknown'], what)} without weight: nothing says {length}")
+        if stacks["overlapped"]:
+            self.notes.append(
+                f"{counted(stacks['overlapped'], what)} without weight: those inside last longer together"
+            )
+
+
+def counted(number: int, what: str) -> str:
+    """A number of things.
+
+    >>> counted(1, "span"), counted(1200, "span")
+    ('1 span', '1,200 spans')
+    """
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -1,0 +1,107 @@
+"""speedscope: one evented profile for every lane of spans, and a weighted one of the calling-context tree."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from firstlight.boot.boot import Boot
+from firstlight.errors import BundleError
+from firstlight.report.export.engine import Lanes, Unit, span_lanes, weighted_stacks
+from firstlight.report.export.result import Exported, counted
+from firstlight.version import VERSION
+
+SCHEMA = "https://www.speedscope.app/file-format-schema.json"
+
+
+class _Frames:
+    """The names of a file, each once."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+
+    def number(self, name: str) -> int:
+        return self._numbers.setdefault(name or "[nameless]", len(self._numbers))
+
+    def all(self) -> list[dict[str, str]]:
+        return [{"name": name} for name in self._numbers]
+
+
+def write_speedscope(boot: Boot, out: Path, unit: Unit = "time") -> Exported:
+    """Write *boot* as speedscope's JSON to *out*.
+
+    :param unit: what the calling-context tree is weighed by; spans are always in time.
+    :raises BundleError: when a table cannot be read, or the boot has neither spans nor stacks.
+    """
+    exported = Exported()
+    frames = _Frames()
+    profiles = []
+    lanes = span_lanes(boot.path)
+    exported.leave_out(lanes.left_out)
+    if not boot.calls().is_empty():
+        stacks = weighted_stacks(boot.path, unit)
+        exported.weigh(stacks, unit)
+        profiles.append(_sampled(stacks, unit, frames))
+    names = boot.spans()["name"].to_list()
+    first, last = _range(boot, lanes)
+    unfinished = 0
+    for lane in lanes.lanes:
+        events, open_rows = [], []
+        for step in lane.steps:
+            row = step if step >= 0 else ~step
+            at = lanes.start[row] if step >= 0 else lanes.end[row]
+            events.append({"type": "O" if step >= 0 else "C", "frame": frames.number(names[row]), "at": at})
+            if step >= 0:
+                open_rows.append(row)
+            else:
+                open_rows.pop()
+        unfinished += len(open_rows)
+        events += [{"type": "C", "frame": frames.number(names[row]), "at": last} for row in reversed(open_rows)]
+        extra = "" if lane.number == 0 else f" ({lane.number + 1})"
+        title = f"{lane.group}: {lane.track}{extra}"
+        profiles.append({"type": "evented", "name": title, "unit": "nanoseconds", "startValue": first,
+                         "endValue": last, "events": events})  # fmt: skip
+    if not profiles:
+        raise BundleError("nothing to export: the boot has neither a profile nor spans", where=str(boot.path))
+    if unfinished:
+        exported.notes.append(f"{counted(unfinished, 'span')} without an end: drawn to the end of the boot")
+    exported.counts["profiles"] = len(profiles)
+    document: dict[str, Any] = {
+        "$schema": SCHEMA,
+        "exporter": f"firstlight {VERSION}",
+        "name": boot.path.resolve().name.removesuffix(".boot"),
+        "activeProfileIndex": 0,
+        "shared": {"frames": frames.all()},
+        "profiles": profiles,
+    }
+    with out.open("w", encoding="ascii", newline="\n") as file:
+        json.dump(document, file, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return exported
+
+
+def _range(boot: Boot, lanes: Lanes) -> tuple[int, int]:
+    """The first and the last instant of anything."""
+    times = [time for column in (lanes.start, lanes.end) for time in column if time is not None]
+    end = boot.manifest.totals.virtual_ns or 0
+    return min([0, *times]), max([end, *times])
+
+
+def _sampled(stacks: dict[str, Any], unit: Unit, frames: _Frames) -> dict[str, Any]:
+    paths: list[list[int]] = []
+    samples, weights = [], []
+    for parent, name, weight in zip(stacks["parent"], stacks["name"], stacks["weight"], strict=True):
+        path = [*([] if parent is None else paths[parent]), frames.number(name)]
+        paths.append(path)
+        if weight:
+            samples.append(path)
+            weights.append(weight)
+    return {
+        "type": "sampled",
+        "name": "Calls (in the order of the tree, not of time)",
+        "unit": "nanoseconds" if unit == "time" else "none",
+        "startValue": 0,
+        "endValue": sum(weights),
+        "samples": samples,
+        "weights": weights,
+    }

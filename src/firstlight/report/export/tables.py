@@ -1,0 +1,24 @@
+"""The tables of a boot by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import polars as pl
+
+from firstlight.boot.boot import Boot
+from firstlight.boot.near import unknown_name
+from firstlight.boot.tables import SCHEMAS
+
+
+def table(boot: Boot, name: str) -> pl.DataFrame:
+    """A table of *boot*, with the columns of its schema.
+
+    :raises BundleError: when there is no such table, or it cannot be read.
+
+    >>> table(firstlight.open(bundle), "marks").height
+    12
+    """
+    unknown_name("table", name, list(SCHEMAS), str(boot.path))
+    read: Callable[[], pl.DataFrame] = getattr(boot, name)
+    return read()

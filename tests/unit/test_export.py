@@ -1,0 +1,142 @@
+"""`firstlight export`: names, what is said, what is refused; the same bundle gives the same bytes."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from bundles import HOSTILE, make_bundle
+from export_boots import make_imported
+from firstlight.boot.tables import SCHEMAS
+from firstlight.cli.main import run
+from firstlight.report.export.formats import FORMATS, To
+
+ROOT = Path(__file__).parents[2]
+
+
+def content(path: Path) -> dict[str, bytes]:
+    files = sorted(path.iterdir()) if path.is_dir() else [path]
+    return {file.name: file.read_bytes() for file in files}
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("to", To)
+@pytest.mark.parametrize("sort", ["exact", "hostile", "failed", "live", "imported"])
+def test_every_boot_goes_into_every_format_and_always_the_same(here: Path, to: To, sort: str) -> None:
+    if sort == "imported":
+        bundle = make_imported(here, name="a.boot")
+    else:
+        bundle = make_bundle(here, hostile=sort == "hostile", failed=sort == "failed", live=sort == "live")
+    assert run(["export", str(bundle), "--to", to]) == 0
+    made = here / f"a{FORMATS[to].suffix}"
+    first = content(made)
+    assert all(name in {"1.dat"} or data for name, data in first.items())
+    assert run(["export", str(bundle), "--to", to, "--force"]) == 0
+    assert content(made) == first
+
+
+def test_what_cannot_be_drawn_is_counted(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    make_imported(here, name="a.boot")
+    assert run(["export", "a.boot", "--to", "perfetto", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["counts"]["spans"] == 6
+    assert "2 spans left out: nothing says when they began" in said["notes"]
+    assert "1 span left out: they end before they begin" in said["notes"]
+
+
+def test_nothing_is_replaced_unless_forced(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    make_bundle(here)
+    (here / "a.folded").write_text("mine")
+    assert run(["export", "a.boot", "--to", "folded"]) == 1
+    assert "there is something already" in capsys.readouterr().err
+    assert (here / "a.folded").read_text() == "mine"
+    (here / "mine").mkdir()
+    (here / "mine" / "sub").mkdir()
+    assert run(["export", "a.boot", "--to", "uftrace", "-o", "mine", "--force"]) == 1
+    assert "holds more than an export" in capsys.readouterr().err
+    assert run(["export", "a.boot", "--to", "svg", "-o", "mine", "--force"]) == 1
+    assert "it is a directory" in capsys.readouterr().err
+
+
+def test_a_failed_export_leaves_nothing(here: Path) -> None:
+    bundle = make_bundle(here)
+    (bundle / "calls.parquet").write_bytes(b"no table")
+    for to in (To.folded, To.json, To.uftrace):
+        assert run(["export", "a.boot", "--to", to]) == 1
+    assert [path.name for path in here.iterdir()] == ["a.boot"]
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["--to", "uftrace", "-o", "-"], "a directory"),
+        (["--to", "svg", "--unit", "time"], "no unit"),
+        (["--to", "json", "--table", "marks"], "no `--table`"),
+        (["--to", "folded", "-o", "-", "--json"], "excludes `--json`"),
+        (["--to", "pdf"], "pdf"),
+    ],
+)
+def test_options_that_do_not_go_together(
+    here: Path, words: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_bundle(here)
+    assert run(["export", "a.boot", *words]) == 2
+    assert complaint in capsys.readouterr().err
+
+
+def test_binary_data_does_not_go_to_a_terminal(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_bundle(here)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    assert run(["export", "a.boot", "--to", "perfetto", "-o", "-"]) == 2
+
+
+def test_data_goes_to_standard_output_and_notes_do_not(here: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    make_bundle(here, live=True)
+    assert run(["export", "a.boot", "--to", "folded", "-o", "-"]) == 0
+    said = capfdbinary.readouterr()
+    assert all(line.rpartition(b" ")[2].isdigit() for line in said.out.splitlines())
+    assert b"no profile" in said.err
+
+
+def test_a_boot_without_the_unit_is_told_apart(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    make_bundle(here, live=True)
+    assert run(["export", "a.boot", "--to", "folded", "--unit", "instructions"]) == 1
+    assert "counts no instructions" in capsys.readouterr().err
+
+
+def test_csv_holds_every_table_and_comes_back_as_it_was(here: Path) -> None:
+    bundle = make_bundle(here, hostile=True)
+    assert run(["export", "a.boot", "--to", "csv", "--exact"]) == 0
+    with zipfile.ZipFile(here / "a.csv.zip") as archive:
+        assert archive.namelist() == [f"{table}.csv" for table in SCHEMAS]
+        for table, schema in SCHEMAS.items():
+            text = archive.read(f"{table}.csv")
+            assert b"\n" not in text.replace(b"\r\n", b"").replace(b"two\nlines", b"")
+            back = pl.read_csv(io.BytesIO(text), schema=schema, missing_utf8_is_empty_string=False)
+            assert back.equals(pl.read_parquet(bundle / f"{table}.parquet")), table
+
+
+def test_csv_gives_a_spreadsheet_nothing_to_compute(here: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    make_bundle(here, hostile=True)
+    formula = next(name for name in HOSTILE if name.startswith("="))
+    assert run(["export", "a.boot", "--to", "csv", "--table", "calls", "-o", "-"]) == 0
+    functions = pl.read_csv(io.BytesIO(capfdbinary.readouterr().out))["function"].to_list()
+    assert f"'{formula}" in functions
+    assert formula not in functions
+
+
+def test_csv_goes_into_a_directory_when_its_name_is_no_archive(here: Path) -> None:
+    make_bundle(here)
+    assert run(["export", "a.boot", "--to", "csv", "-o", "tables"]) == 0
+    assert sorted(path.stem for path in (here / "tables").iterdir()) == sorted(SCHEMAS)
+    assert run(["export", "a.boot", "--to", "csv", "--table", "fables"]) == 1
