@@ -18,6 +18,7 @@ run     mmdebstrap          mmdebstrap
 run     zstd                zstd
 run     fakeroot            fakeroot
 test    has_chromium()      chromium
+test    uftrace             uftrace
 lint    has_clippy()        CLIPPY
 '
 
