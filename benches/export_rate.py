@@ -10,10 +10,12 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from measuring.figures import arguments, line, spread, title
+
 from firstlight._core import write_table
 from firstlight.boot.manifest import SCHEMA_VERSION
 from firstlight.boot.tables import SCHEMAS
-from measuring.figures import arguments, line, spread, title
+from firstlight.cache import file_digest
 
 SPANS = 1_000_000
 #: What is nested in one another, four deep, on eight tasks.
@@ -75,18 +77,19 @@ def synthetic(directory: Path, count: int) -> Path:
     for table, columns in SCHEMAS.items():
         if table != "spans":
             write_table(table, {column: [] for column in columns}, str(bundle))
-    (bundle / "manifest.json").write_text(json.dumps(_manifest(count)), encoding="utf-8")
+    (bundle / "manifest.json").write_text(json.dumps(_manifest(bundle, count)), encoding="utf-8")
     return bundle
 
 
-def _manifest(count: int) -> dict[str, Any]:
+def _manifest(bundle: Path, count: int) -> dict[str, Any]:
+    digest = file_digest(bundle / "spans.parquet")
     return {
         "schema_version": SCHEMA_VERSION, "tool": {"name": "benches/export_rate.py", "version": "1"},
         "mode": "imported", "status": "complete", "failure": None,
         "clock": {"kind": "imported", "unit": "ns", "origin": "kernel_start"}, "recipe": {}, "digests": {},
         "versions": {}, "completeness": {"complete": True}, "invariants": {},
         "totals": {"instructions": None, "virtual_ns": None, "idle_ns": None},
-        "tables": {"spans": {"rows": count, "sha256": ""}}, "repeat": "", "recorded_at": "", "host": {},
+        "tables": {"spans": {"rows": count, "sha256": digest}}, "repeat": "", "recorded_at": "", "host": {},
     }  # fmt: skip
 
 

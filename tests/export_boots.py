@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,23 @@ def make_imported(directory: Path, name: str = "imported.boot") -> Path:
     """Write the bundle of an imported boot below *directory*; returns its path."""
     bundle = make_bundle(directory, name=name, live=True)
     rows = [
-        (span, parent, kind, called, track, None, start, end, None, None, duration, grade, reason, "raw/log", attributes)
+        (
+            span,
+            parent,
+            kind,
+            called,
+            track,
+            None,
+            start,
+            end,
+            None,
+            None,
+            duration,
+            grade,
+            reason,
+            "raw/log",
+            attributes,
+        )
         for span, parent, kind, called, track, start, end, duration, grade, reason, attributes in SPANS
     ]
     links = [("after", "unit", "cron.service", "unit", "dbus.service", "raw/log")]
@@ -38,7 +55,8 @@ def make_imported(directory: Path, name: str = "imported.boot") -> Path:
     manifest["mode"] = "imported"
     manifest["clock"]["kind"] = "imported"
     manifest["totals"]["virtual_ns"] = None
-    manifest["tables"]["spans"]["rows"] = len(rows)
-    manifest["tables"]["links"]["rows"] = len(links)
+    for table, lines in (("spans", rows), ("links", links)):
+        digest = hashlib.sha256((bundle / f"{table}.parquet").read_bytes()).hexdigest()
+        manifest["tables"][table] = {"rows": len(lines), "sha256": digest}
     (bundle / "manifest.json").write_text(json.dumps(manifest))
     return bundle

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from google.protobuf.unknown_fields import UnknownFieldSet
-from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as pb
+from google.protobuf.unknown_fields import UnknownFieldSet  # type: ignore[import-untyped]
+from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as pb  # type: ignore[import-untyped]
 
 import firstlight
 from bundles import HOSTILE, make_bundle
@@ -40,7 +40,8 @@ class Decoded:
             for field, values in packet.interned_data.ListFields():
                 for entry in values:
                     text = entry.str.decode() if field.name == "debug_annotation_string_values" else entry.name
-                    assert entry.iid and interned[field.name].setdefault(entry.iid, text) == text
+                    assert entry.iid
+                    assert interned[field.name].setdefault(entry.iid, text) == text
             if packet.HasField("track_descriptor"):
                 assert packet.track_descriptor.uuid not in self.tracks
                 self.tracks[packet.track_descriptor.uuid] = packet.track_descriptor
@@ -109,7 +110,9 @@ def test_marks_log_and_counters_are_there(tmp_path: Path) -> None:
     lines = [(text[:1000], time) for text, time in boot.log().select("text", "time_ns").iter_rows() if time is not None]
     assert {(name.removesuffix("…"), time) for name, time in instants} >= set(lines)
     assert any(name in HOSTILE for name, _ in instants)
-    values = [(packet.timestamp, packet.track_event.counter_value) for kind, _, packet in trace.events if kind == COUNTER]
+    values = [
+        (packet.timestamp, packet.track_event.counter_value) for kind, _, packet in trace.events if kind == COUNTER
+    ]
     assert values == list(boot.counters().select("time_ns", "value").iter_rows())
 
 

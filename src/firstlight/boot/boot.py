@@ -6,9 +6,10 @@ from pathlib import Path
 
 import polars as pl
 
+from firstlight.boot.digests import check_digest
 from firstlight.boot.manifest import Manifest
 from firstlight.boot.near import unknown_name
-from firstlight.boot.tables import check_digest, read_table
+from firstlight.boot.tables import read_table
 from firstlight.errors import BundleError
 
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import polars as pl
 
-from firstlight.cache import file_digest
 from firstlight.errors import BundleError
 
 #: Every table of a bundle with its columns, as `docs/formats/boot-bundle.md` specifies them.
@@ -138,21 +137,6 @@ def read_table(bundle: Path, table: str, rows: int | None = None) -> pl.DataFram
     if table == "calls":
         _check_tree(path, frame)
     return frame.select(*schema)
-
-
-def check_digest(bundle: Path, table: str, sha256: str) -> None:
-    """Make sure that a table is the one that was recorded; reading it all takes a few milliseconds.
-
-    :param sha256: what the manifest promises.
-    :raises BundleError: when it is missing or another one.
-    """
-    path = bundle / f"{table}.parquet"
-    if not path.is_file() or file_digest(path) != sha256:
-        raise BundleError(
-            "this table is missing, or not the one that was recorded",
-            where=str(path),
-            hint="copy the bundle again, or record it again",
-        )
 
 
 def _damaged(path: Path, detail: str) -> BundleError:

@@ -98,7 +98,9 @@ def _check(
     if json:
         raise UsageError("`-o -` excludes `--json`: both go to standard output")
     if kind.directory:
-        raise UsageError(f"`--to {to}` writes a directory, which standard output cannot hold", hint="name one with `-o`")
+        raise UsageError(
+            f"`--to {to}` writes a directory, which standard output cannot hold", hint="name one with `-o`"
+        )
     if kind.binary and table is None and sys.stdout.isatty():
         raise UsageError(f"`--to {to}` is binary and not for a terminal", hint="name a file with `-o`, or use a pipe")
 

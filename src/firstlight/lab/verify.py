@@ -7,9 +7,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from firstlight.boot.digests import check_digest
 from firstlight.boot.manifest import Manifest
 from firstlight.boot.open import open as open_boot
-from firstlight.boot.tables import check_digest
 from firstlight.errors import FirstlightError, UnhealthyBootError
 from firstlight.lab.difference import Difference, first_difference
 from firstlight.lab.inputs import resolve

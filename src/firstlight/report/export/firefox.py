@@ -1,13 +1,14 @@
 """Firefox Profiler: a processed profile, gzipped; a thread with markers for every track, one with samples for calls.
 
-The format is that of `docs-developer/processed-profile-format.md` of firefox-devtools/profiler at version 60, which every
-later profiler upgrades.
+The format is that of `docs-developer/processed-profile-format.md` of firefox-devtools/profiler at version 60, which
+every later profiler upgrades.
 """
 
 from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -171,7 +172,7 @@ def _no_samples() -> Json:
     return {"stack": [], "time": [], "weight": None, "weightType": "samples", "length": 0}
 
 
-def _markers(rows: list[tuple[int, float | None, float | None, int, int, Json]]) -> Json:
+def _markers(rows: Sequence[tuple[int, float | None, float | None, int, int, Json]]) -> Json:
     columns: list[list[Any]] = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in range(6)]
     names = ("name", "startTime", "endTime", "phase", "category", "data")
     return {**dict(zip(names, columns, strict=True)), "length": len(rows)}
@@ -219,7 +220,7 @@ def _span_threads(boot: Boot, lanes: Lanes, strings: Strings, exported: Exported
     tracks: dict[tuple[str, str], list[int]] = {}
     for lane in lanes.lanes:
         tracks.setdefault((lane.group, lane.track), []).extend(step for step in lane.steps if step >= 0)
-    threads = []
+    threads: list[Json] = []
     groups: dict[str, int] = {}
     unfinished = 0
     for (group, track), rows in tracks.items():

@@ -18,7 +18,9 @@ def write_perfetto(bundle: Path, manifest: Manifest, out: Path) -> Exported:
     :raises BundleError: when a table cannot be read.
     :raises FirstlightError: when the file cannot be written.
     """
-    written = call(_core.export_perfetto, bundle, str(out), bundle.resolve().name.removesuffix(".boot"), about(manifest))
+    written = call(
+        _core.export_perfetto, bundle, str(out), bundle.resolve().name.removesuffix(".boot"), about(manifest)
+    )
     exported = Exported({"spans": written["spans"], "log lines": written["lines"]})
     exported.leave_out(written)
     if written["lines_without_time"]:

@@ -1,4 +1,4 @@
-"""SVG: a boot chart for print. Sections of rows on one axis of time; the pattern of a bar tells how far it is believed."""
+"""SVG: a boot chart for print. Sections of rows on one axis of time; a bar's pattern tells how far it is believed."""
 
 from __future__ import annotations
 
@@ -111,8 +111,8 @@ def _sections(boot: Boot, lanes: Lanes, end: int) -> list[tuple[str, str, list[B
         if begins is None:
             continue
         ends = lanes.end[row]
-        bar = Bar(begins, end if ends is None else ends, ends is None, columns["name"][row], columns["kind"][row],
-                  columns["grade"][row], columns["reason"][row], columns["track"][row], columns["level"][row])  # fmt: skip
+        said = (columns[name][row] for name in ("name", "kind", "grade", "reason", "track", "level"))
+        bar = Bar(begins, end if ends is None else ends, ends is None, *said)
         bars[known.get(bar.kind, len(_SECTIONS))].append(bar)
     titles = [(title, color) for title, _, color in _SECTIONS] + [("Other", "#666666")]
     return [(*head, sorted(group, key=lambda bar: (bar.start, -bar.end)))
@@ -197,7 +197,8 @@ text { font: 10px "DejaVu Sans", Verdana, sans-serif; fill: #111; white-space: p
 
 _HATCHES = """<defs>
 <pattern id="hatch-coarse" width="4" height="4" patternUnits="userSpaceOnUse"><circle cx="2" cy="2" r="0.9"/></pattern>
-<pattern id="hatch-bounded" width="5" height="5" patternUnits="userSpaceOnUse"><path d="M0,5 L5,0" stroke="#000"/></pattern>
+<pattern id="hatch-bounded" width="5" height="5" patternUnits="userSpaceOnUse"><path d="M0,5 L5,0"
+ stroke="#000"/></pattern>
 <pattern id="hatch-doubtful" width="5" height="5" patternUnits="userSpaceOnUse"><path d="M0,5 L5,0 M0,0 L5,5"
  stroke="#000"/></pattern>
 </defs>
@@ -223,7 +224,9 @@ def _document(chart: _Chart, boot: Boot, top: int) -> str:
         '<?xml version="1.0" encoding="UTF-8"?>\n'
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{height}" viewBox="0 0 {_WIDTH} {height}" '
         f'role="img">\n<title>{title}</title>\n<style>{_STYLE}</style>\n{_HATCHES}'
-        f'<rect width="{_WIDTH}" height="{height}" fill="#fff"/>\n' + "\n".join([*axis, *chart.parts, *marks]) + "\n</svg>\n"
+        f'<rect width="{_WIDTH}" height="{height}" fill="#fff"/>\n'
+        + "\n".join([*axis, *chart.parts, *marks])
+        + "\n</svg>\n"
     )
 
 

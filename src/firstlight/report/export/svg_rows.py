@@ -21,9 +21,7 @@ class Bar:
     level: str | None
 
 
-def rows(
-    bars: Sequence[Bar], x: Callable[[int], float], label: Callable[[Bar], float], right: float
-) -> list[int]:
+def rows(bars: Sequence[Bar], x: Callable[[int], float], label: Callable[[Bar], float], right: float) -> list[int]:
     """A row for each of the *bars*, which are in order of their starts; the topmost that is free.
 
     :param x: where a time is.

@@ -17,7 +17,7 @@ def table(boot: Boot, name: str) -> pl.DataFrame:
     :raises BundleError: when there is no such table, or it cannot be read.
 
     >>> table(firstlight.open(bundle), "marks").height
-    12
+    17
     """
     unknown_name("table", name, list(SCHEMAS), str(boot.path))
     read: Callable[[], pl.DataFrame] = getattr(boot, name)

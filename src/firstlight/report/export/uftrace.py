@@ -1,7 +1,7 @@
 """uftrace: a data directory that `uftrace report`, `graph`, `replay` and `tui` read.
 
-Layout and records are those of uftrace's `libmcount` at version 4 of the format: `info`, `task.txt`, a map and its symbols,
-and for each task its records of 16 bytes.
+Layout and records are those of uftrace's `libmcount` at version 4 of the format: `info`, `task.txt`, a map and its
+symbols, and for each task its records of 16 bytes.
 """
 
 from __future__ import annotations

@@ -36,7 +36,9 @@ def whole(out: Path, *, directory: bool = False, force: bool = False) -> Iterato
             out.unlink()
         written.rename(out)
     except OSError as error:
-        where = str(out) if made is None or error.filename is None or str(made) in str(error.filename) else error.filename
+        where = (
+            str(out) if made is None or error.filename is None or str(made) in str(error.filename) else error.filename
+        )
         raise FirstlightError(f"cannot be written: {error.strerror or error}", where=os.fsdecode(where)) from error
     finally:
         if made is not None:

@@ -8,6 +8,18 @@ from firstlight.report.export.engine import Unit
 from firstlight.report.export.formats import To
 from firstlight.report.export.result import Exported
 
+#: The tables that the engine reads by itself; all others are checked when they are read.
+ENGINE_READS: dict[To, tuple[str, ...]] = {
+    To.perfetto: ("marks", "spans", "log", "counters", "links"),
+    To.firefox: ("spans", "calls"),
+    To.speedscope: ("spans", "calls"),
+    To.folded: ("spans", "calls"),
+    To.uftrace: ("spans", "calls"),
+    To.csv: (),
+    To.json: (),
+    To.svg: ("spans",),
+}
+
 
 def write_export(bundle: Path, to: To, out: Path, *, unit: Unit = "time", table: str | None = None,
                  exact: bool = False) -> Exported:  # fmt: skip
@@ -21,22 +33,24 @@ def write_export(bundle: Path, to: To, out: Path, *, unit: Unit = "time", table:
     :raises BundleError: when the bundle cannot be read, or has nothing that the format holds.
     :raises FirstlightError: when the file cannot be written.
 
-    >>> out = tmp / "a.folded"
+    >>> out = bundle.parent / "a.folded"
     >>> write_export(bundle, To.folded, out).notes
     []
     >>> out.read_text().splitlines()[0].split(";")[0]
     '[boot]'
     """
+    from firstlight.boot.digests import check_digests
     from firstlight.boot.open import open, read_manifest
 
+    manifest = read_manifest(bundle)
+    check_digests(bundle, manifest, ENGINE_READS[to])
     if to is To.perfetto:
         from firstlight.report.export.perfetto import write_perfetto
 
-        return write_perfetto(bundle, read_manifest(bundle), out)
+        return write_perfetto(bundle, manifest, out)
     if to is To.folded:
         from firstlight.report.export.folded import write_folded
 
-        read_manifest(bundle)
         return write_folded(bundle, out, unit)
     boot = open(bundle)
     if to is To.firefox:
