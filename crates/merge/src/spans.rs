@@ -35,8 +35,8 @@ pub struct Row<'a> {
     pub reason: Cow<'a, str>,
     /// The other pieces that tell the same.
     pub also: Vec<usize>,
-    /// Attributes of the winner, of those others, and of the merge.
-    pub attributes: Vec<(Cow<'a, str>, Cow<'a, str>)>,
+    /// Attributes beside those of the winner: of the others, and of the merge.
+    pub more: Vec<(Cow<'a, str>, Cow<'a, str>)>,
 }
 
 /// The rows of all pieces, the first piece's first, and where the pieces exclude one another.
@@ -94,8 +94,6 @@ fn merges(kind: SpanKind) -> bool {
 
 fn row<'a>(span: &'a Span, piece: usize, of: &Piece<'a>) -> Row<'a> {
     let at = |ns: Option<i64>| Some(of.line?.at(ns?));
-    let attributes: Vec<(Cow<'a, str>, Cow<'a, str>)> =
-        span.attributes.iter().map(|(key, value)| (borrowed(key), Cow::Borrowed(value.as_str()))).collect();
     let mut row = Row {
         span,
         piece,
@@ -108,12 +106,12 @@ fn row<'a>(span: &'a Span, piece: usize, of: &Piece<'a>) -> Row<'a> {
         grade: span.grade,
         reason: borrowed(&span.reason),
         also: Vec::new(),
-        attributes,
+        more: Vec::new(),
     };
     if of.line.is_none() {
         for (key, ns) in [("own_start_ns", span.start_ns), ("own_end_ns", span.end_ns)] {
             if let Some(ns) = ns {
-                row.attributes.push((Cow::Borrowed(key), Cow::Owned(ns.to_string())));
+                row.more.push((Cow::Borrowed(key), Cow::Owned(ns.to_string())));
             }
         }
     }
@@ -237,9 +235,11 @@ fn unite<'a>(known: &mut Row<'a>, mut other: Row<'a>, pieces: &[Piece<'a>], cont
         }
     }
     known.duration_ns = known.duration_ns.or(other.duration_ns);
-    for (key, value) in std::mem::take(&mut other.attributes) {
-        if !known.attributes.iter().any(|(there, _)| *there == key) {
-            known.attributes.push((key, value));
+    let own = other.span.attributes.iter().map(|(key, value)| (borrowed(key), Cow::Borrowed(value.as_str())));
+    for (key, value) in own.chain(std::mem::take(&mut other.more)) {
+        let known_keys = known.span.attributes.iter().map(|(there, _)| there.as_ref());
+        if !known_keys.chain(known.more.iter().map(|(there, _)| there.as_ref())).any(|there| there == key) {
+            known.more.push((key, value));
         }
     }
     match verdict {

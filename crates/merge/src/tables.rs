@@ -46,7 +46,7 @@ pub fn write_spans(
     bundle: &Path,
 ) -> Result<Grades, MergeError> {
     let mut order: Vec<usize> = (0..rows.len()).collect();
-    order.sort_by_key(|number| {
+    order.sort_by_cached_key(|number| {
         let row = rows.get(*number);
         let at = row.and_then(|row| row.start_ns.or(row.end_ns));
         // What encloses stands before what it encloses.
@@ -144,11 +144,14 @@ fn source<'a>(row: &Row<'_>, pieces: &[Piece<'a>]) -> Cow<'a, str> {
 
 /// A JSON object of strings, its keys sorted.
 fn attributes(row: &Row<'_>) -> Option<String> {
-    if row.attributes.is_empty() {
+    if row.span.attributes.is_empty() && row.more.is_empty() {
         return None;
     }
-    let sorted: BTreeMap<&str, &str> =
-        row.attributes.iter().rev().map(|(key, value)| (key.as_ref(), value.as_ref())).collect();
+    let own = row.span.attributes.iter().map(|(key, value)| (key.as_ref(), value.as_str()));
+    let more = row.more.iter().map(|(key, value)| (key.as_ref(), value.as_ref()));
+    let mut sorted: Vec<(&str, &str)> = own.chain(more).collect();
+    sorted.sort_by_key(|(key, _)| *key);
+    sorted.dedup_by_key(|(key, _)| *key);
     let mut json = String::from("{");
     for (key, value) in sorted {
         if json.len() > 1 {
