@@ -29,8 +29,8 @@ def command(*words: str | Path, **more: str) -> subprocess.CompletedProcess[str]
 
 
 def test_the_verbs() -> None:
-    assert VERBS == ["collector", "devices", "doctor", "functions", "import", "initcalls", "log", "path", "record",
-                     "report", "show", "units", "verify"]  # fmt: skip
+    assert VERBS == ["collector", "devices", "doctor", "export", "functions", "import", "initcalls", "log", "path",
+                     "record", "report", "show", "units", "verify"]  # fmt: skip
 
 
 @pytest.mark.parametrize("verb", VERBS)
