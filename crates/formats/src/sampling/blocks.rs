@@ -5,6 +5,7 @@ use crate::evidence::{Clock, Counter, Evidence, ProblemKind};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
 use crate::FormatError;
+use std::collections::HashSet;
 
 /// Reads `proc_stat.log`, `proc_diskstats.log`, `proc_meminfo.log`, `proc_ps.log` and `taskstats.log`.
 pub struct Bootchart;
@@ -170,8 +171,9 @@ impl State {
         if self.kind == Some(Kind::Disks) {
             let disks = std::mem::take(&mut self.disks);
             let mut sums = [0_i64; 3];
+            let names: HashSet<&str> = disks.iter().map(|(name, _)| name.as_str()).collect();
             for (name, values) in &disks {
-                if stacked(name) || part_of_another(name, &disks) {
+                if stacked(name) || part_of_another(name, &names) {
                     continue;
                 }
                 self.whole.insert(name.clone());
@@ -268,9 +270,8 @@ fn stacked(name: &str) -> bool {
 }
 
 /// `sda1` beside `sda`, `nvme0n1p1` beside `nvme0n1`.
-fn part_of_another(name: &str, disks: &[(String, [i64; 3])]) -> bool {
+fn part_of_another(name: &str, disks: &HashSet<&str>) -> bool {
     let stem = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
     let short = stem.strip_suffix('p').unwrap_or(stem);
-    stem.len() < name.len()
-        && disks.iter().any(|(other, _)| other.len() < name.len() && (other == stem || other == short))
+    stem.len() < name.len() && (disks.contains(stem) || short != stem && disks.contains(short))
 }

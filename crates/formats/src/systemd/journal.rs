@@ -1,6 +1,6 @@
 //! The journal's entries, whatever they were printed as, as evidence: one for each boot, and one for the kernel's lines of it.
 
-use super::journal_short::interpret;
+use super::journal_short::{interpret, unit};
 use super::unit_jobs::UnitJobs;
 use crate::evidence::{Clock, Evidence, Log, Mark, Name, ProblemKind, Span, SpanKind, Stamp};
 use crate::udev::queue::Queue;
@@ -127,6 +127,8 @@ struct Boot {
     spans: Vec<Span>,
     marks: Vec<Mark>,
     units: UnitJobs,
+    early: UnitJobs,
+    manager: bool,
     queue: Queue,
     hostname: Option<String>,
     late: u64,
@@ -191,6 +193,11 @@ impl Boot {
                 count(&mut self.replaced, line);
             }
             self.udev(entry, time_ns, line);
+            // Before the journal ran, what the manager said is text only.
+            let manager = entry.get(Field::Identifier) == Some(b"systemd") && entry.text(Field::SyslogPid) == Some("1");
+            if let (true, Some(time_ns), Ok(text)) = (manager, time_ns, std::str::from_utf8(message)) {
+                unit(text, time_ns, &mut self.early);
+            }
         } else {
             let time_ns = self.sent(entry, line);
             let text = entry.named(message);
@@ -204,17 +211,16 @@ impl Boot {
         }
         match entry.text(Field::MessageId) {
             Some(MESSAGES_DROPPED | MESSAGES_MISSED) => count(&mut self.lost, line),
-            Some(id) => {
-                // What the manager logged before the journal ran came through the kernel's buffer, with the kernel's stamp.
-                let time_ns = match entry.get(Field::Transport) {
-                    Some(b"kernel") => entry.ns(Field::SourceMonotonic),
-                    _ => self.sent(entry, 0),
-                };
-                if let Some(time_ns) = time_ns {
+            // What the manager said earlier came through the kernel's buffer, and has the kernel's stamps.
+            Some(id) if entry.get(Field::Transport) != Some(b"kernel") => {
+                if !std::mem::replace(&mut self.manager, true) {
+                    self.units.take_over(&mut self.early);
+                }
+                if let Some(time_ns) = self.sent(entry, 0) {
                     self.unit(id, entry, time_ns);
                 }
             }
-            None => {}
+            _ => {}
         }
     }
 
@@ -333,6 +339,7 @@ impl Boot {
         let kernel = kernel.map(|evidence| {
             let mut kernel = Evidence { log: self.kernel, ..evidence };
             interpret(&mut kernel);
+            self.early.finish(&mut kernel);
             kernel
         });
         // With the kernel's lines alone there is nothing else to tell but the boot.

@@ -97,6 +97,8 @@ struct Boot {
     kernel: Log,
     last: Option<(bool, Stamp)>,
     units: UnitJobs,
+    early: UnitJobs,
+    journal: bool,
     queue: Queue,
     startup: Option<(String, u64)>,
     mixed: (u64, Option<u64>),
@@ -124,12 +126,18 @@ impl Boot {
             return;
         }
         self.log.push(stamp, line.body.as_bytes());
+        // What the manager said before the journal ran came through the kernel's buffer, and has the kernel's stamps.
+        if line.name == "systemd-journald" && !std::mem::replace(&mut self.journal, true) {
+            self.units.take_over(&mut self.early);
+        }
         let Some(time_ns) = time_ns else { return };
         if (line.name == "systemd" || line.name == "init.scope") && line.pid == Some("1") {
             if let Some(stages) = line.message.strip_prefix("Startup finished in ") {
                 self.startup = Some((stages.to_owned(), number));
-            } else {
+            } else if self.journal || self.realtime {
                 unit(line.message, time_ns, &mut self.units);
+            } else {
+                unit(line.message, time_ns, &mut self.early);
             }
         } else if line.name.contains("udev") {
             self.queue.line(Some(time_ns), line.pid, line.message, number);
@@ -167,17 +175,26 @@ impl Boot {
                 }
             }
         }
+        let mut early = Evidence { step_ns: self.step_ns, ..Evidence::default() };
+        self.early.finish(&mut early);
         self.units.finish(&mut system);
         self.queue.finish(&mut system);
         if self.mixed.0 > 0 {
             let detail = format!("{} lines have times of another clock than the first", self.mixed.0);
             system.problem(ProblemKind::Untimed, self.mixed.1, detail);
         }
+        if self.kernel.is_empty() {
+            // Without any line of the kernel's there is no part of its clock.
+            system.spans.append(&mut early.spans);
+            system.facts.append(&mut early.facts);
+        }
         let alone = system.log.is_empty() && !self.kernel.is_empty();
         let mut all = if alone { Vec::new() } else { vec![system] };
         if !self.kernel.is_empty() {
             let mut kernel = of("kernel", clock(Clock::Printk), self.kernel);
             interpret(&mut kernel);
+            kernel.spans.append(&mut early.spans);
+            kernel.facts.append(&mut early.facts);
             all.push(kernel);
         }
         all

@@ -99,5 +99,7 @@ fn unit(row: Row) -> Option<UnitTimes> {
         time: row.time.and_then(|us| i64::try_from(us).ok()?.checked_mul(1000)),
         clamp: None,
         step_ns: 1_000,
+        slack_ns: 1_000,
+        once: false,
     })
 }

@@ -262,7 +262,9 @@ fn unit(row: &Row, text: &str, bar: &Bar<'_>, step_ns: i64) -> Option<UnitTimes>
         // Printed to the millisecond only: of use where the bars were cut.
         time: Some(time.unwrap_or(0)),
         clamp: None,
-        step_ns: STEP_NS.max(step_ns),
+        step_ns,
+        slack_ns: STEP_NS.max(step_ns),
+        once: false,
     };
     let exact = |key: &str| row.title.lines().find_map(|line| line.strip_prefix(key)).and_then(tooltip);
     if let (Some(activating), Some(activated)) = (exact("Activating: "), exact("Activated: ")) {

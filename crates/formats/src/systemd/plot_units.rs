@@ -12,7 +12,7 @@ pub fn tell(units: Vec<UnitTimes>, end: Option<i64>, evidence: &mut Evidence) {
     let mut clamped = 0;
     for unit in units {
         let unit = UnitTimes { clamp: end, ..unit };
-        let at_end = |time: Option<i64>| time.zip(end).is_some_and(|(time, end)| (time - end).abs() <= unit.step_ns);
+        let at_end = |time: Option<i64>| time.zip(end).is_some_and(|(time, end)| (time - end).abs() <= unit.slack_ns);
         if at_end(unit.deactivated) || at_end(unit.activated) {
             clamped += 1;
         }

@@ -12,6 +12,9 @@ use std::collections::{BTreeMap, HashSet};
 /// Reads what `systemctl show` prints.
 pub struct SystemdShow;
 
+/// The main process may have been noted so much before its unit.
+const NOTED_BEFORE_NS: i64 = 1_000_000_000;
+
 /// What is kept of one unit's properties: the last value of each.
 type Properties = BTreeMap<String, String>;
 
@@ -117,12 +120,17 @@ impl Reader {
             time: None,
             clamp: None,
             step_ns: 1_000,
+            slack_ns: 1_000,
+            once: block.get("Type").is_some_and(|kind| kind == "oneshot")
+                && block.get("Result").is_some_and(|result| result == "success"),
         };
         let text = |key: &str| block.get(key).map(String::as_str).filter(|value| !value.is_empty());
         if let Some(mut span) = times.start() {
             let (start, end) = (span.start_ns, span.end_ns);
             // Where the wait for a result ends and the unit's own work begins: its main process.
-            let run = ns("ExecMainStartTimestampMonotonic").filter(|run| start.is_some_and(|start| *run >= start));
+            // systemd notes that right before it calls the unit activating.
+            let run = ns("ExecMainStartTimestampMonotonic").zip(start);
+            let run = run.filter(|(run, start)| start - run <= NOTED_BEFORE_NS).map(|(run, start)| run.max(start));
             if let (Some(run), Some(start)) = (run, start) {
                 span = span.with("before_main_ns", (run - start).to_string());
                 let exit = ns("ExecMainExitTimestampMonotonic").filter(|exit| *exit >= run);

@@ -12,7 +12,12 @@ pub struct UnitJobs {
     up: HashMap<String, i64>,
     failed: Vec<String>,
     spans: Vec<Span>,
+    /// What began before the journal ran, by the kernel's clock.
+    early: HashMap<String, i64>,
 }
+
+/// Why such a start is no exact one.
+const TWO_CLOCKS: &str = "it begins by the kernel's clock and ends by the monotonic one, which differ by milliseconds";
 
 fn span(kind: SpanKind, unit: &str) -> Span {
     Span { track: "systemd".into(), ..Span::new(kind, one_line(unit, "<unknown>")) }
@@ -29,6 +34,10 @@ impl UnitJobs {
         let well = result.is_empty() || result == "done";
         let mut one = match self.starting.remove(unit) {
             Some(start) if start <= time_ns => span(SpanKind::Unit, unit).between(start, time_ns),
+            _ if self.early.get(unit).is_some_and(|start| *start <= time_ns) => {
+                let start = self.early.remove(unit).unwrap_or(time_ns);
+                span(SpanKind::Unit, unit).between(start, time_ns).graded(Grade::Bounded, TWO_CLOCKS)
+            }
             _ => {
                 let span = Span { end_ns: Some(time_ns), ..span(SpanKind::Unit, unit) };
                 span.graded(Grade::Unknown, "only its end was logged")
@@ -50,6 +59,13 @@ impl UnitJobs {
         if let Some(start) = self.up.remove(unit).filter(|start| *start <= time_ns) {
             self.spans.push(span(SpanKind::UnitActive, unit).between(start, time_ns));
         }
+    }
+
+    /// Takes over from those of the kernel's clock what the rest is logged of by this one.
+    pub fn take_over(&mut self, early: &mut Self) {
+        self.early = std::mem::take(&mut early.starting);
+        self.failed.append(&mut early.failed);
+        early.up.clear();
     }
 
     /// Adds the spans, those that never ended too, and the failed units as a fact.

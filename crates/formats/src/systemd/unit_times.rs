@@ -50,6 +50,10 @@ pub struct UnitTimes {
     pub clamp: Option<i64>,
     /// The step of the times.
     pub step_ns: i64,
+    /// How far figures that are the same may differ.
+    pub slack_ns: i64,
+    /// Whether it runs once and is done, without ever being up.
+    pub once: bool,
 }
 
 /// What stands for a time that was cut.
@@ -58,7 +62,7 @@ pub const CLAMPED: &str = "systemd-analyze put the end of the boot in its place"
 impl UnitTimes {
     /// Whether a time may be the end of the boot instead of its own.
     fn is_clamp(&self, time: i64) -> bool {
-        self.clamp.is_some_and(|clamp| (time - clamp).abs() <= self.step_ns)
+        self.clamp.is_some_and(|clamp| (time - clamp).abs() <= self.slack_ns)
     }
 
     /// The start: from activating to active, or to failed; none where the unit never began to start.
@@ -67,7 +71,7 @@ impl UnitTimes {
         let span = Span { track: "systemd".into(), ..Span::new(SpanKind::Unit, self.name.clone()) };
         let after = |time: Option<i64>| time.filter(|time| *time >= activating);
         if let Some(activated) = after(self.activated) {
-            let agreed = self.time.is_none_or(|time| (activated - activating - time).abs() <= self.step_ns);
+            let agreed = self.time.is_none_or(|time| (activated - activating - time).abs() <= self.slack_ns);
             if agreed && !(self.is_clamp(activated) && self.time.is_none_or(|time| time == 0)) {
                 return Some(by_step(span.between(activating, activated), self.step_ns));
             }
@@ -81,6 +85,9 @@ impl UnitTimes {
         if self.clamp.is_none() {
             if let Some(deactivated) = after(self.deactivated) {
                 let span = span.between(activating, deactivated);
+                if self.once {
+                    return Some(by_step(span, self.step_ns));
+                }
                 return Some(span.graded(Grade::Bounded, "it never became active: until it was inactive or failed"));
             }
         }

@@ -11,6 +11,8 @@ pub struct Queue {
     events: Vec<Event>,
     /// The latest event of a number: numbers come again after the next boot.
     by_number: HashMap<u64, usize>,
+    /// The latest event of a device.
+    by_device: HashMap<String, usize>,
     /// What each worker is at, for messages that name the worker only.
     at_work: HashMap<u32, usize>,
     forked: u64,
@@ -70,6 +72,9 @@ impl Queue {
             return self.old(time, pid, rest, line);
         }
         let (device, text) = message.split_once(": ")?;
+        if device.contains(|letter: char| letter == '=' || letter.is_whitespace()) {
+            return None;
+        }
         if let Some(blocked) = text.strip_prefix("SEQNUM=") {
             let (number, by) = blocked.split_once(" blocked by SEQNUM=")?;
             let (number, by) = (number.parse().ok()?, by.trim_end_matches('.').parse().ok()?);
@@ -85,7 +90,7 @@ impl Queue {
         }
         if text.starts_with("Block device is currently locked, requeueing") {
             let index = pid.and_then(|pid| self.at_work.get(&pid).copied());
-            let index = index.or_else(|| self.events.iter().rposition(|event| event.device == device))?;
+            let index = index.or_else(|| self.by_device.get(device).copied())?;
             self.events.get_mut(index)?.requeued += 1;
             return Some(());
         }
@@ -209,6 +214,7 @@ impl Queue {
         let next = self.events.len();
         let index = *self.by_number.entry(number).or_insert(next);
         if index == next {
+            self.by_device.insert(device.to_owned(), index);
             self.events.push(Event { number, device: device.to_owned(), line, ..Event::default() });
         }
         index
@@ -368,6 +374,8 @@ impl Event {
                 (_, ready) => ready,
             };
             let start = self.queued.or(self.blocked_at);
+            // The worker may have been done before this one came, and the daemon not yet have heard of it.
+            let until = until.map(|until| until.max(start.unwrap_or(until)));
             let by: Vec<String> = self.blockers.iter().map(u64::to_string).collect();
             let mut blocked =
                 span(SpanKind::UeventBlocked, ordered(start, until)).with("seqnum", self.number.to_string());
