@@ -1,7 +1,7 @@
 //! The text of the kernel's function graph tracer (`trace`, `trace_pipe`), with every option.
 
 use super::graph::{Graph, Task};
-use super::graph_line::{blanks, digits, parse, trim, Body, Columns, GraphLine};
+use super::graph_line::{blanks, digits, parse, trim, Body, Columns, GraphLine, Places};
 use crate::evidence::{Clock, Evidence, Problem, ProblemKind, Stamp};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::{Line, Lines};
@@ -78,6 +78,7 @@ struct Reader {
     evidence: Evidence,
     graph: Graph,
     columns: Columns,
+    places: Places,
     /// What the record says runs on a processor: by its banner where there is no column of tasks.
     running: Vec<Option<(Vec<u8>, u32)>>,
     understood: u64,
@@ -102,6 +103,7 @@ impl Reader {
             evidence,
             graph: Graph::new(),
             columns: Columns::default(),
+            places: Places::default(),
             running: Vec::new(),
             understood: 0,
             torn: 0,
@@ -123,13 +125,22 @@ impl Reader {
         match line.bytes {
             [] => {}
             [b'#', rest @ ..] => self.header(line.number, rest),
-            bytes => match parse(bytes, self.columns) {
-                Some(found) if found.body != Body::Torn => {
+            bytes => {
+                if let Some(found) = self.places.split(bytes).filter(|found| found.body != Body::Torn) {
                     self.understood += 1;
-                    self.found(line.number, &found);
+                    return self.found(line.number, &found);
                 }
-                _ => self.other(line),
-            },
+                match parse(bytes, self.columns) {
+                    Some(found) if found.body != Body::Torn => {
+                        if found.time_ns.is_some() && found.task.is_some() {
+                            self.places = Places::of(bytes).unwrap_or_default();
+                        }
+                        self.understood += 1;
+                        self.found(line.number, &found);
+                    }
+                    _ => self.other(line),
+                }
+            }
         }
     }
 
