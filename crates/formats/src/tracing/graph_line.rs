@@ -305,7 +305,12 @@ pub(crate) fn seconds(whole: u64, fraction: u64, places: usize) -> Option<i64> {
 
 #[inline]
 pub(crate) fn trim(text: &[u8]) -> &[u8] {
-    text.trim_ascii()
+    let start = blanks(text, 0);
+    let mut end = text.len();
+    while end > start && matches!(text[end - 1], b' ' | b'\t' | b'\r') {
+        end -= 1;
+    }
+    &text[start..end]
 }
 
 #[cfg(test)]
