@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -69,7 +70,7 @@ def test_a_recording_that_died_before_its_first_copy_is_not_taken_for_one_withou
 
 
 @pytest.mark.parametrize("question", [{"phase": "initcalls_devcie"}, {"under": "start_kernl"}])
-def test_an_unknown_name_gives_the_nearest(invented_boot: Path, question: dict[str, str]) -> None:
+def test_an_unknown_name_gives_the_nearest(invented_boot: Path, question: dict[str, Any]) -> None:
     with pytest.raises(BundleError) as caught:
         firstlight.open(invented_boot).functions(**question)
     assert caught.value.hint is not None
