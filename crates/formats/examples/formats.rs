@@ -1,0 +1,7 @@
+//! Prints the name of every format, one on a line.
+
+fn main() {
+    for format in firstlight_formats::registry::formats() {
+        println!("{}", format.name());
+    }
+}
