@@ -37,8 +37,12 @@ impl Head<'_> {
     /// assert_eq!(Head { name: "fpdt/boot/firmware_start_ns", bytes: b"" }.file_name(), "firmware_start_ns");
     /// ```
     pub fn file_name(&self) -> &str {
-        self.name.rsplit('/').next().unwrap_or(self.name)
+        file_name(self.name)
     }
+}
+
+fn file_name(name: &str) -> &str {
+    name.rsplit('/').next().unwrap_or(name)
 }
 
 /// A record to be read, once and in order.
@@ -47,6 +51,13 @@ pub struct Input<'a> {
     pub name: &'a str,
     /// Its bytes.
     pub bytes: &'a mut dyn BufRead,
+}
+
+impl<'a> Input<'a> {
+    /// The last part of the name.
+    pub fn file_name(&self) -> &'a str {
+        file_name(self.name)
+    }
 }
 
 /// One input format.

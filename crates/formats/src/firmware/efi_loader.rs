@@ -44,7 +44,7 @@ impl Format for EfiLoaderTimes {
         input.bytes.take(MOST_BYTES).read_to_end(&mut bytes)?;
         let mut evidence = Evidence { first_line: 1, step_ns: 1_000, ..Evidence::of(self.name(), Clock::Firmware) };
         let mut times = [None; VARIABLES.len()];
-        let file = input.name.rsplit('/').next().unwrap_or_default();
+        let file = input.file_name();
         let found: Vec<(usize, i64)> = match own(file) {
             Some(place) => number(&bytes).map(|us| (place, us)).into_iter().collect(),
             None => String::from_utf8_lossy(&bytes).lines().filter_map(row).collect(),

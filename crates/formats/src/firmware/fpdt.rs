@@ -44,7 +44,7 @@ impl Format for Fpdt {
 
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
         let mut evidence = Evidence { first_line: 1, step_ns: 1, ..Evidence::of(self.name(), Clock::Firmware) };
-        let file = input.name.rsplit('/').next().unwrap_or_default();
+        let file = input.file_name();
         let own = FILES.iter().position(|(name, _)| *name == file);
         let mut times: [Option<i64>; FILES.len()] = [None; FILES.len()];
         let mut lines = Lines::new(input.bytes);

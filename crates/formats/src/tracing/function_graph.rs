@@ -1,10 +1,11 @@
 //! The text of the kernel's function graph tracer (`trace`, `trace_pipe`), with every option.
 
 use super::graph::{Graph, Task};
-use super::graph_line::{blanks, digits, parse, trim, Body, Columns, GraphLine, Places};
-use crate::evidence::{Clock, Evidence, Problem, ProblemKind, Stamp};
+use super::graph_line::{digits, parse, trim, Body, Columns, GraphLine, Places};
+use super::text::{self, lost_events, overwritten, Damage, Text};
+use crate::evidence::{Clock, Evidence, ProblemKind, Stamp};
 use crate::format::{Format, Head, Input, Likelihood};
-use crate::lines::{Line, Lines};
+use crate::lines::Line;
 use crate::FormatError;
 use memchr::memmem;
 
@@ -47,30 +48,7 @@ impl Format for FunctionGraph {
     }
 
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
-        let mut lines = Lines::new(input.bytes);
-        let mut boots = Vec::new();
-        let mut reader = Reader::new(0, 1);
-        while let Some(line) = lines.next_line()? {
-            // A header after lines begins another record; earlier stamps than before, another boot.
-            if reader.understood > 0 && line.bytes.starts_with(b"# tracer:") {
-                let (boot, last_ns) = (reader.evidence.boot, reader.last_ns);
-                let number = line.number;
-                boots.push(reader.finish());
-                reader = Reader::new(boot, number);
-                reader.before_ns = last_ns;
-            }
-            reader.line(line);
-        }
-        if reader.understood > 0 || boots.is_empty() {
-            boots.push(reader.finish());
-        }
-        if let Some(last) = boots.last_mut() {
-            last.problems.extend(lines.problems());
-        }
-        if boots.iter().all(|evidence| evidence.understood == 0) {
-            return Err(FormatError::NotThis { format: TITLE, what: "no line of functions".to_owned() });
-        }
-        Ok(boots)
+        text::read::<Reader>(input, TITLE, "no line of functions")
     }
 }
 
@@ -82,12 +60,8 @@ struct Reader {
     /// What the record says runs on a processor: by its banner where there is no column of tasks.
     running: Vec<Option<(Vec<u8>, u32)>>,
     understood: u64,
-    torn: u64,
-    first_torn: Option<(u64, String)>,
+    damage: Damage,
     unkept: u64,
-    lost: u64,
-    lost_lines: u64,
-    first_lost: Option<u64>,
     last_ns: Option<i64>,
     /// The last stamp of the record before, in the same file.
     before_ns: Option<i64>,
@@ -95,8 +69,8 @@ struct Reader {
     durations: bool,
 }
 
-impl Reader {
-    fn new(boot: u32, first_line: u64) -> Self {
+impl Text for Reader {
+    fn new(boot: u32, first_line: u64, before_ns: Option<i64>) -> Self {
         let mut evidence = Evidence::of("function-graph", Clock::Untimed);
         (evidence.boot, evidence.first_line) = (boot, first_line);
         Self {
@@ -106,14 +80,10 @@ impl Reader {
             places: Places::default(),
             running: Vec::new(),
             understood: 0,
-            torn: 0,
-            first_torn: None,
+            damage: Damage::default(),
             unkept: 0,
-            lost: 0,
-            lost_lines: 0,
-            first_lost: None,
             last_ns: None,
-            before_ns: None,
+            before_ns,
             back: 0,
             durations: false,
         }
@@ -144,6 +114,35 @@ impl Reader {
         }
     }
 
+    fn understood(&self) -> u64 {
+        self.understood
+    }
+
+    fn end(&self) -> (u32, Option<i64>) {
+        (self.evidence.boot, self.last_ns)
+    }
+
+    fn finish(self) -> Evidence {
+        let mut evidence = self.evidence;
+        evidence.understood = self.understood;
+        self.damage.report("a function graph", &mut evidence);
+        if self.unkept > 0 {
+            let detail = format!("{} events beyond the first {MOST_EVENTS} are not in the log", self.unkept);
+            evidence.problem(ProblemKind::Overlong, None, detail);
+        }
+        if self.back > 0 {
+            let detail = format!("{} stamps are before the one of the line before", self.back);
+            evidence.problem(ProblemKind::ClockJump, None, detail);
+        }
+        if !self.durations && self.understood > 0 && !self.graph.timed {
+            evidence.problem(ProblemKind::Untimed, None, "no line has a duration: only calls are counted");
+        }
+        self.graph.finish(&mut evidence);
+        evidence
+    }
+}
+
+impl Reader {
     #[inline]
     fn found(&mut self, number: u64, line: &GraphLine<'_>) {
         let cpu = line.cpu.unwrap_or(0);
@@ -246,61 +245,9 @@ impl Reader {
         if let Some((cpu, lost)) = lost_events(text) {
             self.understood += 1;
             self.graph.lost(cpu);
-            self.lost = self.lost.saturating_add(lost);
-            self.lost_lines += 1;
-            self.first_lost.get_or_insert(line.number);
+            self.damage.lost(line.number, lost);
             return;
         }
-        self.torn += 1;
-        if self.first_torn.is_none() {
-            let text = String::from_utf8_lossy(&text[..text.len().min(60)]).into_owned();
-            self.first_torn = Some((line.number, text));
-        }
+        self.damage.torn(line.number, text);
     }
-
-    fn finish(mut self) -> Evidence {
-        let mut evidence = self.evidence;
-        evidence.understood = self.understood;
-        if self.lost_lines > 0 {
-            evidence.problems.push(Problem {
-                kind: ProblemKind::Lost,
-                detail: format!("the tracer lost records at {} places", self.lost_lines),
-                line: self.first_lost,
-                lost: (self.lost > 0).then_some(self.lost),
-            });
-        }
-        if let Some((line, text)) = self.first_torn.take() {
-            let detail = format!("{} lines have no shape of a function graph, the first: {text}", self.torn);
-            evidence.problem(ProblemKind::Torn, Some(line), detail);
-        }
-        if self.unkept > 0 {
-            let detail = format!("{} events beyond the first {MOST_EVENTS} are not in the log", self.unkept);
-            evidence.problem(ProblemKind::Overlong, None, detail);
-        }
-        if self.back > 0 {
-            let detail = format!("{} stamps are before the one of the line before", self.back);
-            evidence.problem(ProblemKind::ClockJump, None, detail);
-        }
-        if !self.durations && self.understood > 0 && !self.graph.timed {
-            evidence.problem(ProblemKind::Untimed, None, "no line has a duration: only calls are counted");
-        }
-        self.graph.finish(&mut evidence);
-        evidence
-    }
-}
-
-/// `CPU:2 [LOST 112 EVENTS]`: processor and number, 0 where it is not told.
-pub(crate) fn lost_events(text: &[u8]) -> Option<(u32, u64)> {
-    let (cpu, next) = digits(text, text.strip_prefix(b"CPU:").map(|_| 4)?)?;
-    let rest = text.get(blanks(text, next)..)?.strip_prefix(b"[LOST ")?;
-    Some((u32::try_from(cpu).ok()?, digits(rest, 0)?.0))
-}
-
-/// `A/B #P:n`: what is in the buffer, of what was written.
-pub(crate) fn overwritten(text: &[u8], line: u64) -> Option<Problem> {
-    let (kept, slash) = digits(text, blanks(text, 0))?;
-    let (written, _) = digits(text, text.get(slash).filter(|byte| **byte == b'/').map(|_| slash + 1)?)?;
-    let lost = written.checked_sub(kept).filter(|lost| *lost > 0)?;
-    let detail = format!("of {written} records the last {kept} are left: the buffer was overwritten");
-    Some(Problem { kind: ProblemKind::LostHead, detail, line: Some(line), lost: Some(lost) })
 }

@@ -15,6 +15,7 @@ mod hist;
 pub(crate) mod long_calls;
 mod ring_buffer;
 pub(crate) mod symbols;
+mod text;
 mod trace_dat;
 mod trace_events;
 

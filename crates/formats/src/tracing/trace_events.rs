@@ -2,12 +2,12 @@
 
 use super::event_line::{parse, Stamp};
 use super::events::{Event, Events};
-use super::function_graph::{lost_events, overwritten};
 use super::graph::{Graph, Task};
 use super::graph_line::{self, trim, Body, Columns};
-use crate::evidence::{Clock, Evidence, Problem, ProblemKind};
+use super::text::{self, lost_events, overwritten, Damage, Text};
+use crate::evidence::{Clock, Evidence, ProblemKind};
 use crate::format::{Format, Head, Input, Likelihood};
-use crate::lines::{Line, Lines};
+use crate::lines::Line;
 use crate::FormatError;
 use memchr::memmem;
 
@@ -43,28 +43,7 @@ impl Format for TraceEvents {
     }
 
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
-        let mut lines = Lines::new(input.bytes);
-        let mut boots = Vec::new();
-        let mut reader = Reader::new(0, 1);
-        while let Some(line) = lines.next_line()? {
-            if reader.understood > 0 && line.bytes.starts_with(b"# tracer:") {
-                let (boot, last_ns, number) = (reader.evidence.boot, reader.last_ns, line.number);
-                boots.push(reader.finish());
-                reader = Reader::new(boot, number);
-                reader.before_ns = last_ns;
-            }
-            reader.line(line);
-        }
-        if reader.understood > 0 || boots.is_empty() {
-            boots.push(reader.finish());
-        }
-        if let Some(last) = boots.last_mut() {
-            last.problems.extend(lines.problems());
-        }
-        if boots.iter().all(|evidence| evidence.understood == 0) {
-            return Err(FormatError::NotThis { format: TITLE, what: "no event in it".to_owned() });
-        }
-        Ok(boots)
+        text::read::<Reader>(input, TITLE, "no event in it")
     }
 }
 
@@ -74,11 +53,7 @@ struct Reader {
     graph: Graph,
     graphed: bool,
     understood: u64,
-    torn: u64,
-    first_torn: Option<(u64, String)>,
-    lost: u64,
-    lost_lines: u64,
-    first_lost: Option<u64>,
+    damage: Damage,
     counted: bool,
     last_ns: Option<i64>,
     before_ns: Option<i64>,
@@ -86,8 +61,8 @@ struct Reader {
     first_back: u64,
 }
 
-impl Reader {
-    fn new(boot: u32, first_line: u64) -> Self {
+impl Text for Reader {
+    fn new(boot: u32, first_line: u64, before_ns: Option<i64>) -> Self {
         let mut evidence = Evidence::of("trace-events", Clock::Untimed);
         (evidence.boot, evidence.first_line) = (boot, first_line);
         Self {
@@ -96,14 +71,10 @@ impl Reader {
             graph: Graph::new(),
             graphed: false,
             understood: 0,
-            torn: 0,
-            first_torn: None,
-            lost: 0,
-            lost_lines: 0,
-            first_lost: None,
+            damage: Damage::default(),
             counted: false,
             last_ns: None,
-            before_ns: None,
+            before_ns,
             back: 0,
             first_back: 0,
         }
@@ -119,18 +90,11 @@ impl Reader {
         }
         if let Some((cpu, lost)) = lost_events(trim(bytes)) {
             self.understood += 1;
-            self.lost = self.lost.saturating_add(lost);
-            self.lost_lines += 1;
-            self.first_lost.get_or_insert(line.number);
+            self.damage.lost(line.number, lost);
             return self.graph.lost(cpu);
         }
         let Some(found) = parse(bytes) else {
-            self.torn += 1;
-            if self.first_torn.is_none() {
-                let text = String::from_utf8_lossy(&bytes[..bytes.len().min(60)]).into_owned();
-                self.first_torn = Some((line.number, text));
-            }
-            return;
+            return self.damage.torn(line.number, bytes);
         };
         self.understood += 1;
         let time_ns = match found.stamp {
@@ -162,6 +126,44 @@ impl Reader {
         self.events.take(&event, &mut self.evidence);
     }
 
+    fn understood(&self) -> u64 {
+        self.understood
+    }
+
+    fn end(&self) -> (u32, Option<i64>) {
+        (self.evidence.boot, self.last_ns)
+    }
+
+    fn finish(self) -> Evidence {
+        let mut evidence = self.evidence;
+        evidence.understood = self.understood;
+        self.damage.report("an event", &mut evidence);
+        if self.counted {
+            let detail = "the stamps are counts (trace_clock counter): they give an order, no times";
+            evidence.problem(ProblemKind::Untimed, None, detail);
+        }
+        if self.back > 0 {
+            let detail = format!("{} stamps are before the one of the line before", self.back);
+            evidence.problem(ProblemKind::ClockJump, Some(self.first_back), detail);
+        }
+        self.events.finish(&mut evidence);
+        if self.graphed {
+            let spans = evidence.spans.len();
+            let mut graph = Evidence::of("trace-events", evidence.clock.clone());
+            self.graph.finish(&mut graph);
+            evidence.spans.extend(graph.spans.into_iter().map(|mut span| {
+                span.parent = span.parent.map(|parent| parent + spans);
+                span
+            }));
+            evidence.facts.extend(graph.facts);
+            evidence.problems.extend(graph.problems);
+            evidence.calls = graph.calls.or(evidence.calls);
+        }
+        evidence
+    }
+}
+
+impl Reader {
     // `trace-cmd report` shows a function graph as events.
     fn function(&mut self, number: u64, (cpu, pid, comm): (u32, u32, &[u8]), time_ns: Option<i64>, text: &[u8]) {
         let Some(found) = graph_line::parse(text, Columns::default()) else { return };
@@ -205,47 +207,7 @@ impl Reader {
         } else if let Some(rest) = text.strip_prefix(b"entries-in-buffer/entries-written:") {
             self.evidence.problems.extend(overwritten(rest, number));
         } else if memmem::find(text, b" buffer started ###").is_some() {
-            self.lost_lines += 1;
-            self.first_lost.get_or_insert(number);
+            self.damage.lost(number, 0);
         }
-    }
-
-    fn finish(mut self) -> Evidence {
-        let mut evidence = self.evidence;
-        evidence.understood = self.understood;
-        if self.lost_lines > 0 {
-            evidence.problems.push(Problem {
-                kind: ProblemKind::Lost,
-                detail: format!("the tracer lost records at {} places", self.lost_lines),
-                line: self.first_lost,
-                lost: (self.lost > 0).then_some(self.lost),
-            });
-        }
-        if let Some((line, text)) = self.first_torn.take() {
-            let detail = format!("{} lines have no shape of an event, the first: {text}", self.torn);
-            evidence.problem(ProblemKind::Torn, Some(line), detail);
-        }
-        if self.counted {
-            let detail = "the stamps are counts (trace_clock counter): they give an order, no times";
-            evidence.problem(ProblemKind::Untimed, None, detail);
-        }
-        if self.back > 0 {
-            let detail = format!("{} stamps are before the one of the line before", self.back);
-            evidence.problem(ProblemKind::ClockJump, Some(self.first_back), detail);
-        }
-        self.events.finish(&mut evidence);
-        if self.graphed {
-            let spans = evidence.spans.len();
-            let mut graph = Evidence::of("trace-events", evidence.clock.clone());
-            self.graph.finish(&mut graph);
-            evidence.spans.extend(graph.spans.into_iter().map(|mut span| {
-                span.parent = span.parent.map(|parent| parent + spans);
-                span
-            }));
-            evidence.facts.extend(graph.facts);
-            evidence.problems.extend(graph.problems);
-            evidence.calls = graph.calls.or(evidence.calls);
-        }
-        evidence
     }
 }

@@ -1,0 +1,121 @@
+//! What the texts of the tracer share: where one of them ends and the next begins, and what is lost or torn in them.
+
+use super::graph_line::{blanks, digits};
+use crate::evidence::{Evidence, Problem, ProblemKind};
+use crate::format::Input;
+use crate::lines::{Line, Lines};
+use crate::FormatError;
+
+/// So much of a line is shown.
+const SHOWN_BYTES: usize = 60;
+
+/// One text under way: from a header of the tracer to the next.
+pub(super) trait Text: Sized {
+    /// An empty one. *before_ns* is the last stamp of the text before, in the same file.
+    fn new(boot: u32, first_line: u64, before_ns: Option<i64>) -> Self;
+
+    /// Reads one line.
+    fn line(&mut self, line: Line<'_>);
+
+    /// How many lines said something.
+    fn understood(&self) -> u64;
+
+    /// Boot and last stamp: what the next text goes on from.
+    fn end(&self) -> (u32, Option<i64>);
+
+    /// What the text says.
+    fn finish(self) -> Evidence;
+}
+
+/// Reads every text of a record. *nothing* says what a record without any lacks.
+///
+/// # Errors
+///
+/// [`FormatError`] when it cannot be read, or no line of it says something.
+pub(super) fn read<T: Text>(
+    input: Input<'_>,
+    title: &'static str,
+    nothing: &str,
+) -> Result<Vec<Evidence>, FormatError> {
+    let mut lines = Lines::new(input.bytes);
+    let mut texts = Vec::new();
+    let mut text = T::new(0, 1, None);
+    while let Some(line) = lines.next_line()? {
+        // A header after lines begins another text; earlier stamps than before, another boot.
+        if text.understood() > 0 && line.bytes.starts_with(b"# tracer:") {
+            let (boot, last_ns) = text.end();
+            texts.push(std::mem::replace(&mut text, T::new(boot, line.number, last_ns)).finish());
+        }
+        text.line(line);
+    }
+    if text.understood() > 0 || texts.is_empty() {
+        texts.push(text.finish());
+    }
+    if let Some(last) = texts.last_mut() {
+        last.problems.extend(lines.problems());
+    }
+    if texts.iter().all(|evidence| evidence.understood == 0) {
+        return Err(FormatError::NotThis { format: title, what: nothing.to_owned() });
+    }
+    Ok(texts)
+}
+
+/// What is lost or torn in a text.
+#[derive(Debug, Default)]
+pub(super) struct Damage {
+    torn: u64,
+    first_torn: Option<(u64, String)>,
+    lost: u64,
+    places: u64,
+    first_place: Option<u64>,
+}
+
+impl Damage {
+    /// A line has no shape of the format.
+    pub fn torn(&mut self, line: u64, text: &[u8]) {
+        self.torn += 1;
+        if self.first_torn.is_none() {
+            let text = String::from_utf8_lossy(&text[..text.len().min(SHOWN_BYTES)]).into_owned();
+            self.first_torn = Some((line, text));
+        }
+    }
+
+    /// The tracer lost so many records here; 0 where it does not tell how many.
+    pub fn lost(&mut self, line: u64, records: u64) {
+        self.lost = self.lost.saturating_add(records);
+        self.places += 1;
+        self.first_place.get_or_insert(line);
+    }
+
+    /// Says so. *shape* is what torn lines have none of.
+    pub fn report(self, shape: &str, evidence: &mut Evidence) {
+        if self.places > 0 {
+            evidence.problems.push(Problem {
+                kind: ProblemKind::Lost,
+                detail: format!("the tracer lost records at {} places", self.places),
+                line: self.first_place,
+                lost: (self.lost > 0).then_some(self.lost),
+            });
+        }
+        if let Some((line, text)) = self.first_torn {
+            let detail = format!("{} lines have no shape of {shape}, the first: {text}", self.torn);
+            evidence.problem(ProblemKind::Torn, Some(line), detail);
+        }
+    }
+}
+
+/// `CPU:2 [LOST 112 EVENTS]`: processor and number, 0 where it is not told.
+pub(super) fn lost_events(text: &[u8]) -> Option<(u32, u64)> {
+    let (cpu, next) = digits(text, text.strip_prefix(b"CPU:").map(|_| 4)?)?;
+    let rest = text.get(blanks(text, next)..)?.strip_prefix(b"[LOST ")?;
+    Some((u32::try_from(cpu).ok()?, digits(rest, 0)?.0))
+}
+
+/// `A/B #P:n`: what is in the buffer, of what was written.
+pub(super) fn overwritten(text: &[u8], line: u64) -> Option<Problem> {
+    let (kept, slash) = digits(text, blanks(text, 0))?;
+    let (written, _) = digits(text, text.get(slash).filter(|byte| **byte == b'/').map(|_| slash + 1)?)?;
+    let lost = written.checked_sub(kept).filter(|lost| *lost > 0)?;
+    let detail = format!("of {written} records the last {kept} are left: the buffer was overwritten");
+    Some(Problem { kind: ProblemKind::LostHead, detail, line: Some(line), lost: Some(lost) })
+}
