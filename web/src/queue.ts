@@ -1,6 +1,6 @@
 /** udev as a queue: events over time, how long it was, how long they took. */
 import { axisBottom, axisLeft } from "d3-axis";
-import { scaleLinear } from "d3-scale";
+import { type ScaleLinear, scaleLinear } from "d3-scale";
 import { select } from "d3-selection";
 import type { PageData } from "./data";
 import { el, onWidth, section, svg } from "./dom";
@@ -26,18 +26,14 @@ function steps(times: number[], values: number[], x: (t: number) => number, y: (
   return `${path}V${y(0)}Z`;
 }
 
-function overTime(queue: Queue, room: number): SVGSVGElement {
-  const label = "Events waiting and at work over time";
-  const chart = svg("svg", { width: room, height: HEIGHT + BOTTOM, role: "img", "aria-label": label });
-  const [first, last] = [queue.time_ns[0] ?? 0, queue.time_ns.at(-1) ?? 1];
-  const both = queue.waiting.map((waiting, i) => waiting + (queue.at_work[i] ?? 0));
-  const most = both.reduce((a, b) => Math.max(a, b), 1);
-  const x = scaleLinear()
-    .domain([first, Math.max(last, first + 1)])
-    .range([LEFT, room - RIGHT]);
-  const y = scaleLinear().domain([0, most]).range([HEIGHT, 8]);
-  chart.append(svg("path", { d: steps(queue.time_ns, both, x, y), fill: WAIT, class: "queue-waiting" }));
-  chart.append(svg("path", { d: steps(queue.time_ns, queue.at_work, x, y), fill: WORK, class: "queue-work" }));
+/** Time below, whole numbers at the left. */
+function axes(
+  chart: SVGSVGElement,
+  x: ScaleLinear<number, number>,
+  y: ScaleLinear<number, number>,
+  room: number,
+  most: number,
+): void {
   const across = svg("g", { class: "axis", transform: `translate(0,${HEIGHT})` });
   select(across).call(
     axisBottom(x)
@@ -51,6 +47,21 @@ function overTime(queue: Queue, room: number): SVGSVGElement {
       .tickFormat((v) => exact(Number(v))),
   );
   chart.append(across, up);
+}
+
+function overTime(queue: Queue, room: number): SVGSVGElement {
+  const label = "Events waiting and at work over time";
+  const chart = svg("svg", { width: room, height: HEIGHT + BOTTOM, role: "img", "aria-label": label });
+  const [first, last] = [queue.time_ns[0] ?? 0, queue.time_ns.at(-1) ?? 1];
+  const both = queue.waiting.map((waiting, i) => waiting + (queue.at_work[i] ?? 0));
+  const most = both.reduce((a, b) => Math.max(a, b), 1);
+  const x = scaleLinear()
+    .domain([first, Math.max(last, first + 1)])
+    .range([LEFT, room - RIGHT]);
+  const y = scaleLinear().domain([0, most]).range([HEIGHT, 8]);
+  chart.append(svg("path", { d: steps(queue.time_ns, both, x, y), fill: WAIT, class: "queue-waiting" }));
+  chart.append(svg("path", { d: steps(queue.time_ns, queue.at_work, x, y), fill: WORK, class: "queue-work" }));
+  axes(chart, x, y, room, most);
   return chart;
 }
 
@@ -76,19 +87,7 @@ function histogram(queue: Queue, room: number): SVGSVGElement {
     bar.append(svg("title", {}, `${time(start)} to ${time(start + bin)}: ${exact(events)} events`));
     chart.append(bar);
   });
-  const across = svg("g", { class: "axis", transform: `translate(0,${HEIGHT})` });
-  select(across).call(
-    axisBottom(x)
-      .ticks(Math.max(2, Math.floor(room / 120)))
-      .tickFormat((v) => time(Number(v))),
-  );
-  const up = svg("g", { class: "axis", transform: `translate(${LEFT},0)` });
-  select(up).call(
-    axisLeft(y)
-      .ticks(Math.min(4, most))
-      .tickFormat((v) => exact(Number(v))),
-  );
-  chart.append(across, up);
+  axes(chart, x, y, room, most);
   return chart;
 }
 
