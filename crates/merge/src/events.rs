@@ -42,7 +42,7 @@ impl Shared {
                 SpanKind::Unit | SpanKind::Stage | SpanKind::Probe => &mut units,
                 _ => continue,
             };
-            let what = (span.kind, span.name.as_str());
+            let what = (span.kind, span.name);
             if let Some(at) = span.start_ns {
                 into.event(key(("start", what)), at);
             }

@@ -142,7 +142,7 @@ fn initcall_marks(pieces: &[Piece<'_>], rows: &[Row<'_>], marks: &mut Vec<BootMa
         end = end.max(row.end_ns);
         if !marks.iter().any(|mark| mark.name == name) {
             let source = pieces.get(row.piece).map_or(String::new(), |piece| piece.file.to_owned());
-            marks.push(BootMark { name, time_ns: *start, source, detail: row.span.name.clone() });
+            marks.push(BootMark { name, time_ns: *start, source, detail: row.span.name.to_owned() });
         }
     }
     let after = |mark: &BootMark| {

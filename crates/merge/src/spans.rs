@@ -3,7 +3,7 @@
 use crate::align::seconds;
 use crate::trust::{compare, witness, Verdict};
 use crate::{Contradiction, Piece};
-use firstlight_formats::evidence::{Grade, Name, Span, SpanKind};
+use firstlight_formats::evidence::{Grade, SpanKind, SpanRef};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ const SAME_THING_NS: i64 = 2_000_000;
 #[derive(Debug, Clone)]
 pub struct Row<'a> {
     /// The span that won.
-    pub span: &'a Span,
+    pub span: SpanRef<'a>,
     /// The piece it is of.
     pub piece: usize,
     /// The row it lies in, by its place among the rows.
@@ -75,7 +75,7 @@ pub fn rows<'a>(pieces: &[Piece<'a>], contradictions: &mut Vec<Contradiction>) -
         }
         if several {
             for (number, row) in rows.iter().enumerate().skip(first).filter(|(_, row)| merges(row.span.kind)) {
-                index.entry((row.span.kind, row.span.name.as_str())).or_default().push(number);
+                index.entry((row.span.kind, row.span.name)).or_default().push(number);
             }
         }
     }
@@ -92,19 +92,19 @@ fn merges(kind: SpanKind) -> bool {
     !matches!(kind, SpanKind::Phase | SpanKind::Function | SpanKind::Event | SpanKind::Console | SpanKind::AsyncWait)
 }
 
-fn row<'a>(span: &'a Span, piece: usize, of: &Piece<'a>) -> Row<'a> {
+fn row<'a>(span: SpanRef<'a>, piece: usize, of: &Piece<'a>) -> Row<'a> {
     let at = |ns: Option<i64>| Some(of.line?.at(ns?));
     let mut row = Row {
         span,
         piece,
         parent: None,
-        track: &span.track,
-        level: span.level.as_deref(),
+        track: span.track,
+        level: span.level,
         start_ns: at(span.start_ns),
         end_ns: at(span.end_ns),
         duration_ns: span.duration_ns.map(|length| of.line.map_or(length, |line| line.length(length))),
         grade: span.grade,
-        reason: borrowed(&span.reason),
+        reason: Cow::Borrowed(span.reason),
         also: Vec::new(),
         more: Vec::new(),
     };
@@ -118,10 +118,6 @@ fn row<'a>(span: &'a Span, piece: usize, of: &Piece<'a>) -> Row<'a> {
     row
 }
 
-fn borrowed(name: &Name) -> Cow<'_, str> {
-    Cow::Borrowed(name.as_ref())
-}
-
 /// For spans of a piece, by their place, the rows of earlier pieces that are of the same thing.
 fn partners(
     piece: &Piece<'_>,
@@ -131,7 +127,7 @@ fn partners(
 ) -> FxHashMap<usize, usize> {
     let mut groups: FxHashMap<(SpanKind, &str), Vec<usize>> = FxHashMap::default();
     for (place, span) in piece.evidence.spans.iter().enumerate() {
-        let what = (span.kind, span.name.as_str());
+        let what = (span.kind, span.name);
         if merges(span.kind) && index.contains_key(&what) {
             groups.entry(what).or_default().push(place);
         }
@@ -167,12 +163,12 @@ fn partners(
 
 type Ends = (Option<i64>, Option<i64>);
 
-fn instants(piece: &Piece<'_>, span: &Span) -> Option<i64> {
+fn instants(piece: &Piece<'_>, span: SpanRef<'_>) -> Option<i64> {
     let (start, end) = ends(span, piece)?;
     start.or(end)
 }
 
-fn ends(span: &Span, piece: &Piece<'_>) -> Option<Ends> {
+fn ends(span: SpanRef<'_>, piece: &Piece<'_>) -> Option<Ends> {
     let line = piece.line?;
     let ends = (span.start_ns.map(|at| line.at(at)), span.end_ns.map(|at| line.at(at)));
     (ends != (None, None)).then_some(ends)
@@ -235,9 +231,9 @@ fn unite<'a>(known: &mut Row<'a>, mut other: Row<'a>, pieces: &[Piece<'a>], cont
         }
     }
     known.duration_ns = known.duration_ns.or(other.duration_ns);
-    let own = other.span.attributes.iter().map(|(key, value)| (borrowed(key), Cow::Borrowed(value.as_str())));
+    let own = other.span.attributes.iter().map(|(key, value)| (Cow::Borrowed(key), Cow::Borrowed(value)));
     for (key, value) in own.chain(std::mem::take(&mut other.more)) {
-        let known_keys = known.span.attributes.iter().map(|(there, _)| there.as_ref());
+        let known_keys = known.span.attributes.iter().map(|(there, _)| there);
         if !known_keys.chain(known.more.iter().map(|(there, _)| there.as_ref())).any(|there| there == key) {
             known.more.push((key, value));
         }

@@ -81,7 +81,7 @@ pub fn write_spans(
             Arc::new(some.iter().map(|(of, _)| number(*of)).collect::<Int64Array>()),
             Arc::new(some.iter().map(|(of, _)| parent(*of)).collect::<Int64Array>()),
             Arc::new(some.iter().map(|(_, row)| Some(row.span.kind.name())).collect::<StringArray>()),
-            Arc::new(some.iter().map(|(_, row)| Some(row.span.name.as_str())).collect::<StringArray>()),
+            Arc::new(some.iter().map(|(_, row)| Some(row.span.name)).collect::<StringArray>()),
             Arc::new(some.iter().map(|(_, row)| Some(row.track)).collect::<StringArray>()),
             Arc::new(some.iter().map(|(_, row)| row.level).collect::<StringArray>()),
             integers(&|row| row.start_ns),
@@ -147,7 +147,7 @@ fn attributes(row: &Row<'_>) -> Option<String> {
     if row.span.attributes.is_empty() && row.more.is_empty() {
         return None;
     }
-    let own = row.span.attributes.iter().map(|(key, value)| (key.as_ref(), value.as_str()));
+    let own = row.span.attributes.iter();
     let more = row.more.iter().map(|(key, value)| (key.as_ref(), value.as_ref()));
     let mut sorted: Vec<(&str, &str)> = own.chain(more).collect();
     sorted.sort_by_key(|(key, _)| *key);

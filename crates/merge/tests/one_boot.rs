@@ -99,7 +99,7 @@ const LINES: [(i64, &str); 4] = [
 fn phases_partition_the_boot_and_probes_lie_in_the_initcalls_of_their_task() {
     let mut log = kernel(&LINES);
     log.marks = vec![mark("kernel_start", 0), mark("clocksource_switch", 35), mark("user_start", 60)];
-    log.spans = vec![initcall("bus_init", 20, 50), initcall("odd_init", 55, 65)];
+    log.spans = vec![initcall("bus_init", 20, 50), initcall("odd_init", 55, 65)].into();
     log.spans.push(Span { track: "task 1".into(), ..Span::new(SpanKind::Probe, "pci0").between(25 * MS, 40 * MS) });
     log.spans.push(Span { track: "task 9".into(), ..Span::new(SpanKind::Probe, "usb0").between(25 * MS, 41 * MS) });
     let boot = boot(&[record("dmesg", vec![log])]);
@@ -126,10 +126,10 @@ fn phases_partition_the_boot_and_probes_lie_in_the_initcalls_of_their_task() {
 fn two_witnesses_that_agree_make_a_length_exact_and_two_that_do_not_a_contradiction() {
     let mut log = kernel(&LINES);
     log.marks = vec![mark("kernel_start", 0)];
-    log.spans = vec![initcall("same_init", 12, 15), initcall("other_init", 30, 40)];
+    log.spans = vec![initcall("same_init", 12, 15), initcall("other_init", 30, 40)].into();
     let mut trace = Evidence::of("function-graph", Clock::Trace("local".to_owned()));
     trace.step_ns = 1_000;
-    trace.spans = vec![initcall("same_init", 12, 15), initcall("other_init", 30, 75)];
+    trace.spans = vec![initcall("same_init", 12, 15), initcall("other_init", 30, 75)].into();
     trace.spans.push(initcall("third_init", 80, 81));
     let boot = boot(&[record("dmesg", vec![log]), record("trace", vec![trace])]);
     let spans = boot.spans("initcall");
@@ -145,7 +145,7 @@ fn two_witnesses_that_agree_make_a_length_exact_and_two_that_do_not_a_contradict
 #[test]
 fn copies_of_one_witness_are_one_row_and_no_second_figure() {
     let mut log = kernel(&LINES);
-    log.spans = vec![initcall("same_init", 12, 15)];
+    log.spans = vec![initcall("same_init", 12, 15)].into();
     let boot = boot(&[record("dmesg", vec![log.clone()]), record("serial", vec![log])]);
     let spans = boot.spans("initcall");
     assert_eq!(spans.len(), 1);
@@ -157,9 +157,9 @@ fn copies_of_one_witness_are_one_row_and_no_second_figure() {
 fn a_length_without_instants_joins_the_instants_of_another_record() {
     let mut plot = Evidence::of("test", Clock::Monotonic);
     let unit = |name: &str| Span::new(SpanKind::Unit, name);
-    plot.spans = vec![Span { start_ns: Some(5 * MS), ..unit("a.service") }.graded(Grade::Unknown, "not ended")];
+    plot.spans = vec![Span { start_ns: Some(5 * MS), ..unit("a.service") }.graded(Grade::Unknown, "not ended")].into();
     let mut blame = Evidence::of("test", Clock::Untimed);
-    blame.spans = vec![Span { duration_ns: Some(4 * MS), ..unit("a.service") }];
+    blame.spans = vec![Span { duration_ns: Some(4 * MS), ..unit("a.service") }].into();
     let boot = boot(&[record("plot", vec![plot]), record("blame", vec![blame])]);
     assert_eq!(boot.spans("unit"), ["a.service 0-? took 4 good (blame and plot) in -"]);
 }
@@ -192,7 +192,7 @@ fn a_record_of_another_boot_is_told_and_left_out() {
     let of = |version: &str| {
         let mut log = kernel(&LINES);
         log.facts = vec![("kernel.version".into(), version.to_owned())];
-        log.spans = vec![initcall("same_init", 12, 15)];
+        log.spans = vec![initcall("same_init", 12, 15)].into();
         log
     };
     let reads =
@@ -208,7 +208,7 @@ fn a_record_of_another_boot_is_told_and_left_out() {
 #[test]
 fn what_shares_nothing_keeps_its_lengths_and_gets_no_instants() {
     let mut firmware = Evidence::of("test", Clock::Firmware);
-    firmware.spans = vec![Span::new(SpanKind::Firmware, "board_init").between(3 * MS, 9 * MS)];
+    firmware.spans = vec![Span::new(SpanKind::Firmware, "board_init").between(3 * MS, 9 * MS)].into();
     let boot = boot(&[record("dmesg", vec![kernel(&LINES)]), record("bootstage", vec![firmware])]);
     assert_eq!(boot.spans("firmware"), ["board_init ?-? took 6 good (bootstage) in -"]);
     let attributes = boot.texts("spans", 14).into_iter().flatten().next();

@@ -206,7 +206,7 @@ impl Chart {
                 understood: self.initcalls.len() as u64,
                 ..Evidence::of(format, Clock::Printk)
             };
-            initcalls.spans = distrust(self.initcalls);
+            initcalls.spans = distrust(self.initcalls).into();
             all.push(initcalls);
         }
         all

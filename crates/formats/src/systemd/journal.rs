@@ -312,7 +312,7 @@ impl Boot {
         let mut system = of("", Clock::Monotonic, &self.log);
         let kernel = (!self.kernel.is_empty()).then(|| of("kernel", Clock::Printk, &self.kernel));
         system.marks = self.marks;
-        system.spans = self.spans;
+        system.spans = self.spans.into();
         system.log = self.log;
         self.units.finish(&mut system);
         self.queue.finish(&mut system);

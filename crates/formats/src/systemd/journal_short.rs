@@ -4,7 +4,7 @@ use super::short_line::{parse, ShortLine, Time};
 use super::time::startup;
 use super::unit_jobs::UnitJobs;
 use super::unit_times::is_unit;
-use crate::evidence::{Clock, Evidence, Log, ProblemKind, Stamp};
+use crate::evidence::{Clock, Evidence, Log, ProblemKind, Span, Stamp};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::kernel_log::messages::Interpreter;
 use crate::lines::Lines;
@@ -170,8 +170,8 @@ impl Boot {
             if self.realtime {
                 // Where the stages lie on the wall clock is not said; how long they took is.
                 system.marks.truncate(before.1);
-                for span in system.spans.iter_mut().skip(before.0) {
-                    (span.start_ns, span.end_ns) = (None, None);
+                for place in before.0..system.spans.len() {
+                    system.spans.change(place, |span| Span { start_ns: None, end_ns: None, ..span });
                 }
             }
         }
@@ -185,7 +185,7 @@ impl Boot {
         }
         if self.kernel.is_empty() {
             // Without any line of the kernel's there is no part of its clock.
-            system.spans.append(&mut early.spans);
+            system.spans.append(&early.spans);
             system.facts.append(&mut early.facts);
         }
         let alone = system.log.is_empty() && !self.kernel.is_empty();
@@ -193,7 +193,7 @@ impl Boot {
         if !self.kernel.is_empty() {
             let mut kernel = of("kernel", clock(Clock::Printk), self.kernel);
             interpret(&mut kernel);
-            kernel.spans.append(&mut early.spans);
+            kernel.spans.append(&early.spans);
             kernel.facts.append(&mut early.facts);
             all.push(kernel);
         }

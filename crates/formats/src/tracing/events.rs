@@ -278,7 +278,7 @@ impl Events {
         for (pid, process) in processes {
             self.process(pid, process, None);
         }
-        evidence.spans = self.spans;
+        evidence.spans = self.spans.into();
         let mut note = |number: u64, kind, detail: String| {
             if number > 0 {
                 evidence.problems.push(Problem { kind, detail, line: None, lost: None });
@@ -297,13 +297,8 @@ impl Events {
         note(kinds, ProblemKind::Overlong, format!("{kinds} events of more than {MOST_KINDS} kinds are not counted"));
         if !self.long.is_empty() {
             evidence.facts.push(("trace.span_threshold_ns".into(), self.long.threshold_ns.to_string()));
-            let base = evidence.spans.len();
-            evidence.spans.extend(self.long.into_spans(&self.symbols, |pid| format!("task {pid}")).into_iter().map(
-                |mut span| {
-                    span.parent = span.parent.map(|parent| parent + base);
-                    span
-                },
-            ));
+            let calls = self.long.into_spans(&self.symbols, |pid| format!("task {pid}"));
+            evidence.spans.append(&calls.into());
         }
         for (name, count) in self.counts {
             evidence.facts.push((Name::Owned(format!("trace.event.{name}")), count.to_string()));

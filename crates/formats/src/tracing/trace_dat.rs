@@ -222,13 +222,9 @@ impl Reader {
         }
         self.events.finish(&mut evidence);
         if self.graphed {
-            let base = evidence.spans.len();
             let mut graph = Evidence::of("trace-dat", evidence.clock.clone());
             self.graph.finish(&mut graph);
-            evidence.spans.extend(graph.spans.into_iter().map(|mut span| {
-                span.parent = span.parent.map(|parent| parent + base);
-                span
-            }));
+            evidence.spans.append(&graph.spans);
             evidence.facts.extend(graph.facts);
             evidence.problems.extend(graph.problems);
             evidence.calls = graph.calls.or(evidence.calls);

@@ -148,13 +148,9 @@ impl Text for Reader {
         }
         self.events.finish(&mut evidence);
         if self.graphed {
-            let spans = evidence.spans.len();
             let mut graph = Evidence::of("trace-events", evidence.clock.clone());
             self.graph.finish(&mut graph);
-            evidence.spans.extend(graph.spans.into_iter().map(|mut span| {
-                span.parent = span.parent.map(|parent| parent + spans);
-                span
-            }));
+            evidence.spans.append(&graph.spans);
             evidence.facts.extend(graph.facts);
             evidence.problems.extend(graph.problems);
             evidence.calls = graph.calls.or(evidence.calls);

@@ -199,7 +199,7 @@ impl Join {
         let first = waiting.first().map(|seen| seen.line);
         self.spans.extend(waiting.iter().map(open));
         self.spans.sort_by_key(|span| span.start_ns.or(span.end_ns));
-        evidence.spans = self.spans;
+        evidence.spans = self.spans.into();
         evidence.facts.push(("udev.events".into(), self.kernel.max(self.udev).to_string()));
         let both = self.kernel > 0 && self.udev > 0;
         if !waiting.is_empty() && both {

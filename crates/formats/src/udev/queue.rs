@@ -254,8 +254,8 @@ impl Queue {
             }
         }
         let step_ns = evidence.step_ns;
-        for span in evidence.spans.iter_mut().skip(first) {
-            *span = by_step(std::mem::replace(span, Span::new(SpanKind::Uevent, "")), step_ns);
+        for place in first..evidence.spans.len() {
+            evidence.spans.change(place, |span| by_step(span, step_ns));
         }
         counters(steps, evidence);
         evidence.facts.push(("udev.events".into(), self.events.len().to_string()));

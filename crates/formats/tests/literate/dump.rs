@@ -1,6 +1,6 @@
 //! Evidence as text that a person reads.
 
-use firstlight_formats::evidence::{Caller, Clock, Evidence, Span};
+use firstlight_formats::evidence::{Caller, Clock, Evidence, SpanRef};
 use std::fmt::Write;
 
 /// Seconds to the nanosecond, without zeros that say nothing beyond the microsecond.
@@ -22,7 +22,7 @@ fn clock(clock: &Clock) -> String {
     }
 }
 
-fn span(span: &Span, number: usize) -> String {
+fn span(span: SpanRef<'_>, number: usize) -> String {
     let mut text = format!("{} {number}: {}", span.kind.name(), span.name);
     if let Some(level) = &span.level {
         write!(text, " [{level}]").unwrap();
@@ -41,7 +41,7 @@ fn span(span: &Span, number: usize) -> String {
     if let Some(parent) = span.parent {
         write!(text, ", in {parent}").unwrap();
     }
-    for (key, value) in &span.attributes {
+    for (key, value) in span.attributes.iter() {
         write!(text, ", {key}={value}").unwrap();
     }
     text

@@ -3,8 +3,9 @@
 use super::initcalls::{task, track};
 use super::pairs::end;
 use super::Interpreter;
-use crate::evidence::{Evidence, Span, SpanKind, Stamp};
-use crate::kernel_log::bytes::{number, text};
+use crate::evidence::spans::Row;
+use crate::evidence::{Evidence, SpanKind, Spans, Stamp};
+use crate::kernel_log::bytes::number;
 use memchr::memchr;
 
 /// Every version of the kernel shifts these by ten bits where it means to divide by 1000.
@@ -14,6 +15,20 @@ const NS_PER_UNIT: i64 = 1024;
 pub fn cookie(symbol: &[u8]) -> Option<(i64, &[u8])> {
     let (cookie, rest) = number(symbol)?;
     rest.strip_prefix(b"_").map(|function| (cookie, function))
+}
+
+/// A body by its function and cookie.
+pub fn row(function: &[u8], cookie: i64, spans: &mut Spans) -> Row {
+    let mut row = Row::new(SpanKind::Async, spans.texts.number(function));
+    spans.attach(&mut row, "cookie", cookie.to_string().as_bytes());
+    row
+}
+
+/// Somebody who waits.
+fn waiting(task: i64, spans: &mut Spans) -> Row {
+    let mut row = Row::new(SpanKind::AsyncWait, spans.texts.number(b"waiting for asynchronous bodies"));
+    row.track = track(task, spans);
+    row
 }
 
 /// `initcall COOKIE_SYMBOL returned after N usecs`; *rest* is what follows `returned `.
@@ -29,11 +44,9 @@ pub fn returned(
         return false;
     }
     let closed = all.pairs.close(SpanKind::Async, symbol, task(stamp));
-    let lone = || {
-        let name = text(&function[..memchr(b'+', function).unwrap_or(function.len())]);
-        Span::new(SpanKind::Async, name).with("cookie", cookie.to_string())
-    };
-    end(closed, lone, (stamp.time_ns, units.saturating_mul(NS_PER_UNIT)), &mut all.trust, evidence);
+    let name = &function[..memchr(b'+', function).unwrap_or(function.len())];
+    let lone = |spans: &mut Spans| row(name, cookie, spans);
+    end(closed, lone, (stamp.time_ns, units.saturating_mul(NS_PER_UNIT)), &mut all.trust, &mut evidence.spans);
     all.trust.shifted_bodies(stamp.line);
     true
 }
@@ -41,10 +54,9 @@ pub fn returned(
 /// Reads a line that begins with `async_`.
 pub fn line(all: &mut Interpreter, stamp: &Stamp, line: &[u8], evidence: &mut Evidence) -> bool {
     if let Some((task, _)) = line.strip_prefix(b"async_waiting @ ").and_then(number) {
-        let mut span = Span::new(SpanKind::AsyncWait, "waiting for asynchronous bodies");
-        span.track = track(task);
-        span.start_ns = stamp.time_ns;
-        all.pairs.open(span, &task.to_le_bytes(), task, stamp.line, evidence);
+        let mut row = waiting(task, &mut evidence.spans);
+        row.set_start_ns(stamp.time_ns);
+        all.pairs.open(row, &task.to_le_bytes(), task, stamp.line, &mut evidence.spans);
         return true;
     }
     let Some((task, rest)) = line.strip_prefix(b"async_continuing @ ").and_then(number) else { return false };
@@ -53,12 +65,8 @@ pub fn line(all: &mut Interpreter, stamp: &Stamp, line: &[u8], evidence: &mut Ev
         return false;
     }
     let closed = all.pairs.close(SpanKind::AsyncWait, &task.to_le_bytes(), Some(task));
-    let lone = || {
-        let mut span = Span::new(SpanKind::AsyncWait, "waiting for asynchronous bodies");
-        span.track = track(task);
-        span
-    };
-    end(closed, lone, (stamp.time_ns, units.saturating_mul(NS_PER_UNIT)), &mut all.trust, evidence);
+    let lone = |spans: &mut Spans| waiting(task, spans);
+    end(closed, lone, (stamp.time_ns, units.saturating_mul(NS_PER_UNIT)), &mut all.trust, &mut evidence.spans);
     all.trust.shifted_bodies(stamp.line);
     true
 }

@@ -2,14 +2,16 @@
 
 use super::pairs::end;
 use super::{asynchronous, Interpreter};
-use crate::evidence::{Caller, Evidence, Name, Problem, ProblemKind, Span, SpanKind, Stamp};
+use crate::evidence::spans::Row;
+use crate::evidence::texts::Text;
+use crate::evidence::{Caller, Evidence, Name, Problem, ProblemKind, SpanKind, Spans, Stamp};
 use crate::kernel_log::bytes::{self, number, split, text, unpadded};
 use memchr::{memchr, memmem, memrchr};
 
 /// What is known about initcalls beside the open ones.
 #[derive(Debug, Default)]
 pub struct Initcalls {
-    level: Option<Name>,
+    level: Option<String>,
     last: Option<usize>,
     blacklisted: String,
     unpaired: Option<(u64, u64)>,
@@ -18,15 +20,15 @@ pub struct Initcalls {
 impl Initcalls {
     /// `initcall_level: level=device`, which the tracer may print into the log.
     pub fn level(&mut self, line: &[u8]) {
-        self.level = split(line, b"level=").map(|(_, level)| Name::Owned(text(level.trim_ascii_end())));
+        self.level = split(line, b"level=").map(|(_, level)| text(level.trim_ascii_end()));
     }
 }
 
 /// The track of a task.
-pub fn track(task: i64) -> Name {
+pub fn track(task: i64, spans: &mut Spans) -> Text {
     match task {
-        1 => Name::Borrowed("task 1"),
-        task => Name::Owned(format!("task {task}")),
+        1 => spans.texts.number(b"task 1"),
+        task => spans.texts.number(format!("task {task}").as_bytes()),
     }
 }
 
@@ -39,21 +41,23 @@ pub fn task(stamp: &Stamp) -> Option<i64> {
 }
 
 /// Name and module of `name+0xOFF/0xSIZE [module]`.
-fn parts(symbol: &[u8]) -> (String, Option<String>) {
+fn parts(symbol: &[u8]) -> (&[u8], Option<&[u8]>) {
     let plain = &symbol[..memchr(b'+', symbol).unwrap_or(symbol.len())];
     let module = symbol.strip_suffix(b"]").and_then(|inside| Some(&inside[memrchr(b'[', inside)? + 1..]));
     let plain = &plain[..memchr(b' ', plain).unwrap_or(plain.len())];
-    (text(plain), module.map(text))
+    (plain, module)
 }
 
-fn span(symbol: &[u8], level: Option<&Name>) -> Span {
+fn row(symbol: &[u8], level: Option<&str>, spans: &mut Spans) -> Row {
     let (name, module) = parts(symbol);
-    let mut span = Span::new(SpanKind::Initcall, name);
-    span.level = if module.is_some() { Some(Name::Borrowed("module")) } else { level.cloned() };
+    let mut row = Row::new(SpanKind::Initcall, spans.texts.number(name));
     if let Some(module) = module {
-        span.attributes.push((Name::Borrowed("module"), module));
+        row.level = spans.texts.number(b"module");
+        spans.attach(&mut row, "module", module);
+    } else if let Some(level) = level {
+        row.level = spans.texts.number(level.as_bytes());
     }
-    span
+    row
 }
 
 /// Whether there is a name at all.
@@ -74,16 +78,14 @@ pub fn calling(all: &mut Interpreter, stamp: &Stamp, line: &[u8], evidence: &mut
     if !after.trim_ascii_end().is_empty() {
         return false;
     }
-    let mut span = match asynchronous::cookie(symbol) {
-        Some((cookie, function)) => {
-            let (name, _) = parts(function);
-            Span::new(SpanKind::Async, name).with("cookie", cookie.to_string())
-        }
-        None => span(symbol, all.initcalls.level.as_ref()),
+    let spans = &mut evidence.spans;
+    let mut row = match asynchronous::cookie(symbol) {
+        Some((cookie, function)) => asynchronous::row(parts(function).0, cookie, spans),
+        None => row(symbol, all.initcalls.level.as_deref(), spans),
     };
-    span.track = track(task);
-    span.start_ns = stamp.time_ns;
-    all.pairs.open(span, symbol, task, stamp.line, evidence);
+    row.track = track(task, spans);
+    row.set_start_ns(stamp.time_ns);
+    all.pairs.open(row, symbol, task, stamp.line, spans);
     true
 }
 
@@ -94,7 +96,7 @@ pub fn returned(all: &mut Interpreter, stamp: &Stamp, line: &[u8], evidence: &mu
         if !all.initcalls.blacklisted.is_empty() {
             all.initcalls.blacklisted.push(' ');
         }
-        all.initcalls.blacklisted.push_str(&parts(name).0);
+        all.initcalls.blacklisted.push_str(&text(parts(name).0));
         return true;
     }
     let Some((symbol, value, us)) = bytes::returned(rest).filter(|(symbol, ..)| named(symbol)) else {
@@ -111,15 +113,15 @@ pub fn returned(all: &mut Interpreter, stamp: &Stamp, line: &[u8], evidence: &mu
     if closed.is_none() {
         all.initcalls.unpaired.get_or_insert((0, stamp.line)).0 += 1;
     }
-    let level = all.initcalls.level.as_ref();
-    let lone = || {
-        let mut span = span(symbol, level);
-        span.track = task.map_or(Name::Borrowed(""), track);
-        span
+    let level = all.initcalls.level.as_deref();
+    let lone = |spans: &mut Spans| {
+        let mut row = row(symbol, level, spans);
+        row.track = task.map_or(Text::EMPTY, |task| track(task, spans));
+        row
     };
-    let number = end(closed, lone, (stamp.time_ns, us.saturating_mul(1000)), &mut all.trust, evidence);
-    if let Some(span) = evidence.spans.get_mut(number).filter(|_| value != 0) {
-        span.attributes.push((Name::Borrowed("returned"), value.to_string()));
+    let number = end(closed, lone, (stamp.time_ns, us.saturating_mul(1000)), &mut all.trust, &mut evidence.spans);
+    if value != 0 {
+        evidence.spans.add_attribute(number, "returned", value.to_string().as_bytes());
     }
     all.initcalls.last = Some(number);
     true
@@ -127,9 +129,10 @@ pub fn returned(all: &mut Interpreter, stamp: &Stamp, line: &[u8], evidence: &mu
 
 /// `initcall X returned with preemption imbalance`: a warning about the call that returned last.
 fn warned(all: &mut Interpreter, symbol: &[u8], warning: &[u8], evidence: &mut Evidence) -> bool {
-    let last = all.initcalls.last.and_then(|last| evidence.spans.get_mut(last));
-    if let Some(span) = last.filter(|span| span.name == parts(symbol).0) {
-        span.attributes.push((Name::Borrowed("warning"), text(warning.trim_ascii_end())));
+    let name = evidence.spans.texts.number(parts(symbol).0);
+    let last = all.initcalls.last.filter(|&last| evidence.spans.row(last).is_some_and(|row| row.name == name));
+    if let Some(last) = last {
+        evidence.spans.add_attribute(last, "warning", warning.trim_ascii_end());
     }
     true
 }

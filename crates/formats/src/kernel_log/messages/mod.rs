@@ -28,9 +28,8 @@ use pairs::Pairs;
 /// interpreter.line(&at(1, 700_001), b"calling  gizmo_init+0x0/0x58 @ 1", &mut evidence);
 /// interpreter.line(&at(2, 703_100), b"initcall gizmo_init+0x0/0x58 returned -19 after 3098 usecs", &mut evidence);
 /// interpreter.finish(&mut evidence);
-/// assert_eq!(evidence.spans[0].name, "gizmo_init");
-/// assert_eq!(evidence.spans[0].duration_ns, Some(3_098_000));
-/// assert_eq!(evidence.spans[0].grade.name(), "exact");
+/// let call = evidence.spans.get(0).unwrap();
+/// assert_eq!((call.name, call.duration_ns, call.grade.name()), ("gizmo_init", Some(3_098_000), "exact"));
 /// ```
 #[derive(Debug)]
 pub struct Interpreter {

@@ -1,7 +1,8 @@
 //! What began and is still open: calls that wait for their return.
 
 use super::trust::Trust;
-use crate::evidence::{Evidence, Grade, ProblemKind, Span, SpanKind};
+use crate::evidence::spans::Row;
+use crate::evidence::{Evidence, Grade, ProblemKind, SpanKind, Spans};
 
 /// More calls than this are never open at once in a boot; beyond it the oldest is given up.
 const OPEN: usize = 256;
@@ -35,9 +36,9 @@ pub struct Closed {
 
 impl Pairs {
     /// Opens a call as the next span of the evidence.
-    pub fn open(&mut self, mut span: Span, key: &[u8], task: i64, line: u64, evidence: &mut Evidence) {
-        self.begun += u64::from(span.kind == SpanKind::Initcall);
-        span.parent = self.innermost(task);
+    pub fn open(&mut self, mut row: Row, key: &[u8], task: i64, line: u64, spans: &mut Spans) {
+        self.begun += u64::from(row.kind == SpanKind::Initcall);
+        row.set_parent(self.innermost(task));
         if self.open.len() >= OPEN {
             let given_up = self.open.remove(0);
             self.lost.push((given_up.span, given_up.line));
@@ -46,9 +47,9 @@ impl Pairs {
         let mut kept = self.spare.pop().unwrap_or_default();
         kept.clear();
         kept.extend_from_slice(key);
-        let number = evidence.spans.len();
-        self.open.push(Open { kind: span.kind, key: kept, task, span: number, begun: self.begun, line });
-        evidence.spans.push(span);
+        let number = spans.len();
+        self.open.push(Open { kind: row.kind, key: kept, task, span: number, begun: self.begun, line });
+        spans.push_row(row);
     }
 
     /// Closes the last call of this key: of the given task if there is one, else of any.
@@ -81,12 +82,12 @@ impl Pairs {
         self.lost.extend(self.open.iter().map(|open| (open.span, open.line)));
         let Some(&(first, line)) = self.lost.first() else { return };
         for &(span, _) in &self.lost {
-            if let Some(span) = evidence.spans.get_mut(span) {
-                span.grade = Grade::Unknown;
-                span.reason = "it had not ended when the log did".into();
+            if let Some((row, texts)) = evidence.spans.row_and_texts(span) {
+                row.grade = Grade::Unknown;
+                row.reason = texts.number(b"it had not ended when the log did");
             }
         }
-        let name = evidence.spans.get(first).map_or("", |span| span.name.as_str());
+        let name = evidence.spans.get(first).map_or("", |span| span.name);
         let detail = format!("{} calls have no end, `{name}` the first of them", self.lost.len());
         evidence.problem(ProblemKind::Unfinished, Some(line), detail);
     }
@@ -95,23 +96,23 @@ impl Pairs {
 /// Ends an open span, or makes one that has only its end; its length is judged later.
 pub fn end(
     closed: Option<Closed>,
-    lone: impl FnOnce() -> Span,
+    lone: impl FnOnce(&mut Spans) -> Row,
     (end_ns, length_ns): (Option<i64>, i64),
     trust: &mut Trust,
-    evidence: &mut Evidence,
+    spans: &mut Spans,
 ) -> usize {
     let (span, moved, paired) = match closed {
         Some(closed) => (closed.span, closed.moved, true),
         None => {
-            let mut span = lone();
-            span.start_ns = end_ns.map(|end| end.saturating_sub(length_ns));
-            evidence.spans.push(span);
-            (evidence.spans.len() - 1, false, false)
+            let mut row = lone(spans);
+            row.set_start_ns(end_ns.map(|end| end.saturating_sub(length_ns)));
+            spans.push_row(row);
+            (spans.len() - 1, false, false)
         }
     };
-    if let Some(span) = evidence.spans.get_mut(span) {
-        span.end_ns = end_ns;
-        span.duration_ns = Some(length_ns);
+    if let Some(row) = spans.row_mut(span) {
+        row.set_end_ns(end_ns);
+        row.set_duration_ns(Some(length_ns));
     }
     trust.measured(span, moved, paired);
     span

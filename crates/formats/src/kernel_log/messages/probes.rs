@@ -3,7 +3,9 @@
 use super::initcalls::{task, track};
 use super::pairs::end;
 use super::Interpreter;
-use crate::evidence::{Evidence, Link, Name, Span, SpanKind, Stamp};
+use crate::evidence::spans::Row;
+use crate::evidence::texts::Text;
+use crate::evidence::{Evidence, Link, Name, SpanKind, Stamp};
 use crate::kernel_log::bytes::{self, split, text};
 use std::collections::BTreeMap;
 
@@ -27,32 +29,34 @@ pub fn returned(all: &mut Interpreter, stamp: &Stamp, line: &[u8], evidence: &mu
     };
     let length = us.saturating_mul(1000);
     let task = task(stamp);
-    let mut span = Span::new(SpanKind::Probe, text(device));
-    span.track = task.map_or(Name::Borrowed(""), track);
+    let spans = &mut evidence.spans;
+    let mut row = Row::new(SpanKind::Probe, spans.texts.number(device));
+    row.track = task.map_or(Text::EMPTY, |task| track(task, spans));
     if value != 0 {
-        span.attributes.push((Name::Borrowed("returned"), value.to_string()));
+        spans.attach(&mut row, "returned", value.to_string().as_bytes());
     }
     let deferred = value.abs() == DEFER;
-    if deferred && !all.probes.tries.contains_key(&span.name) {
-        all.probes.tries.insert(span.name.clone(), 0);
+    if deferred && !all.probes.tries.contains_key(spans.texts.get(row.name)) {
+        all.probes.tries.insert(spans.texts.get(row.name).to_owned(), 0);
     }
-    if let Some(tries) = all.probes.tries.get_mut(&span.name) {
+    if let Some(tries) = all.probes.tries.get_mut(spans.texts.get(row.name)) {
         *tries = tries.saturating_add(1);
-        span.attributes.push((Name::Borrowed("try"), tries.to_string()));
+        spans.attach(&mut row, "try", tries.to_string().as_bytes());
     }
     match task {
-        Some(task) => span.parent = all.pairs.innermost(task),
+        Some(task) => row.set_parent(all.pairs.innermost(task)),
         None => {
             // Nobody says which task it was: the one call that is open, if the probe lies within it.
             let start = stamp.time_ns.map(|end| end.saturating_sub(length));
-            let around = all.pairs.only().filter(|&call| evidence.spans[call].start_ns <= start && start.is_some());
+            let begun = |call: usize| spans.row(call).and_then(Row::start_ns);
+            let around = all.pairs.only().filter(|&call| begun(call) <= start && start.is_some());
             if around.is_some() {
-                span.parent = around;
-                span.attributes.push((Name::Borrowed("parent_by"), "containment".to_owned()));
+                row.set_parent(around);
+                spans.attach(&mut row, "parent_by", b"containment");
             }
         }
     }
-    let number = end(None, || span, (stamp.time_ns, length), &mut all.trust, evidence);
+    let number = end(None, |_| row, (stamp.time_ns, length), &mut all.trust, spans);
     all.trust.end_only(number);
     true
 }

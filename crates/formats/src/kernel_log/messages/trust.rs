@@ -5,7 +5,9 @@
 //! version 5.18 it counts 1024 ns as a microsecond. So each is held against the other.
 
 use super::steps::Steps;
-use crate::evidence::{Evidence, Grade, Name, ProblemKind, Span, SpanKind};
+use crate::evidence::spans::Row;
+use crate::evidence::texts::Texts;
+use crate::evidence::{Evidence, Grade, Name, ProblemKind, SpanKind};
 
 /// The step of a stamp, and of a figure in microseconds.
 const MICROSECOND: i64 = 1_000;
@@ -75,18 +77,18 @@ impl Trust {
         let mut shared: Option<(u64, String)> = None;
         let stamp_step = evidence.step_ns;
         for (number, measured) in self.measured.iter().enumerate() {
-            let Some(span) = evidence.spans.get_mut(measured.span as usize) else { continue };
-            let Some(mut length) = span.duration_ns else { continue };
-            if shifted && span.kind == SpanKind::Initcall {
+            let Some((row, texts)) = evidence.spans.row_and_texts(measured.span as usize) else { continue };
+            let Some(mut length) = row.duration_ns() else { continue };
+            if shifted && row.kind == SpanKind::Initcall {
                 length = (length / 1000).saturating_mul(1024);
             }
-            let early = coarse.filter(|&(_, until)| span.start_ns.or(span.end_ns).is_some_and(|time| time < until));
+            let early = coarse.filter(|&(_, until)| row.start_ns().or(row.end_ns()).is_some_and(|time| time < until));
             let clock =
                 Clock { stamps: stamp_step.max(early.map_or(0, |(step, _)| step)), own: early.map(|(step, _)| step) };
             let own = ticking.filter(|&(_, calls)| number < calls).map(|(step, _)| step);
             let clock = Clock { own: clock.own.max(own), ..clock };
-            if judge(span, length, measured, &clock) {
-                shared.get_or_insert_with(|| (0, span.name.clone())).0 += 1;
+            if judge(row, length, measured, &clock, texts) {
+                shared.get_or_insert_with(|| (0, texts.get(row.name).to_owned())).0 += 1;
             }
         }
         if let Some((count, name)) = shared {
@@ -105,7 +107,7 @@ impl Trust {
 
     /// Whether the kernel's own figures begin in steps of the tick, while the stamps are finer: the step, and how many.
     fn ticking(&self, evidence: &Evidence) -> Option<(i64, usize)> {
-        let lengths = || self.measured.iter().map(|one| evidence.spans.get(one.span as usize)?.duration_ns);
+        let lengths = || self.measured.iter().map(|one| evidence.spans.row(one.span as usize)?.duration_ns());
         [10_000_000, 4_000_000, 1_000_000].into_iter().find_map(|step| {
             let until = lengths().position(|length| length.is_none_or(|length| length % step != 0));
             let until = until.unwrap_or(self.measured.len());
@@ -118,13 +120,13 @@ impl Trust {
     fn shifted(&self, release: Option<(i64, i64)>, coarse: Option<(i64, i64)>, evidence: &mut Evidence) -> bool {
         let (mut plain, mut by_1024, mut any) = (0_u64, 0_u64, false);
         for measured in &self.measured {
-            let Some(span) = evidence.spans.get(measured.span as usize) else { continue };
-            if span.kind != SpanKind::Initcall {
+            let Some(row) = evidence.spans.row(measured.span as usize) else { continue };
+            if row.kind != SpanKind::Initcall {
                 continue;
             }
             any = true;
-            let early = coarse.is_some_and(|(_, until)| span.start_ns.is_none_or(|start| start < until));
-            let (Some(start), Some(end), Some(length)) = (span.start_ns, span.end_ns, span.duration_ns) else {
+            let early = coarse.is_some_and(|(_, until)| row.start_ns().is_none_or(|start| start < until));
+            let (Some(start), Some(end), Some(length)) = (row.start_ns(), row.end_ns(), row.duration_ns()) else {
                 continue;
             };
             if early || measured.moved || !measured.paired || length < LONG || evidence.step_ns > MICROSECOND {
@@ -164,24 +166,24 @@ struct Clock {
 }
 
 /// Writes length, grade and reason; tells whether the shared start spoilt the kernel's figure.
-fn judge(span: &mut Span, length: i64, measured: &Measured, clock: &Clock) -> bool {
-    let between = match (span.start_ns, span.end_ns) {
+fn judge(row: &mut Row, length: i64, measured: &Measured, clock: &Clock, texts: &mut Texts) -> bool {
+    let between = match (row.start_ns(), row.end_ns()) {
         (Some(start), Some(end)) => Some(end.saturating_sub(start)),
         _ => None,
     };
     let own_step = clock.own.unwrap_or(MICROSECOND);
     let mut spoilt = false;
-    let (length, grade, reason): (i64, Grade, Name) = if span.end_ns == Some(0) && length == 0 {
-        span.start_ns = span.start_ns.map(|_| 0);
-        span.duration_ns = None;
-        span.grade = Grade::Unknown;
-        span.reason = Name::Borrowed("the clock did not run yet");
+    let (length, grade, reason): (i64, Grade, Name) = if row.end_ns() == Some(0) && length == 0 {
+        row.set_start_ns(row.start_ns().map(|_| 0));
+        row.set_duration_ns(None);
+        row.grade = Grade::Unknown;
+        row.reason = texts.number(b"the clock did not run yet");
         return false;
     } else if !measured.paired {
         let reason = "its beginning is not in the log, so that another may have moved the start";
-        let reason = if span.kind == SpanKind::Initcall { reason } else { "its beginning is not in the log" };
+        let reason = if row.kind == SpanKind::Initcall { reason } else { "its beginning is not in the log" };
         (length, Grade::Doubtful, Name::Borrowed(reason))
-    } else if span.kind == SpanKind::Probe {
+    } else if row.kind == SpanKind::Probe {
         one_figure(length, own_step)
     } else {
         match between {
@@ -198,7 +200,7 @@ fn judge(span: &mut Span, length: i64, measured: &Measured, clock: &Clock) -> bo
                     let (length, grade, reason) = one_figure(length, own_step);
                     (length, if grade == Grade::Good { Grade::Exact } else { grade }, agreed(grade, reason))
                 } else if stamps < 0 {
-                    span.start_ns = span.end_ns.map(|end| end.saturating_sub(length));
+                    row.set_start_ns(row.end_ns().map(|end| end.saturating_sub(length)));
                     let grade = if measured.moved { Grade::Doubtful } else { Grade::Good };
                     (
                         length,
@@ -212,7 +214,7 @@ fn judge(span: &mut Span, length: i64, measured: &Measured, clock: &Clock) -> bo
                         length / 1000
                     );
                     (stamps, Grade::Doubtful, Name::Owned(reason))
-                } else if span.start_ns == Some(0) {
+                } else if row.start_ns() == Some(0) {
                     (length, Grade::Doubtful, Name::Borrowed("the clock began to run meanwhile"))
                 } else if stamps > length {
                     waited(stamps, length, own_step)
@@ -229,9 +231,9 @@ fn judge(span: &mut Span, length: i64, measured: &Measured, clock: &Clock) -> bo
             _ => one_figure(length, own_step),
         }
     };
-    span.duration_ns = Some(length);
-    span.grade = grade;
-    span.reason = reason;
+    row.set_duration_ns(Some(length));
+    row.grade = grade;
+    row.reason = texts.number(reason.as_bytes());
     spoilt
 }
 

@@ -1,0 +1,127 @@
+//! What a record says, in its own clock, with what is wrong with it.
+//!
+//! A reader fills these; nothing here is aligned, merged or judged against another record.
+
+mod calls;
+mod log;
+mod problem;
+mod span;
+pub(crate) mod spans;
+pub(crate) mod texts;
+
+pub use calls::{CallNode, Calls, KdRow};
+pub use log::{Caller, Log, Stamp};
+pub use problem::{Problem, ProblemKind};
+pub use span::{Grade, Span, SpanKind};
+pub use spans::{Attributes, Iter, SpanRef, Spans};
+
+use std::borrow::Cow;
+
+/// Text that is mostly one of a few constants.
+pub type Name = Cow<'static, str>;
+
+/// The clock of every time in a piece of evidence.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Clock {
+    /// No times, only an order.
+    #[default]
+    Untimed,
+    /// The kernel's `local_clock`, as printk stamps it: seconds since the kernel's clock started.
+    Printk,
+    /// `CLOCK_MONOTONIC` of the booted system.
+    Monotonic,
+    /// `CLOCK_BOOTTIME` of the booted system.
+    Boottime,
+    /// Wall time of the booted system, nanoseconds since 1970.
+    Realtime,
+    /// A clock of the kernel's tracer, by its name (`local`, `global`, `mono`, `boot`, `counter`, ...; empty: unknown).
+    Trace(String),
+    /// The clock of the machine that captured the record, from the record's own origin.
+    Host,
+    /// A timer of the firmware or boot loader, from its own reset.
+    Firmware,
+    /// The clock of an instrumented kernel's function log (KFT).
+    Kft,
+}
+
+/// A named instant; the names are those of the bundle (`docs/formats/boot-bundle.md`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mark {
+    /// Its name.
+    pub name: Name,
+    /// When.
+    pub time_ns: i64,
+    /// The line, variable or function that told.
+    pub detail: String,
+}
+
+/// A figure that changes over time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Counter {
+    /// Its name with its unit: `cpu_user_ns`, `disk_read_bytes`.
+    pub name: Name,
+    /// When.
+    pub time_ns: i64,
+    /// Its value then.
+    pub value: i64,
+}
+
+/// One thing waiting for another, for the critical path. Spans are named, because they may be of other records.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Link {
+    /// `after` (ordering of units), `requires`, `blocked_by` (uevents, by SEQNUM), `supplier` (deferred probes).
+    pub kind: Name,
+    /// What waits.
+    pub from: (SpanKind, String),
+    /// What it waits for.
+    pub to: (SpanKind, String),
+}
+
+/// What one record, or one part of it, says about one boot.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Evidence {
+    /// The name of the format it was read as.
+    pub format: &'static str,
+    /// The part of the record: a section, a file in an archive; empty for the whole.
+    pub part: String,
+    /// Which boot of the record, from 0; parts of one boot have the same number.
+    pub boot: u32,
+    /// The line at which this boot begins in the record.
+    pub first_line: u64,
+    /// The clock of every time here.
+    pub clock: Clock,
+    /// The smallest step of the clock, as the record shows it; 0: unknown.
+    pub step_ns: i64,
+    /// Named instants.
+    pub marks: Vec<Mark>,
+    /// Intervals.
+    pub spans: Spans,
+    /// Lines of text.
+    pub log: Log,
+    /// What is true of the system; names as in the bundle.
+    pub facts: Vec<(Name, String)>,
+    /// Figures over time.
+    pub counters: Vec<Counter>,
+    /// Functions by call path.
+    pub calls: Option<Calls>,
+    /// The kd table, where the record is one, or is a log that kd reads.
+    pub kd: Vec<KdRow>,
+    /// What waits for what.
+    pub links: Vec<Link>,
+    /// Lines or records of the format that were understood; with [`Problem::lost`] it gives the completeness.
+    pub understood: u64,
+    /// What is wrong.
+    pub problems: Vec<Problem>,
+}
+
+impl Evidence {
+    /// Empty evidence of a format.
+    pub fn of(format: &'static str, clock: Clock) -> Self {
+        Self { format, clock, ..Self::default() }
+    }
+
+    /// Notes a problem.
+    pub fn problem(&mut self, kind: ProblemKind, line: Option<u64>, detail: impl Into<String>) {
+        self.problems.push(Problem { kind, detail: detail.into(), line, lost: None });
+    }
+}

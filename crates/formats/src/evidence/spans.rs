@@ -1,0 +1,371 @@
+//! Many intervals in little room: their texts are kept once each, beside rows of numbers.
+
+use super::texts::{Text, Texts};
+use super::{Grade, Name, Span, SpanKind};
+use std::fmt;
+
+/// What stands for no time, no span and no attribute.
+pub(crate) const NO_TIME: i64 = i64::MIN;
+const NONE: u32 = u32::MAX;
+
+/// The spans of a piece of evidence, in the order in which they were found.
+///
+/// ```
+/// use firstlight_formats::evidence::{Span, SpanKind, Spans};
+/// let mut spans = Spans::default();
+/// spans.push(Span::new(SpanKind::Initcall, "gizmo_init").between(1_000, 3_000).with("returned", "-19"));
+/// let span = spans.get(0).unwrap();
+/// assert_eq!((span.name, span.duration_ns), ("gizmo_init", Some(2_000)));
+/// assert_eq!(span.attributes.iter().collect::<Vec<_>>(), [("returned", "-19")]);
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Spans {
+    rows: Vec<Row>,
+    pub(crate) texts: Texts,
+    attributes: Vec<Attribute>,
+}
+
+/// A span as it is kept.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Row {
+    pub(crate) kind: SpanKind,
+    pub(crate) grade: Grade,
+    pub(crate) name: Text,
+    pub(crate) track: Text,
+    /// [`Text::EMPTY`]: none.
+    pub(crate) level: Text,
+    pub(crate) reason: Text,
+    parent: u32,
+    first_attribute: u32,
+    start_ns: i64,
+    end_ns: i64,
+    duration_ns: i64,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Attribute {
+    key: Text,
+    value: Text,
+    next: u32,
+}
+
+fn time(ns: i64) -> Option<i64> {
+    (ns != NO_TIME).then_some(ns)
+}
+
+fn place(of: Option<usize>) -> u32 {
+    of.and_then(|of| u32::try_from(of).ok()).unwrap_or(NONE)
+}
+
+impl Row {
+    pub(crate) fn new(kind: SpanKind, name: Text) -> Self {
+        Self {
+            kind,
+            grade: Grade::default(),
+            name,
+            track: Text::EMPTY,
+            level: Text::EMPTY,
+            reason: Text::EMPTY,
+            parent: NONE,
+            first_attribute: NONE,
+            start_ns: NO_TIME,
+            end_ns: NO_TIME,
+            duration_ns: NO_TIME,
+        }
+    }
+
+    pub(crate) fn parent(&self) -> Option<usize> {
+        (self.parent != NONE).then_some(self.parent as usize)
+    }
+
+    pub(crate) fn set_parent(&mut self, parent: Option<usize>) {
+        self.parent = place(parent);
+    }
+
+    pub(crate) fn start_ns(&self) -> Option<i64> {
+        time(self.start_ns)
+    }
+
+    pub(crate) fn set_start_ns(&mut self, ns: Option<i64>) {
+        self.start_ns = ns.unwrap_or(NO_TIME);
+    }
+
+    pub(crate) fn end_ns(&self) -> Option<i64> {
+        time(self.end_ns)
+    }
+
+    pub(crate) fn set_end_ns(&mut self, ns: Option<i64>) {
+        self.end_ns = ns.unwrap_or(NO_TIME);
+    }
+
+    pub(crate) fn duration_ns(&self) -> Option<i64> {
+        time(self.duration_ns)
+    }
+
+    pub(crate) fn set_duration_ns(&mut self, ns: Option<i64>) {
+        self.duration_ns = ns.unwrap_or(NO_TIME);
+    }
+}
+
+impl Spans {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Appends one.
+    pub fn push(&mut self, span: Span) {
+        let row = self.packed(span);
+        self.rows.push(row);
+    }
+
+    fn packed(&mut self, span: Span) -> Row {
+        let mut row = Row::new(span.kind, self.texts.number(span.name.as_bytes()));
+        row.grade = span.grade;
+        row.track = self.texts.number(span.track.as_bytes());
+        row.level = span.level.map_or(Text::EMPTY, |level| self.texts.number(level.as_bytes()));
+        row.reason = self.texts.number(span.reason.as_bytes());
+        row.set_parent(span.parent);
+        row.set_start_ns(span.start_ns);
+        row.set_end_ns(span.end_ns);
+        row.set_duration_ns(span.duration_ns);
+        // From the last to the first, so that each knows the next.
+        for (key, value) in span.attributes.into_iter().rev() {
+            row.first_attribute = self.attribute(&key, value.as_bytes(), row.first_attribute);
+        }
+        row
+    }
+
+    fn attribute(&mut self, key: &str, value: &[u8], next: u32) -> u32 {
+        let attribute = Attribute { key: self.texts.number(key.as_bytes()), value: self.texts.number(value), next };
+        let place = place(Some(self.attributes.len()));
+        self.attributes.push(attribute);
+        place
+    }
+
+    /// One of them.
+    pub fn get(&self, place: usize) -> Option<SpanRef<'_>> {
+        self.rows.get(place).map(|row| self.shown(row))
+    }
+
+    fn shown(&self, row: &Row) -> SpanRef<'_> {
+        let text = |of: Text| self.texts.get(of);
+        SpanRef {
+            kind: row.kind,
+            name: text(row.name),
+            parent: row.parent(),
+            track: text(row.track),
+            level: (row.level != Text::EMPTY).then(|| text(row.level)),
+            start_ns: row.start_ns(),
+            end_ns: row.end_ns(),
+            duration_ns: row.duration_ns(),
+            grade: row.grade,
+            reason: text(row.reason),
+            attributes: Attributes { of: self, first: row.first_attribute },
+        }
+    }
+
+    /// All of them in their order.
+    pub fn iter(&self) -> Iter<'_> {
+        Iter { of: self, rows: self.rows.iter() }
+    }
+
+    /// Makes another span of one.
+    pub fn change(&mut self, place: usize, change: impl FnOnce(Span) -> Span) {
+        let Some(span) = self.get(place).map(SpanRef::to_span) else { return };
+        let changed = self.packed(change(span));
+        if let Some(row) = self.rows.get_mut(place) {
+            *row = changed;
+        }
+    }
+
+    /// Appends those of another piece; their parents stay their parents.
+    pub fn append(&mut self, others: &Self) {
+        let base = self.len();
+        self.extend(others.iter().map(|span| {
+            let parent = span.parent.and_then(|parent| parent.checked_add(base));
+            Span { parent, ..span.to_span() }
+        }));
+    }
+
+    pub(crate) fn push_row(&mut self, row: Row) {
+        self.rows.push(row);
+    }
+
+    pub(crate) fn row(&self, place: usize) -> Option<&Row> {
+        self.rows.get(place)
+    }
+
+    pub(crate) fn row_mut(&mut self, place: usize) -> Option<&mut Row> {
+        self.rows.get_mut(place)
+    }
+
+    /// A row and the texts it may be given.
+    pub(crate) fn row_and_texts(&mut self, place: usize) -> Option<(&mut Row, &mut Texts)> {
+        Some((self.rows.get_mut(place)?, &mut self.texts))
+    }
+
+    /// Gives a span one more attribute.
+    pub(crate) fn add_attribute(&mut self, place: usize, key: &str, value: &[u8]) {
+        if let Some(mut row) = self.rows.get(place).copied() {
+            self.attach(&mut row, key, value);
+            self.rows[place] = row;
+        }
+    }
+
+    /// Gives a row that may not yet be among the others one more attribute.
+    pub(crate) fn attach(&mut self, row: &mut Row, key: &str, value: &[u8]) {
+        let (mut last, mut next) = (NONE, row.first_attribute);
+        while let Some(attribute) = self.attributes.get(next as usize) {
+            (last, next) = (next, attribute.next);
+        }
+        let added = self.attribute(key, value, NONE);
+        match self.attributes.get_mut(last as usize) {
+            Some(last) => last.next = added,
+            None => row.first_attribute = added,
+        }
+    }
+}
+
+impl Extend<Span> for Spans {
+    fn extend<T: IntoIterator<Item = Span>>(&mut self, spans: T) {
+        spans.into_iter().for_each(|span| self.push(span));
+    }
+}
+
+impl From<Vec<Span>> for Spans {
+    fn from(all: Vec<Span>) -> Self {
+        let mut spans = Self { rows: Vec::with_capacity(all.len()), ..Self::default() };
+        spans.extend(all);
+        spans
+    }
+}
+
+impl<'a> IntoIterator for &'a Spans {
+    type Item = SpanRef<'a>;
+    type IntoIter = Iter<'a>;
+
+    fn into_iter(self) -> Iter<'a> {
+        self.iter()
+    }
+}
+
+/// The spans of a piece of evidence, one after the other.
+#[derive(Debug, Clone)]
+pub struct Iter<'a> {
+    of: &'a Spans,
+    rows: std::slice::Iter<'a, Row>,
+}
+
+impl<'a> Iterator for Iter<'a> {
+    type Item = SpanRef<'a>;
+
+    fn next(&mut self) -> Option<SpanRef<'a>> {
+        self.rows.next().map(|row| self.of.shown(row))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.rows.size_hint()
+    }
+}
+
+impl ExactSizeIterator for Iter<'_> {}
+
+impl PartialEq for Spans {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl Eq for Spans {}
+
+/// A span as it is looked at: the fields of [`Span`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SpanRef<'a> {
+    /// What it is of.
+    pub kind: SpanKind,
+    /// Whose it is.
+    pub name: &'a str,
+    /// The span it lies in, by its place.
+    pub parent: Option<usize>,
+    /// What it ran on; empty: unknown.
+    pub track: &'a str,
+    /// Of an initcall.
+    pub level: Option<&'a str>,
+    /// When it began, if that is known.
+    pub start_ns: Option<i64>,
+    /// When it ended, if that is known.
+    pub end_ns: Option<i64>,
+    /// How long it took by the best figure.
+    pub duration_ns: Option<i64>,
+    /// How far `duration_ns` can be believed.
+    pub grade: Grade,
+    /// Why, for a person; empty only for [`Grade::Good`].
+    pub reason: &'a str,
+    /// What else is known.
+    pub attributes: Attributes<'a>,
+}
+
+impl SpanRef<'_> {
+    /// A copy that can be changed.
+    pub fn to_span(self) -> Span {
+        Span {
+            kind: self.kind,
+            name: self.name.to_owned(),
+            parent: self.parent,
+            track: Name::Owned(self.track.to_owned()),
+            level: self.level.map(|level| Name::Owned(level.to_owned())),
+            start_ns: self.start_ns,
+            end_ns: self.end_ns,
+            duration_ns: self.duration_ns,
+            grade: self.grade,
+            reason: Name::Owned(self.reason.to_owned()),
+            attributes: self
+                .attributes
+                .iter()
+                .map(|(key, value)| (Name::Owned(key.to_owned()), value.to_owned()))
+                .collect(),
+        }
+    }
+}
+
+/// What else is known of a span.
+#[derive(Clone, Copy)]
+pub struct Attributes<'a> {
+    of: &'a Spans,
+    first: u32,
+}
+
+impl<'a> Attributes<'a> {
+    /// Key and value of each, in the order in which they were given.
+    pub fn iter(&self) -> impl Iterator<Item = (&'a str, &'a str)> + 'a {
+        let (of, first) = (self.of, self.first);
+        let attribute = move |place: u32| of.attributes.get(place as usize);
+        std::iter::successors(attribute(first), move |last| attribute(last.next))
+            .map(move |attribute| (of.texts.get(attribute.key), of.texts.get(attribute.value)))
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.first == NONE
+    }
+}
+
+impl fmt::Debug for Attributes<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_map().entries(self.iter()).finish()
+    }
+}
+
+impl PartialEq for Attributes<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl Eq for Attributes<'_> {}
