@@ -1,8 +1,13 @@
 //! The lines of a record of text, whatever was done to it on the way.
 
 use crate::evidence::{Problem, ProblemKind};
+use block::Block;
+use escapes::clean;
 use memchr::{memchr, memchr2};
 use std::io::{BufRead, Result};
+
+mod block;
+mod escapes;
 
 /// What is kept of a line; the rest is skipped, and counted.
 pub const LINE_BYTES: usize = 1 << 20;
@@ -31,6 +36,7 @@ pub struct Line<'a> {
 pub struct Lines<'a> {
     input: &'a mut dyn BufRead,
     taken: usize,
+    block: Block,
     number: u64,
     joined: Vec<u8>,
     cleaned: Vec<u8>,
@@ -55,17 +61,13 @@ impl Count {
     }
 }
 
-enum Place {
-    Buffer(usize),
-    Joined,
-}
-
 impl<'a> Lines<'a> {
     /// The lines of `input`, from where it stands.
     pub fn new(input: &'a mut dyn BufRead) -> Self {
         Self {
             input,
             taken: 0,
+            block: Block::default(),
             number: 0,
             joined: Vec::new(),
             cleaned: Vec::new(),
@@ -84,14 +86,27 @@ impl<'a> Lines<'a> {
     pub fn next_line(&mut self) -> Result<Option<Line<'_>>> {
         self.input.consume(self.taken);
         self.taken = 0;
-        let Some(place) = self.find()? else { return Ok(None) };
-        let bytes = match place {
-            Place::Buffer(length) => &self.input.fill_buf()?[..length],
-            Place::Joined => &self.joined[..],
+        let length = match self.block.next() {
+            Some(length) => Some(length),
+            None => self.look()?,
+        };
+        let soiled = self.block.soiled;
+        let bytes = match length {
+            Some(length) => {
+                self.number += 1;
+                self.taken = length + 1;
+                self.input.fill_buf()?.get(..length).unwrap_or_default()
+            }
+            None if self.input.fill_buf()?.is_empty() => return Ok(None),
+            None => {
+                self.number += 1;
+                self.join()?;
+                &self.joined[..]
+            }
         };
         let end = bytes.iter().rposition(|&byte| byte != b'\r').map_or(0, |last| last + 1);
         let bytes = &bytes[..end];
-        if memchr2(0, 0x1b, bytes).is_none() {
+        if !soiled || memchr2(0, 0x1b, bytes).is_none() {
             return Ok(Some(Line { number: self.number, bytes }));
         }
         self.cleaned.clear();
@@ -105,21 +120,12 @@ impl<'a> Lines<'a> {
         Ok(Some(Line { number: self.number, bytes: &self.cleaned }))
     }
 
-    /// Finds the next line; what lies in the buffer is consumed by the call after.
-    fn find(&mut self) -> Result<Option<Place>> {
+    /// Looks through the next piece of the buffer; gives the length of its first line, if that lies whole in it.
+    #[cold]
+    fn look(&mut self) -> Result<Option<usize>> {
         let buffer = self.input.fill_buf()?;
-        if buffer.is_empty() {
-            return Ok(None);
-        }
-        self.number += 1;
-        if let Some(length) = memchr(b'\n', buffer) {
-            if length <= LINE_BYTES {
-                self.taken = length + 1;
-                return Ok(Some(Place::Buffer(length)));
-            }
-        }
-        self.join()?;
-        Ok(Some(Place::Joined))
+        self.block.look(buffer);
+        Ok(self.block.next())
     }
 
     fn join(&mut self) -> Result<()> {
@@ -170,42 +176,6 @@ impl<'a> Lines<'a> {
             problems.push(Problem { kind: ProblemKind::Cut, detail, line: Some(line), lost: None });
         }
         problems
-    }
-}
-
-/// Copies a line without terminal escapes (ECMA-48: control sequences, strings, two-byte escapes) and NUL bytes; tells
-/// whether there were any of each.
-fn clean(bytes: &[u8], cleaned: &mut Vec<u8>) -> (bool, bool) {
-    let (mut escapes, mut nuls) = (false, false);
-    let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        at += 1;
-        match byte {
-            0 => nuls = true,
-            0x1b => {
-                escapes = true;
-                at += escape_length(&bytes[at..]);
-            }
-            _ => cleaned.push(byte),
-        }
-    }
-    (escapes, nuls)
-}
-
-/// The length of an escape after its first byte; of one that is cut off, what is there.
-fn escape_length(rest: &[u8]) -> usize {
-    let position = |from: usize, ends: &dyn Fn(u8) -> bool| {
-        rest.iter().skip(from).position(|&byte| ends(byte)).map_or(rest.len(), |end| from + end + 1)
-    };
-    match rest.first() {
-        None => 0,
-        Some(b'[') => position(1, &|byte| (0x40..=0x7e).contains(&byte)),
-        Some(b']' | b'P' | b'X' | b'^' | b'_') => {
-            let end = position(1, &|byte| byte == 7 || byte == b'\\');
-            end.min(rest.len())
-        }
-        Some(b' '..=b'/') => position(0, &|byte| !(b' '..=b'/').contains(&byte)),
-        Some(_) => 1,
     }
 }
 

@@ -1,27 +1,42 @@
 //! The lines of a record.
 
-/// So much text is gathered before it is looked at whether it is UTF-8: at once that takes a tenth of line by line.
-const GATHERED_BYTES: usize = 32 << 10;
+use super::chunks::Chunks;
 
-/// The lines of a log: columns, with all texts in one buffer, because there may be millions.
+/// So much text is gathered before it is looked at whether it is UTF-8: at once that takes a tenth of line by line.
+const PIECE_BYTES: usize = 64 << 10;
+
+/// The lines of a log: columns, with their texts in pieces, because there may be millions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Log {
-    text: String,
-    /// What comes after `text` and is known to be UTF-8 line by line.
+    /// The texts one after the other; each line lies whole in a piece.
+    pieces: Vec<String>,
+    /// The piece after them, of lines that are UTF-8 each.
     gathered: Vec<u8>,
-    rows: Vec<Row>,
+    rows: Chunks<Row>,
+    /// Where every [`STRIDE`]th line begins.
+    begins: Vec<Place>,
+    /// Bits 0 to 1: the kind of caller; 2 to 5: the level; the rest: which caller. Only where a line has one of them.
+    who: Vec<u32>,
     /// Only where a line has one.
     hosts: Vec<i64>,
+}
+
+/// So many lines are passed at most to find where one begins.
+const STRIDE: usize = 32;
+
+/// Where a line begins, or the one before ends.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Place {
+    piece: u32,
+    at: u32,
 }
 
 /// A line beside its text, packed: much of the memory that reading a log takes is this.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Row {
-    end: usize,
     time_ns: i64,
+    length: u32,
     line: u32,
-    /// Bits 0 to 1: the kind of caller; 2 to 5: the level; the rest: which caller.
-    who: u32,
 }
 
 /// What stands for a caller whose number does not fit: none on Linux, whose tasks end at 2^22.
@@ -30,6 +45,7 @@ const CALLERS: u32 = (1 << 26) - 1;
 /// What stands for no time, and for no level.
 const NO_TIME: i64 = i64::MIN;
 const NO_LEVEL: u8 = 15;
+const NOBODY: u32 = (NO_LEVEL as u32) << 2;
 
 /// What is known of a line beside its text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -58,42 +74,43 @@ pub enum Caller {
 impl Log {
     /// Appends a line; bytes that are not UTF-8 are replaced. Tells whether any were.
     pub fn push(&mut self, stamp: Stamp, text: &[u8]) -> bool {
+        let lossy;
         let replaced = !text.is_ascii() && std::str::from_utf8(text).is_err();
-        if replaced {
-            self.gathered.extend_from_slice(String::from_utf8_lossy(text).as_bytes());
+        let text = if replaced {
+            lossy = String::from_utf8_lossy(text).into_owned();
+            lossy.as_bytes()
         } else {
-            self.gathered.extend_from_slice(text);
-        }
-        if stamp.host_ns.is_some() && self.hosts.is_empty() {
-            self.hosts.resize(self.rows.len(), NO_TIME);
-        }
-        if stamp.host_ns.is_some() || !self.hosts.is_empty() {
-            self.hosts.push(stamp.host_ns.unwrap_or(NO_TIME));
-        }
-        let (caller, who) = match stamp.caller {
-            None => (0, 0),
-            Some(Caller::Task(task)) => (1, task),
-            Some(Caller::Cpu(cpu)) => (2, cpu),
+            text
         };
-        self.rows.push(Row {
-            end: self.text.len() + self.gathered.len(),
-            time_ns: stamp.time_ns.unwrap_or(NO_TIME),
-            line: u32::try_from(stamp.line).unwrap_or(u32::MAX),
-            who: caller | u32::from(stamp.level.unwrap_or(NO_LEVEL).min(NO_LEVEL)) << 2 | who.min(CALLERS) << 6,
-        });
-        if self.gathered.len() >= GATHERED_BYTES {
-            self.settle();
+        if self.gathered.len() + text.len() > self.gathered.capacity() {
+            self.room(text.len());
         }
+        if self.rows.len() % STRIDE == 0 {
+            self.begins.push(Place { piece: number(self.pieces.len()), at: number(self.gathered.len()) });
+        }
+        self.gathered.extend_from_slice(text);
+        column(&mut self.hosts, self.rows.len(), stamp.host_ns.unwrap_or(NO_TIME), NO_TIME);
+        column(&mut self.who, self.rows.len(), who(&stamp), NOBODY);
+        self.rows.push(Row {
+            time_ns: stamp.time_ns.unwrap_or(NO_TIME),
+            length: number(text.len()),
+            line: u32::try_from(stamp.line).unwrap_or(u32::MAX),
+        });
         replaced
     }
 
+    /// Makes room for so much more: a small log grows, and a piece that is full is put to the others.
     #[cold]
-    fn settle(&mut self) {
-        // Every line is UTF-8 by itself, and so are all together.
-        if let Ok(text) = std::str::from_utf8(&self.gathered) {
-            self.text.push_str(text);
+    fn room(&mut self, bytes: usize) {
+        let needed = self.gathered.len() + bytes;
+        if needed <= PIECE_BYTES || self.gathered.is_empty() {
+            let grown = needed.max(2 * self.gathered.capacity()).min(PIECE_BYTES.max(needed));
+            self.gathered.reserve_exact(grown - self.gathered.len());
+            return;
         }
-        self.gathered.clear();
+        let full = std::mem::replace(&mut self.gathered, Vec::with_capacity(PIECE_BYTES.max(bytes)));
+        // Every line is UTF-8 by itself, and so are all together.
+        self.pieces.push(String::from_utf8(full).unwrap_or_default());
     }
 
     /// How many lines there are.
@@ -109,30 +126,124 @@ impl Log {
     /// One line.
     pub fn get(&self, index: usize) -> Option<(Stamp, &str)> {
         let row = self.rows.get(index)?;
-        let start = index.checked_sub(1).and_then(|before| self.rows.get(before)).map_or(0, |before| before.end);
+        let mut place = *self.begins.get(index / STRIDE)?;
+        for before in (index - index % STRIDE)..index {
+            place = self.after(place, self.rows.get(before)?);
+        }
+        self.line(index, row, place)
+    }
+
+    /// Where a line ends, when the one before it ends at a place.
+    fn after(&self, before: Place, row: &Row) -> Place {
+        let begin = self.begin(before, row);
+        Place { at: begin.at.saturating_add(row.length), ..begin }
+    }
+
+    /// Where a line begins, when the one before it ends at a place: in the next piece, when it is not whole in this one.
+    fn begin(&self, before: Place, row: &Row) -> Place {
+        let whole = self
+            .pieces
+            .get(before.piece as usize)
+            .is_none_or(|piece| before.at as usize + row.length as usize <= piece.len());
+        if whole {
+            before
+        } else {
+            Place { piece: before.piece + 1, at: 0 }
+        }
+    }
+
+    /// When a line was stored.
+    pub fn time_ns(&self, index: usize) -> Option<i64> {
+        self.rows.get(index).map(|row| row.time_ns).filter(|&time| time != NO_TIME)
+    }
+
+    fn line(&self, index: usize, row: &Row, before: Place) -> Option<(Stamp, &str)> {
+        let who = self.who.get(index).copied().unwrap_or(NOBODY);
         let stamp = Stamp {
             line: u64::from(row.line),
             time_ns: Some(row.time_ns).filter(|&time| time != NO_TIME),
             host_ns: self.hosts.get(index).copied().filter(|&host| host != NO_TIME),
-            level: Some((row.who >> 2 & 15) as u8).filter(|&level| level != NO_LEVEL),
-            caller: match row.who & 3 {
-                1 => Some(Caller::Task(row.who >> 6)),
-                2 => Some(Caller::Cpu(row.who >> 6)),
+            level: Some((who >> 2 & 15) as u8).filter(|&level| level != NO_LEVEL),
+            caller: match who & 3 {
+                1 => Some(Caller::Task(who >> 6)),
+                2 => Some(Caller::Cpu(who >> 6)),
                 _ => None,
             },
         };
-        Some((stamp, self.text(start, row.end)?))
+        Some((stamp, self.text(self.begin(before, row), row.length as usize)?))
     }
 
-    fn text(&self, start: usize, end: usize) -> Option<&str> {
-        match start.checked_sub(self.text.len()) {
-            Some(from) => std::str::from_utf8(self.gathered.get(from..end.checked_sub(self.text.len())?)?).ok(),
-            None => self.text.get(start..end),
+    fn text(&self, begin: Place, length: usize) -> Option<&str> {
+        let at = begin.at as usize;
+        match self.pieces.get(begin.piece as usize) {
+            Some(piece) => piece.get(at..at + length),
+            None => std::str::from_utf8(self.gathered.get(at..at + length)?).ok(),
         }
     }
 
     /// All lines in order.
     pub fn iter(&self) -> impl Iterator<Item = (Stamp, &str)> + '_ {
-        (0..self.len()).filter_map(|index| self.get(index))
+        let mut end = Place::default();
+        self.rows.iter().enumerate().filter_map(move |(index, row)| {
+            let before = end;
+            end = self.after(before, row);
+            self.line(index, row, before)
+        })
+    }
+}
+
+/// Appends to a column that is only there once a line has something else than `nothing` in it.
+fn column<T: Copy + PartialEq>(column: &mut Vec<T>, before: usize, value: T, nothing: T) {
+    if value != nothing && column.is_empty() {
+        column.resize(before, nothing);
+    }
+    if value != nothing || !column.is_empty() {
+        column.push(value);
+    }
+}
+
+fn number(of: usize) -> u32 {
+    u32::try_from(of).unwrap_or(u32::MAX)
+}
+
+fn who(stamp: &Stamp) -> u32 {
+    let (kind, number) = match stamp.caller {
+        None => (0, 0),
+        Some(Caller::Task(task)) => (1, task),
+        Some(Caller::Cpu(cpu)) => (2, cpu),
+    };
+    kind | u32::from(stamp.level.unwrap_or(NO_LEVEL).min(NO_LEVEL)) << 2 | number.min(CALLERS) << 6
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_every_length_come_back() {
+        let mut log = Log::default();
+        let text = |number: usize| match number % 7 {
+            0 => String::new(),
+            1 => "x".repeat(PIECE_BYTES - 1 + number % 3),
+            kind => format!("gizmo {number} ").repeat(kind * 40) + "µ",
+        };
+        let stamp = |number: usize| Stamp {
+            line: number as u64 + 1,
+            time_ns: (number % 5 > 0).then_some(number as i64),
+            host_ns: (number > 60).then_some(7),
+            level: (number > 80).then_some(6),
+            caller: (number % 9 == 8).then_some(Caller::Cpu(3)),
+        };
+        for number in 0..300 {
+            assert!(!log.push(stamp(number), text(number).as_bytes()));
+            assert_eq!(log.get(number), Some((stamp(number), text(number).as_str())));
+        }
+        assert!(log.push(stamp(300), b"giz\xffmo"));
+        assert_eq!(log.get(300).map(|(_, text)| text), Some("giz\u{fffd}mo"));
+        for (number, line) in log.iter().enumerate().take(300) {
+            assert_eq!(line, (stamp(number), text(number).as_str()));
+            assert_eq!(log.get(number), Some(line));
+        }
+        assert_eq!((log.iter().count(), log.get(301)), (301, None));
     }
 }

@@ -1,5 +1,6 @@
 //! Many intervals in little room: their texts are kept once each, beside rows of numbers.
 
+use super::chunks::Chunks;
 use super::texts::{Text, Texts};
 use super::{Grade, Name, Span, SpanKind};
 use std::fmt;
@@ -20,9 +21,9 @@ const NONE: u32 = u32::MAX;
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Spans {
-    rows: Vec<Row>,
+    rows: Chunks<Row>,
     pub(crate) texts: Texts,
-    attributes: Vec<Attribute>,
+    attributes: Chunks<Attribute>,
 }
 
 /// A span as it is kept.
@@ -172,7 +173,7 @@ impl Spans {
 
     /// All of them in their order.
     pub fn iter(&self) -> Iter<'_> {
-        Iter { of: self, rows: self.rows.iter() }
+        Iter { of: self, next: 0 }
     }
 
     /// Makes another span of one.
@@ -214,7 +215,9 @@ impl Spans {
     pub(crate) fn add_attribute(&mut self, place: usize, key: &str, value: &[u8]) {
         if let Some(mut row) = self.rows.get(place).copied() {
             self.attach(&mut row, key, value);
-            self.rows[place] = row;
+            if let Some(slot) = self.rows.get_mut(place) {
+                *slot = row;
+            }
         }
     }
 
@@ -240,7 +243,7 @@ impl Extend<Span> for Spans {
 
 impl From<Vec<Span>> for Spans {
     fn from(all: Vec<Span>) -> Self {
-        let mut spans = Self { rows: Vec::with_capacity(all.len()), ..Self::default() };
+        let mut spans = Self::default();
         spans.extend(all);
         spans
     }
@@ -259,18 +262,21 @@ impl<'a> IntoIterator for &'a Spans {
 #[derive(Debug, Clone)]
 pub struct Iter<'a> {
     of: &'a Spans,
-    rows: std::slice::Iter<'a, Row>,
+    next: usize,
 }
 
 impl<'a> Iterator for Iter<'a> {
     type Item = SpanRef<'a>;
 
     fn next(&mut self) -> Option<SpanRef<'a>> {
-        self.rows.next().map(|row| self.of.shown(row))
+        let span = self.of.get(self.next)?;
+        self.next += 1;
+        Some(span)
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        self.rows.size_hint()
+        let left = self.of.len().saturating_sub(self.next);
+        (left, Some(left))
     }
 }
 

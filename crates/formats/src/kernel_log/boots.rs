@@ -269,7 +269,7 @@ impl Boots {
         while low < high {
             let middle = low + (high - low) / 2;
             // Lines without a stamp count as early: the search then only ends further to the left.
-            let before = log.get(middle).is_some_and(|(stamp, _)| stamp.time_ns.is_none_or(|kept| kept < time));
+            let before = middle < log.len() && log.time_ns(middle).is_none_or(|kept| kept < time);
             if before {
                 low = middle + 1;
             } else {
@@ -277,7 +277,7 @@ impl Boots {
             }
         }
         (low..log.len().min(low + SAME_STAMP))
-            .take_while(|&at| log.get(at).is_some_and(|(stamp, _)| stamp.time_ns.is_none_or(|kept| kept == time)))
+            .take_while(|&at| log.time_ns(at).is_none_or(|kept| kept == time))
             .find(|&at| log.get(at).is_some_and(|(stamp, line)| stamp.time_ns == Some(time) && line.as_bytes() == text))
     }
 
@@ -412,5 +412,6 @@ impl Boots {
 
 /// `console [ttyS0] enabled`, `printk: legacy bootconsole [earlycon0] enabled`.
 fn console_enabled(text: &[u8]) -> bool {
-    text.trim_ascii_end().ends_with(b" enabled") && memmem::find(text, b"console [").is_some()
+    let may = text.last().is_some_and(|last| *last == b'd' || last.is_ascii_whitespace());
+    may && text.trim_ascii_end().ends_with(b" enabled") && memmem::find(text, b"console [").is_some()
 }

@@ -33,6 +33,41 @@ pub fn fraction(digits: &[u8]) -> Option<(i64, &[u8])> {
     Some((fraction * scale, rest))
 }
 
+/// Eight bytes at once, the first of them lowest.
+const EACH: u64 = 0x0101_0101_0101_0101;
+
+/// Whether each of eight bytes is at most 9.
+#[inline]
+pub fn are_digits(bytes: u64) -> bool {
+    (bytes.wrapping_add(0x76 * EACH) | bytes) & (0x80 * EACH) == 0
+}
+
+/// The number that eight bytes of at most 9 make, the lowest the first digit: pairs, then fours, then all.
+#[inline]
+pub fn eight_digits(digits: u64) -> u64 {
+    let pairs = (digits.wrapping_mul(10).wrapping_add(digits >> 8)) & 0x00ff_00ff_00ff_00ff;
+    let fours = (pairs.wrapping_mul(100).wrapping_add(pairs >> 16)) & 0x0000_ffff_0000_ffff;
+    (fours.wrapping_mul(10_000).wrapping_add(fours >> 32)) & 0xffff_ffff
+}
+
+/// The number in the bytes 1 to 5, when blanks may stand before its digits and the bytes 0 and 6 are 0. Each byte is
+/// told by what sets it apart from `0`: a digit is its value, a blank 0x10.
+#[inline]
+pub fn padded_digits(bytes: u64) -> Option<u64> {
+    let bytes = bytes & 0x00ff_ffff_ffff_ffff;
+    let blanks = (bytes >> 4 & EACH) * 0xff;
+    let digits = bytes & !(0x10 * EACH);
+    // Blanks stand only before the first digit, and the last place has one.
+    let leading = blanks >> 8;
+    let sound = bytes & 0xff == 0
+        && bytes >> 48 == 0
+        && leading & leading.wrapping_add(1) == 0
+        && leading >> 32 == 0
+        && digits & blanks == 0
+        && are_digits(digits);
+    sound.then(|| eight_digits(digits << 16))
+}
+
 /// Without the blanks and tabs at the beginning.
 pub fn unpadded(mut bytes: &[u8]) -> &[u8] {
     while let Some((b' ' | b'\t', rest)) = bytes.split_first() {
@@ -69,16 +104,54 @@ pub fn returned(line: &[u8]) -> Option<(&[u8], i64, i64)> {
     Some((line.strip_suffix(b" returned ")?, value, us))
 }
 
+/// The number at the end, of at most 18 digits, and what stands before it.
+#[inline]
 fn last_number(line: &[u8]) -> Option<(&[u8], i64)> {
-    let digits = line.iter().rev().take(19).take_while(|byte| byte.is_ascii_digit()).count();
-    let at = line.len() - digits;
-    let (value, _) = number(&line[at..])?;
-    Some((&line[..at], value))
+    let (mut value, mut scale) = (0_i64, 1_i64);
+    let mut before = line;
+    while let Some((digit, rest)) = before.split_last().filter(|(byte, _)| byte.is_ascii_digit()) {
+        if line.len() - before.len() == 18 {
+            return None;
+        }
+        value += i64::from(digit - b'0') * scale;
+        scale = scale.saturating_mul(10);
+        before = rest;
+    }
+    (before.len() < line.len()).then_some((before, value))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn digits_are_read_eight_at_a_time() {
+        assert_eq!(eight_digits(u64::from_le_bytes([1, 2, 3, 4, 5, 6, 7, 8])), 12_345_678);
+        assert_eq!(eight_digits(u64::from_le_bytes([9; 8])), 99_999_999);
+        for byte in 0..=255 {
+            assert_eq!(are_digits(u64::from_le_bytes([3, 9, 0, byte, 0, 9, 9, 0])), byte < 10, "{byte}");
+        }
+    }
+
+    #[test]
+    fn blanks_stand_before_digits_only() {
+        let read = |text: &[u8; 8]| padded_digits(u64::from_le_bytes(*text) ^ u64::from_le_bytes(*b"[00000.0"));
+        assert_eq!(read(b"[    0.x"), Some(0));
+        assert_eq!(read(b"[  412.4"), Some(412));
+        assert_eq!(read(b"[99999.\xff"), Some(99_999));
+        for odd in [
+            b"[     .0",
+            b"[ 1 23.0",
+            b"[   4 .0",
+            b"     1.0",
+            b"[   12,0",
+            b"[   !2.0",
+            b"[\x00\x00\x00 1.0",
+            b"[   \xb31.0",
+        ] {
+            assert_eq!(read(odd), None, "{odd:?}");
+        }
+    }
 
     #[test]
     fn seconds_keep_every_digit() {

@@ -1,6 +1,6 @@
 //! What stands before a message: priority, facility, dates, the stamp, the caller.
 
-use super::bytes::{number, seconds, unpadded};
+use super::bytes::{are_digits, eight_digits, number, padded_digits, seconds, unpadded};
 use super::dates;
 use crate::evidence::Caller;
 
@@ -42,34 +42,26 @@ pub const LEVELS: [&str; 8] = ["emerg", "alert", "crit", "err", "warn", "notice"
 /// Takes a line apart; a line without anything before its message is all message.
 #[inline]
 pub fn parse(line: &[u8]) -> Prefixed<'_> {
-    if let Some((time, rest)) = usual(line) {
-        if rest.first() != Some(&b'[') {
-            return Prefixed { level: None, time: Some(Time::Kernel(time)), caller: None, foreign: false, text: rest };
+    match usual(line) {
+        Some((time, text)) => {
+            Prefixed { level: None, time: Some(Time::Kernel(time)), caller: None, foreign: false, text }
         }
+        None => parse_any(line),
     }
-    parse_any(line)
 }
 
-/// `[    0.412345] `: what nearly every line begins with, digit by digit at its place.
+/// `[    0.412345] ` and no second bracket: what nearly every line begins with.
 #[inline]
-fn usual(line: &[u8]) -> Option<(i64, &[u8])> {
+pub fn usual(line: &[u8]) -> Option<(i64, &[u8])> {
     let (head, rest) = line.split_first_chunk::<15>()?;
-    if head[0] != b'[' || head[6] != b'.' || head[13] != b']' || head[14] != b' ' {
+    let (front, back) = (head.first_chunk::<8>()?, head.last_chunk::<8>()?);
+    let seconds = padded_digits(u64::from_le_bytes(*front) ^ u64::from_le_bytes(*b"[00000.0"))?;
+    let micros = u64::from_le_bytes(*back) ^ u64::from_le_bytes(*b"000000] ");
+    if micros >> 48 != 0 || !are_digits(micros) || rest.first() == Some(&b'[') {
         return None;
     }
-    let (mut whole, mut micros, mut odd) = (0_i64, 0_i64, false);
-    for &byte in &head[1..6] {
-        let blank = byte == b' ' && whole == 0;
-        let digit = if blank { 0 } else { byte.wrapping_sub(b'0') };
-        odd |= digit > 9;
-        whole = whole * 10 + i64::from(digit);
-    }
-    for &byte in &head[7..13] {
-        let digit = byte.wrapping_sub(b'0');
-        odd |= digit > 9;
-        micros = micros * 10 + i64::from(digit);
-    }
-    (!odd && head[5] != b' ').then_some(((whole * 1_000_000 + micros) * 1_000, rest))
+    let micros = eight_digits(micros << 16);
+    i64::try_from((seconds * 1_000_000 + micros) * 1_000).ok().map(|time| (time, rest))
 }
 
 fn parse_any(line: &[u8]) -> Prefixed<'_> {

@@ -1,7 +1,7 @@
 //! Logs of text, line by line: what stands before each message is taken off, and each line given to its boot.
 
 use super::boots::Boots;
-use super::prefix::{inner_stamp, parse, without_host, Prefixed, Time};
+use super::prefix::{inner_stamp, parse, usual, without_host, Prefixed, Time};
 use crate::evidence::{Clock, Evidence, ProblemKind, Stamp};
 use crate::lines::Lines;
 use crate::FormatError;
@@ -41,6 +41,8 @@ pub struct Text {
     /// Whether host and process come after the stamp: the first lines tell.
     hosted: bool,
     stamped: u64,
+    /// The log goes by the kernel's stamps, and no host is named after them.
+    settled: bool,
 }
 
 impl Text {
@@ -61,6 +63,7 @@ impl Text {
             unescaped: Vec::new(),
             hosted: false,
             stamped: 0,
+            settled: false,
         }
     }
 
@@ -77,6 +80,19 @@ impl Text {
 
     /// One line. *host* is when it was received.
     pub fn line(&mut self, number: u64, host_ns: Option<i64>, bytes: &[u8]) {
+        if let Some((time, message)) = usual(bytes).filter(|_| self.settled) {
+            if memchr2(b'[', b'\\', message).is_none() {
+                let stamp = Stamp { line: number, time_ns: Some(time), host_ns, ..Stamp::default() };
+                self.indent = bytes.len() - message.len();
+                self.before = stamp;
+                return self.boots.kernel(stamp, message);
+            }
+        }
+        self.any_line(number, host_ns, bytes);
+    }
+
+    /// One line of whatever shape.
+    fn any_line(&mut self, number: u64, host_ns: Option<i64>, bytes: &[u8]) {
         let mut line = bytes.strip_prefix(b"\r").unwrap_or(bytes);
         let mut pieces = 0;
         loop {
@@ -130,6 +146,7 @@ impl Text {
         if self.hosted || self.stamped <= HOST_WITHIN {
             message = without_host(found.text);
             self.hosted |= message.len() < found.text.len();
+            self.settled = !self.hosted && self.stamped == HOST_WITHIN && self.goes == Some(Goes::Kernel);
         }
         self.indent = indent;
         self.before = stamp;

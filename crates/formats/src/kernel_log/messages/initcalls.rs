@@ -6,18 +6,28 @@ use crate::evidence::spans::Row;
 use crate::evidence::texts::Text;
 use crate::evidence::{Caller, Evidence, Name, Problem, ProblemKind, SpanKind, Spans, Stamp};
 use crate::kernel_log::bytes::{self, number, split, text, unpadded};
-use memchr::{memchr, memmem, memrchr};
+use memchr::{memmem, memrchr};
 
 /// What is known about initcalls beside the open ones.
 #[derive(Debug, Default)]
 pub struct Initcalls {
     level: Option<String>,
+    /// The last task and its track.
+    track: Option<(i64, Text)>,
     last: Option<usize>,
     blacklisted: String,
     unpaired: Option<(u64, u64)>,
 }
 
 impl Initcalls {
+    /// The track of a task: most calls are of the task of the call before.
+    fn track(&mut self, task: i64, spans: &mut Spans) -> Text {
+        match self.track {
+            Some((known, track)) if known == task => track,
+            _ => self.track.insert((task, track(task, spans))).1,
+        }
+    }
+
     /// `initcall_level: level=device`, which the tracer may print into the log.
     pub fn level(&mut self, line: &[u8]) {
         self.level = split(line, b"level=").map(|(_, level)| text(level.trim_ascii_end()));
@@ -42,10 +52,10 @@ pub fn task(stamp: &Stamp) -> Option<i64> {
 
 /// Name and module of `name+0xOFF/0xSIZE [module]`.
 fn parts(symbol: &[u8]) -> (&[u8], Option<&[u8]>) {
-    let plain = &symbol[..memchr(b'+', symbol).unwrap_or(symbol.len())];
+    // Names are shorter than what a vectorised search takes to begin.
+    let end = symbol.iter().position(|byte| matches!(byte, b'+' | b' ')).unwrap_or(symbol.len());
     let module = symbol.strip_suffix(b"]").and_then(|inside| Some(&inside[memrchr(b'[', inside)? + 1..]));
-    let plain = &plain[..memchr(b' ', plain).unwrap_or(plain.len())];
-    (plain, module)
+    (&symbol[..end], module)
 }
 
 fn row(symbol: &[u8], level: Option<&str>, spans: &mut Spans) -> Row {
@@ -69,7 +79,9 @@ fn named(symbol: &[u8]) -> bool {
 /// Reads a `calling  ` line; no, if it is torn.
 pub fn calling(all: &mut Interpreter, stamp: &Stamp, line: &[u8], evidence: &mut Evidence) -> bool {
     let rest = unpadded(&line[b"calling".len()..]);
-    let Some(at) = memrchr(b'@', rest).filter(|&at| at > 1 && rest[at - 1] == b' ') else { return false };
+    let Some(at) = rest.iter().rposition(|&byte| byte == b'@').filter(|&at| at > 1 && rest[at - 1] == b' ') else {
+        return false;
+    };
     let symbol = &rest[..at - 1];
     if !named(symbol) {
         return false;
@@ -83,7 +95,7 @@ pub fn calling(all: &mut Interpreter, stamp: &Stamp, line: &[u8], evidence: &mut
         Some((cookie, function)) => asynchronous::row(parts(function).0, cookie, spans),
         None => row(symbol, all.initcalls.level.as_deref(), spans),
     };
-    row.track = track(task, spans);
+    row.track = all.initcalls.track(task, spans);
     row.set_start_ns(stamp.time_ns);
     all.pairs.open(row, symbol, task, stamp.line, spans);
     true

@@ -6,7 +6,7 @@
 
 use super::steps::Steps;
 use crate::evidence::spans::Row;
-use crate::evidence::texts::Texts;
+use crate::evidence::texts::{Text, Texts};
 use crate::evidence::{Evidence, Grade, Name, ProblemKind, SpanKind};
 
 /// The step of a stamp, and of a figure in microseconds.
@@ -75,6 +75,7 @@ impl Trust {
             evidence.problem(ProblemKind::Quantised, None, detail);
         }
         let mut shared: Option<(u64, String)> = None;
+        let mut reasons = Reasons::default();
         let stamp_step = evidence.step_ns;
         for (number, measured) in self.measured.iter().enumerate() {
             let Some((row, texts)) = evidence.spans.row_and_texts(measured.span as usize) else { continue };
@@ -87,7 +88,7 @@ impl Trust {
                 Clock { stamps: stamp_step.max(early.map_or(0, |(step, _)| step)), own: early.map(|(step, _)| step) };
             let own = ticking.filter(|&(_, calls)| number < calls).map(|(step, _)| step);
             let clock = Clock { own: clock.own.max(own), ..clock };
-            if judge(row, length, measured, &clock, texts) {
+            if judge(row, length, measured, &clock, |reason| reasons.number(reason, texts)) {
                 shared.get_or_insert_with(|| (0, texts.get(row.name).to_owned())).0 += 1;
             }
         }
@@ -165,8 +166,26 @@ struct Clock {
     own: Option<i64>,
 }
 
+/// The constant reasons that were given: nearly every call has one of them, and each is known by where it stands.
+#[derive(Default)]
+struct Reasons(Vec<(&'static str, Text)>);
+
+impl Reasons {
+    fn number(&mut self, reason: Name, texts: &mut Texts) -> Text {
+        let Name::Borrowed(reason) = reason else { return texts.number(reason.as_bytes()) };
+        match self.0.iter().find(|(known, _)| std::ptr::eq(*known, reason)) {
+            Some((_, number)) => *number,
+            None => {
+                let number = texts.number(reason.as_bytes());
+                self.0.push((reason, number));
+                number
+            }
+        }
+    }
+}
+
 /// Writes length, grade and reason; tells whether the shared start spoilt the kernel's figure.
-fn judge(row: &mut Row, length: i64, measured: &Measured, clock: &Clock, texts: &mut Texts) -> bool {
+fn judge(row: &mut Row, length: i64, measured: &Measured, clock: &Clock, mut text: impl FnMut(Name) -> Text) -> bool {
     let between = match (row.start_ns(), row.end_ns()) {
         (Some(start), Some(end)) => Some(end.saturating_sub(start)),
         _ => None,
@@ -177,7 +196,7 @@ fn judge(row: &mut Row, length: i64, measured: &Measured, clock: &Clock, texts: 
         row.set_start_ns(row.start_ns().map(|_| 0));
         row.set_duration_ns(None);
         row.grade = Grade::Unknown;
-        row.reason = texts.number(b"the clock did not run yet");
+        row.reason = text(Name::Borrowed("the clock did not run yet"));
         return false;
     } else if !measured.paired {
         let reason = "its beginning is not in the log, so that another may have moved the start";
@@ -233,7 +252,7 @@ fn judge(row: &mut Row, length: i64, measured: &Measured, clock: &Clock, texts: 
     };
     row.set_duration_ns(Some(length));
     row.grade = grade;
-    row.reason = texts.number(reason.as_bytes());
+    row.reason = text(reason);
     spoilt
 }
 
