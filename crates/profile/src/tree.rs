@@ -76,23 +76,27 @@ pub struct Node {
     pub self_instructions: u64,
 }
 
-// Children that a node remembers: with its two counts they fill two cache lines of 64 bytes.
-const REMEMBERED: usize = 14;
-
-/// What events touch, in one cache line for most: a tree of a boot is larger than the caches.
+/// What most events touch, and all that a function without calls does: four nodes to a cache line of 64 bytes, because a
+/// tree of a boot is larger than the caches.
 #[derive(Debug, Clone, Copy)]
-#[repr(align(64))]
-struct Hot {
+struct Counts {
     calls: u64,
     self_instructions: u64,
-    /// Function and node of the children met last, the latest first; node 0 (the root) stands for none.
-    children: [(FunctionId, NodeId); REMEMBERED],
 }
+
+// Children that a node remembers: they fill two cache lines.
+const REMEMBERED: usize = 16;
+
+/// Function and node of the children that a node met last, the latest first; node 0 (the root) stands for none.
+#[derive(Debug, Clone, Copy)]
+#[repr(align(64))]
+struct Latest([(FunctionId, NodeId); REMEMBERED]);
 
 // A boot to a login prompt has a third of a million contexts.
 const EXPECTED_NODES: usize = 1 << 19;
 
-const NEW: Hot = Hot { calls: 0, self_instructions: 0, children: [(0, ROOT); REMEMBERED] };
+const UNTOUCHED: Counts = Counts { calls: 0, self_instructions: 0 };
+const CHILDLESS: Latest = Latest([(0, ROOT); REMEMBERED]);
 
 /// A tree that grows while a boot is followed.
 ///
@@ -107,7 +111,8 @@ const NEW: Hot = Hot { calls: 0, self_instructions: 0, children: [(0, ROOT); REM
 /// ```
 #[derive(Debug, Clone)]
 pub struct CallTree {
-    hot: Vec<Hot>,
+    counts: Vec<Counts>,
+    latest: Vec<Latest>,
     places: Vec<(NodeId, FunctionId, Kind)>,
     children: FxHashMap<(NodeId, FunctionId), NodeId>,
 }
@@ -117,11 +122,13 @@ impl CallTree {
     pub fn new(root: FunctionId) -> Self {
         // Address space costs nothing until it is used; growing would copy the tree again and again.
         let mut tree = Self {
-            hot: Vec::with_capacity(EXPECTED_NODES),
+            counts: Vec::with_capacity(EXPECTED_NODES),
+            latest: Vec::with_capacity(EXPECTED_NODES),
             places: Vec::with_capacity(EXPECTED_NODES),
             children: FxHashMap::default(),
         };
-        tree.hot.push(Hot { calls: 1, ..NEW });
+        tree.counts.push(Counts { calls: 1, ..UNTOUCHED });
+        tree.latest.push(CHILDLESS);
         tree.places.push((ROOT, root, Kind::Root));
         tree
     }
@@ -129,7 +136,7 @@ impl CallTree {
     /// The child of `parent` for `function`, made when it is not there yet.
     #[inline]
     pub fn child(&mut self, parent: NodeId, function: FunctionId, kind: Kind) -> NodeId {
-        for (known, node) in &self.hot[parent as usize].children {
+        for (known, node) in &self.latest[parent as usize].0 {
             if *known == function && *node != ROOT {
                 return *node;
             }
@@ -142,10 +149,11 @@ impl CallTree {
         let next = self.places.len() as NodeId;
         let node = *self.children.entry((parent, function)).or_insert(next);
         if node == next {
-            self.hot.push(NEW);
+            self.counts.push(UNTOUCHED);
+            self.latest.push(CHILDLESS);
             self.places.push((parent, function, kind));
         }
-        let remembered = &mut self.hot[parent as usize].children;
+        let remembered = &mut self.latest[parent as usize].0;
         remembered.rotate_right(1);
         remembered[0] = (function, node);
         node
@@ -154,13 +162,13 @@ impl CallTree {
     /// Counts one entry of `node`.
     #[inline]
     pub fn enter(&mut self, node: NodeId) {
-        self.hot[node as usize].calls += 1;
+        self.counts[node as usize].calls += 1;
     }
 
     /// Adds instructions to what `node` executed itself.
     #[inline]
     pub fn charge(&mut self, node: NodeId, instructions: u64) {
-        self.hot[node as usize].self_instructions += instructions;
+        self.counts[node as usize].self_instructions += instructions;
     }
 
     /// How many nodes there are.
@@ -176,7 +184,7 @@ impl CallTree {
     /// One node.
     pub fn node(&self, node: NodeId) -> Node {
         let (parent, function, kind) = self.places[node as usize];
-        let Hot { calls, self_instructions, .. } = self.hot[node as usize];
+        let Counts { calls, self_instructions } = self.counts[node as usize];
         Node { parent, function, kind, calls, self_instructions }
     }
 
