@@ -131,7 +131,7 @@ def test_a_dry_run_prints_what_would_run_and_writes_nothing(tmp_path: Path, caps
     record(options)
     words = shlex.split(capsys.readouterr().out)
     assert words[0].endswith("qemu-system-x86_64")
-    assert words[words.index("-append") + 1] == "console=ttyS0 nokaslr quiet 'x y'"
+    assert words[words.index("-append") + 1] == "console=ttyS0 nokaslr norandmaps quiet 'x y'"
     assert shlex.join(words) == planned_command(options)
     assert list(tmp_path.iterdir()) == []
 

@@ -45,7 +45,7 @@ def option(words: list[str], name: str) -> list[str]:
 
 
 def test_a_command_line_longer_than_the_kernel_takes_is_refused() -> None:
-    longest = X86_64.longest_command_line - len("console=ttyS0 nokaslr ")
+    longest = X86_64.longest_command_line - len("console=ttyS0 nokaslr norandmaps ")
     assert len(kernel_command_line(X86_64, "x" * longest)) == X86_64.longest_command_line
     with pytest.raises(UsageError, match="2,048 bytes"):
         kernel_command_line(X86_64, "x" * (longest + 1))

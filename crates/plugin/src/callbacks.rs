@@ -6,6 +6,7 @@
 
 use crate::api::{arguments, Block};
 use crate::config::Config;
+use crate::prefetch::prefetch;
 use crate::session::{Progress, Session};
 use crate::status::Status;
 use crate::translate;
@@ -100,6 +101,7 @@ pub extern "C" fn on_entry(_vcpu: u32, data: *mut c_void) {
     let (function, remaining) = unpack(data);
     let now = session.clock.now(remaining);
     session.tracker.enter(function, now);
+    prefetch(session.tracker.next());
     session.tick(now);
 }
 

@@ -1,7 +1,8 @@
 //! The QEMU TCG plugin: follows a guest's control flow from outside and writes its profile.
 //!
 //! QEMU calls it on one thread (one virtual CPU); it speaks to the rest of Firstlight by files only
-//! (`docs/formats/plugin.md`). Unsafe code is confined to [`qemu`], [`clock`] and [`callbacks`].
+//! (`docs/formats/plugin.md`). Unsafe code is confined to [`api`], [`clock`],
+//! [`callbacks`], [`guest_memory`] and [`prefetch`].
 
 mod api;
 mod callbacks;
@@ -9,6 +10,7 @@ mod clock;
 mod config;
 mod console;
 mod guest_memory;
+mod prefetch;
 mod session;
 mod status;
 mod translate;

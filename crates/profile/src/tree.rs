@@ -171,6 +171,12 @@ impl CallTree {
         self.counts[node as usize].self_instructions += instructions;
     }
 
+    /// Where the next call from `node` will look first.
+    #[inline]
+    pub fn next(&self, node: NodeId) -> *const u8 {
+        self.latest.as_ptr().wrapping_add(node as usize).cast()
+    }
+
     /// How many nodes there are.
     pub fn len(&self) -> usize {
         self.places.len()

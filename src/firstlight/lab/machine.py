@@ -53,16 +53,16 @@ class RunFiles:
 
 
 def kernel_command_line(architecture: Architecture, append: str) -> str:
-    """The kernel's command line: the console, fixed addresses (the symbols are those of a probe boot), then the
-    person's words.
+    """The kernel's command line: the console, fixed addresses of the kernel (the symbols are those of a probe boot) and of
+    programs (so that a change of one thing does not move all others), then the person's words.
 
     >>> from firstlight.lab.architecture import X86_64
     >>> kernel_command_line(X86_64, "quiet  ")
-    'console=ttyS0 nokaslr quiet'
+    'console=ttyS0 nokaslr norandmaps quiet'
 
     :raises UsageError: when it is longer than the kernel takes.
     """
-    line = f"console={architecture.console_device} nokaslr {append}".strip()
+    line = f"console={architecture.console_device} nokaslr norandmaps {append}".strip()
     longest = architecture.longest_command_line
     if len(line.encode()) > longest:
         raise UsageError(

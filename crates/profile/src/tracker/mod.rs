@@ -217,6 +217,12 @@ impl Tracker {
         true
     }
 
+    /// What the next call will read first, to be fetched before it is needed.
+    #[inline]
+    pub fn next(&self) -> *const u8 {
+        self.tree.next(self.node)
+    }
+
     #[inline(always)]
     fn push(&mut self, function: FunctionId, kind: Kind, sp: u64, role: Role, now: u64) {
         self.charge(now);
