@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from firstlight.cli.collector import collector
+from firstlight.cli.compare import compare
 from firstlight.cli.devices import devices
 from firstlight.cli.doctor import doctor
 from firstlight.cli.export import export
@@ -32,7 +33,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 for verb in (
-    record, show, functions, initcalls, devices, units, path, log, report, export, verify, collector, doctor
+    record, show, functions, initcalls, devices, units, path, log, compare, report, export, verify, collector, doctor
 ):  # fmt: skip
     app.command()(verb)
 app.command("import")(import_)

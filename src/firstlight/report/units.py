@@ -49,3 +49,35 @@ def share_text(part: int | None, whole: int | None) -> str:
     if 0 < value < 0.0005:
         return "<0.1 %"
     return f"{value:.1%}".replace("%", " %")
+
+
+def signed_time(ns: int | None) -> str:
+    """A change of time with its sign; ``-`` where unknown.
+
+    >>> signed_time(-1_500_000), signed_time(12), signed_time(0)
+    ('-1.500 ms', '+12 ns', '0 ns')
+    """
+    return "-" if ns is None else f"{'+' if ns > 0 else ''}{time_text(ns)}"
+
+
+def signed_count(count: int | None) -> str:
+    """A change of a whole number with its sign; ``-`` where unknown.
+
+    >>> signed_count(-20890), signed_count(3), signed_count(0)
+    ('-20,890', '+3', '0')
+    """
+    return "-" if count is None else f"{count:+,}" if count else "0"
+
+
+def signed_share(change: int | None, whole: int | None) -> str:
+    """A change in percent of a whole, to a thousandth of a percent.
+
+    >>> signed_share(-5, 10_000), signed_share(1, 100_000_000), signed_share(0, 5), signed_share(1, 0)
+    ('-0.050 %', '+<0.001 %', '0.000 %', '-')
+    """
+    value = share(change, whole)
+    if value is None:
+        return "-"
+    if 0 < abs(value) < 0.000005:
+        return f"{'+' if value > 0 else '-'}<0.001 %"
+    return f"{value:{'+' if value else ''}.3%}".replace("%", " %")

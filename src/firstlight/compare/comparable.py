@@ -1,0 +1,83 @@
+"""Whether two boots can be compared at all, and what to keep in mind when they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from firstlight.analysis.window import window
+from firstlight.boot.boot import Boot
+from firstlight.compare.arms import CompareError
+
+
+@dataclass(frozen=True)
+class Flag:
+    """Something that a reader of a comparison has to know."""
+
+    kind: str
+    """`completeness`, `profile`, `invariant`, `unstable`, `one_boot`, `inputs` or `excluded`."""
+    text: str
+
+
+def check_comparable(a: Boot, b: Boot) -> list[Flag]:
+    """Check that the figures of two boots mean the same, and say where they do so only in part.
+
+    :raises CompareError: when they differ in mode, clock, icount shift, or in their first or last mark.
+
+    >>> import firstlight
+    >>> check_comparable(firstlight.open(bundle), firstlight.open(bundle))
+    []
+    """
+    one, other = a.manifest, b.manifest
+    if one.mode != other.mode:
+        _refuse(a, b, "mode", f"recorded in {one.mode} mode", f"in {other.mode} mode", "record both in one mode")
+    if one.clock.icount_shift != other.clock.icount_shift:
+        hint = "one instruction takes 2^N ns: record both with one `--shift`"
+        texts = (f"with icount shift {one.clock.icount_shift}", f"with {other.clock.icount_shift}")
+        _refuse(a, b, "clock", *texts, hint)
+    if one.clock != other.clock:
+        texts = (
+            f"on the {one.clock.kind} clock from {one.clock.origin}",
+            f"{other.clock.kind} from {other.clock.origin}",
+        )
+        _refuse(a, b, "clock", *texts, "a difference of two clocks is no time")
+    first, second = window(a), window(b)
+    for what, mark, its in (("first mark", first.first, second.first), ("last mark", first.last, second.last)):
+        if mark != its:
+            hint = "both boots have to be recorded between the same two marks: see `firstlight show`"
+            _refuse(a, b, what, f"`{mark}`", f"`{its}`", hint)
+    return [*_completeness(a, b), *_profile(a, b), *_invariants(a), *_invariants(b)]
+
+
+def _refuse(a: Boot, b: Boot, what: str, one: str, other: str, hint: str) -> None:
+    message = f"the arms differ in their {what}: `{a.path.name}` is {one}, `{b.path.name}` {other}"
+    raise CompareError(message, where=str(b.path), hint=hint)
+
+
+def _completeness(a: Boot, b: Boot) -> list[Flag]:
+    one, other = a.manifest.completeness, b.manifest.completeness
+    if (one.complete, one.missing, one.share) == (other.complete, other.missing, other.share) and one.complete:
+        return []
+    texts = []
+    for boot, known in ((a, one), (b, other)):
+        share = "" if known.share is None else f" ({known.share:.1%} of its records)".replace("%", " %")
+        if not known.complete or known.missing:
+            texts.append(f"`{boot.path.name}` lacks {'; '.join(known.missing) or 'a part of its evidence'}{share}")
+        else:
+            texts.append(f"`{boot.path.name}` is complete{share}")
+    return [Flag("completeness", ", ".join(texts) + ": what only one of them tells looks like a change")]
+
+
+def _profile(a: Boot, b: Boot) -> list[Flag]:
+    without = [boot for boot in (a, b) if boot.calls().is_empty()]
+    if not without or a.manifest.mode != "exact":
+        return []
+    why = "; ".join(f"`{boot.path.name}` has no profile: {boot.why_no_profile()[0]}" for boot in without)
+    return [Flag("profile", f"functions are not compared: {why}")]
+
+
+def _invariants(boot: Boot) -> list[Flag]:
+    return [
+        Flag("invariant", f"`{name}` does not hold for the profile of `{boot.path.name}`")
+        for name, invariant in boot.manifest.invariants.items()
+        if not invariant.holds
+    ]

@@ -1,0 +1,107 @@
+"""The difference of two boots as data: the shape that `docs/formats/comparison.md` specifies."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from firstlight.analysis.window import window
+from firstlight.boot.boot import Boot
+from firstlight.compare.exact.difference import ExactDifference
+from firstlight.compare.exact.level import Level
+from firstlight.compare.exact.rows import Figures, Row
+
+#: The version of the shape.
+VERSION = 1
+
+
+def difference_data(difference: ExactDifference, limit: int | None = None) -> dict[str, Any]:
+    """An exact difference as plain data.
+
+    :param limit: so many changed rows of each level, the largest; all of them when not given. The rows that are left
+        out are added up in one, so that the sums hold.
+
+    >>> import firstlight
+    >>> from firstlight.compare.exact.difference import exact_difference
+    >>> boot = firstlight.open(bundle)
+    >>> difference_data(exact_difference(boot, boot))["totals"]["change"]["ns"]
+    0
+    """
+    levels = {level.name: level_data(level, limit) for level in difference.levels}
+    return {
+        "regime": difference.a.manifest.mode,
+        "a": boot_data(difference.a),
+        "b": boot_data(difference.b),
+        "equal": difference.is_equal,
+        "flags": [asdict(flag) for flag in difference.flags],
+        "inputs": [asdict(change) for change in difference.inputs],
+        "totals": row_data(difference.whole),
+        "levels": levels,
+    }
+
+
+def boot_data(boot: Boot) -> dict[str, Any]:
+    """What one side is: its path, clock, and the two marks that its figures lie between."""
+    whole = window(boot)
+    return {
+        "boot": str(boot.path),
+        "mode": boot.manifest.mode,
+        "clock": boot.manifest.clock.model_dump(mode="json"),
+        "from": {"mark": whole.first, "time_ns": whole.first_ns},
+        "to": {"mark": whole.last, "time_ns": whole.last_ns},
+        "completeness": boot.manifest.completeness.model_dump(mode="json"),
+    }
+
+
+def level_data(level: Level, limit: int | None = None) -> dict[str, Any]:
+    """A level: its changed rows, largest first, then what was left out and what did not change, each added up."""
+    changed = level.changed
+    shown = changed if limit is None else changed[:limit]
+    unchanged = [row for row in level.rows if not row.changed]
+    return {
+        "rows": [row_data(row) for row in shown],
+        "left_out": _added(changed[len(shown) :], "left out"),
+        "unchanged": _added(unchanged, "unchanged"),
+        "whole": row_data(level.whole),
+        "sum_less_whole_ns": sum(row.change_ns for row in level.rows) - level.whole.change_ns,
+    }
+
+
+def row_data(row: Row) -> dict[str, Any]:
+    """One row; `a` or `b` is null where the thing is not there."""
+    parts = row.split
+    return {
+        "name": row.name,
+        "module": row.module,
+        "kind": row.kind,
+        "presence": row.presence,
+        "a": None if row.a is None else asdict(row.a),
+        "b": None if row.b is None else asdict(row.b),
+        "change": {
+            "ns": row.change_ns,
+            "instructions": row.change_instructions,
+            "idle_ns": row.change_idle_ns,
+            "calls": row.change_calls,
+        },
+        "split": None if parts is None else asdict(parts),
+    }
+
+
+def added(rows: list[Row], name: str) -> Row:
+    """Several rows as one.
+
+    >>> added([Row("x", Figures(1), None), Row("y", Figures(2), Figures(5))], "two").change_ns
+    2
+    """
+    sides: list[Figures] = []
+    for side in ("a", "b"):
+        total = Figures(0, 0, 0, 0)
+        for row in rows:
+            figures = getattr(row, side)
+            total = total if figures is None else total + figures
+        sides.append(total)
+    return Row(name, sides[0], sides[1], kind="sum")
+
+
+def _added(rows: list[Row], name: str) -> dict[str, Any]:
+    return {"count": len(rows), **row_data(added(rows, name))}

@@ -1,0 +1,47 @@
+"""Functions of two boots, by what each did itself: that adds up, totals do not."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from firstlight.boot.boot import Boot
+from firstlight.compare.exact.level import Key, Level, Part, make_level
+from firstlight.compare.exact.rows import Figures, Row
+from firstlight.compare.keys import stable_name
+
+#: What of the boot the profile does not hold.
+REST = "[not in the profile]"
+
+
+def functions(a: Boot, b: Boot, whole: Row) -> Level | None:
+    """Match the functions by stable name, module and kind; none where a boot has no profile.
+
+    >>> import firstlight
+    >>> from firstlight.compare.exact.totals import whole
+    >>> boot = firstlight.open(bundle)
+    >>> level = functions(boot, boot, whole(boot, boot))
+    >>> level.changed, [row.name for row in level.rows if row.kind == "rest"]
+    ([], [])
+    """
+    if a.calls().is_empty() or b.calls().is_empty():
+        return None
+    return make_level("functions", _functions(a), _functions(b), whole, REST)
+
+
+def _functions(boot: Boot) -> dict[Key, Part]:
+    shift = boot.manifest.clock.icount_shift
+    counted = boot.calls()["self_instructions"].count() > 0
+    table = (
+        boot.calls()
+        .group_by("function", "module", "kind")
+        .agg(pl.col("calls", "self_instructions", "self_ns").fill_null(0).sum())
+    )
+    parts: dict[Key, Part] = {}
+    for function, module, kind, calls, instructions, ns in table.iter_rows():
+        idle = ns - (instructions << shift) if counted and shift is not None else None
+        figures = Figures(ns, instructions if counted else None, idle, calls)
+        key = Key(stable_name(function), module or "", kind)
+        known = parts.get(key)
+        # Several clones of one function on one side go by the name that they share.
+        parts[key] = Part(figures, function) if known is None else Part(known.figures + figures, key.name)
+    return parts
