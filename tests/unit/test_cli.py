@@ -29,7 +29,7 @@ def command(*words: str | Path, **more: str) -> subprocess.CompletedProcess[str]
 
 
 def test_the_verbs() -> None:
-    assert VERBS == ["collector", "devices", "doctor", "export", "functions", "import", "initcalls", "log", "path",
+    assert VERBS == ["collector", "compare", "devices", "doctor", "export", "functions", "import", "initcalls", "log", "path",
                      "record", "report", "show", "units", "verify"]  # fmt: skip
 
 

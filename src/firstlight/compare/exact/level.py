@@ -74,8 +74,8 @@ def make_level(name: str, a: Mapping[Key, Part], b: Mapping[Key, Part], whole: R
         one, other = a.get(key), b.get(key)
         labels = {part.label for part in (one, other) if part is not None}
         label = labels.pop() if len(labels) == 1 else key.name
-        sides = [None if part is None else part.figures for part in (one, other)]
-        rows.append(Row(label, *sides, module=key.module or None, kind=key.kind))
+        figures = [None if part is None else part.figures for part in (one, other)]
+        rows.append(Row(label, figures[0], figures[1], module=key.module or None, kind=key.kind))
     left = [_left(getattr(whole, side), [getattr(row, side) for row in rows]) for side in ("a", "b")]
     if any(value for side in left for value in (side.ns, side.instructions, side.idle_ns)):
         rows.append(Row(rest, left[0], left[1], kind="rest"))
