@@ -12,10 +12,17 @@ command -v cargo-fuzz >/dev/null || cargo install cargo-fuzz --locked --quiet --
 export PATH=$PWD/.build/cargo-fuzz/bin:$PATH
 cargo fuzz build --sanitizer none --fuzz-dir "$fuzz" read >&2
 binary=$(ls -t "$fuzz"/target/*/release/read | head -1)
+mapfile -t known < <(cargo run -q -p firstlight-formats --example formats)
 names=("$@")
 if [ ${#names[@]} -eq 0 ]; then
-	mapfile -t names < <(cargo run -q -p firstlight-formats --example formats)
+	names=("${known[@]}")
 fi
+for format in "${names[@]}"; do
+	if ! printf '%s\n' "${known[@]}" | grep -qxF -- "$format"; then
+		printf 'error: no reader is named %s\nhint: the readers are %s\n' "$format" "${known[*]}" >&2
+		exit 2
+	fi
+done
 failed=0
 for format in "${names[@]}"; do
 	mkdir -p "$fuzz/corpus/$format" "$fuzz/artifacts/$format"

@@ -125,7 +125,7 @@ impl CallTree {
             counts: Vec::with_capacity(EXPECTED_NODES),
             latest: Vec::with_capacity(EXPECTED_NODES),
             places: Vec::with_capacity(EXPECTED_NODES),
-            children: FxHashMap::default(),
+            children: FxHashMap::with_capacity_and_hasher(EXPECTED_NODES / 8 * 7, Default::default()),
         };
         tree.counts.push(Counts { calls: 1, ..UNTOUCHED });
         tree.latest.push(CHILDLESS);
