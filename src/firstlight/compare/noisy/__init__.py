@@ -1,0 +1,1 @@
+"""Comparing boots that are never the same twice: estimate, interval, test and verdict."""

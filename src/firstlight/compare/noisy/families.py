@@ -1,0 +1,46 @@
+"""Many comparisons at once: what is left of each p."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+#: A leaf whose change is less than this share of the total is not worth a test of its own.
+LEAF_FLOOR = 0.001
+
+
+def holm(p_values: Sequence[float | None]) -> list[float | None]:
+    """Adjust the p of few comparisons, such as gates or phases: that any alarm is false stays below the level.
+
+    :param p_values: none where nothing could be tested; it stays none and does not count.
+
+    Source: Holm 1979, by `statsmodels.stats.multitest.multipletests`.
+
+    >>> holm([0.01, None, 0.04])
+    [0.02, None, 0.04]
+    """
+    known = [p for p in p_values if p is not None]
+    if not known:
+        return list(p_values)
+    from statsmodels.stats.multitest import multipletests
+
+    adjusted = iter(float(p) for p in multipletests(known, method="holm")[1])
+    return [None if p is None else next(adjusted) for p in p_values]
+
+
+def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:
+    """Adjust the p of hundreds of comparisons, such as functions: of all alarms the share of false ones stays low.
+
+    :param p_values: none where nothing could be tested; it stays none and does not count.
+
+    Source: Benjamini and Hochberg 1995, by `scipy.stats.false_discovery_control`.
+
+    >>> benjamini_hochberg([0.01, None, 0.04])
+    [0.02, None, 0.04]
+    """
+    known = [p for p in p_values if p is not None]
+    if not known:
+        return list(p_values)
+    from scipy.stats import false_discovery_control
+
+    adjusted = iter(float(p) for p in false_discovery_control(known, method="bh"))
+    return [None if p is None else next(adjusted) for p in p_values]

@@ -1,0 +1,95 @@
+"""What a comparison comes to: regression, improvement, equivalent or inconclusive."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from firstlight.compare.noisy.estimate import Estimate, percent
+from firstlight.compare.noisy.plan import MOST_PLANNED, pairs_needed
+
+Word = Literal["regression", "improvement", "equivalent", "inconclusive"]
+
+
+class Verdict(BaseModel):
+    """The answer, why, and what would settle it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    word: Word = Field(description="the answer")
+    reason: str = Field(description="why, in words")
+    more: int | None = Field(default=None, description="about so many more pairs (boots of each arm) would settle it")
+
+
+class Limits(BaseModel):
+    """What counts as a difference, as logarithms of b/a."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    soft: float = Field(gt=0, description="a difference within this either way does not matter")
+    floor: float = Field(default=0.0, ge=0, description="what the testbed cannot tell from nothing")
+    alpha: float = Field(default=0.05, gt=0, lt=1, description="level of the test")
+
+    @property
+    def soft_below(self) -> float:
+        """The soft limit downwards: as many percent, which is another logarithm."""
+        part = math.expm1(self.soft)
+        return math.log1p(-part) if part < 1.0 else -math.inf
+
+
+def decide(found: Estimate, p: float, number: int, sigma: float, limits: Limits, *, paired: bool = True) -> Verdict:
+    """Decide from an estimate with its interval and the test's p, adjusted where there are several.
+
+    The whole interval within the soft limit either way: equivalent, which is the test of equivalence by two one-sided
+    tests at half of `1 - confidence` each. Else the whole interval beyond the floor on one side, and p below the level:
+    regression or improvement. Else inconclusive.
+
+    :param number: pairs, or boots of the smaller arm.
+    :param sigma: standard deviation of the pairs' log ratios (unpaired: of the differences of any two boots).
+
+    Source: three-valued decisions with equivalence by bounds (Schuirmann 1987).
+
+    >>> found = Estimate(log_ratio=0.03, low=0.02, high=0.04, confidence=0.95, achieved=0.96, needed=6)
+    >>> decide(found, 0.001, 12, 0.01, Limits(soft=0.01))
+    Verdict(word='regression', reason='the interval lies above 0 %', more=None)
+    """
+    units = "pairs" if paired else "boots of each arm"
+    if found.low is None or found.high is None:
+        return Verdict(word="inconclusive", reason=f"need at least {found.needed} {units}, there are {number}",
+                       more=max(0, found.needed - number))  # fmt: skip
+    soft = f"±{percent(limits.soft):.3g} %"
+    if limits.soft_below < found.low and found.high < limits.soft:
+        real = p < limits.alpha and (found.low > limits.floor or found.high < -limits.floor)
+        though = "; there is a difference, but one that small does not matter" if real else ""
+        return Verdict(word="equivalent", reason=f"the interval lies within {soft}{though}")
+    if p < limits.alpha and found.low > limits.floor:
+        return Verdict(word="regression", reason=f"the interval lies above {_percent_text(limits.floor)}")
+    if p < limits.alpha and found.high < -limits.floor:
+        return Verdict(word="improvement", reason=f"the interval lies below {_percent_text(-limits.floor)}")
+    return _inconclusive(found, p, number, sigma, limits, soft)
+
+
+def _inconclusive(found: Estimate, p: float, number: int, sigma: float, limits: Limits, soft: str) -> Verdict:
+    low, high = found.low or 0.0, found.high or 0.0
+    if low > limits.floor or high < -limits.floor:
+        reason = f"the interval leaves out 0 %, but p = {p:.3g} among several comparisons is no proof"
+    elif limits.floor > 0.0 and (found.low > 0.0 or found.high < 0.0):
+        reason = (
+            f"the interval reaches below {_percent_text(limits.floor)}, which this testbed cannot tell from nothing"
+        )
+    else:
+        reason = f"the interval holds 0 % and reaches beyond {soft}"
+    # Either question may be settled first, if the estimate stays: that it differs, or that it does not matter.
+    margin = max(abs(found.log_ratio) - limits.floor, limits.soft - abs(found.log_ratio))
+    needed = pairs_needed(margin, sigma, limits.alpha)
+    if needed >= MOST_PLANNED:
+        return Verdict(word="inconclusive", reason=f"{reason}; no number of boots would settle it on this testbed")
+    # What the formula hopes for and these boots did not give: at least a few more, or the advice would be to stop.
+    return Verdict(word="inconclusive", reason=reason, more=max(needed - number, math.ceil(number / 4), 2))
+
+
+def _percent_text(log_ratio: float) -> str:
+    value = percent(log_ratio)
+    return "0 %" if value == 0 else f"{value:+.2g} %"
