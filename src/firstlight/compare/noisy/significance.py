@@ -8,6 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field
 
+from firstlight.compare.noisy.estimate import Floats
+
 #: Up to here the exact distribution of untied ranks is used.
 _MOST_EXACT = 50
 _RESAMPLES = 9_999
@@ -53,7 +55,7 @@ def paired_p(differences: npt.ArrayLike, seed: int) -> Significance:
     p = float(
         permutation_test(
             (ranks,), np.sum, permutation_type="samples", vectorized=True,
-            n_resamples=np.inf if every else _RESAMPLES, rng=np.random.default_rng(seed),
+            n_resamples=2**n if every else _RESAMPLES, rng=np.random.default_rng(seed),
         ).pvalue
     )  # fmt: skip
     why = "ties" if tied else f"more than {_MOST_EXACT} pairs"
@@ -90,7 +92,7 @@ def unpaired_p(a: npt.ArrayLike, b: npt.ArrayLike, seed: int) -> Significance:
     p = float(
         permutation_test(
             (ranks[: one.size], ranks[one.size :]), _difference_of_means, permutation_type="independent",
-            vectorized=True, n_resamples=np.inf if every else _RESAMPLES, rng=np.random.default_rng(seed),
+            vectorized=True, n_resamples=ways if every else _RESAMPLES, rng=np.random.default_rng(seed),
         ).pvalue
     )  # fmt: skip
     why = "ties" if tied else f"more than {2 * _MOST_EXACT} boots"
@@ -98,5 +100,5 @@ def unpaired_p(a: npt.ArrayLike, b: npt.ArrayLike, seed: int) -> Significance:
     return Significance(p=min(p, 1.0), method=f"Mann-Whitney U, by {drawn} ({why})", smallest=smallest)
 
 
-def _difference_of_means(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64], axis: int) -> npt.NDArray[np.float64]:
-    return np.mean(a, axis=axis) - np.mean(b, axis=axis)
+def _difference_of_means(a: Floats, b: Floats, axis: int) -> Floats:
+    return np.asarray(np.mean(a, axis=axis) - np.mean(b, axis=axis))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field
@@ -50,8 +52,8 @@ def spread(a_ns: npt.ArrayLike, b_ns: npt.ArrayLike) -> Spread:
     if min(a.size, b.size) >= _FEWEST and (np.ptp(a) > 0.0 or np.ptp(b) > 0.0):
         from scipy.stats import cramervonmises_2samp, levene
 
-        spread_p = _known(levene(a, b, center="median").pvalue)
-        shape_p = _known(cramervonmises_2samp(a - np.median(a), b - np.median(b), method="asymptotic").pvalue)
+        spread_p = _known(float(levene(a, b, center="median").pvalue))
+        shape_p = _known(float(cramervonmises_2samp(a - np.median(a), b - np.median(b), method="asymptotic").pvalue))
     return Spread(
         a_percent=robust_sigma(a) * 100.0,
         b_percent=robust_sigma(b) * 100.0,
@@ -63,4 +65,4 @@ def spread(a_ns: npt.ArrayLike, b_ns: npt.ArrayLike) -> Spread:
 
 
 def _known(p: float) -> float | None:
-    return float(p) if np.isfinite(p) else None
+    return p if math.isfinite(p) else None

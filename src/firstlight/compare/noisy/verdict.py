@@ -72,10 +72,10 @@ def decide(found: Estimate, p: float, number: int, sigma: float, limits: Limits,
 
 
 def _inconclusive(found: Estimate, p: float, number: int, sigma: float, limits: Limits, soft: str) -> Verdict:
-    low, high = found.low or 0.0, found.high or 0.0
+    low, high = (0.0 if bound is None else bound for bound in (found.low, found.high))
     if low > limits.floor or high < -limits.floor:
         reason = f"the interval leaves out 0 %, but p = {p:.3g} among several comparisons is no proof"
-    elif limits.floor > 0.0 and (found.low > 0.0 or found.high < 0.0):
+    elif limits.floor > 0.0 and (low > 0.0 or high < 0.0):
         reason = (
             f"the interval reaches below {_percent_text(limits.floor)}, which this testbed cannot tell from nothing"
         )
