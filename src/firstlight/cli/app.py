@@ -10,6 +10,7 @@ from firstlight.cli.collector import collector
 from firstlight.cli.compare import compare
 from firstlight.cli.devices import devices
 from firstlight.cli.doctor import doctor
+from firstlight.cli.experiment import app as experiment
 from firstlight.cli.export import export
 from firstlight.cli.functions import functions
 from firstlight.cli.import_ import import_
@@ -37,6 +38,7 @@ for verb in (
 ):  # fmt: skip
     app.command()(verb)
 app.command("import")(import_)
+app.add_typer(experiment, name="experiment")
 
 
 def _print_version(wanted: bool) -> None:

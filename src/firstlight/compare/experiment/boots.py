@@ -1,0 +1,95 @@
+"""Exact boots that were recorded once, kept by their keys for any experiment that asks for the same."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import tempfile
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+from firstlight.boot.manifest import Manifest
+from firstlight.boot.open import read_manifest
+from firstlight.cache import cache_dir, digest_of, file_digest
+from firstlight.compare.experiment.key import key_of_boot
+from firstlight.errors import FirstlightError
+from firstlight.version import VERSION
+
+_AT_MOST = 4 << 30
+"""Bytes; beyond, what was not asked for the longest goes."""
+_HOST = ("wall_timeout", "qemu_died", "plugin")
+"""Failures that say nothing of the recipe."""
+
+
+def keepable(manifest: Manifest) -> bool:
+    """Whether a boot is one that its recipe always gives."""
+    failure = manifest.failure
+    return manifest.mode == "exact" and (failure is None or failure.reason not in _HOST)
+
+
+def find(key: str, destination: Path) -> bool:
+    """Put a boot that was kept under a key at *destination*; false when there is none."""
+    kept = _folder() / f"{key}.boot"
+    try:
+        if key_of_boot(read_manifest(kept)) != key:
+            return False
+        os.utime(kept)
+        _copy(kept, destination)
+    except (OSError, FirstlightError):
+        return False
+    return True
+
+
+def keep(bundle: Path, key: str) -> None:
+    """Keep a boot. That it cannot be kept is no error: it is only booted again then."""
+    folder = _folder()
+    kept = folder / f"{key}.boot"
+    with suppress(OSError, FirstlightError):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not kept.exists():
+            _copy(bundle, kept)
+        _prune(folder)
+
+
+@cache
+def _folder() -> Path:
+    # Tables are made by the engine: another engine may make others of the same evidence.
+    import firstlight._core
+
+    engine = file_digest(Path(firstlight._core.__file__))
+    return cache_dir() / "boots" / digest_of(VERSION, engine)[:16]
+
+
+def _copy(bundle: Path, destination: Path) -> None:
+    """Copy a bundle by hard links where that goes: no file of a bundle is ever changed."""
+    temporary = Path(tempfile.mkdtemp(prefix=f".{destination.name}.", suffix=".copy", dir=destination.parent))
+    try:
+        shutil.copytree(bundle, temporary / "boot", copy_function=_link)
+        (temporary / "boot").rename(destination)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _link(source: str, destination: str) -> None:
+    try:
+        os.link(source, destination)
+    except OSError:
+        shutil.copy2(source, destination)
+
+
+def _prune(folder: Path) -> None:
+    """Remove what was not asked for the longest, until the rest is small enough."""
+    with (folder / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        kept = []
+        for bundle in folder.glob("*.boot"):
+            size = sum(file.stat().st_size for file in bundle.rglob("*") if file.is_file())
+            kept.append((bundle.stat().st_mtime, size, bundle))
+        total = sum(size for _, size, _ in kept)
+        for _, size, bundle in sorted(kept):
+            if total <= _AT_MOST:
+                return
+            shutil.rmtree(bundle, ignore_errors=True)
+            total -= size

@@ -1,0 +1,142 @@
+"""From a plan to what has to be booted: every input found, and every boot with its key."""
+
+from __future__ import annotations
+
+import os
+import random
+from dataclasses import dataclass
+from pathlib import Path
+
+from firstlight.compare.experiment.design import Cell, cells_of
+from firstlight.compare.experiment.key import key_of_inputs
+from firstlight.compare.experiment.order import blocks
+from firstlight.compare.experiment.plan import Plan, read_plan
+from firstlight.compare.experiment.recipe import options_for
+from firstlight.compare.experiment.store import PLAN, STATE, CellState, State, Store
+from firstlight.errors import FirstlightError
+from firstlight.lab.inputs import resolve
+from firstlight.lab.options import RecordOptions
+from firstlight.lab.progress import Progress, SilentProgress
+
+CANARY_REPEAT = 2
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """An experiment that can be run."""
+
+    store: Store
+    plan: Plan
+    text: str
+    """The plan's, as it is written."""
+    state: State
+    options: list[RecordOptions]
+    """Of each cell."""
+    notes: list[str]
+
+    def boots(self) -> list[tuple[int, int]]:
+        """Every boot that belongs to it: cell and repeat."""
+        canary = [] if self.state.canary is None else [(self.state.canary, CANARY_REPEAT)]
+        return [*self.state.order, *canary]
+
+
+def directory_of(plan: Path, output: Path | None) -> Path:
+    """Where an experiment is: beside its plan, and called like it, unless somewhere else is given."""
+    if output is not None:
+        return output
+    if plan.suffix == "":
+        raise FirstlightError(
+            "the experiment's directory would be the plan itself", where=str(plan), hint="choose another with `-o`",
+            exit_code=2,
+        )  # fmt: skip
+    return plan.with_suffix("")
+
+
+def prepare(plan_file: Path, output: Path | None = None, progress: Progress | None = None) -> Prepared:
+    """Read a plan, and find every input of every boot; nothing is written or booted, but perhaps the probe that asks a
+    new kernel for its symbols, and an image or a kernel that has to be made first.
+
+    :raises FirstlightError: when the plan, an input or the directory cannot be.
+    """
+    progress = progress or SilentProgress()
+    plan = read_plan(plan_file)
+    cells = cells_of(plan)
+    store = Store(directory_of(plan_file, output))
+    former = _former(store)
+    folder = plan_file.absolute().parent
+    options, states = [], []
+    for number, cell in enumerate(cells):
+        progress.step(f"looking at the inputs of {cell.name} ({number + 1} of {len(cells)})")
+        chosen = options_for(plan, cell, folder, store.path.absolute() / cell.directory / "1.boot")
+        try:
+            key = key_of_inputs(chosen, resolve(chosen, progress))
+        except FirstlightError as error:
+            kind = "arm" if plan.arms else "cell"
+            place = f"{plan_file}: {kind} `{cell.name}`" + (f": {error.where}" if error.where else "")
+            raise type(error)(error.message, where=place, hint=error.hint, exit_code=error.exit_code) from error
+        options.append(chosen)
+        states.append(CellState(name=cell.name, directory=cell.directory, levels=cell.levels, key=key))
+    seed = plan.seed if plan.seed is not None else former.seed if former else random.SystemRandom().randrange(1 << 31)
+    repeats = plan.boots_per_cell
+    state = State(
+        schema_version=1,
+        plan_file=os.path.abspath(plan_file),  # noqa: PTH100  a link's own name is kept
+        seed=seed,
+        order=blocks(len(cells), repeats, seed),
+        canary=0 if plan.canary and plan.mode == "exact" and repeats == 1 else None,
+        cells=states,
+    )
+    text = plan_file.read_text(encoding="utf-8")
+    return Prepared(store, plan, text, state, options, _notes(plan, cells, states))
+
+
+def _former(store: Store) -> State | None:
+    """What was run here before.
+
+    :raises FirstlightError: when the directory is somebody else's.
+    """
+    path = store.path
+    if not os.path.lexists(path):
+        return None
+    if (path / STATE).is_file():
+        try:
+            return store.read()
+        except FirstlightError:
+            # Its boots are still good: each says by itself what it is.
+            return None
+    if not path.is_dir() or any(each.name not in (PLAN, ".lock") for each in path.iterdir()):
+        raise FirstlightError("this is there already, and is no experiment", where=str(path), hint="choose `-o`")
+    return None
+
+
+def _notes(plan: Plan, cells: list[Cell], states: list[CellState]) -> list[str]:
+    """What a person should know before anything is booted."""
+    notes = [
+        f"factor `{factor.name}`: levels `{one}` and `{other}` say the same"
+        for factor in plan.factors
+        for one, other in factor.same_levels()
+    ]
+    if plan.arms:
+        first: dict[str, str] = {}
+        for state in states:
+            other = first.setdefault(state.key, state.name)
+            if other != state.name:
+                notes.append(f"arms `{other}` and `{state.name}` have the same inputs: it is one boot")
+        return notes
+    for factor in plan.factors:
+        if not factor.same_levels() and _changes_no_input(factor.name, cells, states):
+            notes.append(f"factor `{factor.name}` changes no input of any boot")
+    return notes
+
+
+def _changes_no_input(factor: str, cells: list[Cell], states: list[CellState]) -> bool:
+    keys: dict[tuple[tuple[str, str], ...], set[str]] = {}
+    for cell, state in zip(cells, states, strict=True):
+        others = tuple((name, level) for name, level in cell.levels.items() if name != factor)
+        keys.setdefault(others, set()).add(state.key)
+    counts: dict[tuple[tuple[str, str], ...], int] = {}
+    for cell in cells:
+        others = tuple((name, level) for name, level in cell.levels.items() if name != factor)
+        counts[others] = counts.get(others, 0) + 1
+    compared = [others for others, count in counts.items() if count > 1]
+    return bool(compared) and all(len(keys[others]) == 1 for others in compared)

@@ -1,0 +1,48 @@
+"""From a cell of a plan to the choices of its recording."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from firstlight.compare.experiment.change import combine
+from firstlight.compare.experiment.design import Cell
+from firstlight.compare.experiment.plan import Plan
+from firstlight.lab.options import RecordOptions
+
+#: A root file system that is no path.
+_RECIPES = ("debian",)
+
+
+def options_for(plan: Plan, cell: Cell, folder: Path, output: Path, kernel: Path | None = None) -> RecordOptions:
+    """The choices of one cell's recording.
+
+    :param folder: where the plan is: its relative paths begin there.
+    :param kernel: the kernel that was built for the cell, if one was.
+    """
+    base = plan.base
+    change = combine(base, cell.change)
+    rootfs = change.rootfs
+    if rootfs is not None and rootfs not in _RECIPES:
+        rootfs = str(folder / rootfs)
+    return RecordOptions(
+        output=output,
+        kernel=kernel or _path(folder, change.kernel),
+        initrd=_path(folder, change.initrd),
+        rootfs=rootfs,
+        append=change.append,
+        memory=change.memory,
+        cpu=change.cpu,
+        machine=change.machine,
+        shift=base.shift,
+        ready=base.ready,
+        profile=base.profile and plan.mode == "exact",
+        live=plan.mode == "live",
+        timeout_wall_s=base.timeout_wall,
+        timeout_virtual_s=base.timeout_virtual or None,
+        qemu=_path(folder, base.qemu),
+        qemu_options=tuple(change.qemu_options),
+    )
+
+
+def _path(folder: Path, text: str | None) -> Path | None:
+    return None if text is None else folder / text

@@ -1,0 +1,67 @@
+"""Experiments that were not booted: a plan's directory with invented boots of given lengths."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+import firstlight
+from bundles import make_bundle, write_table
+from firstlight.boot.open import read_manifest
+from firstlight.compare.experiment.design import cells_of
+from firstlight.compare.experiment.key import key_of_boot
+from firstlight.compare.experiment.order import blocks
+from firstlight.compare.experiment.plan import parse_plan
+from firstlight.compare.experiment.store import CellState, State, Store
+
+Length = Callable[[Mapping[str, str], str, int], int | None]
+"""Of levels, cell's name and repeat: nanoseconds from the first mark to the last; `None`: the boot failed."""
+
+
+def make_experiment(directory: Path, plan: str, length: Length, **bundle: Any) -> Path:
+    """Write an experiment below *directory* as if it had been run; returns its path.
+
+    :param plan: the plan's text.
+    :param length: how long each boot took; a boot that took 0 is not there.
+    """
+    path = directory / "experiment"
+    path.mkdir()
+    parsed = parse_plan(plan, "plan.toml")
+    cells = cells_of(parsed)
+    states = []
+    for cell in cells:
+        (path / cell.directory).mkdir()
+        key = hashlib.sha256(cell.name.encode()).hexdigest()
+        for repeat in range(1, parsed.boots_per_cell + 1):
+            took = length(cell.levels, cell.name, repeat)
+            if took == 0:
+                continue
+            options = {"failed": True} if took is None else {}
+            boot = make_bundle(path / cell.directory, name=f"{repeat}.boot", **{**bundle, **options})
+            if took is not None:
+                set_length(boot, took)
+            key = key_of_boot(read_manifest(boot))
+        states.append(CellState(name=cell.name, directory=cell.directory, levels=cell.levels, key=key))
+    state = State(
+        schema_version=1,
+        plan_file="plan.toml",
+        seed=1,
+        order=blocks(len(cells), parsed.boots_per_cell, 1),
+        cells=states,
+    )
+    Store(path).write(state, plan)
+    return path
+
+
+def set_length(boot: Path, ns: int) -> None:
+    """Move the last mark of an invented boot to so many nanoseconds after the first."""
+    marks = firstlight.open(boot).marks()
+    last = pl.int_range(pl.len()) == pl.len() - 1
+    times = pl.when(last).then(pl.lit(ns, dtype=pl.Int64)).otherwise(pl.col("time_ns").clip(upper_bound=ns - 1))
+    instructions = pl.when(last).then(pl.lit(ns, dtype=pl.Int64)).otherwise(pl.col("instructions"))
+    idle = pl.when(pl.col("idle_ns").is_null()).then(None).otherwise(pl.lit(0, dtype=pl.Int64))
+    write_table(boot, "marks", marks.with_columns(time_ns=times, instructions=instructions, idle_ns=idle))

@@ -1,0 +1,137 @@
+"""A plan says what is booted; what is wrong in it is named with its line and the nearest known word."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from firstlight.compare.experiment.design import cells_of
+from firstlight.compare.experiment.order import blocks
+from firstlight.compare.experiment.plan import PlanError, parse_plan, read_plan
+
+ARMS = '[[arm]]\nname = "stock"\n[[arm]]\nname = "quiet"\nappend = "quiet"\n'
+
+
+def factor(name: str, **keys: str) -> str:
+    """A factor of the command line as TOML."""
+    lines = {"kind": '"command-line"', "on": f'"{name}=1"', **keys}
+    return f'[[factor]]\nname = "{name}"\n' + "".join(f"{key} = {value}\n" for key, value in lines.items() if value)
+
+
+FACTORS = factor("x") + factor("y")
+
+
+def complaint(text: str) -> str:
+    """What is said about a plan that cannot be."""
+    with pytest.raises(PlanError) as caught:
+        cells_of(parse_plan(text, "p.toml"))
+    assert caught.value.exit_code == 2
+    return caught.value.report()
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "said"),
+    [
+        (ARMS + 'apend = "x"', "p.toml:6", "unknown key `apend` in `arm` number 2\nhint: did you mean `append`?"),
+        ("repeat = 3\n" + ARMS, "p.toml:1", "unknown key `repeat`\nhint: did you mean `repeats`?"),
+        ('[bas]\nmemory = "1G"\n' + ARMS, "p.toml:1", "unknown key `bas`\nhint: did you mean `base`?"),
+        (ARMS + '[base]\nguest_comand = "x"', "p.toml:7", "did you mean `guest-command`?"),
+        (ARMS + '[health]\nmark = ["x"]', "p.toml:7", "did you mean `marks`?"),
+        (ARMS + "[health.facts]\na = {at-moste = 3}", "p.toml:7", "did you mean `at-most`?"),
+        (ARMS + '[[stage]]\nname = "x"\nform = "a"', "p.toml:8", "did you mean `from`?"),
+        (ARMS + 'files = {"/etc/x" = {txt = "a"}}', "p.toml:6", "did you mean `text`?"),
+        (factor("x", kind='"comand line"'), "p.toml:3", "no `comand-line`\nhint: did you mean `command-line`?"),
+        (
+            factor("x", kind='"machine"', on='{memry = "1G"}'),
+            "p.toml:1",
+            "level `on`: unknown key `memry`, did you mean `memory`?",
+        ),
+        ('design = "ful"\n' + FACTORS, "p.toml:1", "there is no `ful`\nhint: did you mean `full`?"),
+        ('mode = "exakt"\n' + ARMS, "p.toml:1", "did you mean `exact`?"),
+    ],
+)
+def test_an_unknown_word_is_named_with_its_line_and_the_nearest_one(text: str, place: str, said: str) -> None:
+    report = complaint(text)
+    assert report.startswith(f"error: {place}: ")
+    assert said in report
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "nothing to compare"),
+        (ARMS + FACTORS, "arms or factors, not both"),
+        ('[[arm]]\nname = "a"', "one arm alone"),
+        ('[[arm]]\nname = "a"\n[[arm]]\nname = "a"', "`a` is there twice"),
+        ('[[arm]]\nname = "../a"\n[[arm]]\nname = "b"', "`../a` is no good name"),
+        ("[[arm]]\n[[arm]]", "`name` is missing in `arm` number 1"),
+        ("repeats = 0\n" + ARMS, "greater than or equal to 1"),
+        (ARMS + 'files = {"etc/x" = {text = ""}}', "no absolute path"),
+        (ARMS + 'files = {"/etc/../x" = {text = ""}}', "no absolute path"),
+        (ARMS + 'files = {"/x" = {text = "", remove = true}}', "give one of"),
+        (ARMS + '[[stage]]\nname = "x"\nfrom = "a"', "`from` and `to` go together"),
+        (ARMS + '[health.facts]\na = {matches = "("}', "no regular expression"),
+        ('design = "fractional"\n' + factor("x", on="", levels='{a="",b="1",c="2"}'), "factors of two levels"),
+        (factor("x", levels='{a="", b="1"}'), "give `on`, or `levels`"),
+        (factor("x", on="", levels='{a=""}'), "1 levels"),
+        (factor("m", kind='"machine"', on='{memory="1G"}') + factor("n", kind='"machine"', on='{memory="2G"}'),
+         "factor `n` and one before it both say `memory`"),
+        ("".join(factor(f"f{number}") for number in range(11)), "2,048 cells"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_refused_with_the_reason(text: str, said: str) -> None:
+    assert said in complaint(text)
+
+
+def test_what_is_no_toml_or_no_text_is_refused_with_its_place(tmp_path: Path) -> None:
+    assert complaint("title = x\n").startswith("error: p.toml:1:9: the plan is no TOML")
+    plan = tmp_path / "p.toml"
+    plan.write_bytes(b'title = "\xff"')
+    with pytest.raises(PlanError, match="no UTF-8 text, from byte 9"):
+        read_plan(plan)
+    with pytest.raises(PlanError, match="No such file"):
+        read_plan(tmp_path / "none.toml")
+
+
+def test_a_full_design_has_every_combination_once_and_the_baseline_first() -> None:
+    cells = cells_of(parse_plan(factor("x", on="", levels='{a="",b="1",c="2"}') + factor("y"), "p"))
+    assert [cell.name for cell in cells] == ["x=a,y=off", "x=a,y=on", "x=b,y=off", "x=b,y=on", "x=c,y=off", "x=c,y=on"]
+    assert cells[5].change.append == "2 y=1"
+
+
+def test_one_at_a_time_is_the_baseline_and_each_level_alone() -> None:
+    cells = cells_of(parse_plan('design = "one-at-a-time"\n' + FACTORS, "p"))
+    assert [cell.name for cell in cells] == ["x=off,y=off", "x=on,y=off", "x=off,y=on"]
+
+
+def test_a_plackett_burman_design_is_balanced_and_folds_over() -> None:
+    factors = "".join(factor(f"f{number}") for number in range(11))
+    cells = cells_of(parse_plan('design = "plackett-burman"\n' + factors, "p"))
+    assert len(cells) == 24
+    for name in cells[0].levels:
+        assert [cell.levels[name] for cell in cells].count("on") == 12
+    combinations = {tuple(cell.levels.values()) for cell in cells}
+    mirrored = {tuple({"on": "off", "off": "on"}[level] for level in row) for row in combinations}
+    assert combinations == mirrored
+    plain = cells_of(parse_plan('[design]\nkind = "plackett-burman"\nfold-over = false\n' + factors, "p"))
+    assert len(plain) == 12
+
+
+def test_a_fractional_design_of_resolution_five_tells_all_pairs_apart() -> None:
+    factors = "".join(factor(f"f{number}") for number in range(5))
+    cells = cells_of(parse_plan('[design]\nkind = "fractional"\nresolution = 5\n' + factors, "p"))
+    assert len(cells) == 16
+    signs = [[1 if level == "on" else -1 for level in cell.levels.values()] for cell in cells]
+    columns = [[row[i] * row[j] for row in signs] for i in range(5) for j in range(i)]
+    for place, one in enumerate(columns):
+        for other in columns[:place]:
+            assert sum(a * b for a, b in zip(one, other, strict=True)) == 0
+
+
+def test_blocks_hold_every_cell_once_and_more_repeats_keep_the_order_before() -> None:
+    few, many = blocks(5, 3, seed=11), blocks(5, 9, seed=11)
+    assert many[: len(few)] == few
+    for repeat in range(1, 10):
+        assert sorted(cell for cell, number in many if number == repeat) == [0, 1, 2, 3, 4]
+    assert blocks(5, 9, seed=12) != many
