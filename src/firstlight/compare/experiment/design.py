@@ -120,7 +120,7 @@ def signs_of(kind: str, factors: int, resolution: int, fold_over: bool) -> list[
 
 def _plackett_burman(factors: int) -> np.ndarray:
     """The columns of the smallest design that has so many; pydoe knows none of 28, 36 or 44 boots."""
-    import pydoe  # type: ignore[import-untyped]  # it loads scipy
+    import pydoe
 
     for columns in range(factors, 48):
         try:
