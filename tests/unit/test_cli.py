@@ -30,7 +30,7 @@ def command(*words: str | Path, **more: str) -> subprocess.CompletedProcess[str]
 
 def test_the_verbs() -> None:
     assert VERBS == ["collector", "compare", "devices", "doctor", "export", "functions", "import", "initcalls", "log", "path",
-                     "record", "report", "show", "units", "verify"]  # fmt: skip
+                     "record", "report", "show", "try", "units", "verify"]  # fmt: skip
 
 
 @pytest.mark.parametrize("verb", VERBS)

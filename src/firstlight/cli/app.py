@@ -20,6 +20,7 @@ from firstlight.cli.path import path
 from firstlight.cli.record import record
 from firstlight.cli.report import report
 from firstlight.cli.show import show
+from firstlight.cli.try_ import try_
 from firstlight.cli.units import units
 from firstlight.cli.verify import verify
 from firstlight.version import VERSION
@@ -38,6 +39,7 @@ for verb in (
 ):  # fmt: skip
     app.command()(verb)
 app.command("import")(import_)
+app.command("try")(try_)
 app.add_typer(experiment, name="experiment")
 
 

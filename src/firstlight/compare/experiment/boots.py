@@ -1,4 +1,4 @@
-"""Exact boots that were recorded once, kept by their keys for any experiment that asks for the same."""
+"""Exact boots that were recorded once, kept by their keys for whoever asks for the same."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from firstlight.boot.manifest import Manifest
 from firstlight.boot.open import read_manifest
 from firstlight.cache import cache_dir, digest_of, file_digest
 from firstlight.compare.experiment.key import key_of_boot
-from firstlight.errors import FirstlightError
+from firstlight.errors import FirstlightError, LabError
 from firstlight.version import VERSION
 
 _AT_MOST = 4 << 30
@@ -29,14 +29,32 @@ def keepable(manifest: Manifest) -> bool:
     return manifest.mode == "exact" and (failure is None or failure.reason not in _HOST)
 
 
-def find(key: str, destination: Path) -> bool:
-    """Put a boot that was kept under a key at *destination*; false when there is none."""
-    kept = _folder() / f"{key}.boot"
+def place(key: str) -> Path:
+    """Where the boot of a key is, or may be recorded to.
+
+    :raises LabError: when the cache cannot be made.
+    """
+    return _folder() / f"{key}.boot"
+
+
+def is_kept(key: str) -> bool:
+    """Whether a boot is kept under a key, and is what the key says."""
+    kept = place(key)
     try:
-        if key_of_boot(read_manifest(kept)) != key:
+        if not kept.is_dir() or key_of_boot(read_manifest(kept)) != key:
             return False
         os.utime(kept)
-        _copy(kept, destination)
+    except (OSError, FirstlightError):
+        return False
+    return True
+
+
+def find(key: str, destination: Path) -> bool:
+    """Put a boot that was kept under a key at *destination*; false when there is none."""
+    try:
+        if not is_kept(key):
+            return False
+        copy(place(key), destination)
     except (OSError, FirstlightError):
         return False
     return True
@@ -44,13 +62,33 @@ def find(key: str, destination: Path) -> bool:
 
 def keep(bundle: Path, key: str) -> None:
     """Keep a boot. That it cannot be kept is no error: it is only booted again then."""
-    folder = _folder()
-    kept = folder / f"{key}.boot"
     with suppress(OSError, FirstlightError):
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not kept.exists():
-            _copy(bundle, kept)
-        _prune(folder)
+        if not place(key).exists():
+            copy(bundle, place(key))
+        _prune(_folder())
+
+
+def drop_unless_keepable(key: str) -> None:
+    """Remove a boot that was recorded into its place, and that its recipe need not give again."""
+    with suppress(OSError, FirstlightError):
+        if not keepable(read_manifest(place(key))):
+            shutil.rmtree(place(key), ignore_errors=True)
+
+
+def copy(bundle: Path, destination: Path, *, replacing: bool = False) -> None:
+    """Copy a bundle, by hard links where that goes: no file of a bundle is ever changed.
+
+    :param replacing: a bundle that is there goes.
+    :raises OSError: when it cannot be written.
+    """
+    temporary = Path(tempfile.mkdtemp(prefix=f".{destination.name}.", suffix=".copy", dir=destination.parent))
+    try:
+        shutil.copytree(bundle, temporary / "boot", copy_function=_link)
+        if replacing and (destination / "manifest.json").is_file():
+            destination.rename(temporary / "former")
+        (temporary / "boot").rename(destination)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
 @cache
@@ -59,17 +97,12 @@ def _folder() -> Path:
     import firstlight._core
 
     engine = file_digest(Path(firstlight._core.__file__))
-    return cache_dir() / "boots" / digest_of(VERSION, engine)[:16]
-
-
-def _copy(bundle: Path, destination: Path) -> None:
-    """Copy a bundle by hard links where that goes: no file of a bundle is ever changed."""
-    temporary = Path(tempfile.mkdtemp(prefix=f".{destination.name}.", suffix=".copy", dir=destination.parent))
+    folder = cache_dir() / "boots" / digest_of(VERSION, engine)[:16]
     try:
-        shutil.copytree(bundle, temporary / "boot", copy_function=_link)
-        (temporary / "boot").rename(destination)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise LabError(f"cannot make the cache: {error.strerror}", where=str(folder)) from error
+    return folder
 
 
 def _link(source: str, destination: str) -> None:

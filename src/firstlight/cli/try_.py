@@ -1,0 +1,96 @@
+"""`firstlight try`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from firstlight.cli.output import Json, print_json
+
+if TYPE_CHECKING:
+    from firstlight.lab.options import RecordOptions
+
+_REGRESSION = 3
+
+
+def try_(
+    against: Annotated[
+        Path, typer.Option("--against", metavar="BOOT", readable=False, help="The boot that is changed; the baseline.")
+    ],
+    append: Annotated[str, typer.Option(metavar="TEXT", help="Words added to the kernel's command line.")] = "",
+    kernel: Annotated[Path | None, typer.Option(metavar="FILE", readable=False, help="Another kernel.")] = None,
+    initrd: Annotated[Path | None, typer.Option(metavar="FILE", readable=False, help="Another initramfs.")] = None,
+    rootfs: Annotated[
+        str | None, typer.Option(metavar="DIR|IMAGE|TAR|debian", help="Another root file system.")
+    ] = None,
+    memory: Annotated[str | None, typer.Option(metavar="SIZE", help="Another size of memory.")] = None,
+    cpu: Annotated[str | None, typer.Option(metavar="MODEL", help="Another CPU model.")] = None,
+    machine: Annotated[str | None, typer.Option(metavar="TYPE", help="Another machine type.")] = None,
+    qemu_option: Annotated[
+        list[str] | None, typer.Option(metavar="WORD", help="A further word of QEMU's command line (repeat it).")
+    ] = None,
+    limit: Annotated[
+        str | None, typer.Option(metavar="LIMIT", help="Exit code 3 when it is slower by more: `0.5%`, `2ms`, `0`.")
+    ] = None,
+    rows: Annotated[
+        int | None,
+        typer.Option("-n", "--rows", min=0, help="How many rows of each level (default: 10, all with --json)."),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="NAME.boot", help="Keep the changed boot's bundle here.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a bundle that is there.")] = False,
+    json: Json = False,
+) -> None:
+    """Boot a recorded boot's recipe with one change, and say what the change did.
+
+    The baseline is not booted again as long as its inputs are what they were; nor is a change that was tried before.
+
+    \b
+    Examples:
+      firstlight try --append "quiet" --against a.boot
+      firstlight try --kernel vmlinuz --against a.boot --limit 0.1%
+      firstlight try --memory 1G --against a.boot -o b.boot
+    """
+    from firstlight.boot.open import open
+    from firstlight.compare.exact.difference import exact_difference
+    from firstlight.compare.experiment.attempt import attempt
+    from firstlight.compare.experiment.tolerance import parse_tolerance
+    from firstlight.lab.progress import progress_for
+
+    tolerance = None if limit is None else parse_tolerance(limit)
+    given: dict[str, Any] = {
+        "kernel": kernel, "initrd": initrd, "rootfs": rootfs, "memory": memory, "cpu": cpu, "machine": machine,
+    }  # fmt: skip
+
+    def modify(options: RecordOptions) -> RecordOptions:
+        changes = {name: value for name, value in given.items() if value is not None}
+        changes["append"] = " ".join(filter(None, (options.append.strip(), append.strip())))
+        changes["qemu_options"] = (*options.qemu_options, *(qemu_option or ()))
+        if initrd is not None:
+            changes.setdefault("rootfs", None)
+        if rootfs is not None:
+            changes.setdefault("initrd", None)
+        return replace(options, **changes)
+
+    made = attempt(against, modify, progress_for(), output, force=force)
+    difference = exact_difference(open(made.baseline), open(made.changed))
+    whole = difference.whole
+    allowed = tolerance is None or tolerance.allows(whole.change_ns, whole.a.ns if whole.a is not None else 0)
+    if json:
+        from firstlight.compare.exact.data import difference_data
+
+        booted = {"baseline": made.baseline_booted, "changed": made.changed_booted}
+        print_json({"booted": booted, "limit": limit, "regression": not allowed, **difference_data(difference, rows)})
+    else:
+        from firstlight.report.terminal.compare import print_difference
+        from firstlight.report.terminal.console import console
+        from firstlight.report.terminal.experiment_attempt import print_verdict
+
+        out = console()
+        print_difference(out, difference, 10 if rows is None else rows)
+        print_verdict(out, difference, tolerance, allowed)
+    raise typer.Exit(0 if allowed else _REGRESSION)
