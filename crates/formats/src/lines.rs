@@ -61,6 +61,13 @@ impl Count {
     }
 }
 
+/// A line without the carriage returns at its end.
+#[inline]
+fn without_return(bytes: &[u8]) -> &[u8] {
+    let end = bytes.iter().rposition(|&byte| byte != b'\r').map_or(0, |last| last + 1);
+    bytes.get(..end).unwrap_or(bytes)
+}
+
 impl<'a> Lines<'a> {
     /// The lines of `input`, from where it stands.
     pub fn new(input: &'a mut dyn BufRead) -> Self {
@@ -104,8 +111,7 @@ impl<'a> Lines<'a> {
                 &self.joined[..]
             }
         };
-        let end = bytes.iter().rposition(|&byte| byte != b'\r').map_or(0, |last| last + 1);
-        let bytes = &bytes[..end];
+        let bytes = without_return(bytes);
         if !soiled || memchr2(0, 0x1b, bytes).is_none() {
             return Ok(Some(Line { number: self.number, bytes }));
         }
@@ -118,6 +124,34 @@ impl<'a> Lines<'a> {
             self.nul.at(self.number);
         }
         Ok(Some(Line { number: self.number, bytes: &self.cleaned }))
+    }
+
+    /// Gives every line to a function, to the end of the input.
+    ///
+    /// # Errors
+    ///
+    /// What reading the input gives.
+    pub fn each(&mut self, mut give: impl FnMut(Line<'_>)) -> Result<()> {
+        loop {
+            if self.block.is_over() {
+                self.input.consume(std::mem::take(&mut self.taken));
+                let buffer = self.input.fill_buf()?;
+                self.block.look(buffer);
+                // Most blocks are clean, and their lines lie whole in them.
+                if !self.block.soiled {
+                    for bytes in self.block.lines(buffer) {
+                        self.number += 1;
+                        give(Line { number: self.number, bytes: without_return(bytes) });
+                    }
+                    self.taken = self.block.given();
+                    continue;
+                }
+            }
+            match self.next_line()? {
+                Some(line) => give(line),
+                None => return Ok(()),
+            }
+        }
     }
 
     /// Looks through the next piece of the buffer; gives the length of its first line, if that lies whole in it.

@@ -73,9 +73,10 @@ pub enum Caller {
 
 impl Log {
     /// Appends a line; bytes that are not UTF-8 are replaced. Tells whether any were.
+    #[inline]
     pub fn push(&mut self, stamp: Stamp, text: &[u8]) -> bool {
         let lossy;
-        let replaced = !text.is_ascii() && std::str::from_utf8(text).is_err();
+        let replaced = !is_ascii(text) && std::str::from_utf8(text).is_err();
         let text = if replaced {
             lossy = String::from_utf8_lossy(text).into_owned();
             lossy.as_bytes()
@@ -89,8 +90,11 @@ impl Log {
             self.begins.push(Place { piece: number(self.pieces.len()), at: number(self.gathered.len()) });
         }
         self.gathered.extend_from_slice(text);
-        column(&mut self.hosts, self.rows.len(), stamp.host_ns.unwrap_or(NO_TIME), NO_TIME);
-        column(&mut self.who, self.rows.len(), who(&stamp), NOBODY);
+        let plain = stamp.host_ns.is_none() && stamp.level.is_none() && stamp.caller.is_none();
+        if !plain || !self.hosts.is_empty() || !self.who.is_empty() {
+            column(&mut self.hosts, self.rows.len(), stamp.host_ns.unwrap_or(NO_TIME), NO_TIME);
+            column(&mut self.who, self.rows.len(), who(&stamp), NOBODY);
+        }
         self.rows.push(Row {
             time_ns: stamp.time_ns.unwrap_or(NO_TIME),
             length: number(text.len()),
@@ -200,6 +204,17 @@ fn column<T: Copy + PartialEq>(column: &mut Vec<T>, before: usize, value: T, not
     if value != nothing || !column.is_empty() {
         column.push(value);
     }
+}
+
+/// Whether all bytes are ASCII: eight at a time, the last of them twice, because most lines are short.
+#[inline]
+fn is_ascii(text: &[u8]) -> bool {
+    let Some(last) = text.last_chunk::<8>() else { return text.is_ascii() };
+    let mut all = u64::from_le_bytes(*last);
+    for eight in text.chunks_exact(8) {
+        all |= u64::from_le_bytes(eight.try_into().unwrap_or_default());
+    }
+    all & 0x8080_8080_8080_8080 == 0
 }
 
 fn number(of: usize) -> u32 {

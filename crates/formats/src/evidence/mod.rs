@@ -3,7 +3,7 @@
 //! A reader fills these; nothing here is aligned, merged or judged against another record.
 
 mod calls;
-mod chunks;
+pub(crate) mod chunks;
 mod log;
 mod problem;
 mod span;

@@ -97,6 +97,12 @@ pub(crate) struct Text(u32);
 impl Text {
     /// The text of no bytes, which is always there.
     pub(crate) const EMPTY: Self = Self(0);
+
+    /// Its place among the texts.
+    #[inline]
+    pub(crate) fn place(self) -> usize {
+        self.0 as usize
+    }
 }
 
 /// All texts of a piece of evidence.

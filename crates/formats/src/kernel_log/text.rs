@@ -80,8 +80,8 @@ impl Text {
 
     /// One line. *host* is when it was received.
     pub fn line(&mut self, number: u64, host_ns: Option<i64>, bytes: &[u8]) {
-        if let Some((time, message)) = usual(bytes).filter(|_| self.settled) {
-            if memchr2(b'[', b'\\', message).is_none() {
+        if self.settled {
+            if let Some((time, message)) = usual(bytes).filter(|(_, message)| memchr2(b'[', b'\\', message).is_none()) {
                 let stamp = Stamp { line: number, time_ns: Some(time), host_ns, ..Stamp::default() };
                 self.indent = bytes.len() - message.len();
                 self.before = stamp;
@@ -340,9 +340,7 @@ pub fn read(
 ) -> Result<Vec<Evidence>, FormatError> {
     let mut text = Text::new(format, part, console);
     let mut lines = Lines::new(input);
-    while let Some(line) = lines.next_line()? {
-        text.line(line.number, None, line.bytes);
-    }
+    lines.each(|line| text.line(line.number, None, line.bytes))?;
     let problems = lines.problems();
     text.finish(title, problems)
 }

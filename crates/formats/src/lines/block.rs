@@ -27,6 +27,25 @@ impl Block {
         Some(length as usize)
     }
 
+    /// Whether every line of it was given.
+    pub fn is_over(&self) -> bool {
+        self.next >= self.ends.len()
+    }
+
+    /// All its lines that were not given, out of the buffer that was looked through.
+    pub fn lines<'a>(&mut self, buffer: &'a [u8]) -> impl Iterator<Item = &'a [u8]> + use<'a, '_> {
+        std::iter::from_fn(move || {
+            let start = self.start as usize;
+            let length = self.next()?;
+            buffer.get(start..start + length)
+        })
+    }
+
+    /// How many bytes the lines had that were given since it was looked through.
+    pub fn given(&self) -> usize {
+        self.start as usize
+    }
+
     /// Goes on with what is in the buffer.
     pub fn look(&mut self, buffer: &[u8]) {
         let block = buffer.get(..BLOCK_BYTES).unwrap_or(buffer);

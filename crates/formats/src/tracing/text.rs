@@ -40,14 +40,14 @@ pub(super) fn read<T: Text>(
     let mut lines = Lines::new(input.bytes);
     let mut texts = Vec::new();
     let mut text = T::new(0, 1, None);
-    while let Some(line) = lines.next_line()? {
+    lines.each(|line| {
         // A header after lines begins another text; earlier stamps than before, another boot.
         if text.understood() > 0 && line.bytes.starts_with(b"# tracer:") {
             let (boot, last_ns) = text.end();
             texts.push(std::mem::replace(&mut text, T::new(boot, line.number, last_ns)).finish());
         }
         text.line(line);
-    }
+    })?;
     if text.understood() > 0 || texts.is_empty() {
         texts.push(text.finish());
     }

@@ -56,7 +56,8 @@ pub fn line(all: &mut Interpreter, stamp: &Stamp, line: &[u8], evidence: &mut Ev
     if let Some((task, _)) = line.strip_prefix(b"async_waiting @ ").and_then(number) {
         let mut row = waiting(task, &mut evidence.spans);
         row.set_start_ns(stamp.time_ns);
-        all.pairs.open(row, &task.to_le_bytes(), task, stamp.line, &mut evidence.spans);
+        let key = all.pairs.key(task.to_string().as_bytes());
+        all.pairs.open(row, key, task, stamp.line, &mut evidence.spans);
         return true;
     }
     let Some((task, rest)) = line.strip_prefix(b"async_continuing @ ").and_then(number) else { return false };
@@ -64,7 +65,7 @@ pub fn line(all: &mut Interpreter, stamp: &Stamp, line: &[u8], evidence: &mut Ev
     if !rest.starts_with(b" usec") {
         return false;
     }
-    let closed = all.pairs.close(SpanKind::AsyncWait, &task.to_le_bytes(), Some(task));
+    let closed = all.pairs.close(SpanKind::AsyncWait, task.to_string().as_bytes(), Some(task));
     let lone = |spans: &mut Spans| waiting(task, spans);
     end(closed, lone, (stamp.time_ns, units.saturating_mul(NS_PER_UNIT)), &mut all.trust, &mut evidence.spans);
     all.trust.shifted_bodies(stamp.line);

@@ -14,6 +14,8 @@ pub struct Initcalls {
     level: Option<String>,
     /// The last task and its track.
     track: Option<(i64, Text)>,
+    /// The names of functions by the keys of their symbols: the text of no bytes where it is not known yet.
+    names: Vec<Text>,
     last: Option<usize>,
     blacklisted: String,
     unpaired: Option<(u64, u64)>,
@@ -25,6 +27,21 @@ impl Initcalls {
         match self.track {
             Some((known, track)) if known == task => track,
             _ => self.track.insert((task, track(task, spans))).1,
+        }
+    }
+
+    /// The row of a call; its name is taken out of its symbol once.
+    fn row(&mut self, symbol: &[u8], key: Text, spans: &mut Spans) -> Row {
+        match self.names.get(key.place()) {
+            Some(&name) if name != Text::EMPTY && self.level.is_none() => Row::new(SpanKind::Initcall, name),
+            _ => {
+                let row = row(symbol, self.level.as_deref(), spans);
+                if row.level == Text::EMPTY {
+                    self.names.resize(self.names.len().max(key.place() + 1), Text::EMPTY);
+                    self.names[key.place()] = row.name;
+                }
+                row
+            }
         }
     }
 
@@ -91,13 +108,14 @@ pub fn calling(all: &mut Interpreter, stamp: &Stamp, line: &[u8], evidence: &mut
         return false;
     }
     let spans = &mut evidence.spans;
+    let key = all.pairs.key(symbol);
     let mut row = match asynchronous::cookie(symbol) {
         Some((cookie, function)) => asynchronous::row(parts(function).0, cookie, spans),
-        None => row(symbol, all.initcalls.level.as_deref(), spans),
+        None => all.initcalls.row(symbol, key, spans),
     };
     row.track = all.initcalls.track(task, spans);
     row.set_start_ns(stamp.time_ns);
-    all.pairs.open(row, symbol, task, stamp.line, spans);
+    all.pairs.open(row, key, task, stamp.line, spans);
     true
 }
 

@@ -76,6 +76,7 @@ impl Interpreter {
     }
 
     /// Reads one message, without what stands before it. It is not written to the evidence's log.
+    #[inline]
     pub fn line(&mut self, stamp: &Stamp, text: &[u8], evidence: &mut Evidence) {
         if let Some(time) = stamp.time_ns {
             self.trust.steps.at(time);

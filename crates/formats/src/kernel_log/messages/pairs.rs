@@ -2,6 +2,7 @@
 
 use super::trust::Trust;
 use crate::evidence::spans::Row;
+use crate::evidence::texts::{Text, Texts};
 use crate::evidence::{Evidence, Grade, ProblemKind, SpanKind, Spans};
 
 /// More calls than this are never open at once in a boot; beyond it the oldest is given up.
@@ -11,7 +12,7 @@ const OPEN: usize = 256;
 struct Open {
     kind: SpanKind,
     /// What the returning line repeats, byte by byte.
-    key: Vec<u8>,
+    key: Text,
     task: i64,
     span: usize,
     /// How many initcalls had begun, this one among them.
@@ -23,7 +24,7 @@ struct Open {
 #[derive(Debug, Default)]
 pub struct Pairs {
     open: Vec<Open>,
-    spare: Vec<Vec<u8>>,
+    keys: Texts,
     begun: u64,
     lost: Vec<(usize, u64)>,
 }
@@ -35,30 +36,30 @@ pub struct Closed {
 }
 
 impl Pairs {
+    /// The number of what a returning line repeats.
+    pub fn key(&mut self, symbol: &[u8]) -> Text {
+        self.keys.number(symbol)
+    }
+
     /// Opens a call as the next span of the evidence.
-    pub fn open(&mut self, mut row: Row, key: &[u8], task: i64, line: u64, spans: &mut Spans) {
+    pub fn open(&mut self, mut row: Row, key: Text, task: i64, line: u64, spans: &mut Spans) {
         self.begun += u64::from(row.kind == SpanKind::Initcall);
         row.set_parent(self.innermost(task));
         if self.open.len() >= OPEN {
             let given_up = self.open.remove(0);
             self.lost.push((given_up.span, given_up.line));
-            self.spare.push(given_up.key);
         }
-        let mut kept = self.spare.pop().unwrap_or_default();
-        kept.clear();
-        kept.extend_from_slice(key);
         let number = spans.len();
-        self.open.push(Open { kind: row.kind, key: kept, task, span: number, begun: self.begun, line });
+        self.open.push(Open { kind: row.kind, key, task, span: number, begun: self.begun, line });
         spans.push_row(row);
     }
 
     /// Closes the last call of this key: of the given task if there is one, else of any.
     pub fn close(&mut self, kind: SpanKind, key: &[u8], task: Option<i64>) -> Option<Closed> {
-        let same = |open: &Open| open.kind == kind && open.key == key;
+        let same = |open: &Open| open.kind == kind && self.keys.get(open.key).as_bytes() == key;
         let of_task = task.and_then(|task| self.open.iter().rposition(|open| same(open) && open.task == task));
         let at = of_task.or_else(|| self.open.iter().rposition(same))?;
         let open = self.open.remove(at);
-        self.spare.push(open.key);
         // The kernel keeps one start for all initcalls: the next one moves it.
         let moved = kind == SpanKind::Initcall && self.begun > open.begun;
         Some(Closed { span: open.span, moved })

@@ -5,6 +5,7 @@
 //! version 5.18 it counts 1024 ns as a microsecond. So each is held against the other.
 
 use super::steps::Steps;
+use crate::evidence::chunks::Chunks;
 use crate::evidence::spans::Row;
 use crate::evidence::texts::{Text, Texts};
 use crate::evidence::{Evidence, Grade, Name, ProblemKind, SpanKind};
@@ -28,7 +29,7 @@ struct Measured {
 pub struct Trust {
     /// The steps of the clock.
     pub steps: Steps,
-    measured: Vec<Measured>,
+    measured: Chunks<Measured>,
     bodies: Option<u64>,
 }
 
@@ -43,7 +44,8 @@ impl Trust {
 
     /// The last one never has a first line.
     pub fn end_only(&mut self, _span: usize) {
-        if let Some(last) = self.measured.last_mut() {
+        let last = self.measured.len().wrapping_sub(1);
+        if let Some(last) = self.measured.get_mut(last) {
             last.paired = true;
         }
     }
@@ -120,7 +122,7 @@ impl Trust {
     /// Whether the microseconds of initcalls have 1024 ns: by the stamps of long calls, else by the kernel's version.
     fn shifted(&self, release: Option<(i64, i64)>, coarse: Option<(i64, i64)>, evidence: &mut Evidence) -> bool {
         let (mut plain, mut by_1024, mut any) = (0_u64, 0_u64, false);
-        for measured in &self.measured {
+        for measured in self.measured.iter() {
             let Some(row) = evidence.spans.row(measured.span as usize) else { continue };
             if row.kind != SpanKind::Initcall {
                 continue;
