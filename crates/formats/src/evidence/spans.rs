@@ -137,13 +137,14 @@ impl Spans {
         row.set_duration_ns(span.duration_ns);
         // From the last to the first, so that each knows the next.
         for (key, value) in span.attributes.into_iter().rev() {
-            row.first_attribute = self.attribute(&key, value.as_bytes(), row.first_attribute);
+            let value = self.texts.number(value.as_bytes());
+            row.first_attribute = self.attribute(&key, value, row.first_attribute);
         }
         row
     }
 
-    fn attribute(&mut self, key: &str, value: &[u8], next: u32) -> u32 {
-        let attribute = Attribute { key: self.texts.number(key.as_bytes()), value: self.texts.number(value), next };
+    fn attribute(&mut self, key: &str, value: Text, next: u32) -> u32 {
+        let attribute = Attribute { key: self.texts.number(key.as_bytes()), value, next };
         let place = place(Some(self.attributes.len()));
         self.attributes.push(attribute);
         place
@@ -223,6 +224,12 @@ impl Spans {
 
     /// Gives a row that may not yet be among the others one more attribute.
     pub(crate) fn attach(&mut self, row: &mut Row, key: &str, value: &[u8]) {
+        let value = self.texts.number(value);
+        self.attach_text(row, key, value);
+    }
+
+    /// The same with a value that is there already.
+    pub(crate) fn attach_text(&mut self, row: &mut Row, key: &str, value: Text) {
         let (mut last, mut next) = (NONE, row.first_attribute);
         while let Some(attribute) = self.attributes.get(next as usize) {
             (last, next) = (next, attribute.next);

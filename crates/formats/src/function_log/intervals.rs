@@ -140,10 +140,10 @@ pub(crate) fn build(calls: &[Call], symbols: &mut Symbols, evidence: &mut Eviden
     note(skipped, ProblemKind::Implausible, format!("{skipped} calls deeper than {MOST_OPEN} are not in the tree"));
     if !long.is_empty() {
         evidence.facts.push(("trace.span_threshold_ns".into(), long.threshold_ns.to_string()));
-        evidence.spans.extend(long.into_spans(symbols, |task| match task {
+        long.into_spans(symbols, &mut evidence.spans, |task| match task {
             INTERRUPT => "interrupts".to_owned(),
             task => format!("task {task}"),
-        }));
+        });
     }
     evidence.calls = Some(tree.into_calls(symbols));
 }

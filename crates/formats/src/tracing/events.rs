@@ -297,8 +297,7 @@ impl Events {
         note(kinds, ProblemKind::Overlong, format!("{kinds} events of more than {MOST_KINDS} kinds are not counted"));
         if !self.long.is_empty() {
             evidence.facts.push(("trace.span_threshold_ns".into(), self.long.threshold_ns.to_string()));
-            let calls = self.long.into_spans(&self.symbols, |pid| format!("task {pid}"));
-            evidence.spans.append(&calls.into());
+            self.long.into_spans(&self.symbols, &mut evidence.spans, |pid| format!("task {pid}"));
         }
         for (name, count) in self.counts {
             evidence.facts.push((Name::Owned(format!("trace.event.{name}")), count.to_string()));

@@ -1,7 +1,8 @@
 //! The text of the kernel's function graph tracer (`trace`, `trace_pipe`), with every option.
 
 use super::graph::{Graph, Task};
-use super::graph_line::{digits, parse, trim, Body, Columns, GraphLine, Places};
+use super::graph_line::{digits, parse, trim, Body, Columns, GraphLine};
+use super::graph_places::Places;
 use super::text::{self, lost_events, overwritten, Damage, Text};
 use crate::evidence::{Clock, Evidence, ProblemKind, Stamp};
 use crate::format::{Format, Head, Input, Likelihood};

@@ -442,11 +442,11 @@ impl Graph {
             evidence.facts.push(("trace.span_threshold_ns".into(), self.long.threshold_ns.to_string()));
             evidence.facts.push(("trace.calls_without_span".into(), self.long.shorter.to_string()));
             let keys: Vec<u64> = self.stacks.iter().map(|stack| stack.key).collect();
-            evidence.spans.extend(self.long.into_spans(&self.symbols, |place| {
+            self.long.into_spans(&self.symbols, &mut evidence.spans, |place| {
                 let key = keys.get(place as usize).copied().unwrap_or(0);
                 let what = if key >> 40 == 0 { "task" } else { "cpu" };
                 format!("{what} {}", key & 0xffff_ffff)
-            }));
+            });
         }
         evidence.calls = Some(self.tree.into_calls(&self.symbols));
     }

@@ -41,62 +41,6 @@ pub(crate) struct Columns {
     pub(crate) relative: bool,
 }
 
-/// Where the columns of a line with stamp, processor, task and duration stand: nearly all lines of a record agree.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Places {
-    stamp_bar: usize,
-    parenthesis: usize,
-    task_bar: usize,
-    duration_bar: usize,
-}
-
-impl Places {
-    /// Learns the places from a line that was split.
-    pub(crate) fn of(line: &[u8]) -> Option<Self> {
-        let bar = |from: usize| Some(from + memchr(b'|', line.get(from..)?)?);
-        let stamp_bar = bar(0)?;
-        let parenthesis = stamp_bar + memchr(b')', line.get(stamp_bar..)?)?;
-        let task_bar = bar(parenthesis)?;
-        Some(Self { stamp_bar, parenthesis, task_bar, duration_bar: bar(task_bar + 1)? })
-    }
-
-    /// Splits a line whose columns stand there; none when they do not.
-    #[inline]
-    pub(crate) fn split<'l>(&self, line: &'l [u8]) -> Option<GraphLine<'l>> {
-        let bars = line.get(self.duration_bar) == Some(&b'|')
-            && line.get(self.task_bar) == Some(&b'|')
-            && line.get(self.parenthesis) == Some(&b')')
-            && line.get(self.stamp_bar) == Some(&b'|');
-        if !bars {
-            return None;
-        }
-        let stamp = line.get(..self.stamp_bar)?;
-        let (whole, point) = digits(stamp, blanks(stamp, 0))?;
-        let (fraction, end) = digits(stamp, point + 1)?;
-        let exact = stamp.get(point) == Some(&b'.') && end == point + 7 && point > 0;
-        let cpu = trim(line.get(self.stamp_bar + 1..self.parenthesis)?);
-        let (cpu_number, cpu_end) = digits(cpu, 0)?;
-        let task = task(trim(line.get(self.parenthesis + 1..self.task_bar)?))?;
-        let field = trim(line.get(self.task_bar + 1..self.duration_bar)?);
-        let duration_ns = match field {
-            [] => None,
-            [.., b'u', b's'] => Some(duration(field)?),
-            _ => return None,
-        };
-        let rest = line.get(self.duration_bar + 1..)?;
-        let start = blanks(rest, 0);
-        (exact && cpu_end > 0 && cpu_end == cpu.len()).then_some(())?;
-        Some(GraphLine {
-            time_ns: Some(seconds(whole, fraction, 6)?),
-            cpu: Some(u32::try_from(cpu_number).ok()?),
-            task: Some(task),
-            duration_ns,
-            depth: (start / 2) as u32,
-            body: body(&rest[start..]),
-        })
-    }
-}
-
 /// Splits a line that is no comment of the file.
 pub(crate) fn parse<'l>(line: &'l [u8], columns: Columns) -> Option<GraphLine<'l>> {
     let mut found = GraphLine { time_ns: None, cpu: None, task: None, duration_ns: None, depth: 0, body: Body::Torn };
@@ -176,13 +120,13 @@ pub(crate) fn parse<'l>(line: &'l [u8], columns: Columns) -> Option<GraphLine<'l
 }
 
 #[inline]
-fn body(text: &[u8]) -> Body<'_> {
+pub(super) fn body(text: &[u8]) -> Body<'_> {
     match text.first() {
-        Some(b'}') => return Body::Close(tail(trim(&text[1..]))),
+        Some(b'}') => return Body::Close(tail(&text[1..])),
         Some(b'/') => return comment(text),
         _ => {}
     }
-    let text = trim(text);
+    let text = trim_end(text);
     let Some(parenthesis) = memchr(b'(', text) else { return switch(text) };
     let name = text[..parenthesis].trim_ascii_end();
     if name.is_empty() || text.starts_with(b"-") {
@@ -210,6 +154,7 @@ fn body(text: &[u8]) -> Body<'_> {
 /// The name in `/* name */`, `/* name [module] ret=0x0 */`, `/* = 0x0 */`.
 #[inline]
 fn tail(text: &[u8]) -> Option<&[u8]> {
+    let text = trim(text);
     let text = trim(text.strip_prefix(b"/*")?.strip_suffix(b"*/")?);
     let Some(mut end) = memchr(b' ', text) else { return named(text) };
     if text.get(end + 1) == Some(&b'[') {
@@ -258,13 +203,16 @@ pub(crate) fn duration(field: &[u8]) -> Option<i64> {
     let (fraction, end) = if field.get(next) == Some(&b'.') { digits(field, next + 1)? } else { (0, next + 1) };
     let micro = i64::try_from(whole).ok()?.checked_mul(1000)?;
     let scale = [1000, 100, 10, 1].get(end - next - 1)?;
-    (trim(field.get(end.min(field.len())..)?).starts_with(b"u") && next > start)
+    (field.get(blanks(field, end)) == Some(&b'u') && next > start)
         .then(|| micro.saturating_add(i64::try_from(fraction).unwrap_or(0) * scale))
 }
 
 /// The place of the next byte that is no blank.
 #[inline]
 pub(crate) fn blanks(line: &[u8], mut at: usize) -> usize {
+    if line.get(at).is_some_and(|byte| !matches!(byte, b' ' | b'\t')) {
+        return at;
+    }
     // Deep calls are indented by a hundred blanks.
     while let Some(eight) = line.get(at..at + 8) {
         let differs = u64::from_le_bytes(eight.try_into().unwrap_or_default()) ^ 0x2020_2020_2020_2020;
@@ -287,9 +235,13 @@ pub(crate) fn blanks(line: &[u8], mut at: usize) -> usize {
 /// The number at a place, and the place after it.
 #[inline]
 pub(crate) fn digits(line: &[u8], mut at: usize) -> Option<(u64, usize)> {
-    let mut number = 0_u64;
-    while let Some(digit) = line.get(at).filter(|byte| byte.is_ascii_digit()) {
-        number = number.checked_mul(10)?.checked_add(u64::from(digit - b'0'))?;
+    let (mut number, start) = (0_u64, at);
+    while let Some(digit) = line.get(at).map(|byte| byte.wrapping_sub(b'0')).filter(|&digit| digit < 10) {
+        // Eighteen digits always fit.
+        number = match at - start {
+            0..18 => number * 10 + u64::from(digit),
+            _ => number.checked_mul(10)?.checked_add(u64::from(digit))?,
+        };
         at += 1;
     }
     Some((number, at))
@@ -305,12 +257,15 @@ pub(crate) fn seconds(whole: u64, fraction: u64, places: usize) -> Option<i64> {
 
 #[inline]
 pub(crate) fn trim(text: &[u8]) -> &[u8] {
-    let start = blanks(text, 0);
-    let mut end = text.len();
-    while end > start && matches!(text[end - 1], b' ' | b'\t' | b'\r') {
-        end -= 1;
+    trim_end(text.get(blanks(text, 0)..).unwrap_or_default())
+}
+
+#[inline]
+pub(crate) fn trim_end(mut text: &[u8]) -> &[u8] {
+    while let Some((b' ' | b'\t' | b'\r', before)) = text.split_last() {
+        text = before;
     }
-    &text[start..end]
+    text
 }
 
 #[cfg(test)]
@@ -330,24 +285,6 @@ mod tests {
         assert_eq!(all.duration_ns, Some(1_097_012));
         assert_eq!(all.depth, 2);
         assert_eq!(all.body, Body::Close(Some(b"gizmo_init [gizmo]")));
-    }
-
-    #[test]
-    fn known_places_change_nothing() {
-        let first = "    1.003100 |   0)  swapper-1    | # 1097.012 us |    } /* gizmo_init [gizmo] */";
-        let places = Places::of(first.as_bytes()).unwrap();
-        for text in [
-            first,
-            "    1.003101 |   1)   <idle>-0    |               |  a() {",
-            "12345.003101 |  12)  a b-c-12345  |   0.250 us    |    a(b | c);",
-            "    1.003101 |   1)   <idle>-0    |   ==========> |",
-            "    1.003101 |   1)   <idle>-0    |  d..1. |   0.250 us    |  a();",
-            "  1",
-        ] {
-            let known = places.split(text.as_bytes());
-            assert!(known.is_none() || known == parse(text.as_bytes(), Columns::default()), "{text}");
-        }
-        assert!(places.split(first.as_bytes()).is_some());
     }
 
     #[test]

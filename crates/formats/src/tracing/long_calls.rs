@@ -1,7 +1,11 @@
 //! The long calls of a trace: as many as can be shown, and never more.
 
 use super::symbols::{Symbol, Symbols};
-use crate::evidence::{Grade, Name, Span, SpanKind};
+use crate::evidence::spans::Row;
+use crate::evidence::texts::Text;
+use crate::evidence::{Grade, Name, SpanKind, Spans};
+use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
 
 /// Spans that are kept at most.
 const MOST: usize = 100_000;
@@ -101,50 +105,60 @@ impl LongCalls {
         self.kept.is_empty()
     }
 
-    /// The spans, by start; each lies in the shortest kept call of its task that encloses it.
-    pub(crate) fn into_spans(mut self, symbols: &Symbols, track: impl Fn(u32) -> String) -> Vec<Span> {
-        self.kept.sort_by_key(|long| (long.start_ns, long.task, std::cmp::Reverse(long.end_ns)));
-        let mut open: rustc_hash::FxHashMap<u32, Vec<(usize, i64)>> = rustc_hash::FxHashMap::default();
-        let mut spans: Vec<Span> = Vec::with_capacity(self.kept.len());
+    /// Puts the spans to others, by start; each lies in the shortest kept call of its task that encloses it.
+    pub(crate) fn into_spans(mut self, symbols: &Symbols, spans: &mut Spans, track: impl Fn(u32) -> String) {
+        self.kept.sort_by_key(|long| (long.start_ns, long.task, Reverse(long.end_ns)));
+        let levels: Vec<Text> = self.levels.iter().map(|level| spans.texts.number(level.as_bytes())).collect();
+        let mut names: FxHashMap<Symbol, (Text, Text)> = FxHashMap::default();
+        let mut tasks: FxHashMap<u32, (Text, Vec<(usize, i64)>)> = FxHashMap::default();
         for long in &self.kept {
-            let stack = open.entry(long.task).or_default();
-            while stack.last().is_some_and(|(_, end)| *end < long.end_ns || *end <= long.start_ns) {
-                stack.pop();
+            let texts = &mut spans.texts;
+            let (name, module) = *names.entry(long.function).or_insert_with(|| {
+                let (name, module) = symbols.name(long.function);
+                (texts.number(name.as_bytes()), texts.number(module.unwrap_or_default().as_bytes()))
+            });
+            let (track, open) =
+                tasks.entry(long.task).or_insert_with(|| (texts.number(track(long.task).as_bytes()), Vec::new()));
+            while open.last().is_some_and(|(_, end)| *end < long.end_ns || *end <= long.start_ns) {
+                open.pop();
             }
-            let parent = stack.last().map(|(place, _)| *place);
-            stack.push((spans.len(), long.end_ns));
-            let (name, module) = symbols.name(long.function);
-            let mut span = Span::new(long.kind, name);
-            span.parent = parent;
-            span.track = Name::Owned(track(long.task));
-            span.start_ns = Some(long.start_ns);
-            span.level = long.level.and_then(|level| self.levels.get(usize::from(level)).cloned());
-            if long.trust == Trust::Unfinished {
-                span = span.graded(
-                    Grade::Bounded,
-                    format!("its end was not seen; it took at least {} us", long.duration_ns / 1000),
-                );
-            } else {
-                span.end_ns = Some(long.end_ns).filter(|end| *end >= long.start_ns);
-                span.duration_ns = Some(long.duration_ns).filter(|duration| *duration >= 0);
-                span = match long.trust {
-                    _ if span.end_ns.is_none() => span.graded(Grade::Doubtful, "its end is stamped before its start"),
-                    Trust::Agree => span.graded(Grade::Exact, "stamps and duration agree"),
-                    Trust::Slept => span.graded(
-                        Grade::Doubtful,
-                        format!("the stamps lie {} us apart", long.end_ns.saturating_sub(long.start_ns) / 1000),
-                    ),
-                    Trust::TooLong => {
-                        span.graded(Grade::Doubtful, "its duration is longer than the stamps leave room for")
-                    }
-                    Trust::One | Trust::Unfinished => span,
-                };
+            let mut row = Row::new(long.kind, name);
+            row.set_parent(open.last().map(|(place, _)| *place));
+            row.track = *track;
+            row.level = long.level.and_then(|level| levels.get(usize::from(level)).copied()).unwrap_or(Text::EMPTY);
+            long.times(&mut row);
+            let (grade, reason) = long.grade();
+            (row.grade, row.reason) = (grade, texts.number(reason.as_bytes()));
+            open.push((spans.len(), long.end_ns));
+            if module != Text::EMPTY {
+                spans.attach_text(&mut row, "module", module);
             }
-            if let Some(module) = module {
-                span = span.with("module", module);
-            }
-            spans.push(span);
+            spans.push_row(row);
         }
-        spans
+    }
+}
+
+impl Long {
+    fn times(&self, row: &mut Row) {
+        row.set_start_ns(Some(self.start_ns));
+        if self.trust != Trust::Unfinished {
+            row.set_end_ns(Some(self.end_ns).filter(|end| *end >= self.start_ns));
+            row.set_duration_ns(Some(self.duration_ns).filter(|duration| *duration >= 0));
+        }
+    }
+
+    fn grade(&self) -> (Grade, Name) {
+        let apart = || self.end_ns.saturating_sub(self.start_ns) / 1000;
+        match self.trust {
+            Trust::Unfinished => {
+                let least = self.duration_ns / 1000;
+                (Grade::Bounded, format!("its end was not seen; it took at least {least} us").into())
+            }
+            _ if self.end_ns < self.start_ns => (Grade::Doubtful, "its end is stamped before its start".into()),
+            Trust::Agree => (Grade::Exact, "stamps and duration agree".into()),
+            Trust::Slept => (Grade::Doubtful, format!("the stamps lie {} us apart", apart()).into()),
+            Trust::TooLong => (Grade::Doubtful, "its duration is longer than the stamps leave room for".into()),
+            Trust::One => (Grade::Good, "".into()),
+        }
     }
 }

@@ -11,6 +11,7 @@ mod events;
 mod function_graph;
 mod graph;
 mod graph_line;
+mod graph_places;
 mod hist;
 pub(crate) mod long_calls;
 mod ring_buffer;
