@@ -39,7 +39,9 @@ def main() -> None:
             _rate(log, "MB per CPU second", log.size / MB, runs, "at least 300")
         kft = kft_log(directory, rows)
         seconds = _seconds(kft, runs)
-        line(f"{kft.what} to kd's table, CPU seconds", _spread(seconds, min(seconds), 3), "less than 1 of a million rows")
+        line(
+            f"{kft.what} to kd's table, CPU seconds", _spread(seconds, min(seconds), 3), "less than 1 of a million rows"
+        )
 
 
 def _rate(large: Large, unit: str, amount: float, runs: int, wanted: str) -> None:
@@ -50,7 +52,8 @@ def _rate(large: Large, unit: str, amount: float, runs: int, wanted: str) -> Non
 
 def _spread(values: list[float], best: float, places: int) -> str:
     low, high, median = min(values), max(values), statistics.median(values)
-    return f"median {median:.{places}f}, best {best:.{places}f} ({low:.{places}f} to {high:.{places}f}, {len(values)} runs)"
+    figures = f"median {median:.{places}f}, best {best:.{places}f}"
+    return f"{figures} ({low:.{places}f} to {high:.{places}f}, {len(values)} runs)"
 
 
 def _seconds(large: Large, runs: int) -> list[float]:

@@ -1,4 +1,4 @@
-"""Large records: a kernel log and a function graph scaled up from real ones, a function graph and a KFT log invented."""
+"""Large records: a kernel log and a function graph, scaled up from real ones; calls, also invented."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def kernel_log(directory: Path, size: int, initcalls: bool = True) -> Large:
 
 
 def function_graph(directory: Path, size: int, real: Path | None = None) -> Large:
-    """A function graph: *real*, its middle repeated with moved stamps, or an invented one, as deep as that of a boot."""
+    """A function graph: *real*, its middle repeated with moved stamps, or an invented one, as deep as a boot's."""
     path = directory / "graph.txt"
     if real is None:
         return _written(path, "function graph, invented", _invented_graph(), size)

@@ -7,6 +7,7 @@ pub(crate) mod chunks;
 mod log;
 mod problem;
 mod span;
+mod span_ref;
 pub(crate) mod spans;
 pub(crate) mod texts;
 
@@ -14,7 +15,8 @@ pub use calls::{CallNode, Calls, KdRow};
 pub use log::{Caller, Log, Stamp};
 pub use problem::{Problem, ProblemKind};
 pub use span::{Grade, Span, SpanKind};
-pub use spans::{Attributes, Iter, SpanRef, Spans};
+pub use span_ref::{Attributes, Iter, SpanRef};
+pub use spans::Spans;
 
 use std::borrow::Cow;
 

@@ -2,12 +2,11 @@
 
 use super::chunks::Chunks;
 use super::texts::{Text, Texts};
-use super::{Grade, Name, Span, SpanKind};
-use std::fmt;
+use super::{Attributes, Grade, Iter, Span, SpanKind, SpanRef};
 
 /// What stands for no time, no span and no attribute.
-pub(crate) const NO_TIME: i64 = i64::MIN;
-const NONE: u32 = u32::MAX;
+const NO_TIME: i64 = i64::MIN;
+pub(super) const NONE: u32 = u32::MAX;
 
 /// The spans of a piece of evidence, in the order in which they were found.
 ///
@@ -23,7 +22,7 @@ const NONE: u32 = u32::MAX;
 pub struct Spans {
     rows: Chunks<Row>,
     pub(crate) texts: Texts,
-    attributes: Chunks<Attribute>,
+    pub(super) attributes: Chunks<Attribute>,
 }
 
 /// A span as it is kept.
@@ -44,10 +43,10 @@ pub(crate) struct Row {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Attribute {
-    key: Text,
-    value: Text,
-    next: u32,
+pub(super) struct Attribute {
+    pub(super) key: Text,
+    pub(super) value: Text,
+    pub(super) next: u32,
 }
 
 fn time(ns: i64) -> Option<i64> {
@@ -265,30 +264,6 @@ impl<'a> IntoIterator for &'a Spans {
     }
 }
 
-/// The spans of a piece of evidence, one after the other.
-#[derive(Debug, Clone)]
-pub struct Iter<'a> {
-    of: &'a Spans,
-    next: usize,
-}
-
-impl<'a> Iterator for Iter<'a> {
-    type Item = SpanRef<'a>;
-
-    fn next(&mut self) -> Option<SpanRef<'a>> {
-        let span = self.of.get(self.next)?;
-        self.next += 1;
-        Some(span)
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        let left = self.of.len().saturating_sub(self.next);
-        (left, Some(left))
-    }
-}
-
-impl ExactSizeIterator for Iter<'_> {}
-
 impl PartialEq for Spans {
     fn eq(&self, other: &Self) -> bool {
         self.iter().eq(other.iter())
@@ -296,89 +271,3 @@ impl PartialEq for Spans {
 }
 
 impl Eq for Spans {}
-
-/// A span as it is looked at: the fields of [`Span`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SpanRef<'a> {
-    /// What it is of.
-    pub kind: SpanKind,
-    /// Whose it is.
-    pub name: &'a str,
-    /// The span it lies in, by its place.
-    pub parent: Option<usize>,
-    /// What it ran on; empty: unknown.
-    pub track: &'a str,
-    /// Of an initcall.
-    pub level: Option<&'a str>,
-    /// When it began, if that is known.
-    pub start_ns: Option<i64>,
-    /// When it ended, if that is known.
-    pub end_ns: Option<i64>,
-    /// How long it took by the best figure.
-    pub duration_ns: Option<i64>,
-    /// How far `duration_ns` can be believed.
-    pub grade: Grade,
-    /// Why, for a person; empty only for [`Grade::Good`].
-    pub reason: &'a str,
-    /// What else is known.
-    pub attributes: Attributes<'a>,
-}
-
-impl SpanRef<'_> {
-    /// A copy that can be changed.
-    pub fn to_span(self) -> Span {
-        Span {
-            kind: self.kind,
-            name: self.name.to_owned(),
-            parent: self.parent,
-            track: Name::Owned(self.track.to_owned()),
-            level: self.level.map(|level| Name::Owned(level.to_owned())),
-            start_ns: self.start_ns,
-            end_ns: self.end_ns,
-            duration_ns: self.duration_ns,
-            grade: self.grade,
-            reason: Name::Owned(self.reason.to_owned()),
-            attributes: self
-                .attributes
-                .iter()
-                .map(|(key, value)| (Name::Owned(key.to_owned()), value.to_owned()))
-                .collect(),
-        }
-    }
-}
-
-/// What else is known of a span.
-#[derive(Clone, Copy)]
-pub struct Attributes<'a> {
-    of: &'a Spans,
-    first: u32,
-}
-
-impl<'a> Attributes<'a> {
-    /// Key and value of each, in the order in which they were given.
-    pub fn iter(&self) -> impl Iterator<Item = (&'a str, &'a str)> + 'a {
-        let (of, first) = (self.of, self.first);
-        let attribute = move |place: u32| of.attributes.get(place as usize);
-        std::iter::successors(attribute(first), move |last| attribute(last.next))
-            .map(move |attribute| (of.texts.get(attribute.key), of.texts.get(attribute.value)))
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.first == NONE
-    }
-}
-
-impl fmt::Debug for Attributes<'_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_map().entries(self.iter()).finish()
-    }
-}
-
-impl PartialEq for Attributes<'_> {
-    fn eq(&self, other: &Self) -> bool {
-        self.iter().eq(other.iter())
-    }
-}
-
-impl Eq for Attributes<'_> {}

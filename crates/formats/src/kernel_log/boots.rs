@@ -1,29 +1,18 @@
 //! The lines of a log, put in their boots: where one ends and the next begins, what stands there twice, what is missing.
 
+mod problems;
+mod replay;
+
 use super::loader::{sign, Sign};
 use super::messages::Interpreter;
 use crate::evidence::{Clock, Evidence, Grade, Mark, Name, Problem, ProblemKind, Span, SpanKind, Stamp};
 use memchr::memmem;
+use replay::Replay;
 
-/// A console replays the log right after it was enabled: within so many lines.
-const REPLAY_WITHIN: u64 = 16;
-/// So many lines of equal stamps are looked through for a line that may be there already.
-const SAME_STAMP: usize = 4096;
-/// After so many lines that were looked for in vain only the next one is looked at.
-const IN_VAIN: u32 = 64;
 /// A line that comes so much later than others do had waited.
 const WAITED: i64 = 20_000_000;
 /// `Linux version` is among the first lines, or the beginning is missing.
 const FIRST_LINES: u64 = 8;
-
-#[derive(Debug)]
-struct Replay {
-    until: i64,
-    cursor: usize,
-    in_vain: u32,
-    first: u64,
-    dropped: u64,
-}
 
 #[derive(Debug, Default)]
 struct Jumps {
@@ -219,73 +208,6 @@ impl Boots {
         }
     }
 
-    fn just_enabled(&self) -> bool {
-        self.replay.is_some() || self.console_at.is_some_and(|at| self.kernel_lines.saturating_sub(at) <= REPLAY_WITHIN)
-    }
-
-    /// A stamp before the one before it; no, if the line is one that was there already.
-    fn backward(&mut self, stamp: &Stamp, time: i64, last: i64, text: &[u8]) -> bool {
-        if self.replay.is_none() {
-            if self.just_enabled() && self.holds(time, text).is_some() {
-                self.replay = Some(Replay { until: last, cursor: 0, in_vain: 0, first: stamp.line, dropped: 0 });
-            } else {
-                if self.jumps.count == 0 {
-                    self.jumps = Jumps { count: 0, first: stamp.line, from: last, to: time };
-                }
-                self.jumps.count += 1;
-                self.last = Some(time);
-                return true;
-            }
-        }
-        self.kept_in_replay(stamp, text)
-    }
-
-    /// Whether a line within a replay is new.
-    fn kept_in_replay(&mut self, stamp: &Stamp, text: &[u8]) -> bool {
-        let Some(time) = stamp.time_ns else { return true };
-        let cursor = self.replay.as_ref().map_or(0, |replay| replay.cursor);
-        let next =
-            self.now.log.get(cursor).filter(|(kept, line)| kept.time_ns == Some(time) && line.as_bytes() == text);
-        let tired = self.replay.as_ref().is_some_and(|replay| replay.in_vain > IN_VAIN);
-        let found = next.map(|_| cursor).or_else(|| if tired { None } else { self.holds(time, text) });
-        match (found, &mut self.replay) {
-            (None, Some(replay)) => {
-                replay.in_vain = replay.in_vain.saturating_add(1);
-                true
-            }
-            (Some(at), Some(replay)) => {
-                replay.cursor = at + 1;
-                replay.dropped += 1;
-                false
-            }
-            _ => true,
-        }
-    }
-
-    /// Where the log of this boot has a line with this stamp.
-    fn holds(&self, time: i64, text: &[u8]) -> Option<usize> {
-        let log = &self.now.log;
-        let (mut low, mut high) = (0, log.len());
-        while low < high {
-            let middle = low + (high - low) / 2;
-            // Lines without a stamp count as early: the search then only ends further to the left.
-            let before = middle < log.len() && log.time_ns(middle).is_none_or(|kept| kept < time);
-            if before {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        (low..log.len().min(low + SAME_STAMP))
-            .take_while(|&at| log.time_ns(at).is_none_or(|kept| kept == time))
-            .find(|&at| log.get(at).is_some_and(|(stamp, line)| stamp.time_ns == Some(time) && line.as_bytes() == text))
-    }
-
-    fn replay_is_over(&mut self, replay: &Replay) {
-        let (dropped, _) = self.replayed.get_or_insert((0, replay.first));
-        *dropped += replay.dropped;
-    }
-
     /// Follows what the host's clock says of the kernel's lines.
     fn received(&mut self, stamp: &Stamp, time: i64, host: i64) {
         let delay = host.saturating_sub(time);
@@ -354,39 +276,6 @@ impl Boots {
                 _ => format!("{detail} (by the host's clock, {:.6} s ahead)", shift as f64 / 1e9),
             };
             boot.marks.push(Mark { name: Name::Borrowed(name), time_ns, detail });
-        }
-    }
-
-    fn problems(&self, boot: &mut Evidence) {
-        if let Some(first) = self.first_kernel.filter(|_| !self.by_sequence) {
-            if self.version_at.is_none_or(|at| at > FIRST_LINES) {
-                let detail = match first.time_ns {
-                    Some(_) if boot.clock == Clock::Realtime => "its first line is not the kernel's first".to_owned(),
-                    Some(time) => format!("it begins at {:.6}, after the kernel's first line", time as f64 / 1e9),
-                    None => "it begins after the kernel's first line".to_owned(),
-                };
-                boot.problem(
-                    ProblemKind::LostHead,
-                    Some(first.line),
-                    detail + ": what came before is unknown, not zero",
-                );
-            }
-        }
-        if let Some((dropped, line)) = self.replayed {
-            let detail =
-                format!("{dropped} lines stand there again, because a console was enabled late; the first are kept");
-            boot.problem(ProblemKind::Replay, Some(line), detail);
-        }
-        if self.jumps.count > 0 {
-            let Jumps { count, first, from, to } = &self.jumps;
-            let (from, to) = (*from as f64 / 1e9, *to as f64 / 1e9);
-            let times = if *count == 1 { "once".to_owned() } else { format!("{count} times") };
-            let detail = format!("the stamps jump back {times}, first from {from:.6} to {to:.6}");
-            boot.problem(ProblemKind::ClockJump, Some(*first), detail);
-        }
-        if let Some((count, line)) = self.replaced {
-            let detail = format!("{count} lines are not UTF-8; what is not was replaced");
-            boot.problem(ProblemKind::Encoding, Some(line), detail);
         }
     }
 

@@ -1,9 +1,12 @@
 //! Entries and returns of functions, from whatever record, put together: one stack per task, one tree for all.
 
+mod report;
+mod stacks;
+
 use super::call_tree::{CallTree, Kind, NodeId, ROOT};
 use super::long_calls::{Level, Long, LongCalls, Trust};
 use super::symbols::{Symbol, Symbols};
-use crate::evidence::{Clock, Evidence, Problem, ProblemKind, SpanKind};
+use crate::evidence::SpanKind;
 use rustc_hash::FxHashMap;
 
 /// Frames of one task; the kernel's own limit is far below.
@@ -140,107 +143,6 @@ impl Graph {
             crowded: Count::default(),
             calls: 0,
         }
-    }
-
-    /// The stack of what runs on `cpu`; `comm` names it. None when there are too many of either.
-    #[inline]
-    pub(crate) fn stack(&mut self, cpu: u32, task: Task, comm: &[u8], now_ns: Option<i64>) -> Option<usize> {
-        let key = match task {
-            Task::Pid(0) => 1 << 40 | u64::from(cpu),
-            Task::Pid(pid) => u64::from(pid),
-            Task::Unknown => 2 << 40 | u64::from(cpu),
-        };
-        let current = self.cpus.get(cpu as usize).copied().unwrap_or_default();
-        let place = if current.known && current.key == key { current.stack as usize } else { self.switch(cpu, key)? };
-        let stack = self.stacks.get_mut(place)?;
-        if stack.losses != current.losses || stack.cpu != cpu {
-            self.moved(place, cpu);
-        }
-        let stack = self.stacks.get_mut(place)?;
-        if let Some(now_ns) = now_ns {
-            if now_ns.saturating_add(SLACK_NS) < stack.leaf_end_ns {
-                self.too_long.at(self.line);
-                if let Some(kept) = stack.leaf_place {
-                    self.long.distrust(kept, stack.leaf_end_ns);
-                }
-            }
-            stack.leaf_end_ns = i64::MIN;
-            stack.last_ns = now_ns;
-        }
-        if stack.frames.is_empty() && (!stack.named || stack.comm != comm) {
-            self.name(place, comm);
-        }
-        Some(place)
-    }
-
-    fn switch(&mut self, cpu: u32, key: u64) -> Option<usize> {
-        if cpu as usize >= self.cpus.len() {
-            if cpu as usize >= MOST_CPUS {
-                self.crowded.at(self.line);
-                return None;
-            }
-            self.cpus.resize(cpu as usize + 1, Cpu::default());
-        }
-        let place = match self.by_key.get(&key) {
-            Some(place) => *place,
-            None if self.stacks.len() >= MOST_TASKS => {
-                self.crowded.at(self.line);
-                return None;
-            }
-            None => {
-                let place = self.stacks.len() as u32;
-                self.stacks.push(Stack {
-                    key,
-                    base: ROOT,
-                    comm: Vec::new(),
-                    named: false,
-                    frames: Vec::new(),
-                    cpu,
-                    losses: self.cpus[cpu as usize].losses,
-                    interrupted: false,
-                    last_ns: i64::MIN,
-                    leaf_end_ns: i64::MIN,
-                    leaf_place: None,
-                });
-                self.by_key.insert(key, place);
-                place
-            }
-        };
-        let slot = &mut self.cpus[cpu as usize];
-        (slot.key, slot.stack, slot.known) = (key, place, true);
-        Some(place as usize)
-    }
-
-    // A task came to another processor, or records of the one it was on were lost meanwhile.
-    #[cold]
-    fn moved(&mut self, place: usize, cpu: u32) {
-        let lost = |cpu: u32| self.cpus.get(cpu as usize).map_or(0, |cpu| cpu.losses);
-        let (known, now) = (self.stacks[place].losses, lost(self.stacks[place].cpu));
-        let arrived = lost(cpu);
-        if known != now {
-            self.unwind(place, 0);
-        }
-        let stack = &mut self.stacks[place];
-        (stack.cpu, stack.losses) = (cpu, arrived);
-    }
-
-    #[cold]
-    fn name(&mut self, place: usize, comm: &[u8]) {
-        let key = self.stacks[place].key;
-        let name = match (key >> 40, comm.is_empty()) {
-            (1, _) => b"[idle]".to_vec(),
-            (2, true) => format!("[cpu {}]", key & 0xffff_ffff).into_bytes(),
-            (_, true) => b"[task]".to_vec(),
-            _ => [b"[task ", comm, b"]"].concat(),
-        };
-        let symbol = self.symbols.number(&name);
-        let base = self.tree.child(ROOT, symbol, Kind::Task);
-        if self.stacks[place].base != base {
-            self.tree.enter(base);
-        }
-        let stack = &mut self.stacks[place];
-        (stack.base, stack.named) = (base, true);
-        comm.clone_into(&mut stack.comm);
     }
 
     /// Records of a processor are missing from here on: what was open there has no known end.
@@ -426,84 +328,6 @@ impl Graph {
                 let times = (frame.start_ns, frame.start_ns.saturating_add(least_ns));
                 self.offer(place, frame.node, frame.function, times, least_ns, Trust::Unfinished);
             }
-        }
-    }
-
-    /// Puts tree, spans and problems into the evidence.
-    pub(crate) fn finish(mut self, evidence: &mut Evidence) {
-        for place in 0..self.stacks.len() {
-            self.unwind(place, 0);
-        }
-        self.problems(evidence);
-        if self.calls == 0 {
-            return;
-        }
-        if self.timed && !self.long.is_empty() {
-            evidence.facts.push(("trace.span_threshold_ns".into(), self.long.threshold_ns.to_string()));
-            evidence.facts.push(("trace.calls_without_span".into(), self.long.shorter.to_string()));
-            let keys: Vec<u64> = self.stacks.iter().map(|stack| stack.key).collect();
-            self.long.into_spans(&self.symbols, &mut evidence.spans, |place| {
-                let key = keys.get(place as usize).copied().unwrap_or(0);
-                let what = if key >> 40 == 0 { "task" } else { "cpu" };
-                format!("{what} {}", key & 0xffff_ffff)
-            });
-        }
-        evidence.calls = Some(self.tree.into_calls(&self.symbols));
-    }
-
-    fn problems(&self, evidence: &mut Evidence) {
-        let mut note = |count: Count, kind, detail: String| {
-            if count.number > 0 {
-                evidence.problems.push(Problem { kind, detail, line: Some(count.first), lost: None });
-            }
-        };
-        let lengths = if self.timed { "the last line of their task" } else { "what they called" };
-        note(
-            self.unfinished,
-            ProblemKind::Unfinished,
-            format!("{} calls have no end: they are counted with the time until {lengths}", self.unfinished.number),
-        );
-        note(
-            self.unpaired,
-            ProblemKind::Unpaired,
-            format!(
-                "{} returns have no entry: their {} us are not in the tree, what they called stands under their caller",
-                self.unpaired.number,
-                self.unpaired_ns / 1000
-            ),
-        );
-        note(
-            self.longer_inside,
-            ProblemKind::Contradiction,
-            format!(
-                "{} calls took less time than what they called: their own time is negative",
-                self.longer_inside.number
-            ),
-        );
-        note(
-            self.too_long,
-            ProblemKind::Contradiction,
-            format!("{} calls end by their duration after the next line of the same task", self.too_long.number),
-        );
-        note(
-            self.crowded,
-            ProblemKind::Implausible,
-            format!(
-                "{} lines of more tasks, processors or frames than a kernel has were left out",
-                self.crowded.number
-            ),
-        );
-        if self.tree.folded > 0 || self.symbols.overflowed() {
-            let detail = format!(
-                "{} calls were charged to their callers: a tree holds at most {} calling contexts",
-                self.tree.folded,
-                self.tree.len()
-            );
-            evidence.problems.push(Problem { kind: ProblemKind::Overlong, detail, line: None, lost: None });
-        }
-        if !self.timed && self.calls > 0 && evidence.clock == Clock::Untimed {
-            let detail = "the lines have no stamps (funcgraph-abstime was off): there is a tree, but no timeline";
-            evidence.problem(ProblemKind::Untimed, None, detail);
         }
     }
 }

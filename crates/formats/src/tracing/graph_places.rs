@@ -85,7 +85,7 @@ fn stamp(column: &[u8]) -> Option<i64> {
     if column.len() == USUAL_STAMP {
         let (front, back) = (column.first_chunk::<8>()?, column.last_chunk::<8>()?);
         // The first column of the seconds stands in the second byte.
-        let seconds = padded_digits((u64::from_le_bytes(*front) << 8) ^ u64::from_le_bytes(*b"\000000.0"))?;
+        let seconds = padded_digits((u64::from_le_bytes(*front) << 8) ^ u64::from_le_bytes(*b"\x0000000.0"))?;
         let micros = u64::from_le_bytes(*back) ^ u64::from_le_bytes(*b".000000 ");
         if micros & 0xff == 0 && micros >> 56 == 0 && are_digits(micros) {
             return i64::try_from((seconds * 1_000_000 + eight_digits(micros << 8)) * 1000).ok();

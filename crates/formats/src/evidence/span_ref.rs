@@ -1,0 +1,115 @@
+//! Spans as they are looked at.
+
+use super::spans::NONE;
+use super::{Grade, Name, Span, SpanKind, Spans};
+use std::fmt;
+
+/// The spans of a piece of evidence, one after the other.
+#[derive(Debug, Clone)]
+pub struct Iter<'a> {
+    pub(super) of: &'a Spans,
+    pub(super) next: usize,
+}
+
+impl<'a> Iterator for Iter<'a> {
+    type Item = SpanRef<'a>;
+
+    fn next(&mut self) -> Option<SpanRef<'a>> {
+        let span = self.of.get(self.next)?;
+        self.next += 1;
+        Some(span)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = self.of.len().saturating_sub(self.next);
+        (left, Some(left))
+    }
+}
+
+impl ExactSizeIterator for Iter<'_> {}
+
+/// A span as it is looked at: the fields of [`Span`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SpanRef<'a> {
+    /// What it is of.
+    pub kind: SpanKind,
+    /// Whose it is.
+    pub name: &'a str,
+    /// The span it lies in, by its place.
+    pub parent: Option<usize>,
+    /// What it ran on; empty: unknown.
+    pub track: &'a str,
+    /// Of an initcall.
+    pub level: Option<&'a str>,
+    /// When it began, if that is known.
+    pub start_ns: Option<i64>,
+    /// When it ended, if that is known.
+    pub end_ns: Option<i64>,
+    /// How long it took by the best figure.
+    pub duration_ns: Option<i64>,
+    /// How far `duration_ns` can be believed.
+    pub grade: Grade,
+    /// Why, for a person; empty only for [`Grade::Good`].
+    pub reason: &'a str,
+    /// What else is known.
+    pub attributes: Attributes<'a>,
+}
+
+impl SpanRef<'_> {
+    /// A copy that can be changed.
+    pub fn to_span(self) -> Span {
+        Span {
+            kind: self.kind,
+            name: self.name.to_owned(),
+            parent: self.parent,
+            track: Name::Owned(self.track.to_owned()),
+            level: self.level.map(|level| Name::Owned(level.to_owned())),
+            start_ns: self.start_ns,
+            end_ns: self.end_ns,
+            duration_ns: self.duration_ns,
+            grade: self.grade,
+            reason: Name::Owned(self.reason.to_owned()),
+            attributes: self
+                .attributes
+                .iter()
+                .map(|(key, value)| (Name::Owned(key.to_owned()), value.to_owned()))
+                .collect(),
+        }
+    }
+}
+
+/// What else is known of a span.
+#[derive(Clone, Copy)]
+pub struct Attributes<'a> {
+    pub(super) of: &'a Spans,
+    pub(super) first: u32,
+}
+
+impl<'a> Attributes<'a> {
+    /// Key and value of each, in the order in which they were given.
+    pub fn iter(&self) -> impl Iterator<Item = (&'a str, &'a str)> + 'a {
+        let (of, first) = (self.of, self.first);
+        let attribute = move |place: u32| of.attributes.get(place as usize);
+        std::iter::successors(attribute(first), move |last| attribute(last.next))
+            .map(move |attribute| (of.texts.get(attribute.key), of.texts.get(attribute.value)))
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.first == NONE
+    }
+}
+
+impl fmt::Debug for Attributes<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_map().entries(self.iter()).finish()
+    }
+}
+
+impl PartialEq for Attributes<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl Eq for Attributes<'_> {}

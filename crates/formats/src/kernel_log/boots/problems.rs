@@ -1,0 +1,39 @@
+//! What is wrong with a boot as its log shows it.
+
+use super::{Boots, Jumps, FIRST_LINES};
+use crate::evidence::{Clock, Evidence, ProblemKind};
+
+impl Boots {
+    pub(super) fn problems(&self, boot: &mut Evidence) {
+        if let Some(first) = self.first_kernel.filter(|_| !self.by_sequence) {
+            if self.version_at.is_none_or(|at| at > FIRST_LINES) {
+                let detail = match first.time_ns {
+                    Some(_) if boot.clock == Clock::Realtime => "its first line is not the kernel's first".to_owned(),
+                    Some(time) => format!("it begins at {:.6}, after the kernel's first line", time as f64 / 1e9),
+                    None => "it begins after the kernel's first line".to_owned(),
+                };
+                boot.problem(
+                    ProblemKind::LostHead,
+                    Some(first.line),
+                    detail + ": what came before is unknown, not zero",
+                );
+            }
+        }
+        if let Some((dropped, line)) = self.replayed {
+            let detail =
+                format!("{dropped} lines stand there again, because a console was enabled late; the first are kept");
+            boot.problem(ProblemKind::Replay, Some(line), detail);
+        }
+        if self.jumps.count > 0 {
+            let Jumps { count, first, from, to } = &self.jumps;
+            let (from, to) = (*from as f64 / 1e9, *to as f64 / 1e9);
+            let times = if *count == 1 { "once".to_owned() } else { format!("{count} times") };
+            let detail = format!("the stamps jump back {times}, first from {from:.6} to {to:.6}");
+            boot.problem(ProblemKind::ClockJump, Some(*first), detail);
+        }
+        if let Some((count, line)) = self.replaced {
+            let detail = format!("{count} lines are not UTF-8; what is not was replaced");
+            boot.problem(ProblemKind::Encoding, Some(line), detail);
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! What a graph says at its end.
+
+use super::{Count, Graph};
+use crate::evidence::{Clock, Evidence, Problem, ProblemKind};
+
+impl Graph {
+    /// Puts tree, spans and problems into the evidence.
+    pub(crate) fn finish(mut self, evidence: &mut Evidence) {
+        for place in 0..self.stacks.len() {
+            self.unwind(place, 0);
+        }
+        self.problems(evidence);
+        if self.calls == 0 {
+            return;
+        }
+        if self.timed && !self.long.is_empty() {
+            evidence.facts.push(("trace.span_threshold_ns".into(), self.long.threshold_ns.to_string()));
+            evidence.facts.push(("trace.calls_without_span".into(), self.long.shorter.to_string()));
+            let keys: Vec<u64> = self.stacks.iter().map(|stack| stack.key).collect();
+            self.long.into_spans(&self.symbols, &mut evidence.spans, |place| {
+                let key = keys.get(place as usize).copied().unwrap_or(0);
+                let what = if key >> 40 == 0 { "task" } else { "cpu" };
+                format!("{what} {}", key & 0xffff_ffff)
+            });
+        }
+        evidence.calls = Some(self.tree.into_calls(&self.symbols));
+    }
+
+    fn problems(&self, evidence: &mut Evidence) {
+        let mut note = |count: Count, kind, detail: String| {
+            if count.number > 0 {
+                evidence.problems.push(Problem { kind, detail, line: Some(count.first), lost: None });
+            }
+        };
+        let lengths = if self.timed { "the last line of their task" } else { "what they called" };
+        note(
+            self.unfinished,
+            ProblemKind::Unfinished,
+            format!("{} calls have no end: they are counted with the time until {lengths}", self.unfinished.number),
+        );
+        note(
+            self.unpaired,
+            ProblemKind::Unpaired,
+            format!(
+                "{} returns have no entry: their {} us are not in the tree, what they called stands under their caller",
+                self.unpaired.number,
+                self.unpaired_ns / 1000
+            ),
+        );
+        note(
+            self.longer_inside,
+            ProblemKind::Contradiction,
+            format!(
+                "{} calls took less time than what they called: their own time is negative",
+                self.longer_inside.number
+            ),
+        );
+        note(
+            self.too_long,
+            ProblemKind::Contradiction,
+            format!("{} calls end by their duration after the next line of the same task", self.too_long.number),
+        );
+        note(
+            self.crowded,
+            ProblemKind::Implausible,
+            format!(
+                "{} lines of more tasks, processors or frames than a kernel has were left out",
+                self.crowded.number
+            ),
+        );
+        if self.tree.folded > 0 || self.symbols.overflowed() {
+            let detail = format!(
+                "{} calls were charged to their callers: a tree holds at most {} calling contexts",
+                self.tree.folded,
+                self.tree.len()
+            );
+            evidence.problems.push(Problem { kind: ProblemKind::Overlong, detail, line: None, lost: None });
+        }
+        if !self.timed && self.calls > 0 && evidence.clock == Clock::Untimed {
+            let detail = "the lines have no stamps (funcgraph-abstime was off): there is a tree, but no timeline";
+            evidence.problem(ProblemKind::Untimed, None, detail);
+        }
+    }
+}
