@@ -29,8 +29,27 @@ def command(*words: str | Path, **more: str) -> subprocess.CompletedProcess[str]
 
 
 def test_the_verbs() -> None:
-    assert VERBS == ["collector", "compare", "devices", "doctor", "export", "functions", "import", "initcalls", "log", "path",
-                     "record", "report", "show", "try", "units", "verify"]  # fmt: skip
+    # One a line.
+    assert VERBS == [
+        "bless",
+        "collector",
+        "compare",
+        "devices",
+        "doctor",
+        "export",
+        "functions",
+        "gate",
+        "import",
+        "initcalls",
+        "log",
+        "path",
+        "record",
+        "report",
+        "show",
+        "try",
+        "units",
+        "verify",
+    ]
 
 
 @pytest.mark.parametrize("verb", VERBS)

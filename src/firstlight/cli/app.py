@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from firstlight.cli.bless import bless
 from firstlight.cli.collector import collector
 from firstlight.cli.compare import compare
 from firstlight.cli.devices import devices
@@ -13,6 +14,7 @@ from firstlight.cli.doctor import doctor
 from firstlight.cli.experiment import app as experiment
 from firstlight.cli.export import export
 from firstlight.cli.functions import functions
+from firstlight.cli.gate import gate
 from firstlight.cli.import_ import import_
 from firstlight.cli.initcalls import initcalls
 from firstlight.cli.log import log
@@ -35,7 +37,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 for verb in (
-    record, show, functions, initcalls, devices, units, path, log, compare, report, export, verify, collector, doctor
+    record, show, functions, initcalls, devices, units, path, log, compare, report, export, verify, bless, gate,
+    collector, doctor,
 ):  # fmt: skip
     app.command()(verb)
 app.command("import")(import_)

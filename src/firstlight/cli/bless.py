@@ -1,0 +1,55 @@
+"""`firstlight bless`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from firstlight.cli.output import Json, print_json
+
+
+def bless(
+    boots: Annotated[
+        list[Path], typer.Argument(metavar="BOOT...", readable=False, help="An exact boot, or several noisy ones.")
+    ],
+    name: Annotated[str, typer.Option("--as", metavar="NAME", help="The baseline's name, or a file `.json`.")] = (
+        "baseline"
+    ),
+    because: Annotated[str, typer.Option(metavar="TEXT", help="Why this level is accepted; it is kept.")] = "",
+    directory: Annotated[Path, typer.Option("--in", metavar="DIR", help="Where baselines are kept.")] = Path(
+        "baselines"
+    ),
+    json: Json = False,
+) -> None:
+    """Make what boots took the baseline of `firstlight gate`, with the evidence and the reason, in one file to commit.
+
+    A baseline of that name is replaced; its reason is kept.
+
+    \b
+    Examples:
+      firstlight bless b.boot --as baseline --because "the first one"
+      firstlight bless board-*.boot --as board --because "new flash chip"
+    """
+    from firstlight.boot.open import open
+    from firstlight.compare.gate.baseline import baseline_path, baseline_text, make_baseline, read_baseline
+    from firstlight.errors import FirstlightError
+    from firstlight.report.export.whole import whole
+
+    path = baseline_path(name, directory)
+    former = read_baseline(path) if path.exists() else None
+    made = make_baseline([open(boot) for boot in boots], path.stem, because, former)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FirstlightError(f"cannot be made: {error.strerror or error}", where=str(path.parent)) from error
+    with whole(path, force=True) as written:
+        written.write_text(baseline_text(made), encoding="utf-8")
+    if json:
+        print_json(
+            {"baseline": str(path), "name": made.name, "because": made.because, "regime": made.regime,
+             "virtual_ns": [sample.virtual_ns for sample in made.samples], "former": made.former}
+        )  # fmt: skip
+    else:
+        print(path)

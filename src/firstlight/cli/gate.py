@@ -1,0 +1,103 @@
+"""`firstlight gate`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from firstlight.cli.output import Json, print_json
+
+if TYPE_CHECKING:
+    from firstlight.compare.gate.verdict import GateResult
+
+
+def _file(text: str) -> typer.models.OptionInfo:
+    return typer.Option(metavar="FILE", help=text)  # type: ignore[no-any-return]
+
+
+def gate(
+    boots: Annotated[
+        list[Path],
+        typer.Argument(metavar="BOOT...", readable=False, help="An exact boot, or several noisy ones of one recipe."),
+    ],
+    baseline: Annotated[str, typer.Option(metavar="NAME", help="The baseline's name, or its file.")] = "baseline",
+    directory: Annotated[Path, typer.Option("--in", metavar="DIR", help="Where baselines are kept.")] = Path(
+        "baselines"
+    ),
+    rules: Annotated[
+        Path | None, typer.Option(metavar="FILE", readable=False, help="The rules, in TOML (default: the total alone).")
+    ] = None,
+    confirm: Annotated[
+        bool, typer.Option("--confirm", help="Boot again before raising an alarm; it stands when it holds.")
+    ] = False,
+    pairs: Annotated[
+        int, typer.Option(metavar="N", min=4, max=1000, help="With --confirm of noisy boots: so many fresh pairs.")
+    ] = 12,
+    other_testbed: Annotated[
+        bool, typer.Option("--other-testbed", help="Compare with a baseline of another testbed, and tell so.")
+    ] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit code 5 where nothing could be decided.")] = False,
+    junit: Annotated[Path | None, _file("Write JUnit XML.")] = None,
+    openmetrics: Annotated[Path | None, _file("Write OpenMetrics text.")] = None,
+    hyperfine: Annotated[Path | None, _file("Write hyperfine's JSON.")] = None,
+    markdown: Annotated[Path | None, _file("Write Markdown for a pull request.")] = None,
+    custom_smaller: Annotated[Path | None, _file("Write `customSmallerIsBetter` JSON.")] = None,
+    json: Json = False,
+) -> None:
+    """Judge boots by a baseline and rules: for continuous integration.
+
+    Exit code 0: fine; 3: regression; 4: a boot did not come up or is unhealthy; 5: undecided, with --strict.
+
+    \b
+    Examples:
+      firstlight gate b.boot
+      firstlight gate b.boot --rules gate.toml --confirm --markdown comment.md --junit junit.xml
+      firstlight gate board-*.boot --baseline board --strict --json
+    """
+    from firstlight.boot.open import open
+    from firstlight.compare.gate.baseline import baseline_path, read_baseline
+    from firstlight.compare.gate.rules import read_rules
+    from firstlight.compare.gate.verdict import confirmed, judge
+    from firstlight.report.ci.gate_data import gate_data
+    from firstlight.report.terminal.console import console
+    from firstlight.report.terminal.gate import print_gate
+
+    kept = read_baseline(baseline_path(baseline, directory))
+    written = read_rules(rules)
+    opened = [open(boot) for boot in boots]
+    where = str(rules or "the rules")
+    result = judge(kept, opened, written, where=where, other_testbed=other_testbed)
+    if confirm and result.verdict == "regression":
+        from firstlight.compare.gate.confirm import confirm_alarm
+        from firstlight.lab.progress import progress_for
+
+        result = confirmed(result, confirm_alarm(result, opened, written, where, pairs, progress_for()))
+    code = result.exit_code(strict=strict)
+    _write(result, {"junit": junit, "openmetrics": openmetrics, "hyperfine": hyperfine, "markdown": markdown,
+                    "custom_smaller": custom_smaller})  # fmt: skip
+    if json:
+        print_json(gate_data(result, code))
+    else:
+        print_gate(console(), result)
+    if code:
+        raise typer.Exit(code)
+
+
+def _write(result: GateResult, files: dict[str, Path | None]) -> None:
+    from importlib import import_module
+
+    from firstlight.report.export.whole import whole
+
+    for name, path in files.items():
+        if path is None:
+            continue
+        text: Callable[[GateResult], str] = getattr(import_module(f"firstlight.report.ci.{name}"), name)
+        if str(path) == "-":
+            sys.stdout.write(text(result))
+            continue
+        with whole(path, force=True) as written:
+            written.write_text(text(result), encoding="utf-8")

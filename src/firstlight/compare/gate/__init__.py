@@ -1,0 +1,1 @@
+"""A boot against its baseline and its budget."""

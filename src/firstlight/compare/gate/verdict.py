@@ -1,0 +1,187 @@
+"""Boots against a baseline and rules: every check, and what the gate says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from firstlight.boot.boot import Boot
+from firstlight.compare.gate.baseline import Baseline
+from firstlight.compare.gate.checks import Check, Outcome, limit_check, soft_check
+from firstlight.compare.gate.rules import OTHERS, Rules
+from firstlight.compare.gate.sample import Sample, take_sample
+from firstlight.compare.gate.testbed import TOLD, Testbed, describe_testbed, differences
+from firstlight.errors import FirstlightError, UsageError
+
+#: The exit code of each verdict; an inconclusive one fails only where that is asked for.
+EXIT_CODES: dict[Outcome, int] = {"pass": 0, "improvement": 0, "inconclusive": 5, "regression": 3, "unhealthy": 4}
+
+#: From the verdict that overrules all others to the one that any overrules.
+_ORDER: tuple[Outcome, ...] = ("unhealthy", "regression", "inconclusive", "improvement", "pass")
+
+
+@dataclass(frozen=True)
+class Confirmation:
+    """What booting again said of an alarm."""
+
+    confirmed: bool | None
+    """None: it could not be tried."""
+    text: str
+
+
+@dataclass(frozen=True)
+class GateResult:
+    """What a gate found."""
+
+    verdict: Outcome
+    exact: bool
+    baseline: Baseline
+    testbed: Testbed
+    samples: tuple[Sample, ...]
+    checks: tuple[Check, ...]
+    flags: tuple[str, ...]
+    """What a person should know, though it decides nothing."""
+    confirmation: Confirmation | None = None
+
+    def exit_code(self, *, strict: bool) -> int:
+        """The exit code of the command."""
+        return 0 if self.verdict == "inconclusive" and not strict else EXIT_CODES[self.verdict]
+
+
+def judge(
+    baseline: Baseline, boots: Sequence[Boot], rules: Rules, *, where: str, other_testbed: bool = False
+) -> GateResult:
+    """Judge boots by a baseline and rules.
+
+    :param where: what the rules were read from, for messages.
+    :param other_testbed: compare although the baseline is from another testbed, and tell so.
+    :raises UsageError: when the boots are not of one recipe, or a rule names a phase that there is not.
+    :raises FirstlightError: when the baseline is from another testbed.
+    """
+    if not boots:
+        raise UsageError("a gate needs a boot")
+    beds = [describe_testbed(boot) for boot in boots]
+    samples = [take_sample(boot) for boot in boots]
+    health = [check for boot, sample in zip(boots, samples, strict=True) if (check := _did_not_come_up(boot, sample))]
+    good = [(boot, bed, sample) for boot, bed, sample in zip(boots, beds, samples, strict=True) if sample.healthy]
+    if not good:
+        return GateResult("unhealthy", baseline.regime == "exact", baseline, beds[0], tuple(samples), tuple(health), ())
+    flags: list[str] = []
+    for boot, bed, sample in good:
+        _check_one_arm(good[0], (boot, bed, sample))
+        _check_testbed(baseline, boot, bed, flags, other_testbed=other_testbed)
+        flags += [f"{sample.boot}: incomplete: {reason}" for reason in boot.manifest.completeness.missing[:3]]
+    exact = baseline.regime == "exact" and good[0][1].mode == "exact"
+    measured = [sample for _, _, sample in good]
+    checks = [*health, *_health(baseline.samples[0], measured, rules, flags)]
+    if exact and any(sample.tables != measured[0].tables for sample in measured):
+        raise FirstlightError("exact boots of one recipe, yet not equal", where=str(good[0][0].path),
+                              hint="`firstlight verify` says what differs")  # fmt: skip
+    phases = {**dict.fromkeys(baseline.samples[0].phase_ns), **dict.fromkeys(measured[0].phase_ns)}
+    rules.check_phases([*phases], where)
+    checks += _times(baseline, measured, rules, list(phases), exact=exact)
+    same = exact and baseline.samples[0].inputs == measured[0].inputs
+    if same and all(check.change_ns in (None, 0) for check in checks):
+        flags.append("every input is the baseline's: nothing was changed")
+    if not exact:
+        flags.append(
+            f"{len(measured)} boots, taken apart from the baseline's {len(baseline.samples)}: a drift of the testbed "
+            "in between counts as a change; `--confirm` boots both in turn"
+        )
+    return GateResult(verdict_of(checks), exact, baseline, good[0][1], tuple(samples), tuple(checks), tuple(flags))
+
+
+def verdict_of(checks: Sequence[Check]) -> Outcome:
+    """The verdict of several checks: the gravest of their outcomes.
+
+    >>> verdict_of([Check("soft", "total", "improvement", ""), Check("hard", "total", "regression", "")])
+    'regression'
+    """
+    outcomes = {check.outcome for check in checks}
+    return next((outcome for outcome in _ORDER if outcome in outcomes), "pass")
+
+
+def confirmed(result: GateResult, confirmation: Confirmation) -> GateResult:
+    """The result after its alarm was tried again: one that did not hold is inconclusive."""
+    verdict: Outcome = "inconclusive" if confirmation.confirmed is False else result.verdict
+    return replace(result, verdict=verdict, confirmation=confirmation)
+
+
+def _did_not_come_up(boot: Boot, sample: Sample) -> Check | None:
+    if sample.healthy:
+        return None
+    return Check("health", sample.boot, "unhealthy", f"the boot did not come up: {sample.why_unhealthy}")
+
+
+def _check_one_arm(first: tuple[Boot, Testbed, Sample], other: tuple[Boot, Testbed, Sample]) -> None:
+    if found := differences(first[1], other[1]):
+        raise UsageError(
+            f"another testbed than the first boot's: {'; '.join(found.values())}", where=str(other[0].path)
+        )
+    if other[2].inputs != first[2].inputs:
+        raise UsageError("booted from other inputs than the first boot", where=str(other[0].path),
+                         hint="a gate judges boots of one recipe")  # fmt: skip
+
+
+def _check_testbed(baseline: Baseline, boot: Boot, bed: Testbed, flags: list[str], *, other_testbed: bool) -> None:
+    found = differences(baseline.testbed, bed)
+    told = [text for name, text in found.items() if name in TOLD or other_testbed]
+    refused = [text for name, text in found.items() if name not in TOLD]
+    if refused and not other_testbed:
+        raise FirstlightError(
+            f"the baseline `{baseline.name}` is from another testbed: {'; '.join(refused)}",
+            where=str(boot.path),
+            hint="bless a boot of this testbed; `--other-testbed` compares all the same, and says so",
+        )
+    flags += [f"{boot.path.name}: another testbed than the baseline's: {text}" for text in told]
+
+
+def _health(before: Sample, measured: Sequence[Sample], rules: Rules, flags: list[str]) -> list[Check]:
+    checks = []
+    after = max(measured, key=lambda sample: sample.warnings or 0)
+    if before.warnings is not None and after.warnings is not None:
+        more = after.warnings - before.warnings
+        text = f"{after.warnings} warnings of the kernel, the baseline has {before.warnings}"
+        if rules.health.new_warnings == "fail":
+            checks.append(Check("health", "kernel warnings", "unhealthy" if more > 0 else "pass", text))
+        elif more > 0:
+            flags.append(text)
+    if all(sample.failed_units is not None for sample in (before, *measured)):
+        failed = sorted(
+            {unit for sample in measured for unit in sample.failed_units or ()} - {*(before.failed_units or ())}
+        )
+        text = f"failed units that the baseline has not: {', '.join(failed)}" if failed else "no unit failed anew"
+        if rules.health.failed_units == "fail":
+            checks.append(Check("health", "systemd units", "unhealthy" if failed else "pass", text))
+        elif failed:
+            flags.append(text)
+    return checks
+
+
+def _times(
+    baseline: Baseline, measured: Sequence[Sample], rules: Rules, phases: Sequence[str], *, exact: bool
+) -> list[Check]:
+    checks = []
+    before = [sample.virtual_ns for sample in baseline.samples]
+    after = [sample.virtual_ns for sample in measured]
+    soft = rules.soft_total("exact" if exact else "noisy")
+    if soft is not None:
+        checks.append(soft_check("total", before, after, soft, rules.total.floor, exact=exact))
+    if rules.total.hard is not None:
+        checks.append(limit_check("hard", "total", after, rules.total.hard, exact=exact))
+    for phase in phases:
+        limits = rules.for_phase(phase)
+        was, now = ([sample.phase_ns.get(phase, 0) for sample in arm] for arm in (baseline.samples, measured))
+        if limits.soft is not None:
+            checks.append(soft_check(phase, was, now, limits.soft, limits.floor, exact=exact))
+        if limits.hard is not None:
+            checks.append(limit_check("hard", phase, now, limits.hard, exact=exact))
+    if rules.budget is not None:
+        checks.append(limit_check("budget", "total", after, rules.budget.goal, exact=exact))
+        for phase, allowance in rules.budget.phases.items():
+            now = [sample.phase_ns.get(phase, 0) for sample in measured]
+            checks.append(limit_check("budget", phase, now, allowance, exact=exact))
+        others = [sum(ns for phase, ns in sample.phase_ns.items() if phase not in rules.budget.phases)
+                  for sample in measured]  # fmt: skip
+        checks.append(limit_check("budget", OTHERS, others, rules.budget.others, exact=exact))
+    return checks

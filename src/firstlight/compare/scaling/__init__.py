@@ -1,0 +1,1 @@
+"""What something costs against its size."""

@@ -1,0 +1,26 @@
+"""Figures as continuous integration takes them: decimal, exact, the same text for the same figure."""
+
+from __future__ import annotations
+
+
+def seconds(ns: int) -> str:
+    """Nanoseconds as seconds without any rounding; tools that compare texts see the same for the same.
+
+    >>> seconds(1_568_411_682), seconds(-5), seconds(0)
+    ('1.568411682', '-0.000000005', '0.000000000')
+    """
+    sign = "-" if ns < 0 else ""
+    return f"{sign}{abs(ns) // 10**9}.{abs(ns) % 10**9:09d}"
+
+
+def percent_text(value: float | None) -> str:
+    """A change in percent.
+
+    >>> percent_text(0.412), percent_text(-0.00004), percent_text(0.0), percent_text(None)
+    ('+0.41 %', '-0.00004 %', '0 %', '-')
+    """
+    if value is None:
+        return "-"
+    if value == 0:
+        return "0 %"
+    return f"{value:+.2f} %" if abs(value) >= 0.01 else f"{value:+.1g} %" if abs(value) >= 1e-4 else f"{value:+.5f} %"

@@ -1,0 +1,256 @@
+"""The gate: baselines, rules, verdicts, exit codes."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from bundles import make_bundle
+from firstlight.cli.main import run
+from gate_boots import change, slower
+
+PHASE = "initcalls_device"
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty directory to work in, with a boot `a.boot` blessed as `baseline`."""
+    monkeypatch.chdir(tmp_path)
+    make_bundle(tmp_path)
+    assert run(["bless", "a.boot", "--because", "the first one"]) == 0
+    return tmp_path
+
+
+def gate(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict[str, object]]:
+    """Run a gate; its exit code and its data."""
+    capsys.readouterr()
+    code = run(["gate", *words, "--json"])
+    said = capsys.readouterr()
+    return code, json.loads(said.out) if said.out else {"error": said.err}
+
+
+def checks(data: dict[str, object]) -> dict[str, str]:
+    """The outcome of every check, by its name."""
+    rows = data["checks"]
+    assert isinstance(rows, list)
+    return {row["name"]: row["outcome"] for row in rows}
+
+
+def test_an_equal_boot_passes_and_a_slower_one_is_a_regression(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    make_bundle(place, name="b.boot")
+    assert gate(capsys, "b.boot")[0] == 0
+    slower(place, "c.boot", PHASE, 2_000_000)
+    code, data = gate(capsys, "c.boot")
+    assert (code, data["verdict"], data["exit_code"]) == (3, "regression", 3)
+
+
+def test_the_parts_of_a_change_add_up_and_name_its_place(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    slower(place, "c.boot", PHASE, 2_000_001)
+    _, data = gate(capsys, "c.boot")
+    for table in ("phases", "functions"):
+        rows = data[table]
+        assert isinstance(rows, list)
+        *parts, whole = rows
+        assert whole["change_ns"] == sum(row["change_ns"] for row in parts) == 2_000_001
+        for side in ("before_ns", "after_ns"):
+            assert whole[side] == sum(row[side] or 0 for row in parts)
+    phases = data["phases"]
+    assert isinstance(phases, list)
+    assert [row["name"] for row in phases if row["change_ns"]] == [PHASE, "all"]
+
+
+def test_a_change_within_the_soft_limit_passes_and_is_told(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    slower(place, "c.boot", PHASE, 7)
+    assert run(["gate", "c.boot"]) == 0
+    assert "changed by +7 ns" in capsys.readouterr().out
+
+
+def test_a_faster_boot_is_an_improvement(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    slower(place, "c.boot", PHASE, -2_000_000)
+    code, data = gate(capsys, "c.boot")
+    assert (code, data["verdict"]) == (0, "improvement")
+
+
+def test_every_rule_is_judged_by_itself(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (place / "gate.toml").write_text(f"""
+        [total]
+        soft = "1 %"
+        hard = "831 ms"
+        [every_phase]
+        soft = "5 %"
+        [phase.{PHASE}]
+        hard = "1 ms"
+    """)
+    slower(place, "c.boot", PHASE, 2_000_000)
+    code, data = gate(capsys, "c.boot", "--rules", "gate.toml")
+    found = checks(data)
+    assert code == 3
+    assert found["total: soft limit"] == "pass"
+    assert found["total: hard limit"] == "regression"
+    assert found[f"{PHASE}: hard limit"] == "regression"
+    assert found["firmware: soft limit"] == "pass"
+    assert f"{PHASE}: soft limit" not in found
+
+
+def test_a_floor_forgives_small_growth(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    slower(place, "c.boot", PHASE, 2_000_000)
+    for floor, expected in (("1999999 ns", 3), ("2 ms", 0)):
+        (place / "gate.toml").write_text(f'[total]\nsoft = "0 %"\nfloor = "{floor}"\n')
+        assert gate(capsys, "c.boot", "--rules", "gate.toml")[0] == expected
+
+
+def test_a_budget_covers_the_whole_boot(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (place / "gate.toml").write_text(
+        f'[budget]\ngoal = "900 ms"\n[budget.phases]\nfirmware = "1 ns"\n{PHASE} = "20 ms"\n'
+    )
+    code, data = gate(capsys, "a.boot", "--rules", "gate.toml")
+    found = checks(data)
+    assert code == 3
+    assert found["firmware: budget"] == "regression"
+    assert found["total: budget"] == "pass"
+    rows = [row for row in data["checks"] if row["kind"] == "budget"]  # type: ignore[attr-defined]
+    allowances = {row["what"]: row["limit_ns"] for row in rows}
+    assert sum(ns for what, ns in allowances.items() if what != "total") == allowances["total"] == 900_000_000
+    measured = {row["what"]: row["measured_ns"] for row in rows}
+    assert sum(ns for what, ns in measured.items() if what != "total") == measured["total"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[totl]\nsoft = 1\n", "did you mean `total`?"),
+        ("[total]\nsfot = 1\n", "did you mean `soft`?"),
+        ("[phase.firmware]\nhrad = '1 s'\n", "did you mean `hard`?"),
+        ("[total]\nhard = 1600\n", "write a duration with its unit"),
+        ("[total]\nsoft = -1\n", "write a share"),
+        ("[phase.firmwear]\nhard = '1 s'\n", "did you mean `firmware`?"),
+        ("[budget]\ngoal = '1 ms'\n[budget.phases]\nfirmware = '2 ms'\n", "1 ms more than the goal"),
+        ("[total", "this is no TOML"),
+    ],
+)
+def test_a_mistake_in_the_rules_is_named(place: Path, text: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    (place / "gate.toml").write_text(text)
+    assert run(["gate", "a.boot", "--rules", "gate.toml"]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_boot_that_did_not_come_up_is_unhealthy(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    make_bundle(place, name="f.boot", failed=True)
+    code, data = gate(capsys, "f.boot", "--junit", "j.xml", "--markdown", "m.md", "--openmetrics", "o.txt",
+                      "--hyperfine", "h.json", "--custom-smaller", "c.json")  # fmt: skip
+    assert (code, data["verdict"]) == (4, "unhealthy")
+    assert "did not come up" in (place / "m.md").read_text()
+    assert run(["bless", "f.boot", "--because", "no"]) == 4
+
+
+def test_new_warnings_and_failed_units_are_told_or_fail(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    import polars as pl
+
+    from bundles import write_table
+
+    bundle = make_bundle(place, name="w.boot")
+    facts = pl.read_parquet(bundle / "facts.parquet")
+    more = pl.when(pl.col("fact") == "kernel.warnings").then(pl.lit("2")).otherwise(pl.col("value"))
+    write_table(bundle, "facts", facts.with_columns(value=more))
+    code, data = gate(capsys, "w.boot")
+    assert code == 0
+    assert "2 warnings of the kernel, the baseline has 0" in data["flags"]  # type: ignore[operator]
+    (place / "gate.toml").write_text('[health]\nnew_warnings = "fail"\n')
+    assert gate(capsys, "w.boot", "--rules", "gate.toml")[0] == 4
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"clock": {"icount_shift": 3}}, "the icount shift is 3, not 0"),
+        ({"recipe": {"machine": "pc-q35-10.0"}}, "the machine is `pc-q35-10.0`, not `pc-i440fx-7.2`"),
+        ({"versions": {"qemu": "QEMU 10"}}, "QEMU is `QEMU 10`, not"),
+        ({"recipe": {"cpu": "max"}}, "the processor is `max`"),
+    ],
+)
+def test_a_baseline_of_another_testbed_is_refused_with_the_reason(
+    place: Path, fields: dict[str, object], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    change(make_bundle(place, name="b.boot"), **fields)
+    assert run(["gate", "b.boot"]) == 1
+    error = capsys.readouterr().err
+    assert said in error
+    assert "--other-testbed" in error
+    code, data = gate(capsys, "b.boot", "--other-testbed")
+    assert code == 0
+    assert any(said in flag for flag in data["flags"])  # type: ignore[attr-defined]
+
+
+def test_other_modes_and_other_memory(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    make_bundle(place, name="live.boot", live=True)
+    assert run(["gate", "live.boot"]) == 1
+    assert "the mode of recording is `live`, not `exact`" in capsys.readouterr().err
+    change(make_bundle(place, name="m.boot"), recipe={"memory": "1024M"})
+    code, data = gate(capsys, "m.boot")
+    assert code == 0
+    assert any("the memory is `1024M`, not `512M`" in flag for flag in data["flags"])  # type: ignore[attr-defined]
+
+
+def live(place: Path, names: str, median_us: int, number: int, seed: int) -> list[str]:
+    """Live boots around a length, one percent of noise."""
+    draw = random.Random(seed)
+    made = []
+    for each in range(number):
+        by = median_us * 1000 + round(draw.gauss(0, 8_000_000))
+        made.append(slower(place, f"{names}{each}.boot", PHASE, by, live=True).name)
+    return made
+
+
+def test_noisy_boots_are_judged_by_their_interval(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = live(place, "before", 0, 12, 1)
+    assert run(["bless", *before, "--as", "board", "--because", "the first one"]) == 0
+    code, data = gate(capsys, *live(place, "same", 0, 12, 2), "--baseline", "board")
+    assert (code, data["verdict"], data["regime"]) == (0, "pass", "noisy")
+    code, data = gate(capsys, *live(place, "worse", 60_000, 12, 3), "--baseline", "board")
+    assert (code, data["verdict"]) == (3, "regression")
+    total = next(row for row in data["checks"] if row["what"] == "total")  # type: ignore[attr-defined]
+    assert 2 < total["low_percent"] < total["change_percent"] < total["high_percent"] < 12
+
+
+def test_too_few_noisy_boots_are_inconclusive_and_fail_only_where_strict(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["bless", *live(place, "before", 0, 2, 1), "--as", "board", "--because", "the first one"]) == 0
+    one = live(place, "worse", 60_000, 1, 3)
+    code, data = gate(capsys, *one, "--baseline", "board")
+    assert (code, data["verdict"]) == (0, "inconclusive")
+    assert gate(capsys, *one, "--baseline", "board", "--strict")[0] == 5
+
+
+def test_a_baseline_needs_a_reason_and_keeps_that_of_the_one_before(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["bless", "a.boot", "--because", " "]) == 2
+    assert "needs a reason" in capsys.readouterr().err
+    assert run(["bless", "a.boot", "--because", "new compiler"]) == 0
+    kept = json.loads((place / "baselines" / "baseline.json").read_text())
+    assert (kept["because"], kept["former"]) == ("new compiler", "the first one")
+    assert kept["samples"][0]["virtual_ns"] == sum(phase["duration_ns"] for phase in kept["samples"][0]["phases"])
+    assert kept["samples"][0]["inputs"]["kernel"]
+
+
+def test_exact_boots_of_one_recipe_that_differ_are_no_baseline(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    slower(place, "c.boot", PHASE, 1)
+    assert run(["bless", "a.boot", "c.boot", "--because", "both"]) == 1
+    assert "yet not equal" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", "{" * 100_000, '{"format": "firstlight baseline 9"}', "\xff"])
+def test_a_damaged_baseline_is_told(place: Path, text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    (place / "baselines" / "baseline.json").write_bytes(text.encode("latin-1"))
+    assert run(["gate", "a.boot"]) == 2
+    assert "baseline.json" in capsys.readouterr().err
+
+
+def test_a_missing_baseline_is_told_with_what_makes_one(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["gate", "a.boot", "--baseline", "other"]) == 2
+    assert "hint: `firstlight bless BOOT --as other" in capsys.readouterr().err
+    assert run(["gate", "a.boot", "--baseline", "../other"]) == 2

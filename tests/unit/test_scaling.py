@@ -1,0 +1,153 @@
+"""Laws of growth: found, told apart, added up and predicted."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from firstlight.compare.scaling.crossover import bisect, crossings
+from firstlight.compare.scaling.laws import BY_NAME, LAWS
+from firstlight.compare.scaling.prediction import predict
+from firstlight.compare.scaling.study import REST, study
+from firstlight.errors import UsageError
+
+SIZES = [1, 2, 4, 8, 16, 32, 64, 128]
+
+
+@pytest.mark.parametrize("law", [law.name for law in LAWS])
+def test_an_exact_law_is_found_with_its_coefficients(law: str) -> None:
+    costs = 1_000_000 + 5_000 * BY_NAME[law].growth(np.array(SIZES, float))
+    found = study(SIZES, costs.tolist(), exact=True)
+    assert found.best.law == law
+    assert found.best.misfit < 1e-9
+    if law != "1":
+        assert found.best.constant == pytest.approx(1_000_000)
+        assert found.best.slope == pytest.approx(5_000)
+    assert (
+        found.certainty == "clear"
+        if law != "1"
+        else found.certainty in ("weak", "likely", "clear", "the only one that fits")
+    )
+    assert found.left_out is not None
+    assert abs(found.left_out.error) < 1e-6
+
+
+@pytest.mark.parametrize("law", ["1", "n", "n log n", "n^2"])
+def test_a_law_is_found_in_noise(law: str) -> None:
+    hits = 0
+    for seed in range(100):
+        noise = np.exp(np.random.default_rng(seed).normal(0, 0.01, len(SIZES)))
+        costs = (100 + 20 * BY_NAME[law].growth(np.array(SIZES, float))) * noise
+        hits += study(SIZES, costs.tolist(), exact=False).best.law == law
+    assert hits >= 90
+
+
+def test_the_interval_of_the_slope_covers_it() -> None:
+    covered = 0
+    for seed in range(200):
+        noise = np.exp(np.random.default_rng(seed).normal(0, 0.01, len(SIZES)))
+        costs = (100 + 20 * np.array(SIZES)) * noise
+        fit = next(fit for fit in study(SIZES, costs.tolist(), exact=False).fits if fit.law == "n")
+        assert fit.slope_interval is not None
+        covered += fit.slope_interval[0] <= 20 <= fit.slope_interval[1]
+    assert covered >= 180
+
+
+def test_laws_that_the_sizes_cannot_tell_apart_are_not_called_clear() -> None:
+    sizes = np.array([8, 10, 12, 14, 16, 18, 20, 22])
+    kept = surely_wrong = told = 0
+    for seed in range(60):
+        noise = np.exp(np.random.default_rng(seed).normal(0, 0.04, len(sizes)))
+        found = study(sizes.tolist(), (sizes * noise).tolist(), exact=False)
+        kept += "n" in predict(found, 44).laws
+        surely_wrong += found.certainty == "clear" and found.best.law != "n"
+        told += found.certainty == "indistinguishable"
+        assert any("look alike" in note for note in found.notes)
+    assert kept >= 50
+    assert surely_wrong <= 3
+    assert told >= 20
+
+
+def test_parts_have_laws_of_their_own_and_coefficients_that_add_up() -> None:
+    n = np.array(SIZES, float)
+    parts = {"probe": (40 * n).tolist(), "sort": (n**2).tolist(), "fixed": [500.0] * len(SIZES)}
+    total = 40 * n + n**2 + 500 + 17
+    found = study(SIZES, total.tolist(), parts, exact=True)
+    laws = {part.name: part.law for part in found.parts}
+    assert laws == {"probe": "n", "sort": "n^2", "fixed": "1", REST: "1"}
+    assert sum(part.slope for part in found.parts) == pytest.approx(found.best.slope, rel=1e-9)
+    assert sum(part.constant for part in found.parts) == pytest.approx(found.best.constant, rel=1e-9)
+    assert sum(part.largest for part in found.parts) == pytest.approx(total[-1])
+
+
+def test_the_exponent_needs_no_law() -> None:
+    n = np.array(SIZES, float)
+    found = study(SIZES, (10**6 + 7 * n**2).tolist(), exact=True)
+    assert found.growth_exponent is not None
+    assert 1.9 < found.growth_exponent.value < 2.1
+    assert found.exponent is not None
+    assert found.exponent.value < 0.1
+
+
+def test_a_step_is_found_where_it_is() -> None:
+    costs = [1000 + 10 * n + (5000 if n > 16 else 0) for n in SIZES]
+    steps = study(SIZES, costs, exact=True).steps
+    assert steps
+    assert (steps[0].below, steps[0].above) == (16, 32)
+
+
+def test_a_prediction_keeps_to_the_band_far_away() -> None:
+    found = study(SIZES, [100 + 3 * n for n in SIZES], exact=True)
+    near, far = predict(found, 512), predict(found, 513)
+    assert near.value == pytest.approx(100 + 3 * 512)
+    assert far.value is None
+    assert far.low <= 100 + 3 * 513 <= far.high
+
+
+def test_a_noisy_prediction_holds_the_truth() -> None:
+    held = 0
+    for seed in range(100):
+        noise = np.exp(np.random.default_rng(seed).normal(0, 0.01, len(SIZES)))
+        found = study(SIZES, ((100 + 20 * np.array(SIZES)) * noise).tolist(), exact=False)
+        band = predict(found, 256)
+        held += band.low <= 100 + 20 * 256 <= band.high
+    assert held >= 90
+
+
+def test_where_two_configurations_cross() -> None:
+    flat = study(SIZES, [1000.0] * len(SIZES), exact=True)
+    grows = study(SIZES, [400 + 10 * n for n in SIZES], exact=True)
+    (crossing,) = crossings(flat, grows)
+    assert crossing.size == pytest.approx(60)
+    assert crossing.cheaper_above == "first"
+    bracket = bisect(lambda n: 400 + 10 * n - 1000.5, 1, 128)
+    assert bracket is not None
+    assert (bracket.below, bracket.above) == (60, 61)
+    assert len(bracket.measured) <= 10
+    assert bisect(lambda n: 1.0, 1, 128) is None
+
+
+@pytest.mark.parametrize(
+    ("sizes", "costs", "said"),
+    [
+        ([1, 2, 4, 8], [1, 2, 3, 4], "too few"),
+        ([1, 1, 1, 1, 1, 2], [1] * 6, "too few"),
+        ([-1, 2, 4, 8, 16], [1] * 5, "a size is negative"),
+        ([1, 2, 4, 8, 16], [1, 2, 3, 4, float("nan")], "a cost is negative or no number"),
+        ([1, 2, 4, 8, 1e200], [1] * 5, "too large"),
+        ([1, 2, 4], [1, 2, 4, 8], "one cost for each size"),
+    ],
+)
+def test_figures_that_cannot_be_are_refused(sizes: list[float], costs: list[float], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        study(sizes, costs, exact=True)
+
+
+def test_what_costs_nothing_is_constant() -> None:
+    assert study(SIZES, [0] * len(SIZES), exact=True).best.law == "1"
+
+
+def test_a_cost_that_falls_is_told() -> None:
+    found = study(SIZES, [1000 - n for n in SIZES], exact=True)
+    assert found.best.law == "1"
+    assert any("falls" in note for note in found.notes)
