@@ -12,7 +12,10 @@ from firstlight.cli.output import Json, print_json
 
 def bless(
     boots: Annotated[
-        list[Path], typer.Argument(metavar="BOOT...", readable=False, help="An exact boot, or several noisy ones.")
+        list[Path],
+        typer.Argument(
+            metavar="BOOT...", readable=False, help="An exact boot, several noisy ones, or their directory."
+        ),
     ],
     name: Annotated[str, typer.Option("--as", metavar="NAME", help="The baseline's name, or a file `.json`.")] = (
         "baseline"
@@ -32,14 +35,14 @@ def bless(
       firstlight bless b.boot --as baseline --because "the first one"
       firstlight bless board-*.boot --as board --because "new flash chip"
     """
-    from firstlight.boot.open import open
     from firstlight.compare.gate.baseline import baseline_path, baseline_text, make_baseline, read_baseline
+    from firstlight.compare.gate.boots import open_all
     from firstlight.errors import FirstlightError
     from firstlight.report.export.whole import whole
 
     path = baseline_path(name, directory)
     former = read_baseline(path) if path.exists() else None
-    made = make_baseline([open(boot) for boot in boots], path.stem, because, former)
+    made = make_baseline(open_all(boots), path.stem, because, former)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -22,7 +22,9 @@ def _file(text: str) -> typer.models.OptionInfo:
 def gate(
     boots: Annotated[
         list[Path],
-        typer.Argument(metavar="BOOT...", readable=False, help="An exact boot, or several noisy ones of one recipe."),
+        typer.Argument(
+            metavar="BOOT...", readable=False, help="An exact boot, several noisy ones, or their directory."
+        ),
     ],
     baseline: Annotated[str, typer.Option(metavar="NAME", help="The baseline's name, or its file.")] = "baseline",
     directory: Annotated[Path, typer.Option("--in", metavar="DIR", help="Where baselines are kept.")] = Path(
@@ -35,7 +37,7 @@ def gate(
         bool, typer.Option("--confirm", help="Boot again before raising an alarm; it stands when it holds.")
     ] = False,
     pairs: Annotated[
-        int, typer.Option(metavar="N", min=4, max=1000, help="With --confirm of noisy boots: so many fresh pairs.")
+        int, typer.Option(metavar="N", min=6, max=1000, help="With --confirm of noisy boots: so many fresh pairs.")
     ] = 12,
     other_testbed: Annotated[
         bool, typer.Option("--other-testbed", help="Compare with a baseline of another testbed, and tell so.")
@@ -58,8 +60,8 @@ def gate(
       firstlight gate b.boot --rules gate.toml --confirm --markdown comment.md --junit junit.xml
       firstlight gate board-*.boot --baseline board --strict --json
     """
-    from firstlight.boot.open import open
     from firstlight.compare.gate.baseline import baseline_path, read_baseline
+    from firstlight.compare.gate.boots import open_all
     from firstlight.compare.gate.rules import read_rules
     from firstlight.compare.gate.verdict import confirmed, judge
     from firstlight.report.ci.gate_data import gate_data
@@ -68,14 +70,14 @@ def gate(
 
     kept = read_baseline(baseline_path(baseline, directory))
     written = read_rules(rules)
-    opened = [open(boot) for boot in boots]
+    opened = open_all(boots)
     where = str(rules or "the rules")
     result = judge(kept, opened, written, where=where, other_testbed=other_testbed)
     if confirm and result.verdict == "regression":
         from firstlight.compare.gate.confirm import confirm_alarm
         from firstlight.lab.progress import progress_for
 
-        result = confirmed(result, confirm_alarm(result, opened, written, where, pairs, progress_for()))
+        result = confirmed(result, confirm_alarm(result, opened, pairs, progress_for()))
     code = result.exit_code(strict=strict)
     _write(result, {"junit": junit, "openmetrics": openmetrics, "hyperfine": hyperfine, "markdown": markdown,
                     "custom_smaller": custom_smaller})  # fmt: skip

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import Literal
 
-from firstlight.compare.gate.unpaired import shift
-
 Outcome = Literal["pass", "improvement", "regression", "inconclusive", "unhealthy"]
 Kind = Literal["soft", "hard", "budget", "health"]
+
+#: Of the random exchanges that take the place of an exact test where there are ties.
+SEED = 1
+
+_LEVEL = 0.05
 
 #: With fewer boots no interval of 95 % bounds a median.
 _LEAST_FOR_MEDIAN = 6
@@ -74,29 +77,81 @@ def soft_check(
         # Nothing is a percentage of nothing: what has no duration is judged by the floor alone.
         outcome = "regression" if change > allowed else "pass"
         return Check("soft", what, outcome, "some boots spent no time here", change_percent=relative, **figures)
-    found = shift(baseline, measured)
-    limit = max(percent / 100, floor_ns / before)
-    outcome, text = _noisy(found.low, found.high, limit, len(baseline), len(measured))
-    bounds = [None if bound is None else bound * 100 for bound in (found.low, found.high)]
-    return Check("soft", what, outcome, text, change_percent=found.estimate * 100, low_percent=bounds[0],
-                 high_percent=bounds[1], probability=found.probability, **figures)  # fmt: skip
+    found = noisy_change(baseline, measured, paired=False)
+    outcome, text = _noisy(found, max(percent / 100, floor_ns / before), min(len(baseline), len(measured)))
+    return Check("soft", what, outcome, text, change_percent=found.percent, low_percent=found.low,
+                 high_percent=found.high, probability=found.probability, **figures)  # fmt: skip
 
 
-def _noisy(low: float | None, high: float | None, limit: float, first: int, second: int) -> tuple[Outcome, str]:
-    if low is None or high is None:
-        return "inconclusive", (
-            f"{first} and {second} boots are too few for an interval of 95 %: it takes 4 and 4, better 12 and 12"
-        )
-    if low > limit:
+@dataclass(frozen=True)
+class NoisyChange:
+    """How much longer boots with noise take, in percent."""
+
+    percent: float
+    low: float | None
+    high: float | None
+    """The 95 % interval; none where there are too few boots for one."""
+    probability: float
+    sigma: float
+    """Of the log ratios."""
+    needed: int
+    """From so many boots a side there is an interval."""
+
+
+def noisy_change(baseline: Sequence[int], measured: Sequence[int], *, paired: bool) -> NoisyChange:
+    """Estimate the change from boots with noise.
+
+    :param baseline: positive times.
+    :param measured: the same; where they are paired, in the same order.
+
+    >>> round(noisy_change([100, 101, 102, 103, 104], [110, 111, 112, 113, 114], paired=False).percent, 1)
+    9.8
+    """
+    import numpy as np
+
+    from firstlight.compare.noisy import estimate, significance
+    from firstlight.compare.noisy.plan import robust_sigma
+
+    a, b = np.log(np.asarray(baseline, dtype=float)), np.log(np.asarray(measured, dtype=float))
+    ratios = b - a if paired else np.subtract.outer(b, a).ravel()
+    found = estimate.paired(ratios) if paired else estimate.unpaired(a, b)
+    p = significance.paired_p(ratios, SEED).p if paired else significance.unpaired_p(a, b, SEED).p
+    low, high = found.interval_percent or (None, None)
+    return NoisyChange(found.percent, low, high, p, robust_sigma(ratios), found.needed)
+
+
+def adjusted(checks: Sequence[Check]) -> list[Check]:
+    """The checks with their probabilities adjusted for being several: a regression or improvement has to stand.
+
+    Source: Holm (1979), over all checks that have a probability.
+    """
+    from firstlight.compare.noisy.families import holm
+
+    kept = []
+    for check, p in zip(checks, holm([check.probability for check in checks]), strict=True):
+        if p is not None:
+            check = replace(check, probability=p)
+            if p >= _LEVEL and check.outcome in ("regression", "improvement"):
+                text = f"p = {p:.2g} among several rules is no proof"
+                check = replace(check, outcome="inconclusive", text=text)
+        kept.append(check)
+    return kept
+
+
+def _noisy(found: NoisyChange, limit: float, number: int) -> tuple[Outcome, str]:
+    from firstlight.compare.noisy.plan import pairs_needed
+
+    if found.low is None or found.high is None:
+        return "inconclusive", f"need at least {found.needed} boots a side for an interval, there are {number}"
+    if found.low > limit * 100:
         return "regression", "the whole interval lies above the limit"
-    if high < -limit:
+    if found.high < -limit * 100:
         return "improvement", "the whole interval lies below the baseline by more than the limit"
-    if high <= limit:
+    if found.high <= limit * 100:
         return "pass", "the whole interval lies within the limit"
-    # An interval narrows with the root of the number of boots.
-    times = ((high - low) / 2 / max(abs(limit - (low + high) / 2), limit / 4, 1e-6)) ** 2
-    more = max(1, math.ceil(second * (min(times, 100) - 1)))
-    return "inconclusive", f"the interval reaches over the limit: about {more} more boots a side would tell"
+    margin = abs(math.log1p(limit) - math.log1p(found.percent / 100))
+    more = max(pairs_needed(margin, found.sigma) - number, math.ceil(number / 4), 2)
+    return "inconclusive", f"the interval reaches over the limit: about {more:,} more boots a side would tell"
 
 
 def limit_check(

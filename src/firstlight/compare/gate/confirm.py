@@ -9,12 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from firstlight.boot.boot import Boot
-from firstlight.boot.manifest import Manifest
 from firstlight.boot.open import open
-from firstlight.compare.gate.baseline import Baseline
-from firstlight.compare.gate.rules import Rules
-from firstlight.compare.gate.sample import take_sample
-from firstlight.compare.gate.verdict import Confirmation, GateResult, judge
+from firstlight.compare.gate.checks import Check, limit_check, noisy_change
+from firstlight.compare.gate.rules import OTHERS
+from firstlight.compare.gate.sample import Sample, take_sample
+from firstlight.compare.gate.verdict import Confirmation, GateResult
 from firstlight.errors import BundleError, FirstlightError
 from firstlight.lab.options import RecordOptions
 from firstlight.lab.progress import Progress
@@ -22,11 +21,10 @@ from firstlight.lab.record import record
 from firstlight.lab.repeat import options_from_manifest
 
 
-def confirm_alarm(
-    result: GateResult, boots: Sequence[Boot], rules: Rules, where: str, pairs: int, progress: Progress
-) -> Confirmation:
+def confirm_alarm(result: GateResult, boots: Sequence[Boot], pairs: int, progress: Progress) -> Confirmation:
     """Boot again: an exact boot once, noisy ones in fresh pairs with the baseline's recipe, in random order.
 
+    :param boots: those that were judged.
     :param pairs: so many of each, where there is noise.
     :raises FirstlightError: when what boots could not be run.
     """
@@ -37,7 +35,7 @@ def confirm_alarm(
     with tempfile.TemporaryDirectory(prefix="firstlight-gate-") as directory:
         if result.exact:
             return _exact(result, options, Path(directory), progress)
-        return _pairs(result, options, rules, where, pairs, Path(directory), progress)
+        return _pairs(result, boots[0], options, pairs, Path(directory), progress)
 
 
 def _exact(result: GateResult, options: RecordOptions, directory: Path, progress: Progress) -> Confirmation:
@@ -54,18 +52,13 @@ def _exact(result: GateResult, options: RecordOptions, directory: Path, progress
 
 
 def _pairs(
-    result: GateResult,
-    options: RecordOptions,
-    rules: Rules,
-    where: str,
-    pairs: int,
-    directory: Path,
-    progress: Progress,
+    result: GateResult, boot: Boot, options: RecordOptions, pairs: int, directory: Path, progress: Progress
 ) -> Confirmation:
     chosen = result.baseline.recipe
     if not chosen:
         return Confirmation(None, "it cannot be tried: the baseline has no recipe to boot")
-    former = options_from_manifest(_manifest_of(result.baseline, result), Path("a.boot"), result.baseline.name)
+    recipe = boot.manifest.model_copy(update={"recipe": {"chosen": chosen, "files": {}}})
+    former = options_from_manifest(recipe, Path("a.boot"), result.baseline.name)
     seed = random.SystemRandom().randrange(2**32)
     order = random.Random(seed)
     arms: dict[str, list[Boot]] = {"baseline": [], "measured": []}
@@ -74,22 +67,41 @@ def _pairs(
         names = ["baseline", "measured"]
         order.shuffle(names)
         for name in names:
-            recipe = former if name == "baseline" else options
-            arms[name].append(open(_record(recipe, directory / f"{name}-{number}.boot", progress)))
-    fresh = result.baseline.model_copy(update={"samples": [take_sample(boot) for boot in arms["baseline"]]})
-    again = judge(fresh, arms["measured"], rules, where=where)
-    total = next((check for check in again.checks if check.what == "total"), None)
-    figures = ""
-    if total is not None and total.low_percent is not None and total.high_percent is not None:
-        figures = f"; the total changed by {total.low_percent:+.2f} to {total.high_percent:+.2f} %"
-    return Confirmation(
-        again.verdict == "regression", f"{pairs} fresh pairs in random order (seed {seed}): {again.verdict}{figures}"
-    )
+            choices = former if name == "baseline" else options
+            arms[name].append(open(_record(choices, directory / f"{name}-{number}.boot", progress)))
+    before, after = ([take_sample(boot) for boot in arms[name]] for name in ("baseline", "measured"))
+    alarms = [check for check in result.checks if check.outcome == "regression"]
+    allowances = {check.what for check in result.checks if check.kind == "budget"}
+    again = [_again(check, before, after, allowances) for check in alarms]
+    held = [text for stands, text in again if stands]
+    head = f"{pairs} fresh pairs in random order (seed {seed})"
+    if held:
+        return Confirmation(True, f"{head}: {'; '.join(held)}")
+    return Confirmation(False, f"{head}: no alarm holds: {'; '.join(text for _, text in again)}")
 
 
-def _manifest_of(baseline: Baseline, result: GateResult) -> Manifest:
-    """A manifest that holds what the baseline's recipe chose; nothing else of it is read."""
-    return Manifest.model_construct(recipe={"chosen": baseline.recipe, "files": {}}, mode=result.testbed.mode)
+def _again(alarm: Check, before: Sequence[Sample], after: Sequence[Sample], allowances: set[str]) -> tuple[bool, str]:
+    """Whether an alarm holds on fresh pairs, and the figure."""
+    if alarm.kind != "soft" or alarm.baseline_ns is None or alarm.limit_ns is None:
+        assert alarm.limit_ns is not None
+        found = limit_check("hard", alarm.what, _times(after, alarm.what, allowances), alarm.limit_ns, exact=False)
+        return found.outcome == "regression", f"{alarm.what}: {found.text}"
+    was, now = (_times(arm, alarm.what, allowances) for arm in (before, after))
+    if min(*was, *now) <= 0:
+        return False, f"{alarm.what}: some boots spent no time there"
+    change = noisy_change(was, now, paired=True)
+    allowed = (alarm.limit_ns / alarm.baseline_ns - 1) * 100 if alarm.baseline_ns else 0.0
+    if change.low is None or change.high is None:
+        return False, f"{alarm.what}: too few pairs"
+    return change.low > allowed, f"{alarm.what}: {change.low:+.2f} to {change.high:+.2f} %"
+
+
+def _times(samples: Sequence[Sample], what: str, allowances: set[str]) -> list[int]:
+    if what == "total":
+        return [sample.virtual_ns for sample in samples]
+    if what == OTHERS:
+        return [sum(ns for phase, ns in sample.phase_ns.items() if phase not in allowances) for sample in samples]
+    return [sample.phase_ns.get(what, 0) for sample in samples]
 
 
 def _record(options: RecordOptions, output: Path, progress: Progress) -> Path:

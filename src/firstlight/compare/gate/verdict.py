@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from firstlight.boot.boot import Boot
 from firstlight.compare.gate.baseline import Baseline
-from firstlight.compare.gate.checks import Check, Outcome, limit_check, soft_check
+from firstlight.compare.gate.checks import Check, Outcome, adjusted, limit_check, soft_check
 from firstlight.compare.gate.rules import OTHERS, Rules
 from firstlight.compare.gate.sample import Sample, take_sample
 from firstlight.compare.gate.testbed import TOLD, Testbed, describe_testbed, differences
@@ -184,4 +184,4 @@ def _times(
         others = [sum(ns for phase, ns in sample.phase_ns.items() if phase not in rules.budget.phases)
                   for sample in measured]  # fmt: skip
         checks.append(limit_check("budget", OTHERS, others, rules.budget.others, exact=exact))
-    return checks
+    return checks if exact else adjusted(checks)
