@@ -49,7 +49,7 @@ struct Calls<'a>(FxHashMap<&'a str, Vec<(i64, i64, usize)>>);
 impl<'a> Calls<'a> {
     fn of(rows: &[Row<'a>]) -> Self {
         let mut calls: FxHashMap<&'a str, Vec<(i64, i64, usize)>> = FxHashMap::default();
-        for (number, row) in rows.iter().enumerate().filter(|(_, row)| row.span.kind == SpanKind::Initcall) {
+        for (number, row) in rows.iter().enumerate().filter(|(_, row)| row.kind == SpanKind::Initcall) {
             if let (Some(start), Some(end), false) = (row.start_ns, row.end_ns, row.track.is_empty()) {
                 calls.entry(row.track).or_default().push((start, end, number));
             }
@@ -62,7 +62,7 @@ impl<'a> Calls<'a> {
 
     /// The innermost initcall of its task around a probe. Initcalls of one task nest, and rarely more than twice.
     fn around(&self, row: &Row<'_>, start: i64, end: i64) -> Option<usize> {
-        if row.span.kind != SpanKind::Probe {
+        if row.kind != SpanKind::Probe {
             return None;
         }
         let calls = self.0.get(row.track)?;

@@ -126,7 +126,7 @@ pub fn marks(pieces: &[Piece<'_>], rows: &[Row<'_>], contradictions: &mut Vec<Co
 fn initcall_marks(pieces: &[Piece<'_>], rows: &[Row<'_>], marks: &mut Vec<BootMark>) {
     let mut calls: Vec<(i64, &Row<'_>)> = rows
         .iter()
-        .filter(|row| row.span.kind == SpanKind::Initcall && row.level != Some("module"))
+        .filter(|row| row.kind == SpanKind::Initcall && row.level != Some("module"))
         .filter_map(|row| Some((row.start_ns?, row)))
         .collect();
     calls.sort_by_key(|(start, _)| *start);
@@ -142,7 +142,7 @@ fn initcall_marks(pieces: &[Piece<'_>], rows: &[Row<'_>], marks: &mut Vec<BootMa
         end = end.max(row.end_ns);
         if !marks.iter().any(|mark| mark.name == name) {
             let source = pieces.get(row.piece).map_or(String::new(), |piece| piece.file.to_owned());
-            marks.push(BootMark { name, time_ns: *start, source, detail: row.span.name.to_owned() });
+            marks.push(BootMark { name, time_ns: *start, source, detail: row.name().to_owned() });
         }
     }
     let after = |mark: &BootMark| {

@@ -3,7 +3,7 @@
 use crate::align::seconds;
 use crate::trust::{compare, witness, Verdict};
 use crate::{Contradiction, Piece};
-use firstlight_formats::evidence::{Grade, SpanKind, SpanRef};
+use firstlight_formats::evidence::{Attributes, Grade, SpanKind, SpanRef, Spans};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
@@ -13,8 +13,11 @@ const SAME_THING_NS: i64 = 2_000_000;
 /// One row to be.
 #[derive(Debug, Clone)]
 pub struct Row<'a> {
-    /// The span that won.
-    pub span: SpanRef<'a>,
+    /// The spans among which the one is that won, and its place.
+    spans: &'a Spans,
+    place: usize,
+    /// What it is of.
+    pub kind: SpanKind,
     /// The piece it is of.
     pub piece: usize,
     /// The row it lies in, by its place among the rows.
@@ -39,6 +42,18 @@ pub struct Row<'a> {
     pub more: Vec<(Cow<'a, str>, Cow<'a, str>)>,
 }
 
+impl<'a> Row<'a> {
+    /// Whose it is.
+    pub fn name(&self) -> &'a str {
+        self.spans.get(self.place).map_or("", |span| span.name)
+    }
+
+    /// What the winner's record says of it beside.
+    pub fn attributes(&self) -> Option<Attributes<'a>> {
+        self.spans.get(self.place).map(|span| span.attributes)
+    }
+}
+
 /// The rows of all pieces, the first piece's first, and where the pieces exclude one another.
 pub fn rows<'a>(pieces: &[Piece<'a>], contradictions: &mut Vec<Contradiction>) -> Vec<Row<'a>> {
     let mut rows: Vec<Row<'a>> = Vec::with_capacity(pieces.iter().map(|piece| piece.evidence.spans.len()).sum());
@@ -50,7 +65,7 @@ pub fn rows<'a>(pieces: &[Piece<'a>], contradictions: &mut Vec<Contradiction>) -
         let partners = if several { partners(piece, &rows, &index, pieces) } else { FxHashMap::default() };
         let mut next = first;
         for (place, span) in piece.evidence.spans.iter().enumerate() {
-            let row = row(span, number, piece);
+            let row = row(place, span, number, piece);
             match partners.get(&place).and_then(|partner| Some((*partner, rows.get_mut(*partner)?))) {
                 Some((partner, known)) => {
                     unite(known, row, pieces, contradictions);
@@ -74,8 +89,8 @@ pub fn rows<'a>(pieces: &[Piece<'a>], contradictions: &mut Vec<Contradiction>) -
             }
         }
         if several {
-            for (number, row) in rows.iter().enumerate().skip(first).filter(|(_, row)| merges(row.span.kind)) {
-                index.entry((row.span.kind, row.span.name)).or_default().push(number);
+            for (number, row) in rows.iter().enumerate().skip(first).filter(|(_, row)| merges(row.kind)) {
+                index.entry((row.kind, row.name())).or_default().push(number);
             }
         }
     }
@@ -92,10 +107,12 @@ fn merges(kind: SpanKind) -> bool {
     !matches!(kind, SpanKind::Phase | SpanKind::Function | SpanKind::Event | SpanKind::Console | SpanKind::AsyncWait)
 }
 
-fn row<'a>(span: SpanRef<'a>, piece: usize, of: &Piece<'a>) -> Row<'a> {
+fn row<'a>(place: usize, span: SpanRef<'a>, piece: usize, of: &Piece<'a>) -> Row<'a> {
     let at = |ns: Option<i64>| Some(of.line?.at(ns?));
     let mut row = Row {
-        span,
+        spans: &of.evidence.spans,
+        place,
+        kind: span.kind,
         piece,
         parent: None,
         track: span.track,
@@ -231,9 +248,13 @@ fn unite<'a>(known: &mut Row<'a>, mut other: Row<'a>, pieces: &[Piece<'a>], cont
         }
     }
     known.duration_ns = known.duration_ns.or(other.duration_ns);
-    let own = other.span.attributes.iter().map(|(key, value)| (Cow::Borrowed(key), Cow::Borrowed(value)));
+    let own = other
+        .attributes()
+        .into_iter()
+        .flat_map(|all| all.iter())
+        .map(|(key, value)| (Cow::Borrowed(key), Cow::Borrowed(value)));
     for (key, value) in own.chain(std::mem::take(&mut other.more)) {
-        let known_keys = known.span.attributes.iter().map(|(there, _)| there);
+        let known_keys = known.attributes().into_iter().flat_map(|all| all.iter()).map(|(there, _)| there);
         if !known_keys.chain(known.more.iter().map(|(there, _)| there.as_ref())).any(|there| there == key) {
             known.more.push((key, value));
         }
@@ -249,7 +270,7 @@ fn unite<'a>(known: &mut Row<'a>, mut other: Row<'a>, pieces: &[Piece<'a>], cont
             known.grade = known.grade.max(Grade::Doubtful);
             known.reason = Cow::Owned(format!("{} says {}", file(&other), seconds(theirs)));
             contradictions.push(Contradiction {
-                what: format!("how long {} `{}` took", known.span.kind.name(), known.span.name),
+                what: format!("how long {} `{}` took", known.kind.name(), known.name()),
                 statements: vec![(file(known), seconds(ours)), (file(&other), seconds(theirs))],
             });
         }
@@ -263,7 +284,7 @@ fn judge(known: &Row<'_>, other: &Row<'_>, pieces: &[Piece<'_>]) -> Verdict {
     if known.grade > Grade::Coarse || other.grade > Grade::Coarse {
         return Verdict::Unknown;
     }
-    let kind = known.span.kind;
+    let kind = known.kind;
     let independent = witness(kind, one.evidence) != witness(kind, two.evidence);
     compare((ours, one.evidence.step_ns), (theirs, two.evidence.step_ns), independent)
 }

@@ -65,7 +65,7 @@ pub fn write_spans(
         let some: Vec<(usize, &Row<'_>)> =
             batch.iter().filter_map(|number| Some((*number, rows.get(*number)?))).collect();
         for (_, row) in &some {
-            *grades.entry((row.span.kind.name(), row.grade.name())).or_default() += 1;
+            *grades.entry((row.kind.name(), row.grade.name())).or_default() += 1;
         }
         let number = |number: usize| numbers.get(number).copied();
         let parent = |of: usize| match parents.get(of) {
@@ -80,8 +80,8 @@ pub fn write_spans(
         table.batch(vec![
             Arc::new(some.iter().map(|(of, _)| number(*of)).collect::<Int64Array>()),
             Arc::new(some.iter().map(|(of, _)| parent(*of)).collect::<Int64Array>()),
-            Arc::new(some.iter().map(|(_, row)| Some(row.span.kind.name())).collect::<StringArray>()),
-            Arc::new(some.iter().map(|(_, row)| Some(row.span.name)).collect::<StringArray>()),
+            Arc::new(some.iter().map(|(_, row)| Some(row.kind.name())).collect::<StringArray>()),
+            Arc::new(some.iter().map(|(_, row)| Some(row.name())).collect::<StringArray>()),
             Arc::new(some.iter().map(|(_, row)| Some(row.track)).collect::<StringArray>()),
             Arc::new(some.iter().map(|(_, row)| row.level).collect::<StringArray>()),
             integers(&|row| row.start_ns),
@@ -144,10 +144,10 @@ fn source<'a>(row: &Row<'_>, pieces: &[Piece<'a>]) -> Cow<'a, str> {
 
 /// A JSON object of strings, its keys sorted.
 fn attributes(row: &Row<'_>) -> Option<String> {
-    if row.span.attributes.is_empty() && row.more.is_empty() {
+    if row.attributes().is_none_or(|own| own.is_empty()) && row.more.is_empty() {
         return None;
     }
-    let own = row.span.attributes.iter();
+    let own = row.attributes().into_iter().flat_map(|own| own.iter());
     let more = row.more.iter().map(|(key, value)| (key.as_ref(), value.as_ref()));
     let mut sorted: Vec<(&str, &str)> = own.chain(more).collect();
     sorted.sort_by_key(|(key, _)| *key);
