@@ -55,6 +55,25 @@ def test_what_lies_outside_all_initcalls_is_a_row_whatever_level_is_asked_for(bo
     assert row(by_level(boot, initcalls(boot), "module"), "level", OUTSIDE)["wall_ns"] == (80 + 98) * MS
 
 
+def test_the_shares_of_levels_are_of_all_phases_of_initcalls(tmp_path: Path) -> None:
+    # As a recording has them: consoles long before, a mark `initcalls` between two levels, a module beside the last.
+    spans = Spans()
+    edges = [("early_init", 0, 100), ("initcall_early", 100, 130), ("smp_init", 130, 200), ("initcalls", 200, 210),
+             ("initcall_core", 210, 500), ("initcall_late", 500, 900), ("user_land", 900, 1500)]  # fmt: skip
+    for name, start, end in edges:
+        spans.add("phase", name, (start, end))
+    calls = [("console", 50, 60), ("early", 100, 120), ("core", 210, 400), ("late", 500, 900), ("module", 850, 950)]
+    for level, start, end in calls:
+        spans.add("initcall", level, (start, end), track="task 1", level=level)
+    table = levels(firstlight.open(write_bundle(tmp_path, "levels.boot", spans=spans, length=1500)))
+    whole = row(table, "level", "all")
+    assert (whole["start_ns"], whole["end_ns"], whole["phase_ns"]) == (100 * MS, 900 * MS, 800 * MS)
+    assert {level: own // MS for level, own in table.select("level", "phase_ns").head(-1).iter_rows()} == {
+        "early": 20, "core": 190, "late": 400, "console": 0, "module": 0, OUTSIDE: 190,
+    }  # fmt: skip
+    assert table["phase_ns"].head(-1).sum() == whole["phase_ns"]
+
+
 def test_the_levels_of_an_exact_recording_add_up_to_their_phases(tmp_path: Path) -> None:
     table = levels(firstlight.open(make_bundle(tmp_path)))
     *parts, whole = table["wall_ns"].to_list()

@@ -54,10 +54,11 @@ def levels(boot: Boot) -> pl.DataFrame:
     """What the initcalls of each level took, and what of their phase lies in none.
 
     Columns: `level`, `initcalls`, `start_ns` of the first, `end_ns` of the last, `wall_ns` (the union of their
-    intervals), `sum_ns` (their durations added up; more than `wall_ns` where they ran side by side), `probes`,
-    `unknown` (initcalls without a duration, which `sum_ns` lacks). Two rows follow the levels:
-    `[outside all initcalls]`, whose `wall_ns` is what of the phase lies in no initcall, and `all`, whose `wall_ns` is
-    the phase: the two instants are the `start_ns` and `end_ns` of `all`.
+    intervals), `phase_ns` (what of the initcalls' phase they fill; where two levels run side by side, that counts with
+    the first of them), `sum_ns` (their durations added up), `probes`, `unknown` (initcalls without a duration, which
+    `sum_ns` lacks). Two rows follow the levels: `[outside all initcalls]`, whose `wall_ns` is what of the phase lies in
+    no initcall, and `all`, whose `wall_ns` is the phase: the two instants are the `start_ns` and `end_ns` of `all`.
+    The `phase_ns` of all rows before `all` add up to that of `all`.
 
     >>> import firstlight
     >>> rows = levels(firstlight.open(bundle))
@@ -80,24 +81,27 @@ def by_level(boot: Boot, every: pl.DataFrame, level: str | None = None) -> pl.Da
     phase = initcall_phase(boot, every)
     outside = dict.fromkeys(whole, None) | {"level": OUTSIDE}
     if phase is not None:
-        covered = union_ns(clipped(timed(every), *phase))
-        outside["wall_ns"] = phase[1] - phase[0] - covered
-        whole |= {"start_ns": phase[0], "end_ns": phase[1], "wall_ns": phase[1] - phase[0]}
-    figures = ("initcalls", "start_ns", "end_ns", "wall_ns", "sum_ns", "probes", "unknown")
+        length = phase[1] - phase[0]
+        _share_out(rows, every, names, phase)
+        rest = length - union_ns(clipped(timed(every), *phase))
+        outside |= {"wall_ns": rest, "phase_ns": rest}
+        whole |= {"start_ns": phase[0], "end_ns": phase[1], "wall_ns": length, "phase_ns": length}
+    figures = ("initcalls", "start_ns", "end_ns", "wall_ns", "phase_ns", "sum_ns", "probes", "unknown")
     return pl.DataFrame([*rows, outside, whole], schema={"level": pl.String, **dict.fromkeys(figures, pl.Int64)})
 
 
 def initcall_phase(boot: Boot, calls: pl.DataFrame) -> Interval | None:
-    """The two instants that all initcalls of the kernel itself lie between.
+    """The two instants that the initcalls of the kernel itself lie between.
 
-    They are the ends of the phases named after initcalls, or else the start of the first and the end of the last call
-    that is no module's. None where no initcall has both instants.
+    They are the begin of the first and the end of the last phase named after initcalls (`initcalls`, `initcall_core`),
+    or else the start of the first and the end of the last call that is neither a module's nor a console's: consoles are
+    called long before. None where no initcall has both instants.
     """
-    phases = boot.phases().filter(pl.col("phase").str.starts_with("initcalls"))
+    phases = boot.phases().filter(pl.col("phase").str.contains("^initcall(s|_[a-z]+)$"))
     ends = phases.select(pl.col("start_ns").min(), pl.col("end_ns").max()).row(0)
     if None not in ends:
         return ends
-    builtin = timed(calls.filter(pl.col("level").fill_null("") != "module")) or timed(calls)
+    builtin = timed(calls.filter(~pl.col("level").fill_null("").is_in(("module", "console")))) or timed(calls)
     return (min(start for start, _ in builtin), max(end for _, end in builtin)) if builtin else None
 
 
@@ -108,6 +112,24 @@ def timed(frame: pl.DataFrame) -> list[Interval]:
     )
 
 
+def _share_out(rows: list[dict[str, object]], every: pl.DataFrame, names: list[str | None], phase: Interval) -> None:
+    """Give every level of *rows* what of the phase is its own: in the order of the levels, each nanosecond once.
+
+    What levels outside of the table take is not theirs, so that a table of one level has the same figure for it.
+    """
+    order = {level: place for place, level in enumerate(LEVELS)}
+    there = sorted(every["level"].unique().to_list(), key=lambda level: (level is None, order.get(level, 99), level))
+    own: dict[str | None, int] = {}
+    before: list[Interval] = []
+    covered = 0
+    for level in there:
+        before += clipped(timed(every.filter(pl.col("level").eq_missing(pl.lit(level)))), *phase)
+        own[level] = union_ns(before) - covered
+        covered += own[level]
+    for row, level in zip(rows, names, strict=True):
+        row["phase_ns"] = own[level]
+
+
 def _level_row(level: str | None, calls: pl.DataFrame) -> dict[str, object]:
     intervals = timed(calls)
     return {
@@ -116,6 +138,7 @@ def _level_row(level: str | None, calls: pl.DataFrame) -> dict[str, object]:
         "start_ns": calls["start_ns"].min(),
         "end_ns": calls["end_ns"].max(),
         "wall_ns": union_ns(intervals) if intervals else None,
+        "phase_ns": None,
         "sum_ns": calls["duration_ns"].sum() if calls["duration_ns"].count() else None,
         "probes": calls["probes"].sum(),
         "unknown": calls["duration_ns"].null_count(),

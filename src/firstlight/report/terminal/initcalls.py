@@ -83,8 +83,8 @@ def print_levels(out: Console, boot: Boot, levels: pl.DataFrame, calls: pl.DataF
     phase = levels.row(-1, named=True)
     lines = []
     for row in levels.iter_rows(named=True):
-        later = None not in (row["start_ns"], phase["end_ns"]) and row["start_ns"] >= phase["end_ns"]
-        part = None if later else share(row["wall_ns"], phase["wall_ns"])
+        outside = _outside(row, phase)
+        part = None if outside else share(row["phase_ns"], phase["wall_ns"])
         lines.append(
             [
                 row["level"] or "(level unknown)",
@@ -92,7 +92,7 @@ def print_levels(out: Console, boot: Boot, levels: pl.DataFrame, calls: pl.DataF
                 time_text(row["start_ns"]) if row["initcalls"] is not None else "",
                 time_text(row["end_ns"]) if row["initcalls"] is not None else "",
                 time_text(row["wall_ns"]),
-                "later" if later else share_text(row["wall_ns"], phase["wall_ns"]),
+                outside or share_text(row["phase_ns"], phase["wall_ns"]),
                 time_text(row["sum_ns"]) if row["initcalls"] is not None else "",
                 count_text(row["probes"]) if row["initcalls"] is not None else "",
                 count_text(row["unknown"]) if row["unknown"] else "",
@@ -104,9 +104,23 @@ def print_levels(out: Console, boot: Boot, levels: pl.DataFrame, calls: pl.DataF
     print_grades(out, calls)
 
 
+def _outside(row: dict[str, int | None], phase: dict[str, int | None]) -> str:
+    """Whether a level ran before the phase that the shares are of, or behind it."""
+    if None in (row["start_ns"], row["end_ns"], phase["start_ns"], phase["end_ns"]):
+        return ""
+    if row["end_ns"] <= phase["start_ns"]:  # type: ignore[operator]
+        return "earlier"
+    return "later" if row["start_ns"] >= phase["end_ns"] else ""  # type: ignore[operator]
+
+
 def _below(out: Console, phase: dict[str, int | None]) -> None:
     if phase["wall_ns"] is not None:
-        print_line(out, Text("Wall counts what ran side by side once; Sum adds every duration.", style="dim"))
+        print_line(
+            out,
+            Text(
+                "Wall is the time between the stamps, what ran side by side once; Sum adds every duration.", style="dim"
+            ),
+        )
     if phase["unknown"]:
         text = f"{phase['unknown']:,} of {phase['initcalls']:,} initcalls have no duration; Sum lacks them."
         print_line(out, Text(text, style="dim"))
