@@ -87,6 +87,15 @@ def unpaired(log_a: npt.ArrayLike, log_b: npt.ArrayLike, confidence: float = 0.9
     return _estimate(differences, rank, achieved, confidence, needed=fewest_boots(1.0 - confidence))
 
 
+def interval_rank(pairs: int, confidence: float) -> int:
+    """Which of the sorted Walsh averages, counted from either end, bounds the interval; 0: there is none.
+
+    >>> interval_rank(12, 0.95)
+    14
+    """
+    return _signed_rank_bound(pairs, confidence)[0]
+
+
 @cache
 def fewest_pairs(alpha: float) -> int:
     """From how many pairs Wilcoxon's test can be significant at all.

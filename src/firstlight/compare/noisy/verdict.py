@@ -40,11 +40,11 @@ class Limits(BaseModel):
 
 
 def decide(found: Estimate, p: float, number: int, sigma: float, limits: Limits, *, paired: bool = True) -> Verdict:
-    """Decide from an estimate with its interval and the test's p, adjusted where there are several.
+    """Decide from an estimate with its interval and the test's p, adjusted where there are several comparisons.
 
     The whole interval within the soft limit either way: equivalent, which is the test of equivalence by two one-sided
-    tests at half of `1 - confidence` each. Else the whole interval beyond the floor on one side, and p below the level:
-    regression or improvement. Else inconclusive.
+    tests at half of `1 - confidence` each. Else the whole interval on one side of 0 %, p below the level and
+    the estimate not below the floor: regression or improvement. Else inconclusive.
 
     :param number: pairs, or boots of the smaller arm.
     :param sigma: standard deviation of the pairs' log ratios (unpaired: of the differences of any two boots).
@@ -61,35 +61,29 @@ def decide(found: Estimate, p: float, number: int, sigma: float, limits: Limits,
                        more=max(0, found.needed - number))  # fmt: skip
     soft = f"±{percent(limits.soft):.3g} %"
     if limits.soft_below < found.low and found.high < limits.soft:
-        real = p < limits.alpha and (found.low > limits.floor or found.high < -limits.floor)
+        real = p < limits.alpha and abs(found.log_ratio) >= limits.floor and not found.low <= 0.0 <= found.high
         though = "; there is a difference, but one that small does not matter" if real else ""
         return Verdict(word="equivalent", reason=f"the interval lies within {soft}{though}")
-    if p < limits.alpha and found.low > limits.floor:
-        return Verdict(word="regression", reason=f"the interval lies above {_percent_text(limits.floor)}")
-    if p < limits.alpha and found.high < -limits.floor:
-        return Verdict(word="improvement", reason=f"the interval lies below {_percent_text(-limits.floor)}")
+    if p < limits.alpha and abs(found.log_ratio) >= limits.floor:
+        if found.low > 0.0:
+            return Verdict(word="regression", reason="the interval lies above 0 %")
+        if found.high < 0.0:
+            return Verdict(word="improvement", reason="the interval lies below 0 %")
     return _inconclusive(found, p, number, sigma, limits, soft)
 
 
 def _inconclusive(found: Estimate, p: float, number: int, sigma: float, limits: Limits, soft: str) -> Verdict:
     low, high = (0.0 if bound is None else bound for bound in (found.low, found.high))
-    if low > limits.floor or high < -limits.floor:
-        reason = f"the interval leaves out 0 %, but p = {p:.3g} among several comparisons is no proof"
-    elif limits.floor > 0.0 and (low > 0.0 or high < 0.0):
-        reason = (
-            f"the interval reaches below {_percent_text(limits.floor)}, which this testbed cannot tell from nothing"
-        )
-    else:
+    if low <= 0.0 <= high:
         reason = f"the interval holds 0 % and reaches beyond {soft}"
+    elif p >= limits.alpha:
+        reason = f"the interval leaves out 0 %, but p = {p:.3g} is no proof"
+    else:
+        reason = f"the change is below {percent(limits.floor):.2g} %, the noise of this testbed with so few boots"
     # Either question may be settled first, if the estimate stays: that it differs, or that it does not matter.
-    margin = max(abs(found.log_ratio) - limits.floor, limits.soft - abs(found.log_ratio))
+    margin = max(abs(found.log_ratio), limits.soft - abs(found.log_ratio))
     needed = pairs_needed(margin, sigma, limits.alpha)
     if needed >= MOST_PLANNED:
         return Verdict(word="inconclusive", reason=f"{reason}; no number of boots would settle it on this testbed")
     # What the formula hopes for and these boots did not give: at least a few more, or the advice would be to stop.
     return Verdict(word="inconclusive", reason=reason, more=max(needed - number, math.ceil(number / 4), 2))
-
-
-def _percent_text(log_ratio: float) -> str:
-    value = percent(log_ratio)
-    return "0 %" if value == 0 else f"{value:+.2g} %"
