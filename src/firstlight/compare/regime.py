@@ -75,10 +75,10 @@ def decide_regime(first: Boot, second: Boot) -> RegimeReport:
     different = event_difference(events_of(first), events_of(second))
     if different:
         return RegimeReport(Regime.UNSTABLE, different)
-    reasons = ("the same happens in both, in other times",)
+    reasons = ["the same happens in both, in other times"]
     if exact:
-        reasons = (*reasons, "they were recorded in exact mode and ought to be equal: `firstlight verify` tells more")
-    return RegimeReport(Regime.NOISY, reasons)
+        reasons.append("they were recorded in exact mode and ought to be equal: `firstlight verify` tells more")
+    return RegimeReport(Regime.NOISY, tuple(reasons))
 
 
 def regime_of(boots: Sequence[Boot]) -> RegimeReport:

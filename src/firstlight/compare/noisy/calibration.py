@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from firstlight.boot.manifest import Manifest
 from firstlight.compare.arms import CompareError
+from firstlight.compare.noisy.drift import drift_percent
 from firstlight.compare.noisy.estimate import Floats, interval_rank
 from firstlight.compare.noisy.modes import modes
 from firstlight.compare.noisy.plan import robust_sigma, smallest_effect
@@ -77,7 +78,7 @@ class Calibration(BaseModel):
             message = f"the testbed is unstable: two equal arms differed (p = {self.p:.2g}) when it was calibrated"
             raise CompareError(message, where=where, hint="quieten the machine and calibrate again")
         for manifest in manifests:
-            now = testbed_of(manifest)
+            now = facts_of_testbed(manifest)
             names = sorted(name for name in now.keys() | self.testbed.keys() if now.get(name) != self.testbed.get(name))
             names = sorted(name for name in now.keys() | self.testbed.keys() if now.get(name) != self.testbed.get(name))
             other = [f"{name} {self.testbed.get(name)} there, {now.get(name)} here" for name in names]
@@ -118,7 +119,7 @@ def calibrate(
     return Calibration(
         made_at=made_at or datetime.now(UTC).isoformat(timespec="seconds"),
         testbed=testbed, seed=seed, pairs=pairs, sigma_percent=math.expm1(sigma) * 100.0,
-        drift_percent=_drift((one + other) / 2.0), modes=len(modes([*a_ns, *b_ns])),
+        drift_percent=drift_percent((one + other) / 2.0), modes=len(modes([*a_ns, *b_ns])),
         p=paired_p(ratios, seed).p, false_alarms=_false_alarms(ratios, seed),
         detectable=[Detectable(pairs=number, percent=math.expm1(smallest_effect(number, sigma)) * 100.0)
                     for number in _TABLE],
@@ -126,10 +127,10 @@ def calibrate(
     )  # fmt: skip
 
 
-def testbed_of(manifest: Manifest) -> dict[str, str]:
+def facts_of_testbed(manifest: Manifest) -> dict[str, str]:
     """What of a manifest says on what a boot ran: where it differs, a calibration says nothing.
 
-    >>> testbed_of(firstlight.open(bundle).manifest)["mode"]
+    >>> facts_of_testbed(firstlight.open(bundle).manifest)["mode"]
     'exact'
     """
     told: dict[str, Any] = {
@@ -162,12 +163,6 @@ def write_calibration(calibration: Calibration, path: Path) -> None:
     beside = path.with_name(f".{path.name}.tmp")
     beside.write_text(calibration.model_dump_json(indent=2) + "\n", encoding="utf-8")
     beside.replace(path)
-
-
-def _drift(logs: Floats) -> float:
-    from scipy.stats import theilslopes
-
-    return math.expm1(float(theilslopes(logs, np.arange(logs.size)).slope) * (logs.size - 1)) * 100.0
 
 
 def _false_alarms(ratios: Floats, seed: int) -> float:

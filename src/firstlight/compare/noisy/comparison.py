@@ -9,10 +9,12 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field
 
+from firstlight.analysis.window import window
 from firstlight.compare.arms import Arm, CompareError, Excluded
 from firstlight.compare.comparable import check_comparable
 from firstlight.compare.noisy.calibration import Calibration
 from firstlight.compare.noisy.description import Description, describe
+from firstlight.compare.noisy.drift import doubt, drift_percent
 from firstlight.compare.noisy.estimate import Estimate, Floats, paired, unpaired
 from firstlight.compare.noisy.levels import MeanLevel, mean_level
 from firstlight.compare.noisy.pairing import How, Pairing, pair
@@ -57,6 +59,10 @@ class NoisyComparison(BaseModel):
 
     a: str = Field(description="the arm that is the baseline")
     b: str = Field(description="the other arm")
+    mode: str = Field(description="how the boots were recorded: `live`, `imported` or `exact`")
+    clock: str = Field(description="kind of their clock: `host`, `imported` or `virtual`")
+    first: str = Field(description="the mark that every time begins at")
+    last: str = Field(description="the mark that it ends at")
     a_boots: list[str] = Field(description="the boots of a that take part; with pairs in the order of those of b")
     b_boots: list[str] = Field(description="of b")
     a_ns: list[int] = Field(description="their times from the first mark to the last")
@@ -130,20 +136,23 @@ def compare_noisy(
     if calibration is not None:
         calibration.check(a.boots[0].manifest, b.boots[0].manifest, where=b.name)
         limits = limits.model_copy(update={"floor": calibration.noise_floor(number)})
+    verdict = decide(found, tested.p, number, sigma, limits, paired=sides.paired)
+    if sides.interleaved is False and not sides.paired:
+        verdict = doubt(verdict, found, logs_a, logs_b, a_first=sides.a_first)
     levels = [
         mean_level(name, parts_a, parts_b, paired=sides.paired, seed=seed, alpha=alpha)
         for name in levels_of_all([*parts_a, *parts_b])
     ]
-    spreads = spread(times_a, times_b)
+    spreads, whole = spread(times_a, times_b), window(a.boots[0])
     return NoisyComparison(
-        a=a.name, b=b.name,
+        a=a.name, b=b.name, mode=a.mode, clock=a.boots[0].manifest.clock.kind, first=whole.first, last=whole.last,
         a_boots=[str(boot.path) for boot in sides.a], b_boots=[str(boot.path) for boot in sides.b],
         a_ns=[boot.whole_ns for boot in parts_a], b_ns=[boot.whole_ns for boot in parts_b],
         paired=sides.paired, pairing=sides.how,
         excluded=[_exclusion(each) for each in sides.excluded],
         soft_percent=soft_percent, floor_percent=math.expm1(limits.floor) * 100.0, seed=seed,
         estimate=found, percent=found.percent, interval_percent=found.interval_percent, test=tested,
-        verdict=decide(found, tested.p, number, sigma, limits, paired=sides.paired),
+        verdict=verdict,
         spread=spreads, bridge=_bridge(found, sides, times_a, times_b), levels=levels,
         notes=[*(flag.text for flag in flags), *_notes(sides, times_a, times_b, spreads)],
         description={"a": describe(times_a, bin_ns), "b": describe(times_b, bin_ns)} if describing else None,
@@ -183,7 +192,7 @@ def _bridge(found: Estimate, sides: Pairing, a: Floats, b: Floats) -> Bridge:
 def _outlying(times: Floats) -> npt.NDArray[np.bool_]:
     logs = np.log(times)
     sigma = robust_sigma(logs)
-    return np.abs(logs - np.median(logs)) > max(_OUTLYING * sigma, 1e-9)
+    return np.asarray(np.abs(logs - np.median(logs)) > max(_OUTLYING * sigma, 1e-9))
 
 
 def _notes(sides: Pairing, a: Floats, b: Floats, spreads: Spread) -> list[str]:
@@ -197,17 +206,10 @@ def _notes(sides: Pairing, a: Floats, b: Floats, spreads: Spread) -> list[str]:
         if times.size > 1 and np.ptp(times) == 0:
             notes.append(f"every boot of {name} took exactly as long: copies of one boot, or an exact one")
     if sides.paired and a.size >= 8:
-        drift = _drift_percent((np.log(a) + np.log(b)) / 2.0)
+        drift = drift_percent((np.log(a) + np.log(b)) / 2.0)
         if abs(drift) >= _DRIFT_TOLD:
             notes.append(f"both arms drifted together by {drift:+.1f} % over the session; pairs take that out")
     for name, found in (("A", spreads.a_modes), ("B", spreads.b_modes)):
         if len(found) > 1:
             notes.append(f"the boots of {name} come in {len(found)} sorts: one figure hides them")
     return notes
-
-
-def _drift_percent(logs: Floats) -> float:
-    from scipy.stats import theilslopes
-
-    slope = float(theilslopes(logs, np.arange(logs.size)).slope)
-    return math.expm1(slope * (logs.size - 1)) * 100.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
@@ -16,6 +16,7 @@ from firstlight.errors import FirstlightError
 How = Literal["auto", "names", "none"]
 #: Of the boots of the smaller arm so many have a partner beside them in time, or the arms were not interleaved.
 _LEAST_PAIRED = 0.75
+_NEVER = datetime.max.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,8 @@ class Pairing:
     excluded: tuple[Excluded, ...]
     interleaved: bool | None
     """Whether boots of both arms took turns; none where nobody knows when they were."""
+    a_first: bool = True
+    """Where they did not: whether those of a were before those of b."""
 
 
 @dataclass(frozen=True)
@@ -98,8 +101,8 @@ def _instant(text: str, mode: str) -> datetime | None:
 def _by_time(members: Sequence[_Member]) -> list[tuple[_Member, _Member]] | None:
     """Pairs of neighbours; none where the arms did not take turns, or too few instants are known."""
     timed = sorted((each for each in members if each.at is not None), key=lambda each: (each.at, each.path.name))
-    # Two instants of one arm that are equal tell no order: these are copies, or boots that ran side by side.
-    pairs, waiting = [], None
+    pairs: list[tuple[_Member, _Member]] = []
+    waiting: _Member | None = None
     for member in timed:
         if waiting is None or waiting.arm == member.arm:
             waiting = member
@@ -147,6 +150,8 @@ def _paired(
 
 
 def _unpaired(members: Sequence[_Member], how: str, interleaved: bool | None) -> Pairing:
+    members = sorted(members, key=lambda each: each.at or _NEVER)
     a, b = (tuple(each.boot for each in members if each.arm == arm and each.boot is not None) for arm in (0, 1))
     excluded = tuple(Excluded(each.path, each.reason) for each in members if each.boot is None)
-    return Pairing(a, b, False, how, excluded, interleaved)
+    first = min((each for each in members if each.at is not None), key=lambda each: (each.at, each.arm), default=None)
+    return Pairing(a, b, False, how, excluded, interleaved, first is None or first.arm == 0)

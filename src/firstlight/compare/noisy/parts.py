@@ -21,8 +21,10 @@ class BootParts:
     levels: dict[str, dict[Key, int]]
 
 
-def parts_of(boot: Boot) -> BootParts:
+def parts_of(boot: Boot, only: Sequence[str] | None = None) -> BootParts:
     """Part a boot as the exact comparison does, which checks the sums.
+
+    :param only: these levels; by default every one that the boot has the evidence for.
 
     >>> found = parts_of(firstlight.open(bundle))
     >>> found.whole_ns == sum(found.levels["phases"].values())
@@ -32,7 +34,10 @@ def parts_of(boot: Boot) -> BootParts:
     itself = exact_difference(boot, boot)
     assert itself.whole.a is not None
     levels: dict[str, dict[Key, int]] = {}
-    for level in itself.levels:
+    found = itself.levels if only is None else [getattr(itself, name) for name in only]
+    for level in found:
+        if level is None:
+            continue
         parts: dict[Key, int] = {}
         for row in level.rows:
             if row.a is not None:

@@ -22,6 +22,10 @@ _MOST_ROWS = 15
 _BAR = 20
 
 
+#: What the times of each kind of clock are called.
+CLOCKS = {"virtual": "virtual time", "host": "time of the host", "imported": "time of the log"}
+
+
 def clock_text(boot: Boot) -> str:
     """What the times of a boot are: never just seconds.
 
@@ -29,9 +33,7 @@ def clock_text(boot: Boot) -> str:
     >>> clock_text(firstlight.open(bundle))
     'virtual time'
     """
-    return {"virtual": "virtual time", "host": "time of the host", "imported": "time of the log"}[
-        boot.manifest.clock.kind
-    ]
+    return CLOCKS[boot.manifest.clock.kind]
 
 
 def between(boot: Boot) -> str:

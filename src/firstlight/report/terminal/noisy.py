@@ -1,0 +1,238 @@
+"""The comparison of two arms whose boots vary, in the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from firstlight.compare.noisy.comparison import NoisyComparison
+from firstlight.compare.noisy.description import Description
+from firstlight.compare.noisy.levels import MeanLevel, MeanRow
+from firstlight.compare.noisy.modes import Mode
+from firstlight.report.terminal.columns import Column, print_table
+from firstlight.report.terminal.console import print_line, print_wrapped
+from firstlight.report.terminal.printable import printable
+from firstlight.report.terminal.show import CLOCKS
+from firstlight.report.units import signed_time, time_text
+
+_STYLES = {"regression": "bold red", "improvement": "bold green", "equivalent": "bold", "inconclusive": "bold yellow"}
+_INDENT = 12
+
+#: What each level is called above its table, and its first column.
+TITLES = {
+    "phases": ("Phases", "Phase"),
+    "initcalls": ("Initcalls, time that each owns", "Initcall"),
+    "functions": ("Functions, by self", "Function"),
+    "path": ("Critical path, by owner", "Owner"),
+    "devices": ("Devices, time on the critical path", "Device"),
+    "units": ("Units, time on the critical path", "Unit"),
+}
+
+
+def print_noisy(out: Console, found: NoisyComparison, limit: int) -> None:
+    """Print the verdict, what it rests on, and what changed in each level.
+
+    :param limit: how many rows of each level have a line of their own.
+    """
+    _heading(out, found)
+    word = found.verdict.word
+    print_wrapped(out, Text(f"{word}: {headline(found)}", style=_STYLES[word]), indent=2)
+    _pair(out, "why", why(found))
+    _pair(out, "estimate", estimate_text(found))
+    _pair(out, "interval", interval_text(found))
+    _pair(out, "chance", f"p = {p_text(found.test.p)}, {found.test.method}")
+    _spread(out, found)
+    if found.description is not None:
+        _description(out, found.description["a"], found.description["b"])
+    for level in found.levels:
+        _level(out, level, limit)
+    print_line(out)
+    print_wrapped(out, Text(bridge_text(found), style="dim"), indent=2)
+
+
+def _heading(out: Console, found: NoisyComparison) -> None:
+    print_wrapped(out, Text(f"A {printable(found.a, 200)}, B {printable(found.b, 200)}", style="bold"), indent=2)
+    instants = f"{printable(found.first, 100)} to {printable(found.last, 100)}"
+    print_wrapped(out, Text(f"{found.mode} mode, {CLOCKS.get(found.clock, found.clock)}, {instants}", style="dim"))
+    number = f"{len(found.a_ns)} pairs" if found.paired else f"{len(found.a_ns)} boots of A, {len(found.b_ns)} of B"
+    print_wrapped(out, Text(f"{number}; {found.pairing}; seed {found.seed}", style="dim"))
+    for kind, texts in (("excluded", exclusions(found)), ("note", found.notes)):
+        for text in texts:
+            print_wrapped(out, printable(text, 500), head=Text(f"  {kind}: ", style="yellow"), indent=4)
+    print_line(out)
+
+
+def exclusions(found: NoisyComparison) -> list[str]:
+    """Every boot that does not take part, with the reason."""
+    return [f"`{each.boot}`: {each.reason}" for each in found.excluded]
+
+
+def headline(found: NoisyComparison) -> str:
+    """The answer in one line.
+
+    The direction is told where the verdict holds one; else only how far the boots reach.
+    """
+    interval = found.interval_percent
+    if found.verdict.word in ("regression", "improvement"):
+        direction = "slower" if found.percent > 0 else "faster"
+        low, high = sorted(abs(bound) for bound in interval or (found.percent, found.percent))
+        return f"B is {direction} by {abs(found.percent):.2f} % ({low:.2f} to {high:.2f} %)"
+    if found.verdict.word == "equivalent":
+        return f"B is within ±{found.soft_percent:g} % of A ({percent_text(found.percent)})"
+    more = found.verdict.more
+    unit = "pairs" if found.paired else "boots of each arm"
+    advice = "" if more is None else f"; about {more:,} more {unit} would settle it"
+    return f"these boots do not tell{advice}"
+
+
+def why(found: NoisyComparison) -> str:
+    """The reason of the verdict, with the soft limit and the floor that it was judged by."""
+    floor = f", noise of the testbed ±{found.floor_percent:.2g} %" if found.floor_percent else ""
+    return f"{found.verdict.reason} (soft limit ±{found.soft_percent:g} %{floor})"
+
+
+def estimate_text(found: NoisyComparison) -> str:
+    """The estimate in percent and in time, and what it is."""
+    time = signed_time(round(found.bridge.headline_ns))
+    ratios = "the pairs' log ratios" if found.paired else "the log ratios of all boots"
+    return f"{percent_text(found.percent)} ({time} of A's median time), Hodges-Lehmann of {ratios}"
+
+
+def interval_text(found: NoisyComparison) -> str:
+    """The interval with what it covers."""
+    if found.interval_percent is None or found.estimate.achieved is None:
+        unit = "pairs" if found.paired else "boots of each arm"
+        return f"none: need at least {found.estimate.needed} {unit}"
+    low, high = found.interval_percent
+    wanted, achieved = 100.0 * found.estimate.confidence, 100.0 * found.estimate.achieved
+    return f"{percent_text(low)} to {percent_text(high)}; covers {achieved:.1f} %, wanted {wanted:g} %"
+
+
+def percent_text(value: float) -> str:
+    """A change in percent, to a hundredth.
+
+    >>> percent_text(1.336), percent_text(-0.001), percent_text(0.0)
+    ('+1.34 %', '-0.00 %', '0.00 %')
+    """
+    return f"{value:{'+' if value else ''}.2f} %"
+
+
+def p_text(p: float | None) -> str:
+    """A probability with as many digits as mean anything.
+
+    >>> p_text(0.03125), p_text(0.00001), p_text(None)
+    ('0.031', '<0.0001', '-')
+    """
+    return "-" if p is None else "<0.0001" if p < 0.0001 else f"{p:.2g}"
+
+
+def _pair(out: Console, name: str, text: str) -> None:
+    print_wrapped(out, printable(text), Text(f"  {name:{_INDENT - 2}}", style="dim"), _INDENT)
+
+
+def _spread(out: Console, found: NoisyComparison) -> None:
+    spread = found.spread
+    tests = [f"p = {p_text(p)} that {what}" for p, what in (
+        (spread.spread_p, "they are equal (Levene)"), (spread.shape_p, "the shapes are (Cramer-von Mises)")
+    ) if p is not None]  # fmt: skip
+    _pair(out, "spread", "; ".join([f"A {spread.a_percent:.2f} %, B {spread.b_percent:.2f} %", *tests]))
+    if len(spread.a_modes) > 1 or len(spread.b_modes) > 1:
+        shifts = spread.shifts_ns
+        moved = "" if shifts is None else f"; moved by {', '.join(signed_time(ns) for ns in shifts)}"
+        _pair(out, "modes", f"A {modes_text(spread.a_modes)}; B {modes_text(spread.b_modes)}{moved}")
+
+
+def modes_text(modes: Sequence[Mode]) -> str:
+    """The sorts that boots come in, with their shares.
+
+    >>> modes_text([Mode(at_ns=99_000_000, boots=7, share=0.7), Mode(at_ns=117_000_000, boots=3, share=0.3)])
+    '70 % at 99.000 ms, 30 % at 117.000 ms'
+    """
+    return ", ".join(f"{mode.share:.0%} at {time_text(mode.at_ns)}".replace("%", " %") for mode in modes)
+
+
+def _description(out: Console, a: Description, b: Description) -> None:
+    print_line(out)
+    columns = [Column("Figure", style="cyan"), Column("A", number=True), Column("B", number=True)]
+    print_table(out, columns, [[name, *cells] for name, *cells in description_rows(a, b)])
+
+
+def description_rows(*arms: Description) -> list[list[str]]:
+    """Mean, median, mode and standard deviation of some arms, one row for each figure."""
+    rows = [
+        [name, *(time_text(None if (value := getattr(arm, figure)) is None else round(value)) for arm in arms)]
+        for name, figure in (("mean", "mean"), ("median", "median"), ("stddev", "stddev"), ("least", "low"),
+                             ("largest", "high"))
+    ]  # fmt: skip
+    modes = [
+        "none: no bin has two boots" if arm.mode is None else
+        f"{time_text(round(arm.mode.middle))} ({arm.mode.count} of {arm.count})"
+        for arm in arms
+    ]  # fmt: skip
+    bins = [
+        "" if arm.mode is None else f"{time_text(round(arm.mode.low))} to {time_text(round(arm.mode.high))}"
+        for arm in arms
+    ]
+    return [*rows[:2], ["mode", *modes], ["its bin", *bins], *rows[2:]]
+
+
+def _level(out: Console, level: MeanLevel, limit: int) -> None:
+    title, first = TITLES.get(level.name, (level.name, "Name"))
+    print_line(out)
+    print_line(out, Text(f"{title}, means", style="bold underline"))
+    columns = [
+        Column(first, style="cyan"),
+        Column("A", number=True, wide=76),
+        Column("B", number=True, wide=76),
+        Column("Change", number=True, style="bold"),
+        Column("from", number=True, wide=100),
+        Column("to", number=True, wide=100),
+        Column("of A", number=True),
+        Column("p", number=True),
+    ]
+    differing = [row for row in level.rows if row.differs]
+    shown, further = differing[:limit], differing[limit:]
+    footer = []
+    quiet = [row for row in level.rows if not row.differs]
+    for rows, text in ((further, "more that differ"), (quiet, "within noise")):
+        if rows:
+            footer.append(_added(rows, level, f"({len(rows):,} {text}, added up)"))
+    print_table(out, columns, [_cells(row, level) for row in shown], [*footer, _cells(level.whole, level)])
+
+
+def _cells(row: MeanRow, level: MeanLevel) -> list[str]:
+    return [
+        row.name + (f" [{row.module}]" if row.module else ""),
+        time_text(round(row.a_mean_ns)),
+        time_text(round(row.b_mean_ns)),
+        signed_time(round(row.change_ns)),
+        _bound(row.low_ns),
+        _bound(row.high_ns),
+        percent_text(100.0 * row.change_ns / level.whole.a_mean_ns),
+        p_text(row.adjusted_p) if row.kind != "whole" else "",
+    ]
+
+
+def _added(rows: Sequence[MeanRow], level: MeanLevel, name: str) -> list[str]:
+    change = sum(row.change_scaled for row in rows) / level.scale
+    a, b = (sum(getattr(row, mean) for row in rows) for mean in ("a_mean_ns", "b_mean_ns"))
+    share = percent_text(100.0 * change / level.whole.a_mean_ns)
+    return [name, time_text(round(a)), time_text(round(b)), signed_time(round(change)), "", "", share, ""]
+
+
+def _bound(ns: float | None) -> str:
+    return "-" if ns is None else signed_time(round(ns))
+
+
+def bridge_text(found: NoisyComparison) -> str:
+    """From the headline to the sums of the tables, in one line."""
+    bridge = found.bridge
+    names = ", ".join(f"`{printable(name, 100)}`" for name in bridge.outliers[:4])
+    more = f" and {len(bridge.outliers) - 4} more" if len(bridge.outliers) > 4 else ""
+    far = f"; far from the others: {names}{more}" if names else ""
+    return (
+        f"Headline {signed_time(round(bridge.headline_ns))} (robust); the tables are means and add up to "
+        f"{signed_time(round(bridge.mean_ns))}; bridge {signed_time(round(bridge.bridge_ns))}{far}"
+    )
