@@ -61,6 +61,7 @@ def make_bundle(
     seed: int = 1,
     shift: int = 0,
     schema_version: int = 2,
+    append: str = "",
 ) -> Path:
     """Write a bundle of an invented boot of about 300 tree nodes below *directory*; returns its path.
 
@@ -68,6 +69,7 @@ def make_bundle(
     :param failed: the boot panicked in its last phase, which has no end.
     :param profile: with a calling-context tree; without, `calls` and `phase_calls` have no rows.
     :param live: recorded in live mode: no instructions, no idle, no profile.
+    :param append: words at the end of the command line; they change nothing else.
     """
     profile = profile and not live
     tree, initcalls = boot_tree(seed, shift)
@@ -96,6 +98,8 @@ def make_bundle(
         frame.write_parquet(path / f"{table}.parquet", compression="zstd", metadata={"firstlight.schema": "2"})
     manifest = _manifest(path, rows, tree, live=live, failed=failed, profile=profile, shift=shift)
     manifest["schema_version"] = schema_version
+    if append:
+        manifest["recipe"] |= {"append": append, "command_line": f"{manifest['recipe']['command_line']} {append}"}
     if hostile:
         manifest["recipe"]["append"] = manifest["recipe"]["command_line"] = HOSTILE[0] + HOSTILE[2]
     (path / "manifest.json").write_text(json.dumps(manifest, indent=2), encoding="utf-8")

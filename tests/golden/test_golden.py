@@ -24,6 +24,7 @@ def boots(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("boots")
     make_bundle(directory)
     make_bundle(directory, name="bare.boot", profile=False)
+    make_bundle(directory, name="changed.boot", seed=2, append="quiet")
     make_bundle(directory, name="failed.boot", failed=True)
     make_bundle(directory, name="hostile.boot", hostile=True)
     make_bundle(directory, name="live.boot", live=True)

@@ -1,6 +1,7 @@
 //! The tables of a boot bundle (`docs/formats/boot-bundle.md`): what columns they have, how they are written and read,
 //! and how a profile becomes tables.
 
+pub mod difference;
 pub mod interned;
 pub mod invariants;
 pub mod kd;
@@ -59,4 +60,7 @@ pub enum ModelError {
     /// The tables contradict one another.
     #[error("table `{0}`: its rows name nodes that are not there")]
     Inconsistent(&'static str),
+    /// Its figures leave the range of 64 bits when they are added up.
+    #[error("table `{0}`: its figures are too large to add up")]
+    TooLarge(&'static str),
 }

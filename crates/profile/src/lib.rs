@@ -3,6 +3,7 @@
 //!
 //! The plugin feeds [`Tracker`] with events and writes its [`Recording`]; everything else reads that.
 
+pub mod difference;
 pub mod initcalls;
 pub mod instruction;
 pub mod kd;

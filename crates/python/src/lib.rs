@@ -1,5 +1,6 @@
 //! `firstlight._core`: the engine for Python, and nothing else. What each function does is said where it is implemented.
 
+mod difference;
 mod export;
 mod import;
 
@@ -178,5 +179,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(export::export_folded, module)?)?;
     module.add_function(wrap_pyfunction!(export::weighted_stacks, module)?)?;
     module.add_function(wrap_pyfunction!(export::span_lanes, module)?)?;
+    module.add_function(wrap_pyfunction!(difference::tree_difference, module)?)?;
     Ok(())
 }

@@ -6,8 +6,8 @@ import re
 
 # What compilers append to a function that they cloned, split or made local: it changes with every build.
 _SUFFIX = re.compile(
-    r"(?:\.(?:isra|constprop|part|cold|llvm|lto_priv|specialized|localalias|clone|exit|split|warm|unlikely|hot)(?:\.\d+)*"
-    r"|\.\d+)+\Z"
+    r"(?:\.(?:isra|constprop|part|cold|llvm|lto_priv|specialized|localalias|clone|exit|split|warm|unlikely|hot)(?:\.[0-9]+)*"
+    r"|\.[0-9]+)+\Z"
 )
 
 

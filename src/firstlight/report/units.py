@@ -81,3 +81,15 @@ def signed_share(change: int | None, whole: int | None) -> str:
     if 0 < abs(value) < 0.000005:
         return f"{'+' if value > 0 else '-'}<0.001 %"
     return f"{value:{'+' if value else ''}.3%}".replace("%", " %")
+
+
+def signed_half(doubled: int) -> str:
+    """Half of a whole number of nanoseconds, with its sign.
+
+    >>> signed_half(3), signed_half(-2_000_001), signed_half(4)
+    ('+1.5 ns', '-1.000 ms', '+2 ns')
+    """
+    if doubled % 2 and abs(doubled) < 2_000:
+        return f"{doubled / 2:+.1f} ns"
+    # A half is below what the larger units show.
+    return signed_time(doubled // 2 if doubled > 0 else -(-doubled // 2))

@@ -9,17 +9,28 @@ from firstlight.analysis.window import window
 from firstlight.boot.boot import Boot
 from firstlight.compare.exact.difference import ExactDifference
 from firstlight.compare.exact.level import Level
+from firstlight.compare.exact.path import Hidden
 from firstlight.compare.exact.rows import Figures, Row
+from firstlight.compare.exact.tree import TreeDifference, TreeRow
 
 #: The version of the shape.
 VERSION = 1
 
+#: Nodes of the tree below this share of all changes stand together.
+MIN_SHARE = 0.001
 
-def difference_data(difference: ExactDifference, limit: int | None = None) -> dict[str, Any]:
+#: So many vanished and so many new subtrees have a row.
+_MOST_ONLY = 100
+
+
+def difference_data(
+    difference: ExactDifference, limit: int | None = None, min_share: float = MIN_SHARE
+) -> dict[str, Any]:
     """An exact difference as plain data.
 
     :param limit: so many changed rows of each level, the largest; all of them when not given. The rows that are left
         out are added up in one, so that the sums hold.
+    :param min_share: nodes of the tree below this share of all changes stand together in one row.
 
     >>> import firstlight
     >>> from firstlight.compare.exact.difference import exact_difference
@@ -37,6 +48,11 @@ def difference_data(difference: ExactDifference, limit: int | None = None) -> di
         "inputs": [asdict(change) for change in difference.inputs],
         "totals": row_data(difference.whole),
         "levels": levels,
+        "hidden": [hidden_data(each) for each in difference.path.hidden[:limit]],
+        "moved": [asdict(each) for each in difference.moved[:limit]],
+        "renamed": [asdict(each) for each in difference.renamed[:limit]],
+        "facts": [asdict(each) for each in difference.facts],
+        "tree": None if difference.tree is None else tree_data(difference.tree, min_share, limit),
     }
 
 
@@ -84,6 +100,41 @@ def row_data(row: Row) -> dict[str, Any]:
             "calls": row.change_calls,
         },
         "split": None if parts is None else asdict(parts),
+    }
+
+
+def hidden_data(hidden: Hidden) -> dict[str, Any]:
+    """Work off the critical path, which contributes nothing."""
+    return {
+        **row_data(hidden.row),
+        "slack_a_ns": hidden.slack_a_ns,
+        "slack_b_ns": hidden.slack_b_ns,
+        "contributes_ns": 0,
+    }
+
+
+def tree_data(tree: TreeDifference, min_share: float = MIN_SHARE, limit: int | None = None) -> dict[str, Any]:
+    """The merged tree as a walk: what a differential flame graph draws, with the absolute change as width."""
+    most = _MOST_ONLY if limit is None else limit
+    return {
+        "rows": [_tree_row(row) for row in tree.walk(min_share)],
+        "vanished": [{**_tree_row(row), "path": tree.path_of(row.node or 0)} for row in tree.only("a")[:most]],
+        "new": [{**_tree_row(row), "path": tree.path_of(row.node or 0)} for row in tree.only("b")[:most]],
+        "rest": row_data(tree.rest),
+        "nodes": tree.all_nodes,
+        "changed_nodes": tree.nodes.height,
+    }
+
+
+def _tree_row(line: TreeRow) -> dict[str, Any]:
+    return {
+        "depth": line.depth,
+        **row_data(line.row),
+        "total_a_ns": line.total_a_ns,
+        "total_b_ns": line.total_b_ns,
+        "total_change_ns": line.change_ns,
+        "width_ns": line.gross_ns,
+        "pruned": line.pruned,
     }
 
 

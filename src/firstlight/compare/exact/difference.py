@@ -7,12 +7,17 @@ from functools import cached_property
 
 from firstlight.boot.boot import Boot
 from firstlight.compare.comparable import Flag, check_comparable
+from firstlight.compare.exact.facts import FactChange, fact_changes
 from firstlight.compare.exact.functions import functions
+from firstlight.compare.exact.initcalls import initcalls
 from firstlight.compare.exact.level import Level
+from firstlight.compare.exact.moved import Moved, Renamed, moved, renamed
+from firstlight.compare.exact.path import PathDifference, path_difference
 from firstlight.compare.exact.phases import phases
 from firstlight.compare.exact.rows import Row
 from firstlight.compare.exact.totals import whole
-from firstlight.compare.inputs import OBSERVERS, InputChange, input_changes
+from firstlight.compare.exact.tree import TreeDifference, tree_difference
+from firstlight.compare.inputs import InputChange, input_changes
 
 
 @dataclass(frozen=True)
@@ -39,10 +44,41 @@ class ExactDifference:
         """By function, each with what it did itself; none without profiles."""
         return functions(self.a, self.b, self.whole)
 
+    @cached_property
+    def initcalls(self) -> Level | None:
+        """By initcall; none where a boot tells none."""
+        return initcalls(self.a, self.b, self.whole)
+
+    @cached_property
+    def path(self) -> PathDifference:
+        """By what stands on the critical path, devices and units among it; and the hidden work beside it."""
+        return path_difference(self.a, self.b, self.whole)
+
+    @cached_property
+    def tree(self) -> TreeDifference | None:
+        """By calling context; none without profiles."""
+        return tree_difference(self.a, self.b, self.whole)
+
+    @cached_property
+    def moved(self) -> list[Moved]:
+        """Cost that went from some callees of one caller to others."""
+        return moved(self.tree) if self.tree is not None else []
+
+    @cached_property
+    def renamed(self) -> list[Renamed]:
+        """Functions that may only have a new name."""
+        return renamed(self.tree, self.functions) if self.tree is not None and self.functions is not None else []
+
+    @cached_property
+    def facts(self) -> list[FactChange]:
+        """What else differs between the systems that came up."""
+        return fact_changes(self.a, self.b)
+
     @property
     def levels(self) -> list[Level]:
-        """Every level that both boots have the evidence for."""
-        return [level for level in (self.phases, self.functions) if level is not None]
+        """Every level that both boots have the evidence for; the rows of each add up to the whole."""
+        found = (self.phases, self.initcalls, self.functions, self.path.path, self.path.devices, self.path.units)
+        return [level for level in found if level is not None]
 
     @property
     def is_equal(self) -> bool:
@@ -65,8 +101,19 @@ def exact_difference(a: Boot, b: Boot) -> ExactDifference:
     flags = check_comparable(a, b)
     inputs = input_changes(a.manifest, b.manifest)
     difference = ExactDifference(a, b, (), tuple(inputs))
-    deciding = [change for change in inputs if change.name not in OBSERVERS]
-    if a.manifest.mode == "exact" and not deciding and difference.whole.changed:
-        text = "no input differs and the boots do: they are not exact, and the change is no finding"
+    if a.manifest.mode == "exact" and not inputs and not difference.is_equal:
+        text = "no input differs and the boots do: this recipe is not exact here, and the change is no finding"
         flags.append(Flag("unstable", text))
+    flags.extend(_one_sided(a, b))
     return ExactDifference(a, b, tuple(flags), tuple(inputs))
+
+
+def _one_sided(a: Boot, b: Boot) -> list[Flag]:
+    """Kinds of spans that only one of two records tells: their level would say that all of them are new."""
+    one, other = (set(boot.spans()["kind"].unique().to_list()) for boot in (a, b))
+    return [
+        Flag("completeness", f"only `{boot.path.name}` tells {what}: they are not compared")
+        for kind, what in (("initcall", "initcalls"), ("probe", "probes of devices"), ("unit", "units"))
+        for boot, its, others in ((a, one, other), (b, other, one))
+        if kind in its and kind not in others
+    ]

@@ -46,7 +46,7 @@ class Row:
     b: Figures | None
     module: str | None = None
     kind: str = ""
-    """What sort of thing it is; `rest` is what a level does not attribute."""
+    """What sort of thing it is; `rest` is what a level does not attribute, `sum` several things added up."""
 
     @property
     def presence(self) -> Presence:
@@ -81,7 +81,7 @@ class Row:
     @property
     def split(self) -> Split | None:
         """How the change splits into calls and cost per call; none for what is in one boot only or has no calls."""
-        if self.a is None or self.b is None or not self.a.calls or not self.b.calls:
+        if self.kind == "sum" or self.a is None or self.b is None or not self.a.calls or not self.b.calls:
             return None
         return split(self.a.calls, self.a.ns, self.b.calls, self.b.ns)
 

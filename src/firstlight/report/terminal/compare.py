@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.console import Console
 from rich.text import Text
 
@@ -9,51 +11,91 @@ from firstlight.analysis.window import window
 from firstlight.compare.exact.data import added
 from firstlight.compare.exact.difference import ExactDifference
 from firstlight.compare.exact.level import Level
-from firstlight.compare.exact.rows import Row
+from firstlight.compare.exact.rows import Figures, Row
 from firstlight.compare.inputs import InputChange
 from firstlight.report.terminal.columns import Column, print_table
+from firstlight.report.terminal.compare_tree import print_moved, print_only, print_tree
 from firstlight.report.terminal.console import bar, is_unicode, print_line, print_wrapped
 from firstlight.report.terminal.printable import printable
 from firstlight.report.terminal.show import clock_text
-from firstlight.report.units import count_text, signed_count, signed_share, signed_time, time_text
+from firstlight.report.units import count_text, signed_count, signed_half, signed_share, signed_time, time_text
 
 _BAR = 16
 
 #: What each level is called above its table, and its first column.
-_TITLES = {"phases": ("Phases", "Phase"), "functions": ("Functions, by self", "Function")}
+TITLES = {
+    "phases": ("Phases", "Phase"),
+    "initcalls": ("Initcalls, each with its callees", "Initcall"),
+    "functions": ("Functions, by self", "Function"),
+    "path": ("Critical path, by owner", "Owner"),
+    "devices": ("Devices, time on the critical path", "Device"),
+    "units": ("Units, time on the critical path", "Unit"),
+}
 
 
-def print_difference(out: Console, difference: ExactDifference, limit: int) -> None:
-    """Print what changed from A to B: inputs, totals, and each level with its largest changes first.
+def print_difference(out: Console, difference: ExactDifference, limit: int, min_share: float = 0.05) -> None:
+    """Print what changed from A to B: inputs, totals, each level with its largest changes first, and the tree.
 
     :param limit: how many rows of each level have a line of their own.
+    :param min_share: the least share of all changes, from 0 to 1, that has a line in the tree.
     """
     _heading(out, difference)
     if difference.is_equal:
-        print_line(out, Text("Equal: every table of one boot is that of the other.", style="bold green"))
+        print_line(out, Text("Equal: every table of one boot is that of the other.", style="bold"))
         return
     _totals(out, difference)
     for level in difference.levels:
-        print_level(out, level, limit)
+        # The critical path of a boot whose phases follow one another is those phases.
+        if level.name != "path" or difference.a.manifest.mode != "exact":
+            print_level(out, level, limit)
+    print_hidden(out, difference, limit)
+    if difference.tree is not None:
+        print_tree(out, difference.tree, [each.node for each in difference.moved], min_share)
+        print_only(out, difference.tree, limit)
+        print_moved(out, difference.moved, difference.renamed, limit)
+    _facts(out, difference, limit)
+
+
+def print_summary(out: Console, differences: Sequence[ExactDifference]) -> None:
+    """Print the totals of several boots against one baseline."""
+    first = differences[0]
+    columns = [Column("Boot", style="cyan"), Column(clock_text(first.a), number=True),
+               Column("Change", number=True, style="bold"), Column("", number=True, wide=60),
+               Column("Instructions", number=True, wide=90), Column("Idle", number=True, wide=100)]  # fmt: skip
+    rows = []
+    for path, side, row in (
+        (first.a.path, first.whole.a, None),
+        *((each.b.path, each.whole.b, each.whole) for each in differences),
+    ):
+        change = "baseline" if row is None else signed_time(row.change_ns)
+        part = "" if row is None else signed_share(row.change_ns, row.a.ns if row.a else None)
+        figures = [None, None] if side is None else [side.instructions, side.idle_ns]
+        rows.append([str(path), _side_text(side), change, part, count_text(figures[0]), time_text(figures[1])])
+    print_table(out, columns, rows)
 
 
 def _heading(out: Console, difference: ExactDifference) -> None:
     a, b = difference.a, difference.b
     names = f"A {printable(str(a.path), 200)}, B {printable(str(b.path), 200)}"
     print_wrapped(out, Text(names, style="bold"), indent=2)
-    one = window(a)
-    instants = f"{printable(one.first, 100)} to {printable(one.last, 100)}"
+    whole = window(a)
+    instants = f"{printable(whole.first, 100)} to {printable(whole.last, 100)}"
     print_line(out, Text(f"{a.manifest.mode} mode, {clock_text(a)}, {instants}", style="dim"))
     for change in difference.inputs:
-        print_wrapped(out, _input(change), head="  differs: ", indent=11)
+        print_wrapped(out, input_text(change), head="  differs: ", indent=11)
     if not difference.inputs:
-        print_line(out, "  no input differs")
+        print_line(out, "  no input differs" if a.manifest.mode != "imported" else "  nobody recorded the inputs")
     for flag in difference.flags:
         print_wrapped(out, printable(flag.text, 500), head=Text(f"  {flag.kind}: ", style="yellow"), indent=4)
     print_line(out)
 
 
-def _input(change: InputChange) -> str:
+def input_text(change: InputChange) -> str:
+    """An input that differs, in one line.
+
+    >>> input_text(InputChange("memory", "512M", "1G")), input_text(InputChange("kernel", "a" * 64, "b" * 64))
+    ('memory: 512M became 1G', 'kernel (aaaaaaaaaaaa became bbbbbbbbbbbb)')
+    """
     name = printable(change.name.replace("_", " "), 60)
     if change.detail:
         return f"{name}: {printable(change.detail, 400)}"
@@ -63,10 +105,14 @@ def _input(change: InputChange) -> str:
 
 
 def _totals(out: Console, difference: ExactDifference) -> None:
-    whole = difference.whole
     columns = [Column("Total"), Column("A", number=True), Column("B", number=True),
                Column("Change", number=True, style="bold"), Column("", number=True, wide=60)]  # fmt: skip
-    rows = []
+    print_table(out, columns, total_rows(difference))
+
+
+def total_rows(difference: ExactDifference) -> list[list[str]]:
+    """Time, instructions and idle, apart: name, A, B, change, change in percent of A."""
+    whole, rows = difference.whole, []
     for name, figure, text, signed in (
         (clock_text(difference.a), "ns", time_text, signed_time),
         ("instructions", "instructions", count_text, signed_count),
@@ -75,18 +121,19 @@ def _totals(out: Console, difference: ExactDifference) -> None:
         one, other = getattr(whole.a, figure), getattr(whole.b, figure)
         if one is not None and other is not None:
             rows.append([name, text(one), text(other), signed(other - one), signed_share(other - one, one)])
-    print_table(out, columns, rows)
+    return rows
 
 
 def print_level(out: Console, level: Level, limit: int) -> None:
     """Print the largest changes of a level, and below a rule what was left out, what did not change, and the sum."""
-    title, first = _TITLES[level.name]
+    title, first = TITLES[level.name]
     print_line(out)
     print_line(out, Text(title, style="bold underline"))
     changed = level.changed
     if not changed:
         print_line(out, f"none of {len(level.rows):,} changed")
         return
+    counted = any(row.split is not None for row in changed)
     columns = [
         Column(first, style="cyan"),
         Column("", picture=True),
@@ -94,47 +141,92 @@ def print_level(out: Console, level: Level, limit: int) -> None:
         Column("B", number=True, wide=90),
         Column("Change", number=True, style="bold"),
         Column("of A", number=True, wide=60),
-        Column("Calls", number=True, wide=76),
-        Column("more calls", number=True, wide=120),
-        Column("cost each", number=True, wide=120),
+        *([Column("Calls", number=True, wide=76), Column("more calls", number=True, wide=120),
+           Column("cost each", number=True, wide=120)] if counted else []),
         Column("", wide=100, style="blue", picture=True),
-    ]
+    ]  # fmt: skip
     largest = max(abs(row.change_ns) for row in changed)
-    body = [_cells(out, row, level, largest) for row in changed[:limit]]
+    rows = [*changed[:limit]]
+    lines = [_cells(out, row, level, largest, counted) for row in rows]
     footer = []
     small = changed[limit:]
     if small:
-        footer.append(_cells(out, added(small, f"({len(small):,} smaller, added up)"), level, 0))
+        footer.append(_cells(out, added(small, f"({len(small):,} smaller, added up)"), level, 0, counted))
     unchanged = len(level.rows) - len(changed)
     if unchanged:
-        footer.append([f"({unchanged:,} unchanged)", *[""] * 9])
-    footer.append(_cells(out, level.whole, level, 0))
-    print_table(out, columns, body, footer)
+        footer.append([f"({unchanged:,} unchanged)", *[""] * (len(columns) - 1)])
+    footer.append(_cells(out, level.whole, level, 0, counted))
+    print_table(out, columns, lines, footer)
 
 
-def _cells(out: Console, row: Row, level: Level, largest: int) -> list[str]:
+def row_name(row: Row) -> str:
+    """What a row is called: its module in brackets, and its kind where the name does not tell it."""
     name = row.name if row.module is None else f"{row.name} [{row.module}]"
+    shown = row.kind in ("task", "interrupt", "exception", "syscall", "probe", "unit", "async", "uevent_service")
+    return f"{name} ({row.kind.removesuffix('_service')})" if shown else name
+
+
+def presence_text(row: Row) -> str:
+    """Whether a row is new or gone; nothing for what is in both boots."""
+    return {"only_a": "gone", "only_b": "new", "both": ""}[row.presence]
+
+
+def _cells(out: Console, row: Row, level: Level, largest: int, counted: bool) -> list[str]:
     parts = row.split
     one, other = (None if side is None else side.ns for side in (row.a, row.b))
+    calls = "" if row.kind in ("whole", "sum", "rest") or row.change_calls is None else signed_count(row.change_calls)
+    split = ["", ""] if parts is None else [signed_half(parts.calls_doubled_ns), signed_half(parts.cost_doubled_ns)]
     return [
-        name,
-        {"only_a": "gone", "only_b": "new", "both": ""}[row.presence],
+        row_name(row),
+        presence_text(row),
         time_text(one),
         time_text(other),
         signed_time(row.change_ns),
         signed_share(row.change_ns, level.whole.a.ns if level.whole.a else None),
-        "" if row.kind in ("whole", "sum") else signed_count(row.change_calls) if row.change_calls is not None else "",
-        _half(None if parts is None else parts.calls_doubled_ns),
-        _half(None if parts is None else parts.cost_doubled_ns),
+        *([calls, *split] if counted else []),
         bar(abs(row.change_ns) / largest, _BAR, is_unicode(out)) if largest else "",
     ]
 
 
-def _half(doubled: int | None) -> str:
-    """Half of a whole number of nanoseconds."""
-    if doubled is None:
-        return ""
-    if doubled % 2 and abs(doubled) < 2_000:
-        return f"{doubled / 2:+.1f} ns"
-    # A half is below what these units show.
-    return signed_time(doubled // 2 if doubled > 0 else -(-doubled // 2))
+def print_hidden(out: Console, difference: ExactDifference, limit: int) -> None:
+    """Print the changed work off the critical path, which contributes nothing to the change."""
+    hidden = difference.path.hidden
+    if not hidden:
+        return
+    print_line(out)
+    print_line(out, Text("Hidden work, off the critical path: contributes 0", style="bold underline"))
+    columns = [
+        Column("Step", style="cyan"),
+        Column("", picture=True),
+        Column("A", number=True, wide=90),
+        Column("B", number=True, wide=90),
+        Column("Change", number=True, style="bold"),
+        Column("slack in A", number=True, wide=60),
+        Column("in B", number=True, wide=60),
+    ]
+    rows = [
+        [row_name(each.row), presence_text(each.row), _side_text(each.row.a),
+         _side_text(each.row.b), signed_time(each.row.change_ns), time_text(each.slack_a_ns),
+         time_text(each.slack_b_ns)]
+        for each in hidden[:limit]
+    ]  # fmt: skip
+    left = len(hidden) - limit
+    print_table(out, columns, rows, [[f"({left:,} smaller)", *[""] * 6]] if left > 0 else [])
+
+
+def _side_text(side: Figures | None) -> str:
+    return time_text(None if side is None else side.ns)
+
+
+def _facts(out: Console, difference: ExactDifference, limit: int) -> None:
+    if not difference.facts:
+        return
+    print_line(out)
+    print_line(out, Text("Facts that differ", style="bold underline"))
+    columns = [Column("Fact", style="cyan"), Column("A", longest=60), Column("B", longest=60)]
+    rows = [
+        [change.fact, *("-" if value is None else value for value in (change.a, change.b))]
+        for change in difference.facts[:limit]
+    ]  # fmt: skip
+    left = len(difference.facts) - limit
+    print_table(out, columns, rows, [[f"({left:,} more)", "", ""]] if left > 0 else [])

@@ -1,0 +1,118 @@
+//! The difference of two bundles' calling-context trees.
+
+use crate::interned::{read, Interned, TextNumber, Texts, NO_TEXT};
+use crate::ModelError;
+use firstlight_profile::difference::{difference, stable_name, Context, DifferenceError, Figures, Merged};
+use rustc_hash::FxHashMap;
+use std::path::Path;
+
+/// What a node is matched by: stable name of the function, module and kind, as numbers of [`TreeDifference::texts`].
+pub type ContextKey = (TextNumber, TextNumber, TextNumber);
+
+/// Two trees as one.
+#[derive(Debug)]
+pub struct TreeDifference {
+    /// The nodes in which or below which anything differs, parents first; their parents are numbers in this list.
+    pub nodes: Vec<Merged>,
+    /// How many nodes both trees have together, those without a difference as well.
+    pub all_nodes: usize,
+    /// What a node's key stands for.
+    pub keys: Vec<ContextKey>,
+    /// All names.
+    pub texts: Texts,
+    /// Whether both bundles count instructions; else those figures mean nothing.
+    pub instructions: bool,
+}
+
+/// The difference of the trees of two bundles.
+///
+/// # Errors
+///
+/// [`ModelError::Inconsistent`] when a table is no tree, [`ModelError::TooLarge`], and what [`read`] says.
+pub fn tree_difference(a: &Path, b: &Path) -> Result<TreeDifference, ModelError> {
+    let mut names = Names::default();
+    let mut trees = [Vec::new(), Vec::new()];
+    let mut instructions = true;
+    for (bundle, tree) in [a, b].into_iter().zip(&mut trees) {
+        let wanted = ["parent", "function", "module", "kind", "calls", "self_instructions", "self_ns"];
+        let table = read("calls", &wanted, bundle)?;
+        instructions &= table.integers("self_instructions").iter().any(Option::is_some);
+        *tree = names.contexts(&table)?;
+    }
+    let merged = difference(&trees[0], &trees[1]).map_err(|error| match error {
+        DifferenceError::Order(_) => ModelError::Inconsistent("calls"),
+        DifferenceError::TooLarge => ModelError::TooLarge("calls"),
+    })?;
+    let all_nodes = merged.len();
+    Ok(TreeDifference { nodes: changed(merged), all_nodes, keys: names.keys, texts: names.texts, instructions })
+}
+
+/// Leaves out the nodes in which and below which nothing differs; the root always stays.
+fn changed(mut nodes: Vec<Merged>) -> Vec<Merged> {
+    let mut numbers = vec![0_usize; nodes.len()];
+    let mut kept = 0;
+    for (index, node) in nodes.iter_mut().enumerate() {
+        if node.changed || index == 0 {
+            // Above what differs everything is kept.
+            node.parent = numbers[node.parent];
+            numbers[index] = kept;
+            kept += 1;
+        }
+    }
+    let mut index = 0;
+    nodes.retain(|node| {
+        index += 1;
+        node.changed || index == 1
+    });
+    nodes
+}
+
+#[derive(Default)]
+struct Names {
+    texts: Texts,
+    keys: Vec<ContextKey>,
+    numbers: FxHashMap<ContextKey, u32>,
+}
+
+impl Names {
+    fn contexts(&mut self, table: &Interned) -> Result<Vec<Context>, ModelError> {
+        // Every text of the table once: its number here, and that of its stable name.
+        let raw: Vec<TextNumber> = table.texts.iter().map(|text| self.texts.number(text)).collect();
+        let stable: Vec<TextNumber> = table.texts.iter().map(|text| self.texts.number(stable_name(text))).collect();
+        let of = |numbers: &[TextNumber], number: TextNumber| -> TextNumber {
+            usize::try_from(number).ok().and_then(|number| numbers.get(number)).copied().unwrap_or(NO_TEXT)
+        };
+        let wrong = || ModelError::Inconsistent("calls");
+        let columns = ["parent", "calls", "self_instructions", "self_ns"].map(|name| table.integers(name));
+        let names = ["function", "module", "kind"].map(|name| table.numbers(name));
+        let mut contexts = Vec::with_capacity(table.rows());
+        for index in 0..table.rows() {
+            let figure = |column: usize| columns[column].get(index).copied().flatten();
+            let text = |column: usize| names[column].get(index).copied().unwrap_or(NO_TEXT);
+            let parent = match figure(0) {
+                None if index == 0 => 0,
+                parent => parent.and_then(|parent| usize::try_from(parent).ok()).ok_or_else(wrong)?,
+            };
+            if index > 0 && parent >= index {
+                return Err(wrong());
+            }
+            let key = (of(&stable, text(0)), of(&raw, text(1)), of(&raw, text(2)));
+            let key = match self.numbers.get(&key) {
+                Some(number) => *number,
+                None => {
+                    let number = u32::try_from(self.keys.len()).map_err(|_| ModelError::TooLarge("calls"))?;
+                    self.numbers.insert(key, number);
+                    self.keys.push(key);
+                    number
+                }
+            };
+            let own = Figures {
+                calls: figure(1).unwrap_or(0),
+                instructions: figure(2).unwrap_or(0),
+                ns: figure(3).unwrap_or(0),
+            };
+            contexts.push(Context { parent, key, label: of(&raw, text(0)), own });
+        }
+        Ok(contexts)
+    }
+}
