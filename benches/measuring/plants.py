@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,54 +13,49 @@ from firstlight.lab.options import RecordOptions
 
 @dataclass(frozen=True)
 class Plant:
-    """One figure on the kernel's command line, and the function that a larger one makes dearer."""
+    """A parameter of the kernel's or a command of the guest's with a figure `N`, and who pays for a larger one."""
 
     name: str
-    parameter: str
-    """A parameter of the kernel's, or, with a command, a word that the guest reads."""
     less: str
     more: str
-    """As long as *less*, so that reading the command line costs the same."""
+    """As long as *less*, so that reading it costs the same."""
     function: str
-    """Who pays: the row that has to be the first."""
+    """The row that has to be told."""
+    parameter: str = ""
     command: str = ""
-    """What the guest does with the figure, `$N`."""
 
 
 PLANTS = (
-    Plant("UDP's hash table", "uhash_entries", "00256", "16384", "udp_table_init"),
-    Plant("random bytes", "plant", "000064", "056000", "chacha_permute", "head -c $N /dev/urandom >/dev/null"),
-    Plant("zeroes", "plant", "0000064", "3000000", "rep_stos_alternative", "head -c $N /dev/zero >/dev/null"),
-    Plant("copies", "plant", "001", "500", "copy_user_generic_unrolled",
-          "dd if=/dev/zero of=/tmp/copies bs=4k count=$N 2>/dev/null"),
-    Plant("a loop of the shell", "plant", "0001", "0900", "[user sh]",
-          "i=0; while [ $i -lt ${N#${N%%[1-9]*}} ]; do i=$((i + 1)); done"),
-    Plant("a checksum", "plant", "000064", "060000", "[user md5sum]", "head -c $N /dev/zero | md5sum >/dev/null"),
-    Plant("a sleep", "plant", "000001", "000800", "[idle]", "usleep $N"),
-    Plant("lines of the console", "plant", "001", "090", "wait_for_lsr",
-          'for i in $(seq $N); do echo "a line of the console" >/dev/kmsg; done'),
-    Plant("symbols", "plant", "0001", "1500", "kallsyms_expand_symbol.constprop.0",
-          "head -n $N /proc/kallsyms >/dev/null"),
-    Plant("TCP's hash table", "thash_entries", "01024", "32768", "tcp_init"),
+    Plant("random bytes", "01", "11", "chacha_permute", command="dd if=/dev/urandom of=/dev/null bs=4k count=N"),
+    Plant("UDP's hash table", "00256", "16384", "udp_table_init", parameter="uhash_entries=N"),
+    Plant("zeroes", "001", "013", "clear_user_original", command="dd if=/dev/zero of=/dev/null bs=64k count=N"),
+    Plant("copies", "001", "060", "copy_user_generic_unrolled",
+          command="dd if=/init of=/tmp/copy bs=4k count=N; dd if=/tmp/copy of=/dev/null bs=4k"),
+    Plant("a loop of the shell", "001", "044", "[user sh]",
+          command="i=1; while [ $i -le $((N - 0)) ]; do i=$((i+1)); done"),
+    Plant("a checksum by MD5", "001", "020", "[user md5sum]", command="dd if=/dev/zero bs=4k count=N | md5sum"),
+    Plant("a checksum by SHA-256", "001", "008", "[user sha256sum]",
+          command="dd if=/dev/zero bs=4k count=N | sha256sum"),
+    Plant("a loop of awk", "0001", "1500", "[user awk]", command="awk 'BEGIN { while (i < N + 0) i++ }'"),
+    Plant("a sleep", "000001", "000800", "[idle]", command="usleep N"),
+    Plant("TCP's hash table", "01024", "32768", "tcp_init", parameter="thash_entries=N"),
 )  # fmt: skip
 
 
-def options(plant: Plant, value: str, output: Path, initrd: Path) -> RecordOptions:
-    """The recipe of a boot with a plant; kernel parameters go into the default recipe.
-
-    :param initrd: of :func:`write_initrd`, for plants with a command.
-    """
-    append = f"{plant.parameter}={value}"
-    if not plant.command:
-        return RecordOptions(output=output, append=append)
-    return RecordOptions(output=output, append=append, initrd=initrd, ready="firstlight: ready")
+def options(plant: Plant, value: str, output: Path) -> RecordOptions:
+    """The recipe of a boot with a plant; what the guest does goes into an initramfs beside *output*."""
+    if plant.parameter:
+        return RecordOptions(output=output, append=plant.parameter.replace("N", value))
+    initrd = output.with_suffix(".cpio")
+    initrd.write_bytes(_initramfs(plant.command.replace("N", value)))
+    return RecordOptions(output=output, initrd=initrd, ready="firstlight: ready")
 
 
-def write_initrd(plant: Plant, path: Path) -> None:
-    """An initramfs like the default one, whose user land ends with the plant's command."""
+def _initramfs(command: str) -> bytes:
+    """An initramfs like the default one, whose user land ends with a command."""
     script = Path(__file__).parents[2] / "src" / "firstlight" / "lab" / "userland.sh"
     lines = [line for line in script.read_text().splitlines() if line != "exit 0"]
-    lines += ["read -r words </proc/cmdline", "N=${words##*plant=}", "N=${N%% *}", plant.command, "exit 0", ""]
+    lines += [f"{{ {command}; }} >/dev/null 2>&1", "exit 0", ""]
     archive = Archive()
     for directory in ("dev", "proc", "sys", "run", "bin"):
         archive.directory(directory)
@@ -71,10 +65,4 @@ def write_initrd(plant: Plant, path: Path) -> None:
     archive.file("bin/busybox", static_busybox().read_bytes(), 0o755)
     archive.link("bin/sh", "busybox")
     archive.file(script.name, "\n".join(lines).encode())
-    path.write_bytes(archive.bytes())
-
-
-def sides(plant: Plant) -> Iterator[tuple[str, str]]:
-    """Both sides of the comparison: name and value."""
-    yield "less", plant.less
-    yield "more", plant.more
+    return archive.bytes()

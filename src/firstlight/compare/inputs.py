@@ -11,6 +11,8 @@ from firstlight.boot.manifest import Manifest
 _PATHS = frozenset({"kernel", "initrd", "rootfs", "image", "qemu"})
 #: What ends a recording that would not end by itself.
 _LIMITS = frozenset({"timeout_wall_s", "timeout_virtual_s"})
+#: Inputs that only watch a boot.
+OBSERVERS = frozenset({"plugin", "profile", "symbols"})
 
 
 @dataclass(frozen=True)
