@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -41,7 +43,9 @@ def make_experiment(directory: Path, plan: str, length: Length, **bundle: Any) -
             if took == 0:
                 continue
             options = {"failed": True} if took is None else {}
-            boot = make_bundle(path / cell.directory, name=f"{repeat}.boot", **{**bundle, **options})
+            boot = path / cell.directory / f"{repeat}.boot"
+            shutil.copytree(_template(directory, **{**bundle, **options}), boot)
+            set_command_line(boot, cell.name)
             if took is not None:
                 set_length(boot, took)
             key = key_of_boot(read_manifest(boot))
@@ -55,6 +59,19 @@ def make_experiment(directory: Path, plan: str, length: Length, **bundle: Any) -
     )
     Store(path).write(state, plan)
     return path
+
+
+def _template(directory: Path, **options: Any) -> Path:
+    """An invented boot that all boots of its kind are copies of."""
+    name = "-".join(["template", *map(str, sorted(options.items()))]) + ".boot"
+    return directory / name if (directory / name).is_dir() else make_bundle(directory, name=name, **options)
+
+
+def set_command_line(boot: Path, text: str) -> None:
+    """Let an invented boot be of another recipe than others."""
+    manifest = json.loads((boot / "manifest.json").read_text())
+    manifest["recipe"]["command_line"] += f" {text}"
+    (boot / "manifest.json").write_text(json.dumps(manifest))
 
 
 def set_length(boot: Path, ns: int) -> None:

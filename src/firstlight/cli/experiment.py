@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from firstlight.cli.output import Json, print_json
+from firstlight.cli.output import Csv, Json, print_json
+from firstlight.errors import FirstlightError, UsageError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from firstlight.compare.experiment.prepare import Prepared
+    from firstlight.compare.experiment.results import Results
+    from firstlight.report.sheet import Sheet
 
 app = typer.Typer(
     help="Boot what a plan says, arms or factors, and show what each of them did.",
@@ -45,9 +55,10 @@ def run(
     from firstlight.compare.experiment.prepare import prepare
     from firstlight.compare.experiment.results import read_results
     from firstlight.compare.experiment.runner import run as run_prepared
+    from firstlight.compare.experiment.shape import results_data
     from firstlight.lab.progress import progress_for
     from firstlight.report.terminal.console import console
-    from firstlight.report.terminal.experiment import print_cells, print_plan
+    from firstlight.report.terminal.experiment import print_plan
     from firstlight.report.terminal.experiment_progress import ExperimentProgress
 
     looking = progress_for()
@@ -65,36 +76,110 @@ def run(
     run_prepared(prepared, progress, jobs)
     results = read_results(prepared.store.path)
     if json:
-        print_json(cells_data(results))
+        print_json(results_data(results))
     else:
-        print_cells(console(), results)
+        _print_all(results)
     raise typer.Exit(_exit_code(results))
 
 
 @app.command("show")
 def show(
     directory: Annotated[Path, typer.Argument(metavar="DIR", readable=False, help="An experiment's directory.")],
+    stages: Annotated[
+        bool, typer.Option("--stages", help="The table of stages: A, B, change, C, change, and the change in all.")
+    ] = False,
+    effects: Annotated[bool, typer.Option("--effects", help="Only the main effects of the factors.")] = False,
+    shares: Annotated[bool, typer.Option("--shares", help="Only the factors' shares of the whole change.")] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print the tables as Markdown.")] = False,
+    csv: Csv = False,
     json: Json = False,
 ) -> None:
-    """Show what an experiment says, finished or not.
+    """Show what an experiment says, finished or not: cells, main effects, interactions, shares; or its stages.
+
+    With --csv one table is printed: the cells, unless another one is asked for.
 
     \b
     Examples:
       firstlight experiment show pty/
+      firstlight experiment show pty/ --stages
+      firstlight experiment show pty/ --shares --csv
       firstlight experiment show pty/ --json | jq '.cells[] | [.name, .time_ns]'
     """
     from firstlight.compare.experiment.results import read_results
+    from firstlight.compare.experiment.shape import results_data
+    from firstlight.report.experiment_sheets import heading
+    from firstlight.report.sheet import markdown_text, sheet_csv
     from firstlight.report.terminal.console import console
-    from firstlight.report.terminal.experiment import print_cells
+    from firstlight.report.terminal.experiment import not_counting, print_results
 
+    if sum((stages, effects, shares)) > 1:
+        raise UsageError("`--stages`, `--effects` and `--shares` exclude one another", hint="ask for one of them")
+    if sum((markdown, csv, json)) > 1:
+        raise UsageError("`--markdown`, `--csv` and `--json` exclude one another", hint="ask for one of them")
     results = read_results(directory)
     if json:
-        print_json(cells_data(results))
+        print_json(results_data(results))
+        return
+    out = console()
+    chosen = "stages" if stages else "effects" if effects else "shares" if shares else "cells" if csv else "all"
+    sheets, said = _sheets(results, chosen, None if markdown or csv else out)
+    if csv:
+        if not sheets:
+            raise FirstlightError(said[0], where=str(directory))
+        sys.stdout.write(sheet_csv(sheets[0]))
+    elif markdown:
+        title, *sure = heading(results)
+        sys.stdout.write(markdown_text(sheets, title, [*sure, *said, *not_counting(results)]))
     else:
-        print_cells(console(), results)
+        print_results(out, results, sheets, said)
 
 
-def plan_data(prepared: Any) -> dict[str, Any]:
+def _print_all(results: Results) -> None:
+    from firstlight.report.terminal.console import console
+    from firstlight.report.terminal.experiment import print_results
+
+    out = console()
+    sheets, said = _sheets(results, "all", out)
+    print_results(out, results, sheets, said)
+
+
+def _sheets(results: Results, chosen: str, out: Console | None) -> tuple[list[Sheet], list[str]]:
+    """The tables that were asked for, and why others are not there.
+
+    :param out: where they are printed to; `None`: they are data.
+    """
+    from firstlight.compare.experiment.stages import stage_table
+    from firstlight.report.experiment_sheets import cells_sheet, effects_sheet, interactions_sheet, shares_sheet
+    from firstlight.report.stage_sheet import stage_sheet, step_sheets
+    from firstlight.report.terminal.console import is_unicode
+    from firstlight.report.terminal.experiment import fits
+
+    unicode = out is None or is_unicode(out)
+    if chosen == "stages":
+        table = stage_table(results)
+        sheet = stage_sheet(table)
+        return ([sheet] if out is None or fits(out, sheet) else step_sheets(table)), []
+    if chosen == "cells" or (chosen == "all" and not results.plan.factors):
+        return [cells_sheet(results, unicode)], []
+    if not results.plan.factors:
+        return [], [f"there are no {chosen}: the plan has arms, and no factors"]
+    parts: dict[str, Callable[[], Sheet | str | None]] = {
+        "cells": lambda: cells_sheet(results, unicode),
+        "effects": lambda: effects_sheet(results, unicode),
+        "interactions": lambda: interactions_sheet(results, unicode),
+        "shares": lambda: shares_sheet(results, unicode),
+    }
+    sheets, said = [], []
+    for name in parts if chosen == "all" else (chosen,):
+        part = parts[name]()
+        if isinstance(part, str):
+            said.append(f"no shares: {part}")
+        elif part is not None:
+            sheets.append(part)
+    return sheets, said
+
+
+def plan_data(prepared: Prepared) -> dict[str, Any]:
     """What would be booted, as data."""
     state, store = prepared.state, prepared.store
     return {
@@ -109,14 +194,7 @@ def plan_data(prepared: Any) -> dict[str, Any]:
     }
 
 
-def cells_data(results: Any) -> dict[str, Any]:
-    """The cells of an experiment, as data."""
-    from firstlight.compare.experiment.shape import results_data
-
-    return results_data(results)
-
-
-def _exit_code(results: Any) -> int:
+def _exit_code(results: Results) -> int:
     """4 when a boot that was made does not count, 1 when a cell could not be booted, or boots are not exact."""
     if results.canary is False or any(cell.problem is not None for cell in results.cells):
         return 1

@@ -33,6 +33,14 @@ def record(
         str | None,
         typer.Option(metavar="DIR|IMAGE|TAR|debian", help="A whole user land, attached as persistent memory."),
     ] = None,
+    overlay: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", readable=False, help="Files laid over the guest's; `.wh.NAME` in it removes NAME."),
+    ] = None,
+    guest_command: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TEXT", help="Run by a shell in the guest before it is ready (repeat it)."),
+    ] = None,
     append: Annotated[str, typer.Option(metavar="TEXT", help="Added to the kernel's command line.")] = "",
     memory: Annotated[
         str | None,
@@ -103,6 +111,8 @@ def record(
         kernel=kernel,
         initrd=initrd,
         rootfs=rootfs,
+        overlay=overlay,
+        guest_commands=tuple(guest_command or ()),
         append=append,
         memory=memory,
         cpu=cpu,

@@ -13,10 +13,13 @@ from typing import Literal
 from firstlight.cache import entry
 from firstlight.carried import carried
 from firstlight.errors import LabError
+from firstlight.lab.guest_command import command_script
 from firstlight.lab.modules import Module
 from firstlight.lab.newc import Archive
+from firstlight.lab.overlay import add_overlay
 
 _SCRIPT = Path(__file__).with_name("userland.sh")
+_SCRIPT_END = "exit 0\n"
 _BUSYBOX_HINT = "install it: `apt install busybox-static`"
 _ELF_INTERPRETER = 3
 _NAME = "initramfs.cpio"
@@ -75,11 +78,15 @@ class Initramfs:
     digest: str
 
 
-def build_initramfs(config: GuestConfig, modules: Sequence[Module] = ()) -> Initramfs:
+def build_initramfs(
+    config: GuestConfig, modules: Sequence[Module] = (), overlay: Path | None = None, commands: Sequence[str] = ()
+) -> Initramfs:
     """Build an initramfs, or find it in the cache: the same content has the same bytes and the same path.
 
     :param config: what the helper shall do.
     :param modules: the modules to carry, in the order in which they are loaded.
+    :param overlay: files that the user land has besides.
+    :param commands: what the user land runs at its end.
     :raises LabError: when the helper or a static busybox is missing, or the cache cannot be written.
     """
     archive = Archive()
@@ -94,7 +101,12 @@ def build_initramfs(config: GuestConfig, modules: Sequence[Module] = ()) -> Init
     if config.has_user_land:
         archive.file("bin/busybox", static_busybox().read_bytes(), 0o755)
         archive.link("bin/sh", "busybox")
-        archive.file(_SCRIPT.name, _SCRIPT.read_bytes())
+        script = _SCRIPT.read_text(encoding="utf-8")
+        if commands:
+            script = script.removesuffix(_SCRIPT_END) + command_script(commands)
+        archive.file(_SCRIPT.name, script.encode())
+    if overlay is not None:
+        add_overlay(overlay, archive)
     content = archive.bytes()
     digest = hashlib.sha256(content).hexdigest()
     folder = entry("initramfs", digest, lambda path: _write(path / _NAME, content))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from firstlight.cache import file_digest
 from firstlight.carried import carried
@@ -17,6 +18,7 @@ from firstlight.lab.machine import check_memory, kernel_command_line, persistent
 from firstlight.lab.modules import modules_for, require_built_in
 from firstlight.lab.named_files import own_firmware, with_inputs
 from firstlight.lab.options import RecordOptions
+from firstlight.lab.overlay import check_overlay
 from firstlight.lab.progress import Progress, SilentProgress
 from firstlight.lab.qemu import Qemu, find_qemu, require_plugins
 from firstlight.lab.recipe import PersistentMemory, Recipe
@@ -133,6 +135,14 @@ def check_choices(options: RecordOptions, architecture: Architecture) -> None:
             "`--initrd` and `--rootfs` exclude each other",
             hint="a root file system is mounted by Firstlight's own initramfs",
         )
+    if options.initrd is not None and (options.overlay is not None or options.guest_commands):
+        word = "--overlay" if options.overlay is not None else "--guest-command"
+        raise UsageError(
+            f"`--initrd` excludes `{word}`",
+            hint="an initramfs of your own is booted as it is: change it before, or give the user land with `--rootfs`",
+        )
+    if any("\0" in command or not command.strip() for command in options.guest_commands):
+        raise UsageError("this is no command", where="--guest-command")
     if not 0 <= options.shift <= _LARGEST_SHIFT:
         raise UsageError(f"`--shift {options.shift}` is out of range", hint=f"0 to {_LARGEST_SHIFT}")
     if options.timeout_wall_s <= 0 or (options.timeout_virtual_s is not None and options.timeout_virtual_s <= 0):
@@ -167,14 +177,24 @@ def _memory(options: RecordOptions, architecture: Architecture) -> int:
 
 def _guest(options: RecordOptions, architecture: Architecture, kernel: Kernel, progress: Progress) -> _Guest:
     report = f"/dev/{architecture.report_device}"
+    if options.overlay is not None:
+        check_overlay(options.overlay)
     if options.initrd is not None:
         check_initrd(options.initrd)
         return _Guest(options.initrd.absolute(), helper=False)
     if options.rootfs is None:
         progress.step("building the initramfs")
-        return _Guest(build_initramfs(GuestConfig(report=report)).path, helper=True)
+        made = build_initramfs(GuestConfig(report=report), (), options.overlay, options.guest_commands)
+        return _Guest(made.path, helper=True)
     progress.step("making the root file system's image")
-    root = root_image("debian" if options.rootfs == "debian" else Path(options.rootfs))
+    source: Path | Literal["debian"] = "debian" if options.rootfs == "debian" else Path(options.rootfs)
+    root = root_image(source, options.overlay, options.guest_commands)
+    if options.guest_commands and not root.has_systemd:
+        raise UsageError(
+            "this root file system has no systemd, which would run the command",
+            where=options.rootfs,
+            hint="change its own start-up scripts with `--overlay`",
+        )
     if options.ready is None and not root.has_systemd:
         raise UsageError(
             "this root file system has no systemd, so nothing in it says when it is up",

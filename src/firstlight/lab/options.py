@@ -29,6 +29,10 @@ class RecordOptions:
     """An initramfs of the person's own; by default Firstlight's small one."""
     rootfs: str | None = None
     """A directory, an image or a tar archive with a whole user land, or `debian`."""
+    overlay: Path | None = None
+    """A directory whose files are laid over the guest's; `.wh.NAME` in it removes NAME."""
+    guest_commands: tuple[str, ...] = ()
+    """Run by a shell in the guest, one after another, before it is ready."""
     append: str = ""
     """Words added at the end of the kernel's command line."""
 

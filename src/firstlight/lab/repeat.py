@@ -19,6 +19,7 @@ _OPTIONS = {
     "kernel": "--kernel",
     "initrd": "--initrd",
     "rootfs": "--rootfs",
+    "overlay": "--overlay",
     "append": "--append",
     "memory": "--memory",
     "cpu": "--cpu",
@@ -45,6 +46,7 @@ def repeat_command(options: RecordOptions) -> str:
             # A value that starts with a dash would be taken for an option.
             words += [f"{option}={text}"] if text.startswith("-") else [option, text]
     words += [f"--qemu-option={word}" for word in options.qemu_options]
+    words += [f"--guest-command={command}" for command in options.guest_commands]
     words += ["--no-profile"] if not options.profile else []
     words += ["--live"] if options.live else []
     return shlex.join([*words, "-o", str(options.output)])
@@ -72,6 +74,8 @@ def recipe_for_manifest(options: RecordOptions, inputs: Inputs, accelerator: str
         "kernel": chosen["kernel"],
         "initrd": chosen["initrd"],
         "rootfs": chosen["rootfs"],
+        **({"overlay": chosen["overlay"]} if options.overlay is not None else {}),
+        **({"guest_commands": chosen["guest_commands"]} if options.guest_commands else {}),
         "append": options.append,
         "command_line": recipe.command_line,
         "modules": list(recipe.modules),
@@ -106,7 +110,8 @@ def options_from_manifest(manifest: Manifest, output: Path, where: str) -> Recor
     known = {each.name for each in fields(RecordOptions)}
     values: dict[str, object] = {name: value for name, value in chosen.items() if name in known}
     values["qemu_options"] = tuple(str(word) for word in _list(values.get("qemu_options")))
-    for name in ("kernel", "initrd", "qemu"):
+    values["guest_commands"] = tuple(str(command) for command in _list(values.get("guest_commands")))
+    for name in ("kernel", "initrd", "qemu", "overlay"):
         text = values.get(name)
         values[name] = Path(str(text)) if text is not None else None
     options = replace(_DEFAULTS, output=output, **values)  # type: ignore[arg-type]

@@ -15,7 +15,9 @@ from firstlight.errors import MISSING_INPUT, LabError
 from firstlight.lab.archive import check_archive, is_archive, unpack
 from firstlight.lab.debian import debian_digest, debian_tar
 from firstlight.lab.ext4 import check_image, make_image, measure, resolve
-from firstlight.lab.tree import tree_digest
+from firstlight.lab.guest_command import add_to_user_land
+from firstlight.lab.overlay import apply_overlay
+from firstlight.lab.tree import copy_tree, tree_digest
 
 #: Raised when another image is made of the same source: what was cached before is then no longer found.
 _VERSION = "1"
@@ -40,20 +42,51 @@ class RootImage:
     size_bytes: int
 
 
-def root_image(source: Path | Literal["debian"]) -> RootImage:
+@dataclass(frozen=True)
+class _Addition:
+    """What is put into a root file system before it becomes an image."""
+
+    overlay: Path | None
+    commands: tuple[str, ...]
+
+    def key(self) -> tuple[str, ...]:
+        """What it adds to the image's key; nothing where it adds nothing."""
+        if self.overlay is None and not self.commands:
+            return ()
+        return ("with", "" if self.overlay is None else tree_digest(self.overlay), *self.commands)
+
+    def apply(self, tree: Path, folder: Path) -> None:
+        """Put it into a tree, which is changed."""
+        if self.overlay is not None:
+            apply_overlay(self.overlay, tree)
+        if self.commands:
+            scratch = folder / "commands"
+            scratch.mkdir()
+            add_to_user_land(self.commands, tree, scratch)
+            shutil.rmtree(scratch)
+
+
+def root_image(
+    source: Path | Literal["debian"], overlay: Path | None = None, commands: Sequence[str] = ()
+) -> RootImage:
     """Turn a source into an image, or find that image in the cache.
 
     An image is used where it is and never written: QEMU maps it privately.
 
     :param source: a directory; a tar, plain or compressed (gz, xz, bz2, zst); an ext4 image; or ``"debian"``.
+    :param overlay: a directory that is laid over it.
+    :param commands: what it runs before it is ready; it needs systemd for that.
     :raises LabError: when the source is missing, damaged, hostile, holds no init, or the image cannot be made.
     """
+    addition = _Addition(overlay, tuple(commands))
     if source == "debian":
-        return _cached("debian", debian_digest(), lambda folder: _from_archive(debian_tar(), folder))
+        return _cached(
+            "debian", debian_digest(), addition, lambda folder: _from_archive(debian_tar(), folder, addition)
+        )
     path = Path(source)
     try:
         if path.is_dir():
-            return _cached("directory", tree_digest(path), lambda folder: _from_tree(path, folder))
+            return _cached("directory", tree_digest(path), addition, lambda folder: _from_tree(path, folder, addition))
         if not path.is_file():
             what = "not a regular file" if path.exists() else "there is no such root file system"
             hint = "give a directory, a tar, an ext4 image, or `debian`"
@@ -62,13 +95,16 @@ def root_image(source: Path | Literal["debian"]) -> RootImage:
     except OSError as error:
         raise LabError(f"cannot read: {error.strerror}", where=str(path), exit_code=MISSING_INPUT) from error
     if archive:
-        return _cached("archive", file_digest(path), lambda folder: _from_archive(path, folder))
+        return _cached("archive", file_digest(path), addition, lambda folder: _from_archive(path, folder, addition))
+    if addition.key():
+        hint = "give the directory or the tar that it was made of"
+        raise LabError("nothing can be laid over an image: it is used as it is", where=str(path), hint=hint)
     return _described(path, check_image(path), where=str(path))
 
 
-def _cached(kind: str, digest: str, make: Callable[[Path], str]) -> RootImage:
+def _cached(kind: str, digest: str, addition: _Addition, make: Callable[[Path], str]) -> RootImage:
     # Another user's owners come out differently, so that root and others have images of their own.
-    key = digest_of(_VERSION, kind, digest, "root" if os.geteuid() == 0 else "fakeroot")
+    key = digest_of(_VERSION, kind, digest, "root" if os.geteuid() == 0 else "fakeroot", *addition.key())
 
     def fill(folder: Path) -> None:
         where = make(folder)
@@ -81,19 +117,28 @@ def _cached(kind: str, digest: str, make: Callable[[Path], str]) -> RootImage:
     return RootImage(path=folder / _IMAGE, **json.loads((folder / _FACTS).read_text()))
 
 
-def _from_tree(tree: Path, folder: Path) -> str:
-    _need_space(measure(tree).blocks * 4096, folder)
-    make_image(tree, folder / _IMAGE, _as_root(folder))
+def _from_tree(tree: Path, folder: Path, addition: _Addition) -> str:
+    size = measure(tree).blocks * 4096
+    _need_space(2 * size if addition.key() else size, folder)
+    if addition.key():
+        copied = folder / "tree"
+        copy_tree(tree, copied, _as_root(folder))
+        addition.apply(copied, folder)
+        make_image(copied, folder / _IMAGE, _as_root(folder))
+        _remove(copied)
+    else:
+        make_image(tree, folder / _IMAGE, _as_root(folder))
     (folder / "fakeroot").unlink(missing_ok=True)
     return str(tree)
 
 
-def _from_archive(archive: Path, folder: Path) -> str:
+def _from_archive(archive: Path, folder: Path, addition: _Addition) -> str:
     # Unpacked, and then once more in the image.
     _need_space(2 * check_archive(archive), folder)
     tree = folder / "tree"
     tree.mkdir()
     unpack(archive, tree, _as_root(folder))
+    addition.apply(tree, folder)
     make_image(tree, folder / _IMAGE, _as_root(folder))
     _remove(tree)
     (folder / "fakeroot").unlink(missing_ok=True)

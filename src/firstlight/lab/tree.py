@@ -1,10 +1,12 @@
-"""A directory that shall become a root file system: what identifies it."""
+"""A directory that shall become a root file system: what identifies it, and a copy of it."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import stat
+import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 from firstlight.errors import LabError
@@ -33,6 +35,22 @@ def tree_digest(tree: Path) -> str:
             total.update(len(shown).to_bytes(8, "little") + shown + line.encode() + first + b"\0")
             total.update(_content(path, info) + _attributes(path))
     return total.hexdigest()
+
+
+def copy_tree(tree: Path, destination: Path, prefix: Sequence[str] = ()) -> None:
+    """Copy a tree with owners, rights, times, links and attributes.
+
+    :param destination: the directory to make.
+    :param prefix: what stands before the command, such as ``fakeroot`` with its state.
+    :raises LabError: when it cannot be copied.
+    """
+    command = [*prefix, "cp", "-a", "--reflink=auto", "-T", "--", str(tree), str(destination)]
+    environment = {**os.environ, "LC_ALL": "C"}
+    run = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
+                         env=environment)  # fmt: skip
+    if run.returncode != 0:
+        last = (run.stderr.strip().splitlines() or [f"it ended with {run.returncode}"])[-1]
+        raise LabError(f"the directory cannot be copied: {last}", where=str(tree))
 
 
 def _content(path: bytes, info: os.stat_result) -> bytes:

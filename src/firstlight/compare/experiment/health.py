@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from firstlight.boot.boot import Boot
 from firstlight.compare.experiment.requirement import Condition, Health
+from firstlight.lab.guest_command import COMMANDS_UNIT
 
 
 def sick(boot: Boot, health: Health, baseline: Mapping[str, str] | None) -> list[str]:
@@ -22,6 +23,8 @@ def sick(boot: Boot, health: Health, baseline: Mapping[str, str] | None) -> list
         return [f"the boot failed ({manifest.failure.reason}): {manifest.failure.detail}"]
     facts = facts_of(boot)
     reasons = [f"the guest reported an error: {facts['error']}"] if facts.get("error") else []
+    if COMMANDS_UNIT in facts.get("systemd.failed", "").split():
+        reasons.append("the command that the guest ran before it was ready failed")
     reached = set(boot.marks()["mark"].to_list())
     reasons += [f"mark `{mark}` was not reached" for mark in health.marks if mark not in reached]
     reasons += _units(health.units, facts)

@@ -67,8 +67,8 @@ def prepare(plan_file: Path, output: Path | None = None, progress: Progress | No
     options, states = [], []
     for number, cell in enumerate(cells):
         progress.step(f"looking at the inputs of {cell.name} ({number + 1} of {len(cells)})")
-        chosen = options_for(plan, cell, folder, store.path.absolute() / cell.directory / "1.boot")
         try:
+            chosen = options_for(plan, cell, folder, store.path.absolute() / cell.directory / "1.boot", progress)
             key = key_of_inputs(chosen, resolve(chosen, progress))
         except FirstlightError as error:
             kind = "arm" if plan.arms else "cell"

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from firstlight.compare.experiment.build import kernel_for
 from firstlight.compare.experiment.change import combine
 from firstlight.compare.experiment.design import Cell
+from firstlight.compare.experiment.files import overlay_for
 from firstlight.compare.experiment.plan import Plan
 from firstlight.lab.options import RecordOptions
+from firstlight.lab.progress import Progress
 
 #: A root file system that is no path.
 _RECIPES = ("debian",)
 
 
-def options_for(plan: Plan, cell: Cell, folder: Path, output: Path, kernel: Path | None = None) -> RecordOptions:
-    """The choices of one cell's recording.
+def options_for(plan: Plan, cell: Cell, folder: Path, output: Path, progress: Progress) -> RecordOptions:
+    """The choices of one cell's recording; a kernel that has to be built is built.
 
     :param folder: where the plan is: its relative paths begin there.
-    :param kernel: the kernel that was built for the cell, if one was.
+    :raises FirstlightError: when a kernel cannot be built, or a file cannot be read.
     """
     base = plan.base
     change = combine(base, cell.change)
+    kernel = None if change.kconfig is None else kernel_for(change.kconfig, plan.build, folder, progress)
     rootfs = change.rootfs
     if rootfs is not None and rootfs not in _RECIPES:
         rootfs = str(folder / rootfs)
@@ -29,6 +33,8 @@ def options_for(plan: Plan, cell: Cell, folder: Path, output: Path, kernel: Path
         kernel=kernel or _path(folder, change.kernel),
         initrd=_path(folder, change.initrd),
         rootfs=rootfs,
+        overlay=overlay_for(change.files, folder),
+        guest_commands=tuple(filter(None, (change.guest_command,))),
         append=change.append,
         memory=change.memory,
         cpu=change.cpu,

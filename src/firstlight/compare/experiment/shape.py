@@ -6,7 +6,10 @@ from dataclasses import asdict
 from fractions import Fraction
 from typing import Any
 
+from firstlight.compare.experiment.effects import MainEffect, aliases, interactions, main_effects
 from firstlight.compare.experiment.results import CellResult, Results
+from firstlight.compare.experiment.shapley import Shares, shapley
+from firstlight.compare.experiment.stages import percent_of, stage_table
 
 
 def exact_number(value: Fraction | None) -> int | float | None:
@@ -26,7 +29,7 @@ def fraction_text(value: Fraction | None) -> str | None:
 
 
 def results_data(results: Results) -> dict[str, Any]:
-    """The cells of an experiment."""
+    """Everything that an experiment says."""
     span = results.span
     baseline = results.cells[0].time
     return {
@@ -40,6 +43,90 @@ def results_data(results: Results) -> dict[str, Any]:
         "exact": {"canary": results.canary},
         "notes": results.notes,
         "cells": [_cell(cell, baseline) for cell in results.cells],
+        "factors": [
+            {"name": factor.name, "kind": factor.kind, "levels": list(factor.levels)} for factor in results.plan.factors
+        ],
+        "design": results.plan.design.kind if results.plan.factors else None,
+        "effects": [_effect(each) for each in main_effects(results)],
+        "interactions": [
+            {
+                "factors": list(each.factors),
+                "levels": list(each.levels),
+                "interaction_ns": exact_number(each.effect),
+                "exact": fraction_text(each.effect),
+                "squares": each.squares,
+            }
+            for each in interactions(results)
+        ],
+        "aliases": [{"factor": name, "with": mixed} for name, mixed in aliases(results)],
+        "shares": _shares(shapley(results)),
+        "stages": stages_data(results),
+    }
+
+
+def stages_data(results: Results) -> dict[str, Any] | None:
+    """The table of stages; `None` where no boot counts."""
+    if not any(cell.counted for cell in results.cells):
+        return None
+    table = stage_table(results)
+    last = len(table.arms) - 1
+    pairs = [(place - 1, place) for place in range(1, last + 1)]
+    rows = []
+    for row in table.rows:
+        times = row.times
+        rows.append(
+            {
+                "stage": row.name,
+                "times_ns": [exact_number(time) for time in times],
+                "share_of": row.share_of,
+                "shares_percent": row.percents,
+                "changes": [_change(times, one, other) for one, other in pairs],
+                "total": _change(times, 0, last),
+            }
+        )
+    convention = "trunc(100 * new / old)"
+    return {"arms": table.arms, "percent": convention, "rows": rows, "why_not": table.why_not}
+
+
+def _change(times: list[Fraction | None], one: int, other: int) -> dict[str, Any]:
+    before, after = times[one], times[other]
+    change = None if before is None or after is None else after - before
+    return {"change_ns": exact_number(change), "percent": percent_of(after, before)}
+
+
+def _effect(each: MainEffect) -> dict[str, Any]:
+    return {
+        "factor": each.factor,
+        "level": each.level,
+        "baseline": each.baseline,
+        "effect_ns": exact_number(each.effect),
+        "exact": fraction_text(each.effect),
+        "least_ns": exact_number(each.least),
+        "most_ns": exact_number(each.most),
+        "pairs": each.pairs,
+        "possible": each.possible,
+        "nothing": each.nothing,
+    }
+
+
+def _shares(shares: Shares | str) -> dict[str, Any]:
+    if isinstance(shares, str):
+        return {"why_not": shares, "total_ns": None, "factors": []}
+    return {
+        "why_not": None,
+        "total_ns": exact_number(shares.total),
+        "exact": fraction_text(shares.total),
+        "factors": [
+            {
+                "factor": each.factor,
+                "level": each.level,
+                "share_ns": each.whole,
+                "exact": fraction_text(each.share),
+                "first_in_ns": exact_number(each.first_in),
+                "last_out_ns": exact_number(each.last_out),
+            }
+            for each in shares.shares
+        ],
     }
 
 

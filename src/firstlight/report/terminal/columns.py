@@ -64,6 +64,18 @@ def print_table(
         print_line(out, _line(row, kept, widths))
 
 
+def table_width(columns: Sequence[Column], rows: Iterable[Sequence[str]], total: int) -> int:
+    """How wide a table is when its names give all that they can.
+
+    :param total: the width that there is: columns that are left out there do not count.
+    """
+    shown = [number for number, column in enumerate(columns) if total >= column.wide]
+    cells = [[column.title for column in columns], *rows]
+    widths = [max(cell_len(printable(row[number], columns[number].longest)) for row in cells) for number in shown]
+    _fit(widths, [columns[number] for number in shown], total)
+    return sum(widths) + len(_GAP) * (len(widths) - 1)
+
+
 def _fit(widths: list[int], columns: Sequence[Column], total: int) -> None:
     """Take from the widest names until the line fits, or no name can give more."""
     over = sum(widths) + len(_GAP) * (len(widths) - 1) - total

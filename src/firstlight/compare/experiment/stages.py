@@ -1,0 +1,122 @@
+"""The classic table of stages: of every arm what each stage took, what each arm changed, and the change in all.
+
+The layout is that of the comparisons of kernels A, B and C in which the table became known: A, B, change from A to B,
+C, change from B to C, and the change from A to C. A percentage there is the new figure in percent of the old one, cut
+off behind the whole percent (`trunc(100 * new / old)`): 100 % means no change.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import polars as pl
+
+from firstlight.boot.boot import Boot
+from firstlight.boot.open import open as open_boot
+from firstlight.compare.experiment.measure import measure
+from firstlight.compare.experiment.plan import Stage
+from firstlight.compare.experiment.results import CellResult, Results, mean
+from firstlight.errors import FirstlightError
+
+
+@dataclass(frozen=True)
+class StageRow:
+    """One stage."""
+
+    name: str
+    times: list[Fraction | None]
+    """Of each arm, nanoseconds; `None`: it has no such stage."""
+    share_of: str | None = None
+    """The row that it is shown as a share of."""
+    percents: list[int | None] | None = None
+    """Of each arm, in whole percent of that row, cut off."""
+
+
+@dataclass(frozen=True)
+class StageTable:
+    """Stages of arms."""
+
+    arms: list[str]
+    rows: list[StageRow]
+    why_not: list[str]
+    """Of what is missing, the reasons."""
+
+
+def percent_of(new: Fraction | None, old: Fraction | None) -> int | None:
+    """The new figure in whole percent of the old one, cut off; `None` where there is no old one.
+
+    >>> percent_of(Fraction(59), Fraction(60)), percent_of(Fraction(1), Fraction(0))
+    (98, None)
+    """
+    return None if new is None or not old else int(100 * new / old)
+
+
+def stage_table(results: Results) -> StageTable:
+    """The stages that the plan names, or else the phases of the boots, and the whole below.
+
+    :raises FirstlightError: when no cell counts.
+    """
+    arms = [cell for cell in results.cells if cell.counted]
+    if not arms:
+        raise FirstlightError(
+            "no boot counts yet", where=str(results.path), hint="`firstlight experiment show` says why"
+        )
+    boots = {cell.name: [open_boot(boot.path) for boot in cell.boots if boot.measured is not None] for cell in arms}
+    problems = [f"{cell.name}: {cell.why_not}" for cell in results.cells if not cell.counted]
+    named = results.plan.stages
+    rows = _named(named, arms, boots, problems) if named else _phases(arms, boots)
+    rows.append(StageRow("all", [cell.time for cell in arms]))
+    return StageTable([cell.name for cell in arms], rows, problems)
+
+
+def _named(
+    stages: list[Stage], arms: list[CellResult], boots: dict[str, list[Boot]], problems: list[str]
+) -> list[StageRow]:
+    rows: dict[str, StageRow] = {}
+    for stage in stages:
+        times = []
+        for cell in arms:
+            try:
+                times.append(mean([_length(stage, boot) for boot in boots[cell.name]]))
+            except FirstlightError as error:
+                problems.append(f"{cell.name}, stage {stage.name}: {error.message}")
+                times.append(None)
+        percents = None
+        if stage.of is not None:
+            percents = [percent_of(part, whole) for part, whole in zip(times, rows[stage.of].times, strict=True)]
+        rows[stage.name] = StageRow(stage.name, times, stage.of, percents)
+    return list(rows.values())
+
+
+def _length(stage: Stage, boot: Boot) -> int | None:
+    if stage.function is not None:
+        table = boot.functions()
+        rows = table.filter(pl.col("function") == stage.function)
+        # One that is not called took nothing.
+        return int(rows["total_ns"].sum()) if rows.height else 0
+    if stage.initcall is not None:
+        spans = boot.spans().filter((pl.col("kind") == "initcall") & (pl.col("name") == stage.initcall))
+        known = spans["duration_ns"]
+        return None if known.null_count() else int(known.sum())
+    return measure(boot, stage.first, stage.last).time_ns
+
+
+def _phases(arms: list[CellResult], boots: dict[str, list[Boot]]) -> list[StageRow]:
+    """Every phase between the two marks of the measurement, in the order of the first arm that has it."""
+    lengths: dict[str, dict[str, list[int | None]]] = {}
+    for cell in arms:
+        for boot, measured in zip(boots[cell.name], cell.counted, strict=True):
+            times = dict(boot.marks().select("mark", "time_ns").iter_rows())
+            begin, end = times[measured.first], times[measured.last]
+            inside = boot.phases().filter((pl.col("start_ns") >= begin) & (pl.col("end_ns") <= end))
+            for phase, took in inside.select("phase", "duration_ns").iter_rows():
+                lengths.setdefault(phase, {}).setdefault(cell.name, []).append(took)
+    return [
+        StageRow(phase, [_mean_of(took.get(cell.name), len(boots[cell.name])) for cell in arms])
+        for phase, took in lengths.items()
+    ]
+
+
+def _mean_of(took: list[int | None] | None, number: int) -> Fraction | None:
+    return mean(took) if took is not None and len(took) == number else None

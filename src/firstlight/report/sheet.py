@@ -1,0 +1,68 @@
+"""A table that can be printed, written as Markdown or as CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from firstlight.report.export.csv import csv_text
+from firstlight.report.terminal.columns import Column
+from firstlight.report.terminal.printable import printable
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A table: as people read it, and its figures in full."""
+
+    title: str
+    columns: list[Column]
+    rows: list[list[str]]
+    """Cells as people read them."""
+    footer: list[list[str]] = field(default_factory=list)
+    below: list[str] = field(default_factory=list)
+    """What has to be said of it."""
+    data_columns: list[str] = field(default_factory=list)
+    data_rows: list[list[str | int | float | None]] = field(default_factory=list)
+    """Figures in full, for CSV."""
+
+
+def markdown_text(sheets: Sequence[Sheet], title: str, said: Sequence[str]) -> str:
+    """Tables as Markdown, without what is a picture in a terminal.
+
+    :param said: what stands between the title and the first table.
+    """
+    parts = [f"## {_escaped(title)}", *map(_escaped, said)]
+    for sheet in sheets:
+        kept = [place for place, column in enumerate(sheet.columns) if column.title]
+        if sheet.title:
+            parts.append(f"### {_escaped(sheet.title)}")
+        lines = ["| " + " | ".join(_escaped(sheet.columns[place].title) for place in kept) + " |"]
+        lines.append("|" + "|".join("---:" if sheet.columns[place].number else "---" for place in kept) + "|")
+        lines += [
+            "| " + " | ".join(_escaped(row[place]) for place in kept) + " |" for row in [*sheet.rows, *sheet.footer]
+        ]
+        parts.append("\n".join(lines))
+        parts += [_escaped(text) for text in sheet.below]
+    return "\n\n".join(parts) + "\n"
+
+
+def sheet_csv(sheet: Sheet) -> str:
+    """The figures of a table in full, as CSV; no text in it is a formula to a spreadsheet."""
+    import polars as pl
+
+    columns = list(zip(*sheet.data_rows, strict=True)) if sheet.data_rows else [()] * len(sheet.data_columns)
+    frame = pl.DataFrame(
+        {
+            name: [printable(cell) if isinstance(cell, str) else cell for cell in cells]
+            for name, cells in zip(sheet.data_columns, columns, strict=True)
+        },
+        strict=False,
+    )
+    return csv_text(frame)
+
+
+def _escaped(text: str) -> str:
+    shown = printable(text)
+    for sign in "\\`|<>*_[]":
+        shown = shown.replace(sign, f"\\{sign}" if sign not in "<>" else {"<": "&lt;", ">": "&gt;"}[sign])
+    return shown

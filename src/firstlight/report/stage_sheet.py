@@ -1,0 +1,114 @@
+"""The table of stages, for a terminal, Markdown or CSV."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from firstlight.compare.experiment.shape import exact_number
+from firstlight.compare.experiment.stages import StageRow, StageTable, percent_of
+from firstlight.report.sheet import Sheet
+from firstlight.report.terminal.columns import Column
+
+CONVENTION = "A percentage is the new figure in whole percent of the old one, cut off: 100 % is no change."
+_UNITS = (("s", 1_000_000_000, 6), ("ms", 1_000_000, 3), ("us", 1_000, 3), ("ns", 1, 0))
+
+
+def stage_sheet(table: StageTable) -> Sheet:
+    """All arms beside one another: A, B, change, C, change, ..., and the change in all."""
+    unit = _unit(table)
+    columns = [Column("Stage", style="cyan"), Column(table.arms[0], number=True)]
+    data = ["stage", f"{table.arms[0]}_ns"]
+    for place, arm in enumerate(table.arms[1:], start=1):
+        before = table.arms[place - 1]
+        columns += [Column(arm, number=True), *_change_columns(before, arm)]
+        data += [f"{arm}_ns", f"{before}_to_{arm}_ns", f"{before}_to_{arm}_percent"]
+    pairs = [(place - 1, place) for place in range(1, len(table.arms))]
+    if len(table.arms) > 2:
+        columns += _change_columns(table.arms[0], table.arms[-1])
+        data += ["total_ns", "total_percent"]
+        pairs.append((0, len(table.arms) - 1))
+    rows = [_cells(row, pairs, len(table.arms), unit) for row in table.rows]
+    return Sheet(
+        f"Stages, in {unit[0]}",
+        columns,
+        rows[:-1],
+        [rows[-1]],
+        [CONVENTION, *table.why_not],
+        data,
+        [_data(row, pairs, len(table.arms)) for row in table.rows],
+    )
+
+
+def step_sheets(table: StageTable) -> list[Sheet]:
+    """The same for a narrow place: a table for each step, and one for the change in all."""
+    pairs = [(place - 1, place) for place in range(1, len(table.arms))]
+    if len(table.arms) > 2:
+        pairs.append((0, len(table.arms) - 1))
+    return [
+        stage_sheet(
+            StageTable(
+                [table.arms[one], table.arms[other]],
+                [_picked(row, one, other) for row in table.rows],
+                table.why_not if (one, other) == pairs[-1] else [],
+            )
+        )
+        for one, other in pairs
+    ] or [stage_sheet(table)]
+
+
+def _picked(row: StageRow, one: int, other: int) -> StageRow:
+    percents = None if row.percents is None else [row.percents[one], row.percents[other]]
+    return StageRow(row.name, [row.times[one], row.times[other]], row.share_of, percents)
+
+
+def _change_columns(before: str, arm: str) -> list[Column]:
+    return [Column(f"{before}→{arm}", number=True, style="bold"), Column("%", number=True)]
+
+
+def _unit(table: StageTable) -> tuple[str, int, int]:
+    largest = max((time for row in table.rows for time in row.times if time is not None), default=Fraction(0))
+    return next((unit for unit in _UNITS if largest >= unit[1]), _UNITS[-1])
+
+
+def _cells(row: StageRow, pairs: list[tuple[int, int]], arms: int, unit: tuple[str, int, int]) -> list[str]:
+    if row.percents is not None:
+        shown = ["-" if percent is None else f"{percent}%" for percent in row.percents]
+        name = f"(of which {row.name})" if row.share_of is not None else row.name
+        return _arranged(name, shown, [("", "")] * len(pairs), arms)
+    changes = []
+    for one, other in pairs:
+        before, after = row.times[one], row.times[other]
+        change = None if before is None or after is None else after - before
+        percent = percent_of(after, before)
+        changes.append((_figure(change, unit, signed=True), "-" if percent is None else f"{percent}%"))
+    return _arranged(row.name, [_figure(time, unit) for time in row.times], changes, arms)
+
+
+def _arranged(name: str, figures: list[str], changes: list[tuple[str, str]], arms: int) -> list[str]:
+    cells = [name, figures[0]]
+    for place in range(1, arms):
+        cells += [figures[place], *changes[place - 1]]
+    return [*cells, *changes[-1]] if arms > 2 else cells
+
+
+def _figure(time: Fraction | None, unit: tuple[str, int, int], signed: bool = False) -> str:
+    if time is None:
+        return "-"
+    _, size, places = unit
+    # Whole nanoseconds are rounded to the places shown without ever being a float.
+    steps = round(time * 10**places / size)
+    sign = "-" if steps < 0 else "+" if signed and steps > 0 else ""
+    whole, rest = divmod(abs(steps), 10**places)
+    return f"{sign}{whole}" + (f".{rest:0{places}}" if places else "") if steps or not signed else "0"
+
+
+def _data(row: StageRow, pairs: list[tuple[int, int]], arms: int) -> list[str | int | float | None]:
+    cells: list[str | int | float | None] = [row.name, exact_number(row.times[0])]
+    changes: list[tuple[int | float | None, int | None]] = []
+    for one, other in pairs:
+        before, after = row.times[one], row.times[other]
+        change = None if before is None or after is None else after - before
+        changes.append((exact_number(change), percent_of(after, before)))
+    for place in range(1, arms):
+        cells += [exact_number(row.times[place]), *changes[place - 1]]
+    return [*cells, *changes[-1]] if arms > 2 else cells
