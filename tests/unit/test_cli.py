@@ -45,6 +45,7 @@ def test_the_verbs() -> None:
         "path",
         "record",
         "report",
+        "scale",
         "show",
         "try",
         "units",

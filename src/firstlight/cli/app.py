@@ -21,6 +21,7 @@ from firstlight.cli.log import log
 from firstlight.cli.path import path
 from firstlight.cli.record import record
 from firstlight.cli.report import report
+from firstlight.cli.scale import scale
 from firstlight.cli.show import show
 from firstlight.cli.try_ import try_
 from firstlight.cli.units import units
@@ -37,7 +38,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 for verb in (
-    record, show, functions, initcalls, devices, units, path, log, compare, report, export, verify, bless, gate,
+    record, show, functions, initcalls, devices, units, path, log, compare, report, export, verify, bless, gate, scale,
     collector, doctor,
 ):  # fmt: skip
     app.command()(verb)

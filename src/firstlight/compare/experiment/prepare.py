@@ -58,8 +58,15 @@ def prepare(plan_file: Path, output: Path | None = None, progress: Progress | No
 
     :raises FirstlightError: when the plan, an input or the directory cannot be.
     """
+    return prepare_plan(read_plan(plan_file), plan_file, output, progress)
+
+
+def prepare_plan(plan: Plan, plan_file: Path, output: Path | None = None, progress: Progress | None = None) -> Prepared:
+    """The same for a plan that was made of what the file says.
+
+    :raises FirstlightError: when an input or the directory cannot be.
+    """
     progress = progress or SilentProgress()
-    plan = read_plan(plan_file)
     cells = cells_of(plan)
     store = Store(directory_of(plan_file, output))
     former = _former(store)

@@ -50,7 +50,7 @@ class Part:
 
     name: str
     law: str
-    """The law that the part alone would choose."""
+    """The law that the part alone would choose; `falls` where it has less the larger the size, `-` for none."""
     certainty: str
     constant: float
     slope: float
@@ -188,15 +188,18 @@ def _parts(
     rows = []
     for (name, column), (constant, slope) in zip(figures.items(), on_basis, strict=True):
         own = fit_all(size, column, exact=exact) if np.all(column >= 0) and np.any(column > 0) else []
+        ends = [float(np.mean(column[size == at])) for at in (size[0], size[-1])]
+        # No law here falls: what does is not constant for that.
+        falls = len(own) == 1 and ends[1] < ends[0] * (1 - 1e-9)
         rows.append(
             Part(
                 name=name,
-                law=own[0].law if own else "-",
-                certainty=certainty(own) if own else "-",
+                law="falls" if falls else own[0].law if own else "-",
+                certainty="-" if falls or not own else certainty(own),
                 constant=constant,
                 slope=slope,
-                smallest=float(np.mean(column[size == size[0]])),
-                largest=float(np.mean(column[size == size[-1]])),
+                smallest=ends[0],
+                largest=ends[1],
             )
         )
     return tuple(sorted(rows, key=lambda part: (part.name == REST, -abs(part.largest - part.smallest), part.name)))

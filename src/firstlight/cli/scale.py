@@ -1,0 +1,116 @@
+"""`firstlight scale`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from firstlight.cli.output import Json, print_json
+
+if TYPE_CHECKING:
+    from firstlight.compare.scaling.answer import Answer
+
+_TABLES = (".csv", ".tsv")
+
+
+def scale(
+    plan: Annotated[
+        Path, typer.Argument(metavar="PLAN.toml|DATA.csv", readable=False, help="What to boot, or what was measured.")
+    ],
+    at: Annotated[
+        list[float] | None, typer.Option(metavar="N", min=0, help="Predict the cost of this size (repeat it).")
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="DIR", help="Where the boots are kept (default: beside the plan)."),
+    ] = None,
+    jobs: Annotated[int | None, typer.Option("-j", "--jobs", min=1, help="So many boots at once.")] = None,
+    bisect: Annotated[
+        bool, typer.Option("--bisect/--no-bisect", help="Find crossovers by booting further sizes, in exact mode.")
+    ] = True,
+    size: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Of a table: the sizes (default: the first).")
+    ] = None,
+    cost: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Of a table: the costs (default: the next).")
+    ] = None,
+    by: Annotated[str | None, typer.Option(metavar="COLUMN", help="Of a table: names the configuration.")] = None,
+    exact: Annotated[bool, typer.Option("--exact", help="Of a table: the costs have no noise.")] = False,
+    json: Json = False,
+) -> None:
+    """Find the law that a cost follows by its size: booted by a plan, or from a table of measurements.
+
+    The law is one that has a name (1, log n, sqrt n, n, n log n, n^2, n^2 log n, n^3), with the runner-up and how sure
+    it is, the exponent without any law, every part's own law, predictions with their band, and crossovers.
+
+    \b
+    Examples:
+      firstlight scale devices.toml
+      firstlight scale devices.toml --at 64 --at 1000
+      firstlight scale boards.csv --size sensors --cost seconds --by board
+    """
+    from firstlight.report.terminal.console import console
+    from firstlight.report.terminal.scaling import print_scaling
+
+    if plan.suffix.lower() in _TABLES:
+        answer = _from_table(plan, size, cost, by, exact, at or [])
+    else:
+        answer = _booted(plan, output, jobs, bisect, at or [])
+    if json:
+        print_json(answer.data())
+    else:
+        print_scaling(console(), answer)
+
+
+def _from_table(path: Path, size: str | None, cost: str | None, by: str | None, exact: bool, at: list[float]) -> Answer:
+    from firstlight.compare.scaling.answer import Answer, configurations_of, meetings_of
+    from firstlight.compare.scaling.table import read_table
+
+    configurations = configurations_of(read_table(path, size=size, cost=cost, by=by, exact=exact), at)
+    return Answer(
+        title=path.name,
+        variable=size or "n",
+        unit="",
+        cost=cost or "cost",
+        nanoseconds=False,
+        configurations=configurations,
+        meetings=meetings_of(configurations),
+    )
+
+
+def _booted(path: Path, output: Path | None, jobs: int | None, bisect: bool, at: list[float]) -> Answer:
+    from dataclasses import replace
+
+    from firstlight.compare.scaling.answer import Answer, configurations_of, meetings_of
+    from firstlight.compare.scaling.booted import bisect_crossing, boot_all, prepare
+    from firstlight.lab.progress import progress_for
+    from firstlight.report.terminal.experiment_progress import ExperimentProgress
+
+    looking = progress_for()
+    with looking:
+        prepared = prepare(path, output, looking)
+    plan = prepared.plan
+    measured, notes = boot_all(prepared, ExperimentProgress(), jobs)
+    configurations = configurations_of(measured, [*plan.predict, *at])
+    meetings = []
+    for meeting in meetings_of(configurations):
+        if bisect and plan.mode == "exact" and meeting.crossing.measured:
+            below = max(each for each in plan.all_sizes() if each <= meeting.crossing.size)
+            above = min(each for each in plan.all_sizes() if each >= meeting.crossing.size)
+            found = bisect_crossing(prepared, meeting.first, meeting.second, below, above, looking)
+            meeting = replace(meeting, bracket=found)
+        meetings.append(meeting)
+    first, last = plan.measure.first or "the first mark", plan.measure.last or "the last mark"
+    clock = "virtual time" if plan.mode == "exact" else "time of the host"
+    return Answer(
+        title=plan.title,
+        variable=plan.variable,
+        unit=plan.unit,
+        cost=f"{clock}, {first} to {last}",
+        nanoseconds=True,
+        configurations=configurations,
+        meetings=tuple(meetings),
+        notes=tuple(notes),
+    )

@@ -1,0 +1,128 @@
+"""Booting the sizes of a plan, and one size more where a crossover is looked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from firstlight.boot.boot import Boot
+from firstlight.boot.open import open as open_boot
+from firstlight.boot.open import read_manifest
+from firstlight.compare.experiment import boots
+from firstlight.compare.experiment.design import cells_of
+from firstlight.compare.experiment.key import key_of_inputs
+from firstlight.compare.experiment.measure import measure
+from firstlight.compare.experiment.prepare import Prepared, prepare_plan
+from firstlight.compare.experiment.recipe import options_for
+from firstlight.compare.experiment.runner import RunProgress, run
+from firstlight.compare.scaling.crossover import Bracket, bisect
+from firstlight.compare.scaling.measured import Measured, parts_of
+from firstlight.compare.scaling.plan import ScalePlan, arm_name, experiment_of, read_scale_plan
+from firstlight.errors import FirstlightError
+from firstlight.lab.inputs import resolve
+from firstlight.lab.progress import Progress
+from firstlight.lab.record import record
+
+
+@dataclass(frozen=True)
+class Prepare:
+    """A plan of scaling that can be booted."""
+
+    plan: ScalePlan
+    file: Path
+    text: str
+    experiment: Prepared
+
+
+def prepare(file: Path, output: Path | None, progress: Progress) -> Prepare:
+    """Read a plan, and find every input of every boot.
+
+    :raises FirstlightError: when the plan or an input cannot be.
+    """
+    plan = read_scale_plan(file)
+    text = file.read_text(encoding="utf-8")
+    sizes = {name: plan.all_sizes() for name in plan.names()}
+    experiment = experiment_of(plan, sizes, text, str(file))
+    return Prepare(plan, file, text, prepare_plan(experiment, file, output, progress))
+
+
+def boot_all(prepared: Prepare, progress: RunProgress, jobs: int | None = None) -> tuple[list[Measured], list[str]]:
+    """Boot every size that is not booted yet, and measure it.
+
+    :returns: the costs of every configuration, and what a person should know of single boots.
+    :raises FirstlightError: when nothing can be written, or exact boots of one recipe differ.
+    """
+    plan, store = prepared.plan, prepared.experiment.store
+    state = run(prepared.experiment, progress, jobs)
+    cells = {cell.name: cell for cell in state.cells}
+    found, notes = [], []
+    for name in plan.names():
+        measured = Measured(name, exact=plan.mode == "exact")
+        for size in plan.all_sizes():
+            cell = cells[arm_name(plan, name, size)]
+            for repeat in range(1, plan.repeats + 1):
+                if cell.problem is not None:
+                    notes.append(f"{cell.name}: {cell.problem}")
+                    break
+                boot = open_boot(store.bundle(cell, repeat))
+                if boot.manifest.failure is not None:
+                    notes.append(f"{cell.name}: the boot failed ({boot.manifest.failure.reason}) and is left out")
+                    continue
+                _add(measured, plan, size, boot)
+        found.append(measured)
+    if state.canary is not None:
+        _check_canary(prepared, state.cells[state.canary].name)
+    return found, notes
+
+
+def bisect_crossing(
+    prepared: Prepare, first: str, second: str, below: int, above: int, progress: Progress
+) -> Bracket | None:
+    """Find by exact boots between which two sizes the cheaper of two configurations changes.
+
+    :param below: a size at which one of them is cheaper, and *above* one at which the other is.
+    :raises FirstlightError: when a boot cannot be made, or does not come up.
+    """
+
+    def cost(name: str, size: int) -> int:
+        boot = open_boot(_boot_once(prepared, name, size, progress))
+        return measure(boot, prepared.plan.measure.first, prepared.plan.measure.last).time_ns
+
+    difference: Callable[[int], float] = lambda size: cost(second, size) - cost(first, size)  # noqa: E731
+    return bisect(difference, below, above)
+
+
+def _boot_once(prepared: Prepare, name: str, size: int, progress: Progress) -> Path:
+    plan = prepared.plan
+    # Two arms at the least: the other configuration comes along, and is not looked at.
+    sizes = {each: [size] for each in plan.names()}
+    experiment = experiment_of(plan, sizes, prepared.text, str(prepared.file))
+    cell = next(cell for cell in cells_of(experiment) if cell.name == arm_name(plan, name, size))
+    options = options_for(experiment, cell, prepared.file.absolute().parent, Path("a.boot"))
+    key = key_of_inputs(options, resolve(options, progress))
+    if not boots.is_kept(key):
+        progress.note(f"booting {cell.name}")
+        record(replace(options, output=boots.place(key), force=True), progress)
+    elif read_manifest(boots.place(key)).failure is not None:
+        raise FirstlightError(f"{cell.name} does not come up", where=str(prepared.file))
+    return boots.place(key)
+
+
+def _add(measured: Measured, plan: ScalePlan, size: int, boot: Boot) -> None:
+    marks = plan.measure.first, plan.measure.last
+    measured.sizes.append(size)
+    measured.costs.append(measure(boot, *marks).time_ns)
+    measured.parts.append(parts_of(boot, plan.parts, *marks))
+
+
+def _check_canary(prepared: Prepare, name: str) -> None:
+    store, state = prepared.experiment.store, prepared.experiment.state
+    cell = next(cell for cell in state.cells if cell.name == name)
+    bundles = [store.bundle(cell, repeat) for repeat in (1, 2)]
+    if not all(bundle.is_dir() for bundle in bundles):
+        return
+    one, other = (read_manifest(bundle) for bundle in bundles)
+    if one.failure is None and other.failure is None and one.tables != other.tables:
+        message = f"{name} was booted twice and is not the same: these boots are not exact"
+        raise FirstlightError(message, where=str(store.path), hint="`firstlight verify` says what differs")

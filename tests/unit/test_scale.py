@@ -1,0 +1,147 @@
+"""The verb `scale`: plans, tables and what is printed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from firstlight.cli.main import run
+from firstlight.compare.scaling.plan import expand, read_scale_plan
+from firstlight.compare.scaling.table import read_table
+from firstlight.errors import UsageError
+
+SIZES = [1, 2, 4, 8, 16, 32, 64]
+
+
+def table(path: Path, text: str) -> str:
+    (path / "data.csv").write_text(text)
+    return str(path / "data.csv")
+
+
+def data(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, object]:
+    assert run(["scale", *words, "--json"]) == 0
+    found: dict[str, object] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def test_a_table_of_measurements_has_a_law(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = "".join(f"{n},{5 + 3 * n * n},{3 * n * n}\n" for n in SIZES)
+    found = data(capsys, table(tmp_path, f"sensors,seconds,probe\n{rows}"), "--exact", "--at", "100", "--at", "1000")
+    (only,) = found["configurations"]  # type: ignore[misc]
+    assert only["law"] == "n^2"
+    assert only["regime"] == "exact"
+    assert [part["name"] for part in only["parts"]] == ["probe", "[rest]"]
+    near, far = only["predictions"]
+    assert near["value"] == pytest.approx(30005)
+    assert far["value"] is None
+    assert far["low"] <= 3_000_005 <= far["high"]
+
+
+def test_two_configurations_cross(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = "".join(f"old;{n};{100 + 10 * n}\nnew;{n};{400 + 2 * n}\n" for n in SIZES)
+    path = table(tmp_path, f"board;n;ms\n{rows}")
+    found = data(capsys, path, "--by", "board", "--exact")
+    (crossing,) = found["crossovers"]  # type: ignore[misc]
+    assert crossing["crossing"]["size"] == pytest.approx(37.5)
+    assert run(["scale", path, "--by", "board", "--exact"]) == 0
+    assert "Crossover at n = 37.5: above it new costs less than old." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("columns", ["60", "40"])
+def test_no_line_is_wider_than_the_terminal(
+    tmp_path: Path, columns: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    rows = "".join(f"{n},{1e6 + 3e4 * n},{3e4 * n},7\n" for n in SIZES)
+    path = table(tmp_path, f"n,cost,a_very_long_name_of_a_part_that_does_not_fit_into_the_width,\x1b[31mred\n{rows}")
+    assert run(["scale", path, "--at", "999"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) > 30
+    assert [line for line in lines if len(line) > int(columns)] == []
+    assert not any("\x1b" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "no table of sizes and costs"),
+        ("n\n1\n", "no table of sizes and costs"),
+        ("n,n\n1,2\n", "no table of sizes and costs"),
+        ("n,cost\n", "no rows"),
+        ("n,cost\n1,x\n", "`cost`: `x` is no number"),
+        ("n,cost\n1,2,3\n", "3 fields, there are 2 columns"),
+        ("n,cost\n1,2\n2,3\n", "too few"),
+        ("n,cost\n" + "".join(f"{n},nan\n" for n in SIZES), "no number"),
+    ],
+)
+def test_a_table_that_cannot_be_is_told(
+    tmp_path: Path, text: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["scale", table(tmp_path, text)]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_missing_column_names_the_nearest(tmp_path: Path) -> None:
+    table(tmp_path, "sensors,seconds\n1,2\n")
+    with pytest.raises(UsageError) as caught:
+        read_table(tmp_path / "data.csv", size="sensor")
+    assert "did you mean `sensors`" in str(caught.value.hint)
+
+
+PLAN = """
+title = "devices"
+sizes = { from = 1, to = 64, zero = true }
+[base]
+append = "quiet count={n}"
+memory = "{512 + n}M"
+[each]
+qemu-options = ["-device", "pci-testdev,addr={8 + i / 8:x}.{i % 8}"]
+[[configuration]]
+name = "plain"
+[[configuration]]
+name = "noacpi"
+append = "acpi=off"
+"""
+
+
+def test_a_plan_puts_the_size_into_the_recipe(tmp_path: Path) -> None:
+    (tmp_path / "p.toml").write_text(PLAN)
+    plan = read_scale_plan(tmp_path / "p.toml")
+    assert plan.all_sizes() == [0, 1, 2, 4, 8, 16, 32, 64]
+    change = expand(plan, 1, "noacpi", 20, PLAN, "p.toml")
+    assert change.append == "acpi=off"
+    assert len(change.qemu_options) == 40
+    assert change.qemu_options[-1] == "pci-testdev,addr=a.3"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ("title =", "titel =", "did you mean `title`"),
+        ("[base]\n", "[base]\nappned = 'x'\n", "did you mean `append`"),
+        ("[each]\n", "[each]\nmemroy = '1G'\n", "unknown key `memroy`"),
+        ("{n}", "{m}", "there is no `m`"),
+        ("{n}", "{n ** 9}", "only whole numbers"),
+        ("{n}", "{n / 0}", "divides by zero"),
+        ("{n}", "{__import__('os')}", "only whole numbers"),
+        ("{ from = 1, to = 64, zero = true }", "[1, 2, 3]", "at least 5 different sizes"),
+        ("title =", "mode = 'live'\ntitle =", "give `repeats`"),
+        ('name = "plain"\n', 'name = "plain"\nshift = 1\n', "unknown key `shift`"),
+        ("title", "[title", "no TOML"),
+    ],
+)
+def test_a_mistake_in_a_plan_is_named_before_anything_boots(
+    tmp_path: Path, before: str, after: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert before in PLAN
+    (tmp_path / "p.toml").write_text(PLAN.replace(before, after, 1))
+    assert run(["scale", str(tmp_path / "p.toml")]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_missing_plan_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["scale", str(tmp_path / "none.toml")]) == 2
+    assert run(["scale", str(tmp_path / "none.csv")]) == 2
+    assert capsys.readouterr().err.count("No such file") == 2
