@@ -13,9 +13,9 @@ from bundles import make_bundle, write_table
 Manifest = dict[str, object]
 
 
-def slower(directory: Path, name: str, phase: str, by_ns: int, **more: bool) -> Path:
+def slower(directory: Path, name: str, phase: str, by_ns: int, *, live: bool = False) -> Path:
     """A boot like `make_bundle` makes, whose phase, and its largest function in it, take so much longer."""
-    bundle = make_bundle(directory, name=name, **more)
+    bundle = make_bundle(directory, name=name, live=live)
     spans = pl.read_parquet(bundle / "spans.parquet")
     start = spans.filter((pl.col("kind") == "phase") & (pl.col("name") == phase))["start_ns"][0]
     at = pl.col("start_ns") > start

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,16 +21,16 @@ def table(path: Path, text: str) -> str:
     return str(path / "data.csv")
 
 
-def data(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, object]:
+def data(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
     assert run(["scale", *words, "--json"]) == 0
-    found: dict[str, object] = json.loads(capsys.readouterr().out)
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
     return found
 
 
 def test_a_table_of_measurements_has_a_law(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = "".join(f"{n},{5 + 3 * n * n},{3 * n * n}\n" for n in SIZES)
     found = data(capsys, table(tmp_path, f"sensors,seconds,probe\n{rows}"), "--exact", "--at", "100", "--at", "1000")
-    (only,) = found["configurations"]  # type: ignore[misc]
+    (only,) = found["configurations"]
     assert only["law"] == "n^2"
     assert only["regime"] == "exact"
     assert [part["name"] for part in only["parts"]] == ["probe", "[rest]"]
@@ -43,7 +44,7 @@ def test_two_configurations_cross(tmp_path: Path, capsys: pytest.CaptureFixture[
     rows = "".join(f"old;{n};{100 + 10 * n}\nnew;{n};{400 + 2 * n}\n" for n in SIZES)
     path = table(tmp_path, f"board;n;ms\n{rows}")
     found = data(capsys, path, "--by", "board", "--exact")
-    (crossing,) = found["crossovers"]  # type: ignore[misc]
+    (crossing,) = found["crossovers"]
     assert crossing["crossing"]["size"] == pytest.approx(37.5)
     assert run(["scale", path, "--by", "board", "--exact"]) == 0
     assert "Crossover at n = 37.5: above it new costs less than old." in capsys.readouterr().out

@@ -99,7 +99,7 @@ def _boot_once(prepared: Prepare, name: str, size: int, progress: Progress) -> P
     sizes = {each: [size] for each in plan.names()}
     experiment = experiment_of(plan, sizes, prepared.text, str(prepared.file))
     cell = next(cell for cell in cells_of(experiment) if cell.name == arm_name(plan, name, size))
-    options = options_for(experiment, cell, prepared.file.absolute().parent, Path("a.boot"))
+    options = options_for(experiment, cell, prepared.file.absolute().parent, Path("a.boot"), progress)
     key = key_of_inputs(options, resolve(options, progress))
     if not boots.is_kept(key):
         progress.note(f"booting {cell.name}")
