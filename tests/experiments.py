@@ -54,7 +54,7 @@ def make_experiment(directory: Path, plan: str, length: Length, **bundle: Any) -
         schema_version=1,
         plan_file="plan.toml",
         seed=1,
-        order=blocks(len(cells), parsed.boots_per_cell, 1),
+        order=blocks([cell.name for cell in cells], parsed.boots_per_cell, 1),
         cells=states,
     )
     Store(path).write(state, plan)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
 
 from firstlight.compare.experiment.effects import Interaction, MainEffect, aliases, interactions, main_effects
+from firstlight.compare.experiment.judged import Judged, judge_cells, judge_effects, judge_interactions, varies
 from firstlight.compare.experiment.results import CellResult, Results
 from firstlight.compare.experiment.shape import exact_number
 from firstlight.compare.experiment.shapley import Shares, shapley
@@ -14,6 +16,7 @@ from firstlight.report.terminal.console import bar
 from firstlight.report.units import count_text, signed_share, signed_time, time_text
 
 _BAR = 20
+_JUDGED = [Column("95 %", number=True), Column("p", number=True), Column("Verdict", wide=80)]
 _INTERACTIONS = 10
 
 
@@ -38,12 +41,14 @@ def cells_sheet(results: Results, unicode: bool = True) -> Sheet:
     baseline = results.cells[0].time
     largest = max((cell.time for cell in results.cells if cell.time is not None), default=Fraction(1))
     several = any(len(cell.boots) > 1 for cell in results.cells)
+    judged = judge_cells(results) if varies(results) else {}
     columns = [
         Column("Cell" if results.plan.factors else "Arm", style="cyan"),
         *([Column("Boots", number=True)] if several else []),
         Column("Mean" if several else "Time", number=True, style="bold"),
         Column("Change", number=True),
         Column("%", number=True),
+        *(_JUDGED if judged else []),
         Column("Instructions", number=True, wide=90),
         Column("Idle", number=True, wide=100),
         Column("", wide=124, style="blue", picture=True),
@@ -58,6 +63,7 @@ def cells_sheet(results: Results, unicode: bool = True) -> Sheet:
                 time_text(_whole(cell.time)),
                 signed_time(change),
                 "-" if change is None or baseline is None else signed_share(change, round(baseline)),
+                *(_judged_cells(judged.get(cell.name)) if judged else []),
                 count_text(_whole(cell.instructions)),
                 time_text(_whole(cell.idle)),
                 "" if cell.time is None else bar(float(cell.time / largest), _BAR, unicode),
@@ -96,11 +102,13 @@ def effects_sheet(results: Results, unicode: bool = True) -> Sheet:
     baseline = results.cells[0].time
     paired = results.plan.design.kind in ("full", "one-at-a-time")
     largest = max((abs(each.effect) for each in effects if each.effect is not None), default=Fraction(0))
+    judged = judge_effects(results) if varies(results) else {}
     columns = [
         Column("Factor", style="cyan"),
         Column("Level"),
         Column("Effect", number=True, style="bold"),
         Column("%", number=True),
+        *(_JUDGED if judged else []),
         *([Column("Least", number=True, wide=80), Column("Most", number=True, wide=80)] if paired else []),
         Column("", wide=70, style="blue", picture=True),
     ]
@@ -113,6 +121,7 @@ def effects_sheet(results: Results, unicode: bool = True) -> Sheet:
                 each.level,
                 signed_time(_whole(each.effect)),
                 _share(each.effect, baseline),
+                *(_judged_cells(judged.get((each.factor, each.level))) if judged else []),
                 *([signed_time(_whole(each.least)), signed_time(_whole(each.most))] if paired else []),
                 bar(size, _BAR, unicode),
             ]
@@ -121,7 +130,14 @@ def effects_sheet(results: Results, unicode: bool = True) -> Sheet:
         "Main effects",
         columns,
         rows,
-        below=_below_effects(results, effects),
+        below=[
+            *_below_effects(results, effects),
+            *(
+                _below_judged("effect", [("=".join(key), each) for key, each in judged.items()], "Holm")
+                if judged
+                else []
+            ),
+        ],
         data_columns=[
             "factor",
             "level",
@@ -173,10 +189,12 @@ def interactions_sheet(results: Results, unicode: bool = True) -> Sheet | None:
     found = interactions(results)
     if not found:
         return None
+    judged = judge_interactions(results) if varies(results) else {}
     columns = [
         Column("Factors", style="cyan"),
         Column("Interaction", number=True, style="bold"),
         Column("%", number=True),
+        *(_JUDGED if judged else []),
         Column("", wide=70, style="blue", picture=True),
     ]
     largest = max((abs(each.effect) for each in found if each.effect is not None), default=Fraction(0))
@@ -187,6 +205,7 @@ def interactions_sheet(results: Results, unicode: bool = True) -> Sheet | None:
             _both(each),
             signed_time(_whole(each.effect)),
             _share(each.effect, baseline),
+            *(_judged_cells(judged.get((each.factors, each.levels))) if judged else []),
             bar(0.0 if each.effect is None or not largest else float(abs(each.effect) / largest), _BAR, unicode),
         ]
         for each in shown
@@ -257,6 +276,27 @@ def _shares_sheet(shares: Shares, results: Results, unicode: bool) -> Sheet:
             for e in shares.shares
         ],
     )
+
+
+def _judged_cells(judged: Judged | None) -> list[str]:
+    """What statistics says, in the columns of `_JUDGED`."""
+    if judged is None:
+        return ["", "", ""]
+    bounds = judged.interval_percent
+    interval = "-" if bounds is None else f"{bounds[0]:+.2f} to {bounds[1]:+.2f} %"
+    return [interval, f"{judged.p:.2g}", judged.word]
+
+
+def _below_judged(what: str, judged: Iterable[tuple[str, Judged]], method: str) -> list[str]:
+    said = [
+        f"95 %: interval of the change in percent, Hodges-Lehmann over blocks on logarithms. p: Wilcoxon signed rank, "
+        f"adjusted among all by the method of {method}. Equivalent: within 1 % either way."
+    ]
+    for name, each in judged:
+        if each.word == "inconclusive":
+            more = "" if each.more is None else f"; about {each.more} more blocks would settle it"
+            said.append(f"{what} `{name}`: {each.reason}{more}.")
+    return said
 
 
 def _both(each: Interaction) -> str:

@@ -39,7 +39,7 @@ def cells_of(plan: Plan) -> list[Cell]:
         return [Cell(arm.name, arm.name, {}, _change(arm)) for arm in plan.arms]
     cells = []
     for number, levels in enumerate(_combinations(plan)):
-        name = ",".join(f"{factor}={level}" for factor, level in levels.items())
+        name = _cell_name(plan, levels)
         directory = name if len(name) <= _LONGEST_NAME else f"cell-{number + 1:04}"
         change = Change()
         for factor in plan.factors:
@@ -48,6 +48,14 @@ def cells_of(plan: Plan) -> list[Cell]:
             change = combine(change, addition)
         cells.append(Cell(name, directory, levels, change))
     return cells
+
+
+def _cell_name(plan: Plan, levels: dict[str, str]) -> str:
+    """All levels; one at a time the level that is not the baseline's."""
+    shown = levels
+    if plan.design.kind == "one-at-a-time":
+        shown = {f.name: levels[f.name] for f in plan.factors if levels[f.name] != next(iter(f.levels))}
+    return ",".join(f"{factor}={level}" for factor, level in shown.items()) or "baseline"
 
 
 def _change(arm: Change) -> Change:

@@ -1,23 +1,20 @@
-"""In which order the boots of an experiment are made: in blocks, each with every cell once, shuffled."""
+"""In which order the boots of an experiment are made."""
 
 from __future__ import annotations
 
-import random
+from collections.abc import Sequence
+
+from firstlight.compare.noisy.order import draw_order
 
 
-def blocks(cells: int, repeats: int, seed: int) -> list[tuple[int, int]]:
-    """Cell (from 0) and repeat (from 1) of every boot. A block's order depends on seed and block alone, so that more
-    repeats do not change what was before.
+def blocks(cells: Sequence[str], repeats: int, seed: int) -> list[tuple[int, int]]:
+    """Cell (from 0) and repeat (from 1) of every boot: randomised blocks, each with every cell once.
 
-    Source: experiments.md 0.1; a drift over the session then meets every cell alike.
+    More repeats do not change what was before. A drift over the session meets every cell alike.
 
-    >>> order = blocks(3, 2, seed=7)
-    >>> sorted(cell for cell, repeat in order[:3]), order[:3] == blocks(3, 9, seed=7)[:3]
+    >>> order = blocks(["a", "b", "c"], 2, seed=7)
+    >>> sorted(cell for cell, repeat in order[:3]), order == blocks(["a", "b", "c"], 9, seed=7)[:6]
     ([0, 1, 2], True)
     """
-    order = []
-    for repeat in range(1, repeats + 1):
-        block = list(range(cells))
-        random.Random(f"{seed}/{repeat}").shuffle(block)
-        order += [(cell, repeat) for cell in block]
-    return order
+    places = {name: number for number, name in enumerate(cells)}
+    return [(places[slot.arm], slot.block + 1) for slot in draw_order(cells, repeats, seed).slots()]

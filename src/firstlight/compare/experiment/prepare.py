@@ -89,7 +89,7 @@ def prepare_plan(plan: Plan, plan_file: Path, output: Path | None = None, progre
         schema_version=1,
         plan_file=os.path.abspath(plan_file),  # noqa: PTH100  a link's own name is kept
         seed=seed,
-        order=blocks(len(cells), repeats, seed),
+        order=blocks([cell.name for cell in cells], repeats, seed),
         canary=0 if plan.canary and plan.mode == "exact" and repeats == 1 else None,
         cells=states,
     )

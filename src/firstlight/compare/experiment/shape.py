@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from firstlight.compare.experiment.effects import MainEffect, aliases, interactions, main_effects
+from firstlight.compare.experiment.judged import Judged, judge_cells, judge_effects, judge_interactions, varies
 from firstlight.compare.experiment.results import CellResult, Results
 from firstlight.compare.experiment.shapley import Shares, shapley
 from firstlight.compare.experiment.stages import percent_of, stage_table
@@ -32,6 +33,10 @@ def results_data(results: Results) -> dict[str, Any]:
     """Everything that an experiment says."""
     span = results.span
     baseline = results.cells[0].time
+    noisy = varies(results)
+    cells = judge_cells(results) if noisy else {}
+    effects = judge_effects(results) if noisy else {}
+    both = judge_interactions(results) if noisy else {}
     return {
         "experiment": str(results.path),
         "title": results.plan.title,
@@ -40,14 +45,14 @@ def results_data(results: Results) -> dict[str, Any]:
         "from": span[0] if span else None,
         "to": span[1] if span else None,
         "seed": results.state.seed,
-        "exact": {"canary": results.canary},
+        "exact": {"canary": results.canary, "varies": noisy},
         "notes": results.notes,
-        "cells": [_cell(cell, baseline) for cell in results.cells],
+        "cells": [_cell(cell, baseline, cells.get(cell.name)) for cell in results.cells],
         "factors": [
             {"name": factor.name, "kind": factor.kind, "levels": list(factor.levels)} for factor in results.plan.factors
         ],
         "design": results.plan.design.kind if results.plan.factors else None,
-        "effects": [_effect(each) for each in main_effects(results)],
+        "effects": [_effect(each, effects.get((each.factor, each.level))) for each in main_effects(results)],
         "interactions": [
             {
                 "factors": list(each.factors),
@@ -55,6 +60,7 @@ def results_data(results: Results) -> dict[str, Any]:
                 "interaction_ns": exact_number(each.effect),
                 "exact": fraction_text(each.effect),
                 "squares": each.squares,
+                "judged": _judged(both.get((each.factors, each.levels))),
             }
             for each in interactions(results)
         ],
@@ -94,7 +100,11 @@ def _change(times: list[Fraction | None], one: int, other: int) -> dict[str, Any
     return {"change_ns": exact_number(change), "percent": percent_of(after, before)}
 
 
-def _effect(each: MainEffect) -> dict[str, Any]:
+def _judged(judged: Judged | None) -> dict[str, Any] | None:
+    return None if judged is None else asdict(judged)
+
+
+def _effect(each: MainEffect, judged: Judged | None) -> dict[str, Any]:
     return {
         "factor": each.factor,
         "level": each.level,
@@ -106,6 +116,7 @@ def _effect(each: MainEffect) -> dict[str, Any]:
         "pairs": each.pairs,
         "possible": each.possible,
         "nothing": each.nothing,
+        "judged": _judged(judged),
     }
 
 
@@ -130,7 +141,7 @@ def _shares(shares: Shares | str) -> dict[str, Any]:
     }
 
 
-def _cell(cell: CellResult, baseline: Fraction | None) -> dict[str, Any]:
+def _cell(cell: CellResult, baseline: Fraction | None, judged: Judged | None) -> dict[str, Any]:
     change = None if None in (cell.time, baseline) else cell.time - baseline  # type: ignore[operator]
     return {
         "name": cell.name,
@@ -142,6 +153,7 @@ def _cell(cell: CellResult, baseline: Fraction | None) -> dict[str, Any]:
         "instructions": exact_number(cell.instructions),
         "idle_ns": exact_number(cell.idle),
         "change_ns": exact_number(change),
+        "judged": _judged(judged),
         "why_not": cell.why_not,
         "boots": [
             {
