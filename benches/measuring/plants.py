@@ -26,18 +26,18 @@ class Plant:
 
 
 PLANTS = (
-    Plant("random bytes", "01", "11", "chacha_permute", command="dd if=/dev/urandom of=/dev/null bs=4k count=N"),
+    Plant("random bytes", "01", "16", "chacha_permute", command="dd if=/dev/urandom of=/dev/null bs=4k count=N"),
     Plant("UDP's hash table", "00256", "16384", "udp_table_init", parameter="uhash_entries=N"),
-    Plant("zeroes", "001", "013", "clear_user_original", command="dd if=/dev/zero of=/dev/null bs=64k count=N"),
+    Plant("zeroes", "001", "150", "clear_user_rep_good", command="dd if=/dev/zero of=/dev/null bs=64k count=N"),
     Plant("copies", "001", "060", "copy_user_generic_unrolled",
           command="dd if=/init of=/tmp/copy bs=4k count=N; dd if=/tmp/copy of=/dev/null bs=4k"),
-    Plant("a loop of the shell", "001", "044", "[user sh]",
+    Plant("a loop of the shell", "001", "072", "[user sh]",
           command="i=1; while [ $i -le $((N - 0)) ]; do i=$((i+1)); done"),
     Plant("a checksum by MD5", "001", "020", "[user md5sum]", command="dd if=/dev/zero bs=4k count=N | md5sum"),
     Plant("a checksum by SHA-256", "001", "008", "[user sha256sum]",
           command="dd if=/dev/zero bs=4k count=N | sha256sum"),
     Plant("a loop of awk", "0001", "1500", "[user awk]", command="awk 'BEGIN { while (i < N + 0) i++ }'"),
-    Plant("a sleep", "000001", "000800", "[idle]", command="usleep N"),
+    Plant("a sleep", "000001", "001300", "[idle]", command="usleep N"),
     Plant("TCP's hash table", "01024", "32768", "tcp_init", parameter="thash_entries=N"),
 )  # fmt: skip
 

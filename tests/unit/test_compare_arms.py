@@ -192,3 +192,39 @@ def test_what_only_one_record_tells_is_not_called_new(tmp_path: Path) -> None:
     difference = compare_exact(read_arm(one), read_arm(other))
     assert difference.path.units is None
     assert "only `imported.boot` tells units: they are not compared" in [flag.text for flag in difference.flags]
+
+
+@pytest.fixture(scope="module")
+def noisy_arms(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
+    """Two directories of live boots that vary."""
+    directory = tmp_path_factory.mktemp("arms")
+    for arm, seed in (("a", 0), ("b", 100)):
+        for number in range(6):
+            make_bundle(directory / arm, name=f"{number}.boot", live=True, seed=seed + number)
+    return str(directory / "a"), str(directory / "b")
+
+
+def test_noisy_arms_are_compared_by_statistics(noisy_arms: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["compare", *noisy_arms, "--json", "--describe", "--soft", "1.5", "--seed", "7"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)["comparisons"]
+    assert (found["regime"], found["soft_percent"], found["seed"]) == ("noisy", 1.5, 7)
+    assert len(found["a_ns"]) == len(found["b_ns"]) == 6
+    assert found["description"]["a"]["median"] > 0
+    assert all(level["sum_less_whole_scaled"] == 0 for level in found["levels"])
+
+
+def test_a_noisy_comparison_that_does_not_tell_is_inconclusive(
+    noisy_arms: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["compare", *noisy_arms, "--strict", "--soft", "0.001"]) == 5
+    assert "inconclusive: these boots do not tell" in capsys.readouterr().out
+
+
+def test_a_noisy_comparison_as_markdown_has_its_verdict_and_tables_that_add_up(
+    noisy_arms: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["compare", *noisy_arms, "--markdown"]) == 0
+    said = capsys.readouterr().out
+    assert "**inconclusive**: these boots do not tell" in said
+    assert "#### Phases, means" in said
+    assert all(line.count("|") == 7 for line in said.splitlines() if line.startswith("|"))

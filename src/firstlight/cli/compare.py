@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from firstlight.cli.output import Json, print_json
 from firstlight.errors import UsageError
 
+if TYPE_CHECKING:
+    from firstlight.compare.compare import Comparison
+
 #: The exit code of a comparison that settles nothing, with `--strict`.
 _INCONCLUSIVE = 5
+_ROWS = 10
 
 
 def compare(
@@ -31,15 +35,21 @@ def compare(
             min=0, max=100, help="Least share of all changes with a line in the tree (default: 5, 0.1 as JSON)."
         ),
     ] = None,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Exit code 5 where the boots settle nothing: noisy ones, one a side.")
+    soft: Annotated[
+        float, typer.Option(metavar="PERCENT", help="Noisy arms: a difference within this does not matter.")
+    ] = 1.0,
+    seed: Annotated[int, typer.Option(min=0, help="Noisy arms: of resampling; the same seed, the same answer.")] = 1,
+    describe: Annotated[
+        bool, typer.Option("--describe", help="Noisy arms: mean, median, mode and standard deviation of each.")
     ] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit code 5 where the boots settle nothing.")] = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown, for a pull request.")] = False,
     json: Json = False,
 ) -> None:
     """Say what changed from one boot to others, the largest change first; the parts add up exactly.
 
-    Every other boot is compared with the first. A directory is one arm of several boots.
+    Every other boot is compared with the first. A directory is one arm of several boots of one recipe.
+    Exact boots are compared in whole numbers, one a side; arms whose boots vary, by statistics.
 
     \b
     Examples:
@@ -47,37 +57,67 @@ def compare(
       firstlight compare a.boot b.boot c.boot -n 5
       firstlight compare before/ after/ --json
     """
-    from firstlight.compare.arms import CompareError, read_arms
-    from firstlight.compare.compare import compare_exact, is_noisy
-    from firstlight.compare.exact.data import MIN_SHARE, VERSION, difference_data
-    from firstlight.report.compare_markdown import difference_markdown
-    from firstlight.report.terminal.compare import print_difference, print_summary
-    from firstlight.report.terminal.console import console, print_line
+    from firstlight.compare.arms import read_arms
+    from firstlight.compare.compare import compare_arms, is_settled
 
     if markdown and json:
         raise UsageError("`--markdown` excludes `--json`", hint="ask for one of them")
     arms = read_arms(boots)
-    differences = []
-    for arm in arms[1:]:
-        if is_noisy(arms[0], arm):
-            message = f"boots in {arm.mode} mode differ without any change, and are compared by statistics"
-            raise CompareError(message, where=arm.name, hint="record in exact mode")
-        differences.append(compare_exact(arms[0], arm))
-    rows = 10 if limit is None else limit
+    found = [
+        compare_arms(arms[0], arm, soft_percent=soft, seed=seed, describing=describe) for arm in arms[1:]
+    ]  # fmt: skip
     if json:
-        share = MIN_SHARE if min_percent is None else min_percent / 100
-        data = [difference_data(each, limit, share) for each in differences]
-        print_json({"schema": VERSION, "baseline": arms[0].name, "comparisons": data})
+        _print_json(arms[0].name, found, limit, min_percent)
     elif markdown:
-        print("\n".join(difference_markdown(each, rows) for each in differences), end="")
+        _print_markdown(found, _ROWS if limit is None else limit)
     else:
-        out = console()
-        if len(differences) > 1:
-            print_summary(out, differences)
-        for number, difference in enumerate(differences):
-            if number or len(differences) > 1:
-                print_line(out)
-            print_difference(out, difference, rows, 0.05 if min_percent is None else min_percent / 100)
-    settled = all(flag.kind not in ("one_boot", "unstable") for each in differences for flag in each.flags)
-    if strict and not settled:
+        _print(found, _ROWS if limit is None else limit, 5.0 if min_percent is None else min_percent)
+    if strict and not all(map(is_settled, found)):
         raise typer.Exit(_INCONCLUSIVE)
+
+
+def _print_json(baseline: str, found: list[Comparison], limit: int | None, min_percent: float | None) -> None:
+    from firstlight.compare.exact.data import MIN_SHARE, VERSION, difference_data
+    from firstlight.compare.exact.difference import ExactDifference
+
+    share = MIN_SHARE if min_percent is None else min_percent / 100
+    data = [
+        difference_data(each, limit, share) if isinstance(each, ExactDifference) else each.to_data() for each in found
+    ]
+    print_json({"schema": VERSION, "baseline": baseline, "comparisons": data})
+
+
+def _print_markdown(found: list[Comparison], limit: int) -> None:
+    from firstlight.compare.exact.difference import ExactDifference
+    from firstlight.report.compare_markdown import difference_markdown
+
+    texts = []
+    for each in found:
+        if isinstance(each, ExactDifference):
+            texts.append(difference_markdown(each, limit))
+        else:
+            from firstlight.report.noisy_markdown import noisy_markdown
+
+            texts.append(noisy_markdown(each, limit))
+    print("\n".join(texts), end="")
+
+
+def _print(found: list[Comparison], limit: int, min_percent: float) -> None:
+    from firstlight.compare.exact.difference import ExactDifference
+    from firstlight.report.terminal.compare import print_difference, print_summary
+    from firstlight.report.terminal.console import console, print_line
+
+    out = console()
+    exact = [each for each in found if isinstance(each, ExactDifference)]
+    several = len(found) > 1
+    if several and len(exact) == len(found):
+        print_summary(out, exact)
+    for number, each in enumerate(found):
+        if number or several:
+            print_line(out)
+        if isinstance(each, ExactDifference):
+            print_difference(out, each, limit, min_percent / 100)
+        else:
+            from firstlight.report.terminal.noisy import print_noisy
+
+            print_noisy(out, each, limit)

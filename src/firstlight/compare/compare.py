@@ -2,9 +2,39 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, TypeAlias
+
 from firstlight.compare.arms import Arm, CompareError
 from firstlight.compare.comparable import Flag
 from firstlight.compare.exact.difference import ExactDifference, exact_difference
+
+if TYPE_CHECKING:
+    from firstlight.compare.noisy.comparison import NoisyComparison
+
+Comparison: TypeAlias = "ExactDifference | NoisyComparison"
+
+
+def compare_arms(a: Arm, b: Arm, *, soft_percent: float = 1.0, seed: int = 1, describing: bool = False) -> Comparison:
+    """Compare two arms: exactly, or by statistics where their boots vary.
+
+    The other arguments are those of :func:`firstlight.compare.noisy.comparison.compare_noisy`.
+
+    :param a: the baseline.
+    :raises CompareError: when they cannot be compared, or when they are noisy and one of them is a single boot.
+    """
+    if not is_noisy(a, b):
+        return compare_exact(a, b)
+    # Statistics take long to load, and exact boots need none.
+    from firstlight.compare.noisy.comparison import compare_noisy
+
+    return compare_noisy(a, b, soft_percent=soft_percent, seed=seed, describing=describing)
+
+
+def is_settled(found: Comparison) -> bool:
+    """Whether a comparison settles anything: an exact one does, a noisy one when its verdict is not inconclusive."""
+    if isinstance(found, ExactDifference):
+        return all(flag.kind not in ("one_boot", "unstable") for flag in found.flags)
+    return found.verdict.word != "inconclusive"
 
 
 def compare_exact(a: Arm, b: Arm) -> ExactDifference:

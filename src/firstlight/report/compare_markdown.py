@@ -82,13 +82,13 @@ def table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     return [f"| {' | '.join(titles)} |", rule, *(f"| {' | '.join(row)} |" for row in rows)]
 
 
-def text(name: str) -> str:
-    """A name as Markdown that shows it as it is, on one line.
+def text(name: str, longest: int = 200) -> str:
+    """A name as Markdown that shows it as it is, on one line, cut after *longest* characters.
 
     >>> text("a_b<script>|")
     'a\\\\_b&lt;script&gt;\\\\|'
     """
-    return printable(name, 200).translate(_SPECIAL)
+    return printable(name, longest).translate(_SPECIAL)
 
 
 def _level(level: Level, limit: int) -> list[str]:

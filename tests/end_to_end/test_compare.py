@@ -1,0 +1,46 @@
+"""Real boots compared: equal recipes do not differ, and what was planted is found and named."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from firstlight.cli.main import run
+from firstlight.lab.options import RecordOptions
+from firstlight.lab.record import record
+
+pytestmark = pytest.mark.boot
+
+
+def test_equal_recipes_raise_no_alarm_on_a_loaded_host(
+    default_boot: Path, loaded_boot: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["compare", str(default_boot), str(loaded_boot), "--strict", "--json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)["comparisons"]
+    assert found["equal"]
+    assert found["totals"]["change"] == {"ns": 0, "instructions": 0, "idle_ns": 0, "calls": None}
+    assert all(level["rows"] == [] for level in found["levels"].values())
+
+
+def test_a_planted_change_of_a_twentieth_of_a_percent_is_found_and_named(
+    boots: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # 16,128 more buckets of UDP's hash table, each set up by some fifty instructions of one function.
+    sides = [
+        str(record(RecordOptions(output=boots / f"uhash-{entries}.boot", append=f"uhash_entries={entries}")))
+        for entries in ("00256", "16384")
+    ]
+    assert run(["compare", *sides, "--json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)["comparisons"]
+    assert [change["detail"] for change in found["inputs"]] == ["+ uhash_entries=16384, - uhash_entries=00256"]
+    first = [row["name"] for row in found["levels"]["functions"]["rows"][:3]]
+    assert "udp_table_init" in first
+    (named,) = [row for row in found["levels"]["functions"]["rows"] if row["name"] == "udp_table_init"]
+    whole = found["totals"]["a"]["instructions"]
+    assert 0.0004 < named["change"]["instructions"] / whole < 0.0007
+    assert named["change"]["calls"] == 0
+    assert named["split"] == {"calls_doubled_ns": 0, "cost_doubled_ns": 2 * named["change"]["ns"]}
+    for level in found["levels"].values():
+        assert level["sum_less_whole_ns"] == 0
