@@ -15,6 +15,7 @@ from firstlight.cli.experiment import app as experiment
 from firstlight.cli.export import export
 from firstlight.cli.functions import functions
 from firstlight.cli.gate import gate
+from firstlight.cli.history import app as history
 from firstlight.cli.import_ import import_
 from firstlight.cli.initcalls import initcalls
 from firstlight.cli.log import log
@@ -45,6 +46,7 @@ for verb in (
 app.command("import")(import_)
 app.command("try")(try_)
 app.add_typer(experiment, name="experiment")
+app.add_typer(history, name="history")
 
 
 def _print_version(wanted: bool) -> None:

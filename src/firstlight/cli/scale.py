@@ -11,6 +11,7 @@ from firstlight.cli.output import Json, print_json
 
 if TYPE_CHECKING:
     from firstlight.compare.scaling.answer import Answer
+    from firstlight.compare.scaling.measured import Measured
 
 _TABLES = (".csv", ".tsv")
 
@@ -81,10 +82,11 @@ def _from_table(path: Path, size: str | None, cost: str | None, by: str | None, 
 
 
 def _booted(path: Path, output: Path | None, jobs: int | None, bisect: bool, at: list[float]) -> Answer:
-    from dataclasses import replace
+    from itertools import combinations
 
-    from firstlight.compare.scaling.answer import Answer, configurations_of, meetings_of
+    from firstlight.compare.scaling.answer import Answer, Meeting, configurations_of, meetings_of, sign_changes
     from firstlight.compare.scaling.booted import bisect_crossing, boot_all, prepare
+    from firstlight.compare.scaling.crossover import Crossing
     from firstlight.lab.progress import progress_for
     from firstlight.report.terminal.experiment_progress import ExperimentProgress
 
@@ -94,14 +96,16 @@ def _booted(path: Path, output: Path | None, jobs: int | None, bisect: bool, at:
     plan = prepared.plan
     measured, notes = boot_all(prepared, ExperimentProgress(), jobs)
     configurations = configurations_of(measured, [*plan.predict, *at])
-    meetings = []
-    for meeting in meetings_of(configurations):
-        if bisect and plan.mode == "exact" and meeting.crossing.measured:
-            below = max(each for each in plan.all_sizes() if each <= meeting.crossing.size)
-            above = min(each for each in plan.all_sizes() if each >= meeting.crossing.size)
-            found = bisect_crossing(prepared, meeting.first, meeting.second, below, above, looking)
-            meeting = replace(meeting, bracket=found)
-        meetings.append(meeting)
+    meetings = [each for each in meetings_of(configurations) if plan.mode == "live" or not each.crossing.measured]
+    if plan.mode == "exact":
+        # Within the sizes measured boots are asked, not laws.
+        for one, other in combinations(measured, 2):
+            for below, above in sign_changes(one, other):
+                ends = below, above
+                found = bisect_crossing(prepared, one.name, other.name, *ends, looking) if bisect else None
+                cheaper = "first" if _cost(other, above) > _cost(one, above) else "second"
+                size = above if found is None else found.above
+                meetings.append(Meeting(one.name, other.name, Crossing(size, cheaper, True), found))
     first, last = plan.measure.first or "the first mark", plan.measure.last or "the last mark"
     clock = "virtual time" if plan.mode == "exact" else "time of the host"
     return Answer(
@@ -114,3 +118,7 @@ def _booted(path: Path, output: Path | None, jobs: int | None, bisect: bool, at:
         meetings=tuple(meetings),
         notes=tuple(notes),
     )
+
+
+def _cost(measured: Measured, size: float) -> float:
+    return measured.costs[measured.sizes.index(size)]

@@ -79,6 +79,22 @@ def configurations_of(measured: Sequence[Measured], at: Sequence[float]) -> tupl
     return tuple(found)
 
 
+def sign_changes(first: Measured, second: Measured) -> list[tuple[int, int]]:
+    """Neighbouring sizes between which the cheaper of two measured configurations changes.
+
+    >>> one, other = Measured("a", [1, 2, 4], [5, 6, 9]), Measured("b", [1, 2, 4], [7, 7, 7])
+    >>> sign_changes(one, other)
+    [(2, 4)]
+    """
+    one, other = (dict(zip(each.sizes, each.costs, strict=True)) for each in (first, second))
+    shared = sorted(one.keys() & other.keys())
+    return [
+        (int(below), int(above))
+        for below, above in itertools.pairwise(shared)
+        if (other[below] < one[below]) != (other[above] < one[above])
+    ]
+
+
 def meetings_of(configurations: Sequence[Configuration]) -> tuple[Meeting, ...]:
     """Where the laws of any two configurations cross."""
     return tuple(

@@ -40,8 +40,9 @@ def print_scaling(out: Console, answer: Answer) -> None:
         if meeting.bracket is not None:
             bracket = meeting.bracket
             text = (
-                f"booted: the sign changes between {bracket.below} ({write(bracket.difference_below)}) and "
-                f"{bracket.above} ({write(bracket.difference_above)}); {len(bracket.measured)} sizes tried"
+                f"booted: {printable(meeting.second)} less {printable(meeting.first)} is "
+                f"{write(bracket.difference_below)} at {bracket.below}, {write(bracket.difference_above)} at "
+                f"{bracket.above}; {len(bracket.measured)} sizes tried"
             )
             print_wrapped(out, text, "  ", 2)
         elif not meeting.crossing.measured:

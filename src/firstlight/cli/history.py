@@ -1,0 +1,151 @@
+"""`firstlight history`."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from firstlight.cli.output import Json, print_json
+
+if TYPE_CHECKING:
+    from firstlight.compare.history.change_points import ChangePoint
+    from firstlight.compare.history.series import Series
+
+app = typer.Typer(
+    help="Keep what boots took, commit after commit, and say where it changed.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+HistoryPath = Annotated[
+    Path, typer.Argument(metavar="HISTORY", readable=False, help="A DuckDB file, or a folder of bundles to look at.")
+]
+Kind = Literal["total", "phase", "function"]
+
+
+@app.command("add")
+def add(
+    history: HistoryPath,
+    boots: Annotated[
+        list[Path], typer.Argument(metavar="BOOT...", readable=False, help="Bundles, or directories of them.")
+    ],
+    at: Annotated[str, typer.Option(metavar="LABEL", help="The commit, or another name of what was booted.")],
+    json: Json = False,
+) -> None:
+    """Add boots: their total, phases and functions. Several boots under one label are samples of it.
+
+    \b
+    Examples:
+      firstlight history add boots.duckdb a.boot --at "$(git rev-parse --short HEAD)"
+      firstlight history add board.duckdb board-*.boot --at v6.12
+    """
+    from firstlight.compare.gate.boots import open_all
+    from firstlight.compare.history.history import open_history
+
+    opened = open_all(boots)
+    with open_history(history, write=True) as kept:
+        added = kept.add(opened, at)
+    if json:
+        print_json({"history": str(history), "at": at, "added": added.boots, "known": list(added.known)})
+    else:
+        known = f", {len(added.known)} were in it already" if added.known else ""
+        print(f"{history}: {added.boots} added{known}")
+
+
+@app.command("show")
+def show(
+    history: HistoryPath,
+    kind: Annotated[Kind, typer.Option(help="What to show.")] = "total",
+    name: Annotated[str | None, typer.Option(metavar="NAME", help="Which phase or function.")] = None,
+    limit: Annotated[int, typer.Option("-n", "--limit", min=1, help="So many of the newest points.")] = 40,
+    json: Json = False,
+) -> None:
+    """Show a series with its changes; with the total, also the phases that changed.
+
+    \b
+    Examples:
+      firstlight history show boots.duckdb
+      firstlight history show boots.duckdb --kind function --name inet_init
+      firstlight history show nightly/ --json
+    """
+    from firstlight.compare.history.history import open_history
+    from firstlight.compare.history.series import changing_series, read_series
+    from firstlight.errors import UsageError
+    from firstlight.report.terminal.console import console
+    from firstlight.report.terminal.history import print_series
+
+    if kind != "total" and name is None:
+        raise UsageError(f"which {kind}?", where="--name", hint="name it: `--name NAME`")
+    with open_history(history) as kept:
+        series = read_series(kept, kind, "total" if kind == "total" else str(name))
+        others = changing_series(kept, "phase") if kind == "total" else []
+    if json:
+        print_json({"history": str(history), **_series_data(series), "phases": [_series_data(each) for each in others]})
+    else:
+        print_series(console(), series, others, limit)
+
+
+@app.command("regressions")
+def regressions(
+    history: HistoryPath,
+    strict: Annotated[bool, typer.Option("--fail", help="Exit code 3 when there is one in the total.")] = False,
+    limit: Annotated[int, typer.Option("-n", "--limit", min=1, help="How many rows.")] = 40,
+    json: Json = False,
+) -> None:
+    """List steps upwards that were never taken back: of the total, of phases, of functions.
+
+    Parts are looked at whose change is at least a thousandth of the boot.
+
+    \b
+    Examples:
+      firstlight history regressions boots.duckdb
+      firstlight history regressions boots.duckdb --fail --json
+    """
+    from firstlight.compare.history.history import open_history
+    from firstlight.compare.history.series import changing_series, read_series
+    from firstlight.report.terminal.console import console
+    from firstlight.report.terminal.history import print_regressions
+
+    with open_history(history) as kept:
+        total = read_series(kept)
+        every = [total, *changing_series(kept, "phase"), *changing_series(kept, "function")]
+    found = [(series, change) for series in every for change in series.regressions()]
+    found.sort(key=lambda each: (each[0].kind != "total", -(each[1].after - each[1].before)))
+    if json:
+        rows = [
+            {"kind": series.kind, "name": series.name, "at": series.points[change.place].at, **_change_data(change)}
+            for series, change in found
+        ]
+        print_json({"history": str(history), "regressions": rows})
+    else:
+        how = "exact" if total.exact else "noisy"
+        looked_at = f"{len(total.points)} points, {how}; total, phases and functions that changed by 0.1 % of the boot"
+        print_regressions(console(), found[:limit], looked_at)
+    if strict and any(series.kind == "total" for series, _ in found):
+        raise typer.Exit(3)
+
+
+def _series_data(series: Series) -> dict[str, Any]:
+    return {
+        "kind": series.kind,
+        "name": series.name,
+        "regime": "exact" if series.exact else "noisy",
+        "points": [
+            {"at": point.at, "level_ns": point.level, "samples_ns": list(point.samples)} for point in series.points
+        ],
+        "changes": [{"at": series.points[change.place].at, **_change_data(change)} for change in series.changes],
+        "left_out": series.left_out,
+        "unequal": list(series.unequal),
+    }
+
+
+def _change_data(change: ChangePoint) -> dict[str, Any]:
+    data = {**asdict(change), "status": change.status}
+    # Nothing is a multiple of nothing: JSON has no infinity.
+    data["relative"] = change.relative if math.isfinite(change.relative) else None
+    return data

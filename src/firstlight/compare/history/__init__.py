@@ -1,0 +1,1 @@
+"""How long boots took, one change after another."""
