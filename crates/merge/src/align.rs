@@ -17,6 +17,12 @@ const SAME_BOOT_NS: i64 = 5_000_000;
 const SAME_CALL_NS: i64 = 200_000_000;
 /// Marks further apart than this do not mean the same.
 const SAME_MARK_NS: i64 = 1_000_000_000;
+/// Stamps of one clock that follow one another may be rounded the other way round.
+const ROUNDING_NS: i64 = 2_000;
+/// The tracer follows the quickest of the printed lines this soon.
+const PROMPT_NS: i64 = 1_000_000;
+/// The slowest console takes no longer than this for half of its lines.
+const SLOW_CONSOLE_NS: i64 = 20_000_000;
 /// So many shared events can convict a record of being another boot's.
 const ENOUGH_TO_CONVICT: usize = 5;
 
@@ -201,6 +207,11 @@ fn place(piece: &Evidence, ours: &Shared, placed: &Placed) -> Place {
         if pairs.len() < 2 {
             continue;
         }
+        if let (Some((line, _)), true, "calls") = (&known, matches!(piece.clock, Clock::Trace(_)), what) {
+            if let Some(place) = one_clock(*line, &pairs) {
+                return place;
+            }
+        }
         let Some(fitted) = through(pairs, limit) else { continue };
         if fitted.most_ns <= SAME_CALL_NS {
             // What two witnesses see of a unit is apart by what happens between them: where the clocks are the same by
@@ -259,6 +270,22 @@ fn by_lines(piece: &Evidence, lines: Vec<(i64, i64)>, limit: f64) -> Place {
         Some(fitted) => Place::Fitted { fitted, how: "lines that both records hold".to_owned() },
         None => Place::Unaligned("it shares no event with the other records".to_owned()),
     }
+}
+
+/// The tracer's clock and printk's as one, if the calls that both hold bear it out: the tracer stamps each begin and end
+/// just after the kernel has printed it, so that it is late by the printing, and never early. A fit would take the
+/// printing for a difference of the clocks.
+fn one_clock(line: Line, calls: &[(i64, i64)]) -> Option<Place> {
+    let mut late: Vec<i64> = calls.iter().map(|(traced, printed)| line.at(*traced).saturating_sub(*printed)).collect();
+    late.sort_unstable();
+    let of_a_hundred = |part: usize| late.get((late.len().saturating_sub(1)) * part / 100).copied();
+    let (earliest, median, largest) = (of_a_hundred(5)?, of_a_hundred(50)?, *late.last()?);
+    if !(-ROUNDING_NS..=PROMPT_NS).contains(&earliest) || median > SLOW_CONSOLE_NS {
+        return None;
+    }
+    let fitted = Fitted { line, shared: late.len(), median_ns: median.max(0), most_ns: 0, max_ns: largest.max(0) };
+    let how = "calls that both records hold: one clock; the residual is the printing of the log's lines";
+    Some(Place::Fitted { fitted, how: how.to_owned() })
 }
 
 /// The fit the other way round.

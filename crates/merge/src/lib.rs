@@ -11,6 +11,7 @@ mod log;
 mod merge;
 mod parents;
 pub mod phases;
+mod printing;
 pub mod record;
 pub mod spans;
 mod tables;

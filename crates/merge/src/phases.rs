@@ -137,6 +137,11 @@ fn initcall_marks(pieces: &[Piece<'_>], rows: &[Row<'_>], marks: &mut Vec<BootMa
             Some(level) => format!("initcall_{level}"),
             // The boot processor's first task calls the console's before there is another.
             None if !matches!(row.track, "" | "task 1") => continue,
+            // Among calls of levels one without is only not known as well.
+            None if marks.iter().any(|mark| mark.name.starts_with("initcall_")) => {
+                end = end.max(row.end_ns);
+                continue;
+            }
             None => "initcalls".to_owned(),
         };
         end = end.max(row.end_ns);
@@ -151,7 +156,9 @@ fn initcall_marks(pieces: &[Piece<'_>], rows: &[Row<'_>], marks: &mut Vec<BootMa
             "free_init_memory" | "run_init" | "user_start" | "initrd_start" | "userspace_start"
         )
     };
-    if let (Some(time_ns), false, Some((_, row))) = (end, marks.iter().any(after), calls.last()) {
+    // The last of them may never have returned: then the initcalls did not end either.
+    let returned = calls.last().filter(|(_, row)| row.end_ns.is_some());
+    if let (Some(time_ns), false, Some((_, row))) = (end, marks.iter().any(after), returned) {
         let source = pieces.get(row.piece).map_or(String::new(), |piece| piece.file.to_owned());
         marks.push(BootMark { name: "initcalls_end".to_owned(), time_ns, source, detail: String::new() });
     }

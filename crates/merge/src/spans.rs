@@ -1,10 +1,11 @@
 //! Spans of several pieces as rows of one table: what two records tell of one thing becomes one row.
 
 use crate::align::seconds;
+use crate::printing::{both_kinds, together, told_by_both};
 use crate::trust::{compare, witness, Verdict};
 use crate::{Contradiction, Piece};
 use firstlight_formats::evidence::{Attributes, Grade, SpanKind, SpanRef, Spans};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 
 /// Spans of one thing in two records lie no further apart than this and what the fit leaves open.
@@ -65,7 +66,7 @@ pub fn rows<'a>(pieces: &[Piece<'a>], contradictions: &mut Vec<Contradiction>) -
         let partners = if several { partners(piece, &rows, &index, pieces) } else { FxHashMap::default() };
         let mut next = first;
         for (place, span) in piece.evidence.spans.iter().enumerate() {
-            let row = row(place, span, number, piece);
+            let row = row_of(place, span, number, piece);
             match partners.get(&place).and_then(|partner| Some((*partner, rows.get_mut(*partner)?))) {
                 Some((partner, known)) => {
                     unite(known, row, pieces, contradictions);
@@ -107,7 +108,7 @@ fn merges(kind: SpanKind) -> bool {
     !matches!(kind, SpanKind::Phase | SpanKind::Function | SpanKind::Event | SpanKind::Console | SpanKind::AsyncWait)
 }
 
-fn row<'a>(place: usize, span: SpanRef<'a>, piece: usize, of: &Piece<'a>) -> Row<'a> {
+fn row_of<'a>(place: usize, span: SpanRef<'a>, piece: usize, of: &Piece<'a>) -> Row<'a> {
     let at = |ns: Option<i64>| Some(of.line?.at(ns?));
     let mut row = Row {
         spans: &of.evidence.spans,
@@ -175,9 +176,56 @@ fn partners(
             &mut partners,
         );
     }
+    misnamed(piece, rows, pieces, &mut partners);
     partners
 }
 
+/// Initcalls of modules that the log and the tracer give other names: the tracer looks its names up when it is read, and
+/// then the code of a module's initcall is long freed. One task runs one of them at a time.
+fn misnamed(piece: &Piece<'_>, rows: &[Row<'_>], pieces: &[Piece<'_>], partners: &mut FxHashMap<usize, usize>) {
+    let taken: FxHashSet<usize> = partners.values().copied().collect();
+    let mut tasks: FxHashMap<&str, Vec<Interval>> = FxHashMap::default();
+    let module = |kind: SpanKind, level: Option<&str>| kind == SpanKind::Initcall && level == Some("module");
+    for (number, row) in
+        rows.iter().enumerate().filter(|(number, row)| module(row.kind, row.level) && !taken.contains(number))
+    {
+        if let (Some(start), Some(end), false) = (row.start_ns, row.end_ns, row.track.is_empty()) {
+            tasks.entry(row.track).or_default().push(((start, end), number));
+        }
+    }
+    if tasks.is_empty() {
+        return;
+    }
+    for (place, span) in piece.evidence.spans.iter().enumerate().filter(|(_, span)| module(span.kind, span.level)) {
+        if partners.contains_key(&place) {
+            continue;
+        }
+        let Some((Some(start), Some(end))) = ends(span, piece) else { continue };
+        let Some(known) = tasks.get_mut(span.track) else { continue };
+        let common = |one: (i64, i64)| one.1.min(end).saturating_sub(one.0.max(start));
+        let most = |(ends, row): &Interval| (common(*ends) > 0).then_some((common(*ends), *row));
+        let best = known.iter().filter_map(most).max();
+        let Some((shared, row)) = best else { continue };
+        let number = pieces.iter().position(|one| std::ptr::eq(one.evidence, piece.evidence)).unwrap_or(usize::MAX);
+        let Some(partner) =
+            rows.get(row).filter(|partner| both_kinds(partner, &row_of(place, span, number, piece), pieces))
+        else {
+            continue;
+        };
+        // The log's line before, the tracer's begin, the log's line behind, the tracer's end: or else mostly one time.
+        let (known_start, known_end) = (partner.start_ns.unwrap_or(start), partner.end_ns.unwrap_or(end));
+        let shorter = known_end.saturating_sub(known_start).min(end.saturating_sub(start));
+        let ordered = known_start.min(start) == known_start && known_end.min(end) == known_end
+            || known_start.max(start) == known_start && known_end.max(end) == known_end;
+        if ordered || shared.saturating_mul(2) >= shorter {
+            known.retain(|(_, number)| *number != row);
+            partners.insert(place, row);
+        }
+    }
+}
+
+/// Begin, end, and the number of a row.
+type Interval = ((i64, i64), usize);
 type Ends = (Option<i64>, Option<i64>);
 
 fn instants(piece: &Piece<'_>, span: SpanRef<'_>) -> Option<i64> {
@@ -202,23 +250,38 @@ fn sorted(of: &[usize], ends: impl Fn(usize) -> Option<Ends>) -> Vec<(Ends, usiz
     sorted
 }
 
-/// Pairs two lists in order of time: two of which begin or end lie close are one thing.
+/// Pairs two lists in order of time: two of which begin or end lie close, or that overlap, are one thing.
+///
+/// What overlaps goes before what only lies close: another of the same name may have run shortly before.
 fn pair(ours: &[(Ends, usize)], theirs: &[(Ends, usize)], apart: i64, partners: &mut FxHashMap<usize, usize>) {
     let close = |one: Option<i64>, two: Option<i64>| {
         one.zip(two).is_some_and(|(one, two)| one.saturating_sub(two).saturating_abs() <= apart)
     };
-    let (mut ours, mut theirs) = (ours.iter().peekable(), theirs.iter().peekable());
-    while let (Some(((start, end), place)), Some(((known_start, known_end), row))) = (ours.peek(), theirs.peek()) {
-        if close(*start, *known_start) || close(*end, *known_end) {
-            partners.insert(*place, *row);
-            ours.next();
-            theirs.next();
-        } else if end.or(*start) <= known_end.or(*known_start) {
-            ours.next();
+    let (mut mine, mut known) = (0, 0);
+    while let (Some((our, place)), Some((their, row))) = (ours.get(mine), theirs.get(known)) {
+        let overlap = common(*our, *their);
+        if overlap || close(our.0, their.0) || close(our.1, their.1) {
+            if !overlap && ours.get(mine + 1).is_some_and(|(next, _)| common(*next, *their)) {
+                mine += 1;
+            } else if !overlap && theirs.get(known + 1).is_some_and(|(next, _)| common(*our, *next)) {
+                known += 1;
+            } else {
+                partners.insert(*place, *row);
+                mine += 1;
+                known += 1;
+            }
+        } else if our.1.or(our.0) <= their.1.or(their.0) {
+            mine += 1;
         } else {
-            theirs.next();
+            known += 1;
         }
     }
+}
+
+/// Whether two intervals of which both ends are known have some time in common.
+fn common(one: Ends, two: Ends) -> bool {
+    let ((Some(one_start), Some(one_end)), (Some(two_start), Some(two_end))) = (one, two) else { return false };
+    one_start.max(two_start) < one_end.min(two_end)
 }
 
 /// Makes one row of two that tell of the same thing: the better grade wins, the other fills what it lacks.
@@ -226,8 +289,12 @@ fn unite<'a>(known: &mut Row<'a>, mut other: Row<'a>, pieces: &[Piece<'a>], cont
     if known.piece == other.piece {
         return;
     }
-    let verdict = judge(known, &other, pieces);
-    if other.grade < known.grade && other.duration_ns.is_some() || known.duration_ns.is_none() {
+    let told = together(known, &other, pieces);
+    // Where log and tracer were put together, another copy of one of them has nothing to add to the figure.
+    let settled = told.is_none() && told_by_both(known, pieces);
+    let verdict = if settled { Verdict::Unknown } else { judge(known, &other, pieces) };
+    let better = other.grade < known.grade && other.duration_ns.is_some() && !settled && known.name() == other.name();
+    if told.as_ref().map_or(better || known.duration_ns.is_none(), |told| !told.known_is_log) {
         other.parent = known.parent;
         other.also = std::mem::take(&mut known.also);
         std::mem::swap(known, &mut other);
@@ -236,6 +303,9 @@ fn unite<'a>(known: &mut Row<'a>, mut other: Row<'a>, pieces: &[Piece<'a>], cont
     known.also.append(&mut other.also);
     if known.track.is_empty() {
         known.track = other.track;
+    }
+    if known.name() != other.name() {
+        known.more.push((Cow::Borrowed("also_called"), Cow::Borrowed(other.name())));
     }
     known.level = known.level.or(other.level);
     // Begin and end stay those of one record where it has both.
@@ -258,6 +328,13 @@ fn unite<'a>(known: &mut Row<'a>, mut other: Row<'a>, pieces: &[Piece<'a>], cont
         if !known_keys.chain(known.more.iter().map(|(there, _)| there.as_ref())).any(|there| there == key) {
             known.more.push((key, value));
         }
+    }
+    if let Some(told) = told {
+        if let Some((start, end)) = told.instants {
+            (known.start_ns, known.end_ns) = (Some(start), Some(end));
+        }
+        (known.duration_ns, known.grade, known.reason) = (Some(told.duration_ns), told.grade, told.reason);
+        return;
     }
     match verdict {
         Verdict::Agree if known.grade <= Grade::Good => {

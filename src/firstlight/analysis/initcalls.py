@@ -26,7 +26,8 @@ def initcalls(boot: Boot) -> pl.DataFrame:
     Columns: `span`, `function`, `level`, `module`, `track`, `start_ns`, `end_ns`, `duration_ns`, `grade`, `reason`,
     `returned`, `probes` (probes of devices that ran inside), `probes_ns` (the union of their time: probes that overlap
     count once), `self_ns` (`duration_ns` without it), `source`. What nobody knows is null, above all `probes_ns` and
-    `self_ns` where a probe has no instants.
+    `self_ns` where a probe has no instants. Of an initcall that never returned `end_ns` is null, and `duration_ns`, graded
+    `bounded`, reaches to the end of the record.
 
     >>> import firstlight
     >>> rows = initcalls(firstlight.open(bundle))
@@ -106,10 +107,15 @@ def initcall_phase(boot: Boot, calls: pl.DataFrame) -> Interval | None:
 
 
 def timed(frame: pl.DataFrame) -> list[Interval]:
-    """The intervals of those rows that have both instants."""
-    return list(
-        frame.select("start_ns", "end_ns").drop_nulls().filter(pl.col("end_ns") >= pl.col("start_ns")).iter_rows()
-    )
+    """The intervals of those rows that have both instants, and of those that never returned, as far as they are known."""
+    open_end = pl.when(never_returned()).then(pl.col("start_ns") + pl.col("duration_ns"))
+    known = frame.select("start_ns", pl.coalesce("end_ns", open_end)).drop_nulls()
+    return list(known.filter(pl.col("end_ns") >= pl.col("start_ns")).iter_rows())
+
+
+def never_returned() -> pl.Expr:
+    """Whether an initcall was still running when the record ended: its duration is then the least that it took."""
+    return pl.col("end_ns").is_null() & (pl.col("grade") == "bounded") & pl.col("duration_ns").is_not_null()
 
 
 def _share_out(rows: list[dict[str, object]], every: pl.DataFrame, names: list[str | None], phase: Interval) -> None:
@@ -136,7 +142,7 @@ def _level_row(level: str | None, calls: pl.DataFrame) -> dict[str, object]:
         "level": level,
         "initcalls": calls.height,
         "start_ns": calls["start_ns"].min(),
-        "end_ns": calls["end_ns"].max(),
+        "end_ns": max((end for _, end in intervals), default=calls["end_ns"].max()),
         "wall_ns": union_ns(intervals) if intervals else None,
         "phase_ns": None,
         "sum_ns": calls["duration_ns"].sum() if calls["duration_ns"].count() else None,

@@ -25,6 +25,8 @@ pub enum ProblemKind {
     Quantised,
     /// Something began and did not end.
     Unfinished,
+    /// A call began, and the record goes on without its return: it hung.
+    NeverReturned,
     /// Something ended and had not begun.
     Unpaired,
     /// Initcalls overlapped while their start was one shared stamp.
@@ -64,6 +66,7 @@ impl ProblemKind {
             Self::ClockWrap => "clock_wrap",
             Self::Quantised => "quantised",
             Self::Unfinished => "unfinished",
+            Self::NeverReturned => "never_returned",
             Self::Unpaired => "unpaired",
             Self::SharedStart => "shared_start",
             Self::ShiftedMicroseconds => "shifted_microseconds",
@@ -80,7 +83,16 @@ impl ProblemKind {
 
     /// Whether evidence is missing because of it.
     pub fn loses(self) -> bool {
-        matches!(self, Self::LostHead | Self::LostTail | Self::Lost | Self::Cut | Self::Censored | Self::Overlong)
+        matches!(
+            self,
+            Self::LostHead
+                | Self::LostTail
+                | Self::Lost
+                | Self::Cut
+                | Self::Censored
+                | Self::Overlong
+                | Self::NeverReturned
+        )
     }
 }
 

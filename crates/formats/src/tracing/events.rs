@@ -10,6 +10,8 @@ use std::collections::BTreeMap;
 
 /// Lines, spans of one kind, things that are open: what is kept of each at most.
 const MOST: usize = 100_000;
+/// A trace may end while something short runs.
+const LONG_OPEN: i64 = 1_000_000;
 /// Kinds of events that are counted apart.
 const MOST_KINDS: usize = 4096;
 
@@ -58,6 +60,7 @@ pub(crate) struct Events {
     unkept: u64,
     unpaired: u64,
     spans: Vec<Span>,
+    last_ns: Option<i64>,
     /// The smallest step of the stamps.
     pub(crate) step_ns: i64,
 }
@@ -78,12 +81,14 @@ impl Events {
             unkept: 0,
             unpaired: 0,
             spans: Vec::new(),
+            last_ns: None,
             step_ns: 0,
         }
     }
 
     /// Takes an event.
     pub(crate) fn take(&mut self, event: &Event<'_>, evidence: &mut Evidence) {
+        self.last_ns = self.last_ns.max(event.time_ns);
         let kinds = self.counts.len();
         if let Some(count) = self.counts.get_mut(event.name) {
             *count += 1;
@@ -181,6 +186,8 @@ impl Events {
         let mut span = initcall(func, event.pid);
         span.level = if span.attributes.is_empty() { level } else { Some(Name::Borrowed("module")) };
         span = match (start_ns, event.time_ns) {
+            // The tracer's clock stands still until the scheduler's runs.
+            (Some(0), Some(0)) => span.graded(Grade::Unknown, "the clock did not run yet"),
             (Some(start), Some(end)) if end.saturating_sub(start) >= self.step_ns.saturating_mul(100) => {
                 span.between(start, end).graded(Grade::Exact, "stamped by the tracer at both ends")
             }
@@ -266,11 +273,26 @@ impl Events {
         open.sort_by_key(|(pid, _)| *pid);
         let mut unfinished = 0;
         for (pid, initcalls) in open {
-            for (func, start_ns, level) in initcalls {
+            let last = initcalls.len();
+            for (number, (func, start_ns, level)) in initcalls.into_iter().enumerate() {
                 let mut span = initcall(&func, pid).graded(Grade::Unknown, "its end is not in the trace");
                 (span.start_ns, span.level) = (start_ns, level);
+                let least = self.last_ns.zip(start_ns).map(|(last, start)| last.saturating_sub(start));
+                match least.filter(|least| number + 1 == last && *least >= LONG_OPEN) {
+                    Some(least) => {
+                        span.duration_ns = Some(least);
+                        span = span.graded(Grade::Bounded, "it never returned: so long until the trace ends");
+                        let detail = format!(
+                            "initcall `{}`, which task {pid} began, never returned: the trace goes on for {:.6} s",
+                            span.name,
+                            least as f64 / 1e9
+                        );
+                        let kind = ProblemKind::NeverReturned;
+                        evidence.problems.push(Problem { kind, detail, line: None, lost: Some(0) });
+                    }
+                    None => unfinished += 1,
+                }
                 self.push(span);
-                unfinished += 1;
             }
         }
         let mut processes: Vec<_> = std::mem::take(&mut self.processes).into_iter().collect();

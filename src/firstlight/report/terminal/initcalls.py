@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import polars as pl
 from rich.console import Console
 from rich.text import Text
 
-from firstlight.analysis.initcalls import OUTSIDE
+from firstlight.analysis.initcalls import OUTSIDE, never_returned
 from firstlight.analysis.window import window
 from firstlight.boot.boot import Boot
 from firstlight.report.terminal.columns import Column, print_table
 from firstlight.report.terminal.console import bar, is_unicode, print_line
 from firstlight.report.terminal.heading import grade_mark, print_grades, print_heading, timeline
+from firstlight.report.terminal.printable import printable
 from firstlight.report.units import count_text, share, share_text, time_text
 
 _BAR = 24
@@ -44,7 +47,7 @@ def print_initcalls(out: Console, boot: Boot, rows: pl.DataFrame, left_out: pl.D
             time_text(row["start_ns"]),
             time_text(row["duration_ns"]),
             grade_mark(row["grade"]),
-            "-" if row["returned"] is None else str(row["returned"]),
+            _returned(row),
             count_text(row["probes"]),
             time_text(row["probes_ns"]) if row["probes"] else "",
             time_text(row["self_ns"]),
@@ -62,6 +65,7 @@ def print_initcalls(out: Console, boot: Boot, rows: pl.DataFrame, left_out: pl.D
                    count_text(phase["probes"]), "", "", ""])  # fmt: skip
     print_table(out, columns, body, footer)
     _below(out, phase)
+    _hung(out, pl.concat([rows, left_out]))
     print_grades(out, pl.concat([rows, left_out]))
 
 
@@ -101,7 +105,14 @@ def print_levels(out: Console, boot: Boot, levels: pl.DataFrame, calls: pl.DataF
         )
     print_table(out, columns, lines[:-2], lines[-2:])
     _below(out, phase)
+    _hung(out, calls)
     print_grades(out, calls)
+
+
+def _returned(row: dict[str, Any]) -> str:
+    if row["returned"] is not None:
+        return str(row["returned"])
+    return "never" if row["end_ns"] is None and row["grade"] == "bounded" and row["duration_ns"] is not None else "-"
 
 
 def _outside(row: dict[str, int | None], phase: dict[str, int | None]) -> str:
@@ -111,6 +122,13 @@ def _outside(row: dict[str, int | None], phase: dict[str, int | None]) -> str:
     if row["end_ns"] <= phase["start_ns"]:  # type: ignore[operator]
         return "earlier"
     return "later" if row["start_ns"] >= phase["end_ns"] else ""  # type: ignore[operator]
+
+
+def _hung(out: Console, calls: pl.DataFrame) -> None:
+    """Say which initcalls the boot hung in: what never returned says more than any figure."""
+    for row in calls.filter(never_returned()).sort("start_ns").head(5).iter_rows(named=True):
+        text = f"{printable(row['function'], 80)} never returned: it began at {time_text(row['start_ns'])}"
+        print_line(out, Text(f"{text}, and {time_text(row['duration_ns'])} later the record ends.", style="bold red"))
 
 
 def _below(out: Console, phase: dict[str, int | None]) -> None:

@@ -42,6 +42,7 @@ pub struct Interpreter {
     torn: Option<(u64, u64, String)>,
     dropped: Option<(u64, u64)>,
     understood: u64,
+    last_ns: Option<i64>,
     put_off: memmem::Finder<'static>,
     call: memmem::Finder<'static>,
 }
@@ -58,6 +59,7 @@ impl Default for Interpreter {
             torn: None,
             dropped: None,
             understood: 0,
+            last_ns: None,
             put_off: memmem::Finder::new(b"deferred probe "),
             call: memmem::Finder::new(b"call"),
         }
@@ -80,6 +82,7 @@ impl Interpreter {
     pub fn line(&mut self, stamp: &Stamp, text: &[u8], evidence: &mut Evidence) {
         if let Some(time) = stamp.time_ns {
             self.trust.steps.at(time);
+            self.last_ns = self.last_ns.max(Some(time));
         }
         let known = match text.first() {
             Some(b'c') if text.starts_with(b"calling  ") => self.calling(stamp, text, evidence),
@@ -163,7 +166,7 @@ impl Interpreter {
     pub fn finish(mut self, evidence: &mut Evidence) {
         initcalls::finish(&mut self, evidence);
         probes::finish(&mut self, evidence);
-        self.pairs.finish(evidence);
+        self.pairs.finish(self.last_ns, self.torn.is_some(), evidence);
         let release = self.marks.release();
         self.marks.finish(evidence);
         self.trust.finish(release, evidence);

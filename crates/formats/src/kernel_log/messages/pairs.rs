@@ -3,10 +3,14 @@
 use super::trust::Trust;
 use crate::evidence::spans::Row;
 use crate::evidence::texts::{Text, Texts};
-use crate::evidence::{Evidence, Grade, ProblemKind, SpanKind, Spans};
+use crate::evidence::{Evidence, Grade, Problem, ProblemKind, SpanKind, Spans};
 
 /// More calls than this are never open at once in a boot; beyond it the oldest is given up.
 const OPEN: usize = 256;
+/// A log may end while something short runs.
+const LONG_OPEN: i64 = 1_000_000;
+/// Marks that no boot reaches before its built-in initcalls have returned.
+const AFTER_INITCALLS: [&str; 4] = ["free_init_memory", "write_protect", "user_start", "systemd_start"];
 
 #[derive(Debug)]
 struct Open {
@@ -18,6 +22,8 @@ struct Open {
     /// How many initcalls had begun, this one among them.
     begun: u64,
     line: u64,
+    /// Whether its task went on to another initcall: then it returned, and its last line is lost.
+    passed: bool,
 }
 
 /// The open calls of a boot, the last one last.
@@ -50,7 +56,11 @@ impl Pairs {
             self.lost.push((given_up.span, given_up.line));
         }
         let number = spans.len();
-        self.open.push(Open { kind: row.kind, key, task, span: number, begun: self.begun, line });
+        if row.kind == SpanKind::Initcall {
+            let passed = |open: &&mut Open| open.task == task && open.kind == SpanKind::Initcall;
+            self.open.iter_mut().filter(passed).for_each(|open| open.passed = true);
+        }
+        self.open.push(Open { kind: row.kind, key, task, span: number, begun: self.begun, line, passed: false });
         spans.push_row(row);
     }
 
@@ -78,9 +88,23 @@ impl Pairs {
         }
     }
 
-    /// Leaves what is still open as it is, and says so.
-    pub fn finish(&mut self, evidence: &mut Evidence) {
-        self.lost.extend(self.open.iter().map(|open| (open.span, open.line)));
+    /// Says of what is still open that it never ended, or that its end is lost. *last_ns*: the last stamp of the log;
+    /// *torn*: lines of calls are torn, so that an end may be lost.
+    pub fn finish(&mut self, last_ns: Option<i64>, torn: bool, evidence: &mut Evidence) {
+        let booted = evidence.marks.iter().filter(|mark| AFTER_INITCALLS.contains(&mark.name.as_ref()));
+        let booted_ns = booted.map(|mark| mark.time_ns).max();
+        for open in std::mem::take(&mut self.open) {
+            let Some(start) = evidence.spans.row(open.span).and_then(Row::start_ns) else {
+                self.lost.push((open.span, open.line));
+                continue;
+            };
+            let initcall = open.kind == SpanKind::Initcall && !open.passed;
+            let returned = if open.task == 1 { booted_ns.is_some_and(|booted| booted >= start) } else { torn };
+            match last_ns.map(|last| last.saturating_sub(start)).filter(|least| *least >= LONG_OPEN) {
+                Some(least) if initcall && !returned => never_returned(&open, least, evidence),
+                _ => self.lost.push((open.span, open.line)),
+            }
+        }
         let Some(&(first, line)) = self.lost.first() else { return };
         for &(span, _) in &self.lost {
             if let Some((row, texts)) = evidence.spans.row_and_texts(span) {
@@ -92,6 +116,25 @@ impl Pairs {
         let detail = format!("{} calls have no end, `{name}` the first of them", self.lost.len());
         evidence.problem(ProblemKind::Unfinished, Some(line), detail);
     }
+}
+
+/// The log went on without it: the span stays open, and what is known of its length is a bound.
+fn never_returned(open: &Open, least: i64, evidence: &mut Evidence) {
+    if let Some((row, texts)) = evidence.spans.row_and_texts(open.span) {
+        row.set_duration_ns(Some(least));
+        row.grade = Grade::Bounded;
+        row.reason = texts.number(b"it never returned: so long until the log ends");
+    }
+    let seconds = |ns: i64| ns as f64 / 1e9;
+    let Some(span) = evidence.spans.get(open.span) else { return };
+    let start = seconds(span.start_ns.unwrap_or_default());
+    let detail = format!(
+        "initcall `{}`, which {} began at {start:.6} s, never returned: the log goes on for {:.6} s",
+        span.name,
+        span.track,
+        seconds(least)
+    );
+    evidence.problems.push(Problem { kind: ProblemKind::NeverReturned, detail, line: Some(open.line), lost: Some(0) });
 }
 
 /// Ends an open span, or makes one that has only its end; its length is judged later.
