@@ -63,7 +63,7 @@ def run(
 
     looking = progress_for()
     with looking:
-        prepared = prepare(plan, output, looking)
+        prepared = prepare(plan, output, looking, dry_run=dry_run)
     progress = ExperimentProgress()
     for note in prepared.notes:
         progress.note(note)

@@ -134,8 +134,6 @@ def _remove(place: Path, path: Path) -> None:
 
 
 def _clear(place: Path, path: Path) -> None:
-    if not place.parent.is_dir():
-        raise LabError("the guest has a file where this needs a directory", where=str(path))
     if place.is_dir() and not place.is_symlink():
         raise LabError("the guest has a directory here", where=str(path), hint="remove it by a `.wh.` file first")
     if os.path.lexists(place):

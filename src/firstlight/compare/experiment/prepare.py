@@ -7,6 +7,7 @@ import random
 from dataclasses import dataclass
 from pathlib import Path
 
+from firstlight.compare.experiment.build import NotBuiltError
 from firstlight.compare.experiment.design import Cell, cells_of
 from firstlight.compare.experiment.key import key_of_inputs
 from firstlight.compare.experiment.order import blocks
@@ -52,16 +53,26 @@ def directory_of(plan: Path, output: Path | None) -> Path:
     return plan.with_suffix("")
 
 
-def prepare(plan_file: Path, output: Path | None = None, progress: Progress | None = None) -> Prepared:
+def prepare(
+    plan_file: Path, output: Path | None = None, progress: Progress | None = None, *, dry_run: bool = False
+) -> Prepared:
     """Read a plan, and find every input of every boot; nothing is written or booted, but perhaps the probe that asks a
     new kernel for its symbols, and an image or a kernel that has to be made first.
 
+    :param dry_run: build no kernel; a cell that needs one that is not built has no key.
     :raises FirstlightError: when the plan, an input or the directory cannot be.
     """
-    return prepare_plan(read_plan(plan_file), plan_file, output, progress)
+    return prepare_plan(read_plan(plan_file), plan_file, output, progress, dry_run=dry_run)
 
 
-def prepare_plan(plan: Plan, plan_file: Path, output: Path | None = None, progress: Progress | None = None) -> Prepared:
+def prepare_plan(
+    plan: Plan,
+    plan_file: Path,
+    output: Path | None = None,
+    progress: Progress | None = None,
+    *,
+    dry_run: bool = False,
+) -> Prepared:
     """The same for a plan that was made of what the file says.
 
     :raises FirstlightError: when an input or the directory cannot be.
@@ -75,8 +86,11 @@ def prepare_plan(plan: Plan, plan_file: Path, output: Path | None = None, progre
     for number, cell in enumerate(cells):
         progress.step(f"looking at the inputs of {cell.name} ({number + 1} of {len(cells)})")
         try:
-            chosen = options_for(plan, cell, folder, store.path.absolute() / cell.directory / "1.boot", progress)
+            bundle = store.path.absolute() / cell.directory / "1.boot"
+            chosen = options_for(plan, cell, folder, bundle, progress, dry_run=dry_run)
             key = key_of_inputs(chosen, resolve(chosen, progress))
+        except NotBuiltError:
+            chosen, key = RecordOptions(output=bundle, append=cell.change.append), ""
         except FirstlightError as error:
             kind = "arm" if plan.arms else "cell"
             place = f"{plan_file}: {kind} `{cell.name}`" + (f": {error.where}" if error.where else "")
@@ -126,7 +140,7 @@ def _notes(plan: Plan, cells: list[Cell], states: list[CellState]) -> list[str]:
     if plan.arms:
         first: dict[str, str] = {}
         for state in states:
-            other = first.setdefault(state.key, state.name)
+            other = first.setdefault(state.key, state.name) if state.key else state.name
             if other != state.name:
                 notes.append(f"arms `{other}` and `{state.name}` have the same inputs: it is one boot")
         return notes
@@ -145,5 +159,7 @@ def _changes_no_input(factor: str, cells: list[Cell], states: list[CellState]) -
     for cell in cells:
         others = tuple((name, level) for name, level in cell.levels.items() if name != factor)
         counts[others] = counts.get(others, 0) + 1
+    if any(not state.key for state in states):
+        return False
     compared = [others for others, count in counts.items() if count > 1]
     return bool(compared) and all(len(keys[others]) == 1 for others in compared)

@@ -16,15 +16,21 @@ from firstlight.lab.progress import Progress
 _RECIPES = ("debian",)
 
 
-def options_for(plan: Plan, cell: Cell, folder: Path, output: Path, progress: Progress) -> RecordOptions:
+def options_for(
+    plan: Plan, cell: Cell, folder: Path, output: Path, progress: Progress, *, dry_run: bool = False
+) -> RecordOptions:
     """The choices of one cell's recording; a kernel that has to be built is built.
 
     :param folder: where the plan is: its relative paths begin there.
+    :param dry_run: build no kernel.
+    :raises NotBuiltError: in a dry run, when a kernel is not built yet.
     :raises FirstlightError: when a kernel cannot be built, or a file cannot be read.
     """
     base = plan.base
     change = combine(base, cell.change)
-    kernel = None if change.kconfig is None else kernel_for(change.kconfig, plan.build, folder, progress)
+    kernel = (
+        None if change.kconfig is None else kernel_for(change.kconfig, plan.build, folder, progress, dry_run=dry_run)
+    )
     rootfs = change.rootfs
     if rootfs is not None and rootfs not in _RECIPES:
         rootfs = str(folder / rootfs)

@@ -33,7 +33,7 @@ class CellState(Part):
     name: str = Field(description="as in the tables")
     directory: str = Field(description="below the experiment's, holds `1.boot`, `2.boot`, ...")
     levels: dict[str, str] = Field(description="of each factor")
-    key: str = Field(description="digest of recipe and inputs")
+    key: str = Field(description="digest of recipe and inputs; empty: its kernel is not built")
     problem: str | None = Field(default=None, description="why it cannot be booted")
 
 

@@ -35,7 +35,8 @@ def print_plan(out: Console, prepared: Prepared) -> None:
     for number, cell in enumerate(state.cells):
         own = [repeat for other, repeat in boots if other == number]
         there = sum(store.has(cell, repeat) for repeat in own)
-        rows.append([cell.name, str(len(own)), str(there), cell.key[:12], prepared.options[number].append])
+        digest = cell.key[:12] or "not built"
+        rows.append([cell.name, str(len(own)), str(there), digest, prepared.options[number].append])
     print_table(out, columns, rows)
     if state.canary is not None:
         name = printable(state.cells[state.canary].name)
