@@ -24,13 +24,14 @@ Length = Callable[[Mapping[str, str], str, int], int | None]
 """Of levels, cell's name and repeat: nanoseconds from the first mark to the last; `None`: the boot failed."""
 
 
-def make_experiment(directory: Path, plan: str, length: Length, **bundle: Any) -> Path:
+def make_experiment(directory: Path, plan: str, length: Length, *, name: str = "experiment", **bundle: Any) -> Path:
     """Write an experiment below *directory* as if it had been run; returns its path.
 
     :param plan: the plan's text.
+    :param name: of its directory.
     :param length: how long each boot took; a boot that took 0 is not there.
     """
-    path = directory / "experiment"
+    path = directory / name
     path.mkdir()
     parsed = parse_plan(plan, "plan.toml")
     cells = cells_of(parsed)
@@ -59,6 +60,64 @@ def make_experiment(directory: Path, plan: str, length: Length, **bundle: Any) -
     )
     Store(path).write(state, plan)
     return path
+
+
+_ARMS = """
+title = "Three kernels \\u001b[31m<b>|*"
+[[arm]]
+name = "A"
+[[arm]]
+name = "B"
+append = "b"
+[[arm]]
+name = "C"
+append = "c"
+[[arm]]
+name = "broken"
+append = "d"
+"""
+_FACTORS = """
+[[factor]]
+name = "quiet"
+kind = "command line"
+on = "quiet"
+[[factor]]
+name = "notests"
+kind = "command line"
+on = "cryptomgr.notests"
+[[factor]]
+name = "nothing"
+kind = "command line"
+on = "nothing"
+"""
+
+
+def make_experiments(directory: Path) -> None:
+    """Write an experiment of every sort: `arms`, `factors` and `noisy`; and `wrong.toml`, a plan with a slip."""
+    arms = {"A": 829_882_107, "B": 835_882_108, "C": 700_000_003, "broken": None}
+    make_experiment(directory, _ARMS, lambda levels, name, repeat: arms[name], name="arms")
+
+    def length(levels: Mapping[str, str], name: str, repeat: int) -> int:
+        on = {factor for factor, level in levels.items() if level == "on"}
+        return (
+            829_882_107
+            - 2_131_187 * ("quiet" in on)
+            - 100_000_003 * ("notests" in on)
+            + 502_113 * ({"quiet", "notests"} <= on)
+        )
+
+    make_experiment(directory, _FACTORS, length, name="factors")
+    noise = [7, -3, 2, 11, -8, 5, -1, 4]
+    make_experiment(
+        directory,
+        'mode = "live"\nrepeats = 8\nseed = 1\n' + _ARMS.partition('[[arm]]\nname = "C"')[0],
+        lambda levels, name, repeat: (
+            829_000_000 + repeat * 900_000 + noise[repeat - 1] * (130_001 if name == "A" else 20_000_003)
+        ),
+        name="noisy",
+        live=True,
+    )
+    (directory / "wrong.toml").write_text(_ARMS.replace('append = "c"', 'apend = "c"'))
 
 
 def _template(directory: Path, **options: Any) -> Path:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from bundles import make_bundle
+from experiments import make_experiments
 from firstlight.cli.main import run
 from imported_bundle import make_bare, make_imported
 
@@ -31,6 +32,7 @@ def boots(tmp_path_factory: pytest.TempPathFactory) -> Path:
     make_imported(directory)
     make_imported(directory, "imported-hostile.boot", hostile=True)
     make_bare(directory)
+    make_experiments(directory)
     return directory
 
 

@@ -138,7 +138,7 @@ def test_the_data_have_every_figure_in_full(tmp_path: Path, capsys: pytest.Captu
     assert sum(each["share_ns"] for each in shares["factors"]) == shares["total_ns"] == -1
     assert run(["experiment", "show", str(results.path), "--shares", "--csv"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "factor,level,share_ns,share_exact_ns,first_in_ns,last_out_ns"
+    assert lines[0] == "factor,level,share_ns,share_numerator,share_denominator,first_in_ns,last_out_ns"
     assert [line.split(",")[-2:] for line in lines[1:]] == [["0", "-1"]] * 3
 
 

@@ -44,7 +44,7 @@ def test_changes_stand_behind_each_arm_and_the_whole_change_at_the_end(
     monkeypatch.setenv("COLUMNS", "140")
     lines = show(experiment, capsys).splitlines()
     head = next(line for line in lines if line.startswith("Stage"))
-    assert head.split() == ["Stage", "A", "B", "A→B", "%", "C", "B→C", "%", "A→C", "%"]
+    assert head.split() == ["Stage", "(s)", "A", "B", "A→B", "%", "C", "B→C", "%", "A→C", "%"]
     last = next(line for line in lines if line.startswith("all"))
     # 100 (not 101), 92 and 93 percent: cut off, as the historical table has them.
     assert last.split() == [
@@ -77,13 +77,13 @@ def test_a_narrow_terminal_gets_a_table_for_each_step(
     monkeypatch.setenv("COLUMNS", "60")
     said = show(experiment, capsys)
     assert max(map(len, said.splitlines())) <= 60
-    heads = [line.split()[1:4] for line in said.splitlines() if line.startswith("Stage ")]
+    heads = [line.split()[2:5] for line in said.splitlines() if line.startswith("Stage ")]
     assert heads == [["A", "B", "A→B"], ["B", "C", "B→C"], ["A", "C", "A→C"]]
 
 
 def test_markdown_is_a_table_with_the_convention(experiment: Path, capsys: pytest.CaptureFixture[str]) -> None:
     said = show(experiment, capsys, "--markdown")
-    assert "| Stage | A | B | A→B | % | C | B→C | % | A→C | % |" in said
+    assert "| Stage (s) | A | B | A→B | % | C | B→C | % | A→C | % |" in said
     assert "| all | 2.565000 | 2.586000 | +0.021000 | 100% | 2.404000 | -0.182000 | 92% | -0.161000 | 93% |" in said
     assert "cut off" in said
 

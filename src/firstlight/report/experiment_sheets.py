@@ -16,6 +16,7 @@ from firstlight.report.terminal.console import bar
 from firstlight.report.units import count_text, signed_share, signed_time, time_text
 
 _BAR = 20
+_LEVELS_ROOM = 30
 _JUDGED = [Column("95 %", number=True), Column("p", number=True), Column("Verdict", wide=80)]
 _INTERACTIONS = 10
 
@@ -42,8 +43,13 @@ def cells_sheet(results: Results, unicode: bool = True) -> Sheet:
     largest = max((cell.time for cell in results.cells if cell.time is not None), default=Fraction(1))
     several = any(len(cell.boots) > 1 for cell in results.cells)
     judged = judge_cells(results) if varies(results) else {}
+    by_level = _by_level(results)
+    names = [Column("Cell" if results.plan.factors else "Arm", style="cyan")]
+    if by_level:
+        # A level is never cut: it is what tells one cell from another.
+        names = [Column(factor.name, style="cyan", picture=True) for factor in results.plan.factors]
     columns = [
-        Column("Cell" if results.plan.factors else "Arm", style="cyan"),
+        *names,
         *([Column("Boots", number=True)] if several else []),
         Column("Mean" if several else "Time", number=True, style="bold"),
         Column("Change", number=True),
@@ -53,12 +59,12 @@ def cells_sheet(results: Results, unicode: bool = True) -> Sheet:
         Column("Idle", number=True, wide=100),
         Column("", wide=124, style="blue", picture=True),
     ]
-    rows = []
+    rows: list[list[str]] = []
     for cell in results.cells:
         change = None if cell.time is None or baseline is None else round(cell.time - baseline)
         rows.append(
             [
-                cell.name,
+                *(cell.levels.values() if by_level else [cell.name]),
                 *([f"{len(cell.counted)}/{len(cell.boots)}"] if several else []),
                 time_text(_whole(cell.time)),
                 signed_time(change),
@@ -74,6 +80,7 @@ def cells_sheet(results: Results, unicode: bool = True) -> Sheet:
         "Cells" if factors else "Arms",
         columns,
         rows,
+        below=_below_judged("cell", judged.items(), "Holm") if judged else [],
         data_columns=[
             "cell",
             *factors,
@@ -87,6 +94,14 @@ def cells_sheet(results: Results, unicode: bool = True) -> Sheet:
         ],
         data_rows=[_cell_data(cell, factors, baseline) for cell in results.cells],
     )
+
+
+def _by_level(results: Results) -> bool:
+    """Whether a cell is shown as a column of levels for each factor: where it has a long name, and they have room."""
+    if not results.plan.factors or results.plan.design.kind == "one-at-a-time":
+        return False
+    widths = [max(map(len, (factor.name, *factor.levels))) + 2 for factor in results.plan.factors]
+    return sum(widths) <= _LEVELS_ROOM
 
 
 def _cell_data(cell: CellResult, factors: list[str], baseline: Fraction | None) -> list[str | int | float | None]:
@@ -270,9 +285,25 @@ def _shares_sheet(shares: Shares, results: Results, unicode: bool) -> Sheet:
             "Share: the change when the factor is switched on, averaged over every order; shares add up exactly.",
             "First in: switched on alone. Last out: switched on behind all others. These two need not add up.",
         ],
-        data_columns=["factor", "level", "share_ns", "share_exact_ns", "first_in_ns", "last_out_ns"],
+        data_columns=[
+            "factor",
+            "level",
+            "share_ns",
+            "share_numerator",
+            "share_denominator",
+            "first_in_ns",
+            "last_out_ns",
+        ],
         data_rows=[
-            [e.factor, e.level, e.whole, str(e.share), exact_number(e.first_in), exact_number(e.last_out)]
+            [
+                e.factor,
+                e.level,
+                e.whole,
+                e.share.numerator,
+                e.share.denominator,
+                exact_number(e.first_in),
+                exact_number(e.last_out),
+            ]
             for e in shares.shares
         ],
     )

@@ -58,7 +58,7 @@ def sheet_csv(sheet: Sheet) -> str:
         },
         strict=False,
     )
-    return csv_text(frame)
+    return csv_text(frame).replace("\r\n", "\n")
 
 
 def _escaped(text: str) -> str:

@@ -16,7 +16,7 @@ _UNITS = (("s", 1_000_000_000, 6), ("ms", 1_000_000, 3), ("us", 1_000, 3), ("ns"
 def stage_sheet(table: StageTable) -> Sheet:
     """All arms beside one another: A, B, change, C, change, ..., and the change in all."""
     unit = _unit(table)
-    columns = [Column("Stage", style="cyan"), Column(table.arms[0], number=True)]
+    columns = [Column(f"Stage ({unit[0]})", style="cyan"), Column(table.arms[0], number=True)]
     data = ["stage", f"{table.arms[0]}_ns"]
     for place, arm in enumerate(table.arms[1:], start=1):
         before = table.arms[place - 1]
@@ -29,7 +29,7 @@ def stage_sheet(table: StageTable) -> Sheet:
         pairs.append((0, len(table.arms) - 1))
     rows = [_cells(row, pairs, len(table.arms), unit) for row in table.rows]
     return Sheet(
-        f"Stages, in {unit[0]}",
+        "Stages",
         columns,
         rows[:-1],
         [rows[-1]],
