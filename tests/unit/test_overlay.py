@@ -122,7 +122,7 @@ def test_commands_run_at_the_end_of_the_small_guests_script() -> None:
 
 def test_an_initramfs_of_ones_own_is_booted_as_it_is() -> None:
     for word, change in (("--overlay", {"overlay": Path("o")}), ("--guest-command", {"guest_commands": ("true",)})):
-        options = RecordOptions(output=Path("a.boot"), initrd=Path("i"), **change)  # type: ignore[arg-type]
+        options = RecordOptions(output=Path("a.boot"), initrd=Path("i"), **change)
         with pytest.raises(UsageError, match=f"`--initrd` excludes `{word}`"):
             check_choices(options, X86_64)
 
