@@ -46,6 +46,7 @@ class Configuration(Change):
     """One of several ways to do the same, each with a law of its own."""
 
     name: Name = Field(description="how it is called in tables")
+    each: dict[str, Any] | None = Field(default=None, description="instead of the plan's `[each]`")
 
 
 class Each(Part):
@@ -130,15 +131,17 @@ def expand(plan: ScalePlan, number: int, name: str, size: int, text: str, where:
     values = {plan.variable: size}
     try:
         base = substitute_all(plan.base, values)
-        own = substitute_all(plan.configurations[number] if plan.configurations else {}, values)
-        once = [substitute_all(plan.each, {**values, "i": each}) for each in range(size if plan.each else 0)]
+        given = plan.configurations[number] if plan.configurations else {}
+        repeated = given.get("each", plan.each)
+        own = substitute_all({key: value for key, value in given.items() if key != "each"}, values)
+        once = [substitute_all(repeated, {**values, "i": each}) for each in range(size if repeated else 0)]
     except ValueError as error:
         raise PlanError(str(error), where=where) from error
-    _checked({**base, **{key: value for key, value in own.items() if key != "name"}}, Base, text, where, "base")
+    _checked(base, Base, text, where, "base")
     if own:
         _checked(own, Configuration, text, where, "configuration", number)
     checked = [_checked(each, Each, text, where, "each") for each in once]
-    _checked(plan.each, Each, text, where, "each")
+    _checked(repeated, Each, text, where, "each")
     change = {key: value for key, value in own.items() if key != "name"}
     words = [str(change.get("append", "")), *(each.append for each in checked)]
     change["append"] = " ".join(filter(None, words))
