@@ -107,6 +107,10 @@ def test_a_directory_that_is_no_experiment_or_damaged_is_told(tmp_path: Path) ->
     (path / "experiment.json").write_text('{"schema-version": 99}')
     with pytest.raises(FirstlightError, match="schema version 99"):
         read_results(path)
+    healthy = make_experiment(tmp_path, ARMS, lambda levels, name, repeat: LENGTHS[name], name="other")
+    (healthy / "plan.toml").write_text(ARMS.replace("quiet", "loud"))
+    with pytest.raises(FirstlightError, match="state and its plan do not fit: cell `quiet`"):
+        read_results(healthy)
     for text in ("{", "[]", '{"schema-version": 1}', "null"):
         (path / "experiment.json").write_text(text)
         with pytest.raises(FirstlightError, match="damaged"):

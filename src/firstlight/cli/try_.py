@@ -26,6 +26,13 @@ def try_(
     rootfs: Annotated[
         str | None, typer.Option(metavar="DIR|IMAGE|TAR|debian", help="Another root file system.")
     ] = None,
+    overlay: Annotated[
+        Path | None, typer.Option(metavar="DIR", readable=False, help="Files laid over the guest's.")
+    ] = None,
+    guest_command: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TEXT", help="A command that the guest runs before it is ready (repeat it)."),
+    ] = None,
     memory: Annotated[str | None, typer.Option(metavar="SIZE", help="Another size of memory.")] = None,
     cpu: Annotated[str | None, typer.Option(metavar="MODEL", help="Another CPU model.")] = None,
     machine: Annotated[str | None, typer.Option(metavar="TYPE", help="Another machine type.")] = None,
@@ -68,6 +75,9 @@ def try_(
 
     def modify(options: RecordOptions) -> RecordOptions:
         changes = {name: value for name, value in given.items() if value is not None}
+        if overlay is not None:
+            changes["overlay"] = overlay
+        changes["guest_commands"] = (*options.guest_commands, *(guest_command or ()))
         changes["append"] = " ".join(filter(None, (options.append.strip(), append.strip())))
         changes["qemu_options"] = (*options.qemu_options, *(qemu_option or ()))
         if initrd is not None:

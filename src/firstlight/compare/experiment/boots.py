@@ -6,6 +6,7 @@ import fcntl
 import os
 import shutil
 import tempfile
+import time
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -19,6 +20,7 @@ from firstlight.version import VERSION
 
 _AT_MOST = 4 << 30
 """Bytes; beyond, what was not asked for the longest goes."""
+_ABANDONED_S = 86_400
 _HOST = ("wall_timeout", "qemu_died", "plugin")
 """Failures that say nothing of the recipe."""
 
@@ -116,6 +118,10 @@ def _prune(folder: Path) -> None:
     """Remove what was not asked for the longest, until the rest is small enough."""
     with (folder / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
+        for left in folder.glob(".*.boot.*"):
+            # Of one that was killed; what is being written now is younger.
+            if left.is_dir() and time.time() - left.stat().st_mtime > _ABANDONED_S:
+                shutil.rmtree(left, ignore_errors=True)
         kept = []
         for bundle in folder.glob("*.boot"):
             size = sum(file.stat().st_size for file in bundle.rglob("*") if file.is_file())

@@ -128,6 +128,7 @@ def read_results(path: Path) -> Results:
     store = Store(path)
     state = store.read()
     plan = read_plan(path / PLAN)
+    _check_fit(plan, state, str(path))
     repeats: dict[int, list[int]] = {number: [] for number in range(len(state.cells))}
     for number, repeat in state.order:
         if number not in repeats:
@@ -159,6 +160,22 @@ def read_results(path: Path) -> Results:
             f"its boots have different ends ({shown})", where=str(path), hint="say in `[measure]` which marks count"
         )
     return Results(path, plan, state, cells, canary, notes)
+
+
+def _check_fit(plan: Plan, state: State, where: str) -> None:
+    """Check that state and plan are of one experiment: both are replaced as a whole, but one after the other."""
+    known = {factor.name: set(factor.levels) for factor in plan.factors}
+    arms = [arm.name for arm in plan.arms]
+    for cell in state.cells:
+        if arms and cell.name in arms and not cell.levels:
+            continue
+        if known and cell.levels.keys() == known.keys() and all(cell.levels[name] in known[name] for name in known):
+            continue
+        raise FirstlightError(
+            f"the experiment's state and its plan do not fit: cell `{cell.name}`",
+            where=where,
+            hint="run the plan again: boots are kept",
+        )
 
 
 def _one(

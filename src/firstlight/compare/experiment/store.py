@@ -45,7 +45,7 @@ class State(Part):
     seed: int = Field(description="of the order")
     order: list[tuple[int, int]] = Field(description="cell and repeat, from 0 and 1, in the order of booting")
     canary: int | None = Field(default=None, description="the cell that is booted twice to see that boots are exact")
-    cells: list[CellState] = Field(description="in the order of the plan")
+    cells: list[CellState] = Field(min_length=1, description="in the order of the plan")
 
 
 class Store:
