@@ -18,7 +18,9 @@ from bundles import SCHEMA, make_bundle
 #: Node of an invented tree: how far above it its parent stands in the list, its function, calls, instructions, idle.
 Node = tuple[int, str, int, int, int]
 
-FUNCTIONS = ["f", "f.isra.0", "f.cold", "g", "g.part.1", "kernel_init", "[user sh]"]
+#: Names that a compiler appended to, and some that only look so: both sides of the engine have to take them alike.
+FUNCTIONS = ["f", "f.isra.0", "f.cold", "g", "g.part.1", "kernel_init", "[user sh]", "[user f.0]", ".cold", "f..0",
+             "f.llvm.12.isra", "f.isra.x", "f.0.ko", "f.\u0661"]  # fmt: skip
 
 
 def trees() -> st.SearchStrategy[list[Node]]:

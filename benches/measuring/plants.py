@@ -13,7 +13,7 @@ from firstlight.lab.options import RecordOptions
 
 @dataclass(frozen=True)
 class Plant:
-    """A parameter of the kernel's or a command of the guest's with a figure `N`, and who pays for a larger one."""
+    """A parameter of the kernel's or a command of the guest's with a figure `@`, and who pays for a larger one."""
 
     name: str
     less: str
@@ -26,28 +26,28 @@ class Plant:
 
 
 PLANTS = (
-    Plant("random bytes", "01", "16", "chacha_permute", command="dd if=/dev/urandom of=/dev/null bs=4k count=N"),
-    Plant("UDP's hash table", "00256", "16384", "udp_table_init", parameter="uhash_entries=N"),
-    Plant("zeroes", "001", "150", "clear_user_rep_good", command="dd if=/dev/zero of=/dev/null bs=64k count=N"),
-    Plant("copies", "001", "060", "copy_user_generic_unrolled",
-          command="dd if=/init of=/tmp/copy bs=4k count=N; dd if=/tmp/copy of=/dev/null bs=4k"),
-    Plant("a loop of the shell", "001", "072", "[user sh]",
-          command="i=1; while [ $i -le $((N - 0)) ]; do i=$((i+1)); done"),
-    Plant("a checksum by MD5", "001", "020", "[user md5sum]", command="dd if=/dev/zero bs=4k count=N | md5sum"),
-    Plant("a checksum by SHA-256", "001", "008", "[user sha256sum]",
-          command="dd if=/dev/zero bs=4k count=N | sha256sum"),
-    Plant("a loop of awk", "0001", "1500", "[user awk]", command="awk 'BEGIN { while (i < N + 0) i++ }'"),
-    Plant("a sleep", "000001", "001300", "[idle]", command="usleep N"),
-    Plant("TCP's hash table", "01024", "32768", "tcp_init", parameter="thash_entries=N"),
+    Plant("random bytes", "01", "16", "chacha_permute", command="dd if=/dev/urandom of=/dev/null bs=4k count=@"),
+    Plant("UDP's hash table", "00256", "16384", "udp_table_init", parameter="uhash_entries=@"),
+    Plant("zeroes", "001", "100", "clear_user_rep_good", command="dd if=/dev/zero of=/dev/null bs=64k count=@"),
+    Plant("copies", "001", "097", "copy_user_generic_string",
+          command="dd if=/dev/zero of=/tmp/copy bs=64k count=100; dd if=/tmp/copy of=/dev/null bs=64k count=@"),
+    Plant("a loop of the shell", "001", "056", "[user sh]",
+          command="i=1; while [ $i -le $((@ - 0)) ]; do i=$((i+1)); done"),
+    Plant("a checksum by MD5", "001", "015", "[user md5sum]", command="dd if=/dev/zero bs=4k count=@ | md5sum"),
+    Plant("a checksum by SHA-256", "001", "004", "[user sha256sum]",
+          command="dd if=/dev/zero bs=4k count=@ | sha256sum"),
+    Plant("a loop of awk", "0001", "1500", "[user awk]", command="awk 'BEGIN { while (i < @ + 0) i++ }'"),
+    Plant("a sleep", "000001", "000800", "[idle]", command="usleep @"),
+    Plant("TCP's hash table", "01024", "32768", "tcp_init", parameter="thash_entries=@"),
 )  # fmt: skip
 
 
 def options(plant: Plant, value: str, output: Path) -> RecordOptions:
     """The recipe of a boot with a plant; what the guest does goes into an initramfs beside *output*."""
     if plant.parameter:
-        return RecordOptions(output=output, append=plant.parameter.replace("N", value))
+        return RecordOptions(output=output, append=plant.parameter.replace("@", value))
     initrd = output.with_suffix(".cpio")
-    initrd.write_bytes(_initramfs(plant.command.replace("N", value)))
+    initrd.write_bytes(_initramfs(plant.command.replace("@", value)))
     return RecordOptions(output=output, initrd=initrd, ready="firstlight: ready")
 
 

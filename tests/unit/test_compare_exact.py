@@ -31,7 +31,7 @@ def compared(a: Path, b: Path) -> ExactDifference:
 
 
 @given(trees(), trees())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_every_level_adds_up_to_the_change_of_the_whole(a: list[Node], b: list[Node]) -> None:
     with boots_of(a, b) as (one, other):
         difference = compared(one, other)
@@ -48,7 +48,7 @@ def test_every_level_adds_up_to_the_change_of_the_whole(a: list[Node], b: list[N
 
 
 @given(trees(), trees())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_the_tree_is_that_of_both_boots_path_by_path(a: list[Node], b: list[Node]) -> None:
     with boots_of(a, b) as (one, other):
         tree = compared(one, other).tree
@@ -67,7 +67,7 @@ def test_the_tree_is_that_of_both_boots_path_by_path(a: list[Node], b: list[Node
 
 
 @given(trees(), trees(), st.floats(0, 0.5))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_the_lines_of_a_pruned_tree_add_up_in_change_and_in_width(a: list[Node], b: list[Node], share: float) -> None:
     with boots_of(a, b) as (one, other):
         difference = compared(one, other)
@@ -81,7 +81,7 @@ def test_the_lines_of_a_pruned_tree_add_up_in_change_and_in_width(a: list[Node],
 
 
 @given(trees(), trees())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_the_other_way_round_every_sign_turns(a: list[Node], b: list[Node]) -> None:
     def signs(difference: ExactDifference, sign: int) -> set[tuple[Any, ...]]:
         return {
