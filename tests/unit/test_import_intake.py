@@ -37,6 +37,14 @@ def tar_of(members: dict[str, bytes], mode: str = "w") -> bytes:
     return packed.getvalue()
 
 
+def zip_of(members: dict[str, bytes]) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return packed.getvalue()
+
+
 def special(name: str, kind: bytes, link: str = "") -> tarfile.TarInfo:
     member = tarfile.TarInfo(name)
     member.type, member.linkname = kind, link
@@ -211,8 +219,8 @@ def test_two_boots_are_split(here: Path) -> None:
         ("photo.png", PNG, "it is a PNG picture"),
         ("noise.bin", bytes(range(256)) * 20, "binary data"),
         ("poem.txt", b"roses are red\nviolets are blue\n" * 9, "none of its lines"),
-        ("cut.gz", gzip.compress(DMESG)[:200], "damaged"),
-        ("cut.tar.xz", lzma.compress(tar_of({"a": DMESG}))[:-40], "damaged"),
+        ("cut.gz", gzip.compress(DMESG)[:10], "damaged"),
+        ("cut.tar.xz", lzma.compress(tar_of({"a": DMESG}))[:30], "damaged"),
         ("void.tar", tar_of({"../up": b""}), "holds no file"),
         ("odd.zip", b"PK\x03\x04nonsense", "damaged"),
     ],
@@ -227,6 +235,51 @@ def test_what_is_no_record_is_refused_and_no_bundle_is_left(
     assert words in said
     assert "hint: " in said
     assert [path.name for path in here.iterdir()] == [name]
+
+
+LONG = DMESG + b"".join(b"[%12.6f] filler number %d\n" % (50 + n / 1000, n * 7919 % 10007) for n in range(12000))
+CUT = [
+    ("dmesg.txt.gz", gzip.compress(LONG)),
+    ("dmesg.txt.xz", lzma.compress(LONG)),
+    ("dmesg.txt.bz2", bz2.compress(LONG, 1)),
+    ("dmesg.txt.zst", zstandard.compress(LONG)),
+    ("boot.tar", tar_of({"a/dmesg.txt": LONG})),
+    ("boot.tgz", gzip.compress(tar_of({"a/dmesg.txt": LONG}))),
+    ("boot.zip", zip_of({"a/dmesg.txt": LONG})),
+]
+
+
+@pytest.mark.parametrize(("name", "packed"), CUT, ids=lambda value: value if isinstance(value, str) else "")
+def test_what_is_cut_gives_what_could_be_unpacked_and_says_so(
+    here: Path, capsys: pytest.CaptureFixture[str], name: str, packed: bytes
+) -> None:
+    torn = packed[: len(packed) * 2 // 3]
+    (here / name).write_bytes(torn)
+    assert run(["import", name, "-o", "cut.boot"]) == 0
+    boot = firstlight.open("cut.boot")
+    assert len(BOOT.lines) // 3 < boot.log().height < LONG.count(b"\n")
+    assert (here / "cut.boot" / "raw" / name).read_bytes() == torn
+    told = boot.manifest.completeness
+    assert not told.complete
+    assert told.share is None
+    assert any("could be unpacked: " in reason and "cut" in reason for reason in told.missing)
+    assert f"{name}: only a part" in capsys.readouterr().err
+
+
+def test_a_damaged_archive_beside_a_good_record_is_kept(here: Path) -> None:
+    (here / "dmesg.txt").write_bytes(DMESG)
+    (here / "more.tar.xz").write_bytes(lzma.compress(tar_of({"a": DMESG}))[:30])
+    assert run(["import", "dmesg.txt", "more.tar.xz", "-o", "a.boot"]) == 0
+    assert (here / "a.boot" / "raw" / "more.tar.xz").is_file()
+    assert [source.format for source in firstlight.open("a.boot").manifest.sources] == ["printk", None]
+
+
+def test_a_folder_is_imported_without_the_bundles_in_it(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "dmesg.txt").write_bytes(DMESG)
+    for _ in range(2):
+        assert run(["import", ".", "-o", "a.boot", "--force"]) == 0
+        assert [file.split("/", 1)[1] for file in files(Path("a.boot")) if file] == ["dmesg.txt"]
+    assert "`a.boot` was left out: it is a boot bundle already" in capsys.readouterr().err
 
 
 def test_a_directory_of_nothing_a_missing_file_and_a_bundle(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -40,6 +40,8 @@ def sources(gathered: Gathered, outcomes: Sequence[dict[str, Any]], summary: dic
         item = known[told["file"]]
         fit = None if told["fit"] is None else Fit(**told["fit"])
         problems = [SourceProblem(**problem) for problem in told["problems"]]
+        if item.file in gathered.damaged:
+            problems.append(SourceProblem(kind="cut", detail=gathered.damaged[item.file], line=None, lost=None))
         listed.append(
             Source(
                 file=item.file, given=item.given, sha256=item.sha256, size_bytes=item.size_bytes,
@@ -71,7 +73,7 @@ def finish_bundle(
 
     :param words: the command line that makes it again.
     """
-    missing = summary["missing"]
+    missing = summary["missing"] + [f"{file}: {why}" for file, why in gathered.damaged.items()]
     reasons = missing[:_MISSING]
     if len(missing) > _MISSING:
         reasons.append(f"{len(missing) - _MISSING} more reasons, which the sources name")
@@ -91,7 +93,7 @@ def finish_bundle(
             missing=reasons,
             understood=summary["understood"],
             lost=summary["lost"],
-            share=summary["share"],
+            share=None if gathered.damaged else summary["share"],
         ),
         invariants={},
         totals=Totals(instructions=None, virtual_ns=summary["length_ns"], idle_ns=None),

@@ -10,13 +10,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from firstlight.intake.inflate import Inflating
 from firstlight.intake.keep import Kept, keep_file, keep_stream
 from firstlight.intake.limits import Budget, IntakeError, Limits
 from firstlight.intake.packed import (
     DAMAGE,
     Packing,
     damaged,
-    open_compressed,
     packing,
     tar_members,
     unpacked_name,
@@ -50,6 +50,8 @@ class Gathered:
     unread: list[tuple[Item, str]] = field(default_factory=list)
     """Files that are kept, but not given to a reader, and why."""
     notes: list[str] = field(default_factory=list)
+    damaged: dict[str, str] = field(default_factory=dict)
+    """Of packed files of which only a part could be unpacked, by where they stand below `raw/`: why."""
 
 
 class Gatherer:
@@ -65,12 +67,14 @@ class Gatherer:
         self._budget = Budget(limits or Limits())
         self._taken: set[str] = set()
         self._unpacked = 0
+        self._alone = True
 
     def gather(self, inputs: Sequence[str]) -> Gathered:
         """Take in files, folders, archives, and `-`, standard input.
 
         :raises IntakeError: when one of them cannot be read, is damaged, holds nothing, or holds too much.
         """
+        self._alone = len(inputs) == 1
         for given in inputs:
             if given == "-":
                 kept = keep_stream(sys.stdin.buffer, self._raw / self._free(STDIN), check=self._grows(STDIN))
@@ -94,13 +98,14 @@ class Gatherer:
         return self.found
 
     def _folder(self, folder: Path, given: str) -> None:
-        if (folder / "manifest.json").is_file() and (folder / "marks.parquet").is_file():
+        if _is_bundle(folder):
             hint = f"`firstlight show {given}` shows it; its records lie in `{folder / 'raw'}`"
             raise IntakeError("this is a boot bundle already", where=given, hint=hint)
         root = self._free(folder.resolve().name or "folder")
         files = 0
+        self._alone = False
         for directory, folders, names in os.walk(folder, followlinks=False, onerror=self._unreadable):
-            folders.sort()
+            folders[:] = [name for name in sorted(folders) if not self._own(Path(directory, name))]
             for name in sorted(names):
                 path = Path(directory, name)
                 inside = path.relative_to(folder)
@@ -119,6 +124,15 @@ class Gatherer:
         if files == 0:
             raise IntakeError("the folder holds no file", where=given, hint="give the folder that holds the records")
 
+    def _own(self, folder: Path) -> bool:
+        """Whether a folder in a folder is Firstlight's: a bundle, or what a command that still runs makes one of."""
+        if _is_bundle(folder):
+            self.found.notes.append(f"`{folder}` was left out: it is a boot bundle already")
+            return True
+        return (folder.name.startswith(".") and folder.name.endswith((".intake", ".partial"))) or (
+            folder.resolve() == self._raw.parent.resolve()
+        )
+
     def _unreadable(self, error: OSError) -> None:
         self.found.notes.append(f"{error.filename}: cannot read: {error.strerror}")
 
@@ -132,28 +146,42 @@ class Gatherer:
         if depth >= self._budget.limits.archives:
             self.found.unread.append((item, "it is packed, in an archive in an archive: that deep nothing is opened"))
             return
+        path, before = kept.path, len(self.found.items) + len(self.found.unread)
         try:
-            if kind in ("tar", "zip"):
-                self._archive(kept.path, kind, item, depth)
-                return
-            inner = self._inflate(kept, kind, given)
-            if packing(inner) in ("tar", "zip"):
-                self._archive(inner, packing(inner) or "tar", item, depth)
-                return
+            if kind not in ("tar", "zip"):
+                path = self._inflate(kept, kind, item)
+            inner = kind if kind in ("tar", "zip") else packing(path)
+            if inner in ("tar", "zip"):
+                self._archive(path, inner, item, depth)
+            else:
+                self.found.items.append(Item(path, file, unpacked_name(name), given, kept.sha256, kept.size_bytes))
         except DAMAGE as error:
             if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
                 raise
-            if depth == 0:
+            if len(self.found.items) + len(self.found.unread) > before:
+                # Something came out of it: that is read, and the rest is told.
+                self._only_part(item, str(error))
+            elif depth == 0 and self._alone:
                 raise damaged(given, error) from error
-            self.found.unread.append((item, f"what is packed is damaged: {error}"))
-            return
-        self.found.items.append(Item(inner, file, unpacked_name(name), given, kept.sha256, kept.size_bytes))
+            else:
+                self.found.unread.append((item, f"what is packed is damaged: {error}"))
 
-    def _inflate(self, kept: Kept, kind: Packing, given: str) -> Path:
-        grows = self._grows(given, kept.size_bytes)
-        with open_compressed(kept.path, kind) as content:
+    def _only_part(self, item: Item, why: str) -> None:
+        why = f"only a part of what is packed could be unpacked: {why}"
+        if item.file not in self.found.damaged:
+            self.found.damaged[item.file] = why
+            self.found.notes.append(f"{item.given}: {why}")
+
+    def _inflate(self, kept: Kept, kind: Packing, item: Item) -> Path:
+        grows = self._grows(item.given, kept.size_bytes)
+        with kept.path.open("rb") as packed:
+            content = Inflating(packed, kind)
             inner = keep_stream(content, self._next(), check=grows)
-        self._budget.content(inner.size_bytes, given)
+        self._budget.content(inner.size_bytes, item.given)
+        if content.damage is not None:
+            if inner.size_bytes == 0:
+                raise EOFError(content.damage)
+            self._only_part(item, content.damage)
         return inner.path
 
     def _archive(self, path: Path, kind: Packing, item: Item, depth: int) -> None:
@@ -193,3 +221,7 @@ class Gatherer:
             free, number = f"{number}-{name}", number + 1
         self._taken.add(free)
         return free
+
+
+def _is_bundle(folder: Path) -> bool:
+    return (folder / "manifest.json").is_file() and (folder / "marks.parquet").is_file()

@@ -5,17 +5,25 @@ from __future__ import annotations
 import errno
 import fcntl
 import hashlib
+import io
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Protocol
 
 from firstlight.intake.limits import IntakeError
 
 _CHUNK = 1 << 20
 _FICLONE = 0x40049409
 """The ioctl that shares a file's blocks (Btrfs, XFS): a copy that costs nothing, and stays when the other changes."""
+
+
+class Readable(Protocol):
+    """Whatever gives bytes until it gives none."""
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Some bytes; none at the end."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +52,7 @@ def keep_file(source: Path, target: Path) -> Kept:
 
 
 def keep_stream(
-    given: IO[bytes], target: Path, *, clone: bool = False, check: Callable[[int], None] | None = None
+    given: Readable, target: Path, *, clone: bool = False, check: Callable[[int], None] | None = None
 ) -> Kept:
     """Copy all that a stream gives.
 
@@ -54,7 +62,7 @@ def keep_stream(
     target.parent.mkdir(parents=True, exist_ok=True)
     digest, size = hashlib.sha256(), 0
     with target.open("xb") as copy:
-        shared = clone and _share(given, copy)
+        shared = clone and isinstance(given, io.IOBase) and _share(given, copy)
         while chunk := given.read(_CHUNK):
             digest.update(chunk)
             size += len(chunk)
@@ -65,7 +73,7 @@ def keep_stream(
     return Kept(target, digest.hexdigest(), size)
 
 
-def _share(given: IO[bytes], copy: IO[bytes]) -> bool:
+def _share(given: io.IOBase, copy: IO[bytes]) -> bool:
     try:
         fcntl.ioctl(copy.fileno(), _FICLONE, given.fileno())
     except OSError:

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import lzma
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
-from typing import IO, Any, Literal
+from typing import Literal
 
 import zstandard
 
+from firstlight.intake.keep import Readable
 from firstlight.intake.limits import Budget, IntakeError
+from firstlight.intake.torn_zip import torn_members
 
 Packing = Literal["gz", "xz", "bz2", "zst", "tar", "zip"]
 
-_OPENERS: dict[str, Callable[..., Any]] = {"gz": gzip.open, "xz": lzma.open, "bz2": bz2.open, "zst": zstandard.open}
 _MAGIC: tuple[tuple[bytes, Packing], ...] = (
     (b"\x1f\x8b", "gz"),
     (b"\xfd7zXZ\x00", "xz"),
@@ -55,12 +54,6 @@ def unpacked_name(name: str) -> str:
     return stem if dot and suffix.lower() in ("gz", "xz", "bz2", "zst", "zstd") else name
 
 
-def open_compressed(path: Path, kind: Packing) -> IO[bytes]:
-    """A compressed file's content as a stream."""
-    stream: IO[bytes] = _OPENERS[kind](path, "rb")
-    return stream
-
-
 def safe_name(name: str) -> str | None:
     """A member's name as a path inside its archive; none when it points outside or is none.
 
@@ -73,13 +66,19 @@ def safe_name(name: str) -> str | None:
     return str(path)
 
 
-def tar_members(path: Path, budget: Budget, notes: list[str]) -> Iterator[tuple[str, IO[bytes]]]:
-    """The regular files of an uncompressed tar, one after the other; what is none, or points outside, is noted."""
+def tar_members(path: Path, budget: Budget, notes: list[str]) -> Iterator[tuple[str, Readable]]:
+    """The regular files of an uncompressed tar, one after the other; what is none, or points outside, is noted.
+
+    Of a member that is cut off the beginning is given, and then :class:`tarfile.ReadError` raised.
+    """
     where = str(path)
-    with tarfile.open(path, "r:") as archive:
+    size, end = path.stat().st_size, 0
+    with path.open("rb") as bytes_, tarfile.open(fileobj=bytes_, mode="r:") as archive:
         for member in archive:
             # Before anything of it is looked at: a tar may name millions of nothing.
             budget.file(where)
+            packed = 0 if member.issparse() or not member.isreg() else member.size
+            end = member.offset_data + packed
             if member.isdir():
                 continue
             name = safe_name(member.name)
@@ -88,15 +87,39 @@ def tar_members(path: Path, budget: Budget, notes: list[str]) -> Iterator[tuple[
                 what = "points outside of the archive" if name is None else kind
                 notes.append(f"`{member.name}` was left out: it {what}")
                 continue
+            if end > size:
+                with path.open("rb") as rest:
+                    rest.seek(member.offset_data)
+                    yield name, rest
+                raise tarfile.ReadError(f"it is cut off in `{member.name}`")
             content = archive.extractfile(member)
             if content is not None:
                 yield name, content
+    # Behind the last member stands an empty block.
+    if size < -(-end // 512) * 512 + 512:
+        raise tarfile.ReadError("its end is missing: more may have been in it")
 
 
-def zip_members(path: Path, budget: Budget, notes: list[str]) -> Iterator[tuple[str, IO[bytes]]]:
-    """The files of a zip, one after the other; what points outside or is encrypted is noted."""
+def zip_members(path: Path, budget: Budget, notes: list[str]) -> Iterator[tuple[str, Readable]]:
+    """The files of a zip, one after the other; what points outside or is encrypted is noted.
+
+    Where the directory at its end is missing, members are looked for one after the other, and then
+    :class:`zipfile.BadZipFile` is raised.
+    """
     where = str(path)
-    with zipfile.ZipFile(path) as archive:
+    try:
+        archive = zipfile.ZipFile(path)
+    except zipfile.BadZipFile as error:
+        for torn, content in torn_members(path):
+            budget.file(where)
+            safe = safe_name(torn)
+            if safe is not None:
+                yield safe, content
+            else:
+                notes.append(f"`{torn}` was left out: it points outside of the archive")
+                return
+        raise zipfile.BadZipFile("it is cut off: the directory at its end is missing") from error
+    with archive:
         for member in archive.infolist():
             budget.file(where)
             if member.is_dir():
