@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 
 from firstlight.carried import carried
@@ -53,8 +54,8 @@ def options(plant: Plant, value: str, output: Path) -> RecordOptions:
 
 def _initramfs(command: str) -> bytes:
     """An initramfs like the default one, whose user land ends with a command."""
-    script = Path(__file__).parents[2] / "src" / "firstlight" / "lab" / "userland.sh"
-    lines = [line for line in script.read_text().splitlines() if line != "exit 0"]
+    script = files("firstlight.lab") / "userland.sh"
+    lines = [line for line in script.read_text(encoding="utf-8").splitlines() if line != "exit 0"]
     lines += [f"{{ {command}; }} >/dev/null 2>&1", "exit 0", ""]
     archive = Archive()
     for directory in ("dev", "proc", "sys", "run", "bin"):
