@@ -141,6 +141,15 @@ def test_exact_boots_of_an_arm_that_differ_make_it_unstable(tmp_path: Path) -> N
         compare_exact(read_arm(single), read_arm(tmp_path / "arm"))
 
 
+def test_boots_of_two_recipes_are_no_arm(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    single = make_bundle(tmp_path)
+    for words in ("quiet", "splash"):
+        make_bundle(tmp_path / "arm", name=f"{words}.boot", append=words)
+    assert run(["compare", str(single), str(tmp_path / "arm")]) == 1
+    said = capsys.readouterr().err
+    assert "are of one recipe: `quiet.boot` and `splash.boot` differ in `command_line`" in said
+
+
 def test_one_noisy_boot_a_side_is_described_and_settles_nothing(tmp_path: Path) -> None:
     one, other = (str(make_bundle(tmp_path, name=name, live=True)) for name in ("a.boot", "b.boot"))
     assert "one_boot" in kinds(Path(one), Path(other))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from firstlight.compare.arms import Arm, CompareError
 from firstlight.compare.comparable import Flag
 from firstlight.compare.exact.difference import ExactDifference, exact_difference
+from firstlight.compare.inputs import OBSERVERS, input_changes
 
 if TYPE_CHECKING:
     from firstlight.compare.noisy.comparison import NoisyComparison
@@ -20,8 +21,11 @@ def compare_arms(a: Arm, b: Arm, *, soft_percent: float = 1.0, seed: int = 1, de
     The other arguments are those of :func:`firstlight.compare.noisy.comparison.compare_noisy`.
 
     :param a: the baseline.
-    :raises CompareError: when they cannot be compared, or when they are noisy and one of them is a single boot.
+    :raises CompareError: when they cannot be compared, when the boots of an arm are not of one recipe, or when arms are
+        noisy and one of them is a single boot.
     """
+    for arm in (a, b):
+        _check_one_recipe(arm)
     if not is_noisy(a, b):
         return compare_exact(a, b)
     # Statistics take long to load, and exact boots need none.
@@ -76,3 +80,16 @@ def compare_exact(a: Arm, b: Arm) -> ExactDifference:
 def is_noisy(a: Arm, b: Arm) -> bool:
     """Whether two arms have to be compared by statistics: several boots a side, which are not exact."""
     return not (a.is_exact and b.is_exact) and min(len(a.boots), len(b.boots)) > 1 and a.mode != "exact"
+
+
+def _check_one_recipe(arm: Arm) -> None:
+    """Nobody recorded the inputs of what was imported; all else says what it was made of."""
+    first = arm.boots[0].manifest
+    for boot in arm.boots[1:] if arm.mode != "imported" else ():
+        names = [change.name for change in input_changes(first, boot.manifest) if change.name not in OBSERVERS]
+        if names:
+            told = ", ".join(f"`{name}`" for name in names[:5])
+            message = (
+                f"the boots of one arm are of one recipe: `{arm.boots[0].path.name}` and `{boot.path.name}` differ in"
+            )
+            raise CompareError(f"{message} {told}", where=arm.name, hint="put them into arms of their own")
