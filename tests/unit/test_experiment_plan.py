@@ -78,6 +78,8 @@ def test_an_unknown_word_is_named_with_its_line_and_the_nearest_one(text: str, p
         (factor("m", kind='"machine"', on='{memory="1G"}') + factor("n", kind='"machine"', on='{memory="2G"}'),
          "factor `n` and one before it both say `memory`"),
         ("".join(factor(f"f{number}") for number in range(11)), "2,048 cells"),
+        ('design = "one-at-a-time"\n' + "".join(factor(f"f{number}") for number in range(1024)), "1,025 cells"),
+        ('design = "plackett-burman"\n' + "".join(factor(f"f{number}") for number in range(48)), "at most 47"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_refused_with_the_reason(text: str, said: str) -> None:

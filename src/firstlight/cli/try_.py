@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -63,7 +65,6 @@ def try_(
       firstlight try --memory 1G --against a.boot -o b.boot
     """
     from firstlight.boot.open import open
-    from firstlight.compare.exact.difference import exact_difference
     from firstlight.compare.experiment.attempt import attempt
     from firstlight.compare.experiment.tolerance import parse_tolerance
     from firstlight.lab.progress import progress_for
@@ -86,7 +87,11 @@ def try_(
             changes.setdefault("initrd", None)
         return replace(options, **changes)
 
+    # What compares takes seconds to load, and is needed only after the boot: meanwhile is the time.
+    Thread(target=_load, daemon=True).start()
     made = attempt(against, modify, progress_for(), output, force=force)
+    from firstlight.compare.exact.difference import exact_difference
+
     difference = exact_difference(open(made.baseline), open(made.changed))
     whole = difference.whole
     allowed = tolerance is None or tolerance.allows(whole.change_ns, whole.a.ns if whole.a is not None else 0)
@@ -104,3 +109,9 @@ def try_(
         print_difference(out, difference, 10 if rows is None else rows)
         print_verdict(out, difference, tolerance, allowed)
     raise typer.Exit(0 if allowed else _REGRESSION)
+
+
+def _load() -> None:
+    for module in ("firstlight.compare.exact.difference", "firstlight.report.terminal.experiment_attempt",
+                   "firstlight.report.terminal.compare"):  # fmt: skip
+        import_module(module)

@@ -83,6 +83,8 @@ def _combinations(plan: Plan) -> list[dict[str, str]]:
         return [_named(factors, levels) for levels in product(*(factor.levels for factor in factors))]
     if plan.design.kind == "one-at-a-time":
         baseline = {factor.name: next(iter(factor.levels)) for factor in factors}
+        if (number := 1 + sum(len(factor.levels) - 1 for factor in factors)) > _AT_MOST:
+            raise PlanError(f"one at a time these factors have {number:,} cells, {_AT_MOST:,} are the most")
         others = [{**baseline, f.name: level} for f in factors for level in list(f.levels)[1:]]
         return [baseline, *others]
     return [_named(factors, levels) for levels in _two_levels(plan)]
