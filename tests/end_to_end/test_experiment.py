@@ -114,7 +114,7 @@ def test_a_regression_beyond_the_limit_has_an_exit_code_of_its_own(
 ) -> None:
     words = ["try", "--append", "initcall_debug", "--against", str(default_boot)]
     assert run([*words, "--limit", "0.1%"]) == 3
-    assert "a regression" in capsys.readouterr().out
+    assert "is exceeded: a regression." in " ".join(capsys.readouterr().out.split())
     assert run([*words, "--limit", "1s"]) == 0
 
 
