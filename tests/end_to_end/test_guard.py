@@ -63,15 +63,17 @@ def test_sizes_are_booted_and_their_law_is_found(tmp_path: Path, capsys: pytest.
     plan = tmp_path / "devices.toml"
     plan.write_text("""
         sizes = [8, 16, 32, 64, 128]
+        canary = false
         [base]
         profile = false
-        [measure]
-        from = "kernel_start"
         [each]
         qemu-options = ["-device", "pci-testdev,multifunction=on,addr={8 + i / 8:x}.{i % 8}"]
     """)
     assert run(["scale", str(plan), "--json", "--at", "256"]) == 0
     (found,) = json.loads(capsys.readouterr().out)["configurations"]
     assert found["law"] in ("n", "n log n")
-    assert 0.8 < found["growth_exponent"]["value"] < 1.2
+    # Exact boots have steps of their own, which no law holds.
+    assert 0.5 < found["growth_exponent"]["value"] < 1.5
+    assert found["costs"] == sorted(found["costs"])
+    assert all(isinstance(step["extra"], float) for step in found["steps"])
     assert sum(part["slope"] for part in found["parts"]) == pytest.approx(found["fits"][0]["slope"], rel=1e-6)

@@ -68,6 +68,7 @@ class ScalePlan(Part):
     mode: Literal["exact", "live"] = Field(default="exact", description="how boots are recorded")
     repeats: int = Field(default=1, ge=1, le=100, description="boots of each size, in live mode")
     seed: int | None = Field(default=None, ge=0, description="of the random order in live mode")
+    canary: bool = Field(default=True, description="exact mode: boot the first size twice, to see that it is exact")
     parts: Literal["phases", "functions", "initcalls"] = Field(
         default="phases", description="what the cost is split into"
     )
@@ -175,6 +176,7 @@ def experiment_of(plan: ScalePlan, sizes: dict[str, list[int]], text: str, where
         "mode": plan.mode,
         "repeats": None if plan.mode == "exact" else plan.repeats,
         "seed": plan.seed,
+        "canary": plan.canary,
         "base": shared,
         "arm": arms,
         "measure": plan.measure.model_dump(by_alias=True),
