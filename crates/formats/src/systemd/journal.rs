@@ -107,8 +107,11 @@ const STARTUP_FINISHED: &str = "b07a249cd024414a82dd00cd181378ff";
 const MESSAGES_DROPPED: &str = "a596d6fe7bfa4994828e72309e95d61e";
 const MESSAGES_MISSED: &str = "e9bf28e6e834481bb6f48f548ad13606";
 
-/// How late the journal may have received a message: beyond this the wall clock was set in between.
-const LATEST_NS: i64 = 10_000_000_000;
+/// The wall clock and the monotonic one are read one after the other, and may be steered: further apart than this, the wall
+/// clock was set.
+const SET_NS: i64 = 50_000_000;
+/// The wall clock of one boot is set no more often than this; later settings count as the last one.
+const MOST_SETTINGS: usize = 64;
 
 /// Entries of a journal, by boot.
 #[derive(Default)]
@@ -131,11 +134,27 @@ struct Boot {
     manager: bool,
     queue: Queue,
     hostname: Option<String>,
-    late: u64,
+    walls: Vec<Wall>,
     clock_set: (u64, Option<u64>),
     untimed: (u64, Option<u64>),
     replaced: (u64, Option<u64>),
     lost: (u64, Option<u64>),
+}
+
+/// The wall clock while it was not set.
+#[derive(Debug, Clone, Copy)]
+struct Wall {
+    /// How far it is ahead of the monotonic clock.
+    ahead: i64,
+    /// By the monotonic clock, the first and the last message that the journal took while it ran so.
+    first: i64,
+    last: i64,
+}
+
+impl Wall {
+    fn is(&self, ahead: i64) -> bool {
+        self.ahead.saturating_sub(ahead).saturating_abs() <= SET_NS
+    }
 }
 
 impl Journal {
@@ -176,6 +195,7 @@ impl Boot {
     fn add(&mut self, entry: &Entry, line: u64) {
         self.entries += 1;
         let message = entry.get(Field::Message).unwrap_or_default();
+        let mut sent = None;
         let level = entry.text(Field::Priority).and_then(|level| level.parse().ok()).filter(|level| *level < 8);
         if entry.get(Field::Transport) == Some(b"kernel") {
             // The journal's own stamp is when it read the kernel's buffer. Since 257 the boottime field is the kernel's
@@ -199,7 +219,8 @@ impl Boot {
                 unit(text, time_ns, &mut self.early);
             }
         } else {
-            let time_ns = self.sent(entry, line);
+            sent = self.sent(entry, line);
+            let time_ns = sent;
             let text = entry.named(message);
             self.udev(entry, time_ns, line);
             if self.log.push(Stamp { line, time_ns, level, ..Stamp::default() }, &text) {
@@ -216,7 +237,7 @@ impl Boot {
                 if !std::mem::replace(&mut self.manager, true) {
                     self.units.take_over(&mut self.early);
                 }
-                if let Some(time_ns) = self.sent(entry, 0) {
+                if let Some(time_ns) = sent {
                     self.unit(id, entry, time_ns);
                 }
             }
@@ -232,27 +253,41 @@ impl Boot {
         }
     }
 
-    /// When a message was sent: when the journal took it, less the delay that the two wall times show.
+    /// When a message was sent: its own wall time, put onto the monotonic clock by what the journal read of both when it took
+    /// the message. However late the journal was, that is right; only a wall clock that was set needs more care.
     fn sent(&mut self, entry: &Entry, line: u64) -> Option<i64> {
         let Some(received) = entry.ns(Field::Monotonic) else {
-            if line > 0 {
-                count(&mut self.untimed, line);
-            }
+            count(&mut self.untimed, line);
             return None;
         };
-        let delay = entry.ns(Field::Realtime).zip(entry.ns(Field::SourceRealtime)).map(|(taken, sent)| taken - sent);
-        match delay {
-            Some(delay) if (1..=LATEST_NS).contains(&delay) && delay <= received => {
-                self.late = self.late.saturating_add(u64::from(line > 0 && delay > 1_000_000));
-                Some(received - delay)
+        let Some(realtime) = entry.ns(Field::Realtime) else { return Some(received) };
+        let ahead = realtime.saturating_sub(received);
+        self.wall(ahead, received);
+        let Some(sent) = entry.ns(Field::SourceRealtime) else { return Some(received) };
+        let Some(number) = self.walls.iter().rposition(|wall| wall.is(ahead)) else { return Some(received) };
+        let mut until = received;
+        // By the wall clock of its receipt, else by one that ran before: each only for what was sent while it ran.
+        for (number, wall) in self.walls.iter().enumerate().take(number + 1).rev() {
+            let at = sent.saturating_sub(if wall.is(ahead) { ahead } else { wall.ahead });
+            let began = number.checked_sub(1).and_then(|before| self.walls.get(before)).map_or(0, |before| before.last);
+            // Both clocks tick on between being read: what seems sent right after it was taken, was sent then.
+            if at >= began && at <= until.saturating_add(SET_NS) {
+                return Some(at.min(received));
             }
-            Some(delay) if delay != 0 => {
-                if line > 0 && !(-1_000_000..=0).contains(&delay) {
-                    count(&mut self.clock_set, line);
-                }
-                Some(received)
+            until = wall.first;
+        }
+        count(&mut self.clock_set, line);
+        Some(received)
+    }
+
+    /// Notes how far the wall clock is ahead of the monotonic one.
+    fn wall(&mut self, ahead: i64, at: i64) {
+        let full = self.walls.len() >= MOST_SETTINGS;
+        match self.walls.last_mut() {
+            Some(wall) if wall.is(ahead) || full => {
+                (wall.ahead, wall.last) = (ahead, wall.last.max(at));
             }
-            _ => Some(received),
+            _ => self.walls.push(Wall { ahead, first: at, last: at }),
         }
     }
 
@@ -329,7 +364,7 @@ impl Boot {
             (
                 ProblemKind::ClockJump,
                 self.clock_set,
-                "entries were taken with another wall clock than they were sent with; their time is when the journal took them",
+                "entries were sent by a wall clock that was set before the journal took them; their time is when it took them",
             ),
         ] {
             if count > 0 {
