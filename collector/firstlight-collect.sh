@@ -345,8 +345,10 @@ init_system() {
     command_ systemd/time.txt 30 65536 systemd-analyze time
     command_ systemd/blame.txt 30 4194304 systemd-analyze blame
     command_ systemd/critical-chain.txt 30 4194304 systemd-analyze critical-chain
-    command_ systemd/plot.json 60 16777216 systemd-analyze plot --json=short
-    command_ systemd/plot.svg 60 33554432 systemd-analyze plot
+    # On the system bus `plot` would ask hostnamed who this is, which starts it. Without that bus it talks to systemd alone, by its
+    # own socket, which root may; others get no plot.
+    command_ systemd/plot.json 60 16777216 env DBUS_SYSTEM_BUS_ADDRESS=unix:path=/dev/null systemd-analyze plot --json=short
+    command_ systemd/plot.svg 60 33554432 env DBUS_SYSTEM_BUS_ADDRESS=unix:path=/dev/null systemd-analyze plot
     # By name, because the properties also hold the environment of units, which is nobody's business.
     times=FirmwareTimestampMonotonic,LoaderTimestampMonotonic,KernelTimestamp,KernelTimestampMonotonic
     for stamp in InitRD Userspace Finish SecurityStart SecurityFinish GeneratorsStart GeneratorsFinish UnitsLoadStart \
@@ -441,8 +443,16 @@ redaction() {
     read -r value 2>/dev/null </proc/sys/kernel/hostname || value=
     case ${value%%.*} in
     '' | ? | ?? | '(none)' | localhost | linux | debian | ubuntu | fedora | arch | alpine | buildroot | openwrt | raspberrypi) ;;
-    *) replace "$value" HOSTNAME && replace "${value%%.*}" HOSTNAME ;;
+    *) host "$value" && host "${value%%.*}" ;;
     esac
+}
+
+host() { # NAME: where nothing around it makes it a part of another name, of a unit's, a file's or a device's
+    quoted=$(printf '%s\n' "$1" | sed 's/[]\/$*.^|(){}?+[]/\\&/g')
+    for _ in 1 2; do
+        printf 's/(^|[^0-9A-Za-z._\/\\-])%s($|[^0-9A-Za-z._@\/\\-]|\\.$|\\.[^0-9A-Za-z])/\\1HOSTNAME\\2/g\n' "$quoted" >>"$rules"
+    done
+    printf 's/:\/\/%s([:\/])/:\/\/HOSTNAME\\1/g\n' "$quoted" >>"$rules"
 }
 
 replace() { # VALUE PLACEHOLDER: as a word, also in the names of systemd's units, where a dash is `\x2d`

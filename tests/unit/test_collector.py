@@ -209,6 +209,39 @@ def test_identifiers_are_replaced_one_by_one_and_nothing_else_is(tmp_path: Path)
         assert not any(b"60A44C" in content for content in files.values())
 
 
+NAMED = """\
+Linux gizmobox 6.1.0-example #1 SMP
+Set hostname to <gizmobox>. nfs://gizmobox/export gizmobox.
+Starting gizmobox-backup.service
+Id=gizmobox.service gizmobox@1.service dev-mapper-gizmobox\\x2droot.device
+/var/lib/gizmobox/state gizmoboxes
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="only root may name a machine")
+def test_a_unit_that_has_the_host_name_in_its_own_keeps_it(tmp_path: Path) -> None:
+    path = programs(tmp_path / "bin", cbmem=f"cat <<'X'\n{NAMED}X")
+    named = "echo gizmobox >/proc/sys/kernel/hostname && exec sh -s -- -o -"
+    said = subprocess.run(
+        ["unshare", "--uts", "sh", "-c", named], cwd=tmp_path, env={"PATH": path, "TMPDIR": str(tmp_path)},
+        input=SCRIPT.read_bytes(), capture_output=True, check=False,
+    )  # fmt: skip
+    if said.returncode != 0 and not said.stdout:
+        pytest.skip("a machine cannot be named here")
+    first, second, *rest = members(said.stdout)["firmware/cbmem.txt"].decode().splitlines()
+    assert first == "Linux HOSTNAME 6.1.0-example #1 SMP"
+    assert second == "Set hostname to <HOSTNAME>. nfs://HOSTNAME/export HOSTNAME."
+    assert rest == NAMED.splitlines()[2:]
+
+
+def test_no_service_is_started_for_a_plot(tmp_path: Path) -> None:
+    """`systemd-analyze plot` would have the system bus start hostnamed: it is never given that bus."""
+    started = [line.split() for line in SCRIPT.read_text().splitlines() if "systemd-analyze plot" in line]
+    assert len(started) == 2
+    for words in started:
+        assert words[4:6] == ["env", "DBUS_SYSTEM_BUS_ADDRESS=unix:path=/dev/null"]
+
+
 @pytest.mark.skipif(not Path("/etc/machine-id").exists(), reason="this machine has no id")
 def test_the_machines_id_is_nowhere(tmp_path: Path) -> None:
     number = Path("/etc/machine-id").read_bytes().strip()
