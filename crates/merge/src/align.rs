@@ -105,6 +105,11 @@ pub fn base(pieces: &[&Evidence]) -> Option<usize> {
 
 /// Where every piece's clock lies.
 pub fn align(pieces: &[&Evidence]) -> Vec<Place> {
+    align_knowing(pieces, &[])
+}
+
+/// Where every piece's clock lies; of those that are `certain` it is known that they are of this boot.
+pub fn align_knowing(pieces: &[&Evidence], certain: &[bool]) -> Vec<Place> {
     let mut places: Vec<Option<Place>> =
         pieces.iter().map(|piece| (piece.clock == Clock::Untimed).then_some(Place::Untimed)).collect();
     let Some(base) = base(pieces).filter(|base| pieces.get(*base).is_some_and(|piece| piece.clock != Clock::Untimed))
@@ -122,7 +127,7 @@ pub fn align(pieces: &[&Evidence]) -> Vec<Place> {
         readings: Readings::of(pieces),
     };
     placed.clocks.extend(pieces.get(base).map(|piece| (piece.clock.clone(), Line::SAME)));
-    while let Some((index, place)) = next(pieces, &places, &shared, &placed) {
+    while let Some((index, place)) = next(pieces, certain, &places, &shared, &placed) {
         if let (Some(line), Some(events)) = (place.line(), shared.get_mut(index).and_then(Option::take)) {
             placed.known.absorb(events, |at| line.at(at));
             placed.clocks.extend(pieces.get(index).map(|piece| (piece.clock.clone(), line)));
@@ -168,6 +173,7 @@ impl Readings {
 /// The piece to place next: that which shares most of the most telling kind; when none shares anything, the first.
 fn next(
     pieces: &[&Evidence],
+    certain: &[bool],
     places: &[Option<Place>],
     shared: &[Option<Shared>],
     placed: &Placed,
@@ -185,10 +191,22 @@ fn next(
     };
     let index = open().max_by_key(|index| (strength(*index), std::cmp::Reverse(*index)))?;
     let (piece, ours) = (pieces.get(index)?, shared.get(index)?.as_ref()?);
-    Some((index, place(piece, ours, placed)))
+    let place = place(piece, ours, placed);
+    if let (Place::Foreign(why), Some(true)) = (&place, certain.get(index)) {
+        // Whatever it tells otherwise, it is of this boot.
+        let place = match identity(&piece.clock, placed) {
+            Some((line, how)) => same(line, format!("{how}; but {why}")),
+            None => Place::Unaligned(why.clone()),
+        };
+        return Some((index, place));
+    }
+    Some((index, place))
 }
 
 fn place(piece: &Evidence, ours: &Shared, placed: &Placed) -> Place {
+    if let Some((line, how)) = firmware(piece, placed) {
+        return same(line, how);
+    }
     let limit = match &piece.clock {
         // Counters of another unit, and clocks of boot loaders that were never calibrated.
         Clock::Trace(name) if !same_as_kernel(name) => f64::MAX,
@@ -302,6 +320,21 @@ fn same(line: Line, how: String) -> Place {
 
 fn same_as_kernel(trace_clock: &str) -> bool {
     matches!(trace_clock, "" | "local" | "global" | "mono" | "mono_raw" | "boot" | "tai")
+}
+
+/// The firmware's own times: where it handed over, the kernel's clock begins, as systemd takes it, too.
+fn firmware(piece: &Evidence, placed: &Placed) -> Option<(Line, String)> {
+    let (last, what) = match piece.format {
+        "fpdt" => ("exit_boot_services_end", "ExitBootServices returned"),
+        "efi-loader-times" => ("loader_end", "the boot loader handed over"),
+        _ => return None,
+    };
+    let of =
+        |wanted: &str| placed.clocks.iter().find(|(other, _)| family(other) == Some(wanted)).map(|(_, line)| *line);
+    let zero = of("monotonic").or_else(|| of("printk"))?.at(0);
+    let at = piece.marks.iter().find(|mark| mark.name == last)?.time_ns;
+    let line = Line::SAME.shifted(zero.saturating_sub(at));
+    Some((line, format!("assumed, as systemd does: the kernel's clock began when {what}")))
 }
 
 /// The way of a clock onto the boot's by what it is and what is placed already, and why.

@@ -4,7 +4,7 @@ use crate::record::Read;
 use std::collections::BTreeMap;
 
 /// What a boot can be told by, the surest first.
-const FACTS: [&str; 5] = ["boot.id", "kernel.boot_id", "kernel.version", "kernel.release", "kernel.command_line"];
+const FACTS: [&str; 4] = ["boot.id", "kernel.version", "kernel.release", "kernel.command_line"];
 
 type Identity = BTreeMap<&'static str, String>;
 
@@ -52,12 +52,22 @@ fn identity(read: &Read, boot: u32) -> Identity {
     let mut identity = Identity::new();
     for evidence in read.outcome.iter().flatten().filter(|evidence| evidence.boot == boot) {
         for (fact, value) in &evidence.facts {
-            if let Some(known) = FACTS.iter().find(|known| *known == fact) {
+            let fact = if fact == "kernel.boot_id" { "boot.id" } else { fact.as_ref() };
+            if let Some(known) = FACTS.iter().find(|known| **known == fact) {
                 identity.entry(known).or_insert_with(|| value.split_whitespace().collect::<Vec<_>>().join(" "));
             }
         }
     }
     identity
+}
+
+fn plain(id: &str) -> String {
+    id.replace('-', "").to_ascii_lowercase()
+}
+
+/// The number that the kernel gave the boot of a record, where the record has it.
+pub fn boot_id(read: &Read, boot: u32) -> Option<String> {
+    identity(read, boot).get("boot.id").map(|id| plain(id))
 }
 
 fn differing(one: &Identity, other: &Identity) -> Option<&'static str> {
@@ -68,8 +78,7 @@ fn differing(one: &Identity, other: &Identity) -> Option<&'static str> {
 }
 
 fn alike(fact: &str, one: &str, other: &str) -> bool {
-    if fact.ends_with("boot_id") || fact == "boot.id" {
-        let plain = |id: &str| id.replace('-', "").to_ascii_lowercase();
+    if fact == "boot.id" {
         return plain(one) == plain(other);
     }
     // One may be cut off, or lack what the kernel has built in.

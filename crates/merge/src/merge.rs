@@ -1,12 +1,14 @@
 //! From the records of one boot to its tables.
 
-use crate::align::{align, base, clock_name, inverted, Place};
+use crate::align::{align_knowing, base, clock_name, inverted, Place};
 use crate::boots::extent;
 use crate::calls::{chosen, write_calls};
+use crate::firmware::joined;
 use crate::fit::{below, Fitted, Line};
-use crate::identity::strangers;
+use crate::identity::{boot_id, strangers};
 use crate::parents::parents;
 use crate::phases::{cover, marks, phases, BootMark};
+use crate::quiet::start_up_over;
 use crate::record::Read;
 use crate::spans::{rows, Row};
 use crate::tables::{write_counters, write_facts, write_kd, write_links, write_marks, write_spans, Grades};
@@ -49,6 +51,8 @@ pub struct SourceSummary {
     pub fit: Option<SourceFit>,
     /// Lines or records that were understood.
     pub understood: u64,
+    /// Lines or records that were not.
+    pub not_understood: u64,
     /// What is wrong with it.
     pub problems: Vec<(String, String, Option<u64>, Option<u64>)>,
 }
@@ -60,7 +64,7 @@ pub struct Completeness {
     pub missing: Vec<String>,
     /// Records that were read.
     pub understood: u64,
-    /// Records known to be missing.
+    /// Records known to be missing, left out, or not understood.
     pub lost: u64,
     /// Whether all that is missing could be counted.
     pub countable: bool,
@@ -124,9 +128,13 @@ pub fn merge(reads: &[Read], boots: &[Option<u32>], bundle: &Path) -> Result<Sum
     }
     let kept: Vec<(usize, &Evidence)> =
         found.iter().copied().filter(|(read, _)| !left_out.contains_key(read)).collect();
-    let evidence: Vec<&Evidence> = kept.iter().map(|(_, evidence)| *evidence).collect();
-    let places = align(&evidence);
+    // Files of one directory that hold one time each are one record.
+    let together = joined(&kept, &file);
+    let evidence: Vec<&Evidence> = kept.iter().enumerate().map(|(number, (_, own))| together.of(number, own)).collect();
+    let ids: Vec<Option<String>> =
+        kept.iter().map(|(read, _)| boot_id(reads.get(*read)?, boots.get(*read).copied().flatten()?)).collect();
     let first = base(&evidence);
+    let places = placed(&evidence, &ids, first);
     let mut pieces: Vec<Piece<'_>> = Vec::new();
     let mut summaries: Vec<SourceSummary> = Vec::new();
     // The piece whose clock is the boot's speaks first.
@@ -135,6 +143,10 @@ pub fn merge(reads: &[Read], boots: &[Option<u32>], bundle: &Path) -> Result<Sum
     let mut hosts: Vec<(SourceSummary, Line)> = Vec::new();
     for number in order {
         let (Some((read, evidence)), Some(place)) = (kept.get(number), places.get(number)) else { continue };
+        if together.part_of.contains_key(&number) {
+            continue;
+        }
+        let evidence = together.of(number, evidence);
         let mut source = source(file(*read), evidence);
         match place {
             Place::Foreign(why) => {
@@ -150,6 +162,7 @@ pub fn merge(reads: &[Read], boots: &[Option<u32>], bundle: &Path) -> Result<Sum
                     ],
                 });
                 summary.warnings.push(format!("{}: {reason}", file(*read)));
+                summary.completeness.leave_out(file(*read), evidence.understood, why);
                 source.problems.push(("contradiction".to_owned(), reason, None, None));
                 summaries.push(source);
                 continue;
@@ -159,6 +172,7 @@ pub fn merge(reads: &[Read], boots: &[Option<u32>], bundle: &Path) -> Result<Sum
                     "its clock could not be put onto the boot's ({why}): its lengths count, its instants are not shown"
                 );
                 summary.warnings.push(format!("{}: {reason}", file(*read)));
+                summary.completeness.missing.push(format!("{}: {reason}", file(*read)));
                 source.problems.push(("unaligned".to_owned(), reason, None, None));
             }
             Place::Base => {
@@ -175,6 +189,7 @@ pub fn merge(reads: &[Read], boots: &[Option<u32>], bundle: &Path) -> Result<Sum
                 clock: "host".to_owned(),
                 part: host_part(&evidence.part),
                 understood: 0,
+                not_understood: 0,
                 problems: Vec::new(),
                 ..source.clone()
             };
@@ -189,6 +204,16 @@ pub fn merge(reads: &[Read], boots: &[Option<u32>], bundle: &Path) -> Result<Sum
         summaries.push(source);
     }
     summaries.extend(hosts.into_iter().map(|(heard, _)| heard));
+    // A file that is part of a record has the place of the record.
+    for (number, whole) in &together.part_of {
+        let Some((read, evidence)) = kept.get(*number) else { continue };
+        let fit = places.get(*whole).and_then(|place| match place {
+            Place::Fitted { fitted, how } => Some(fit(fitted, how)),
+            Place::Base => Some(fit(&still(), "its clock is the boot's")),
+            _ => None,
+        });
+        summaries.push(SourceSummary { fit, ..source(file(*read), evidence) });
+    }
     for (read, evidence) in found.iter().filter(|(read, _)| left_out.contains_key(read)) {
         let mut source = source(file(*read), evidence);
         let why = left_out.get(read).cloned().unwrap_or_default();
@@ -196,12 +221,17 @@ pub fn merge(reads: &[Read], boots: &[Option<u32>], bundle: &Path) -> Result<Sum
         summaries.push(source);
     }
     for (read, why) in &left_out {
+        let lines = found.iter().filter(|(of, _)| of == read).map(|(_, evidence)| evidence.understood).sum();
+        summary.completeness.leave_out(file(*read), lines, why);
         summary.warnings.push(format!("{}: left out of the tables: {why}", file(*read)));
     }
 
     let mut contradictions = std::mem::take(&mut summary.contradictions);
     let mut all_rows = rows(&pieces, &mut contradictions);
     let mut all_marks = all_marks(&pieces, &all_rows, &mut contradictions);
+    if let Some(over) = start_up_over(&pieces, &all_rows, &mut all_marks) {
+        summary.warnings.push(over);
+    }
     let origin = all_marks.first().map_or(0, |mark| mark.time_ns);
     shift(&mut all_rows, &mut all_marks, origin);
     for piece in &mut pieces {
@@ -238,7 +268,17 @@ pub fn merge(reads: &[Read], boots: &[Option<u32>], bundle: &Path) -> Result<Sum
     summary.origin = all_marks.first().map_or_else(|| "record_start".to_owned(), |mark| mark.name.clone());
     summary.length_ns = all_marks.last().map_or(0, |mark| mark.time_ns);
     summary.marks = all_marks.into_iter().map(|mark| (mark.name, mark.time_ns)).collect();
-    summary.completeness = completeness(&pieces);
+    completeness(&pieces, &mut summary.completeness);
+    if summary.marks.is_empty()
+        && summary.lines == 0
+        && all_rows.is_empty()
+        && summary.kd_rows == 0
+        && summary.nodes == 0
+    {
+        summary.completeness.missing.push("no record says anything of the boot".to_owned());
+    }
+    // What concerns one unit each comes behind what concerns the boot.
+    contradictions.sort_by_key(|told| told.what.starts_with("how long unit"));
     if contradictions.len() > CONTRADICTIONS {
         let more = contradictions.len() - CONTRADICTIONS;
         contradictions.truncate(CONTRADICTIONS);
@@ -251,6 +291,7 @@ pub fn merge(reads: &[Read], boots: &[Option<u32>], bundle: &Path) -> Result<Sum
 
 fn all_marks(pieces: &[Piece<'_>], rows: &[Row<'_>], contradictions: &mut Vec<Contradiction>) -> Vec<BootMark> {
     let mut all = marks(pieces, rows, contradictions);
+    all.extend(clock_start(pieces, &all));
     let begins = all.iter().map(|mark| mark.time_ns).min();
     for piece in pieces.iter().filter(|piece| piece.host.is_some()) {
         let heard = piece.evidence.log.iter().take_while(|(stamp, _)| stamp.time_ns.is_none());
@@ -280,6 +321,25 @@ fn all_marks(pieces: &[Piece<'_>], rows: &[Row<'_>], contradictions: &mut Vec<Co
     }
     cover(&mut all, whole);
     all
+}
+
+/// Records of systemd and udev alone carry instants since the kernel's clock began: the boot begins there, not at the first of
+/// them. In a container, and after a soft reboot, that clock is of an earlier start; the manager's own record tells.
+fn clock_start(pieces: &[Piece<'_>], marks: &[BootMark]) -> Option<BootMark> {
+    const SINCE_START: [&str; 4] = ["systemd-plot-json", "systemd-plot-svg", "systemd-show", "udev-monitor"];
+    let boot = pieces.first()?;
+    let told = marks.iter().any(|mark| {
+        matches!(mark.name.as_str(), "kernel_clock_start" | "kernel_start" | "userspace_start" | "soft_reboot_start")
+    });
+    if told || boot.evidence.clock != Clock::Monotonic || !SINCE_START.contains(&boot.evidence.format) {
+        return None;
+    }
+    Some(BootMark {
+        name: "kernel_clock_start".to_owned(),
+        time_ns: boot.line?.at(0),
+        source: boot.file.to_owned(),
+        detail: "the zero of CLOCK_MONOTONIC".to_owned(),
+    })
 }
 
 fn shift(rows: &mut [Row<'_>], marks: &mut [BootMark], origin: i64) {
@@ -337,6 +397,7 @@ fn source(file: &str, evidence: &Evidence) -> SourceSummary {
         clock: clock_name(&evidence.clock),
         fit: None,
         understood: evidence.understood,
+        not_understood: evidence.not_understood,
         problems: evidence.problems.iter().map(told).collect(),
     }
 }
@@ -345,18 +406,61 @@ fn told(problem: &Problem) -> (String, String, Option<u64>, Option<u64>) {
     (problem.kind.name().to_owned(), problem.detail.clone(), problem.line, problem.lost)
 }
 
-fn completeness(pieces: &[Piece<'_>]) -> Completeness {
-    let mut all = Completeness { countable: true, ..Completeness::default() };
+/// Where every piece's clock lies, once it is known which of them are of one boot by its own number.
+fn placed(evidence: &[&Evidence], ids: &[Option<String>], base: Option<usize>) -> Vec<Place> {
+    let mut certain = vec![false; evidence.len()];
+    loop {
+        let places = align_knowing(evidence, &certain);
+        let ours: Vec<&String> = places
+            .iter()
+            .zip(ids)
+            .enumerate()
+            .filter(|(number, (place, _))| Some(*number) == base || !matches!(place, Place::Foreign(_)))
+            .filter_map(|(_, (_, id))| id.as_ref())
+            .collect();
+        let wrong = |number: usize| {
+            matches!(places.get(number), Some(Place::Foreign(_)))
+                && ids.get(number).and_then(Option::as_ref).is_some_and(|id| ours.contains(&id))
+        };
+        let more: Vec<usize> = (0..evidence.len()).filter(|number| wrong(*number)).collect();
+        if more.is_empty() {
+            return places;
+        }
+        // Each time round there are more of them: whoever is certain is not foreign any more.
+        for number in more {
+            if let Some(slot) = certain.get_mut(number) {
+                *slot = true;
+            }
+        }
+    }
+}
+
+impl Completeness {
+    fn leave_out(&mut self, file: &str, lines: u64, why: &str) {
+        self.lost = self.lost.saturating_add(lines);
+        self.missing.push(format!("{file}: left out with its {lines} lines or records: {why}"));
+    }
+}
+
+fn completeness(pieces: &[Piece<'_>], all: &mut Completeness) {
+    all.countable = true;
     for piece in pieces {
-        all.understood = all.understood.saturating_add(piece.evidence.understood);
-        for problem in piece.evidence.problems.iter().filter(|problem| problem.kind.loses()) {
-            all.lost = all.lost.saturating_add(problem.lost.unwrap_or(0));
+        let evidence = piece.evidence;
+        all.understood = all.understood.saturating_add(evidence.understood);
+        if evidence.not_understood > 0 {
+            all.lost = all.lost.saturating_add(evidence.not_understood);
+            let (strange, whole) =
+                (evidence.not_understood, evidence.understood.saturating_add(evidence.not_understood));
+            all.missing.push(format!("{}: {strange} of {whole} lines or records were not understood", piece.file));
+        }
+        for problem in evidence.problems.iter().filter(|problem| problem.kind.loses()) {
             // A last line without its end is one record at most.
-            all.countable &= problem.lost.is_some() || problem.kind == ProblemKind::Cut;
+            let cut = u64::from(problem.kind == ProblemKind::Cut);
+            all.lost = all.lost.saturating_add(problem.lost.unwrap_or(cut));
+            all.countable &= problem.lost.is_some() || cut > 0;
             all.missing.push(format!("{}: {}", piece.file, problem.detail));
         }
     }
-    all
 }
 
 #[cfg(test)]

@@ -195,6 +195,9 @@ pub fn phases(marks: &[BootMark]) -> Vec<Phase> {
     };
     let dividing = marks.iter().filter(|mark| divides(&mark.name, marks));
     for mark in std::iter::once(first).chain(dividing) {
+        if phases.last().is_some_and(|before| before.name == phase_name(&mark.name, marks)) {
+            continue;
+        }
         if let Some(before) = phases.last_mut() {
             before.end_ns = mark.time_ns;
             if before.start_ns == mark.time_ns {

@@ -2,14 +2,18 @@
 
 use crate::align::seconds;
 use crate::printing::{both_kinds, together, told_by_both};
-use crate::trust::{compare, witness, Verdict};
+use crate::trust::{compare, remove, witness, Verdict};
 use crate::{Contradiction, Piece};
 use firstlight_formats::evidence::{Attributes, Grade, SpanKind, SpanRef, Spans};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
+use std::cmp::Ordering;
 
 /// Spans of one thing in two records lie no further apart than this and what the fit leaves open.
 const SAME_THING_NS: i64 = 2_000_000;
+
+/// So many starts of one unit are looked through for what a record tells of them once more.
+const SAID_AGAIN: usize = 16;
 
 /// One row to be.
 #[derive(Debug, Clone)]
@@ -158,6 +162,10 @@ fn partners(
         let theirs = |row: usize| {
             rows.get(row).and_then(|row| Some((row.start_ns?, row.end_ns)).or(row.end_ns.map(|end| (end, None))))
         };
+        if by_name(what.0) {
+            pair_by_name(&places, &known, span, rows, (piece, apart(piece, pieces)), &mut partners);
+            continue;
+        }
         let untimed =
             places.iter().all(|place| ours(*place).is_none()) || known.iter().all(|row| theirs(*row).is_none());
         if untimed {
@@ -167,8 +175,7 @@ fn partners(
             }
             continue;
         }
-        let open = piece.uncertainty_ns.max(pieces.iter().map(|piece| piece.uncertainty_ns).max().unwrap_or(0));
-        let apart = SAME_THING_NS.saturating_add(open.saturating_mul(3));
+        let apart = apart(piece, pieces);
         pair(
             &sorted(&places, |place| ends(span(place)?, piece)),
             &sorted(&known, |row| ends_of(rows.get(row)?)),
@@ -226,6 +233,51 @@ fn misnamed(piece: &Piece<'_>, rows: &[Row<'_>], pieces: &[Piece<'_>], partners:
 
 /// Begin, end, and the number of a row.
 type Interval = ((i64, i64), usize);
+/// How far what two pieces tell of one thing may lie apart.
+fn apart(piece: &Piece<'_>, pieces: &[Piece<'_>]) -> i64 {
+    let open = piece.uncertainty_ns.max(pieces.iter().map(|piece| piece.uncertainty_ns).max().unwrap_or(0));
+    SAME_THING_NS.saturating_add(open.saturating_mul(3))
+}
+
+/// Of a unit there is one, whatever its records say of its times: they see the same start, stamped at different ends of a
+/// busy machine.
+fn by_name(kind: SpanKind) -> bool {
+    matches!(kind, SpanKind::Unit | SpanKind::UnitActive)
+}
+
+/// Pairs the starts of one unit: those that lie close, then the others in order from the latest on, which is the one that
+/// systemd itself remembers.
+fn pair_by_name<'p>(
+    places: &[usize],
+    known: &[usize],
+    span: impl Fn(usize) -> Option<SpanRef<'p>>,
+    rows: &[Row<'_>],
+    (piece, apart): (&Piece<'_>, i64),
+    partners: &mut FxHashMap<usize, usize>,
+) {
+    let ours = sorted(places, |place| ends(span(place)?, piece));
+    let theirs = sorted(known, |row| ends_of(rows.get(row)?));
+    let mut close = FxHashMap::default();
+    pair(&ours, &theirs, apart, &mut close);
+    let taken: FxHashSet<usize> = close.values().copied().collect();
+    let mut in_order: Vec<usize> = ours.iter().map(|(_, place)| *place).collect();
+    in_order.extend(places.iter().filter(|place| span(**place).and_then(|span| ends(span, piece)).is_none()));
+    let mut there: Vec<usize> = theirs.iter().map(|(_, row)| *row).collect();
+    there.extend(known.iter().filter(|row| rows.get(**row).and_then(ends_of).is_none()));
+    let left = in_order.into_iter().rev().filter(|place| !close.contains_key(place));
+    let mut rest: Vec<(usize, usize)> = left.zip(there.into_iter().rev().filter(|row| !taken.contains(row))).collect();
+    partners.extend(close);
+    partners.extend(rest.drain(..));
+    // What a record tells once more of a start (that its target was reached, beside its bar) is no further start.
+    for (_, place) in ours.into_iter().take(SAID_AGAIN) {
+        let mut again = FxHashMap::default();
+        if let Some(of) = span(place).and_then(|span| ends(span, piece)).filter(|_| !partners.contains_key(&place)) {
+            pair(&[(of, place)], &theirs, apart, &mut again);
+        }
+        partners.extend(again);
+    }
+}
+
 type Ends = (Option<i64>, Option<i64>);
 
 fn instants(piece: &Piece<'_>, span: SpanRef<'_>) -> Option<i64> {
@@ -294,7 +346,13 @@ fn unite<'a>(known: &mut Row<'a>, mut other: Row<'a>, pieces: &[Piece<'a>], cont
     let settled = told.is_none() && told_by_both(known, pieces);
     let verdict = if settled { Verdict::Unknown } else { judge(known, &other, pieces) };
     let better = other.grade < known.grade && other.duration_ns.is_some() && !settled && known.name() == other.name();
-    if told.as_ref().map_or(better || known.duration_ns.is_none(), |told| !told.known_is_log) {
+    let (ours, theirs) = (distance(known, pieces), distance(&other, pieces));
+    let better = match ours.cmp(&theirs) {
+        Ordering::Less => known.duration_ns.is_none() && other.duration_ns.is_some(),
+        Ordering::Equal => better || known.duration_ns.is_none(),
+        Ordering::Greater => other.duration_ns.is_some() || known.duration_ns.is_none(),
+    };
+    if told.as_ref().map_or(better, |told| !told.known_is_log) {
         other.parent = known.parent;
         other.also = std::mem::take(&mut known.also);
         std::mem::swap(known, &mut other);
@@ -336,14 +394,23 @@ fn unite<'a>(known: &mut Row<'a>, mut other: Row<'a>, pieces: &[Piece<'a>], cont
         (known.duration_ns, known.grade, known.reason) = (Some(told.duration_ns), told.grade, told.reason);
         return;
     }
+    let file = |row: &Row<'_>| pieces.get(row.piece).map_or(String::new(), |piece| piece.file.to_owned());
     match verdict {
         Verdict::Agree if known.grade <= Grade::Good => {
             known.grade = Grade::Exact;
             known.reason = Cow::Borrowed("two independent records agree within their steps");
         }
+        Verdict::Contradict if ours != theirs => {
+            // Who measured it is believed; who heard of it is quoted.
+            let (ours, theirs) = (known.duration_ns.unwrap_or(0), other.duration_ns.unwrap_or(0));
+            known.reason = Cow::Owned(format!("systemd's own figure; by {} {}", file(&other), seconds(theirs)));
+            contradictions.push(Contradiction {
+                what: format!("how long {} `{}` took", known.kind.name(), known.name()),
+                statements: vec![(file(known), seconds(ours)), (file(&other), seconds(theirs))],
+            });
+        }
         Verdict::Contradict => {
             let (ours, theirs) = (known.duration_ns.unwrap_or(0), other.duration_ns.unwrap_or(0));
-            let file = |row: &Row<'_>| pieces.get(row.piece).map_or(String::new(), |piece| piece.file.to_owned());
             known.grade = known.grade.max(Grade::Doubtful);
             known.reason = Cow::Owned(format!("{} says {}", file(&other), seconds(theirs)));
             contradictions.push(Contradiction {
@@ -353,6 +420,11 @@ fn unite<'a>(known: &mut Row<'a>, mut other: Row<'a>, pieces: &[Piece<'a>], cont
         }
         _ => {}
     }
+}
+
+/// How far the record of a row is from who knows.
+fn distance(row: &Row<'_>, pieces: &[Piece<'_>]) -> u8 {
+    pieces.get(row.piece).map_or(0, |piece| remove(row.kind, piece.evidence))
 }
 
 fn judge(known: &Row<'_>, other: &Row<'_>, pieces: &[Piece<'_>]) -> Verdict {

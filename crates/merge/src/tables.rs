@@ -191,7 +191,9 @@ pub fn write_facts(
     for piece in pieces {
         for (fact, value) in &piece.evidence.facts {
             let (known, file) = *facts.entry(fact.as_ref()).or_insert((value, piece.file));
-            let same = known.split_whitespace().eq(value.split_whitespace());
+            // One number with and without dashes is one.
+            let same = known.split_whitespace().eq(value.split_whitespace())
+                || fact == "boot.id" && known.replace('-', "") == value.replace('-', "");
             if !same && file != piece.file && !CHANGING.iter().any(|prefix| fact.starts_with(prefix)) {
                 contradictions.push(Contradiction {
                     what: format!("the fact `{fact}`"),

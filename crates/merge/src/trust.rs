@@ -45,6 +45,29 @@ pub fn compare(one: (i64, i64), two: (i64, i64), independent: bool) -> Verdict {
     }
 }
 
+/// How far a record is from who knows a thing of its kind: a unit's own stamps in systemd are its truth, charts of them are
+/// rounded or cut, and messages about them wait in line to be written.
+///
+/// ```
+/// use firstlight_formats::evidence::{Clock, Evidence, SpanKind};
+/// use firstlight_merge::trust::remove;
+/// let of = |format| remove(SpanKind::Unit, &Evidence::of(format, Clock::Monotonic));
+/// assert!(of("systemd-show") < of("systemd-plot-svg") && of("systemd-blame") < of("journal-json") && of("journal-json") < of("kmsg"));
+/// ```
+pub fn remove(kind: SpanKind, evidence: &Evidence) -> u8 {
+    if !matches!(kind, SpanKind::Unit | SpanKind::UnitActive | SpanKind::Stage) {
+        return 0;
+    }
+    match evidence.format {
+        "systemd-show" => 0,
+        "systemd-plot-json" => 1,
+        "systemd-plot-svg" => 2,
+        "systemd-blame" | "systemd-critical-chain" | "systemd-time" => 3,
+        format if format.starts_with("journal-") && evidence.part.is_empty() => 4,
+        _ => 5,
+    }
+}
+
 /// Who stands behind what a record says of a kind of thing; two records of one witness are no two figures.
 pub fn witness(kind: SpanKind, evidence: &Evidence) -> &'static str {
     let format = evidence.format;

@@ -338,3 +338,141 @@ fn nothing_understood_is_no_boot() {
     let directory = tempfile::tempdir().unwrap();
     assert!(merge(&[], &[], directory.path()).is_err());
 }
+
+fn unit(name: &str, start: i64, end: i64) -> Span {
+    Span::new(SpanKind::Unit, name).between(start * MS, end * MS)
+}
+
+#[test]
+fn systemds_own_stamps_of_a_unit_win_over_messages_about_it_and_make_one_row_with_them() {
+    let mut log = kernel(&LINES);
+    log.spans = vec![unit("a.service", 6_739, 9_000), unit("b.service", 12, 15)].into();
+    let mut show = Evidence::of("systemd-show", Clock::Monotonic);
+    show.step_ns = 1_000;
+    show.spans = vec![unit("a.service", 5_000, 8_500), unit("b.service", 12, 15)].into();
+    let mut blame = Evidence::of("systemd-blame", Clock::Untimed);
+    blame.step_ns = MS;
+    blame.spans = vec![Span { duration_ns: Some(3_500 * MS), ..Span::new(SpanKind::Unit, "a.service") }].into();
+    let boot = boot(&[record("dmesg", vec![log]), record("show", vec![show]), record("blame", vec![blame])]);
+    let spans = boot.spans("unit");
+    assert_eq!(spans.len(), 2);
+    assert!(spans[0].starts_with("b.service 2-5 took 3 good (show and dmesg)"), "{spans:?}");
+    assert!(spans[1].starts_with("a.service 4990-8490 took 3500 good (show and blame and dmesg)"), "{spans:?}");
+    let told = &boot.summary.contradictions[0];
+    assert_eq!(told.what, "how long unit `a.service` took");
+    assert_eq!(told.statements[0], ("show".to_owned(), "3.500000 s".to_owned()));
+    assert_eq!(told.statements[1], ("dmesg".to_owned(), "2.261000 s".to_owned()));
+}
+
+#[test]
+fn of_a_unit_that_was_restarted_systemd_remembers_the_latest_start() {
+    let mut log = kernel(&LINES);
+    log.spans = vec![unit("a.service", 1_000, 2_000), unit("a.service", 5_000, 6_000)].into();
+    let mut show = Evidence::of("systemd-show", Clock::Monotonic);
+    show.spans = vec![unit("a.service", 4_000, 5_500)].into();
+    let boot = boot(&[record("dmesg", vec![log]), record("show", vec![show])]);
+    let spans = boot.spans("unit");
+    assert_eq!(spans.len(), 2);
+    assert!(spans[0].starts_with("a.service 990-1990 took 1000 good (dmesg)"), "{spans:?}");
+    assert!(spans[1].starts_with("a.service 3990-5490 took 1500 good (show and dmesg)"), "{spans:?}");
+}
+
+#[test]
+fn a_record_with_the_boots_own_number_stays_whatever_it_tells_otherwise() {
+    let names = ["a.service", "b.service", "c.service", "d.service", "e.service", "f.service"];
+    let mut log = kernel(&LINES);
+    let mut journal = Evidence::of("journal-json", Clock::Monotonic);
+    for (number, name) in (1_i64..).zip(names) {
+        log.spans.push(unit(name, number * 1_000, number * 1_000 + 5));
+        journal.spans.push(unit(name, number * number * 3_000, number * number * 3_000 + 5));
+    }
+    journal.log.push(Stamp { line: 1, time_ns: Some(40 * MS), ..Stamp::default() }, b"an application spoke");
+    journal.understood = 1;
+    let stranger = boot(&[record("dmesg", vec![log.clone()]), record("journal", vec![journal.clone()])]);
+    assert_eq!(stranger.summary.lines, 4);
+    assert_eq!(stranger.summary.completeness.lost, 1);
+    assert!(stranger.summary.completeness.missing[0].starts_with("journal: left out with its 1 lines or records"));
+    for of in [&mut log, &mut journal] {
+        of.facts.push(("boot.id".into(), "0f1e".to_owned()));
+    }
+    let same = boot(&[record("dmesg", vec![log]), record("journal", vec![journal])]);
+    assert_eq!((same.summary.lines, same.summary.completeness.lost), (5, 0));
+    assert_eq!(same.summary.completeness.missing, Vec::<String>::new());
+}
+
+#[test]
+fn what_was_not_understood_is_counted_and_no_boot_is_complete_with_it() {
+    let mut log = kernel(&LINES);
+    log.not_understood = 12;
+    let boot = boot(&[record("dmesg", vec![log])]);
+    let all = &boot.summary.completeness;
+    assert_eq!((all.understood, all.lost), (4, 12));
+    assert_eq!(all.missing, ["dmesg: 12 of 16 lines or records were not understood"]);
+}
+
+#[test]
+fn a_start_ends_where_nothing_happens_any_more_and_a_late_line_does_not_prolong_it() {
+    let mut log =
+        kernel(&[(10, "first thing happened"), (2_000, "last of the start"), (26_974_000, "usb 1-1: plugged in")]);
+    log.marks = vec![mark("kernel_start", 0), mark("user_start", 1_000)];
+    let boot = boot(&[record("dmesg", vec![log])]);
+    assert_eq!((boot.summary.length_ns, boot.summary.lines), (2_000 * MS, 3));
+    assert_eq!(boot.summary.marks.last().unwrap().0, "startup_over");
+    assert!(boot.summary.warnings[0].starts_with("no record tells when the start was over"));
+}
+
+#[test]
+fn the_files_of_a_directory_that_hold_one_time_each_are_one_clock() {
+    let file = |name: &'static str, at: i64, detail: &str| {
+        let mut one = Evidence::of("fpdt", Clock::Firmware);
+        one.marks.push(Mark { name: name.into(), time_ns: at * MS, detail: detail.to_owned() });
+        one.understood = 1;
+        vec![one]
+    };
+    let fpdt = || {
+        vec![
+            record("fpdt/boot/firmware_start_ns", file("firmware_start", 1_000, "firmware_start_ns")),
+            record("fpdt/boot/bootloader_launch_ns", file("loader_start", 2_600, "bootloader_launch_ns")),
+            record("fpdt/boot/exitbootservice_end_ns", file("exit_boot_services_end", 4_100, "exitbootservice_end_ns")),
+        ]
+    };
+    let alone = boot(&fpdt());
+    let times =
+        |boot: &Boot| boot.summary.marks.iter().map(|(name, at)| format!("{name} {}", at / MS)).collect::<Vec<_>>();
+    assert_eq!(times(&alone), ["firmware_start 0", "loader_start 1600", "exit_boot_services_end 3100"]);
+    assert_eq!(alone.summary.sources.len(), 3);
+    assert!(alone.summary.sources.iter().all(|source| source.fit.is_some()));
+    let mut log = kernel(&LINES);
+    log.marks = vec![mark("kernel_start", 0), mark("user_start", 60)];
+    let mut reads = fpdt();
+    reads.push(record("dmesg", vec![log]));
+    let whole = boot(&reads);
+    assert_eq!(
+        times(&whole),
+        [
+            "firmware_start 0",
+            "loader_start 1600",
+            "kernel_start 3100",
+            "exit_boot_services_end 3100",
+            "user_start 3160",
+            "record_end 3190"
+        ]
+    );
+}
+
+#[test]
+fn systemds_and_udevs_records_alone_count_from_the_zero_of_their_clock() {
+    let mut plot = Evidence::of("systemd-plot-json", Clock::Monotonic);
+    plot.spans = vec![unit("a.service", 2_000, 5_000)].into();
+    let boot = boot(&[record("plot", vec![plot])]);
+    assert_eq!((boot.summary.origin.as_str(), boot.summary.length_ns), ("kernel_clock_start", 5_000 * MS));
+}
+
+#[test]
+fn neighbours_of_one_name_are_one_phase() {
+    let mut log = kernel(&LINES);
+    log.marks = vec![mark("kernel_clock_start", 0), mark("kernel_start", 5), mark("user_start", 60)];
+    let boot = boot(&[record("dmesg", vec![log])]);
+    assert_eq!(boot.spans("phase").len(), 2);
+    assert!(boot.spans("phase")[0].starts_with("early_init 0-60"));
+}

@@ -133,6 +133,7 @@ fn source(py: Python<'_>, source: SourceSummary) -> PyResult<Bound<'_, PyDict>> 
     said.set_item("part", source.part)?;
     said.set_item("clock", source.clock)?;
     said.set_item("understood", source.understood)?;
+    said.set_item("not_understood", source.not_understood)?;
     let fit = source.fit.map(|fit| {
         let told = PyDict::new(py);
         told.set_item("onto", "bundle")?;

@@ -48,7 +48,7 @@ class Completeness(_Part):
     complete: bool = Field(description="nothing is missing")
     missing: list[str] = Field(default_factory=list, description="what is missing, in words")
     understood: int | None = Field(default=None, description="records of the evidence that were read; imported boots")
-    lost: int | None = Field(default=None, description="records known to be missing; imported boots")
+    lost: int | None = Field(default=None, description="records missing, left out or not understood; imported boots")
     share: float | None = Field(default=None, description="understood / (understood + lost); null where not countable")
 
 
@@ -85,6 +85,7 @@ class Source(_Part):
     clock: str = Field(description="the record's own clock")
     fit: Fit | None = Field(description="how its clock was put onto the bundle's; null: not at all")
     understood: int = Field(ge=0, description="lines or records that were read")
+    not_understood: int = Field(default=0, ge=0, description="lines or records that have no shape of the format")
     problems: list[SourceProblem] = Field(description="what is wrong with it")
 
 

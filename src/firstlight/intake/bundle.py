@@ -46,7 +46,8 @@ def sources(gathered: Gathered, outcomes: Sequence[dict[str, Any]], summary: dic
             Source(
                 file=item.file, given=item.given, sha256=item.sha256, size_bytes=item.size_bytes,
                 format=told["format"], part=told["part"], clock=told["clock"], fit=fit,
-                understood=told["understood"], problems=problems,
+                understood=told["understood"],
+                not_understood=told["not_understood"], problems=problems,
             )
         )  # fmt: skip
     told = [(item, outcome["error"]) for item, outcome in zip(gathered.items, outcomes, strict=True)]

@@ -54,6 +54,7 @@ impl Format for KernelConfig {
         evidence.facts.push(("kernel.config".into(), config));
         evidence.problems.extend(lines.problems());
         if strange.0 > 0 {
+            evidence.not_understood = strange.0;
             evidence.problem(
                 ProblemKind::Torn,
                 strange.1,

@@ -122,6 +122,7 @@ impl Format for SystemSnapshot {
         // A command line has no line end in some copies; that cuts nothing off.
         evidence.problems.extend(lines.problems().into_iter().filter(|problem| problem.kind != ProblemKind::Cut));
         if strange.0 > 0 {
+            evidence.not_understood = strange.0;
             evidence.problem(ProblemKind::Torn, strange.1, format!("{} lines are of another shape", strange.0));
         }
         if skipped > 0 {

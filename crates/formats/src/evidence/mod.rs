@@ -113,6 +113,8 @@ pub struct Evidence {
     pub links: Vec<Link>,
     /// Lines or records of the format that were understood; with [`Problem::lost`] it gives the completeness.
     pub understood: u64,
+    /// Lines or records that were not.
+    pub not_understood: u64,
     /// What is wrong.
     pub problems: Vec<Problem>,
 }

@@ -94,6 +94,7 @@ impl Format for Cbmem {
             }
         }
         if strange.0 > 0 {
+            evidence.not_understood = strange.0;
             evidence.problem(ProblemKind::Torn, strange.1, format!("{} lines are no timestamp", strange.0));
         }
         evidence.problems.extend(lines.problems());

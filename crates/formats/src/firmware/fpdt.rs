@@ -1,7 +1,7 @@
 //! The times of the ACPI table FPDT, as the files below `/sys/firmware/acpi/fpdt/boot` hold them.
 
 use super::plausible::{check, LONGEST_NS};
-use crate::evidence::{Clock, Evidence, Mark, Name, ProblemKind, Span, SpanKind};
+use crate::evidence::{Clock, Evidence, Mark, Name, Problem, ProblemKind, Span, SpanKind};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
 use crate::FormatError;
@@ -48,6 +48,7 @@ impl Format for Fpdt {
         let own = FILES.iter().position(|(name, _)| *name == file);
         let mut times: [Option<i64>; FILES.len()] = [None; FILES.len()];
         let mut lines = Lines::new(input.bytes);
+        let mut known = false;
         while let Some(line) = lines.next_line()? {
             let text = String::from_utf8_lossy(line.bytes);
             let found = row(&text).or_else(|| Some((own?, text.trim())));
@@ -57,21 +58,20 @@ impl Format for Fpdt {
                 evidence.problem(ProblemKind::Torn, Some(line.number), format!("{name} is no number"));
                 continue;
             };
-            evidence.understood += 1;
+            known = true;
             if time_ns == 0 {
-                evidence.problem(
-                    ProblemKind::Implausible,
-                    Some(line.number),
-                    format!("{name} is 0: the firmware did not fill it in"),
-                );
+                let detail = format!("{name} is 0: the firmware did not fill it in, it is unknown");
+                let line = Some(line.number);
+                evidence.problems.push(Problem { kind: ProblemKind::Lost, detail, line, lost: Some(1) });
                 continue;
             }
+            evidence.understood += 1;
             evidence.marks.push(Mark { name: Name::Borrowed(mark), time_ns, detail: name.to_owned() });
             if let Some(slot) = times.get_mut(place) {
                 *slot = Some(time_ns);
             }
         }
-        if evidence.understood == 0 {
+        if !known {
             return Err(FormatError::NotThis {
                 format: self.title(),
                 what: "it has none of the five times".to_owned(),

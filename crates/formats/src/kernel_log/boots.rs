@@ -288,6 +288,10 @@ impl Boots {
     pub fn finish(mut self, problems: Vec<Problem>) -> Vec<Evidence> {
         let next = Evidence::default();
         self.close(next);
+        // A capture that ends at a prompt ends where nothing more came: nothing was cut off.
+        let last = self.done.last().and_then(|boot| boot.log.get(boot.log.len().checked_sub(1)?));
+        let prompt = last.is_some_and(|(_, text)| is_prompt(text));
+        let problems = problems.into_iter().filter(|problem| !prompt || problem.kind != ProblemKind::Cut);
         for problem in self.later.drain(..).chain(problems) {
             let line = problem.line.unwrap_or(u64::MAX);
             let of = self.done.iter().rposition(|boot| boot.first_line <= line).unwrap_or(0);
@@ -297,6 +301,12 @@ impl Boots {
         }
         self.done
     }
+}
+
+/// `box login: `, or a shell that waits.
+fn is_prompt(text: &str) -> bool {
+    let text = text.trim_end();
+    ["login:", "Password:", "#", "$"].into_iter().any(|end| text.ends_with(end))
 }
 
 /// `console [ttyS0] enabled`, `printk: legacy bootconsole [earlycon0] enabled`.

@@ -3,7 +3,7 @@
 use super::boots::Boots;
 use super::bytes::number;
 use super::prefix::caller_word;
-use super::text::unescape;
+use super::text::unescape_all;
 use crate::evidence::{Caller, Clock, Evidence, Problem, ProblemKind, Stamp};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
@@ -104,9 +104,9 @@ impl Format for Kmsg {
             };
             // The upper bits are the facility: what processes write into the log is not the kernel's.
             if found.priority >> 3 == 0 {
-                boots.kernel(stamp, unescape(found.text, &mut unescaped));
+                boots.kernel(stamp, unescape_all(found.text, &mut unescaped));
             } else {
-                boots.other(stamp, unescape(found.text, &mut unescaped));
+                boots.other(stamp, unescape_all(found.text, &mut unescaped));
             }
         }
         if !any {
@@ -118,7 +118,11 @@ impl Format for Kmsg {
             boots.note(ProblemKind::Torn, line, format!("{count} lines are no records"));
         }
         let problems = lines.problems();
-        Ok(boots.finish(problems))
+        let mut boots = boots.finish(problems);
+        if let (Some(boot), Some((count, _))) = (boots.first_mut(), torn) {
+            boot.not_understood = count;
+        }
+        Ok(boots)
     }
 }
 

@@ -282,6 +282,9 @@ impl Text {
             }
         }
         let mut boots = self.boots.finish(lines);
+        if let (Some(boot), Some((count, _))) = (boots.first_mut(), self.unstamped) {
+            boot.not_understood = count;
+        }
         for boot in &mut boots {
             match goes {
                 None => boot.problem(ProblemKind::Untimed, None, "no line has a stamp: only their order is known"),
@@ -325,6 +328,44 @@ pub fn unescape<'a>(text: &'a [u8], into: &'a mut Vec<u8>) -> &'a [u8] {
     } else {
         text
     }
+}
+
+/// `\xNN`, as /dev/kmsg writes every byte that is no printable ASCII, and every backslash: put back, but for line ends and
+/// other controls. What is put back above ASCII must make UTF-8, or stays.
+///
+/// ```
+/// use firstlight_formats::kernel_log::text::unescape_all;
+/// let mut into = Vec::new();
+/// assert_eq!(unescape_all(br"dyndbg=\x5c\x22a\x09b\x0ac", &mut into), b"dyndbg=\\\"a\tb\\x0ac");
+/// assert_eq!(unescape_all(br"dev-a\x5cx2db \xc2\xb5", &mut into), "dev-a\\x2db \u{b5}".as_bytes());
+/// assert_eq!(unescape_all(br"odd \xff \x5c", &mut into), br"odd \xff \");
+/// ```
+pub fn unescape_all<'a>(text: &'a [u8], into: &'a mut Vec<u8>) -> &'a [u8] {
+    if memchr(b'\\', text).is_none() {
+        return text;
+    }
+    let mut high = Vec::new();
+    let text: &[u8] = match std::str::from_utf8(unescape(text, &mut high)) {
+        Ok(decoded) => decoded.as_bytes(),
+        Err(_) => text,
+    };
+    into.clear();
+    let mut at = 0;
+    while let Some(&byte) = text.get(at) {
+        let escape = text.get(at..at + 4).filter(|four| four.starts_with(b"\\x"));
+        let value = escape.and_then(|four| u8::from_str_radix(std::str::from_utf8(four.get(2..)?).ok()?, 16).ok());
+        match value.filter(|value| matches!(value, b'\t' | b' '..=b'~')) {
+            Some(value) => {
+                into.push(value);
+                at += 4;
+            }
+            None => {
+                into.push(byte);
+                at += 1;
+            }
+        }
+    }
+    into
 }
 
 /// Reads a log of text to its end.

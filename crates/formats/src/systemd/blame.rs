@@ -51,6 +51,7 @@ impl Format for SystemdBlame {
             evidence.spans.push(by_step(span, STEP_NS));
         }
         if strange.0 > 0 {
+            evidence.not_understood = strange.0;
             let detail = format!("{} lines are no length and unit", strange.0);
             evidence.problem(ProblemKind::Torn, strange.1, detail);
         }

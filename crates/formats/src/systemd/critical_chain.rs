@@ -73,6 +73,7 @@ impl Format for SystemdCriticalChain {
             }
         }
         if strange.0 > 0 {
+            evidence.not_understood = strange.0;
             evidence.problem(ProblemKind::Torn, strange.1, format!("{} lines are no row of the tree", strange.0));
         }
         evidence.problems.extend(lines.problems());

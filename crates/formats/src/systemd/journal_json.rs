@@ -85,6 +85,7 @@ pub(super) fn finish(
     let mut evidence = journal.finish(name);
     if let Some(first) = evidence.first_mut() {
         if strange.0 > 0 {
+            first.not_understood = strange.0;
             let detail = format!("{} entries are torn or cut off", strange.0);
             first.problem(ProblemKind::Torn, strange.1, detail);
         }

@@ -42,7 +42,9 @@ impl Format for JournalShort {
             return Likelihood::No;
         }
         match (good, manager) {
-            // The kernel's lines alone are a kernel's log.
+            // The kernel's lines alone, as the beginning of a boot is full of them: the journal names the host, which dmesg does
+            // not, and leaves out the kernel's stamp, which syslog does not.
+            (3.., _) if kernel == good => Likelihood::Certain,
             _ if kernel == good => Likelihood::No,
             (3.., _) if manager + kernel > 0 => Likelihood::Certain,
             (_, 1..) => Likelihood::Likely,
@@ -80,6 +82,7 @@ impl Format for JournalShort {
             boots.into_iter().zip(0..).flat_map(|(boot, number)| boot.finish(self.name(), number)).collect();
         if let Some(first) = all.first_mut() {
             if strange.0 > 0 {
+                first.not_understood = strange.0;
                 first.problem(ProblemKind::Torn, strange.1, format!("{} lines have another shape", strange.0));
             }
             first.problems.extend(lines.problems());

@@ -6,6 +6,7 @@ mod journal;
 mod journal_export;
 mod journal_json;
 mod journal_short;
+mod journal_verbose;
 mod plot_json;
 mod plot_svg;
 mod plot_units;
@@ -29,5 +30,6 @@ pub static FORMATS: &[&dyn Format] = &[
     &show::SystemdShow,
     &journal_json::JournalJson,
     &journal_export::JournalExport,
+    &journal_verbose::JournalVerbose,
     &journal_short::JournalShort,
 ];

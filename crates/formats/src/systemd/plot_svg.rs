@@ -9,7 +9,7 @@ use crate::evidence::{Clock, Evidence, Link, Mark, Name, ProblemKind, Span, Span
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::FormatError;
 use quick_xml::events::{BytesStart, Event};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Reads the SVG of `systemd-analyze plot`.
 pub struct SystemdPlotSvg;
@@ -95,8 +95,18 @@ impl Format for SystemdPlotSvg {
             return Err(not("it has no row of a unit or stage"));
         }
         plot_units::tell(units, end, &mut evidence);
+        let barred: BTreeSet<String> =
+            evidence.spans.iter().filter(|span| span.kind == SpanKind::Unit).map(|span| span.name.to_owned()).collect();
         for line in picture.heading.iter().flat_map(|text| text.lines()) {
-            target(line.trim(), userspace, &mut evidence);
+            let mut heading = Evidence::default();
+            target(line.trim(), userspace, &mut heading);
+            // The target has its own bar: that the heading names it, too, is no second start.
+            if !heading.spans.iter().any(|span| barred.contains(span.name)) {
+                evidence.spans.append(&heading.spans);
+            }
+            evidence.facts.append(&mut heading.facts);
+            evidence.marks.append(&mut heading.marks);
+            evidence.problems.append(&mut heading.problems);
         }
         if picture.cut {
             evidence.problem(ProblemKind::Cut, None, "the picture ends before its legend");

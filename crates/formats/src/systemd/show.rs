@@ -206,6 +206,7 @@ impl Reader {
             evidence.facts.push(("systemd.failed".into(), self.failed.join(" ")));
         }
         if self.strange.0 > 0 {
+            evidence.not_understood = self.strange.0;
             let detail = format!("{} lines are no `Key=value`", self.strange.0);
             evidence.problem(ProblemKind::Torn, self.strange.1, detail);
         }

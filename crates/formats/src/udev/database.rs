@@ -66,6 +66,7 @@ impl Format for UdevDatabase {
         }
         evidence.problems.extend(lines.problems());
         if strange.0 > 0 {
+            evidence.not_understood = strange.0;
             evidence.problem(ProblemKind::Torn, strange.1, format!("{} lines are none of the database's", strange.0));
         }
         Ok(vec![evidence])

@@ -58,6 +58,7 @@ impl Format for UdevMonitor {
         }
         join.finish(&mut evidence);
         if strange.0 > 0 {
+            evidence.not_understood = strange.0;
             let detail = format!("{} lines are neither event nor property", strange.0);
             evidence.problem(ProblemKind::Torn, strange.1, detail);
         }

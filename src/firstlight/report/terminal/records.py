@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Sequence
 
 from rich.console import Console
 
-from firstlight.boot.manifest import Manifest, Source
+from firstlight.boot.manifest import Contradiction, Manifest, Source
 from firstlight.report.terminal.columns import Column, print_table
 from firstlight.report.terminal.console import print_line, print_wrapped
 from firstlight.report.terminal.printable import printable
@@ -14,7 +16,10 @@ from firstlight.report.units import count_text, time_text
 
 #: A list of problems has no more lines than this, one of records twice as many.
 MOST = 12
-WIDEST = 300
+WIDEST = 600
+#: A value of a contradiction is shown up to here; a longer one from so much before where it differs.
+SHOWN = 120
+BEFORE = 24
 
 
 def print_sources(out: Console, manifest: Manifest) -> None:
@@ -31,7 +36,7 @@ def print_sources(out: Console, manifest: Manifest) -> None:
         [
             source.file + (f" ({source.part})" if source.part else ""),
             source.format or "",
-            count_text(source.understood),
+            understood_text(source),
             source.clock,
             fit_text(source),
         ]
@@ -43,6 +48,18 @@ def print_sources(out: Console, manifest: Manifest) -> None:
     unknown = len(manifest.sources) - len(read)
     if unknown:
         print_line(out, f"{unknown} more kept in raw/, not recognised")
+
+
+def understood_text(source: Source) -> str:
+    """How many lines or records of a source were understood, and of how many where some were not.
+
+    >>> blank = dict(file="", given="", sha256="", size_bytes=0, format="x", part="", clock="", fit=None, problems=[])
+    >>> understood_text(Source(understood=1_543, not_understood=3_506, **blank))
+    '1,543 of 5,049'
+    """
+    if not source.not_understood:
+        return count_text(source.understood)
+    return f"{count_text(source.understood)} of {count_text(source.understood + source.not_understood)}"
 
 
 def fit_text(source: Source) -> str:
@@ -69,7 +86,8 @@ def fit_text(source: Source) -> str:
 def print_trust(out: Console, manifest: Manifest) -> None:
     """Print what is missing from an imported boot, what is wrong with it, and where records exclude one another."""
     complete = manifest.completeness
-    share = "" if complete.share is None else f" ({100 * complete.share:.4g} % of the records known of)"
+    known = complete.lost and complete.share is not None
+    share = f" ({part_text(complete.share or 0)} of the records known of)" if known else ""
     print_line(out)
     if complete.complete:
         print_line(out, "Evidence: nothing is known to be missing")
@@ -91,10 +109,42 @@ def print_trust(out: Console, manifest: Manifest) -> None:
         print_list(
             out,
             [
-                f"{told.what}: " + "; ".join(f"{one.value} ({one.source})" for one in told.statements)
+                f"{told.what}: " + "; ".join(f"{value} ({source})" for source, value in differing(told))
                 for told in manifest.contradictions
             ],
         )
+
+
+def part_text(share: float) -> str:
+    """A share in percent that is 100 only where nothing is missing.
+
+    >>> part_text(1.0), part_text(0.99999), part_text(0.5)
+    ('100 %', '99.99 %', '50 %')
+    """
+    return f"{100 * share if share in (0, 1) else math.floor(10_000 * share) / 100:.4g} %"
+
+
+def differing(told: Contradiction) -> list[tuple[str, str]]:
+    """Source and value of each statement; long values from a little before the point where they differ.
+
+    >>> from firstlight.boot.manifest import Statement
+    >>> texts = {"cmdline": "root=/dev/vda " * 20 + "quiet", "dmesg": "root=/dev/vda " * 20 + "debug"}
+    >>> told = Contradiction(what="", statements=[Statement(source=of, value=text) for of, text in texts.items()])
+    >>> differing(told)
+    [('cmdline', '... =/dev/vda root=/dev/vda quiet'), ('dmesg', '... =/dev/vda root=/dev/vda debug')]
+    """
+    values = [one.value for one in told.statements]
+    start = 0
+    if max(map(len, values), default=0) > SHOWN:
+        same = (len(set(letters)) == 1 for letters in itertools.zip_longest(*values))
+        start = max(sum(1 for _ in itertools.takewhile(bool, same)) - BEFORE, 0)
+    return [(one.source, _cut(one.value, start)) for one in told.statements]
+
+
+def _cut(value: str, start: int) -> str:
+    end = start + SHOWN
+    shown = value[start:end].lstrip() or "(ends here)"
+    return ("... " if start else "") + shown + (" ..." if len(value) > end else "")
 
 
 def print_list(out: Console, texts: Sequence[str]) -> None:

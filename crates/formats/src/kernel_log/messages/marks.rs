@@ -35,6 +35,13 @@ impl Marks {
             Some(b'B') if starts(b"Booting Linux on physical CPU") => "kernel_start",
             Some(b'C') if starts(b"Command line: ") => return self.fact("kernel.command_line", &line[14..], evidence),
             Some(b'K') if starts(b"Kernel command line: ") => {
+                // What the boot loader gave comes before; this is all of it, as /proc/cmdline has it.
+                if self.given.contains(&"Kernel command line") {
+                    return true;
+                }
+                self.given.push("Kernel command line");
+                self.facts.retain(|fact| *fact != "kernel.command_line");
+                evidence.facts.retain(|(fact, _)| fact != "kernel.command_line");
                 return self.fact("kernel.command_line", &line[21..], evidence);
             }
             Some(b'C') if starts(b"Calibrating delay loop") => {

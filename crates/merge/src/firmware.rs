@@ -1,0 +1,62 @@
+//! Files that hold one time each of one clock: those of a directory are one record.
+
+use firstlight_formats::evidence::{Evidence, Problem};
+use firstlight_formats::format::Input;
+use firstlight_formats::registry::by_name;
+use std::collections::BTreeMap;
+
+/// Records made of several files.
+#[derive(Debug, Default)]
+pub struct Joined {
+    /// What all files say together, by the first of them.
+    pub whole: BTreeMap<usize, Evidence>,
+    /// The first file of the record that a further file is a part of.
+    pub part_of: BTreeMap<usize, usize>,
+}
+
+impl Joined {
+    /// What stands for a file's own evidence.
+    pub fn of<'a>(&'a self, number: usize, own: &'a Evidence) -> &'a Evidence {
+        self.whole.get(&number).unwrap_or(own)
+    }
+}
+
+/// Joins what each directory holds of the firmware's and the boot loader's times.
+pub fn joined<'a>(kept: &[(usize, &'a Evidence)], file: &dyn Fn(usize) -> &'a str) -> Joined {
+    let mut groups: BTreeMap<(&str, &str), Vec<usize>> = BTreeMap::new();
+    for (number, (read, evidence)) in kept.iter().enumerate() {
+        if matches!(evidence.format, "fpdt" | "efi-loader-times") {
+            let directory = file(*read).rsplit_once('/').map_or("", |(directory, _)| directory);
+            groups.entry((directory, evidence.format)).or_default().push(number);
+        }
+    }
+    let mut joined = Joined::default();
+    for ((_, format), members) in groups {
+        let [first, others @ ..] = members.as_slice() else { continue };
+        let all = || members.iter().filter_map(|number| kept.get(*number).map(|(_, evidence)| *evidence));
+        if others.is_empty() {
+            continue;
+        }
+        let Some(mut whole) = read(format, all()) else { continue };
+        whole.boot = all().next().map_or(0, |one| one.boot);
+        // What is wrong with each file counts once more only where it is about several of them.
+        let own: Vec<&Problem> = all().flat_map(|one| &one.problems).collect();
+        whole.problems.retain(|problem| !own.iter().any(|known| known.detail == problem.detail));
+        whole.problems.extend(own.into_iter().cloned());
+        whole.part = format!("with {} more files of its directory", others.len());
+        joined.part_of.extend(others.iter().map(|other| (*other, *first)));
+        joined.whole.insert(*first, whole);
+    }
+    joined
+}
+
+/// What the reader of single times makes of all of them together.
+fn read<'a>(format: &str, files: impl Iterator<Item = &'a Evidence>) -> Option<Evidence> {
+    let mut text = String::new();
+    for mark in files.flat_map(|one| &one.marks) {
+        let time = if format == "fpdt" { mark.time_ns } else { mark.time_ns / 1_000 };
+        text.push_str(&format!("{}={time}\n", mark.detail));
+    }
+    let mut bytes: &[u8] = text.as_bytes();
+    by_name(format)?.read(Input { name: "", bytes: &mut bytes }).ok()?.into_iter().next()
+}
