@@ -10,6 +10,7 @@ import pytest
 
 from bundles import make_bundle
 from firstlight.cli.main import run
+from firstlight.lab.options import RecordOptions
 from gate_boots import change, slower
 
 PHASE = "initcalls_device"
@@ -254,3 +255,32 @@ def test_a_missing_baseline_is_told_with_what_makes_one(place: Path, capsys: pyt
     assert run(["gate", "a.boot", "--baseline", "other"]) == 2
     assert "hint: `firstlight bless BOOT --as other" in capsys.readouterr().err
     assert run(["gate", "a.boot", "--baseline", "../other"]) == 2
+
+
+@pytest.mark.parametrize(("really", "code", "said"), [(60, 3, "total: +"), (0, 0, "no alarm holds")])
+def test_an_alarm_of_noisy_boots_is_tried_again_in_fresh_pairs(
+    place: Path,
+    really: int,
+    code: int,
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    chosen = {"append": "", "live": True, "qemu_options": []}
+    draw = random.Random(7)
+
+    def boot(options: RecordOptions, progress: object = None) -> Path:
+        by = really * 1_000_000 if options.append else 0
+        made = slower(options.output.parent, options.output.name, PHASE, by + round(draw.gauss(0, 8e6)), live=True)
+        return change(made, recipe={"chosen": {**chosen, "append": options.append}, "files": {}})
+
+    monkeypatch.setattr("firstlight.compare.gate.confirm.record", boot)
+    before = [boot(RecordOptions(output=place / f"x{number}.boot")).name for number in range(12)]
+    assert run(["bless", *before, "--as", "board", "--because", "the first one"]) == 0
+    after = []
+    for name in live(place, "worse", 60_000, 12, 3):
+        after.append(change(place / name, recipe={"chosen": {**chosen, "append": "slow"}, "files": {}}).name)
+    found, data = gate(capsys, *after, "--baseline", "board", "--confirm", "--pairs", "12")
+    assert found == code
+    assert said in data["confirmation"]["text"]  # type: ignore[index]
+    assert "12 fresh pairs in random order (seed " in data["confirmation"]["text"]  # type: ignore[index]
