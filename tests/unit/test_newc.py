@@ -45,6 +45,19 @@ def test_a_directory_comes_before_what_is_in_it() -> None:
     assert archive.paths() == ["a", "a/c", "a/c/d", "a-b"]
 
 
+def test_another_order_has_the_same_members_and_directories_still_come_first() -> None:
+    archive = Archive()
+    for path in ("etc/hostname", "bin/busybox", "bin/sh", "init", "etc/deep/er"):
+        archive.file(path, path.encode())
+    orders = {tuple(archive.paths(order)) for order in range(20)}
+    assert len(orders) > 5
+    for paths in orders:
+        assert sorted(paths) == sorted(archive.paths())
+        assert paths.index("etc") < paths.index("etc/deep") < paths.index("etc/deep/er")
+    assert archive.bytes(3) == archive.bytes(3) != archive.bytes()
+    assert len(archive.bytes(3)) == len(archive.bytes())
+
+
 def test_the_first_header_has_the_documented_fields() -> None:
     archive = Archive()
     archive.file("init", b"x" * 5, 0o755)

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from firstlight.cli.bless import bless
+from firstlight.cli.calibrate import calibrate
 from firstlight.cli.collector import collector
 from firstlight.cli.compare import compare
 from firstlight.cli.devices import devices
@@ -40,7 +41,7 @@ app = typer.Typer(
 )
 for verb in (
     record, show, functions, initcalls, devices, units, path, log, compare, report, export, verify, bless, gate, scale,
-    collector, doctor,
+    calibrate, collector, doctor,
 ):  # fmt: skip
     app.command()(verb)
 app.command("import")(import_)

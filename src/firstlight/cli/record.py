@@ -53,6 +53,13 @@ def record(
     shift: Annotated[
         int, typer.Option(metavar="N", min=0, max=10, help="One instruction takes 2^N ns of virtual time.")
     ] = 0,
+    seed: Annotated[
+        int, typer.Option(metavar="N", min=0, max=2**32 - 1, help="Of the random numbers that QEMU hands to the guest.")
+    ] = 1,
+    initramfs_order: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Members of Firstlight's own initramfs in another order, drawn with N."),
+    ] = None,
     ready: Annotated[
         str | None,
         typer.Option(metavar="REGEX", help="A console line that ends the boot (default: the guest's own mark)."),
@@ -118,6 +125,8 @@ def record(
         cpu=cpu,
         machine=machine,
         shift=shift,
+        seed=seed,
+        initramfs_order=initramfs_order,
         ready=ready,
         profile=profile,
         live=live,

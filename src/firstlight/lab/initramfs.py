@@ -79,7 +79,11 @@ class Initramfs:
 
 
 def build_initramfs(
-    config: GuestConfig, modules: Sequence[Module] = (), overlay: Path | None = None, commands: Sequence[str] = ()
+    config: GuestConfig,
+    modules: Sequence[Module] = (),
+    overlay: Path | None = None,
+    commands: Sequence[str] = (),
+    order: int | None = None,
 ) -> Initramfs:
     """Build an initramfs, or find it in the cache: the same content has the same bytes and the same path.
 
@@ -87,6 +91,7 @@ def build_initramfs(
     :param modules: the modules to carry, in the order in which they are loaded.
     :param overlay: files that the user land has besides.
     :param commands: what the user land runs at its end.
+    :param order: the members in another order, drawn with this number; the content is the same.
     :raises LabError: when the helper or a static busybox is missing, or the cache cannot be written.
     """
     archive = Archive()
@@ -107,7 +112,7 @@ def build_initramfs(
         archive.file(_SCRIPT.name, script.encode())
     if overlay is not None:
         add_overlay(overlay, archive)
-    content = archive.bytes()
+    content = archive.bytes(order)
     digest = hashlib.sha256(content).hexdigest()
     folder = entry("initramfs", digest, lambda path: _write(path / _NAME, content))
     return Initramfs(folder / _NAME, digest)

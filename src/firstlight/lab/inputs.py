@@ -88,6 +88,7 @@ def resolve(options: RecordOptions, progress: Progress | None = None) -> Inputs:
         image=guest.image,
         modules=guest.modules,
         shift=options.shift,
+        seed=options.seed,
         ready_pattern=options.ready,
         guest_helper=guest.helper,
         profile=plugin is not None,
@@ -143,8 +144,13 @@ def check_choices(options: RecordOptions, architecture: Architecture) -> None:
         )
     if any("\0" in command or not command.strip() for command in options.guest_commands):
         raise UsageError("this is no command", where="--guest-command")
+    if options.initrd is not None and options.initramfs_order is not None:
+        hint = "only Firstlight's own initramfs has members that it can order"
+        raise UsageError("`--initrd` and `--initramfs-order` exclude each other", hint=hint)
     if not 0 <= options.shift <= _LARGEST_SHIFT:
         raise UsageError(f"`--shift {options.shift}` is out of range", hint=f"0 to {_LARGEST_SHIFT}")
+    if not 0 <= options.seed < 1 << 32:
+        raise UsageError(f"`--seed {options.seed}` is out of range", hint="0 to 4294967295")
     if options.timeout_wall_s <= 0 or (options.timeout_virtual_s is not None and options.timeout_virtual_s <= 0):
         raise UsageError("a time-out has to be longer than nothing", hint="give seconds")
     if "\n" in options.append or "\0" in options.append:
@@ -184,7 +190,8 @@ def _guest(options: RecordOptions, architecture: Architecture, kernel: Kernel, p
         return _Guest(options.initrd.absolute(), helper=False)
     if options.rootfs is None:
         progress.step("building the initramfs")
-        made = build_initramfs(GuestConfig(report=report), (), options.overlay, options.guest_commands)
+        config = GuestConfig(report=report)
+        made = build_initramfs(config, (), options.overlay, options.guest_commands, options.initramfs_order)
         return _Guest(made.path, helper=True)
     progress.step("making the root file system's image")
     source: Path | Literal["debian"] = "debian" if options.rootfs == "debian" else Path(options.rootfs)
@@ -203,7 +210,7 @@ def _guest(options: RecordOptions, architecture: Architecture, kernel: Kernel, p
         )
     modules = modules_for(kernel, architecture.pmem_modules)
     config = GuestConfig(root=architecture.pmem_device, init=root.init, report=report, unit=options.ready is None)
-    initramfs = build_initramfs(config, modules)
+    initramfs = build_initramfs(config, modules, order=options.initramfs_order)
     return _Guest(
         initramfs.path,
         helper=options.ready is None,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from firstlight.errors import LabError, UsageError
 from firstlight.lab.architecture import Architecture
-from firstlight.lab.recipe import RTC, SEED, PersistentMemory, Recipe
+from firstlight.lab.recipe import RTC, PersistentMemory, Recipe
 from firstlight.lab.sizes import format_size
 
 _MIB = 1 << 20
@@ -103,7 +103,7 @@ def qemu_arguments(recipe: Recipe, files: RunFiles, plugin: Path | None = None, 
         words += ["-accel", "tcg,thread=single"]
         words += ["-icount", f"shift={recipe.shift},sleep=off,align=off"]
         words += ["-rtc", f"base={RTC},clock=vm"]
-    words += ["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-seed", str(SEED)]
+    words += ["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-seed", str(recipe.seed)]
     words += ["-monitor", "none"]
     for name, path in (("console", files.console), ("report", files.report)):
         words += ["-chardev", f"file,id={name},path={quote_value(str(path))}", "-serial", f"chardev:{name}"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import stat
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -56,14 +57,24 @@ class Archive:
         :meth:`file`."""
         self._add(path, _Member(stat.S_IFCHR | mode, device=(major, minor)))
 
-    def paths(self) -> list[str]:
-        """Every path, in the order of the archive: a directory comes before what is in it."""
-        return sorted(self._members, key=lambda path: PurePosixPath(path).parts)
+    def paths(self, order: int | None = None) -> list[str]:
+        """Every path, in the order of the archive: a directory comes before what is in it.
 
-    def bytes(self) -> bytes:
-        """The archive, padded to whole blocks of 512 bytes."""
+        :param order: the members of each directory in an order that is drawn with this number, instead of sorted.
+        """
+        if order is None:
+            return sorted(self._members, key=lambda path: PurePosixPath(path).parts)
+        source = random.Random(order)
+        places = {path: source.random() for path in sorted(self._members)}
+        return sorted(self._members, key=lambda path: [places[str(above)] for above in _chain(path)])
+
+    def bytes(self, order: int | None = None) -> bytes:
+        """The archive, padded to whole blocks of 512 bytes.
+
+        :param order: as of :meth:`paths`.
+        """
         parts = bytearray()
-        for inode, path in enumerate(self.paths(), start=1):
+        for inode, path in enumerate(self.paths(order), start=1):
             _append(parts, path, inode, self._members[path])
         _append(parts, _TRAILER, 0, _Member(0))
         parts += bytes(-len(parts) % _BLOCK)
@@ -80,6 +91,12 @@ class Archive:
             if not stat.S_ISDIR(above.mode):
                 raise ValueError(f"`{parent}` is no directory")
         self._members[path] = member
+
+
+def _chain(path: str) -> list[PurePosixPath]:
+    """The directories that lead to a path, outermost first, and the path itself."""
+    pure = PurePosixPath(path)
+    return [*reversed(pure.parents[:-1]), pure]
 
 
 def _append(archive: bytearray, path: str, inode: int, member: _Member) -> None:

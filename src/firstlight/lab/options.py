@@ -45,6 +45,11 @@ class RecordOptions:
     shift: int = 0
     """N of `-icount shift=N`: one instruction takes 2^N ns of virtual time."""
 
+    seed: int = 1
+    """Of every random number that QEMU hands to the guest."""
+    initramfs_order: int | None = None
+    """Firstlight's own initramfs with its members in another order, drawn with this number; else sorted by name."""
+
     ready: str | None = None
     """A regular expression on single console lines that ends the recording, instead of the guest's own mark."""
     profile: bool = True

@@ -9,8 +9,6 @@ from firstlight.lab.architecture import Architecture
 
 RTC = "2024-01-01T00:00:00"
 """The date at power on."""
-SEED = 1
-"""Of every random number that QEMU hands to the guest."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +36,8 @@ class Recipe:
     modules: tuple[str, ...] = ()
     """Kernel modules that the guest loads before its root is mounted."""
     shift: int = 0
+    seed: int = 1
+    """Of every random number that QEMU hands to the guest."""
     ready_pattern: str | None = None
     """Console lines that end the recording; else the guest's own mark does."""
     guest_helper: bool = True

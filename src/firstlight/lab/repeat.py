@@ -12,7 +12,7 @@ from firstlight.boot.manifest import Manifest
 from firstlight.errors import BundleError
 from firstlight.lab.inputs import Inputs
 from firstlight.lab.options import RecordOptions
-from firstlight.lab.recipe import RTC, SEED
+from firstlight.lab.recipe import RTC
 
 _DEFAULTS = RecordOptions(output=Path("a.boot"))
 _OPTIONS = {
@@ -25,6 +25,8 @@ _OPTIONS = {
     "cpu": "--cpu",
     "machine": "--machine",
     "shift": "--shift",
+    "seed": "--seed",
+    "initramfs_order": "--initramfs-order",
     "ready": "--ready",
     "timeout_wall_s": "--timeout-wall",
     "timeout_virtual_s": "--timeout-virtual",
@@ -82,7 +84,7 @@ def recipe_for_manifest(options: RecordOptions, inputs: Inputs, accelerator: str
         "accelerator": accelerator,
         "icount_shift": None if recipe.live else recipe.shift,
         "rtc": None if recipe.live else RTC,
-        "seed": SEED,
+        "seed": recipe.seed,
         "ready": recipe.ready_rule(),
         "profile": recipe.profile,
         "chosen": chosen,

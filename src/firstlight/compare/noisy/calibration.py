@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -68,6 +67,10 @@ class Calibration(BaseModel):
     def noise_floor(self, pairs: int) -> float:
         """The change, as a logarithm of a ratio, below which so many pairs tell noise: twice its standard error."""
         return 2.0 * math.log1p(self.sigma_percent / 100.0) / math.sqrt(max(pairs, 1))
+
+    def floor_percent(self, pairs: int) -> float:
+        """The same in percent."""
+        return math.expm1(self.noise_floor(pairs)) * 100.0
 
     def check(self, *manifests: Manifest, where: str) -> None:
         """Check that boots may be judged by this calibration.
@@ -156,13 +159,6 @@ def pairs_by_lot(times_ns: Sequence[int], seed: int) -> tuple[list[int], list[in
     turned = np.random.default_rng(seed).integers(0, 2, len(times_ns) // 2)
     pairs = [(times_ns[2 * place + turn], times_ns[2 * place + 1 - turn]) for place, turn in enumerate(turned.tolist())]
     return [one for one, _ in pairs], [other for _, other in pairs]
-
-
-def write_calibration(calibration: Calibration, path: Path) -> None:
-    """Write a calibration as JSON, under another name first: it is whole or not there."""
-    beside = path.with_name(f".{path.name}.tmp")
-    beside.write_text(calibration.model_dump_json(indent=2) + "\n", encoding="utf-8")
-    beside.replace(path)
 
 
 def _false_alarms(ratios: Floats, seed: int) -> float:
