@@ -15,6 +15,7 @@ from bundles import make_bundle
 from experiments import make_experiments
 from firstlight.cli.main import run
 from imported_bundle import make_bare, make_imported
+from varying_boots import noise, session
 
 CASES = sorted(path.parent for path in Path(__file__).parent.glob("*/command"))
 
@@ -33,6 +34,9 @@ def boots(tmp_path_factory: pytest.TempPathFactory) -> Path:
     make_imported(directory, "imported-hostile.boot", hostile=True)
     make_bare(directory)
     make_experiments(directory)
+    session(directory / "slower", noise(10, change=0.04), phase="initcalls_device", failed=[(3, 1)])
+    session(directory / "few", noise(4))
+    session(directory / "apart", noise(8), in_turns=False)
     return directory
 
 

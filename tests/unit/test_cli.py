@@ -32,6 +32,7 @@ def test_the_verbs() -> None:
     # One a line.
     assert VERBS == [
         "bless",
+        "calibrate",
         "collector",
         "compare",
         "devices",

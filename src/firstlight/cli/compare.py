@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -12,6 +12,9 @@ from firstlight.errors import UsageError
 
 if TYPE_CHECKING:
     from firstlight.compare.compare import Comparison
+    from firstlight.compare.noisy.calibration import Calibration
+    from firstlight.compare.nuisance import Band
+    from firstlight.compare.robust import Robustness
 
 #: The exit code of a comparison that settles nothing, with `--strict`.
 _INCONCLUSIVE = 5
@@ -42,6 +45,16 @@ def compare(
     describe: Annotated[
         bool, typer.Option("--describe", help="Noisy arms: mean, median, mode and standard deviation of each.")
     ] = False,
+    bin_width: Annotated[
+        str | None, typer.Option("--bin", metavar="TIME", help="Width of the mode's bins, such as `5 ms`.")
+    ] = None,
+    pair: Annotated[
+        Literal["auto", "names", "none"], typer.Option(help="Noisy arms: pairs by time of recording, by name, or none.")
+    ] = "auto",
+    band: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", readable=False, help="What `firstlight calibrate` wrote, to judge changes by."),
+    ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Exit code 5 where the boots settle nothing.")] = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown, for a pull request.")] = False,
     json: Json = False,
@@ -56,27 +69,68 @@ def compare(
       firstlight compare a.boot b.boot
       firstlight compare a.boot b.boot c.boot -n 5
       firstlight compare before/ after/ --json
+      firstlight compare a.boot b.boot --band band.json
     """
     from firstlight.compare.arms import read_arms
     from firstlight.compare.compare import compare_arms, is_settled
 
     if markdown and json:
         raise UsageError("`--markdown` excludes `--json`", hint="ask for one of them")
+    if bin_width is not None and not describe:
+        raise UsageError("`--bin` is for `--describe`", hint="give both")
+    width = None if bin_width is None else _width_ns(bin_width)
+    judged_by = None if band is None else _read_band(band)
     arms = read_arms(boots)
     found = [
-        compare_arms(arms[0], arm, soft_percent=soft, seed=seed, describing=describe) for arm in arms[1:]
+        compare_arms(arms[0], arm, soft_percent=soft, seed=seed, describing=describe, pairing=pair, bin_ns=width,
+                     band=judged_by)
+        for arm in arms[1:]
     ]  # fmt: skip
+    judged = [_judge(each, judged_by) for each in found]
     if json:
-        _print_json(arms[0].name, found, limit, min_percent)
+        _print_json(arms[0].name, found, judged, limit, min_percent)
     elif markdown:
-        _print_markdown(found, _ROWS if limit is None else limit)
+        _print_markdown(found, judged, _ROWS if limit is None else limit)
     else:
-        _print(found, _ROWS if limit is None else limit, 5.0 if min_percent is None else min_percent)
+        _print(found, judged, _ROWS if limit is None else limit, 5.0 if min_percent is None else min_percent)
     if strict and not all(map(is_settled, found)):
         raise typer.Exit(_INCONCLUSIVE)
 
 
-def _print_json(baseline: str, found: list[Comparison], limit: int | None, min_percent: float | None) -> None:
+def _width_ns(text: str) -> int:
+    from firstlight.compare.written import duration_ns
+
+    try:
+        width = duration_ns(text)
+    except ValueError as error:
+        raise UsageError(str(error), where="--bin") from error
+    assert isinstance(width, int)
+    return width
+
+
+def _read_band(path: Path) -> Band | Calibration:
+    from firstlight.compare.band_file import read_band
+
+    return read_band(path)
+
+
+def _judge(found: Comparison, band: Band | Calibration | None) -> Robustness | None:
+    """An exact difference beside what moves by itself; noisy ones were judged by their calibration already."""
+    if band is None or band.kind != "nuisance":
+        return None
+    from firstlight.compare.exact.difference import ExactDifference
+    from firstlight.compare.robust import judge
+
+    return judge(found, band) if isinstance(found, ExactDifference) else None
+
+
+def _print_json(
+    baseline: str,
+    found: list[Comparison],
+    judged: list[Robustness | None],
+    limit: int | None,
+    min_percent: float | None,
+) -> None:
     from firstlight.compare.exact.data import MIN_SHARE, VERSION, difference_data
     from firstlight.compare.exact.difference import ExactDifference
 
@@ -84,17 +138,23 @@ def _print_json(baseline: str, found: list[Comparison], limit: int | None, min_p
     data = [
         difference_data(each, limit, share) if isinstance(each, ExactDifference) else each.to_data() for each in found
     ]
+    for each, by_band in zip(data, judged, strict=True):
+        each |= {} if by_band is None else {"band": by_band.to_data()}
     print_json({"schema": VERSION, "baseline": baseline, "comparisons": data})
 
 
-def _print_markdown(found: list[Comparison], limit: int) -> None:
+def _print_markdown(found: list[Comparison], judged: list[Robustness | None], limit: int) -> None:
     from firstlight.compare.exact.difference import ExactDifference
     from firstlight.report.compare_markdown import difference_markdown
 
     texts = []
-    for each in found:
+    for each, by_band in zip(found, judged, strict=True):
         if isinstance(each, ExactDifference):
             texts.append(difference_markdown(each, limit))
+            if by_band is not None:
+                from firstlight.report.terminal.band import total_text
+
+                texts.append(f"Against the nuisance band: {total_text(by_band)}\n")
         else:
             from firstlight.report.noisy_markdown import noisy_markdown
 
@@ -102,7 +162,7 @@ def _print_markdown(found: list[Comparison], limit: int) -> None:
     print("\n".join(texts), end="")
 
 
-def _print(found: list[Comparison], limit: int, min_percent: float) -> None:
+def _print(found: list[Comparison], judged: list[Robustness | None], limit: int, min_percent: float) -> None:
     from firstlight.compare.exact.difference import ExactDifference
     from firstlight.report.terminal.compare import print_difference, print_summary
     from firstlight.report.terminal.console import console, print_line
@@ -112,11 +172,15 @@ def _print(found: list[Comparison], limit: int, min_percent: float) -> None:
     several = len(found) > 1
     if several and len(exact) == len(found):
         print_summary(out, exact)
-    for number, each in enumerate(found):
+    for number, (each, by_band) in enumerate(zip(found, judged, strict=True)):
         if number or several:
             print_line(out)
         if isinstance(each, ExactDifference):
             print_difference(out, each, limit, min_percent / 100)
+            if by_band is not None:
+                from firstlight.report.terminal.band import print_robustness
+
+                print_robustness(out, by_band, limit)
         else:
             from firstlight.report.terminal.noisy import print_noisy
 

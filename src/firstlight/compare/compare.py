@@ -10,28 +10,53 @@ from firstlight.compare.exact.difference import ExactDifference, exact_differenc
 from firstlight.compare.inputs import OBSERVERS, input_changes
 
 if TYPE_CHECKING:
+    from firstlight.compare.noisy.calibration import Calibration
     from firstlight.compare.noisy.comparison import NoisyComparison
+    from firstlight.compare.noisy.pairing import How
+    from firstlight.compare.nuisance import Band
 
 Comparison: TypeAlias = "ExactDifference | NoisyComparison"
 
 
-def compare_arms(a: Arm, b: Arm, *, soft_percent: float = 1.0, seed: int = 1, describing: bool = False) -> Comparison:
+def compare_arms(
+    a: Arm,
+    b: Arm,
+    *,
+    soft_percent: float = 1.0,
+    seed: int = 1,
+    describing: bool = False,
+    pairing: How = "auto",
+    bin_ns: int | None = None,
+    band: Band | Calibration | None = None,
+) -> Comparison:
     """Compare two arms: exactly, or by statistics where their boots vary.
 
     The other arguments are those of :func:`firstlight.compare.noisy.comparison.compare_noisy`.
 
     :param a: the baseline.
-    :raises CompareError: when they cannot be compared, when the boots of an arm are not of one recipe, or when arms are
-        noisy and one of them is a single boot.
+    :param band: what changes are judged by: of exact boots a nuisance band (see :mod:`firstlight.compare.robust`), of
+        others the calibration of their testbed.
+    :raises CompareError: when they cannot be compared, when the boots of an arm are not of one recipe, when arms are
+        noisy and one of them is a single boot, or when the band is of the other sort of boots.
     """
     for arm in (a, b):
         _check_one_recipe(arm)
     if not is_noisy(a, b):
+        if band is not None and band.kind != "nuisance":
+            message = "a calibration is of boots that vary, and these are compared exactly"
+            raise CompareError(message, where=b.name, hint="`firstlight calibrate a.boot -o band.json` makes their band")
         return compare_exact(a, b)
     # Statistics take long to load, and exact boots need none.
     from firstlight.compare.noisy.comparison import compare_noisy
 
-    return compare_noisy(a, b, soft_percent=soft_percent, seed=seed, describing=describing)
+    if band is not None and band.kind != "testbed":
+        message = "a nuisance band is of exact boots, and these vary"
+        hint = "`firstlight calibrate DIR -o testbed.json` finds the noise of their testbed"
+        raise CompareError(message, where=b.name, hint=hint)
+    return compare_noisy(
+        a, b, soft_percent=soft_percent, seed=seed, describing=describing, pairing=pairing, bin_ns=bin_ns,
+        calibration=band,
+    )  # fmt: skip
 
 
 def is_settled(found: Comparison) -> bool:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from firstlight.compare.noisy.comparison import NoisyComparison
 from firstlight.compare.noisy.levels import MeanLevel, MeanRow
 from firstlight.report.compare_markdown import table, text
+from firstlight.report.terminal.compare import TITLES
 from firstlight.report.terminal.noisy import (
-    TITLES,
     bridge_text,
     description_rows,
     estimate_text,
@@ -17,6 +17,8 @@ from firstlight.report.terminal.noisy import (
     interval_text,
     p_text,
     percent_text,
+    split_rows,
+    too_few,
     why,
 )
 from firstlight.report.units import signed_time, time_text
@@ -50,14 +52,15 @@ def noisy_markdown(found: NoisyComparison, limit: int) -> str:
         title, first = TITLES.get(level.name, (level.name, "name"))
         titles = (first.lower(), "mean of A", "mean of B", "change", "of A", "p")
         lines += ["", f"#### {text(title)}, means", "", *table(titles, _rows(level, limit))]
+        if (said := too_few(level, found)) is not None:
+            lines += ["", _text(said)]
     return "\n".join([*lines, "", _text(bridge_text(found)), ""])
 
 
 def _rows(level: MeanLevel, limit: int) -> list[list[str]]:
-    differing = [row for row in level.rows if row.differs]
-    quiet = [row for row in level.rows if not row.differs]
-    cells = [_cells(row, level) for row in differing[:limit]]
-    for rows, said in ((differing[limit:], "more that differ"), (quiet, "within noise")):
+    shown, further, quiet = split_rows(level, limit)
+    cells = [_cells(row, level) for row in shown]
+    for rows, said in ((further, "more that differ"), (quiet, "within noise")):
         if rows:
             cells.append(_added(rows, level, f"({len(rows):,} {said}, added up)"))
     return [*cells, _cells(level.whole, level)]
@@ -65,6 +68,7 @@ def _rows(level: MeanLevel, limit: int) -> list[list[str]]:
 
 def _cells(row: MeanRow, level: MeanLevel) -> list[str]:
     name = f"{row.name} [{row.module}]" if row.module else row.name
+    name += "" if row.differs or row.kind == "whole" else " (noise?)"
     times = [time_text(round(row.a_mean_ns)), time_text(round(row.b_mean_ns)), signed_time(round(row.change_ns))]
     share = percent_text(100.0 * row.change_ns / level.whole.a_mean_ns)
     return [text(name), *times, share, p_text(row.adjusted_p) if row.kind != "whole" else ""]

@@ -142,6 +142,8 @@ def compare_noisy(
     levels = [
         mean_level(name, parts_a, parts_b, paired=sides.paired, seed=seed, alpha=alpha)
         for name in levels_of_all([*parts_a, *parts_b])
+        # The critical path of a boot that was recorded is its phases.
+        if name != "path" or a.mode == "imported"
     ]
     spreads, whole = spread(times_a, times_b), window(a.boots[0])
     return NoisyComparison(
@@ -199,8 +201,8 @@ def _notes(sides: Pairing, a: Floats, b: Floats, spreads: Spread) -> list[str]:
     notes = []
     if sides.interleaved is False:
         notes.append(
-            "all boots of one arm were recorded before all of the other: a drift of the machine looks like a change; "
-            "record them in turns"
+            "all boots of one arm were recorded before all of the other: a drift of the machine looks like a change, "
+            "or hides one; record them in turns"
         )
     for name, times in (("A", a), ("B", b)):
         if times.size > 1 and np.ptp(times) == 0:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field
 
+from firstlight.compare.noisy.estimate import fewest_boots, fewest_pairs
 from firstlight.compare.noisy.families import LEAF_FLOOR, benjamini_hochberg, holm
 from firstlight.compare.noisy.parts import BootParts, Key
 from firstlight.compare.noisy.significance import paired_p, unpaired_p
@@ -39,7 +40,7 @@ class MeanRow(BaseModel):
     change_scaled: int = Field(description="change_ns times the level's `scale`, whole: these add up without rounding")
     low_ns: float | None = Field(description="lower bound of the change, by resampling whole boots")
     high_ns: float | None = Field(description="upper bound")
-    p: float | None = Field(description="of this row alone; none where the change is too small to be tested")
+    p: float | None = Field(description="of this row alone; none where there is too little to be tested")
     adjusted_p: float | None = Field(description="among all rows of the level")
     differs: bool = Field(description="adjusted_p is below the level of the test")
 
@@ -51,7 +52,9 @@ class MeanLevel(BaseModel):
 
     name: str = Field(description="`phases`, `initcalls`, `devices`, `units`")
     family: Literal["holm", "benjamini-hochberg"] = Field(description="how p was adjusted")
-    floor_ns: float = Field(description="smaller changes were not tested")
+    floor_ns: float = Field(description="no smaller change counts, and what takes no longer was not tested")
+    tested: int = Field(description="rows that were tested")
+    needed: int = Field(description="from so many pairs (boots of each arm) one row can differ where no other does")
     scale: int = Field(description="least common multiple of the boots of both arms")
     rows: list[MeanRow] = Field(description="largest change first")
     whole: MeanRow = Field(description="all of it")
@@ -75,9 +78,8 @@ def mean_level(
     whole_a, whole_b = (np.array([[boot.whole_ns] for boot in arm], dtype=np.int64) for arm in (a, b))
     floor = LEAF_FLOOR * float(whole_a.mean()) if name not in _FEW else 0.0
     tests = [_p(one[:, row], other[:, row], paired, seed, floor) for row in range(len(keys))]
-    # What is too small to matter counts in the family as what tells nothing.
     family = holm if name in _FEW else benjamini_hochberg
-    adjusted = family([1.0 if p is None else p for p in tests])
+    adjusted = family(tests)
     lows, highs = _intervals(one, other, paired, seed)
     scale = math.lcm(len(a), len(b))
     rows = []
@@ -87,8 +89,8 @@ def mean_level(
             "a_boots": sum(key in boot.levels[name] for boot in a),
             "b_boots": sum(key in boot.levels[name] for boot in b),
             "p": tests[number],
-            "adjusted_p": None if tests[number] is None else adjusted[number],
-            "differs": tests[number] is not None and (adjusted[number] or 0.0) < alpha,
+            "adjusted_p": adjusted[number],
+            "differs": _differs(adjusted[number], alpha) and abs(row.change_ns) > floor,
         }))  # fmt: skip
     ends = _intervals(whole_a, whole_b, paired, seed)
     whole = _row(("all", "", "whole"), whole_a[:, 0], whole_b[:, 0], scale, (ends[0][0], ends[1][0]))
@@ -96,10 +98,20 @@ def mean_level(
     if left:
         raise AssertionError(f"{name}: the changes of the means add up to {left} more than the whole's")
     return MeanLevel(
-        name=name, family="holm" if name in _FEW else "benjamini-hochberg", floor_ns=floor, scale=scale,
+        name=name, family="holm" if name in _FEW else "benjamini-hochberg", floor_ns=floor,
+        tested=(tested := sum(p is not None for p in tests)), needed=_fewest(tested, paired, alpha), scale=scale,
         rows=sorted(rows, key=lambda row: (-abs(row.change_scaled), row.name, row.module, row.kind)),
         whole=whole, sum_less_whole_scaled=left,
     )  # fmt: skip
+
+
+def _differs(p: float | None, alpha: float) -> bool:
+    return p is not None and p < alpha
+
+
+def _fewest(tested: int, paired: bool, alpha: float) -> int:
+    """From how many pairs (boots of each arm) one row of so many can differ alone."""
+    return (fewest_pairs if paired else fewest_boots)(alpha / max(tested, 1))
 
 
 def _table(name: str, boots: Sequence[BootParts], keys: Sequence[Key]) -> Counts:
@@ -119,11 +131,16 @@ def _row(key: Key, a: Counts, b: Counts, scale: int, interval: tuple[float, floa
 
 
 def _p(a: Counts, b: Counts, paired: bool, seed: int, floor: float) -> float | None:
-    change = abs(float(b.mean()) - float(a.mean()))
-    if change <= floor:
+    """None where it was clear without looking which arm is which that the row tells nothing.
+
+    A row that no boot spends much in cannot have changed much, and one in which nothing varies cannot differ: neither
+    the sum of both arms nor the set of their figures tells the arms apart, so that leaving these out of the family
+    makes no alarm likelier (Tarone 1990; Bourgon, Gentleman and Huber 2010).
+    """
+    if (float(a.mean()) + float(b.mean())) / 2.0 <= floor:
         return None
     found = paired_p((b - a).astype(np.float64), seed) if paired else unpaired_p(a, b, seed)
-    return found.p
+    return None if found.smallest >= 1.0 else found.p
 
 
 def _intervals(a: Counts, b: Counts, paired: bool, seed: int) -> tuple[list[float], list[float]]:

@@ -7,7 +7,7 @@ from rich.text import Text
 
 from firstlight.compare.noisy.calibration import Calibration
 from firstlight.compare.nuisance import Band, BandBoot, Range
-from firstlight.compare.robust import Judged, Robustness
+from firstlight.compare.robust import Robustness
 from firstlight.report.terminal.columns import Column, print_table
 from firstlight.report.terminal.console import print_line, print_wrapped
 from firstlight.report.terminal.printable import printable
@@ -99,7 +99,7 @@ def print_robustness(out: Console, found: Robustness, limit: int) -> None:
     if found.caution is not None:
         print_wrapped(out, printable(found.caution, 300), head=Text("  caution: ", style="yellow"), indent=4)
     style = "bold" if found.total.robust else "bold yellow"
-    print_wrapped(out, Text(f"total: {_judged(found.total)}", style=style), indent=2)
+    print_wrapped(out, Text(f"total: {total_text(found)}", style=style), indent=2)
     columns = [Column("Name", style="cyan"), Column("Change", number=True, style="bold"),
                Column("Band", number=True), Column("", picture=True)]  # fmt: skip
     for level, rows in found.levels.items():
@@ -111,7 +111,9 @@ def print_robustness(out: Console, found: Robustness, limit: int) -> None:
             print_table(out, columns, cells)
 
 
-def _judged(row: Judged) -> str:
+def total_text(found: Robustness) -> str:
+    """Whether the change of the whole is larger than what moves by itself, in words."""
+    row = found.total
     band = f"a band of {time_text(row.band_ns)}"
     if row.change_ns == 0:
         return f"no change; {band}"

@@ -9,9 +9,11 @@ from rich.text import Text
 
 from firstlight.compare.noisy.comparison import NoisyComparison
 from firstlight.compare.noisy.description import Description
+from firstlight.compare.noisy.families import LEAF_FLOOR
 from firstlight.compare.noisy.levels import MeanLevel, MeanRow
 from firstlight.compare.noisy.modes import Mode
 from firstlight.report.terminal.columns import Column, print_table
+from firstlight.report.terminal.compare import TITLES
 from firstlight.report.terminal.console import print_line, print_wrapped
 from firstlight.report.terminal.printable import printable
 from firstlight.report.terminal.show import CLOCKS
@@ -19,16 +21,6 @@ from firstlight.report.units import signed_time, time_text
 
 _STYLES = {"regression": "bold red", "improvement": "bold green", "equivalent": "bold", "inconclusive": "bold yellow"}
 _INDENT = 12
-
-#: What each level is called above its table, and its first column.
-TITLES = {
-    "phases": ("Phases", "Phase"),
-    "initcalls": ("Initcalls, time that each owns", "Initcall"),
-    "functions": ("Functions, by self", "Function"),
-    "path": ("Critical path, by owner", "Owner"),
-    "devices": ("Devices, time on the critical path", "Device"),
-    "units": ("Units, time on the critical path", "Unit"),
-}
 
 
 def print_noisy(out: Console, found: NoisyComparison, limit: int) -> None:
@@ -47,7 +39,7 @@ def print_noisy(out: Console, found: NoisyComparison, limit: int) -> None:
     if found.description is not None:
         _description(out, found.description["a"], found.description["b"])
     for level in found.levels:
-        _level(out, level, limit)
+        _level(out, level, limit, found)
     print_line(out)
     print_wrapped(out, Text(bridge_text(found), style="dim"), indent=2)
 
@@ -178,12 +170,13 @@ def description_rows(*arms: Description) -> list[list[str]]:
     return [*rows[:2], ["mode", *modes], ["its bin", *bins], *rows[2:]]
 
 
-def _level(out: Console, level: MeanLevel, limit: int) -> None:
+def _level(out: Console, level: MeanLevel, limit: int, found: NoisyComparison) -> None:
     title, first = TITLES.get(level.name, (level.name, "Name"))
     print_line(out)
     print_line(out, Text(f"{title}, means", style="bold underline"))
     columns = [
         Column(first, style="cyan"),
+        Column("", picture=True),
         Column("A", number=True, wide=76),
         Column("B", number=True, wide=76),
         Column("Change", number=True, style="bold"),
@@ -192,19 +185,41 @@ def _level(out: Console, level: MeanLevel, limit: int) -> None:
         Column("of A", number=True),
         Column("p", number=True),
     ]
-    differing = [row for row in level.rows if row.differs]
-    shown, further = differing[:limit], differing[limit:]
+    shown, further, quiet = split_rows(level, limit)
     footer = []
-    quiet = [row for row in level.rows if not row.differs]
     for rows, text in ((further, "more that differ"), (quiet, "within noise")):
         if rows:
             footer.append(_added(rows, level, f"({len(rows):,} {text}, added up)"))
     print_table(out, columns, [_cells(row, level) for row in shown], [*footer, _cells(level.whole, level)])
+    if (text := too_few(level, found)) is not None:
+        print_wrapped(out, Text(text, style="dim"), indent=2)
+
+
+def split_rows(level: MeanLevel, limit: int) -> tuple[list[MeanRow], list[MeanRow], list[MeanRow]]:
+    """The rows that are shown, those that differ and are not, and those that are added up as noise.
+
+    Of what does not differ only rows are shown that could be a part of the change: a thousandth of the whole and more.
+    """
+    differing = [row for row in level.rows if row.differs]
+    least = LEAF_FLOOR * level.whole.a_mean_ns
+    perhaps = [row for row in level.rows if not row.differs and abs(row.change_ns) >= least]
+    shown = [*differing[:limit], *perhaps[: max(0, limit - len(differing))]]
+    return shown, differing[limit:], [row for row in level.rows if not row.differs and row not in shown]
+
+
+def too_few(level: MeanLevel, found: NoisyComparison) -> str | None:
+    """That there are too few boots for any row of a level to differ alone, and how many it takes; none if enough."""
+    number = min(len(found.a_ns), len(found.b_ns))
+    if number >= level.needed or not level.tested:
+        return None
+    unit = "pairs" if found.paired else "boots of each arm"
+    return f"one of {level.tested:,} rows alone can be told from noise with {level.needed} {unit}, not with {number}"
 
 
 def _cells(row: MeanRow, level: MeanLevel) -> list[str]:
     return [
         row.name + (f" [{row.module}]" if row.module else ""),
+        "" if row.differs or row.kind == "whole" else "noise?",
         time_text(round(row.a_mean_ns)),
         time_text(round(row.b_mean_ns)),
         signed_time(round(row.change_ns)),
@@ -219,7 +234,7 @@ def _added(rows: Sequence[MeanRow], level: MeanLevel, name: str) -> list[str]:
     change = sum(row.change_scaled for row in rows) / level.scale
     a, b = (sum(getattr(row, mean) for row in rows) for mean in ("a_mean_ns", "b_mean_ns"))
     share = percent_text(100.0 * change / level.whole.a_mean_ns)
-    return [name, time_text(round(a)), time_text(round(b)), signed_time(round(change)), "", "", share, ""]
+    return [name, "", time_text(round(a)), time_text(round(b)), signed_time(round(change)), "", "", share, ""]
 
 
 def _bound(ns: float | None) -> str:
