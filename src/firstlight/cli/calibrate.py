@@ -46,6 +46,7 @@ def calibrate(
     """
     from firstlight.boot.open import read_manifest
     from firstlight.compare.band_file import write_band
+    from firstlight.compare.noisy.calibration import Calibration
     from firstlight.compare.noisy.equal_arms import calibrate_by_boots, calibrate_by_recording
     from firstlight.compare.nuisance import Band, make_band
     from firstlight.lab.progress import progress_for
@@ -61,6 +62,7 @@ def calibrate(
             raise UsageError(f"`{option}` is for a live recording", where=str(boot), hint="leave it out")
     if exact and seed is not None:
         raise UsageError("`--seed` is for arms that are drawn by lot", where=str(boot), hint="leave it out")
+    found: Band | Calibration
     if directory:
         found = calibrate_by_boots(boot, seed=seed)
     elif exact:

@@ -44,7 +44,8 @@ def compare_arms(
     if not is_noisy(a, b):
         if band is not None and band.kind != "nuisance":
             message = "a calibration is of boots that vary, and these are compared exactly"
-            raise CompareError(message, where=b.name, hint="`firstlight calibrate a.boot -o band.json` makes their band")
+            hint = "`firstlight calibrate a.boot -o band.json` makes their band"
+            raise CompareError(message, where=b.name, hint=hint)
         return compare_exact(a, b)
     # Statistics take long to load, and exact boots need none.
     from firstlight.compare.noisy.comparison import compare_noisy

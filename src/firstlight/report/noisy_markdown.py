@@ -52,8 +52,8 @@ def noisy_markdown(found: NoisyComparison, limit: int) -> str:
         title, first = TITLES.get(level.name, (level.name, "name"))
         titles = (first.lower(), "mean of A", "mean of B", "change", "of A", "p")
         lines += ["", f"#### {text(title)}, means", "", *table(titles, _rows(level, limit))]
-        if (said := too_few(level, found)) is not None:
-            lines += ["", _text(said)]
+        if (shortage := too_few(level, found)) is not None:
+            lines += ["", _text(shortage)]
     return "\n".join([*lines, "", _text(bridge_text(found)), ""])
 
 
