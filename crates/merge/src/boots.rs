@@ -51,7 +51,8 @@ pub fn extent(evidence: &Evidence) -> Option<(i64, i64)> {
     let spans = evidence.spans.iter().flat_map(|span| [span.start_ns, span.end_ns]).flatten();
     let lines = evidence.log.iter().filter_map(|(stamp, _)| stamp.time_ns);
     let counters = evidence.counters.iter().map(|counter| counter.time_ns);
-    let mut instants = marks.chain(spans).chain(lines).chain(counters);
+    let stamps = evidence.extent_ns.into_iter().flat_map(|(first, last)| [first, last]);
+    let mut instants = marks.chain(spans).chain(lines).chain(counters).chain(stamps);
     let first = instants.next()?;
     Some(instants.fold((first, first), |(low, high), at| (low.min(at), high.max(at))))
 }

@@ -334,6 +334,18 @@ fn a_tree_adds_up_also_where_a_record_contradicts_itself() {
 }
 
 #[test]
+fn a_trace_without_a_span_has_its_time_all_the_same() {
+    let mut trace = Evidence::of("function-graph", Clock::Trace(String::new()));
+    let node = |parent, function, self_ns| CallNode { parent, function, kind: "function", calls: 1, self_ns };
+    let functions = ["[boot]", "short"].map(|name| (name.to_owned(), None)).to_vec();
+    trace.calls = Some(Calls { functions, nodes: vec![CallNode { kind: "root", ..node(0, 0, 0) }, node(0, 1, 900)] });
+    trace.extent_ns = Some((3 * MS, 2_003 * MS));
+    let boot = boot(&[record("trace", vec![trace])]);
+    assert_eq!(boot.summary.marks, [("record_start".to_owned(), 0), ("record_end".to_owned(), 2_000 * MS)]);
+    assert_eq!(boot.spans("phase"), ["record 0-2000 took 2000 good () in -"]);
+}
+
+#[test]
 fn nothing_understood_is_no_boot() {
     let directory = tempfile::tempdir().unwrap();
     assert!(merge(&[], &[], directory.path()).is_err());

@@ -95,6 +95,8 @@ pub struct Evidence {
     pub clock: Clock,
     /// The smallest step of the clock, as the record shows it; 0: unknown.
     pub step_ns: i64,
+    /// The first and the last stamp, where the record has more of them than marks, spans and lines show.
+    pub extent_ns: Option<(i64, i64)>,
     /// Named instants.
     pub marks: Vec<Mark>,
     /// Intervals.

@@ -66,6 +66,7 @@ struct Stack {
     interrupted: bool,
     last_ns: i64,
     leaf_end_ns: i64,
+    leaf_node: NodeId,
     leaf_place: Option<usize>,
 }
 
@@ -108,6 +109,8 @@ pub(crate) struct Graph {
     pub(crate) line: u64,
     /// Whether there are stamps.
     pub(crate) timed: bool,
+    /// The first and the last stamp.
+    stamps: Option<(i64, i64)>,
     unfinished: Count,
     unpaired: Count,
     unpaired_ns: i64,
@@ -135,6 +138,7 @@ impl Graph {
             level: None,
             line: 0,
             timed: false,
+            stamps: None,
             unfinished: Count::default(),
             unpaired: Count::default(),
             unpaired_ns: 0,
@@ -150,6 +154,21 @@ impl Graph {
         if let Some(cpu) = self.cpus.get_mut(cpu as usize) {
             cpu.losses = cpu.losses.wrapping_add(1);
             cpu.known = false;
+        }
+    }
+
+    /// The leaf before ends by its duration after the next line of its task: it took no longer than until then.
+    #[cold]
+    fn cut_leaf(&mut self, place: usize, now_ns: i64) {
+        self.too_long.at(self.line);
+        let Some(stack) = self.stacks.get_mut(place) else { return };
+        let over_ns = stack.leaf_end_ns.saturating_sub(now_ns);
+        if let Some(caller) = stack.frames.last_mut() {
+            caller.children_ns = caller.children_ns.saturating_sub(over_ns);
+        }
+        self.tree.charge(stack.leaf_node, over_ns.saturating_neg());
+        if let Some(kept) = stack.leaf_place {
+            self.long.distrust(kept, stack.leaf_end_ns, now_ns);
         }
     }
 
@@ -218,7 +237,7 @@ impl Graph {
                 self.offer(place, node, function, (start_ns, end_ns), duration_ns, Trust::One)
             };
             let stack = &mut self.stacks[place];
-            (stack.leaf_end_ns, stack.leaf_place) = (end_ns, kept);
+            (stack.leaf_end_ns, stack.leaf_node, stack.leaf_place) = (end_ns, node, kept);
             stack.last_ns = stack.last_ns.max(start_ns);
         }
     }
@@ -250,9 +269,16 @@ impl Graph {
         }
         let Some(frame) = frames.pop() else { return };
         let wall_ns = now_ns.map(|end| end.saturating_sub(frame.start_ns));
-        let taken_ns = duration_ns.or(wall_ns).unwrap_or(frame.children_ns);
+        let told_ns = duration_ns.or(wall_ns).unwrap_or(frame.children_ns);
+        // No call takes longer than its stamps are apart, nor less than what it called.
+        let longer = wall_ns.filter(|wall| told_ns.saturating_sub(*wall) > SLACK_NS.saturating_add(told_ns / 100));
+        let mut taken_ns = longer.map_or(told_ns, |wall| wall.max(0));
+        if longer.is_some() {
+            self.too_long.at(self.line);
+        }
         if taken_ns < frame.children_ns {
             self.longer_inside.at(self.line);
+            taken_ns = frame.children_ns;
         }
         self.took(place, frame.node, taken_ns, taken_ns.saturating_sub(frame.children_ns));
         let (Some(end_ns), Some(wall_ns)) = (now_ns, wall_ns) else { return };
@@ -263,7 +289,7 @@ impl Graph {
         let trust = match wall_ns.saturating_sub(taken_ns) {
             _ if duration_ns.is_none() => Trust::One,
             apart if apart > slack => Trust::Slept,
-            apart if apart < -slack => Trust::TooLong,
+            _ if longer.is_some() => Trust::TooLong,
             _ if taken_ns >= 10 * SLACK_NS => Trust::Agree,
             _ => Trust::One,
         };

@@ -82,10 +82,12 @@ impl LongCalls {
         self.kept.len().checked_sub(1)
     }
 
-    /// A kept call whose length turned out to be wrong.
-    pub(crate) fn distrust(&mut self, place: usize, end_ns: i64) {
+    /// A kept call whose length turned out to be wrong: it had ended by another instant.
+    pub(crate) fn distrust(&mut self, place: usize, end_ns: i64, by_ns: i64) {
         if let Some(long) = self.kept.get_mut(place).filter(|long| long.end_ns == end_ns) {
             long.trust = Trust::TooLong;
+            long.end_ns = by_ns.max(long.start_ns);
+            long.duration_ns = long.end_ns.saturating_sub(long.start_ns);
         }
     }
 
@@ -157,7 +159,9 @@ impl Long {
             _ if self.end_ns < self.start_ns => (Grade::Doubtful, "its end is stamped before its start".into()),
             Trust::Agree => (Grade::Exact, "stamps and duration agree".into()),
             Trust::Slept => (Grade::Doubtful, format!("the stamps lie {} us apart", apart()).into()),
-            Trust::TooLong => (Grade::Doubtful, "its duration is longer than the stamps leave room for".into()),
+            Trust::TooLong => {
+                (Grade::Doubtful, "its duration is longer than the stamps leave room for: cut to that room".into())
+            }
             Trust::One => (Grade::Good, "".into()),
         }
     }

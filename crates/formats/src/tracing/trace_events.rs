@@ -154,6 +154,7 @@ impl Text for Reader {
             evidence.facts.extend(graph.facts);
             evidence.problems.extend(graph.problems);
             evidence.calls = graph.calls.or(evidence.calls);
+            evidence.extent_ns = graph.extent_ns;
         }
         evidence
     }

@@ -10,6 +10,7 @@ impl Graph {
             self.unwind(place, 0);
         }
         self.problems(evidence);
+        evidence.extent_ns = self.stamps.filter(|_| self.timed);
         if self.calls == 0 {
             return;
         }
@@ -51,14 +52,17 @@ impl Graph {
             self.longer_inside,
             ProblemKind::Contradiction,
             format!(
-                "{} calls took less time than what they called: their own time is negative",
+                "{} calls took less time than what they called: they are counted with that",
                 self.longer_inside.number
             ),
         );
         note(
             self.too_long,
             ProblemKind::Contradiction,
-            format!("{} calls end by their duration after the next line of the same task", self.too_long.number),
+            format!(
+                "{} calls end by their duration after the next line of the same task: they are counted until there",
+                self.too_long.number
+            ),
         );
         note(
             self.crowded,

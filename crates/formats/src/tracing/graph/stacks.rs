@@ -17,17 +17,17 @@ impl Graph {
         if stack.losses != current.losses || stack.cpu != cpu {
             self.moved(place, cpu);
         }
-        let stack = self.stacks.get_mut(place)?;
         if let Some(now_ns) = now_ns {
-            if now_ns.saturating_add(SLACK_NS) < stack.leaf_end_ns {
-                self.too_long.at(self.line);
-                if let Some(kept) = stack.leaf_place {
-                    self.long.distrust(kept, stack.leaf_end_ns);
-                }
+            let (first, last) = self.stamps.unwrap_or((now_ns, now_ns));
+            self.stamps = Some((first.min(now_ns), last.max(now_ns)));
+            if now_ns.saturating_add(SLACK_NS) < self.stacks.get(place)?.leaf_end_ns {
+                self.cut_leaf(place, now_ns);
             }
+            let stack = self.stacks.get_mut(place)?;
             stack.leaf_end_ns = i64::MIN;
             stack.last_ns = now_ns;
         }
+        let stack = self.stacks.get_mut(place)?;
         if stack.frames.is_empty() && (!stack.named || stack.comm != comm) {
             self.name(place, comm);
         }
@@ -61,6 +61,7 @@ impl Graph {
                     interrupted: false,
                     last_ns: i64::MIN,
                     leaf_end_ns: i64::MIN,
+                    leaf_node: ROOT,
                     leaf_place: None,
                 });
                 self.by_key.insert(key, place);
