@@ -140,3 +140,17 @@ def test_csv_goes_into_a_directory_when_its_name_is_no_archive(here: Path) -> No
     assert run(["export", "a.boot", "--to", "csv", "-o", "tables"]) == 0
     assert sorted(path.stem for path in (here / "tables").iterdir()) == sorted(SCHEMAS)
     assert run(["export", "a.boot", "--to", "csv", "--table", "fables"]) == 1
+
+
+def test_a_traced_call_is_drawn_once_in_a_uftrace_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    lines = ["# tracer: function_graph",
+             "#     TIME        CPU  TASK/PID         DURATION                  FUNCTION CALLS",
+             "    1.000000 |   0)   swapper-1    |               |  outer() {",
+             "    1.000010 |   0)   swapper-1    | + 50.000 us   |    inner();",
+             "    1.000100 |   0)   swapper-1    | ! 100.000 us  |  }"]  # fmt: skip
+    Path("graph.txt").write_text("\n".join([*lines, ""]))
+    assert run(["import", "graph.txt"]) == 0
+    assert run(["export", "graph.boot", "--to", "uftrace", "-o", "out"]) == 0
+    tracks = [line.split("\t")[1] for line in Path("out", "tracks.tsv").read_text().splitlines()]
+    assert tracks == ["calls", "Boot: boot"]

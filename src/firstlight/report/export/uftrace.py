@@ -72,7 +72,8 @@ def write_uftrace(boot: Boot, out: Path) -> Exported:
     exported.leave_out(lanes.left_out)
     names = boot.spans()["name"].to_list()
     times = [time for column in (lanes.start, lanes.end) for time in column if time is not None]
-    last = max([boot.manifest.totals.virtual_ns or 0, *times])
+    # What has no known end is drawn to the end of the boot, not to that of whatever came later.
+    last = boot.manifest.totals.virtual_ns or max([0, *times])
     shift = -min([0, *times])
     too_deep = 0
     if not boot.calls().is_empty():
@@ -81,7 +82,12 @@ def write_uftrace(boot: Boot, out: Path) -> Exported:
         records, deep = _records(_tree_steps(stacks), symbols, 0)
         tasks.append(("calls", records))
         too_deep += deep
+    functions = set(boot.spans().with_row_index("row").filter(kind="function")["row"].to_list())
     for lane in lanes.lanes:
+        # The calls of a traced function are in the tree already: its spans are only the longest of them.
+        if tasks and functions and all(step in functions for step in lane.steps if step >= 0):
+            exported.notes.append(f"the long calls of {printable(lane.track)} are in the tree, and not drawn again")
+            continue
         records, deep = _records(_lane_steps(lane.steps, lanes, names, last), symbols, shift)
         tasks.append((f"{lane.group}: {lane.track}", records))
         too_deep += deep
@@ -99,8 +105,10 @@ def write_uftrace(boot: Boot, out: Path) -> Exported:
 def _lane_steps(steps: list[int], lanes: Lanes, names: list[str], last: int) -> Iterator[Step]:
     """What never ended, ends with the boot."""
     open_rows: list[int] = []
+    now = 0
     for step in steps:
         row = step if step >= 0 else ~step
+        now = max(now, (lanes.start if step >= 0 else lanes.end)[row] or 0)
         if step >= 0:
             yield lanes.start[row] or 0, True, len(open_rows), names[row]
             open_rows.append(row)
@@ -109,7 +117,8 @@ def _lane_steps(steps: list[int], lanes: Lanes, names: list[str], last: int) -> 
             yield lanes.end[row] or 0, False, len(open_rows), names[row]
     while open_rows:
         row = open_rows.pop()
-        yield last, False, len(open_rows), names[row]
+        # A task goes forward: not before what ended in it.
+        yield max(now, last), False, len(open_rows), names[row]
 
 
 def _tree_steps(stacks: dict[str, Any]) -> Iterator[Step]:
