@@ -37,7 +37,7 @@ PLANTS = (
     Plant("a checksum by MD5", "001", "015", "[user md5sum]", command="dd if=/dev/zero bs=4k count=@ | md5sum"),
     Plant("a checksum by SHA-256", "001", "004", "[user sha256sum]",
           command="dd if=/dev/zero bs=4k count=@ | sha256sum"),
-    Plant("a loop of awk", "0001", "0251", "[user awk]", command="awk 'BEGIN { while (i < @ + 0) i++ }'"),
+    Plant("a loop of awk", "0001", "0373", "[user awk]", command="awk 'BEGIN { while (i < @ + 0) i++ }'"),
     Plant("a sleep", "000001", "000800", "[idle]", command="usleep @"),
     Plant("TCP's hash table", "01024", "32768", "tcp_init", parameter="thash_entries=@"),
 )  # fmt: skip
