@@ -8,6 +8,7 @@ from firstlight.compare.arms import Arm, CompareError
 from firstlight.compare.comparable import Flag
 from firstlight.compare.exact.difference import ExactDifference, exact_difference
 from firstlight.compare.inputs import OBSERVERS, input_changes
+from firstlight.compare.regime import regime_of
 
 if TYPE_CHECKING:
     from firstlight.compare.noisy.calibration import Calibration
@@ -83,7 +84,9 @@ def compare_exact(a: Arm, b: Arm) -> ExactDifference:
     """
     for arm in (a, b):
         if arm.mode == "exact" and not arm.is_equal:
-            message = f"its {len(arm.boots)} boots are exact recordings and not equal: the arm is unstable"
+            report = regime_of(arm.boots)
+            why = "; ".join(report.reasons)
+            message = f"its {len(arm.boots)} boots are exact recordings and not equal, but {report.regime}: {why}"
             hint = "`firstlight verify` says where a boot is not the same again"
             raise CompareError(message, where=arm.name, hint=hint)
     difference = exact_difference(a.boots[0], b.boots[0])

@@ -191,8 +191,8 @@ def _level(out: Console, level: MeanLevel, limit: int, found: NoisyComparison) -
         if rows:
             footer.append(_added(rows, level, f"({len(rows):,} {text}, added up)"))
     print_table(out, columns, [_cells(row, level) for row in shown], [*footer, _cells(level.whole, level)])
-    if (text := too_few(level, found)) is not None:
-        print_wrapped(out, Text(text, style="dim"), indent=2)
+    if (shortage := too_few(level, found)) is not None:
+        print_wrapped(out, Text(shortage, style="dim"), indent=2)
 
 
 def split_rows(level: MeanLevel, limit: int) -> tuple[list[MeanRow], list[MeanRow], list[MeanRow]]:
