@@ -26,8 +26,8 @@ def initcalls(boot: Boot) -> pl.DataFrame:
     Columns: `span`, `function`, `level`, `module`, `track`, `start_ns`, `end_ns`, `duration_ns`, `grade`, `reason`,
     `returned`, `probes` (probes of devices that ran inside), `probes_ns` (the union of their time: probes that overlap
     count once), `self_ns` (`duration_ns` without it), `source`. What nobody knows is null, above all `probes_ns` and
-    `self_ns` where a probe has no instants. Of an initcall that never returned `end_ns` is null, and `duration_ns`, graded
-    `bounded`, reaches to the end of the record.
+    `self_ns` where a probe has no instants. Of an initcall that never returned `end_ns` is null, and `duration_ns`,
+    graded `bounded`, reaches to the end of the record.
 
     >>> import firstlight
     >>> rows = initcalls(firstlight.open(bundle))
@@ -107,7 +107,7 @@ def initcall_phase(boot: Boot, calls: pl.DataFrame) -> Interval | None:
 
 
 def timed(frame: pl.DataFrame) -> list[Interval]:
-    """The intervals of those rows that have both instants, and of those that never returned, as far as they are known."""
+    """The intervals of those rows that have both instants, and of those that never returned, as far as known."""
     open_end = pl.when(never_returned()).then(pl.col("start_ns") + pl.col("duration_ns"))
     known = frame.select("start_ns", pl.coalesce("end_ns", open_end)).drop_nulls()
     return list(known.filter(pl.col("end_ns") >= pl.col("start_ns")).iter_rows())

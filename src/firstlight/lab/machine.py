@@ -53,8 +53,8 @@ class RunFiles:
 
 
 def kernel_command_line(architecture: Architecture, append: str) -> str:
-    """The kernel's command line: the console, fixed addresses of the kernel (the symbols are those of a probe boot) and of
-    programs (so that a change of one thing does not move all others), then the person's words.
+    """The kernel's command line: the console, fixed addresses of the kernel (the symbols are those of a probe boot) and
+    of programs (so that a change of one thing does not move all others), then the person's words.
 
     >>> from firstlight.lab.architecture import X86_64
     >>> kernel_command_line(X86_64, "quiet  ")
