@@ -38,7 +38,7 @@ def bless(
     from firstlight.compare.gate.baseline import baseline_path, baseline_text, make_baseline, read_baseline
     from firstlight.compare.gate.boots import open_all
     from firstlight.errors import FirstlightError
-    from firstlight.report.export.whole import whole
+    from firstlight.whole import whole
 
     path = baseline_path(name, directory)
     former = read_baseline(path) if path.exists() else None

@@ -65,8 +65,8 @@ def export(
     if output == Path("-"):
         _to_stdout(boot, to, kind, unit or "time", table, exact)
         return
-    from firstlight.report.export.whole import whole
     from firstlight.report.export.write import write_export
+    from firstlight.whole import whole
 
     if output is None:
         suffix = kind.suffix if table is None else f".{table}.csv"

@@ -92,7 +92,7 @@ def gate(
 def _write(result: GateResult, files: dict[str, Path | None]) -> None:
     from importlib import import_module
 
-    from firstlight.report.export.whole import whole
+    from firstlight.whole import whole
 
     for name, path in files.items():
         if path is None:

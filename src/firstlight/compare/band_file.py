@@ -10,16 +10,19 @@ from pydantic import ValidationError
 from firstlight.compare.noisy.calibration import Calibration
 from firstlight.compare.nuisance import Band
 from firstlight.errors import MISSING_INPUT, FirstlightError, UsageError
+from firstlight.whole import whole
 
 _MODELS: dict[str, type[Band] | type[Calibration]] = {"nuisance": Band, "testbed": Calibration}
 _HINT = "`firstlight calibrate a.boot -o band.json` writes one"
 
 
 def write_band(band: Band | Calibration, path: Path) -> None:
-    """Write a band as JSON, under another name first: the file is whole or not there."""
-    beside = path.with_name(f".{path.name}.tmp")
-    beside.write_text(band.model_dump_json(indent=2) + "\n", encoding="utf-8")
-    beside.replace(path)
+    """Write a band as JSON, whole or not at all; what is there is replaced.
+
+    :raises FirstlightError: when it cannot be written.
+    """
+    with whole(path, force=True) as written:
+        written.write_text(band.model_dump_json(indent=2) + "\n", encoding="utf-8")
 
 
 def read_band(path: Path) -> Band | Calibration:
