@@ -5,13 +5,12 @@ from __future__ import annotations
 import difflib
 import re
 import tomllib
-from collections.abc import Iterable
 from pathlib import Path
-from types import UnionType
-from typing import Annotated, Any, TypeVar, get_args, get_origin
+from typing import Annotated, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ValidationError
 
+from firstlight.compare.experiment.plan_errors import known_keys
 from firstlight.errors import MISSING_INPUT, UsageError
 
 _UNITS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
@@ -89,7 +88,7 @@ def check(data: object, model: type[Model], where: str) -> Model:
         place = ".".join(str(part) for part in first["loc"])
         if first["type"] == "extra_forbidden":
             *parents, key = first["loc"]
-            known = sorted(_keys(model, parents))
+            known = sorted(known_keys(model, tuple(parents)))
             near = difflib.get_close_matches(str(key), known, n=1, cutoff=0.5)
             hints = [f"did you mean `{near[0]}`?"] if near else []
             hints.append("there are: " + ", ".join(f"`{name}`" for name in known))
@@ -97,26 +96,3 @@ def check(data: object, model: type[Model], where: str) -> Model:
         message = first["msg"].removeprefix("Value error, ")
         message = message[:1].lower() + message[1:] if message[1:2].islower() else message
         raise UsageError(f"`{place}`: {message}" if place else message, where=where) from error
-
-
-def _keys(model: type[BaseModel], path: Iterable[object]) -> set[str]:
-    """The keys that a model knows at a place."""
-    current: Any = model
-    for step in path:
-        found = [each for each in _models(current) if isinstance(step, str) and step in _named(each)]
-        if found:
-            current = _named(found[0])[str(step)]
-        # A number is a place in a list, any other text a key of a table of models: both lead to what it holds.
-    return {name for each in _models(current) for name in _named(each)}
-
-
-def _named(model: type[BaseModel]) -> dict[str, Any]:
-    return {field.alias or name: field.annotation for name, field in model.model_fields.items()}
-
-
-def _models(annotation: Any) -> list[type[BaseModel]]:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return [annotation]
-    if get_origin(annotation) is not None or isinstance(annotation, UnionType):
-        return [model for each in get_args(annotation) for model in _models(each)]
-    return []
