@@ -8,7 +8,8 @@ import pytest
 
 from firstlight.compare.experiment.build import NotBuiltError, kernel_for
 from firstlight.compare.experiment.change import Kconfig
-from firstlight.compare.experiment.plan import Build, PlanError
+from firstlight.compare.experiment.plan import Build
+from firstlight.compare.experiment.plan_text import PlanError
 from firstlight.errors import LabError
 from firstlight.lab.progress import SilentProgress
 

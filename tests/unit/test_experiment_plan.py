@@ -8,7 +8,8 @@ import pytest
 
 from firstlight.compare.experiment.design import cells_of
 from firstlight.compare.experiment.order import blocks
-from firstlight.compare.experiment.plan import PlanError, parse_plan, read_plan
+from firstlight.compare.experiment.plan import parse_plan, read_plan
+from firstlight.compare.experiment.plan_text import PlanError
 
 ARMS = '[[arm]]\nname = "stock"\n[[arm]]\nname = "quiet"\nappend = "quiet"\n'
 

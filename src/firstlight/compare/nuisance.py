@@ -28,7 +28,6 @@ from firstlight.lab.inputs import resolve
 from firstlight.lab.machine import kernel_command_line
 from firstlight.lab.options import RecordOptions
 from firstlight.lab.progress import Progress, SilentProgress
-from firstlight.lab.record import record
 from firstlight.lab.repeat import options_from_manifest
 from firstlight.lab.sizes import parse_size
 
@@ -207,18 +206,11 @@ def band_of(
 
 def _boot(change: Nuisance, progress: Progress) -> Boot:
     key = key_of_inputs(change.options, resolve(change.options, progress))
-    kept = boots.place(key)
-    if not boots.is_kept(key):
-        try:
-            record(replace(change.options, output=kept, force=True), progress)
-        except UnhealthyBootError as error:
-            boots.drop_unless_keepable(key)
-            message = f"with {change.name}: {error.message}"
-            raise UnhealthyBootError(message, where=error.where, hint=error.hint) from error
-    boot = open_boot(kept)
-    if boot.manifest.failure is not None:
-        raise UnhealthyBootError(f"with {change.name} the boot failed: {boot.manifest.failure.detail}", where=str(kept))
-    return boot
+    try:
+        return open_boot(boots.obtain(change.options, key, progress)[0])
+    except UnhealthyBootError as error:
+        message = f"with {change.name}: {error.message}"
+        raise UnhealthyBootError(message, where=error.where, hint=error.hint) from error
 
 
 def _figures(change: str, manifest: Manifest) -> BandBoot:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from firstlight.boot.manifest import Manifest
@@ -16,7 +16,6 @@ from firstlight.lab.bundle import check_destination
 from firstlight.lab.inputs import Inputs, resolve
 from firstlight.lab.options import RecordOptions
 from firstlight.lab.progress import Progress, SilentProgress
-from firstlight.lab.record import record
 from firstlight.lab.repeat import options_from_manifest
 
 Modify = Callable[[RecordOptions], RecordOptions]
@@ -68,13 +67,13 @@ def attempt(
         if key == key_of_boot(manifest):
             hint = "it would be the very same boot again"
             raise FirstlightError("this changes no input of the boot", where=str(against), hint=hint)
-        changed, changed_booted = _boot(options, key, output, progress)
+        changed, changed_booted = boots.obtain(options, key, progress, output)
         now = looking.result()
     baseline, baseline_booted = against, False
     if (key_now := key_of_inputs(former, now)) != key_of_boot(manifest):
         names = ", ".join(f"`{name}`" for name in _changed(manifest, now)) or "the recipe"
         progress.note(f"{names} is not what `{against}` was recorded with: the baseline is booted again")
-        baseline, baseline_booted = _boot(former, key_now, None, progress)
+        baseline, baseline_booted = boots.obtain(former, key_now, progress)
     return Attempt(baseline, changed, baseline_booted, changed_booted)
 
 
@@ -95,23 +94,3 @@ def _check_baseline(manifest: Manifest, where: str) -> None:
 def _changed(manifest: Manifest, now: Inputs) -> list[str]:
     names = manifest.digests.keys() | now.digests.keys()
     return sorted(name for name in names if manifest.digests.get(name) != now.digests.get(name))
-
-
-def _boot(options: RecordOptions, key: str, output: Path | None, progress: Progress) -> tuple[Path, bool]:
-    """The boot of a key, and whether it had to be booted."""
-    kept = boots.place(key)
-    booted = not boots.is_kept(key)
-    if booted:
-        try:
-            record(replace(options, output=kept, force=True), progress)
-        except UnhealthyBootError:
-            if output is not None:
-                boots.copy(kept, output, replacing=True)
-            boots.drop_unless_keepable(key)
-            raise
-    elif (failure := read_manifest(kept).failure) is not None:
-        raise UnhealthyBootError(f"the boot failed ({failure.reason}): {failure.detail}", where=str(kept))
-    if output is None:
-        return kept, booted
-    boots.copy(kept, output, replacing=True)
-    return output, booted

@@ -8,6 +8,7 @@ import shutil
 import tempfile
 import time
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -15,7 +16,10 @@ from firstlight.boot.manifest import Manifest
 from firstlight.boot.open import read_manifest
 from firstlight.cache import cache_dir, digest_of, file_digest
 from firstlight.compare.experiment.key import key_of_boot
-from firstlight.errors import FirstlightError, LabError
+from firstlight.errors import FirstlightError, LabError, UnhealthyBootError
+from firstlight.lab.options import RecordOptions
+from firstlight.lab.progress import Progress
+from firstlight.lab.record import record
 from firstlight.version import VERSION
 
 _AT_MOST = 4 << 30
@@ -60,6 +64,34 @@ def find(key: str, destination: Path) -> bool:
     except (OSError, FirstlightError):
         return False
     return True
+
+
+def obtain(options: RecordOptions, key: str, progress: Progress, output: Path | None = None) -> tuple[Path, bool]:
+    """Take the boot of a key from the cache, or record it there.
+
+    :param options: what the key is of; where they would put the bundle is not looked at.
+    :param output: where a copy goes, also of one that did not come up now; what is there is replaced.
+    :returns: the bundle, and whether it had to be booted.
+    :raises UnhealthyBootError: when it did not come up, now or when it was recorded; one that its recipe need not give
+        again is not kept.
+    :raises LabError: when it cannot be booted.
+    """
+    kept = place(key)
+    booted = not is_kept(key)
+    if booted:
+        try:
+            record(replace(options, output=kept, force=True), progress)
+        except UnhealthyBootError:
+            if output is not None:
+                copy(kept, output, replacing=True)
+            drop_unless_keepable(key)
+            raise
+    elif (failure := read_manifest(kept).failure) is not None:
+        raise UnhealthyBootError(f"the boot failed ({failure.reason}): {failure.detail}", where=str(kept))
+    if output is None:
+        return kept, booted
+    copy(kept, output, replacing=True)
+    return output, booted
 
 
 def keep(bundle: Path, key: str) -> None:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from firstlight.cache import cache_dir, digest_of, entry
 from firstlight.compare.experiment.change import Kconfig
-from firstlight.compare.experiment.plan import Build, PlanError
+from firstlight.compare.experiment.plan import Build
+from firstlight.compare.experiment.plan_text import PlanError
 from firstlight.errors import MISSING_INPUT, LabError
 from firstlight.lab.progress import Progress
 from firstlight.lab.tree import tree_digest

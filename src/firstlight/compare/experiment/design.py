@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from firstlight.compare.experiment.change import SINGLE, Change, combine
 from firstlight.compare.experiment.factor import Factor
-from firstlight.compare.experiment.plan import Plan, PlanError
+from firstlight.compare.experiment.plan import Plan
+from firstlight.compare.experiment.plan_text import PlanError
 
 if TYPE_CHECKING:
     import numpy as np

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, ValidationError, field_validator, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from firstlight.compare.experiment.change import Change, Part
 from firstlight.compare.experiment.factor import Factor
-from firstlight.compare.experiment.plan_errors import explain, explain_syntax
+from firstlight.compare.experiment.plan_text import checked, parse_toml, read_text
 from firstlight.compare.experiment.requirement import Health
-from firstlight.errors import MISSING_INPUT, FirstlightError
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_+][A-Za-z0-9_+. -]{0,39}$")]
 """Of an arm: it names a directory, too."""
-
-
-class PlanError(FirstlightError):
-    """A plan that cannot be run."""
-
-    default_exit_code = 2
 
 
 class Base(Change):
@@ -147,13 +139,7 @@ def read_plan(path: Path) -> Plan:
 
     :raises PlanError: naming the file, the line, what is wrong there, and the nearest known key.
     """
-    try:
-        text = path.read_bytes().decode("utf-8")
-    except OSError as error:
-        raise PlanError(f"cannot read the plan: {error.strerror}", where=str(path), exit_code=MISSING_INPUT) from error
-    except UnicodeDecodeError as error:
-        raise PlanError(f"the plan is no UTF-8 text, from byte {error.start} on", where=str(path)) from error
-    return parse_plan(text, str(path))
+    return parse_plan(read_text(path), str(path))
 
 
 def parse_plan(text: str, where: str) -> Plan:
@@ -166,15 +152,4 @@ def parse_plan(text: str, where: str) -> Plan:
     >>> plan.arms[1].append, plan.boots_per_cell
     ('quiet', 1)
     """
-    try:
-        raw = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        place, message = explain_syntax(str(error), where)
-        raise PlanError(message, where=place, hint="a plan is TOML: https://toml.io") from error
-    except RecursionError as error:
-        raise PlanError("the plan is nested too deeply", where=where) from error
-    try:
-        return Plan.model_validate(raw)
-    except ValidationError as error:
-        place, message, hint = explain(error, Plan, text, where)
-        raise PlanError(message, where=place, hint=hint) from error
+    return checked(parse_toml(text, where), Plan, text, where)

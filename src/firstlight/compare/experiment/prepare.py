@@ -11,7 +11,8 @@ from firstlight.compare.experiment.build import NotBuiltError
 from firstlight.compare.experiment.design import Cell, cells_of
 from firstlight.compare.experiment.key import key_of_inputs
 from firstlight.compare.experiment.order import blocks
-from firstlight.compare.experiment.plan import Plan, read_plan
+from firstlight.compare.experiment.plan import Plan, parse_plan
+from firstlight.compare.experiment.plan_text import read_text
 from firstlight.compare.experiment.recipe import options_for
 from firstlight.compare.experiment.store import PLAN, STATE, CellState, State, Store
 from firstlight.errors import FirstlightError
@@ -62,11 +63,14 @@ def prepare(
     :param dry_run: build no kernel; a cell that needs one that is not built has no key.
     :raises FirstlightError: when the plan, an input or the directory cannot be.
     """
-    return prepare_plan(read_plan(plan_file), plan_file, output, progress, dry_run=dry_run)
+    text = read_text(plan_file)
+    plan = parse_plan(text, str(plan_file))
+    return prepare_plan(plan, text, plan_file, output, progress, dry_run=dry_run)
 
 
 def prepare_plan(
     plan: Plan,
+    text: str,
     plan_file: Path,
     output: Path | None = None,
     progress: Progress | None = None,
@@ -75,6 +79,7 @@ def prepare_plan(
 ) -> Prepared:
     """The same for a plan that was made of what the file says.
 
+    :param text: the file's.
     :raises FirstlightError: when an input or the directory cannot be.
     """
     progress = progress or SilentProgress()
@@ -107,7 +112,6 @@ def prepare_plan(
         canary=0 if plan.canary and plan.mode == "exact" and repeats == 1 else None,
         cells=states,
     )
-    text = plan_file.read_text(encoding="utf-8")
     return Prepared(store, plan, text, state, options, _notes(plan, cells, states))
 
 

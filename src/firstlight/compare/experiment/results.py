@@ -12,7 +12,8 @@ from firstlight.boot.open import open as open_boot
 from firstlight.compare.experiment.health import facts_of, sick
 from firstlight.compare.experiment.key import key_of_boot
 from firstlight.compare.experiment.measure import Measured, measure
-from firstlight.compare.experiment.plan import Plan, PlanError, read_plan
+from firstlight.compare.experiment.plan import Plan, read_plan
+from firstlight.compare.experiment.plan_text import PlanError
 from firstlight.compare.experiment.prepare import CANARY_REPEAT
 from firstlight.compare.experiment.store import PLAN, CellState, State, Store
 from firstlight.errors import FirstlightError
@@ -146,7 +147,7 @@ def read_results(path: Path) -> Results:
                 baseline = facts
             boots.append(boot)
         cells.append(CellResult(cell.name, cell.directory, cell.levels, cell.key, boots, cell.problem))
-    canary = _canary(store, state)
+    canary = canary_agrees(store, state)
     if canary is False:
         notes.append("two boots of one recipe differ: this testbed is not exact, and no figure here is a fact")
     missing = sum(1 for cell in cells for boot in cell.boots if not boot.recorded)
@@ -198,8 +199,8 @@ def _one(
         return OneBoot(repeat, path, None, error.message), {}
 
 
-def _canary(store: Store, state: State) -> bool | None:
-    """Whether both boots of the canary have the same tables."""
+def canary_agrees(store: Store, state: State) -> bool | None:
+    """Whether both boots of the canary have the same tables; `None` where there are not two to be compared."""
     if state.canary is None or not 0 <= state.canary < len(state.cells):
         return None
     cell = state.cells[state.canary]

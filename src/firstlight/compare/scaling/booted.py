@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from firstlight.boot.boot import Boot
 from firstlight.boot.open import open as open_boot
-from firstlight.boot.open import read_manifest
 from firstlight.compare.experiment import boots
 from firstlight.compare.experiment.design import cells_of
 from firstlight.compare.experiment.key import key_of_inputs
 from firstlight.compare.experiment.measure import measure
+from firstlight.compare.experiment.plan_text import read_text
 from firstlight.compare.experiment.prepare import Prepared, prepare_plan
 from firstlight.compare.experiment.recipe import options_for
+from firstlight.compare.experiment.results import canary_agrees
 from firstlight.compare.experiment.runner import RunProgress, run
 from firstlight.compare.scaling.crossover import Bracket, bisect
 from firstlight.compare.scaling.measured import Measured, parts_of
-from firstlight.compare.scaling.plan import ScalePlan, arm_name, experiment_of, read_scale_plan
-from firstlight.errors import FirstlightError
+from firstlight.compare.scaling.plan import ScalePlan, arm_name, experiment_of, parse_scale_plan
+from firstlight.errors import FirstlightError, UnhealthyBootError
 from firstlight.lab.inputs import resolve
 from firstlight.lab.progress import Progress
-from firstlight.lab.record import record
 
 
 @dataclass(frozen=True)
@@ -40,11 +40,11 @@ def prepare(file: Path, output: Path | None, progress: Progress) -> Prepare:
 
     :raises FirstlightError: when the plan or an input cannot be.
     """
-    plan = read_scale_plan(file)
-    text = file.read_text(encoding="utf-8")
+    text = read_text(file)
+    plan = parse_scale_plan(text, str(file))
     sizes = {name: plan.all_sizes() for name in plan.names()}
     experiment = experiment_of(plan, sizes, text, str(file))
-    return Prepare(plan, file, text, prepare_plan(experiment, file, output, progress))
+    return Prepare(plan, file, text, prepare_plan(experiment, text, file, output, progress))
 
 
 def boot_all(prepared: Prepare, progress: RunProgress, jobs: int | None = None) -> tuple[list[Measured], list[str]]:
@@ -71,8 +71,9 @@ def boot_all(prepared: Prepare, progress: RunProgress, jobs: int | None = None) 
                     continue
                 _add(measured, plan, size, boot)
         found.append(measured)
-    if state.canary is not None:
-        _check_canary(prepared, state.cells[state.canary].name)
+    if state.canary is not None and canary_agrees(store, state) is False:
+        message = f"{state.cells[state.canary].name} was booted twice and is not the same: these boots are not exact"
+        raise FirstlightError(message, where=str(store.path), hint="`firstlight verify` says what differs")
     return found, notes
 
 
@@ -103,10 +104,11 @@ def _boot_once(prepared: Prepare, name: str, size: int, progress: Progress) -> P
     key = key_of_inputs(options, resolve(options, progress))
     if not boots.is_kept(key):
         progress.note(f"booting {cell.name}")
-        record(replace(options, output=boots.place(key), force=True), progress)
-    elif read_manifest(boots.place(key)).failure is not None:
-        raise FirstlightError(f"{cell.name} does not come up", where=str(prepared.file))
-    return boots.place(key)
+    try:
+        return boots.obtain(options, key, progress)[0]
+    except UnhealthyBootError as error:
+        message = f"{cell.name} does not come up: {error.message}"
+        raise UnhealthyBootError(message, where=str(prepared.file), hint=error.hint) from error
 
 
 def _add(measured: Measured, plan: ScalePlan, size: int, boot: Boot) -> None:
@@ -114,15 +116,3 @@ def _add(measured: Measured, plan: ScalePlan, size: int, boot: Boot) -> None:
     measured.sizes.append(size)
     measured.costs.append(measure(boot, *marks).time_ns)
     measured.parts.append(parts_of(boot, plan.parts, *marks))
-
-
-def _check_canary(prepared: Prepare, name: str) -> None:
-    store, state = prepared.experiment.store, prepared.experiment.state
-    cell = next(cell for cell in state.cells if cell.name == name)
-    bundles = [store.bundle(cell, repeat) for repeat in (1, 2)]
-    if not all(bundle.is_dir() for bundle in bundles):
-        return
-    one, other = (read_manifest(bundle) for bundle in bundles)
-    if one.failure is None and other.failure is None and one.tables != other.tables:
-        message = f"{name} was booted twice and is not the same: these boots are not exact"
-        raise FirstlightError(message, where=str(store.path), hint="`firstlight verify` says what differs")

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, TypeVar
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
 from firstlight.compare.experiment.change import Change, Part
-from firstlight.compare.experiment.plan import Base, Measure, Name, Plan, PlanError
-from firstlight.compare.experiment.plan_errors import explain, explain_syntax
+from firstlight.compare.experiment.plan import Base, Measure, Name, Plan
+from firstlight.compare.experiment.plan_text import PlanError, checked, parse_toml, read_text
 from firstlight.compare.scaling.study import LEAST_SIZES
 from firstlight.compare.scaling.substitution import substitute_all
-from firstlight.errors import MISSING_INPUT
-
-Model = TypeVar("Model", bound=Part)
 
 Size = Annotated[int, Field(ge=0, le=1_000_000)]
 
@@ -106,20 +102,19 @@ def read_scale_plan(path: Path) -> ScalePlan:
 
     :raises PlanError: when it cannot be read or says what is unknown; the hint names the nearest.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no text"
-        raise PlanError(f"the plan cannot be read: {reason}", where=str(path), exit_code=MISSING_INPUT) from error
-    try:
-        data = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        place, message = explain_syntax(str(error), str(path))
-        raise PlanError(message, where=place) from error
-    plan = _checked(data, ScalePlan, text, str(path))
+    return parse_scale_plan(read_text(path), str(path))
+
+
+def parse_scale_plan(text: str, where: str) -> ScalePlan:
+    """Read the text of a plan of scaling.
+
+    :param where: the file, for messages.
+    :raises PlanError: as :func:`read_scale_plan`.
+    """
+    plan = checked(parse_toml(text, where), ScalePlan, text, where)
     for number, name in enumerate(plan.names()):
         for size in plan.all_sizes():
-            expand(plan, number, name, size, text, str(path))
+            expand(plan, number, name, size, text, where)
     return plan
 
 
@@ -138,25 +133,25 @@ def expand(plan: ScalePlan, number: int, name: str, size: int, text: str, where:
         once = [substitute_all(repeated, {**values, "i": each}) for each in range(size if repeated else 0)]
     except ValueError as error:
         raise PlanError(str(error), where=where) from error
-    _checked(base, Base, text, where, "base")
+    checked(base, Base, text, where, "base")
     if own:
-        _checked(own, Configuration, text, where, "configuration", number)
-    checked = [_checked(each, Each, text, where, "each") for each in once]
-    _checked(repeated, Each, text, where, "each")
+        checked(own, Configuration, text, where, "configuration")
+    parts = [checked(each, Each, text, where, "each") for each in once]
+    checked(repeated, Each, text, where, "each")
     change = {key: value for key, value in own.items() if key != "name"}
-    words = [str(change.get("append", "")), *(each.append for each in checked)]
+    words = [str(change.get("append", "")), *(each.append for each in parts)]
     change["append"] = " ".join(filter(None, words))
     change["qemu-options"] = [
         *change.get("qemu-options", []),
-        *(word for each in checked for word in each.qemu_options),
+        *(word for each in parts for word in each.qemu_options),
     ]
-    commands = [str(change.get("guest-command", "")), *(each.guest_command for each in checked)]
+    commands = [str(change.get("guest-command", "")), *(each.guest_command for each in parts)]
     change["guest-command"] = "\n".join(filter(None, commands))
     change["files"] = {
         **change.get("files", {}),
-        **{path: file for each in checked for path, file in each.files.items()},
+        **{path: file for each in parts for path, file in each.files.items()},
     }
-    return _checked(change, Change, text, where, "each")
+    return checked(change, Change, text, where, "each")
 
 
 def experiment_of(plan: ScalePlan, sizes: dict[str, list[int]], text: str, where: str) -> Plan:
@@ -167,7 +162,7 @@ def experiment_of(plan: ScalePlan, sizes: dict[str, list[int]], text: str, where
     arms = []
     for number, name in enumerate(plan.names()):
         for size in sizes.get(name, []):
-            base = _checked(substitute_all(plan.base, {plan.variable: size}), Base, text, where, "base")
+            base = checked(substitute_all(plan.base, {plan.variable: size}), Base, text, where, "base")
             change = expand(plan, number, name, size, text, where)
             arms.append({"name": arm_name(plan, name, size), **_merged(base, change)})
     shared = {key: value for key, value in plan.base.items() if key in _SHARED}
@@ -181,7 +176,7 @@ def experiment_of(plan: ScalePlan, sizes: dict[str, list[int]], text: str, where
         "arm": arms,
         "measure": plan.measure.model_dump(by_alias=True),
     }
-    return _checked(data, Plan, text, where)
+    return checked(data, Plan, text, where)
 
 
 #: Of the base what no arm may change, and holds no size.
@@ -198,12 +193,3 @@ def _merged(base: Base, change: Change) -> dict[str, Any]:
 
     merged = combine(Change(**{name: getattr(base, name) for name in Change.model_fields}), change)
     return merged.model_dump(by_alias=True, exclude_none=True, exclude_defaults=True)
-
-
-def _checked(data: Any, model: type[Model], text: str, where: str, *place: str | int) -> Model:
-    try:
-        return model.model_validate(data)
-    except ValidationError as error:
-        found, message, hint = explain(error, model, text, where)
-        inside = f" in `[{place[0]}]`" if place and f"[{place[0]}]" not in message else ""
-        raise PlanError(message + inside, where=found, hint=hint) from error
