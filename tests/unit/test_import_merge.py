@@ -12,18 +12,8 @@ from hypothesis import strategies as st
 import firstlight
 from firstlight.boot.boot import Boot
 from firstlight.boot.manifest import Source
-from firstlight.intake.importing import ImportOptions, import_records
+from imported_records import imported
 from invented_records import InventedBoot
-
-
-def imported(directory: Path, records: dict[str, str], **options: object) -> Boot:
-    """Import these records, by name and content, in their order."""
-    for name, text in records.items():
-        (directory / name).write_text(text)
-    output = directory / "a.boot"
-    given = [str(directory / name) for name in records]
-    import_records(ImportOptions(given, output, force=True, **options))  # type: ignore[arg-type]
-    return firstlight.open(output)
 
 
 def source(boot: Boot, file: str, part: str = "") -> Source:

@@ -3,6 +3,7 @@
 pub mod folded;
 pub mod lanes;
 pub mod perfetto;
+mod shared_time;
 pub mod stacks;
 pub mod timeline;
 

@@ -1,7 +1,8 @@
 //! Weighted stacks: the calling-context tree, or where there is none the spans with their parents.
 
+use crate::shared_time::{shared_time, COLUMNS};
 use crate::ExportError;
-use firstlight_model::interned::{read, TextNumber, Texts, NO_TEXT};
+use firstlight_model::interned::{read, Interned, TextNumber, Texts, NO_TEXT};
 use firstlight_model::ModelError;
 use std::collections::HashMap;
 use std::path::Path;
@@ -20,7 +21,8 @@ pub enum Unit {
 pub enum Origin {
     /// The calling-context tree; the weights add up to the boot.
     Calls,
-    /// The spans: what a span lasted beyond the spans in it.
+    /// The spans: each instant shared between what was at work, so that the weights add up to the boot; without instants,
+    /// and for instructions, what a span has beyond the spans in it.
     Spans,
 }
 
@@ -97,10 +99,26 @@ fn calls(bundle: &Path, unit: Unit) -> Result<Option<Stacks>, ExportError> {
 }
 
 fn spans(bundle: &Path, unit: Unit) -> Result<Stacks, ExportError> {
-    let wanted = ["span", "parent", "name", "start_ns", "end_ns", "instructions", "duration_ns"];
+    let mut wanted = COLUMNS.to_vec();
+    wanted.push("instructions");
     let table = read("spans", &wanted, bundle)?;
+    let parents = parents(&table);
+    if unit == Unit::Instructions {
+        return Ok(beyond(table, &parents, unit));
+    }
+    Ok(shared_time(table, &parents).unwrap_or_else(|table| beyond(table, &parents, unit)))
+}
+
+/// The rows in which rows lie.
+fn parents(table: &Interned) -> Vec<Option<usize>> {
     let value = |column: &str, row: usize| table.integers(column).get(row).copied().flatten();
     let rows: HashMap<i64, usize> = (0..table.rows()).filter_map(|row| Some((value("span", row)?, row))).collect();
+    (0..table.rows()).map(|row| value("parent", row).and_then(|parent| rows.get(&parent).copied())).collect()
+}
+
+/// What a span has beyond the spans in it.
+fn beyond(table: Interned, parents: &[Option<usize>], unit: Unit) -> Stacks {
+    let value = |column: &str, row: usize| table.integers(column).get(row).copied().flatten();
     let whole: Vec<Option<u64>> = (0..table.rows())
         .map(|row| {
             let between = || value("end_ns", row)?.checked_sub(value("start_ns", row)?);
@@ -111,8 +129,6 @@ fn spans(bundle: &Path, unit: Unit) -> Result<Stacks, ExportError> {
             weight.and_then(|weight| u64::try_from(weight).ok())
         })
         .collect();
-    let parents: Vec<Option<usize>> =
-        (0..table.rows()).map(|row| value("parent", row).and_then(|parent| rows.get(&parent).copied())).collect();
     let mut inner: Vec<u64> = vec![0; table.rows()];
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); table.rows()];
     for (row, parent) in parents.iter().enumerate() {
@@ -145,11 +161,11 @@ fn spans(bundle: &Path, unit: Unit) -> Result<Stacks, ExportError> {
         }
     }
     stacks.texts = table.texts;
-    Ok(stacks)
+    stacks
 }
 
 impl Stacks {
-    fn new(origin: Origin) -> Self {
+    pub(crate) fn new(origin: Origin) -> Self {
         Self { origin, nodes: Vec::new(), texts: Texts::default(), unknown: 0, overlapped: 0 }
     }
 

@@ -6,7 +6,7 @@
 //! placed: its lengths stay, its instants do not.
 
 use crate::events::{Events, Shared};
-use crate::fit::{below, through, Fitted, Line};
+use crate::fit::{below, inverted, through, Fitted, Line};
 use firstlight_formats::evidence::{Clock, Evidence};
 
 /// A clock that a quartz drives is no further off than this.
@@ -304,14 +304,6 @@ fn one_clock(line: Line, calls: &[(i64, i64)]) -> Option<Place> {
     let fitted = Fitted { line, shared: late.len(), median_ns: median.max(0), most_ns: 0, max_ns: largest.max(0) };
     let how = "calls that both records hold: one clock; the residual is the printing of the log's lines";
     Some(Place::Fitted { fitted, how: how.to_owned() })
-}
-
-/// The fit the other way round.
-pub fn inverted(fitted: Fitted) -> Fitted {
-    let Line { offset_ns, rate } = fitted.line;
-    let back = if rate == 0.0 { 1.0 } else { 1.0 / rate };
-    let offset_ns = -((offset_ns as f64 * back).round() as i64);
-    Fitted { line: Line { offset_ns, rate: back }, ..fitted }
 }
 
 fn same(line: Line, how: String) -> Place {

@@ -1,5 +1,6 @@
 //! What a piece of evidence tells that another record of the same boot would tell too, by a key and its instant.
 
+use crate::host::heard;
 use firstlight_formats::evidence::{Clock, Evidence, SpanKind};
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
@@ -53,6 +54,11 @@ impl Shared {
         let mut marks = Once::default();
         for mark in &evidence.marks {
             marks.event(key(("mark", mark.name.as_ref())), mark.time_ns);
+        }
+        if let Some(heard) = (!evidence.host_marks.is_empty()).then(|| heard(evidence)).flatten() {
+            for mark in &evidence.host_marks {
+                marks.event(key(("mark", mark.name.as_ref())), heard.line.at(mark.time_ns));
+            }
         }
         Self { lines: lines.events(), calls: calls.events(), units: units.events(), marks: marks.events() }
     }

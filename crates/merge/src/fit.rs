@@ -112,6 +112,14 @@ pub fn below(mut events: Vec<(i64, i64)>, rate_limit: f64) -> Option<Fitted> {
     Some(judged(&events, line.shifted(least)))
 }
 
+/// The fit the other way round.
+pub fn inverted(fitted: Fitted) -> Fitted {
+    let Line { offset_ns, rate } = fitted.line;
+    let back = if rate == 0.0 { 1.0 } else { 1.0 / rate };
+    let offset_ns = -((offset_ns as f64 * back).round() as i64);
+    Fitted { line: Line { offset_ns, rate: back }, ..fitted }
+}
+
 /// The two fifths of the events that lie lowest over lines of this rate.
 fn least_delayed(events: &[(i64, i64)], rate: f64) -> Option<Vec<(i64, i64)>> {
     let line = Line { offset_ns: 0, rate };

@@ -2,11 +2,13 @@
 //! excludes one another told and not averaged. Out come the tables of one boot (`docs/formats/boot-bundle.md`).
 
 pub mod align;
+mod boot_marks;
 pub mod boots;
 mod calls;
 pub mod events;
 mod firmware;
 pub mod fit;
+mod host;
 pub mod identity;
 mod log;
 mod merge;

@@ -1,25 +1,25 @@
 //! From the records of one boot to its tables.
 
-use crate::align::{align_knowing, base, clock_name, inverted, Place};
-use crate::boots::extent;
+use crate::align::{align_knowing, base, clock_name, Place};
+use crate::boot_marks::boot_marks;
 use crate::calls::{chosen, write_calls};
 use crate::firmware::joined;
-use crate::fit::{below, Fitted, Line};
+use crate::fit::{Fitted, Line};
+use crate::host;
 use crate::identity::{boot_id, strangers};
 use crate::parents::parents;
-use crate::phases::{cover, marks, phases, BootMark};
+use crate::phases::{phases, BootMark};
 use crate::quiet::start_up_over;
 use crate::record::Read;
 use crate::spans::{rows, Row};
 use crate::tables::{write_counters, write_facts, write_kd, write_links, write_marks, write_spans, Grades};
 use crate::{log, Contradiction, MergeError, Piece};
-use firstlight_formats::evidence::{Clock, Evidence, Problem, ProblemKind};
+use firstlight_formats::evidence::{Evidence, Problem, ProblemKind};
 use std::collections::BTreeMap;
 use std::path::Path;
 
 /// A manifest names no more contradictions than this.
 const CONTRADICTIONS: usize = 200;
-const QUARTZ: f64 = 0.001;
 
 /// How a source's clock was put onto another: theirs = offset + rate * this one.
 #[derive(Debug, Clone, PartialEq)]
@@ -183,11 +183,11 @@ pub fn merge(reads: &[Read], boots: &[Option<u32>], bundle: &Path) -> Result<Sum
         }
         let line = place.line();
         let host = line.and_then(|line| {
-            let fitted = host_fit(evidence)?;
-            let onto = after(fitted.line, line);
+            let fitted = host::heard(evidence)?;
+            let onto = host::after(fitted.line, line);
             let mut heard = SourceSummary {
                 clock: "host".to_owned(),
-                part: host_part(&evidence.part),
+                part: host::part(&evidence.part),
                 understood: 0,
                 not_understood: 0,
                 problems: Vec::new(),
@@ -228,7 +228,7 @@ pub fn merge(reads: &[Read], boots: &[Option<u32>], bundle: &Path) -> Result<Sum
 
     let mut contradictions = std::mem::take(&mut summary.contradictions);
     let mut all_rows = rows(&pieces, &mut contradictions);
-    let mut all_marks = all_marks(&pieces, &all_rows, &mut contradictions);
+    let mut all_marks = boot_marks(&pieces, &all_rows, &mut contradictions);
     if let Some(over) = start_up_over(&pieces, &all_rows, &mut all_marks) {
         summary.warnings.push(over);
     }
@@ -289,59 +289,6 @@ pub fn merge(reads: &[Read], boots: &[Option<u32>], bundle: &Path) -> Result<Sum
     Ok(summary)
 }
 
-fn all_marks(pieces: &[Piece<'_>], rows: &[Row<'_>], contradictions: &mut Vec<Contradiction>) -> Vec<BootMark> {
-    let mut all = marks(pieces, rows, contradictions);
-    all.extend(clock_start(pieces, &all));
-    let begins = all.iter().map(|mark| mark.time_ns).min();
-    for piece in pieces.iter().filter(|piece| piece.host.is_some()) {
-        let heard = piece.evidence.log.iter().take_while(|(stamp, _)| stamp.time_ns.is_none());
-        let first = heard.filter_map(|(stamp, _)| log::placed(piece, &stamp)).next();
-        if let Some(time_ns) = first.filter(|first| begins.is_none_or(|begins| *first < begins)) {
-            all.push(BootMark {
-                name: "capture_start".to_owned(),
-                time_ns,
-                source: piece.file.to_owned(),
-                detail: "the first line that was received".to_owned(),
-            });
-            break;
-        }
-    }
-    let mut whole: Option<(i64, i64)> = None;
-    let mut add = |at: i64| {
-        whole = Some(whole.map_or((at, at), |(first, last)| (first.min(at), last.max(at))));
-    };
-    for row in rows {
-        row.start_ns.into_iter().chain(row.end_ns).for_each(&mut add);
-    }
-    for piece in pieces {
-        if let (Some(line), Some((first, last))) = (piece.line, extent(piece.evidence)) {
-            add(line.at(first));
-            add(line.at(last));
-        }
-    }
-    cover(&mut all, whole);
-    all
-}
-
-/// Records of systemd and udev alone carry instants since the kernel's clock began: the boot begins there, not at the first of
-/// them. In a container, and after a soft reboot, that clock is of an earlier start; the manager's own record tells.
-fn clock_start(pieces: &[Piece<'_>], marks: &[BootMark]) -> Option<BootMark> {
-    const SINCE_START: [&str; 4] = ["systemd-plot-json", "systemd-plot-svg", "systemd-show", "udev-monitor"];
-    let boot = pieces.first()?;
-    let told = marks.iter().any(|mark| {
-        matches!(mark.name.as_str(), "kernel_clock_start" | "kernel_start" | "userspace_start" | "soft_reboot_start")
-    });
-    if told || boot.evidence.clock != Clock::Monotonic || !SINCE_START.contains(&boot.evidence.format) {
-        return None;
-    }
-    Some(BootMark {
-        name: "kernel_clock_start".to_owned(),
-        time_ns: boot.line?.at(0),
-        source: boot.file.to_owned(),
-        detail: "the zero of CLOCK_MONOTONIC".to_owned(),
-    })
-}
-
 fn shift(rows: &mut [Row<'_>], marks: &mut [BootMark], origin: i64) {
     for row in rows {
         row.start_ns = row.start_ns.map(|at| at.saturating_sub(origin));
@@ -350,28 +297,6 @@ fn shift(rows: &mut [Row<'_>], marks: &mut [BootMark], origin: i64) {
     for mark in marks {
         mark.time_ns = mark.time_ns.saturating_sub(origin);
     }
-}
-
-/// How the capturing machine's clock follows the kernel's, in one record that has both.
-fn host_fit(evidence: &Evidence) -> Option<Fitted> {
-    if evidence.clock == Clock::Host {
-        return None;
-    }
-    let both = evidence.log.iter().filter_map(|(stamp, _)| Some((stamp.time_ns.filter(|at| *at > 0)?, stamp.host_ns?)));
-    below(both.collect(), QUARTZ).map(inverted)
-}
-
-fn host_part(part: &str) -> String {
-    if part.is_empty() {
-        "host clock".to_owned()
-    } else {
-        format!("{part}, host clock")
-    }
-}
-
-/// First one line, then another.
-fn after(first: Line, then: Line) -> Line {
-    Line { offset_ns: then.at(first.offset_ns), rate: first.rate * then.rate }
 }
 
 fn still() -> Fitted {
@@ -460,16 +385,5 @@ fn completeness(pieces: &[Piece<'_>], all: &mut Completeness) {
             all.countable &= problem.lost.is_some() || cut > 0;
             all.missing.push(format!("{}: {}", piece.file, problem.detail));
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn two_lines_one_after_the_other() {
-        let (first, then) = (Line { offset_ns: 100, rate: 2.0 }, Line { offset_ns: -30, rate: 0.5 });
-        assert_eq!(after(first, then).at(1_000), then.at(first.at(1_000)));
     }
 }

@@ -94,8 +94,10 @@ fn phase_name(mark: &str, all: &[BootMark]) -> String {
 pub fn marks(pieces: &[Piece<'_>], rows: &[Row<'_>], contradictions: &mut Vec<Contradiction>) -> Vec<BootMark> {
     let mut marks: Vec<BootMark> = Vec::new();
     for piece in pieces {
-        let Some(line) = piece.line else { continue };
-        for mark in &piece.evidence.marks {
+        let told = piece.line.map(|line| (line, &piece.evidence.marks));
+        let heard = piece.host.map(|line| (line, &piece.evidence.host_marks));
+        let all = told.into_iter().chain(heard).flat_map(|(line, of)| of.iter().map(move |mark| (line, mark)));
+        for (line, mark) in all {
             let time_ns = line.at(mark.time_ns);
             let Some(known) = marks.iter().find(|known| known.name == mark.name) else {
                 marks.push(BootMark {

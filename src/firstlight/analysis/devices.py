@@ -94,8 +94,6 @@ def _row(device: str, probes: Sequence[dict[str, Any]], still: bool) -> dict[str
                 "reason": "its probe still waited at the end"}  # fmt: skip
     last = probes[-1]
     put_off = [probe for probe in probes if probe["returned"] is not None and abs(probe["returned"]) == DEFERRED]
-    cost = [(probe["start_ns"], probe["end_ns"]) for probe in put_off]
-    timed = [interval for interval in cost if None not in interval]
     waited = None
     if put_off and put_off[0] is not last and put_off[0]["end_ns"] is not None and last["start_ns"] is not None:
         waited = max(0, last["start_ns"] - put_off[0]["end_ns"])
@@ -105,13 +103,25 @@ def _row(device: str, probes: Sequence[dict[str, Any]], still: bool) -> dict[str
         # A record that lost its head may number a try higher than it has rows.
         "tries": max(len(probes), *(probe["tries"] or 0 for probe in probes)),
         "deferrals": len(put_off),
-        "deferred_ns": union_ns(timed) if put_off and len(timed) == len(cost) else (None if put_off else 0),
+        "deferred_ns": _cost(put_off),
         "waited_ns": waited,
         "result": "deferred" if still and result is None else result,
         "returned": last["returned"],
         "start_ns": next((probe["start_ns"] for probe in probes if probe["start_ns"] is not None), None),
         **{column: last[column] for column in ("end_ns", "duration_ns", "grade", "reason", "source")},
     }
+
+
+def _cost(put_off: Sequence[dict[str, Any]]) -> int | None:
+    """What tries took that came to nothing: the union of their time, or, without times, the sum of their lengths.
+
+    A device is probed by one driver at a time.
+    """
+    instants = [(probe["start_ns"], probe["end_ns"]) for probe in put_off]
+    if not any(None in interval for interval in instants):
+        return union_ns(instants)
+    lengths = [probe["duration_ns"] for probe in put_off]
+    return None if None in lengths else sum(lengths)
 
 
 def _last(probes: Sequence[dict[str, Any]], key: str) -> str | None:

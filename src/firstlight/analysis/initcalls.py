@@ -25,9 +25,9 @@ def initcalls(boot: Boot) -> pl.DataFrame:
 
     Columns: `span`, `function`, `level`, `module`, `track`, `start_ns`, `end_ns`, `duration_ns`, `grade`, `reason`,
     `returned`, `probes` (probes of devices that ran inside), `probes_ns` (the union of their time: probes that overlap
-    count once), `self_ns` (`duration_ns` without it), `source`. What nobody knows is null, above all `probes_ns` and
-    `self_ns` where a probe has no instants. Of an initcall that never returned `end_ns` is null, and `duration_ns`,
-    graded `bounded`, reaches to the end of the record.
+    count once), `self_ns` (`duration_ns` without it), `source`. What nobody knows is null, above all `probes`,
+    `probes_ns` and `self_ns` where a log without times does not tell in which initcall its probes ran. Of an
+    initcall that never returned `end_ns` is null, and `duration_ns`, graded `bounded`, reaches to the end of the record.
 
     >>> import firstlight
     >>> rows = initcalls(firstlight.open(bundle))
@@ -35,9 +35,15 @@ def initcalls(boot: Boot) -> pl.DataFrame:
     (33, 'pure', 'exact')
     """
     frame = spans_of(boot, "initcall", keys=("module", "returned"))
-    inside = _probes_inside(boot, frame)
-    counts, times, own = [], [], []
-    for row in frame.select("span", "start_ns", "end_ns", "duration_ns").iter_rows():
+    inside, anywhere = _probes_inside(boot, frame)
+    counts: list[int | None] = []
+    times: list[int | None] = []
+    own: list[int | None] = []
+    for row in frame.select("span", "start_ns", "end_ns", "duration_ns", "source").iter_rows():
+        if not anywhere.isdisjoint((row[4] or "").split(" and ")):
+            for unknown in (counts, times, own):
+                unknown.append(None)
+            continue
         probes = inside.get(row[0], [])
         took = _probes_ns(probes, row[1], row[2])
         rest = None if took is None or row[3] is None or took > row[3] else row[3] - took
@@ -146,26 +152,36 @@ def _level_row(level: str | None, calls: pl.DataFrame) -> dict[str, object]:
         "wall_ns": union_ns(intervals) if intervals else None,
         "phase_ns": None,
         "sum_ns": calls["duration_ns"].sum() if calls["duration_ns"].count() else None,
-        "probes": calls["probes"].sum(),
+        "probes": None if calls["probes"].null_count() else calls["probes"].sum(),
         "unknown": calls["duration_ns"].null_count(),
     }
 
 
-def _probes_inside(boot: Boot, calls: pl.DataFrame) -> dict[int, list[tuple[int | None, int | None]]]:
-    """The instants of the probes inside each initcall: by their parents, else by task and time."""
+_Inside = dict[int, list[tuple[int | None, int | None]]]
+
+
+def _probes_inside(boot: Boot, calls: pl.DataFrame) -> tuple[_Inside, set[str]]:
+    """The instants of the probes inside each initcall: by their parents, else by task and time.
+
+    Beside them the records with a probe that has neither: it may have run in any of their initcalls.
+    """
     probes = spans_of(boot, "probe")
+    inside: _Inside = {}
+    anywhere: set[str] = set()
     if probes.is_empty() or calls.is_empty():
-        return {}
+        return inside, anywhere
     parents = dict(boot.spans().select("span", "parent").iter_rows())
     known = set(calls["span"].to_list())
     running: dict[str, list[tuple[int, int, int]]] = {}
     for span, track, start, end in calls.select("span", "track", "start_ns", "end_ns").drop_nulls().iter_rows():
         if track:
             running.setdefault(track, []).append((start, end, span))
-    inside: dict[int, list[tuple[int | None, int | None]]] = {}
     places = dict.fromkeys(running, 0)
-    for parent, track, start, end in probes.select("parent", "track", "start_ns", "end_ns").iter_rows():
+    columns = ("parent", "track", "start_ns", "end_ns", "source")
+    for parent, track, start, end, source in probes.select(columns).iter_rows():
         owner = _ancestor(parent, parents, known)
+        if owner is None and start is None and end is None:
+            anywhere.update((source or "").split(" and "))
         if owner is None and start is not None and track in running:
             ran = running[track]
             # Both are in order of time: what ended before this probe began is never needed again.
@@ -175,7 +191,7 @@ def _probes_inside(boot: Boot, calls: pl.DataFrame) -> dict[int, list[tuple[int 
                 owner = ran[places[track]][2]
         if owner is not None:
             inside.setdefault(owner, []).append((start, end))
-    return inside
+    return inside, anywhere
 
 
 def _ancestor(span: int | None, parents: dict[int, int | None], known: set[int]) -> int | None:

@@ -65,14 +65,17 @@ _SILENT = frozenset({"function-graph", "trace-events", "hist"})
 def returned(boot: Boot, frame: pl.DataFrame) -> pl.Series:
     """What initcalls or probes returned, by their attribute `returned`; null where nobody told.
 
-    Readers of the kernel's logs give it only where it is not 0.
+    Readers of the kernel's logs give it only where it is not 0. Where a log has no times, a length tells that a call
+    ended.
     """
     formats: dict[str, set[str | None]] = {}
     for source in boot.manifest.sources:
         formats.setdefault(source.file, set()).add(source.format)
     logs = {file for file, names in formats.items() if not names & _SILENT}
     said = frame.select(whole_number("returned"))["returned"].to_list()
-    ended = frame["end_ns"].is_not_null().to_list()
+    no_times = pl.all_horizontal(pl.col("start_ns", "end_ns").is_null())
+    measured = no_times & pl.col("duration_ns").is_not_null() & (pl.col("grade") != "bounded")
+    ended = frame.select(pl.col("end_ns").is_not_null() | measured).to_series().to_list()
     sources = [set((text or "").split(" and ")) for text in frame["source"].to_list()]
     values = [
         0 if value is None and end and not told.isdisjoint(logs) else value

@@ -99,6 +99,8 @@ pub struct Evidence {
     pub extent_ns: Option<(i64, i64)>,
     /// Named instants.
     pub marks: Vec<Mark>,
+    /// Named instants that only the capturing machine's clock has, on that clock ([`Stamp::host_ns`]).
+    pub host_marks: Vec<Mark>,
     /// Intervals.
     pub spans: Spans,
     /// Lines of text.

@@ -38,8 +38,6 @@ pub struct Boots {
     jumps: Jumps,
     replaced: Option<(u64, u64)>,
     first_kernel: Option<Stamp>,
-    host_marks: Vec<(&'static str, i64, String)>,
-    least_delay: Option<i64>,
     first_delay: Option<(i64, i64)>,
     later: Vec<Problem>,
     understood_before: u64,
@@ -66,8 +64,6 @@ impl Boots {
             jumps: Jumps::default(),
             replaced: None,
             first_kernel: None,
-            host_marks: Vec::new(),
-            least_delay: None,
             first_delay: None,
             later: Vec::new(),
             understood_before: 0,
@@ -177,16 +173,15 @@ impl Boots {
     }
 
     fn mark(&mut self, name: &'static str, stamp: &Stamp, text: &[u8]) {
-        let given = self.host_marks.iter().any(|(mark, ..)| *mark == name)
-            || self.now.marks.iter().any(|mark| mark.name == name);
-        if given {
+        if self.now.host_marks.iter().chain(&self.now.marks).any(|mark| mark.name == name) {
             return;
         }
         let detail = String::from_utf8_lossy(&text.trim_ascii()[..text.trim_ascii().len().min(120)]).into_owned();
+        let name = Name::Borrowed(name);
         if let Some(time_ns) = stamp.time_ns {
-            self.now.marks.push(Mark { name: Name::Borrowed(name), time_ns, detail });
-        } else if let Some(host) = stamp.host_ns {
-            self.host_marks.push((name, host, detail));
+            self.now.marks.push(Mark { name, time_ns, detail });
+        } else if let Some(time_ns) = stamp.host_ns {
+            self.now.host_marks.push(Mark { name, time_ns, detail });
         }
     }
 
@@ -211,7 +206,6 @@ impl Boots {
     /// Follows what the host's clock says of the kernel's lines.
     fn received(&mut self, stamp: &Stamp, time: i64, host: i64) {
         let delay = host.saturating_sub(time);
-        self.least_delay = Some(self.least_delay.map_or(delay, |least| least.min(delay)));
         let (first_host, first_delay) = *self.first_delay.get_or_insert((host, delay));
         let Some((enabled, lines)) = self.backlog.take_if(|(enabled, _)| enabled.line < stamp.line) else { return };
         let (Some(from), Some(host_then)) = (enabled.time_ns, enabled.host_ns) else { return };
@@ -245,7 +239,10 @@ impl Boots {
         let interpreter = std::mem::take(&mut self.interpreter);
         self.understood_before += interpreter.understood();
         let mut boot = std::mem::replace(&mut self.now, next);
-        self.host_marks(&mut boot);
+        if boot.clock == Clock::Host {
+            let heard = std::mem::take(&mut boot.host_marks);
+            boot.marks.extend(heard);
+        }
         self.problems(&mut boot);
         interpreter.finish(&mut boot);
         boot.marks.sort_by_key(|mark| mark.time_ns);
@@ -260,23 +257,7 @@ impl Boots {
         self.jumps = Jumps::default();
         self.replaced = None;
         self.first_kernel = None;
-        self.least_delay = None;
         self.first_delay = None;
-    }
-
-    /// Brings the marks that only the host's clock has onto the evidence's clock: by the line that came with least delay.
-    fn host_marks(&mut self, boot: &mut Evidence) {
-        let marks = std::mem::take(&mut self.host_marks);
-        let shift = if boot.clock == Clock::Host { Some(0) } else { self.least_delay };
-        let Some(shift) = shift else { return };
-        for (name, host, detail) in marks {
-            let time_ns = host.saturating_sub(shift);
-            let detail = match boot.clock {
-                Clock::Host => detail,
-                _ => format!("{detail} (by the host's clock, {:.6} s ahead)", shift as f64 / 1e9),
-            };
-            boot.marks.push(Mark { name: Name::Borrowed(name), time_ns, detail });
-        }
     }
 
     /// Notes a problem of whichever boot has this line.

@@ -48,5 +48,6 @@ pub fn sign(line: &[u8]) -> Option<Sign> {
         return Some(Sign::Decompression);
     }
     let end = line.trim_ascii_end();
-    (end.ends_with(b" login:") && end.len() < 80).then_some(Sign::Login)
+    let prompt = end == b"login:" || end.ends_with(b" login:") && end.len() < 80;
+    prompt.then_some(Sign::Login)
 }

@@ -1,0 +1,53 @@
+//! The marks of the whole boot in order of time: those that its records tell, and where the records begin and end.
+
+use crate::boots::extent;
+use crate::host;
+use crate::phases::{cover, marks, BootMark};
+use crate::spans::Row;
+use crate::{Contradiction, Piece};
+use firstlight_formats::evidence::Clock;
+
+/// All of them.
+pub fn boot_marks(pieces: &[Piece<'_>], rows: &[Row<'_>], contradictions: &mut Vec<Contradiction>) -> Vec<BootMark> {
+    let mut all = marks(pieces, rows, contradictions);
+    all.extend(clock_start(pieces, &all));
+    all.extend(host::capture_start(pieces, &all));
+    let mut whole: Option<(i64, i64)> = None;
+    let mut add = |at: i64| {
+        whole = Some(whole.map_or((at, at), |(first, last)| (first.min(at), last.max(at))));
+    };
+    for row in rows {
+        row.start_ns.into_iter().chain(row.end_ns).for_each(&mut add);
+    }
+    for piece in pieces {
+        if let (Some(line), Some((first, last))) = (piece.line, extent(piece.evidence)) {
+            add(line.at(first));
+            add(line.at(last));
+        }
+        if let Some((first, last)) = host::extent(piece) {
+            add(first);
+            add(last);
+        }
+    }
+    cover(&mut all, whole);
+    all
+}
+
+/// Records of systemd and udev alone carry instants since the kernel's clock began: the boot begins there, not at the first of
+/// them. In a container, and after a soft reboot, that clock is of an earlier start; the manager's own record tells.
+fn clock_start(pieces: &[Piece<'_>], marks: &[BootMark]) -> Option<BootMark> {
+    const SINCE_START: [&str; 4] = ["systemd-plot-json", "systemd-plot-svg", "systemd-show", "udev-monitor"];
+    let boot = pieces.first()?;
+    let told = marks.iter().any(|mark| {
+        matches!(mark.name.as_str(), "kernel_clock_start" | "kernel_start" | "userspace_start" | "soft_reboot_start")
+    });
+    if told || boot.evidence.clock != Clock::Monotonic || !SINCE_START.contains(&boot.evidence.format) {
+        return None;
+    }
+    Some(BootMark {
+        name: "kernel_clock_start".to_owned(),
+        time_ns: boot.line?.at(0),
+        source: boot.file.to_owned(),
+        detail: "the zero of CLOCK_MONOTONIC".to_owned(),
+    })
+}

@@ -1,0 +1,77 @@
+"""What single records say, from the import to the analyses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from firstlight.analysis.devices import devices
+from firstlight.analysis.initcalls import initcalls, levels
+from imported_records import imported
+
+CAPTURE = """\
+[0.000001 0.000001]
+[0.000300 0.000299] U-Boot 2024.01 (Jan 01 2024 - 00:00:00 +0000)
+[0.500000 0.499700] Starting kernel ...
+[1.200000 0.700000] [    0.000000] Linux version 6.12.1-x (a@b) (gcc 14) #1 SMP PREEMPT
+[1.310000 0.110000] [    0.100000] calling  aaa_init+0x0/0x58 @ 1
+[1.415000 0.105000] [    0.203100] initcall aaa_init+0x0/0x58 returned 0 after 103098 usecs
+[2.210000 0.795000] [    1.000000] Freeing unused kernel image (initmem) memory: 2048K
+[2.310000 0.100000] [    1.100000] Run /sbin/init as init process
+[5.310000 3.000000] {prompt}
+"""
+
+
+@pytest.mark.parametrize("prompt", ["box login: ", "login: "])
+def test_what_only_the_capture_has_stamped_is_a_mark_where_its_line_is(prompt: str, tmp_path: Path) -> None:
+    boot = imported(tmp_path, {"serial.log": CAPTURE.format(prompt=prompt)})
+    lines = dict(boot.log().select("text", "time_ns").iter_rows())
+    marks = dict(boot.marks().select("mark", "time_ns").iter_rows())
+    assert marks["firmware_start"] == lines["U-Boot 2024.01 (Jan 01 2024 - 00:00:00 +0000)"] == 299_000
+    assert marks["kernel_entry"] == lines["Starting kernel ..."] == 499_999_000
+    assert marks["login_prompt"] == lines[prompt] == boot.phases()["end_ns"].max() == 5_309_999_000
+
+
+def test_a_capture_that_goes_on_without_stamps_of_the_kernel_reaches_to_its_last_line(tmp_path: Path) -> None:
+    boot = imported(tmp_path, {"serial.log": CAPTURE.format(prompt="starting the application")})
+    assert boot.marks().row(-1, named=True)["mark"] == "record_end"
+    assert boot.marks()["time_ns"].max() == 5_309_999_000
+
+
+UNTIMED = """\
+Linux version 6.12.1-x (a@b) (gcc 14) #1 SMP PREEMPT
+calling  aaa_init+0x0/0x58 @ 1
+initcall aaa_init+0x0/0x58 returned -19 after 3098 usecs
+calling  slow_init+0x0/0x10 @ 1
+probe of 30860000.serial returned 0 after 5000 usecs
+probe of 30a20000.i2c:pmic@4b returned -517 after 44 usecs
+initcall slow_init+0x0/0x10 returned 0 after 100000 usecs
+calling  open_init+0x0/0x10 @ 1
+probe of 30a20000.i2c:pmic@4b returned 0 after 2000 usecs
+"""
+
+
+def test_a_log_without_times_tells_what_was_returned_and_what_put_off_tries_cost(tmp_path: Path) -> None:
+    boot = imported(tmp_path, {"dmesg.txt": UNTIMED})
+    calls = {call["function"]: call for call in initcalls(boot).to_dicts()}
+    assert {name: call["returned"] for name, call in calls.items()} == {
+        "aaa_init": -19,
+        "slow_init": 0,
+        "open_init": None,
+    }
+    found = {device["device"]: device for device in devices(boot).to_dicts()}
+    assert found["30860000.serial"]["result"] == "bound"
+    late = found["30a20000.i2c:pmic@4b"]
+    assert (late["tries"], late["deferrals"], late["deferred_ns"], late["result"]) == (2, 1, 44_000, "bound")
+
+
+def test_in_which_initcall_a_probe_without_time_ran_is_not_known(tmp_path: Path) -> None:
+    boot = imported(tmp_path, {"dmesg.txt": UNTIMED})
+    for call in initcalls(boot).to_dicts():
+        assert (call["probes"], call["probes_ns"], call["self_ns"]) == (None, None, None)
+    assert levels(boot)["probes"].to_list()[0] is None
+    stamped = "".join(f"[    0.{number}00000] {line}\n" for number, line in enumerate(UNTIMED.splitlines()))
+    known = {call["function"]: call for call in initcalls(imported(tmp_path, {"dmesg.txt": stamped})).to_dicts()}
+    assert known["slow_init"]["probes"] == 2
+    assert known["aaa_init"]["probes"] == 0
