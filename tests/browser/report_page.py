@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import Dialog, Page
 
@@ -55,3 +59,27 @@ class Report:
 
 
 Show = Callable[..., Report]
+
+
+def data_of(html: str) -> dict[str, Any]:
+    """What a page carries."""
+    packed = html.split('id="firstlight-data">', 1)[1].split("<", 1)[0]
+    data: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(packed)))
+    return data
+
+
+def rewrite(html: str, change: Callable[[dict[str, Any]], None]) -> str:
+    """The page with other data in it."""
+    before, rest = html.split('id="firstlight-data">', 1)
+    after = rest.split("<", 1)[1]
+    data = data_of(html)
+    change(data)
+    again = base64.b64encode(gzip.compress(json.dumps(data).encode("ascii"))).decode("ascii")
+    return f'{before}id="firstlight-data">{again}<{after}'
+
+
+def assert_only_text(report: Report) -> None:
+    """No element came from the data: nothing that loads, frames, links out or runs."""
+    assert report.page.locator("img, iframe, object, embed, link, form, video, audio, base").count() == 0
+    assert report.page.locator("a:not([href^='#'])").count() == 0
+    assert report.page.locator("script").count() == 1

@@ -2,42 +2,21 @@
 
 from __future__ import annotations
 
-import base64
-import gzip
-import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 import firstlight
-from browser.report_page import Report, Show
+from browser.report_page import Show, assert_only_text, rewrite
 from bundles import HOSTILE, make_bundle, write_table
 from firstlight.report.html import page_html
 from firstlight.report.page_tree import FOLD_DEPTH
 
 
-def _rewrite(html: str, change: Callable[[dict[str, Any]], None]) -> str:
-    """The page with other data in it."""
-    before, rest = html.split('id="firstlight-data">', 1)
-    packed, after = rest.split("<", 1)
-    data = json.loads(gzip.decompress(base64.b64decode(packed)))
-    change(data)
-    again = base64.b64encode(gzip.compress(json.dumps(data).encode("ascii"))).decode("ascii")
-    return f'{before}id="firstlight-data">{again}<{after}'
-
-
-def _assert_only_text(report: Report) -> None:
-    """No element came from the data: nothing that loads, frames, links out or runs."""
-    assert report.page.locator("img, iframe, object, embed, link, form, video, audio, base").count() == 0
-    assert report.page.locator("a:not([href^='#'])").count() == 0
-    assert report.page.locator("script").count() == 1
-
-
 def test_hostile_names_are_shown_and_do_nothing(show: Show, tmp_path: Path) -> None:
     report = show(make_bundle(tmp_path, hostile=True))
-    _assert_only_text(report)
+    assert_only_text(report)
     report.page.locator("#functions .more button").last.click()
     names = report.column("functions", "function")
     assert any(name.startswith("<img src=x onerror=alert(1)>") for name in names)
@@ -48,7 +27,7 @@ def test_hostile_names_are_shown_and_do_nothing(show: Show, tmp_path: Path) -> N
         assert "match" in report.section("flame")
         report.page.locator(f"#flame g.frame[name^='{attack[:6]}']").first.hover()
         assert attack in report.page.locator(".card").inner_text()
-    _assert_only_text(report)
+    assert_only_text(report)
 
 
 def test_terminal_escapes_on_the_console_are_taken_out(show: Show, tmp_path: Path) -> None:
@@ -73,13 +52,13 @@ def test_names_of_any_length_and_brokenness_harm_nothing(show: Show, tmp_path: P
         data["boot"]["status"] = "failed"
         data["facts"]["value"][0] = data["marks"]["detail"][0] = data["invariants"][0]["name"] = bad[5]
 
-    report = show(html=_rewrite(page_html(firstlight.open(make_bundle(tmp_path))), change))
-    _assert_only_text(report)
+    report = show(html=rewrite(page_html(firstlight.open(make_bundle(tmp_path))), change))
+    assert_only_text(report)
     assert "&lt;b&gt;" in report.section("facts")
     assert "(10,000 characters)" in report.page.get_by_role("alert").inner_text() + report.section("phases")
     for phase in range(len(bad)):
         report.page.locator("#phase").select_option(value=str(phase))
-    _assert_only_text(report)
+    assert_only_text(report)
 
 
 def test_nothing_of_a_boot_is_in_the_file_as_markup(tmp_path: Path) -> None:
@@ -105,7 +84,7 @@ def test_an_inline_handler_or_script_in_the_page_would_not_run(show: Show) -> No
 
 def test_damaged_or_foreign_data_are_told_in_words(show: Show, tmp_path: Path) -> None:
     html = page_html(firstlight.open(make_bundle(tmp_path)))
-    newer = show(html=_rewrite(html, lambda data: data.update(version=99)))
+    newer = show(html=rewrite(html, lambda data: data.update(version=99)))
     assert "version 99" in newer.page.get_by_role("alert").inner_text()
     before, rest = html.split('id="firstlight-data">', 1)
     cut = show(html=f'{before}id="firstlight-data">{rest[: len(rest) // 3 // 4 * 4]}</script>')

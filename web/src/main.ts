@@ -1,46 +1,18 @@
 import "./style/page.css";
 import "./style/charts.css";
-import { controls } from "./controls";
-import { type PageData, unpack } from "./data";
+import "./style/comparison.css";
+import { drawBoot } from "./boot_page";
+import type { ComparisonPage } from "./comparison/data";
+import { checkComparison, drawComparison } from "./comparison/page";
+import { check, unpack } from "./data";
 import { el } from "./dom";
-import { checksSection, factsSection, initcallsSection, logSection } from "./evidence";
-import { flameSection } from "./flame";
-import { functionsSection } from "./functions";
-import { header } from "./header";
-import { fills } from "./palette";
-import { pathSection } from "./path";
-import { phasesSection } from "./phases";
-import { queueSection } from "./queue";
-import { Selection } from "./selection";
 import { visible } from "./text";
-import { devicesSection, gapsSection, initcallTimeSection, unitsSection } from "./timing_sections";
 
-function draw(data: PageData, page: HTMLElement): void {
-  const selection = new Selection(data.boot.totals.instructions === null ? "time" : "instructions");
-  document.title = `${visible(data.boot.name, 80)} – Firstlight`;
-  page.replaceChildren(
-    fills(data.phases.name.length),
-    header(data),
-    controls(data, selection),
-    el(
-      "main",
-      { id: "main" },
-      phasesSection(data, selection),
-      flameSection(data, selection),
-      functionsSection(data, selection),
-      pathSection(data),
-      initcallsSection(data),
-      initcallTimeSection(data),
-      devicesSection(data),
-      queueSection(data),
-      unitsSection(data),
-      gapsSection(data),
-      logSection(data),
-      factsSection(data),
-      checksSection(data),
-    ),
-  );
-  document.documentElement.dataset.ready = "yes";
+/** What the page can show; the data say which of it they are. */
+function draw(data: unknown, page: HTMLElement): void {
+  const format = typeof data === "object" && data !== null && "format" in data ? data.format : undefined;
+  if (format === "firstlight-comparison-page") drawComparison(checkComparison(data as Partial<ComparisonPage>), page);
+  else drawBoot(check(data), page);
 }
 
 const page = document.getElementById("page");
@@ -50,6 +22,7 @@ if (page && carried) {
     .then((data) => {
       carried.remove();
       draw(data, page);
+      document.documentElement.dataset.ready = "yes";
     })
     .catch((problem: unknown) => {
       const why = problem instanceof Error ? problem.message : String(problem);

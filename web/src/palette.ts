@@ -40,6 +40,18 @@ export function kindFill(kind: string, name: string): string {
   return Object.hasOwn(KINDS, kind) ? `url(#kind-${kind})` : "var(--function-0)";
 }
 
+/**
+ * The fill of a change: its sign as hue and pattern, and as strength how much of its width went one way; what is in one
+ * boot only has a pattern of its own.
+ */
+export function changeFill(change: number, width: number, only: "a" | "b" | null): string {
+  if (only !== null) return `url(#change-only-${only})`;
+  const net = width > 0 ? change / width : 0;
+  if (Math.abs(net) < 0.1) return "url(#change-mixed)";
+  const strength = Math.abs(net) > 0.8 ? 2 : Math.abs(net) > 0.4 ? 1 : 0;
+  return `var(--${net > 0 ? "slower" : "faster"}-${strength})`;
+}
+
 export function phaseFill(index: number): string {
   return `url(#phase-${index})`;
 }
@@ -87,6 +99,9 @@ export function fills(phases: number): HTMLElement {
   for (const [kind, { pattern: drawn }] of Object.entries(KINDS)) {
     defs.append(pattern(`kind-${kind}`, `var(--kind-${kind})`, drawn));
   }
+  defs.append(pattern("change-only-a", "var(--faster-2)", "dots"));
+  defs.append(pattern("change-only-b", "var(--slower-2)", "rising"));
+  defs.append(pattern("change-mixed", "var(--mixed)", "crossed"));
   for (let i = 0; i < phases; i++) {
     const drawn = PHASE_PATTERNS[(i + Math.floor(i / PHASE_COLOURS)) % PHASE_PATTERNS.length] ?? "plain";
     defs.append(pattern(`phase-${i}`, `var(--phase-${i % PHASE_COLOURS})`, drawn));

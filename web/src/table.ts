@@ -169,7 +169,7 @@ export class DataTable<Row> {
     const matching = this.#table.getFilteredRowModel().rows.length;
     const all = this.#options.filterText ? this.#table.getCoreRowModel().rows.length : matching;
     const of = matching === all ? "" : ` of ${all.toLocaleString("en")}`;
-    this.#count.textContent = `${matching.toLocaleString("en")}${of} rows`;
+    this.#count.textContent = `${matching.toLocaleString("en")}${of} ${all === 1 ? "row" : "rows"}`;
     this.#drawMore(matching - shown.length);
   }
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from firstlight.cli.output import Json, print_json
+from firstlight.cli.output import Json, print_json, refuse_to_overwrite
 from firstlight.errors import UsageError
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 #: The exit code of a comparison that settles nothing, with `--strict`.
 _INCONCLUSIVE = 5
 _ROWS = 10
+_STANDARD_OUTPUT = Path("-")
 
 
 def compare(
@@ -56,6 +58,13 @@ def compare(
         typer.Option(metavar="FILE", readable=False, help="What `firstlight calibrate` wrote, to judge changes by."),
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Exit code 5 where the boots settle nothing.")] = False,
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            "--html", metavar="FILE", help="Write a page: what changed, as pictures and tables; `-`: print it."
+        ),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the page that is there.")] = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown, for a pull request.")] = False,
     json: Json = False,
 ) -> None:
@@ -70,12 +79,14 @@ def compare(
       firstlight compare a.boot b.boot c.boot -n 5
       firstlight compare before/ after/ --json
       firstlight compare a.boot b.boot --band band.json
+      firstlight compare a.boot b.boot --html changes.html
     """
     from firstlight.compare.arms import read_arms
     from firstlight.compare.compare import compare_arms, is_settled
 
     if markdown and json:
         raise UsageError("`--markdown` excludes `--json`", hint="ask for one of them")
+    _check_page(html, force, markdown or json)
     if bin_width is not None and not describe:
         raise UsageError("`--bin` is for `--describe`", hint="give both")
     width = None if bin_width is None else _width_ns(bin_width)
@@ -87,14 +98,53 @@ def compare(
         for arm in arms[1:]
     ]  # fmt: skip
     judged = [_judge(each, judged_by) for each in found]
+    if html is not None:
+        _write_page(html, arms[0].name, found, judged, limit, min_percent)
     if json:
-        _print_json(arms[0].name, found, judged, limit, min_percent)
+        from firstlight.compare.data import comparisons_data
+
+        print_json(
+            comparisons_data(arms[0].name, found, judged, limit, None if min_percent is None else min_percent / 100)
+        )
     elif markdown:
         _print_markdown(found, judged, _ROWS if limit is None else limit)
-    else:
+    elif html is None:
         _print(found, judged, _ROWS if limit is None else limit, 5.0 if min_percent is None else min_percent)
+    elif html != _STANDARD_OUTPUT:
+        print(html)
     if strict and not all(map(is_settled, found)):
         raise typer.Exit(_INCONCLUSIVE)
+
+
+def _check_page(html: Path | None, force: bool, data: bool) -> None:
+    """Whether a page may be written, before anything is computed."""
+    if html is None:
+        if force:
+            raise UsageError("`--force` is for `--html`", hint="`--html FILE` writes a page")
+        return
+    if html != _STANDARD_OUTPUT:
+        refuse_to_overwrite(html, force)
+    elif data:
+        raise UsageError("`--html -` excludes `--json` and `--markdown`", hint="give the page a name: `--html FILE`")
+
+
+def _write_page(
+    page: Path,
+    baseline: str,
+    found: list[Comparison],
+    judged: list[Robustness | None],
+    limit: int | None,
+    min_percent: float | None,
+) -> None:
+    from firstlight.report.html import filled, write_page
+    from firstlight.report.page_comparison import comparison_page_data
+
+    share = None if min_percent is None else min_percent / 100
+    html = filled(comparison_page_data(baseline, found, judged, limit, share))
+    if page == _STANDARD_OUTPUT:
+        sys.stdout.write(html)
+    else:
+        write_page(html, page)
 
 
 def _width_ns(text: str) -> int:
@@ -122,25 +172,6 @@ def _judge(found: Comparison, band: Band | Calibration | None) -> Robustness | N
     from firstlight.compare.robust import judge
 
     return judge(found, band) if isinstance(found, ExactDifference) else None
-
-
-def _print_json(
-    baseline: str,
-    found: list[Comparison],
-    judged: list[Robustness | None],
-    limit: int | None,
-    min_percent: float | None,
-) -> None:
-    from firstlight.compare.exact.data import MIN_SHARE, VERSION, difference_data
-    from firstlight.compare.exact.difference import ExactDifference
-
-    share = MIN_SHARE if min_percent is None else min_percent / 100
-    data = [
-        difference_data(each, limit, share) if isinstance(each, ExactDifference) else each.to_data() for each in found
-    ]
-    for each, by_band in zip(data, judged, strict=True):
-        each |= {} if by_band is None else {"band": by_band.to_data()}
-    print_json({"schema": VERSION, "baseline": baseline, "comparisons": data})
 
 
 def _print_markdown(found: list[Comparison], judged: list[Robustness | None], limit: int) -> None:

@@ -1,4 +1,4 @@
-"""The report page: one self-contained HTML file with a boot in it."""
+"""The report page: one self-contained HTML file with a boot in it, or with a comparison of boots."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import json
 import os
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from firstlight.boot.boot import Boot
 from firstlight.carried import carried
@@ -21,16 +22,29 @@ PLACE = '<script type="application/octet-stream" id="firstlight-data"></script>'
 def page_html(boot: Boot) -> str:
     """The report page of *boot* as HTML text.
 
-    The data are base64 of gzip of JSON, so that nothing of the boot is ever read as HTML.
-
     :raises BundleError: when a table of the bundle cannot be read.
     :raises LabError: when the page has not been built, or is not the one that this Firstlight fills.
+    """
+    return filled(page_data(boot))
+
+
+def filled(data: dict[str, Any]) -> str:
+    """The built page with *data* in it; their `format` says what it shows.
+
+    The data are base64 of gzip of JSON, so that nothing of a boot is ever read as HTML. The same data give the same
+    text.
+
+    :param data: what can be written as JSON, without figures that are not finite.
+    :raises LabError: when the page has not been built, or is not the one that this Firstlight fills.
+
+    >>> filled({"format": "firstlight-page"}).startswith("<!doctype html>")
+    True
     """
     form = carried("page.html").read_text(encoding="utf-8")
     before, place, after = form.partition(PLACE)
     if not place or PLACE in after:
         raise LabError("the built report page has no single place for its data", hint="make build")
-    text = json.dumps(page_data(boot), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     packed = base64.b64encode(gzip.compress(text.encode("ascii"), compresslevel=9, mtime=0)).decode("ascii")
     return before + PLACE.replace("></", f">{packed}</") + after
 
@@ -44,7 +58,14 @@ def write_html(boot: Boot, out: Path) -> None:
     :raises LabError: when the page has not been built.
     :raises FirstlightError: when the file cannot be written.
     """
-    html = page_html(boot)
+    write_page(page_html(boot), out)
+
+
+def write_page(html: str, out: Path) -> None:
+    """Write a page to the file *out*, whole or not at all; what is there is replaced.
+
+    :raises FirstlightError: when the file cannot be written.
+    """
     try:
         handle, name = tempfile.mkstemp(prefix=f".{out.name}.", dir=out.parent)
     except OSError as error:

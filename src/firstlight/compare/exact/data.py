@@ -116,10 +116,13 @@ def hidden_data(hidden: Hidden) -> dict[str, Any]:
 def tree_data(tree: TreeDifference, min_share: float = MIN_SHARE, limit: int | None = None) -> dict[str, Any]:
     """The merged tree as a walk: what a differential flame graph draws, with the absolute change as width."""
     most = _MOST_ONLY if limit is None else limit
+    vanished, new = tree.only("a"), tree.only("b")
     return {
         "rows": [_tree_row(row) for row in tree.walk(min_share)],
-        "vanished": [{**_tree_row(row), "path": tree.path_of(row.node or 0)} for row in tree.only("a")[:most]],
-        "new": [{**_tree_row(row), "path": tree.path_of(row.node or 0)} for row in tree.only("b")[:most]],
+        "vanished": [{**_tree_row(row), "path": tree.path_of(row.node or 0)} for row in vanished[:most]],
+        "vanished_sum": {"count": len(vanished), "total_ns": sum(row.total_a_ns for row in vanished)},
+        "new": [{**_tree_row(row), "path": tree.path_of(row.node or 0)} for row in new[:most]],
+        "new_sum": {"count": len(new), "total_ns": sum(row.total_b_ns for row in new)},
         "rest": row_data(tree.rest),
         "nodes": tree.all_nodes,
         "changed_nodes": tree.nodes.height,
@@ -135,6 +138,7 @@ def _tree_row(line: TreeRow) -> dict[str, Any]:
         "total_change_ns": line.change_ns,
         "width_ns": line.gross_ns,
         "pruned": line.pruned,
+        "node": line.node,
     }
 
 

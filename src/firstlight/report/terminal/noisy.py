@@ -35,7 +35,9 @@ def print_noisy(out: Console, found: NoisyComparison, limit: int) -> None:
     _pair(out, "estimate", estimate_text(found))
     _pair(out, "interval", interval_text(found))
     _pair(out, "chance", f"p = {p_text(found.test.p)}, {found.test.method}")
-    _spread(out, found)
+    _pair(out, "spread", spread_text(found))
+    if (sorts := sorts_text(found)) is not None:
+        _pair(out, "modes", sorts)
     if found.description is not None:
         _description(out, found.description["a"], found.description["b"])
     for level in found.levels:
@@ -124,16 +126,23 @@ def _pair(out: Console, name: str, text: str) -> None:
     print_wrapped(out, printable(text), Text(f"  {name:{_INDENT - 2}}", style="dim"), _INDENT)
 
 
-def _spread(out: Console, found: NoisyComparison) -> None:
+def spread_text(found: NoisyComparison) -> str:
+    """How far the boots of each arm scatter, and whether that changed."""
     spread = found.spread
     tests = [f"p = {p_text(p)} that {what}" for p, what in (
         (spread.spread_p, "they are equal (Levene)"), (spread.shape_p, "the shapes are (Cramer-von Mises)")
     ) if p is not None]  # fmt: skip
-    _pair(out, "spread", "; ".join([f"A {spread.a_percent:.2f} %, B {spread.b_percent:.2f} %", *tests]))
-    if len(spread.a_modes) > 1 or len(spread.b_modes) > 1:
-        shifts = spread.shifts_ns
-        moved = "" if shifts is None else f"; moved by {', '.join(signed_time(ns) for ns in shifts)}"
-        _pair(out, "modes", f"A {modes_text(spread.a_modes)}; B {modes_text(spread.b_modes)}{moved}")
+    return "; ".join([f"A {spread.a_percent:.2f} %, B {spread.b_percent:.2f} %", *tests])
+
+
+def sorts_text(found: NoisyComparison) -> str | None:
+    """The sorts that the boots of either arm come in, and how far each moved; none where both have but one."""
+    spread = found.spread
+    if len(spread.a_modes) <= 1 and len(spread.b_modes) <= 1:
+        return None
+    shifts = spread.shifts_ns
+    moved = "" if shifts is None else f"; moved by {', '.join(signed_time(ns) for ns in shifts)}"
+    return f"A {modes_text(spread.a_modes)}; B {modes_text(spread.b_modes)}{moved}"
 
 
 def modes_text(modes: Sequence[Mode]) -> str:

@@ -1,0 +1,43 @@
+/** The page of one boot. */
+import { controls } from "./controls";
+import type { PageData } from "./data";
+import { el } from "./dom";
+import { checksSection, factsSection, initcallsSection, logSection } from "./evidence";
+import { flameSection } from "./flame";
+import { functionsSection } from "./functions";
+import { header } from "./header";
+import { fills } from "./palette";
+import { pathSection } from "./path";
+import { phasesSection } from "./phases";
+import { queueSection } from "./queue";
+import { Selection } from "./selection";
+import { visible } from "./text";
+import { devicesSection, gapsSection, initcallTimeSection, unitsSection } from "./timing_sections";
+
+/** Draws the boot into the page. */
+export function drawBoot(data: PageData, page: HTMLElement): void {
+  const selection = new Selection(data.boot.totals.instructions === null ? "time" : "instructions");
+  document.title = `${visible(data.boot.name, 80)} – Firstlight`;
+  page.replaceChildren(
+    fills(data.phases.name.length),
+    header(data),
+    controls(data, selection),
+    el(
+      "main",
+      { id: "main" },
+      phasesSection(data, selection),
+      flameSection(data, selection),
+      functionsSection(data, selection),
+      pathSection(data),
+      initcallsSection(data),
+      initcallTimeSection(data),
+      devicesSection(data),
+      queueSection(data),
+      unitsSection(data),
+      gapsSection(data),
+      logSection(data),
+      factsSection(data),
+      checksSection(data),
+    ),
+  );
+}

@@ -1,0 +1,144 @@
+/** The tables of arms whose boots vary: means, which add up, each with its interval and the chance that it is noise. */
+import { el, section } from "../dom";
+import { exact, words } from "../format";
+import { DataTable, type TableColumn } from "../table";
+import { visible } from "../text";
+import { twoWay } from "./changes";
+import { choice } from "./choice";
+import { LEVELS, levelTitle, type MeanLevel, type MeanRow, type NoisyComparison, rowName, type Said } from "./data";
+import { fine, signed, signedCount, signedPercent } from "./signed";
+
+function chance(p: number | null): string {
+  if (p === null) return "–";
+  return p < 0.0001 ? "< 0.0001" : p.toPrecision(2);
+}
+
+function rounded(ns: number | null): number | null {
+  return ns === null ? null : Math.round(ns);
+}
+
+function levelTable(level: MeanLevel, tooFew: string | undefined): HTMLElement {
+  const whole = level.whole.a_mean_ns;
+  const largest = level.rows.reduce((most, row) => Math.max(most, Math.abs(row.change_ns)), 0);
+  const name = (row: MeanRow): string => visible(level.name === "phases" ? words(rowName(row)) : rowName(row));
+  const time = (
+    id: string,
+    title: string,
+    value: (row: MeanRow) => number | null,
+    meaning?: string,
+  ): TableColumn<MeanRow> => ({
+    id,
+    title,
+    ...(meaning ? { meaning } : {}),
+    number: true,
+    value,
+    cell: (row) => (id === "a" || id === "b" ? fine(rounded(value(row))) : signed(rounded(value(row)))),
+    hint: (row) => `${exact(rounded(value(row)))} ns`,
+  });
+  const table = new DataTable<MeanRow>({
+    label: `${levelTitle(level.name)}, means`,
+    rows: level.rows,
+    filterText: (row) => rowName(row),
+    filterLabel: `Filter ${levelTitle(level.name).toLowerCase()}`,
+    sort: { id: "size", desc: true },
+    step: 25,
+    empty: "Nothing matches.",
+    columns: [
+      {
+        id: "name",
+        title: LEVELS[level.name]?.name ?? "Name",
+        value: name,
+        cell: (row) =>
+          el(
+            "span",
+            { class: "named" },
+            el("span", { class: "code" }, name(row)),
+            row.differs || row.change_scaled === 0 ? null : el("span", { class: "tag noise" }, "noise?"),
+          ),
+      },
+      {
+        id: "size",
+        title: "Size",
+        meaning: "The size of the change, whatever its sign: left faster, right slower",
+        number: true,
+        value: (row) => Math.abs(row.change_ns),
+        cell: (row) => twoWay(row.change_ns, largest),
+      },
+      time("change", "Change", (row) => row.change_ns, "Mean of B less mean of A"),
+      time("low", "from", (row) => row.low_ns, "The change may be as low as this, by resampling whole boots"),
+      time("high", "to", (row) => row.high_ns, "and as high as this"),
+      {
+        id: "share",
+        title: "of A",
+        meaning: "In percent of A's total",
+        number: true,
+        value: (row) => row.change_ns,
+        cell: (row) => signedPercent(whole ? (100 * row.change_ns) / whole : 0),
+      },
+      {
+        id: "p",
+        title: "p",
+        meaning: "How likely such a difference is by chance, judged among all rows of the table",
+        number: true,
+        value: (row) => row.adjusted_p,
+        cell: (row) => chance(row.adjusted_p),
+      },
+      time("a", "A", (row) => row.a_mean_ns),
+      time("b", "B", (row) => row.b_mean_ns),
+    ],
+  });
+  const differ = level.rows.filter((row) => row.differs).length;
+  const sum = level.rows.reduce((total, row) => total + row.change_scaled, 0);
+  const holds = sum === level.whole.change_scaled ? "as the whole did" : "not as the whole did";
+  const note =
+    `${exact(differ)} of ${exact(level.rows.length)} rows differ; what is marked “noise?” cannot be told from noise. ` +
+    `Together they changed by ${signedCount(Math.round(sum / level.scale))} ns, ${holds}.`;
+  return el(
+    "div",
+    { class: "level" },
+    table.element,
+    el("p", { class: "note sum" }, note),
+    tooFew ? el("p", { class: "note" }, visible(tooFew, 500)) : null,
+  );
+}
+
+function figures(rows: string[][]): HTMLElement {
+  const head = ["", "A", "B"].map((title) => el("th", { scope: "col", class: title ? "number" : undefined }, title));
+  const lines = rows.map(([name, ...cells]) =>
+    el(
+      "tr",
+      {},
+      el("th", { scope: "row" }, visible(name ?? "")),
+      ...cells.map((cell) => el("td", { class: "number" }, visible(cell))),
+    ),
+  );
+  const table = el("table", {}, el("thead", {}, el("tr", {}, ...head)), el("tbody", {}, ...lines));
+  return el(
+    "details",
+    { open: true },
+    el("summary", {}, "Mean, median, mode, standard deviation"),
+    el("div", { class: "scroll" }, table),
+  );
+}
+
+export function meansSection(id: string, found: NoisyComparison, said: Said): HTMLElement {
+  const place = el("div", {});
+  const show = (name: string): void => {
+    const level = found.levels.find((each) => each.name === name);
+    if (level) place.replaceChildren(levelTable(level, said.too_few?.[name]));
+  };
+  const all = found.levels.map((level) => ({
+    value: level.name,
+    title: `${levelTitle(level.name)} (${exact(level.rows.length)})`,
+  }));
+  const lead = "Means of the boots that take part: unlike the robust estimate they add up. Click a head to sort.";
+  return section(
+    id,
+    "What changed, on means",
+    lead,
+    el("div", { class: "toolbar" }, choice("What is listed", all, show)),
+    place,
+    said.bridge ? el("p", { class: "note" }, visible(said.bridge, 1000)) : null,
+    said.description ? figures(said.description) : null,
+  );
+}
