@@ -158,7 +158,7 @@ def test_the_page_is_replaced_whole_and_the_same_for_the_same_boot(tmp_path: Pat
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     boot = firstlight.open(make_bundle(tmp_path))
-    with pytest.raises(FirstlightError, match="the report cannot be written: No such file or directory"):
+    with pytest.raises(FirstlightError, match="cannot be written: No such file or directory"):
         html.write_html(boot, tmp_path / "absent" / "a.html")
 
 

@@ -6,12 +6,16 @@ import type { ComparisonPage } from "./comparison/data";
 import { checkComparison, drawComparison } from "./comparison/page";
 import { check, unpack } from "./data";
 import { el } from "./dom";
+import type { ExperimentPage } from "./experiment/data";
+import { checkExperiment, drawExperiment } from "./experiment/page";
 import { visible } from "./text";
 
 /** What the page can show; the data say which of it they are. */
 function draw(data: unknown, page: HTMLElement): void {
   const format = typeof data === "object" && data !== null && "format" in data ? data.format : undefined;
   if (format === "firstlight-comparison-page") drawComparison(checkComparison(data as Partial<ComparisonPage>), page);
+  else if (format === "firstlight-experiment-page")
+    drawExperiment(checkExperiment(data as Partial<ExperimentPage>), page);
   else drawBoot(check(data), page);
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { exactBridge, meanBridge } from "../src/comparison/bridge";
 import type { ExactComparison, Level, MeanLevel, MergedTree, OnlyRow, Row, TreeRow } from "../src/comparison/data";
 import { changedNodes, mergedFrames, onlyNodes, pathOf, searchNodes } from "../src/comparison/merged";
-import { fine, signed, signedCount, signedHalf, signedShare } from "../src/comparison/signed";
+import { fine, signed, signedCount, signedHalf, signedShare, tickPercent, tickTime } from "../src/comparison/signed";
 
 function row(name: string, a: number | null, b: number | null): Row {
   const side = (ns: number | null) => (ns === null ? null : { ns, instructions: ns, idle_ns: null, calls: 1 });
@@ -133,5 +133,10 @@ describe("figures of changes", () => {
     expect([signed(-927_207), signed(12), signed(0)]).toEqual(["−927.207 µs", "+12 ns", "0 ns"]);
     expect([signedCount(-20_890), signedHalf(3), signedHalf(-2_000_001)]).toEqual(["−20,890", "+1.5 ns", "−1.000 ms"]);
     expect([signedShare(-5, 10_000), signedShare(1, 1e8), signedShare(1, 0)]).toEqual(["−0.050 %", "+<0.001 %", "–"]);
+  });
+
+  it("lose on an axis only the zeros that say nothing", () => {
+    expect([0, 100, 1_500_000_000, 830_000_000].map(tickTime)).toEqual(["0 ns", "100 ns", "1.5 s", "830 ms"]);
+    expect([0, 10, 2.5].map(tickPercent)).toEqual(["0 %", "+10 %", "+2.5 %"]);
   });
 });

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from firstlight.cli.output import Json, print_json, refuse_to_overwrite
+from firstlight.cli.output import Json, print_json
+from firstlight.cli.page import Page
 from firstlight.errors import UsageError
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 #: The exit code of a comparison that settles nothing, with `--strict`.
 _INCONCLUSIVE = 5
 _ROWS = 10
-_STANDARD_OUTPUT = Path("-")
 
 
 def compare(
@@ -86,7 +85,7 @@ def compare(
 
     if markdown and json:
         raise UsageError("`--markdown` excludes `--json`", hint="ask for one of them")
-    _check_page(html, force, markdown or json)
+    page = Page.wanted(html, force, data=markdown or json)
     if bin_width is not None and not describe:
         raise UsageError("`--bin` is for `--describe`", hint="give both")
     width = None if bin_width is None else _width_ns(bin_width)
@@ -98,53 +97,23 @@ def compare(
         for arm in arms[1:]
     ]  # fmt: skip
     judged = [_judge(each, judged_by) for each in found]
-    if html is not None:
-        _write_page(html, arms[0].name, found, judged, limit, min_percent)
+    share = None if min_percent is None else min_percent / 100
+    if page is not None:
+        from firstlight.report.page_comparison import comparison_page_data
+
+        page.write(comparison_page_data(arms[0].name, found, judged, limit, share))
     if json:
         from firstlight.compare.data import comparisons_data
 
-        print_json(
-            comparisons_data(arms[0].name, found, judged, limit, None if min_percent is None else min_percent / 100)
-        )
+        print_json(comparisons_data(arms[0].name, found, judged, limit, share))
     elif markdown:
         _print_markdown(found, judged, _ROWS if limit is None else limit)
-    elif html is None:
+    elif page is None:
         _print(found, judged, _ROWS if limit is None else limit, 5.0 if min_percent is None else min_percent)
-    elif html != _STANDARD_OUTPUT:
-        print(html)
+    else:
+        page.tell()
     if strict and not all(map(is_settled, found)):
         raise typer.Exit(_INCONCLUSIVE)
-
-
-def _check_page(html: Path | None, force: bool, data: bool) -> None:
-    """Whether a page may be written, before anything is computed."""
-    if html is None:
-        if force:
-            raise UsageError("`--force` is for `--html`", hint="`--html FILE` writes a page")
-        return
-    if html != _STANDARD_OUTPUT:
-        refuse_to_overwrite(html, force)
-    elif data:
-        raise UsageError("`--html -` excludes `--json` and `--markdown`", hint="give the page a name: `--html FILE`")
-
-
-def _write_page(
-    page: Path,
-    baseline: str,
-    found: list[Comparison],
-    judged: list[Robustness | None],
-    limit: int | None,
-    min_percent: float | None,
-) -> None:
-    from firstlight.report.html import filled, write_page
-    from firstlight.report.page_comparison import comparison_page_data
-
-    share = None if min_percent is None else min_percent / 100
-    html = filled(comparison_page_data(baseline, found, judged, limit, share))
-    if page == _STANDARD_OUTPUT:
-        sys.stdout.write(html)
-    else:
-        write_page(html, page)
 
 
 def _width_ns(text: str) -> int:

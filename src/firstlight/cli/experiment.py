@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from firstlight.cli.output import Csv, Json, print_json
+from firstlight.cli.page import Page
 from firstlight.errors import FirstlightError, UsageError
 
 if TYPE_CHECKING:
@@ -90,6 +91,10 @@ def show(
     ] = False,
     effects: Annotated[bool, typer.Option("--effects", help="Only the main effects of the factors.")] = False,
     shares: Annotated[bool, typer.Option("--shares", help="Only the factors' shares of the whole change.")] = False,
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Write all of it as one page; `-`: print it.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the page that is there.")] = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print the tables as Markdown.")] = False,
     csv: Csv = False,
     json: Json = False,
@@ -103,6 +108,7 @@ def show(
       firstlight experiment show pty/
       firstlight experiment show pty/ --stages
       firstlight experiment show pty/ --shares --csv
+      firstlight experiment show pty/ --html pty.html
       firstlight experiment show pty/ --json | jq '.cells[] | [.name, .time_ns]'
     """
     from firstlight.compare.experiment.results import read_results
@@ -116,9 +122,17 @@ def show(
         raise UsageError("`--stages`, `--effects` and `--shares` exclude one another", hint="ask for one of them")
     if sum((markdown, csv, json)) > 1:
         raise UsageError("`--markdown`, `--csv` and `--json` exclude one another", hint="ask for one of them")
+    page = Page.wanted(html, force, data=markdown or csv or json)
     results = read_results(directory)
+    if page is not None:
+        from firstlight.report.page_experiment import experiment_page_data
+
+        page.write(experiment_page_data(results))
     if json:
         print_json(results_data(results))
+        return
+    if page is not None and not (markdown or csv):
+        page.tell()
         return
     out = console()
     chosen = "stages" if stages else "effects" if effects else "shares" if shares else "cells" if csv else "all"

@@ -5,15 +5,14 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
 from firstlight.boot.boot import Boot
 from firstlight.carried import carried
-from firstlight.errors import FirstlightError, LabError
+from firstlight.errors import LabError
 from firstlight.report.page_data import page_data
+from firstlight.whole import whole
 
 #: Where the built page takes its data; it is in there exactly once.
 PLACE = '<script type="application/octet-stream" id="firstlight-data"></script>'
@@ -64,21 +63,7 @@ def write_html(boot: Boot, out: Path) -> None:
 def write_page(html: str, out: Path) -> None:
     """Write a page to the file *out*, whole or not at all; what is there is replaced.
 
-    :raises FirstlightError: when the file cannot be written.
+    :raises FirstlightError: when the file cannot be written, or *out* is a directory.
     """
-    try:
-        handle, name = tempfile.mkstemp(prefix=f".{out.name}.", dir=out.parent)
-    except OSError as error:
-        raise FirstlightError(f"the report cannot be written: {error.strerror}", where=str(out)) from error
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-            file.write(html)
-        temporary.chmod(0o644)
-        temporary.replace(out)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise FirstlightError(f"the report cannot be written: {error.strerror}", where=str(out)) from error
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    with whole(out) as file:
+        file.write_text(html, encoding="utf-8", newline="")

@@ -6,7 +6,7 @@ import { el, onWidth, svg } from "../dom";
 import { exact, words } from "../format";
 import { visible } from "../text";
 import { type ExactComparison, type Level, type MeanLevel, rowName } from "./data";
-import { fine, signed, signedCount, signedShare } from "./signed";
+import { fine, signed, signedCount, signedShare, tickTime } from "./signed";
 
 /** So many steps have a bar of their own. */
 const MOST = 12;
@@ -29,6 +29,8 @@ export interface Bridge {
   /** By what `scaled` was multiplied; 1 where everything is whole nanoseconds. */
   scale: number;
   whole: number;
+  /** What the steps add up to, in words. */
+  means: string;
   steps: Step[];
 }
 
@@ -57,7 +59,14 @@ export function exactBridge(comparison: ExactComparison, level: Level): Bridge {
   });
   const { a, b, change } = comparison.totals;
   const others = level.left_out.count > 0 ? step(level.left_out) : null;
-  return { a: a?.ns ?? 0, b: b?.ns ?? 0, scale: 1, whole: change.ns, steps: chosen(level.rows.map(step), others) };
+  return {
+    a: a?.ns ?? 0,
+    b: b?.ns ?? 0,
+    scale: 1,
+    whole: change.ns,
+    means: "B less A",
+    steps: chosen(level.rows.map(step), others),
+  };
 }
 
 export function meanBridge(level: MeanLevel): Bridge {
@@ -68,7 +77,14 @@ export function meanBridge(level: MeanLevel): Bridge {
     unsure: !row.differs,
   }));
   const { a_mean_ns, b_mean_ns, change_scaled } = level.whole;
-  return { a: a_mean_ns, b: b_mean_ns, scale: level.scale, whole: change_scaled, steps: chosen(steps, null) };
+  return {
+    a: a_mean_ns,
+    b: b_mean_ns,
+    scale: level.scale,
+    whole: change_scaled,
+    means: "B's mean less A's",
+    steps: chosen(steps, null),
+  };
 }
 
 interface Bar {
@@ -93,7 +109,7 @@ function bars(bridge: Bridge, names: [string, string]): Bar[] {
     const more = signedShare(step.ns, bridge.a);
     return { name: step.name, from, to: at, figure: signed(Math.round(step.ns)), more, kind, step };
   });
-  return [total(`A ${names[0]}`, bridge.a), ...steps, total(`B ${names[1]}`, bridge.b)];
+  return [total(names[0], bridge.a), ...steps, total(names[1], bridge.b)];
 }
 
 function drawing(bridge: Bridge, names: [string, string], room: number, label: string): SVGSVGElement {
@@ -112,7 +128,7 @@ function drawing(bridge: Bridge, names: [string, string], room: number, label: s
   const ticks = axisTop(scale)
     .ticks(Math.max(2, Math.floor((room - left - right) / 120)))
     .tickSizeOuter(0)
-    .tickFormat((value) => fine(Number(value)).replace(/\.?0+ /, " "));
+    .tickFormat((value) => tickTime(Number(value)));
   const axis = svg("g", { class: "axis", transform: `translate(0,${AXIS - 4})` });
   select(axis).call(ticks);
   const joins = svg("g", {});
@@ -174,8 +190,7 @@ function sumText(bridge: Bridge): string {
     `${signedCount(bridge.scale === 1 ? value : Math.round(value / bridge.scale))} ns`;
   if (sum !== bridge.whole)
     return `The steps add up to ${digits(sum)} and the whole changed by ${digits(bridge.whole)}.`;
-  const means = bridge.scale === 1 ? "exactly B less A" : "exactly B's mean less A's";
-  return `The steps add up to ${digits(sum)}, ${means}.`;
+  return `The steps add up to ${digits(sum)}, exactly ${bridge.means}.`;
 }
 
 /** The picture with the line that says what it adds up to. */

@@ -26,7 +26,8 @@ const BRIDGE_LEAD = "From A's total to B's: each step begins where the one befor
 
 function bridgeSection(id: string, comparison: Comparison): HTMLElement {
   const place = el("div", {});
-  const names = armNames(comparison);
+  const [a, b] = armNames(comparison);
+  const names: [string, string] = [`A ${a}`, `B ${b}`];
   const label = (level: string): string => `Bridge from A's total to B's, by ${levelTitle(level).toLowerCase()}`;
   const draw = (name: string): void => {
     if (comparison.regime === "noisy") {

@@ -18,6 +18,11 @@ export function fine(ns: number | null | undefined): string {
   return minus(`${Number.isInteger(ns) ? ns : ns.toFixed(1)} ns`);
 }
 
+/** The same for an axis, without zeros that say nothing: `1.5 s`, `100 ns`. */
+export function tickTime(ns: number): string {
+  return fine(ns).replace(/\.(\d*?)0+ /, (_, digits: string) => (digits === "" ? " " : `.${digits} `));
+}
+
 function minus(text: string): string {
   return text.replace("-", MINUS);
 }
@@ -53,4 +58,9 @@ export function signedShare(change: number | null | undefined, whole: number | n
 /** A change in percent, as a percentage already: `+2.65 %`. */
 export function signedPercent(percent: number): string {
   return plus(percent, minus(`${percent.toFixed(2)} %`));
+}
+
+/** The same for an axis: `+2.5 %`. */
+export function tickPercent(percent: number): string {
+  return signedPercent(percent).replace(/\.(\d*?)0+ /, (_, digits: string) => (digits === "" ? " " : `.${digits} `));
 }

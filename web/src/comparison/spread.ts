@@ -6,7 +6,7 @@ import { el, onWidth, section, svg } from "../dom";
 import { swatch } from "../palette";
 import { visible } from "../text";
 import { type NoisyComparison, shortName } from "./data";
-import { fine, signedPercent } from "./signed";
+import { fine, signedPercent, tickPercent, tickTime } from "./signed";
 
 const EDGE = 16;
 const AXIS = 24;
@@ -46,10 +46,6 @@ function ground(chart: SVGSVGElement, scale: Scale, soft: number, height: number
   chart.append(svg("rect", band), svg("path", { class: "zero", d: `M${scale(0)},0V${height}` }));
 }
 
-function tickText(value: number): string {
-  return signedPercent(value).replace(/\.?0+ %/, " %");
-}
-
 /** The headline: the estimate with its interval, the limit within which nothing matters, and nothing. */
 function headlinePicture(found: NoisyComparison, room: number): SVGSVGElement {
   const soft = Math.max(found.soft_percent, found.floor_percent);
@@ -81,7 +77,7 @@ function headlinePicture(found: NoisyComparison, room: number): SVGSVGElement {
   chart.append(svg("circle", { class: "estimate", cx: scale(found.percent), cy: y, r: 6 }));
   const text = svg("text", { x: scale(found.percent), y: 17, class: "middle" }, signedPercent(found.percent));
   chart.append(text);
-  axis(chart, scale, height, room, tickText);
+  axis(chart, scale, height, room, tickPercent);
   return chart;
 }
 
@@ -102,7 +98,6 @@ function bootsPicture(found: NoisyComparison, room: number): SVGSVGElement {
     role: "img",
     "aria-label": "Times of the boots of both arms",
   });
-  const wide = (value: number): string => fine(value).replace(/\.?0+ /, " ");
   if (found.paired) {
     found.a_ns.forEach((ns, i) => {
       const other = found.b_ns[i];
@@ -129,7 +124,7 @@ function bootsPicture(found: NoisyComparison, room: number): SVGSVGElement {
     mark.append(svg("title", {}, `median of ${arm.toUpperCase()}: ${fine(Math.round(middle))}`));
     chart.append(mark);
   }
-  axis(chart, scale, height, room, wide);
+  axis(chart, scale, height, room, tickTime);
   return chart;
 }
 
@@ -177,7 +172,7 @@ function pairsPicture(found: NoisyComparison, room: number): SVGSVGElement {
     );
     chart.append(group);
   });
-  axis(chart, scale, height, room, tickText);
+  axis(chart, scale, height, room, tickPercent);
   return chart;
 }
 

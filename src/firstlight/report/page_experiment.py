@@ -1,0 +1,68 @@
+"""What the page of an experiment carries: its results as data, and its tables as people read them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from firstlight.compare.experiment.results import Results
+from firstlight.compare.experiment.shape import results_data
+from firstlight.compare.experiment.stages import stage_table
+from firstlight.report.experiment_sheets import cells_sheet, effects_sheet, heading, interactions_sheet, shares_sheet
+from firstlight.report.page_comparison import sound
+from firstlight.report.sheet import Sheet
+from firstlight.report.stage_sheet import stage_sheet
+from firstlight.report.terminal.experiment import not_counting
+
+#: The version of the data; the page refuses any other.
+EXPERIMENT_VERSION = 1
+
+Json = dict[str, Any]
+
+
+def experiment_page_data(results: Results) -> Json:
+    """An experiment as the page carries it, finished or not; `docs/design/report-page.md` is the specification.
+
+    :param results: which are in it whole, as `firstlight experiment show --json` prints them.
+    """
+    sheets: dict[str, Sheet] = {"cells": cells_sheet(results)}
+    said = not_counting(results)
+    if results.plan.factors:
+        sheets["effects"] = effects_sheet(results)
+        found = interactions_sheet(results)
+        if found is not None:
+            sheets["interactions"] = found
+        shares = shares_sheet(results)
+        if isinstance(shares, str):
+            said.insert(0, f"no shares: {shares}")
+        else:
+            sheets["shares"] = shares
+    if any(cell.counted for cell in results.cells):
+        sheets["stages"] = stage_sheet(stage_table(results))
+    data: Json = sound(
+        {
+            "format": "firstlight-experiment-page",
+            "version": EXPERIMENT_VERSION,
+            "heading": heading(results),
+            "said": said,
+            "sheets": {name: sheet_data(sheet) for name, sheet in sheets.items()},
+            "results": results_data(results),
+        }
+    )
+    return data
+
+
+def sheet_data(sheet: Sheet) -> Json:
+    """A table as people read it, without what is a picture in a terminal.
+
+    >>> from firstlight.report.terminal.columns import Column
+    >>> sheet_data(Sheet("Arms", [Column("Arm"), Column("", picture=True)], [["A", "####"]]))["rows"]
+    [['A']]
+    """
+    kept = [place for place, column in enumerate(sheet.columns) if column.title]
+    return {
+        "title": sheet.title,
+        "columns": [{"title": sheet.columns[place].title, "number": sheet.columns[place].number} for place in kept],
+        "rows": [[row[place] for place in kept] for row in sheet.rows],
+        "footer": [[row[place] for place in kept] for row in sheet.footer],
+        "below": sheet.below,
+    }
