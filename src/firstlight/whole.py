@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,25 +17,36 @@ from firstlight.errors import FirstlightError
 def whole(out: Path, *, directory: bool = False, force: bool = False) -> Iterator[Path]:
     """A temporary path beside *out* that takes its place when the block ends well.
 
+    A symbolic link stays one, and what it leads to is replaced. Into a device or a pipe the file is written through,
+    after the block: it is nobody's to replace.
+
     :param directory: it is a directory, which is made; else a file, which is empty.
     :param force: replace what is there, but never a directory by a file, nor one that holds something else than files.
     :raises FirstlightError: when it cannot be written, or something else is there.
     """
-    if out.is_dir() and not out.is_symlink():
-        _check_replaceable(out, directory=directory, force=force)
+    through = _is_stream(out)
+    target = out if through else out.resolve() if out.is_symlink() else out
+    if target.is_dir():
+        _check_replaceable(target, directory=directory, force=force)
+    if through and directory:
+        raise FirstlightError("it is no directory", where=str(out), hint="name another with `-o`")
     made: Path | None = None
     try:
-        made = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
-        written = made / out.name
+        made = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=None if through else target.parent))
+        written = made / target.name
         if directory:
             written.mkdir()
         yield written
+        if through:
+            with written.open("rb") as source, out.open("wb") as sink:
+                shutil.copyfileobj(source, sink)
+            return
         written.chmod(0o755 if directory else 0o644)
-        if out.is_dir() and not out.is_symlink():
-            out.rename(made / "replaced")
-        elif directory and (out.exists() or out.is_symlink()):
-            out.unlink()
-        written.rename(out)
+        if target.is_dir():
+            target.rename(made / "replaced")
+        elif directory and target.exists():
+            target.unlink()
+        written.rename(target)
     except OSError as error:
         where = (
             str(out) if made is None or error.filename is None or str(made) in str(error.filename) else error.filename
@@ -43,6 +55,15 @@ def whole(out: Path, *, directory: bool = False, force: bool = False) -> Iterato
     finally:
         if made is not None:
             shutil.rmtree(made, ignore_errors=True)
+
+
+def _is_stream(out: Path) -> bool:
+    """Whether something is a device, a pipe or a socket, or leads to one."""
+    try:
+        mode = out.stat().st_mode
+    except OSError:
+        return False
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
 
 
 def _check_replaceable(out: Path, *, directory: bool, force: bool) -> None:

@@ -18,6 +18,7 @@ from bundles import HOSTILE, make_bundle, write_table
 from firstlight.cli.app import app
 from firstlight.cli.main import run
 from firstlight.errors import FirstlightError, LabError, UnhealthyBootError, UsageError
+from gate_boots import slower
 
 VERBS = sorted(command.name or command.callback.__name__ for command in app.registered_commands if command.callback)
 
@@ -207,6 +208,30 @@ def test_a_reader_that_goes_away_is_no_error(invented_boot: Path) -> None:
         process.stdout.close()
         assert process.stderr.read() == b""
         assert process.wait() == 0
+
+
+def test_a_verdict_outlives_its_reader(tmp_path: Path) -> None:
+    make_bundle(tmp_path)
+    slower(tmp_path, "b.boot", "initcalls_device", 90_000_000)
+    assert command("bless", tmp_path / "a.boot", "--because", "first", "--in", tmp_path).returncode == 0
+    words = ["gate", str(tmp_path / "b.boot"), "--in", str(tmp_path)]
+    with subprocess.Popen([sys.executable, "-m", "firstlight", *words], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.wait() == 3
+
+
+def test_output_that_cannot_be_written_is_an_error(invented_boot: Path) -> None:
+    words = [sys.executable, "-m", "firstlight", "show", str(invented_boot)]
+    with Path("/dev/full").open("w") as full:
+        said = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert said.returncode == 1
+    assert said.stderr == "error: No space left on device\n"
+
+
+def test_closed_streams_are_no_crash(invented_boot: Path) -> None:
+    words = f"exec {sys.executable} -m firstlight show {invented_boot} >&- 2>&-"
+    assert subprocess.run(["sh", "-c", words]).returncode == 0
 
 
 def test_reading_tables_is_left_to_the_verbs_that_do() -> None:

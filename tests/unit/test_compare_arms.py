@@ -133,6 +133,14 @@ def test_the_same_inputs_with_other_tables_are_unstable(tmp_path: Path) -> None:
     assert kinds(make_bundle(tmp_path), make_bundle(tmp_path, name="b.boot", seed=2)) == ["unstable"]
 
 
+def test_boots_that_are_ready_by_another_condition_are_refused(tmp_path: Path) -> None:
+    own = make_bundle(tmp_path)
+    chosen = change(make_bundle(tmp_path, name="b.boot"), lambda each: each["recipe"].update(ready="console:Run /init"))
+    with pytest.raises(CompareError, match="differ in their last mark") as caught:
+        check_comparable(firstlight.open(own), firstlight.open(chosen))
+    assert "`b.boot` `ready (console:Run /init)`" in caught.value.message
+
+
 def test_exact_boots_of_an_arm_that_differ_are_refused(tmp_path: Path) -> None:
     single = make_bundle(tmp_path)
     for seed in (1, 2):

@@ -143,7 +143,14 @@ def test_a_boot_that_did_not_come_up_is_unhealthy(place: Path, capsys: pytest.Ca
     code, data = gate(capsys, "f.boot", "--junit", "j.xml", "--markdown", "m.md", "--openmetrics", "o.txt",
                       "--hyperfine", "h.json", "--custom-smaller", "c.json")  # fmt: skip
     assert (code, data["verdict"]) == (4, "unhealthy")
-    assert "did not come up" in (place / "m.md").read_text()
+    # What was not measured is no figure, and above all no 0: nobody plots a panic as the best boot ever.
+    text = (place / "m.md").read_text()
+    assert "did not come up" in text
+    assert "Phases:" not in text
+    assert data["phases"] == data["functions"] == []
+    assert 'arm="measured"' not in (place / "o.txt").read_text()
+    assert json.loads((place / "c.json").read_text()) == []
+    assert [row["command"] for row in json.loads((place / "h.json").read_text())["results"]] == ["baseline baseline"]
     assert run(["bless", "f.boot", "--because", "no"]) == 4
 
 
@@ -183,6 +190,12 @@ def test_a_baseline_of_another_testbed_is_refused_with_the_reason(
     code, data = gate(capsys, "b.boot", "--other-testbed")
     assert code == 0
     assert any(said in flag for flag in data["flags"])  # type: ignore[attr-defined]
+
+
+def test_another_end_is_another_testbed(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    change(make_bundle(place, name="b.boot"), recipe={"ready": "console:Run /init"})
+    assert run(["gate", "b.boot"]) == 1
+    assert "the mark where it ends is `ready (console:Run /init)`, not `ready`" in capsys.readouterr().err
 
 
 def test_other_modes_and_other_memory(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -24,12 +24,14 @@ const LINES: [(&str, &str); 3] = [
     ("clocksource.current", "/sys/devices/system/clocksource/clocksource0/current_clocksource"),
 ];
 
-/// Writes every record about the kernel. `clock_ns` is CLOCK_MONOTONIC at the ready mark.
-pub fn write_all<W: Write>(report: &mut Writer<W>, clock_ns: i128) -> io::Result<()> {
+/// Writes every record about the kernel. `stamp` is the time stamp counter one instruction after the ready mark,
+/// `clock_ns` CLOCK_MONOTONIC soon after it.
+pub fn write_all<W: Write>(report: &mut Writer<W>, stamp: u64, clock_ns: i128) -> io::Result<()> {
     let uname = rustix::system::uname();
     report.record("kernel.release", uname.release().to_bytes())?;
     report.record("kernel.version", uname.version().to_bytes())?;
     report.record("kernel.machine", uname.machine().to_bytes())?;
+    report.record("ready.tsc", stamp.to_string().as_bytes())?;
     report.record("kernel.clock_ns", clock_ns.to_string().as_bytes())?;
     for (name, path) in LINES {
         if let Ok(bytes) = fs::read(path) {

@@ -92,14 +92,14 @@ fn run_script(script: &Path) -> Result<()> {
 /// Says so, gives the ready mark, then reports: all of the report is outside the recorded boot.
 fn ready(port: &Path, failure: Option<&Error>) {
     say("ready");
-    give(Mark::Ready);
+    let stamp = mark::ready();
     if let Some(error) = failure {
         say(&format!("error: {error}"));
     }
     let now = clock_gettime(ClockId::Monotonic);
     let clock_ns = i128::from(now.tv_sec) * 1_000_000_000 + i128::from(now.tv_nsec);
     let outcome = write_report(port, |report| {
-        facts::write_all(report, clock_ns)?;
+        facts::write_all(report, stamp, clock_ns)?;
         if let Some(units) = systemd::failed_units() {
             report.record("systemd.failed", &units)?;
         }

@@ -26,8 +26,8 @@ def initcalls(boot: Boot) -> pl.DataFrame:
     Columns: `span`, `function`, `level`, `module`, `track`, `start_ns`, `end_ns`, `duration_ns`, `grade`, `reason`,
     `returned`, `probes` (probes of devices that ran inside), `probes_ns` (the union of their time: probes that overlap
     count once), `self_ns` (`duration_ns` without it), `source`. What nobody knows is null, above all `probes`,
-    `probes_ns` and `self_ns` where a log without times does not tell in which initcall its probes ran. Of an
-    initcall that never returned `end_ns` is null, and `duration_ns`, graded `bounded`, reaches to the end of the record.
+    `probes_ns` and `self_ns` where a log without times does not tell in which initcall its probes ran. Of one that
+    never returned `end_ns` is null, and `duration_ns`, graded `bounded`, reaches to the end of the record.
 
     >>> import firstlight
     >>> rows = initcalls(firstlight.open(bundle))

@@ -8,6 +8,8 @@ import polars as pl
 
 from firstlight.boot.boot import Boot
 
+_OWN_MARK = "no-operation"
+
 
 @dataclass(frozen=True)
 class Window:
@@ -17,6 +19,17 @@ class Window:
     first_ns: int
     last: str
     last_ns: int
+    ended_by: str | None = None
+    """What the end was seen by, of a recording that somebody's own condition ended."""
+
+    @property
+    def end(self) -> str:
+        """The last instant in full: two ends are the same only when this is.
+
+        >>> Window("power_on", 0, "ready", 7, "console:login:").end
+        'ready (console:login:)'
+        """
+        return self.last if self.ended_by is None else f"{self.last} ({self.ended_by})"
 
     @property
     def length_ns(self) -> int:
@@ -36,10 +49,18 @@ def window(boot: Boot) -> Window:
     names, times = marks["mark"].to_list(), marks["time_ns"].to_list()
     first, first_ns = (names[0], times[0]) if names else (boot.manifest.clock.origin, 0)
     if len(names) > 1 and boot.manifest.failure is None:
-        return Window(first, first_ns, names[-1], times[-1])
+        # Without a profile nobody stamps the line that ended the recording: the mark is the guest's own.
+        chosen = names[-1] == "ready" and marks["source"][-1] != "guest"
+        return Window(first, first_ns, names[-1], times[-1], _condition(boot) if chosen else None)
     spans = boot.spans()
     figures = [boot.manifest.totals.virtual_ns, *times, spans["end_ns"].max(), spans["start_ns"].max()]
     if boot.log().height:
         figures.append(boot.log()["time_ns"].max())
     known = [figure for figure in figures if isinstance(figure, int)]
     return Window(first, first_ns, "the end of the record", max([first_ns, *known]))
+
+
+def _condition(boot: Boot) -> str | None:
+    """The condition that `record --ready` was given; the guest's own mark is nobody's choice."""
+    condition = boot.manifest.recipe_text("ready")
+    return None if condition == _OWN_MARK else condition

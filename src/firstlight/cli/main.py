@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import sys
 from collections.abc import Sequence
 
 import typer
 
 from firstlight.cli.app import app
+from firstlight.cli.outlet import finish_output, protect_output
 from firstlight.errors import FirstlightError
 from firstlight.report.terminal.printable import printable
 
@@ -18,15 +18,11 @@ _INTERRUPTED = 130
 
 def main() -> None:
     """Run the command of the process's arguments, and end the process with its exit code."""
-    for stream in (sys.stdout, sys.stderr):
-        # A terminal that knows few characters gets escapes for the others instead of an exception.
-        with contextlib.suppress(AttributeError, ValueError):
-            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    protect_output()
     code = run(sys.argv[1:])
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        _forget_output()
+    problem = finish_output()
+    if problem is not None and code == 0:
+        code = _complain(f"standard output: {problem}", None, 1)
     sys.exit(code)
 
 
@@ -56,7 +52,6 @@ def run(arguments: Sequence[str]) -> int:
         return ending.exit_code
     except SystemExit:
         # Typer's own way to end where the reader of the output has gone away, which is no error.
-        _forget_output()
         return 0
     except OSError as error:
         place = None if error.filename is None else str(error.filename)
@@ -77,9 +72,3 @@ def _lowered(message: str) -> str:
     """A message of the argument parser in the manner of ours: no capital, no full stop."""
     message = message.strip().removesuffix(".")
     return message[:1].lower() + message[1:] if message[1:2].islower() else message
-
-
-def _forget_output() -> None:
-    """The reader has gone away: leave nothing that Python would still want to write when it ends."""
-    with contextlib.suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

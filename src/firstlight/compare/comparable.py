@@ -41,7 +41,7 @@ def check_comparable(a: Boot, b: Boot) -> list[Flag]:
         )
         _refuse(a, b, "clock", *texts, "a difference of two clocks is no time")
     first, second = window(a), window(b)
-    for what, mark, its in (("first mark", first.first, second.first), ("last mark", first.last, second.last)):
+    for what, mark, its in (("first mark", first.first, second.first), ("last mark", first.end, second.end)):
         if mark != its:
             hint = "both boots have to be recorded between the same two marks: see `firstlight show`"
             _refuse(a, b, what, f"`{mark}`", f"`{its}`", hint)

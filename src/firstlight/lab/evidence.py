@@ -14,10 +14,6 @@ from firstlight.lab.bundle import write_table
 from firstlight.lab.machine import RunFiles
 from firstlight.lab.report import Report, facts_from_report
 
-KERNEL_CLOCK = "kernel_clock_start"
-"""The first mark of a boot without profile: all that is known then is the guest's own clock, and it starts at 0 some
-time after power on, when the kernel takes its clock into use."""
-
 
 @dataclass(frozen=True)
 class Attributed:
@@ -66,24 +62,30 @@ def _cut_log(bundle: Path) -> None:
     write_log(list(kept.select("time_ns", "text").iter_rows()), bundle)
 
 
-def tables_from_guest(report: Report, console: bytes, bundle: Path, ready_pattern: str | None = None) -> Attributed:
+def tables_from_guest(
+    report: Report, console: bytes, bundle: Path, shift: int, ready_pattern: str | None = None
+) -> Attributed:
     """Write the tables of a boot without profile: from the guest's report, and the console without times.
 
+    The guest reads the time stamp counter one instruction after its mark. QEMU lets it count the nanoseconds of virtual
+    time from power on, so that the mark has the same time as it has with a profile.
+
+    :param shift: one instruction takes ``2**shift`` nanoseconds.
     :param ready_pattern: what ended the recording, if it was a line of the console. Nobody stamps that line then, so
         the mark is the guest's own, which comes later, and says so.
     """
-    clock = report.records.get("kernel.clock_ns", b"").strip()
-    ready = int(clock) if clock.isdigit() else None
+    stamp = report.records.get("ready.tsc", b"").strip()
+    ready = int(stamp) - (1 << shift) if stamp.isdigit() else None
     marks = []
     if ready is not None:
-        detail = "CLOCK_MONOTONIC at the guest's own mark"
+        detail = "time stamp counter at the guest's own mark"
         if ready_pattern is not None:
             detail += f", which comes after the line that matched `{ready_pattern}`"
-        marks = [(KERNEL_CLOCK, 0, "guest", "CLOCK_MONOTONIC 0"), ("ready", ready, "guest", detail)]
+        marks = [("power_on", 0, "reset", ""), ("ready", ready, "guest", detail)]
     write_marks(marks, bundle)
     write_log([(None, line) for line in console_lines(console)], bundle)
     write_without_rows(bundle)
-    return Attributed(Totals(instructions=None, virtual_ns=ready, idle_ns=None), origin=KERNEL_CLOCK)
+    return Attributed(Totals(instructions=None, virtual_ns=ready, idle_ns=None))
 
 
 def write_marks(marks: Sequence[tuple[str, int, str, str]], bundle: Path) -> None:

@@ -152,9 +152,9 @@ def _attribute(
         missing.append("the profile: QEMU ended before the first was written")
     # Where the guest ends at an instant of ours, what it printed after the mark depends on the host.
     cut = outcome.ready_offset if not inputs.recipe.guest_helper else None
-    if "kernel.clock_ns" not in report.records:
+    if "ready.tsc" not in report.records:
         missing.append("marks and phases: without a profile they come from the guest's report")
-    return tables_from_guest(report, outcome.console[:cut], bundle, inputs.recipe.ready_pattern)
+    return tables_from_guest(report, outcome.console[:cut], bundle, inputs.recipe.shift, inputs.recipe.ready_pattern)
 
 
 def _manifest(options: RecordOptions, inputs: Inputs, booted: _Booted, bundle: Path) -> Manifest:

@@ -24,8 +24,13 @@ class Change:
 
 
 def phase_changes(result: GateResult) -> list[Change]:
-    """Every phase in the order of the boot, and below them the whole; each column adds up to its last row."""
-    before, after = _means(_phases(result.baseline.samples)), _means(_phases(_healthy(result)))
+    """Every phase in the order of the boot, and below them the whole; each column adds up to its last row.
+
+    :returns: nothing when no boot came up: what was not measured is no change.
+    """
+    if not result.came_up:
+        return []
+    before, after = _means(_phases(result.baseline.samples)), _means(_phases(result.came_up))
     names = list(dict.fromkeys([*after, *before]))
     return [*(_change(name, before, after) for name in names), _whole(before, after)]
 
@@ -37,7 +42,7 @@ def function_changes(result: GateResult, most: int = 10) -> list[Change]:
 
     :returns: nothing without profiles on both sides.
     """
-    arms = [[sample.functions for sample in arm] for arm in (result.baseline.samples, _healthy(result))]
+    arms = [[sample.functions for sample in arm] for arm in (result.baseline.samples, result.came_up)]
     if not all(arm and all(arm) for arm in arms):
         return []
     # Only what both sides keep by name can be compared by name.
@@ -57,10 +62,6 @@ def function_changes(result: GateResult, most: int = 10) -> list[Change]:
     named = {row.name for row in shown}
     rest = [sum(ns for name, ns in arm.items() if name not in named) for arm in (before, after)]
     return [*shown, Change(OTHER_FUNCTIONS, rest[0], rest[1], rest[1] - rest[0]), _whole(before, after)]
-
-
-def _healthy(result: GateResult) -> list[Sample]:
-    return [sample for sample in result.samples if sample.healthy]
 
 
 def _phases(samples: Sequence[Sample]) -> list[dict[str, int]]:

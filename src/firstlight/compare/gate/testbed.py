@@ -69,7 +69,7 @@ def describe_testbed(boot: Boot) -> Testbed:
         accelerator=manifest.recipe_text("accelerator"),
         memory=manifest.recipe_text("memory"),
         first_mark=whole.first,
-        last_mark=whole.last,
+        last_mark=whole.end,
     )
 
 

@@ -43,6 +43,11 @@ class GateResult:
     """What a person should know, though it decides nothing."""
     confirmation: Confirmation | None = None
 
+    @property
+    def came_up(self) -> list[Sample]:
+        """The boots whose figures are measured ones."""
+        return [sample for sample in self.samples if sample.healthy]
+
     def exit_code(self, *, strict: bool) -> int:
         """The exit code of the command."""
         return 0 if self.verdict == "inconclusive" and not strict else EXIT_CODES[self.verdict]

@@ -20,7 +20,7 @@ def hyperfine(result: GateResult) -> str:
     """
     arms: list[tuple[str, Sequence[Sample]]] = [
         (f"baseline {result.baseline.name}", result.baseline.samples),
-        ("measured", [sample for sample in result.samples if sample.healthy]),
+        ("measured", result.came_up),
     ]
     rows = [_row(name, arm, result.testbed.clock) for name, arm in arms if arm]
     return (

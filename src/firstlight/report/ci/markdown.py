@@ -22,7 +22,8 @@ _CLOCKS = {"virtual": "virtual time", "host": "time of the host", "imported": "t
 def markdown(result: GateResult) -> str:
     """The result of a gate as a comment: no name in it can become markup."""
     bed = result.testbed
-    *phases, whole = phase_changes(result)
+    changes = phase_changes(result)
+    whole = changes[-1] if changes else None
     lines = [MARKER, f"### {_SIGNS[result.verdict]} Boot time: {result.verdict}", "", _headline(result, whole), ""]
     if result.confirmation is not None:
         lines += [f"Booted again: {_safe(result.confirmation.text)}", ""]
@@ -35,8 +36,9 @@ def markdown(result: GateResult) -> str:
         ],
         numbers=(2, 3, 4, 5),
     )  # fmt: skip
+    phases = changes[:-1]
     changed = [change for change in phases if change.change_ns]
-    if changed:
+    if changed and whole is not None:
         kept = sorted(changed, key=lambda change: -abs(change.change_ns))
         lines += ["", f"<details><summary>Phases: {len(changed)} of {len(phases)} changed</summary>", ""]
         lines += _changes("Phase", [*kept, Change("(unchanged)", *_unchanged(phases)), whole])
@@ -57,8 +59,8 @@ def markdown(result: GateResult) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _headline(result: GateResult, whole: Change) -> str:
-    if whole.before_ns is None or not whole.after_ns:
+def _headline(result: GateResult, whole: Change | None) -> str:
+    if whole is None or whole.before_ns is None or whole.after_ns is None:
         return "No boot came up."
     change = whole.change_ns / whole.before_ns * 100 if whole.before_ns else None
     exactly = f" ({whole.change_ns:+,} ns, exact)" if result.exact else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from firstlight.compare.gate.changes import phase_changes
+from firstlight.compare.gate.changes import Change, phase_changes
 from firstlight.compare.gate.verdict import EXIT_CODES, GateResult
 from firstlight.report.ci.figures import seconds
 from firstlight.report.terminal.printable import printable
@@ -20,26 +20,10 @@ def openmetrics(result: GateResult) -> str:
 
 def _lines(result: GateResult) -> Iterator[str]:
     clock = ("clock", result.testbed.clock)
-    *phases, whole = phase_changes(result)
-    arms = (("baseline", whole.before_ns), ("measured", whole.after_ns))
-    yield from _family("boot_seconds", "gauge", "seconds",
-                       f"Boot time from {result.testbed.first_mark} to {result.testbed.last_mark}.")  # fmt: skip
-    for arm, ns in arms:
-        if ns is not None:
-            yield _sample("boot_seconds", (("arm", arm), clock), seconds(ns))
-    yield from _family("boot_phase_seconds", "gauge", "seconds", "Time of each phase; phases add up to the boot.")
-    for change in phases:
-        for arm, ns in (("baseline", change.before_ns), ("measured", change.after_ns)):
-            if ns is not None:
-                yield _sample("boot_phase_seconds", (("arm", arm), clock, ("phase", change.name)), seconds(ns))
-    for name, unit, text in (("instructions", "", "Instructions executed."), ("idle_ns", "seconds", "Idle time.")):
-        values = [getattr(samples[0], name) for samples in (result.baseline.samples, result.samples)]
-        family = "boot_instructions" if not unit else "boot_idle_seconds"
-        if not result.exact or None in values:
-            continue
-        yield from _family(family, "gauge", unit, text)
-        for (arm, _), value in zip(arms, values, strict=True):
-            yield _sample(family, (("arm", arm), clock), seconds(value) if unit else str(value))
+    # What did not come up has no figures: a sample of 0 would be the best boot ever.
+    if changes := phase_changes(result):
+        yield from _times(result, changes, clock)
+        yield from _exact_figures(result, clock)
     limits = [check for check in result.checks if check.limit_ns is not None]
     if limits:
         yield from _family("boot_limit_seconds", "gauge", "seconds", "What a rule of the gate allows.")
@@ -55,6 +39,31 @@ def _lines(result: GateResult) -> Iterator[str]:
     yield _sample("boot_info", (("boot", first.boot), ("baseline", result.baseline.name), ("mode", result.testbed.mode),
                                 ("emulator", result.testbed.emulator or ""), *inputs), "1")  # fmt: skip
     yield "# EOF"
+
+
+def _times(result: GateResult, changes: list[Change], clock: tuple[str, str]) -> Iterator[str]:
+    *phases, whole = changes
+    yield from _family("boot_seconds", "gauge", "seconds",
+                       f"Boot time from {result.testbed.first_mark} to {result.testbed.last_mark}.")  # fmt: skip
+    for arm, ns in (("baseline", whole.before_ns), ("measured", whole.after_ns)):
+        if ns is not None:
+            yield _sample("boot_seconds", (("arm", arm), clock), seconds(ns))
+    yield from _family("boot_phase_seconds", "gauge", "seconds", "Time of each phase; phases add up to the boot.")
+    for change in phases:
+        for arm, ns in (("baseline", change.before_ns), ("measured", change.after_ns)):
+            if ns is not None:
+                yield _sample("boot_phase_seconds", (("arm", arm), clock, ("phase", change.name)), seconds(ns))
+
+
+def _exact_figures(result: GateResult, clock: tuple[str, str]) -> Iterator[str]:
+    for name, unit, text in (("instructions", "", "Instructions executed."), ("idle_ns", "seconds", "Idle time.")):
+        values = [getattr(samples[0], name) for samples in (result.baseline.samples, result.came_up)]
+        family = "boot_instructions" if not unit else "boot_idle_seconds"
+        if not result.exact or None in values:
+            continue
+        yield from _family(family, "gauge", unit, text)
+        for arm, value in zip(("baseline", "measured"), values, strict=True):
+            yield _sample(family, (("arm", arm), clock), seconds(value) if unit else str(value))
 
 
 def _family(name: str, kind: str, unit: str, text: str) -> Iterator[str]:
