@@ -1,5 +1,6 @@
 /** What the report carries: its types and how it is unpacked. `docs/design/report-page.md` is the specification. */
 
+import type { Records } from "./records";
 import type { Timing } from "./timing";
 
 export const DATA_VERSION = 1;
@@ -94,6 +95,7 @@ export interface PageData {
   version: number;
   strings: string[];
   boot: BootInfo;
+  records: Records;
   marks: Marks;
   phases: Spans;
   initcalls: Spans;

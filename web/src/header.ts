@@ -2,6 +2,7 @@
 import type { PageData } from "./data";
 import { el } from "./dom";
 import { exact, instructions, share, time, words } from "./format";
+import { missingPart, recordsPart } from "./records";
 import { consoleLine, visible } from "./text";
 
 function figure(title: string, value: string, whole: string, note: string): HTMLElement {
@@ -41,12 +42,14 @@ export function header(data: PageData): HTMLElement {
       "h1",
       {},
       visible(boot.name),
-      failed ? badge("bad", "✗", "failed") : badge("good", "✓", "complete"),
+      failed
+        ? badge("bad", "✗", "failed")
+        : boot.missing.length > 0
+          ? badge("bad", "◐", "incomplete")
+          : badge("good", "✓", "complete"),
       badge("plain", "◎", `${visible(boot.mode)} mode`),
     ),
-    boot.missing.length > 0
-      ? el("p", { class: "missing" }, `Incomplete: ${boot.missing.map((reason) => visible(reason)).join("; ")}`)
-      : null,
+    missingPart(boot.missing),
     el(
       "dl",
       { class: "figures" },
@@ -67,6 +70,7 @@ export function header(data: PageData): HTMLElement {
     failed ? failure(data) : null,
     headline(data),
     el("dl", { class: "about" }, ...about),
+    recordsPart(data),
   );
 }
 

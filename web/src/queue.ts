@@ -94,7 +94,10 @@ function histogram(queue: Queue, room: number): SVGSVGElement {
 export function queueSection(data: PageData): HTMLElement | null {
   const { queue, uevents } = data.timing;
   if (uevents.name.length === 0) return null;
-  const charts = [overTime, histogram].map((draw) => {
+  // Where no event has both of its instants there is nothing to draw, and axes without anything would look like a fault.
+  const moved = queue.waiting.some((events) => events > 0) || queue.at_work.some((events) => events > 0);
+  const draws = [...(moved ? [overTime] : []), ...(queue.latency_count.length > 0 ? [histogram] : [])];
+  const charts = draws.map((draw) => {
     const place = el("div", { class: "waterfall" });
     onWidth(place, () => place.replaceChildren(draw(queue, Math.max(place.clientWidth, 320))));
     return place;
@@ -103,11 +106,16 @@ export function queueSection(data: PageData): HTMLElement | null {
     queue.workers > 0 && queue.utilisation !== null
       ? `${exact(queue.workers)} workers were seen, used ${share(queue.utilisation, 1)} of that time. `
       : "";
-  const facts =
-    `udev was busy for ${time(queue.busy_ns)}${queue.share === null ? "" : `, ${share(queue.share, 1)} of the boot`}; ` +
-    `at most ${exact(queue.most_waiting)} events waited and ${exact(queue.most_at_work)} were at work at once. ${workers}` +
-    `Latency: mean ${time(queue.mean_ns)}, median ${time(queue.median_ns)}, mode ${time(queue.mode_ns)} ` +
-    `(in bins of ${time(queue.bin_ns)}), standard deviation ${time(queue.stddev_ns)}.`;
+  const latency =
+    queue.mean_ns === null
+      ? "No event has both its arrival and its end: how long they took is not known."
+      : `Latency: mean ${time(queue.mean_ns)}, median ${time(queue.median_ns)}, mode ${time(queue.mode_ns)} ` +
+        `(in bins of ${time(queue.bin_ns)}), standard deviation ${time(queue.stddev_ns)}.`;
+  const busy = !moved
+    ? ""
+    : `udev was busy for ${time(queue.busy_ns)}${queue.share === null ? "" : `, ${share(queue.share, 1)} of the boot`}; ` +
+      `at most ${exact(queue.most_waiting)} events waited and ${exact(queue.most_at_work)} were at work at once. ${workers}`;
+  const facts = busy + latency;
   const table = new DataTable<number>({
     label: "Uevents",
     rows: uevents.name.map((_, i) => i),
@@ -127,6 +135,6 @@ export function queueSection(data: PageData): HTMLElement | null {
       text("worker", "Worker", uevents.worker),
     ],
   });
-  const lead = `${exact(queue.events)} events of devices, ${exact(queue.finished)} with both instants. Above: waiting (striped) and at work; below: how long they took.`;
+  const lead = `${exact(queue.events)} events of devices, ${exact(queue.finished)} with both instants.${charts.length === 2 ? " Above: waiting (striped) and at work; below: how long they took." : ""}`;
   return section("udev", "udev's queue", lead, ...charts, el("p", { class: "note" }, facts), table.element);
 }

@@ -7,18 +7,17 @@ from typing import Any
 import polars as pl
 
 from firstlight.boot.boot import Boot
-from firstlight.boot.manifest import Contradiction, Source
+from firstlight.report.page_records import page_records
+from firstlight.report.page_text import TEXT, shortened
 from firstlight.report.page_timing import page_timing
 from firstlight.report.page_tree import FOLD_DEPTH, FOLD_SHARE, PageTree, fold, fold_phases
 
 #: The version of the data; the page refuses any other.
 DATA_VERSION = 1
 
-#: No more console lines (first and last), facts and characters of one text than this go into a page.
+#: No more console lines (first and last), facts and characters of a name than this go into a page.
 LOG_LINES = 20_000
 FACTS = 5_000
-SOURCES = 40
-TEXT = 4_000
 NAME = 300
 
 Json = dict[str, Any]
@@ -46,16 +45,6 @@ class Strings:
         return self._numbers[text]
 
 
-def shortened(text: str, length: int) -> str:
-    """*text* as valid Unicode of at most *length* characters; what is cut off is counted.
-
-    >>> shortened("a" * 12, 10)
-    'aaaaaaaaaa… (12 characters)'
-    """
-    sound = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return sound if len(sound) <= length else f"{sound[:length]}… ({len(sound):,} characters)"
-
-
 def page_data(boot: Boot) -> Json:
     """Everything of *boot* that the report page shows, as plain lists, numbers and strings.
 
@@ -76,6 +65,7 @@ def page_data(boot: Boot) -> Json:
         "format": "firstlight-page",
         "version": DATA_VERSION,
         "boot": _boot(boot),
+        "records": page_records(boot.manifest),
         "marks": _texts(boot.marks().to_dict(as_series=False)),
         "phases": phases,
         "initcalls": _initcalls(boot),
@@ -112,8 +102,6 @@ def _boot(boot: Boot) -> Json:
         ("Command line", recipe("command_line") or recipe("append") or facts.get("kernel.command_line")),
         ("Clock", manifest.clock.kind if shift is None else f"virtual, {2**shift} ns per instruction"),
         ("Emulator", manifest.versions.get("qemu")),
-        *((f"Record {source.file}", _source(source)) for source in manifest.sources[:SOURCES] if source.format),
-        *((f"Contradiction: {told.what}", _contradiction(told)) for told in manifest.contradictions[:SOURCES]),
         (
             "Imported" if imported else "Recorded",
             f"{manifest.recorded_at} by {manifest.tool.name} {manifest.tool.version}",
@@ -131,18 +119,6 @@ def _boot(boot: Boot) -> Json:
         "missing": [shortened(reason, NAME) for reason in manifest.completeness.missing],
         "repeat": shortened(manifest.repeat, TEXT),
     }
-
-
-def _source(source: Source) -> str:
-    """How a record went into an imported boot."""
-    part = f" ({source.part})" if source.part else ""
-    problems = "".join(f"; {problem.detail}" for problem in source.problems)
-    return f"{source.format}{part}, {source.understood:,} understood, clock {source.clock}{problems}"
-
-
-def _contradiction(told: Contradiction) -> str:
-    """What records say that exclude one another."""
-    return "; ".join(f"{one.value} ({one.source})" for one in told.statements)
 
 
 def _failure(failure: Json) -> Json:
