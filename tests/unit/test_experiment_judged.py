@@ -69,7 +69,8 @@ def test_too_few_blocks_settle_nothing_and_say_how_many_are_lacking(tmp_path: Pa
     plan = ARMS.replace("repeats = 12", "repeats = 4")
     path = make_experiment(tmp_path, plan, lambda levels, name, repeat: noisy(9e8, repeat, name), live=True)
     judged = judge_cells(read_results(path))["same"]
-    assert (judged.word, judged.interval_percent, judged.more) == ("inconclusive", None, 2)
+    assert (judged.word, judged.interval_percent) == ("inconclusive", None)
+    assert "at least 2 more blocks are needed" in judged.advice
 
 
 def test_exact_boots_are_judged_by_no_statistics(tmp_path: Path) -> None:

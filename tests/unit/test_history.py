@@ -52,6 +52,44 @@ def test_regressions_name_phase_and_function(place: Path, capsys: pytest.Capture
     assert run(["history", "regressions", "h.duckdb", "--fail"]) == 3
 
 
+def test_one_slow_point_is_a_note_and_two_are_an_alert(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for number in (5, 6):
+        slower(place, f"{number}.boot", PHASE, 9_000_000)
+    add = ("history", "add", "step.duckdb")
+    assert run([*add, "0.boot", "--at", "v0"]) == run([*add, "5.boot", "--at", "v5"]) == 0
+    found = data(capsys, "history", "regressions", "step.duckdb")
+    assert (found["regressions"][0]["status"], found["alerts"]) == ("one point", 0)
+    assert run(["history", "regressions", "step.duckdb", "--fail"]) == 0
+    assert run(["history", "regressions", "step.duckdb", "--fail", "--at-once"]) == 3
+    assert run(["history", "regressions", "step.duckdb", "--at-once"]) == 2
+    assert run([*add, "6.boot", "--at", "v6"]) == 0
+    assert run(["history", "regressions", "step.duckdb", "--fail"]) == 3
+
+
+def test_exact_boots_that_differ_under_one_label_give_a_time_that_a_boot_took(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    slower(place, "7.boot", PHASE, 5_000_000)
+    assert run(["history", "add", "two.duckdb", "0.boot", "7.boot", "--at", "v1"]) == 0
+    (point,) = data(capsys, "history", "show", "two.duckdb")["points"]
+    assert point["level_ns"] == point["samples_ns"][-1] == max(point["samples_ns"])
+    for command in ("show", "regressions"):
+        assert run(["history", command, "two.duckdb"]) == 0
+        assert "the last of each is taken" in capsys.readouterr().out
+
+
+def test_a_boot_of_another_testbed_does_not_switch_the_gate_off_unseen(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_bundle(place, name="live.boot", live=True)
+    assert run(["history", "add", "h.duckdb", "live.boot", "--at", "v5"]) == 0
+    assert data(capsys, "history", "regressions", "h.duckdb")["left_out"] == 5
+    assert run(["history", "regressions", "h.duckdb", "--fail"]) == 5
+    told = capsys.readouterr()
+    assert "5 boots of other testbeds are left out" in told.out
+    assert "nothing could be judged" in told.err
+
+
 def test_what_was_taken_back_is_no_regression(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     slower(place, "5.boot", PHASE, 0)
     assert run(["history", "add", "h.duckdb", "5.boot", "--at", "v5"]) == 0

@@ -77,7 +77,8 @@ def test_too_few_pairs_have_an_estimate_and_no_interval_and_say_how_many_are_nee
     verdict = decide(found, paired_p([0.01] * n, 1).p, n, 0.01, Limits(soft=0.01))
     assert verdict.word == "inconclusive"
     assert verdict.reason == f"need at least 6 pairs, there are {n}"
-    assert verdict.more == 6 - n
+    assert verdict.least == 6 - n
+    assert verdict.more == (None if n < 3 else 24)
 
 
 def test_the_least_numbers_follow_from_the_level() -> None:

@@ -124,6 +124,8 @@ def _width_ns(text: str) -> int:
     except ValueError as error:
         raise UsageError(str(error), where="--bin") from error
     assert isinstance(width, int)
+    if width <= 0:
+        raise UsageError("a bin has to be wider than 0", where="--bin", hint="such as `5 ms`")
     return width
 
 

@@ -27,6 +27,9 @@ HistoryPath = Annotated[
 ]
 Kind = Literal["total", "phase", "function"]
 
+#: The exit code where `--fail` has nothing to judge by.
+_UNDECIDED = 5
+
 
 @app.command("add")
 def add(
@@ -93,13 +96,20 @@ def show(
 @app.command("regressions")
 def regressions(
     history: HistoryPath,
-    strict: Annotated[bool, typer.Option("--fail", help="Exit code 3 when there is one in the total.")] = False,
+    strict: Annotated[
+        bool,
+        typer.Option("--fail", help="Exit code 3 when one in the total lasts, 5 where nothing could be judged."),
+    ] = False,
+    at_once: Annotated[
+        bool, typer.Option("--at-once", help="With --fail: one point is enough, it need not last.")
+    ] = False,
     limit: Annotated[int, typer.Option("-n", "--limit", min=1, help="How many rows.")] = 40,
     json: Json = False,
 ) -> None:
     """List steps upwards that were never taken back: of the total, of phases, of functions.
 
-    Parts are looked at whose change is at least a thousandth of the boot.
+    Parts are looked at whose change is at least a thousandth of the boot. One point at the end is a note; a step that
+    lasts two points is an alert.
 
     \b
     Examples:
@@ -108,26 +118,39 @@ def regressions(
     """
     from firstlight.compare.history.history import open_history
     from firstlight.compare.history.series import changing_series, read_series
+    from firstlight.errors import FirstlightError, UsageError
     from firstlight.report.terminal.console import console
-    from firstlight.report.terminal.history import print_regressions
+    from firstlight.report.terminal.history import print_notes, print_regressions
 
+    if at_once and not strict:
+        raise UsageError("`--at-once` is for `--fail`", hint="give both")
     with open_history(history) as kept:
         total = read_series(kept)
         every = [total, *changing_series(kept, "phase"), *changing_series(kept, "function")]
     found = [(series, change) for series in every for change in series.regressions()]
     found.sort(key=lambda each: (each[0].kind != "total", -(each[1].after - each[1].before)))
+    alerts = [change for series, change in found if series.kind == "total" and (at_once or change.status == "lasts")]
     if json:
         rows = [
             {"kind": series.kind, "name": series.name, "at": series.points[change.place].at, **_change_data(change)}
             for series, change in found
         ]
-        print_json({"history": str(history), "regressions": rows})
+        print_json(
+            {"history": str(history), "points": len(total.points), "left_out": total.left_out,
+             "unequal": list(total.unequal), "alerts": len(alerts), "regressions": rows}
+        )  # fmt: skip
     else:
         how = "exact" if total.exact else "noisy"
-        looked_at = f"{len(total.points)} points, {how}; total, phases and functions that changed by 0.1 % of the boot"
+        number = f"{len(total.points)} point{'' if len(total.points) == 1 else 's'}"
+        looked_at = f"{number}, {how}; total, phases and functions that changed by 0.1 % of the boot"
         print_regressions(console(), found[:limit], looked_at)
-    if strict and any(series.kind == "total" for series, _ in found):
+        print_notes(console(), total)
+    if strict and alerts:
         raise typer.Exit(3)
+    if strict and total.left_out and len(total.points) < 2:
+        message = f"nothing could be judged: the newest boot alone is of its testbed, {total.left_out} are of others"
+        hint = "`firstlight history show` tells; a live or imported boot needs a history of its own"
+        raise FirstlightError(message, where=str(history), hint=hint, exit_code=_UNDECIDED)
 
 
 def _series_data(series: Series) -> dict[str, Any]:

@@ -325,8 +325,7 @@ def _below_judged(what: str, judged: Iterable[tuple[str, Judged]], method: str) 
     ]
     for name, each in judged:
         if each.word == "inconclusive":
-            more = "" if each.more is None else f"; about {each.more} more blocks would settle it"
-            said.append(f"{what} `{name}`: {each.reason}{more}.")
+            said.append(f"{what} `{name}`: {each.reason}{each.advice}.")
     return said
 
 

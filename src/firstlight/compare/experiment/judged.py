@@ -44,8 +44,8 @@ class Judged:
     word: str
     """regression, improvement, equivalent or inconclusive."""
     reason: str
-    more: int | None
-    """About so many more blocks would settle it."""
+    advice: str
+    """How many more blocks it takes, in words that follow the reason; empty where nothing is open."""
 
 
 def varies(results: Results) -> bool:
@@ -116,6 +116,6 @@ def _judge(samples: dict[Key, list[float]], seed: int, adjust: Adjust) -> dict[K
         verdict = decide(found, sure, len(values), robust_sigma(values), Limits(soft=_SOFT))
         judged[key] = Judged(
             found.percent, found.interval_percent, len(values), sure, test.method, verdict.word, verdict.reason,
-            verdict.more,
+            verdict.advice("blocks"),
         )  # fmt: skip
     return judged

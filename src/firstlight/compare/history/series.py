@@ -24,11 +24,16 @@ class Point:
 
     at: str
     samples: tuple[int, ...]
+    exact: bool = False
 
     @property
     def level(self) -> int:
-        """The median of its boots."""
-        return round(median(self.samples))
+        """What the point took: of exact boots the last one's time, which some boot took; else the median.
+
+        >>> Point("v1", (100, 110), exact=True).level, Point("v1", (100, 110)).level
+        (110, 105)
+        """
+        return self.samples[-1] if self.exact else round(median(self.samples))
 
 
 @dataclass(frozen=True)
@@ -99,11 +104,11 @@ def _series(kind: Kind, name: str, boots: Sequence[dict[str, Any]], values: dict
     for boot in boots:
         # What a boot does not have, it spent no time in.
         by_label.setdefault(str(boot["label"]), []).append(values.get(boot["number"], 0))
-    points = tuple(Point(at, tuple(samples)) for at, samples in by_label.items())
     exact = all(boot["mode"] == "exact" for boot in boots)
+    points = tuple(Point(at, tuple(samples), exact) for at, samples in by_label.items())
     unequal = tuple(point.at for point in points if len(set(point.samples)) > 1) if exact else ()
     if exact:
-        changes = exact_changes([point.samples[-1] for point in points])
+        changes = exact_changes([point.level for point in points])
     else:
         changes = noisy_changes([point.samples for point in points])
     return Series(kind, name, exact, points, tuple(changes), left_out, unequal)

@@ -20,6 +20,7 @@ _RESAMPLES = 2_000
 _FEW = ("phases",)
 
 Counts = npt.NDArray[np.int64]
+Bounds = list[float] | list[None]
 
 
 class MeanRow(BaseModel):
@@ -38,7 +39,9 @@ class MeanRow(BaseModel):
     b_mean_ns: float = Field(description="b_sum_ns divided by the boots of b")
     change_ns: float = Field(description="b_mean_ns less a_mean_ns")
     change_scaled: int = Field(description="change_ns times the level's `scale`, whole: these add up without rounding")
-    low_ns: float | None = Field(description="lower bound of the change, by resampling whole boots")
+    low_ns: float | None = Field(
+        description="lower bound of the change, of this row alone, by resampling whole boots; none of too few boots"
+    )
     high_ns: float | None = Field(description="upper bound")
     p: float | None = Field(description="of this row alone; none where there is too little to be tested")
     adjusted_p: float | None = Field(description="among all rows of the level")
@@ -71,7 +74,8 @@ def mean_level(
     :raises AssertionError: when the sums do not hold: a fault of the program.
 
     Source: additive decomposition on arithmetic means; bootstrap percentile intervals with one draw of boots for all
-    rows, so that every resample adds up, too (Efron 1979); Holm 1979 for phases, else Benjamini and Hochberg 1995.
+    rows, so that every resample adds up, too (Efron 1979, Hesterberg 2015); Holm 1979 for phases, else Benjamini and
+    Hochberg 1995.
     """
     keys: list[Key] = list(dict.fromkeys(key for boot in (*a, *b) for key in boot.levels[name]))
     one, other = (_table(name, arm, keys) for arm in (a, b))
@@ -80,7 +84,7 @@ def mean_level(
     tests = [_p(one[:, row], other[:, row], paired, seed, floor) for row in range(len(keys))]
     family = holm if name in _FEW else benjamini_hochberg
     adjusted = family(tests)
-    lows, highs = _intervals(one, other, paired, seed)
+    lows, highs = _intervals(one, other, paired, seed, alpha)
     scale = math.lcm(len(a), len(b))
     rows = []
     for number, key in enumerate(keys):
@@ -92,7 +96,7 @@ def mean_level(
             "adjusted_p": adjusted[number],
             "differs": _differs(adjusted[number], alpha) and abs(row.change_ns) > floor,
         }))  # fmt: skip
-    ends = _intervals(whole_a, whole_b, paired, seed)
+    ends = _intervals(whole_a, whole_b, paired, seed, alpha)
     whole = _row(("all", "", "whole"), whole_a[:, 0], whole_b[:, 0], scale, (ends[0][0], ends[1][0]))
     left = sum(row.change_scaled for row in rows) - whole.change_scaled
     if left:
@@ -118,14 +122,13 @@ def _table(name: str, boots: Sequence[BootParts], keys: Sequence[Key]) -> Counts
     return np.array([[boot.levels[name].get(key, 0) for key in keys] for boot in boots], dtype=np.int64)
 
 
-def _row(key: Key, a: Counts, b: Counts, scale: int, interval: tuple[float, float]) -> MeanRow:
+def _row(key: Key, a: Counts, b: Counts, scale: int, interval: tuple[float | None, float | None]) -> MeanRow:
     sum_a, sum_b = int(a.sum()), int(b.sum())
     scaled = sum_b * (scale // b.size) - sum_a * (scale // a.size)
-    bounded = min(a.size, b.size) > 1
     return MeanRow(
         name=key[0], module=key[1], kind=key[2], a_sum_ns=sum_a, b_sum_ns=sum_b, a_boots=a.size, b_boots=b.size,
         a_mean_ns=sum_a / a.size, b_mean_ns=sum_b / b.size, change_ns=scaled / scale, change_scaled=scaled,
-        low_ns=interval[0] if bounded else None, high_ns=interval[1] if bounded else None,
+        low_ns=interval[0], high_ns=interval[1],
         p=None, adjusted_p=None, differs=False,
     )  # fmt: skip
 
@@ -143,13 +146,26 @@ def _p(a: Counts, b: Counts, paired: bool, seed: int, floor: float) -> float | N
     return None if found.smallest >= 1.0 else found.p
 
 
-def _intervals(a: Counts, b: Counts, paired: bool, seed: int) -> tuple[list[float], list[float]]:
-    """The 2.5 and 97.5 percent points of the change of every column's mean, over one draw of whole boots."""
+def _intervals(a: Counts, b: Counts, paired: bool, seed: int, alpha: float) -> tuple[Bounds, Bounds]:
+    """Where the change of every column's mean lies, by one draw of whole boots; none of too few boots for a headline.
+
+    The percentiles are taken farther out than `alpha` says, by what Student's t and the n - 1 of a variance ask for:
+    the plain ones hold the truth in 86 % of sessions of six normal pairs where they promise 95 %, these in 93 %.
+
+    Source: the expanded percentile interval, Hesterberg (2015), What Teachers Should Know About the Bootstrap, 4.
+    """
+    few = min(len(a), len(b))
+    if few < (fewest_pairs if paired else fewest_boots)(alpha):
+        return [None] * a.shape[1], [None] * a.shape[1]
+    from scipy.stats import norm, t
+
     source = np.random.default_rng(seed)
     weights_a = _weights(source, len(a))
     weights_b = weights_a if paired else _weights(source, len(b))
     changes = weights_b @ b.astype(np.float64) - weights_a @ a.astype(np.float64)
-    low, high = np.percentile(changes, [2.5, 97.5], axis=0)
+    far = float(t.ppf(alpha / 2.0, few - 1)) * math.sqrt(few / (few - 1))
+    tail = 100.0 * float(norm.cdf(far))
+    low, high = np.percentile(changes, [tail, 100.0 - tail], axis=0)
     return low.tolist(), high.tolist()
 
 

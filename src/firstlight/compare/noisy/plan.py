@@ -12,6 +12,8 @@ import numpy.typing as npt
 _EFFICIENCY = 0.955
 #: Fewer are never advised.
 FEWEST_PLANNED = 8
+#: Of fewer pairs the spread is no more than a guess: nothing is planned by it.
+FEWEST_OF_A_PLAN = 3
 #: More cannot be meant: a machine that needs them is no place to measure.
 MOST_PLANNED = 100_000
 #: Beyond this the solver finds no number; the least is reached long before.
@@ -32,6 +34,21 @@ def robust_sigma(values: npt.ArrayLike) -> float:
         return 0.0
     spread = float(np.median(np.abs(array - np.median(array)))) * _MAD_TO_SIGMA
     return spread if spread > 0.0 else float(np.std(array, ddof=1))
+
+
+def cautious_sigma(sigma: float, number: int) -> float:
+    """What a standard deviation may well be of which only a few values are known: plans by it seldom fall short.
+
+    :param number: of values that it was found from; at least 2.
+
+    Source: Browne (1995): plan by the upper 80 % limit of a pilot's standard deviation.
+
+    >>> round(cautious_sigma(1.0, 4), 2), round(cautious_sigma(1.0, 100), 2)
+    (1.73, 1.06)
+    """
+    from scipy.stats import chi2
+
+    return sigma * math.sqrt((number - 1) / float(chi2.ppf(0.2, number - 1)))
 
 
 @lru_cache(maxsize=1024)

@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from firstlight.compare.noisy.estimate import Estimate, percent
-from firstlight.compare.noisy.plan import MOST_PLANNED, pairs_needed
+from firstlight.compare.noisy.plan import FEWEST_OF_A_PLAN, MOST_PLANNED, cautious_sigma, pairs_needed
 
 Word = Literal["regression", "improvement", "equivalent", "inconclusive"]
 
@@ -20,7 +20,25 @@ class Verdict(BaseModel):
 
     word: Word = Field(description="the answer")
     reason: str = Field(description="why, in words")
-    more: int | None = Field(default=None, description="about so many more pairs (boots of each arm) would settle it")
+    more: int | None = Field(
+        default=None,
+        description="about so many more pairs (boots of each arm) would settle it; none where so few do not say",
+    )
+    least: int | None = Field(default=None, description="so many more at least, before there is an interval at all")
+
+    def advice(self, unit: str) -> str:
+        """How many more boots a verdict that settles nothing asks for, to follow the reason; empty where for none.
+
+        >>> Verdict(word="inconclusive", reason="", more=620, least=2).advice("pairs")
+        '; at least 2 more pairs are needed, and if they vary as these do, about 620'
+        >>> Verdict(word="inconclusive", reason="", least=4).advice("pairs")
+        '; at least 4 more pairs are needed; so few do not say how many would settle it'
+        """
+        if self.least is None:
+            return "" if self.more is None else f"; about {self.more:,} more {unit} would settle it"
+        if self.more is None:
+            return f"; at least {self.least:,} more {unit} are needed; so few do not say how many would settle it"
+        return f"; at least {self.least:,} more {unit} are needed, and if they vary as these do, about {self.more:,}"
 
 
 class Limits(BaseModel):
@@ -57,8 +75,7 @@ def decide(found: Estimate, p: float, number: int, sigma: float, limits: Limits,
     """
     units = "pairs" if paired else "boots of each arm"
     if found.low is None or found.high is None:
-        return Verdict(word="inconclusive", reason=f"need at least {found.needed} {units}, there are {number}",
-                       more=max(0, found.needed - number))  # fmt: skip
+        return _too_few(found, number, sigma, limits, units)
     soft = f"±{percent(limits.soft):.3g} %"
     if limits.soft_below < found.low and found.high < limits.soft:
         real = p < limits.alpha and abs(found.log_ratio) >= limits.floor and not found.low <= 0.0 <= found.high
@@ -72,6 +89,23 @@ def decide(found: Estimate, p: float, number: int, sigma: float, limits: Limits,
     return _inconclusive(found, p, number, sigma, limits, soft)
 
 
+def _too_few(found: Estimate, number: int, sigma: float, limits: Limits, units: str) -> Verdict:
+    """Without an interval: how many there have to be at least, and how many the spread of these lets expect."""
+    least = max(1, found.needed - number)
+    reason = f"need at least {found.needed} {units}, there are {number}"
+    if number < FEWEST_OF_A_PLAN:
+        return Verdict(word="inconclusive", reason=reason, least=least)
+    needed = pairs_needed(_margin(found, limits), cautious_sigma(sigma, number), limits.alpha)
+    if needed >= MOST_PLANNED:
+        return Verdict(word="inconclusive", reason=reason, least=least)
+    return Verdict(word="inconclusive", reason=reason, more=max(needed - number, least), least=least)
+
+
+def _margin(found: Estimate, limits: Limits) -> float:
+    """Either question may be settled first, if the estimate stays: that it differs, or that it does not matter."""
+    return max(abs(found.log_ratio), limits.soft - abs(found.log_ratio))
+
+
 def _inconclusive(found: Estimate, p: float, number: int, sigma: float, limits: Limits, soft: str) -> Verdict:
     low, high = (0.0 if bound is None else bound for bound in (found.low, found.high))
     if low <= 0.0 <= high:
@@ -80,9 +114,7 @@ def _inconclusive(found: Estimate, p: float, number: int, sigma: float, limits: 
         reason = f"the interval leaves out 0 %, but p = {p:.3g} is no proof"
     else:
         reason = f"the change is below {percent(limits.floor):.2g} %, the noise of this testbed with so few boots"
-    # Either question may be settled first, if the estimate stays: that it differs, or that it does not matter.
-    margin = max(abs(found.log_ratio), limits.soft - abs(found.log_ratio))
-    needed = pairs_needed(margin, sigma, limits.alpha)
+    needed = pairs_needed(_margin(found, limits), sigma, limits.alpha)
     if needed >= MOST_PLANNED:
         return Verdict(word="inconclusive", reason=f"{reason}; no number of boots would settle it on this testbed")
     # What the formula hopes for and these boots did not give: at least a few more, or the advice would be to stop.

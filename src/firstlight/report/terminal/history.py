@@ -70,7 +70,7 @@ def print_series(out: Console, series: Series, others: Sequence[Series], limit: 
     print_table(out, columns, rows)
     if first:
         print_line(out, Text(f"({first} earlier points; --limit shows more)", style="dim"))
-    _notes(out, series)
+    print_notes(out, series)
     if others:
         _others(out, others)
 
@@ -101,16 +101,18 @@ def print_regressions(out: Console, found: Sequence[tuple[Series, ChangePoint]],
 
 
 def _regime(series: Series) -> str:
+    number = f"{len(series.points)} point{'' if len(series.points) == 1 else 's'}"
     if series.exact:
-        return f"exact: {len(series.points)} points, every change is real"
-    return f"noisy: {len(series.points)} points, {len(series.changes)} changes found"
+        return f"exact: {number}, every change is real"
+    return f"noisy: {number}, changes found: {len(series.changes)}"
 
 
 def _change(change: ChangePoint) -> str:
     return "new" if math.isinf(change.relative) else percent_text(change.relative * 100)
 
 
-def _notes(out: Console, series: Series) -> None:
+def print_notes(out: Console, series: Series) -> None:
+    """Print what a series leaves out, and which of its points are not what they ought to be."""
     if series.left_out:
         text = f"{series.left_out} boots of other testbeds are left out: they cannot be compared with the newest"
         print_wrapped(out, text, Text("note: ", style="yellow"), 2)

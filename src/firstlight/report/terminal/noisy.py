@@ -75,10 +75,7 @@ def headline(found: NoisyComparison) -> str:
         return f"B is {direction} by {abs(found.percent):.2f} % ({low:.2f} to {high:.2f} %)"
     if found.verdict.word == "equivalent":
         return f"B is within ±{found.soft_percent:g} % of A ({percent_text(found.percent)})"
-    more = found.verdict.more
-    unit = "pairs" if found.paired else "boots of each arm"
-    advice = "" if more is None else f"; about {more:,} more {unit} would settle it"
-    return f"these boots do not tell{advice}"
+    return f"these boots do not tell{found.verdict.advice('pairs' if found.paired else 'boots of each arm')}"
 
 
 def why(found: NoisyComparison) -> str:
@@ -200,8 +197,18 @@ def _level(out: Console, level: MeanLevel, limit: int, found: NoisyComparison) -
         if rows:
             footer.append(_added(rows, level, f"({len(rows):,} {text}, added up)"))
     print_table(out, columns, [_cells(row, level) for row in shown], [*footer, _cells(level.whole, level)])
+    print_wrapped(out, Text(row_figures(level), style="dim"), indent=2)
     if (shortage := too_few(level, found)) is not None:
         print_wrapped(out, Text(shortage, style="dim"), indent=2)
+
+
+def row_figures(level: MeanLevel) -> str:
+    """What the interval and the p of a row are: the one is of the row alone, the other among all of its level."""
+    interval = (
+        "no interval: too few boots" if level.whole.low_ns is None else "from, to: 95 % interval of the row alone"
+    )
+    adjusted = "Holm" if level.family == "holm" else "Benjamini and Hochberg"
+    return f"{interval}; p: by {adjusted} among all that were tested ({level.tested:,})"
 
 
 def split_rows(level: MeanLevel, limit: int) -> tuple[list[MeanRow], list[MeanRow], list[MeanRow]]:
