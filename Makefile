@@ -53,7 +53,7 @@ test: packages-test build ## set up, build, and run every test
 	cargo test --workspace --locked --quiet
 	cd web && npm run --silent test
 	make/other-qemu.sh || echo 'no second QEMU to be had: the test with one is skipped' >&2
-	$(PY) -m pytest $(PYTEST_ARGS)
+	$(PY) -m pytest -n auto --dist loadfile $(PYTEST_ARGS)
 
 lint: packages-lint build ## check formatting, types and common faults
 	cargo fmt --all --check

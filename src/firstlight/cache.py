@@ -61,6 +61,11 @@ def digest_of(*parts: str | bytes) -> str:
     return total.hexdigest()
 
 
+def place(kind: str, digest: str) -> Path:
+    """Where an entry of the cache is, or would be."""
+    return cache_dir() / kind / digest
+
+
 def entry(kind: str, digest: str, make: Callable[[Path], None]) -> Path:
     """Find an entry of the cache, or make it.
 
@@ -73,8 +78,8 @@ def entry(kind: str, digest: str, make: Callable[[Path], None]) -> Path:
     :returns: the entry's directory.
     :raises LabError: when there is no space, or no right to write; and whatever *make* raises.
     """
-    folder = cache_dir() / kind
-    path = folder / digest
+    path = place(kind, digest)
+    folder = path.parent
     if path.is_dir():
         return path
     try:

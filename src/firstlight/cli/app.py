@@ -17,6 +17,7 @@ from firstlight.cli.export import export
 from firstlight.cli.functions import functions
 from firstlight.cli.gate import gate
 from firstlight.cli.history import app as history
+from firstlight.cli.image import app as image
 from firstlight.cli.import_ import import_
 from firstlight.cli.initcalls import initcalls
 from firstlight.cli.log import log
@@ -48,6 +49,7 @@ app.command("import")(import_)
 app.command("try")(try_)
 app.add_typer(experiment, name="experiment")
 app.add_typer(history, name="history")
+app.add_typer(image, name="image")
 
 
 def _print_version(wanted: bool) -> None:

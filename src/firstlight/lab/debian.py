@@ -8,10 +8,10 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from firstlight.cache import digest_of, entry
+from firstlight.cache import digest_of, entry, place
 from firstlight.errors import LabError
 from firstlight.lab.ext4 import EPOCH
 
@@ -43,24 +43,33 @@ _HOOKS = (
 )
 
 
-def debian_digest() -> str:
-    """What identifies the recipe: its suite, packages and steps."""
-    return digest_of("1", _suite(), *_PACKAGES, *_HOOKS, str(EPOCH))
+def debian_digest(more: Sequence[str] = ()) -> str:
+    """What identifies the recipe: its suite, packages and steps.
+
+    :param more: packages beside those of a small installation.
+    """
+    return digest_of("1", _suite(), *_PACKAGES, *more, *_HOOKS, str(EPOCH))
 
 
-def debian_tar() -> Path:
+def debian_place(more: Sequence[str] = ()) -> Path:
+    """Where the tar of a user land is, once it was made."""
+    return place(_KIND, debian_digest(more)) / _NAME
+
+
+def debian_tar(more: Sequence[str] = ()) -> Path:
     """The user land as a tar, from the cache; the first time it is made, which takes about half a minute.
 
+    :param more: packages beside those of a small installation.
     :raises LabError: when mmdebstrap is missing or fails.
     """
-    return entry(_KIND, debian_digest(), _make) / _NAME
+    return entry(_KIND, debian_digest(more), lambda folder: _make(folder, more)) / _NAME
 
 
-def _make(folder: Path) -> None:
+def _make(folder: Path, more: Sequence[str]) -> None:
     if (mmdebstrap := shutil.which("mmdebstrap")) is None:
         raise LabError("`mmdebstrap` is missing", hint="install it: `apt install mmdebstrap`")
     print(f"making a Debian user land ({_suite()}) by mmdebstrap; this is done once", file=sys.stderr)
-    options = ["--variant=minbase", f"--include={','.join(_PACKAGES)}", "--skip=cleanup/reproducible"]
+    options = ["--variant=minbase", f"--include={','.join([*_PACKAGES, *more])}", "--skip=cleanup/reproducible"]
     options += [f"--customize-hook={hook}" for hook in _HOOKS]
     command = [mmdebstrap, *options, _suite(), str(folder / _NAME), *_mirrors()]
     environment = {**os.environ, "SOURCE_DATE_EPOCH": str(EPOCH), "LC_ALL": "C.UTF-8"}

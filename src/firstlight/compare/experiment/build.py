@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 from pathlib import Path
 
@@ -12,10 +11,10 @@ from firstlight.compare.experiment.change import Kconfig
 from firstlight.compare.experiment.plan import Build
 from firstlight.compare.experiment.plan_text import PlanError
 from firstlight.errors import MISSING_INPUT, LabError
+from firstlight.lab.kconfig import overruled, settings
 from firstlight.lab.progress import Progress
 from firstlight.lab.tree import tree_digest
 
-_SETTING = re.compile(r"^(?:(CONFIG_\w+)=(.*)|# (CONFIG_\w+) is not set)$")
 _LOG = "build.log"
 _FRAGMENT = "fragment.config"
 
@@ -71,19 +70,6 @@ def kernel_for(
     return kernel
 
 
-def settings(text: str) -> dict[str, str]:
-    """What lines of a kernel configuration set; `n` for what is not set.
-
-    >>> settings("CONFIG_A=y\\n# CONFIG_B is not set\\n# a comment\\nCONFIG_C=n")
-    {'CONFIG_A': 'y', 'CONFIG_B': 'n', 'CONFIG_C': 'n'}
-    """
-    found = {}
-    for line in text.splitlines():
-        if (match := _SETTING.match(line.strip())) is not None:
-            found[match[1] or match[3]] = match[2] if match[1] else "n"
-    return found
-
-
 def _text(kconfig: Kconfig, folder: Path) -> str:
     if kconfig.text is not None:
         return kconfig.text
@@ -137,10 +123,8 @@ def _check_taken(directory: Path, wanted: dict[str, str]) -> None:
     config = directory / ".config"
     if not config.is_file():
         return
-    built = settings(config.read_text(encoding="utf-8", errors="replace"))
-    for name, value in wanted.items():
-        if (now := built.get(name, "n")) != value:
-            raise LabError(
-                f"the built configuration has `{name}={now}`, the fragment says `{value}`",
-                hint="what it depends on is set otherwise: add that to the fragment",
-            )
+    for name, value, now in overruled(config.read_text(encoding="utf-8", errors="replace"), wanted)[:1]:
+        raise LabError(
+            f"the built configuration has `{name}={now}`, the fragment says `{value}`",
+            hint="what it depends on is set otherwise: add that to the fragment",
+        )

@@ -1,0 +1,108 @@
+"""`firstlight image`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from firstlight.cli.output import Json, print_json
+
+app = typer.Typer(
+    help="Make the laboratory's kernel and user lands, once; recordings and studies boot them.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="An image, as `firstlight image list` names them.")]
+
+
+@app.command("list")
+def list_images(json: Json = False) -> None:
+    """List the images: what each is, and whether it was made.
+
+    \b
+    Examples:
+      firstlight image list
+    """
+    from firstlight.lab.images.catalogue import IMAGES
+    from firstlight.report.terminal.console import console
+    from firstlight.report.terminal.images import image_data, print_images
+
+    if json:
+        print_json([image_data(image) for image in IMAGES])
+    else:
+        print_images(console(), IMAGES)
+
+
+@app.command("build")
+def build(
+    name: Name,
+    jobs: Annotated[
+        int | None, typer.Option("-j", "--jobs", metavar="N", min=1, help="Compilers at a time (default: the cores).")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Make an image, if it is not there already, and print its path.
+
+    The kernel is built from the distribution's own source, which is downloaded; that takes some ten minutes of two
+    cores, or less with `ccache`. What is made is kept in the cache by the digest of what it was made from.
+
+    \b
+    Examples:
+      firstlight image build kernel
+      firstlight record --kernel "$(firstlight image build kernel)" -o a.boot
+      firstlight record --rootfs "$(firstlight image build debian-storage)" -o b.boot
+    """
+    from firstlight.lab.images.catalogue import find_image
+    from firstlight.lab.progress import progress_for
+    from firstlight.report.terminal.images import image_data
+
+    image = find_image(name)
+    with progress_for() as progress:
+        path = image.build(progress, jobs)
+    if json:
+        print_json(image_data(image))
+    else:
+        print(path)
+
+
+@app.command("path")
+def path(name: Name, json: Json = False) -> None:
+    """Print where an image is; an error when it was not made.
+
+    \b
+    Examples:
+      firstlight record --kernel "$(firstlight image path kernel)" -o a.boot
+    """
+    from firstlight.errors import MISSING_INPUT, LabError
+    from firstlight.lab.images.catalogue import find_image
+    from firstlight.report.terminal.images import image_data
+
+    image = find_image(name)
+    built = image.built()
+    if built is None:
+        hint = f"make it: `firstlight image build {name}`"
+        raise LabError(f"the image `{name}` was not made", hint=hint, exit_code=MISSING_INPUT)
+    if json:
+        print_json(image_data(image))
+    else:
+        print(built)
+
+
+@app.command("remove")
+def remove(name: Name, json: Json = False) -> None:
+    """Remove an image from the cache; it can be made again.
+
+    \b
+    Examples:
+      firstlight image remove kernel
+    """
+    from firstlight.lab.images.catalogue import find_image
+
+    removed = find_image(name).remove()
+    if json:
+        print_json({"name": name, "removed": removed})
+    else:
+        print(f"{name}: removed" if removed else f"{name}: was not there")

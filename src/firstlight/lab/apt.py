@@ -1,0 +1,98 @@
+"""Packages of the distribution, downloaded by its ordinary client and looked at without installing them."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from firstlight.errors import LabError
+
+#: As root the client would otherwise complain that its own user cannot write into a private directory.
+_SANDBOX = ("-o", "APT::Sandbox::User=root")
+
+
+class _AptError(Exception):
+    """The package client's own words."""
+
+
+@contextmanager
+def downloaded(package: str, what: str, instead: str, *, depended_on: str | None = None) -> Iterator[Path]:
+    """Download a package into a private place, for as long as the context lasts.
+
+    :param package: its name.
+    :param what: what it is for, for messages.
+    :param instead: what a person may do when it cannot be had.
+    :param depended_on: the package has no content of its own; what is wanted is the one that it depends on, and whose
+        name this pattern matches.
+    :returns: the package's file.
+    :raises LabError: when there is no package client, no such package, or no way to download it.
+    """
+    for program in ("apt-get", "apt-cache", "dpkg-deb"):
+        if shutil.which(program) is None:
+            raise LabError(f"`{program}` is missing; it is needed to download {what}", hint=instead)
+    print(f"downloading {what}, package `{package}`", file=sys.stderr)
+    with tempfile.TemporaryDirectory(prefix="firstlight-apt-") as folder:
+        private = Path(folder)
+        try:
+            deb = _download(package, private, (), depended_on)
+        except _AptError:
+            # No package lists, or outdated ones: fetch the lists anew, into the same private place.
+            try:
+                deb = _download(package, private, _fresh_lists(private), depended_on)
+            except _AptError as error:
+                raise LabError(
+                    f"{what}, package `{package}`, cannot be downloaded: {error}",
+                    hint=f"`apt-get update` may help; or {instead}",
+                ) from error
+        yield deb
+
+
+def unpack(deb: Path, folder: Path) -> None:
+    """Put the files of a package into a folder.
+
+    :raises LabError: when that fails.
+    """
+    run = subprocess.run(["dpkg-deb", "-x", str(deb), str(folder)], capture_output=True, text=True, errors="replace")
+    if run.returncode != 0:
+        raise LabError(f"cannot unpack the package: {run.stderr.strip()}", where=str(deb))
+
+
+def _fresh_lists(private: Path) -> Sequence[str]:
+    lists = private / "lists"
+    (lists / "partial").mkdir(parents=True)
+    (private / "cache/archives/partial").mkdir(parents=True)
+    options = ("-o", f"Dir::State::lists={lists}", "-o", f"Dir::Cache={private / 'cache'}")
+    _apt(["apt-get", *options, *_SANDBOX, "update"], private)
+    return options
+
+
+def _download(package: str, private: Path, options: Sequence[str], depended_on: str | None) -> Path:
+    if depended_on is not None:
+        answer = _apt(["apt-cache", *options, "depends", package], private)
+        found = re.findall(rf"^ *\|?Depends: ({depended_on})$", answer, re.MULTILINE)
+        if not found:
+            raise _AptError(f"no package `{package}` is known")
+        package = found[0]
+    _apt(["apt-get", *options, *_SANDBOX, "download", package], private)
+    debs = list(private.glob("*.deb"))
+    if not debs:
+        raise _AptError(f"`{package}` was not downloaded")
+    return debs[0]
+
+
+def _apt(command: list[str], folder: Path) -> str:
+    environment = {**os.environ, "LC_ALL": "C"}
+    run = subprocess.run(
+        command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace"
+    )
+    if run.returncode != 0:
+        lines = [line for line in run.stderr.splitlines() if line.startswith("E:")]
+        raise _AptError("; ".join(line[2:].strip() for line in lines) or f"`{command[0]}` failed")
+    return run.stdout

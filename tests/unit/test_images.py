@@ -1,0 +1,155 @@
+"""The laboratory's images: made once, kept, and every way in which making one fails is told."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from firstlight.cli.main import run
+from invented_kernel import bzimage
+
+#: Stand-ins for the package client, the compiler and make. The package is a folder with a packed tree.
+APT_GET = """#!/bin/sh
+if [ -n "$NO_SUCH" ]; then echo "E: Unable to locate package" >&2; exit 100; fi
+case " $* " in *" download "*) echo package >linux-source-6.1_1_all.deb;; esac
+"""
+DPKG_DEB = """#!/bin/sh
+mkdir -p "$3/usr/src" tree/linux-source-6.1 && echo mainmenu >tree/linux-source-6.1/Kconfig
+tar -cJf "$3/usr/src/linux-source-6.1.tar.xz" -C tree linux-source-6.1 && rm -r tree
+"""
+MAKE = """#!/bin/sh
+echo "$*" >>"$CALLS"
+for word; do case $word in O=*) out=${word#O=};; INSTALL_MOD_PATH=*) to=${word#*=};; esac; done
+case " $* " in
+*" allnoconfig "*)
+  grep -v "${OVERRULED:-no such line}" "$KCONFIG_ALLCONFIG" >"$out/.config";;
+*" modules_install "*) mkdir -p "$to/lib/modules/6.1.0-test" && ln -s /nowhere "$to/lib/modules/6.1.0-test/build";;
+*" bzImage "*)
+  echo "  CC      init/main.o"
+  if [ -n "$BROKEN" ]; then echo "init/main.c:1:1: error: $BROKEN"; echo "make: *** [Makefile:1] Error 2"; exit 2; fi
+  mkdir -p "$out/arch/x86/boot" "$out/include/config"
+  cp "$KERNEL" "$out/arch/x86/boot/bzImage"
+  echo "ffffffff81000000 T _text" >"$out/System.map"
+  echo 6.1.0-test >"$out/include/config/kernel.release";;
+esac
+"""
+QUIET = "#!/bin/sh\necho stand-in 1.0\n"
+
+
+@pytest.fixture
+def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The file in which `make` writes down how it was called."""
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    scripts = {"apt-get": APT_GET, "apt-cache": QUIET, "dpkg-deb": DPKG_DEB, "make": MAKE, "gcc": QUIET}
+    for name in ("ld", "flex", "bison", "bc", "perl", "zstd", "depmod"):
+        scripts[name] = QUIET
+    for name, text in scripts.items():
+        (tools / name).write_text(text)
+        (tools / name).chmod(0o755)
+    (tmp_path / "kernel").write_bytes(bzimage())
+    monkeypatch.setenv("PATH", f"{tools}:/usr/bin:/bin")
+    monkeypatch.setenv("CALLS", str(tmp_path / "calls"))
+    monkeypatch.setenv("KERNEL", str(tmp_path / "kernel"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr("firstlight.lab.images.kernel_build._HEADERS", {})
+    return tmp_path / "calls"
+
+
+def listed(capsys: pytest.CaptureFixture[str]) -> dict[str, str | None]:
+    assert run(["image", "list", "--json"]) == 0
+    return {each["name"]: each["path"] for each in json.loads(capsys.readouterr().out)}
+
+
+def test_a_kernel_is_built_once_with_what_belongs_to_it(calls: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert listed(capsys)["kernel"] is None
+    assert run(["image", "build", "kernel", "-j", "3"]) == 0
+    kernel = Path(capsys.readouterr().out.strip())
+    assert kernel.name == "vmlinuz-6.1.0-test"
+    assert kernel.read_bytes() == bzimage()
+    assert "CONFIG_LEGACY_PTYS=y" in (kernel.parent / "config-6.1.0-test").read_text()
+    modules = kernel.parent.parent / "lib/modules/6.1.0-test"
+    assert modules.is_dir()
+    assert not (modules / "build").is_symlink()
+    assert not (kernel.parent.parent / "work").exists()
+
+    made = calls.read_text()
+    assert "-j3 bzImage modules" in made
+    assert run(["image", "build", "kernel"]) == 0
+    assert run(["image", "path", "kernel"]) == 0
+    assert capsys.readouterr().out.splitlines() == [str(kernel)] * 2
+    assert calls.read_text() == made
+    assert listed(capsys)["kernel"] == str(kernel)
+
+    assert run(["image", "remove", "kernel"]) == 0
+    assert not kernel.parent.parent.exists()
+    capsys.readouterr()
+    assert run(["image", "remove", "kernel"]) == 0
+    assert capsys.readouterr().out == "kernel: was not there\n"
+
+
+def test_a_build_that_fails_shows_its_errors_and_where_the_log_is(
+    calls: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("BROKEN", "expected something else")
+    assert run(["image", "build", "kernel"]) == 1
+    said = capsys.readouterr().err
+    log = tmp_path / "cache/firstlight/images/kernel.build.log"
+    assert "init/main.c:1:1: error: expected something else" in said
+    assert str(log) in said
+    assert "CC      init/main.o" in log.read_text()
+    assert listed(capsys)["kernel"] is None
+    # Nothing half made is in the way of the next one.
+    monkeypatch.delenv("BROKEN")
+    assert run(["image", "build", "kernel"]) == 0
+
+
+def test_a_setting_that_the_source_does_not_take_is_named(
+    calls: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("OVERRULED", "CONFIG_ROMFS_FS=")
+    assert run(["image", "build", "kernel"]) == 1
+    assert "`CONFIG_ROMFS_FS=n`, the fragment says `y`" in capsys.readouterr().err
+
+
+def test_missing_tools_are_named_by_their_packages(
+    calls: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("firstlight.lab.images.kernel_build._TOOLS", {"no-such-flex": "flex", "make": "make"})
+    monkeypatch.setattr("firstlight.lab.images.kernel_build._HEADERS", {"/usr/include/no-such.h": "libelf-dev"})
+    assert run(["image", "build", "kernel"]) == 1
+    said = capsys.readouterr().err
+    assert "these packages are missing: flex libelf-dev" in said
+    assert "apt-get install --no-install-recommends flex libelf-dev" in said
+
+
+def test_no_source_package_says_where_a_source_may_be_put(
+    calls: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("NO_SUCH", "yes")
+    assert run(["image", "build", "kernel"]) == 1
+    said = capsys.readouterr().err
+    assert "the kernel's source, package `linux-source-6.1`, cannot be downloaded: Unable to locate package" in said
+    assert "linux-source.tar.xz" in said
+
+
+def test_a_damaged_source_is_told(calls: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["image", "build", "kernel"]) == 0
+    archive = next((tmp_path / "cache/firstlight/kernel-sources").glob("*/linux-source.tar.xz"))
+    archive.write_bytes(archive.read_bytes()[:50])
+    shutil.rmtree(tmp_path / "cache/firstlight/images")
+    capsys.readouterr()
+    assert run(["image", "build", "kernel"]) == 1
+    said = capsys.readouterr().err
+    assert "the kernel's source cannot be unpacked" in said
+    assert f"rm {archive}" in said
+
+
+def test_an_image_that_was_not_made_says_how(calls: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["image", "path", "kernel"]) != 0
+    assert "`firstlight image build kernel`" in capsys.readouterr().err
+    assert run(["image", "build", "kernal"]) == 2
+    assert "did you mean `kernel`?" in capsys.readouterr().err
