@@ -20,6 +20,8 @@ from firstlight.compare.exact.exclusive import exclusive_ns
 from firstlight.compare.exact.level import Key, Part, make_level
 from firstlight.compare.exact.rows import Figures, Row, split
 from firstlight.compare.keys import stable_name
+from firstlight.report.terminal.compare_tree import print_only
+from firstlight.report.terminal.console import console
 from imported_bundle import MS, Spans, make_imported, write_bundle
 from invented_trees import Node, boots_of, trees
 
@@ -190,6 +192,47 @@ def test_what_vanished_is_told_once_at_its_outermost_call() -> None:
         (gone,) = tree.only("a")
         assert (gone.row.name, gone.total_a_ns, tree.path_of(gone.node or 0)) == ("f", 50, ["kernel_init", "f"])
         assert tree.only("b") == []
+
+
+def test_every_figure_of_every_level_adds_up_as_data_or_is_null_throughout(tmp_path: Path) -> None:
+    one, other = make_bundle(tmp_path), make_bundle(tmp_path, name="b.boot", seed=2, append="quiet")
+    data = difference_data(compared(one, other), limit=2)
+    assert data["levels"]["functions"]["whole"]["change"]["instructions"] == data["totals"]["change"]["instructions"]
+    for level in data["levels"].values():
+        rows = [*level["rows"], level["left_out"], level["unchanged"]]
+        for figure in ("ns", "instructions", "idle_ns"):
+            whole = level["whole"]["change"][figure]
+            changes = [row["change"][figure] for row in rows]
+            assert whole == (None if None in changes else sum(changes))
+            assert (whole is None) == (level["left_out"]["change"][figure] is None)
+    path = data["levels"]["path"]
+    assert path["whole"]["a"]["instructions"] is path["left_out"]["a"]["instructions"] is None
+
+
+def test_what_vanished_is_a_function_or_only_a_call_of_one_that_is_still_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    common: list[Node] = [(0, "", 1, 5, 0), (0, "kernel_init", 1, 10, 0), (1, "lock", 2, 3, 0)]
+    tree_a: list[Node] = [*common, (1, "console_write", 2, 20, 0), (3, "lock", 3, 30, 0), (3, "putchar", 3, 4, 0)]
+    with boots_of(tree_a, common) as (one, other):
+        difference = compared(one, other)
+        assert difference.tree is not None
+        gone = difference_data(difference)["tree"]["vanished"]
+        assert [(row["name"], row["elsewhere"]) for row in gone] == [("console_write", False)]
+        print_only(console(), difference.tree, difference.functions, 10)
+    functions, *paths = capsys.readouterr().out.split("Call paths only in A")
+    assert "Vanished: functions only in A" in functions
+    assert "console_write" in functions
+    assert "lock" not in functions
+    assert paths == []
+    tree_a = [*common, (1, "late", 1, 1, 0), (3, "lock", 3, 30, 0)]
+    with boots_of(tree_a, [*common, (1, "late", 1, 1, 0)]) as (one, other):
+        difference = compared(one, other)
+        assert difference.tree is not None
+        print_only(console(), difference.tree, difference.functions, 10)
+    printed = capsys.readouterr().out
+    assert "Vanished" not in printed
+    assert "Call paths only in A, of functions that are in both" in printed
 
 
 def test_work_beside_the_critical_path_is_told_and_contributes_nothing(tmp_path: Path) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from firstlight.analysis.window import window
 from firstlight.boot.boot import Boot
 from firstlight.compare.exact.difference import ExactDifference
-from firstlight.compare.exact.level import Level
+from firstlight.compare.exact.functions import function_key, one_sided
+from firstlight.compare.exact.level import Key, Level
 from firstlight.compare.exact.path import Hidden
 from firstlight.compare.exact.rows import Figures, Row
 from firstlight.compare.exact.tree import TreeDifference, TreeRow
@@ -18,9 +19,6 @@ VERSION = 1
 
 #: Nodes of the tree below this share of all changes stand together.
 MIN_SHARE = 0.001
-
-#: So many vanished and so many new subtrees have a row.
-_MOST_ONLY = 100
 
 
 def difference_data(
@@ -52,7 +50,7 @@ def difference_data(
         "moved": [asdict(each) for each in difference.moved[:limit]],
         "renamed": [asdict(each) for each in difference.renamed[:limit]],
         "facts": [asdict(each) for each in difference.facts],
-        "tree": None if difference.tree is None else tree_data(difference.tree, min_share, limit),
+        "tree": None if difference.tree is None else tree_data(difference.tree, difference.functions, min_share, limit),
     }
 
 
@@ -76,8 +74,8 @@ def level_data(level: Level, limit: int | None = None) -> dict[str, Any]:
     unchanged = [row for row in level.rows if not row.changed]
     return {
         "rows": [row_data(row) for row in shown],
-        "left_out": _added(changed[len(shown) :], "left out"),
-        "unchanged": _added(unchanged, "unchanged"),
+        "left_out": _added(level, changed[len(shown) :], "left out"),
+        "unchanged": _added(level, unchanged, "unchanged"),
         "whole": row_data(level.whole),
         "sum_less_whole_ns": sum(row.change_ns for row in level.rows) - level.whole.change_ns,
     }
@@ -113,20 +111,30 @@ def hidden_data(hidden: Hidden) -> dict[str, Any]:
     }
 
 
-def tree_data(tree: TreeDifference, min_share: float = MIN_SHARE, limit: int | None = None) -> dict[str, Any]:
-    """The merged tree as a walk: what a differential flame graph draws, with the absolute change as width."""
-    most = _MOST_ONLY if limit is None else limit
+def tree_data(
+    tree: TreeDifference, functions: Level | None, min_share: float = MIN_SHARE, limit: int | None = None
+) -> dict[str, Any]:
+    """The merged tree as a walk: what a differential flame graph draws, with the absolute change as width.
+
+    :param functions: by function, to say of a context that is in one boot only whether its function is, too.
+    """
     vanished, new = tree.only("a"), tree.only("b")
+    gone, come = (one_sided(functions, side) for side in ("only_a", "only_b"))
     return {
         "rows": [_tree_row(row) for row in tree.walk(min_share)],
-        "vanished": [{**_tree_row(row), "path": tree.path_of(row.node or 0)} for row in vanished[:most]],
+        "vanished": [_only_row(tree, row, gone) for row in vanished[:limit]],
         "vanished_sum": {"count": len(vanished), "total_ns": sum(row.total_a_ns for row in vanished)},
-        "new": [{**_tree_row(row), "path": tree.path_of(row.node or 0)} for row in new[:most]],
+        "new": [_only_row(tree, row, come) for row in new[:limit]],
         "new_sum": {"count": len(new), "total_ns": sum(row.total_b_ns for row in new)},
         "rest": row_data(tree.rest),
         "nodes": tree.all_nodes,
         "changed_nodes": tree.nodes.height,
     }
+
+
+def _only_row(tree: TreeDifference, line: TreeRow, functions: set[Key]) -> dict[str, Any]:
+    elsewhere = function_key(line.row) not in functions
+    return {**_tree_row(line), "path": tree.path_of(line.node or 0), "elsewhere": elsewhere}
 
 
 def _tree_row(line: TreeRow) -> dict[str, Any]:
@@ -158,5 +166,18 @@ def added(rows: list[Row], name: str) -> Row:
     return Row(name, sides[0], sides[1], kind="sum")
 
 
-def _added(rows: list[Row], name: str) -> dict[str, Any]:
-    return {"count": len(rows), **row_data(added(rows, name))}
+def _added(level: Level, rows: list[Row], name: str) -> dict[str, Any]:
+    total = (
+        added(rows, name) if rows else replace(level.whole, name=name, kind="sum", a=_nothing(level), b=_nothing(level))
+    )
+    return {"count": len(rows), **row_data(total)}
+
+
+def _nothing(level: Level) -> Figures:
+    """What no rows of a level are: 0 of each figure that its rows know."""
+    known = [row.a or row.b for row in level.rows if row.kind != "rest"] or [level.whole.a]
+
+    def nothing(figure: str) -> int | None:
+        return None if any(getattr(figures, figure) is None for figures in known) else 0
+
+    return Figures(0, nothing("instructions"), nothing("idle_ns"), nothing("calls"))

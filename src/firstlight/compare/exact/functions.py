@@ -6,7 +6,7 @@ import polars as pl
 
 from firstlight.boot.boot import Boot
 from firstlight.compare.exact.level import Key, Level, Part, make_level
-from firstlight.compare.exact.rows import Figures, Row
+from firstlight.compare.exact.rows import Figures, Presence, Row
 from firstlight.compare.keys import stable_name
 
 #: What of the boot the profile does not hold.
@@ -45,3 +45,20 @@ def _functions(boot: Boot) -> dict[Key, Part]:
         # Several clones of one function on one side go by the name that they share.
         parts[key] = Part(figures, function) if known is None else Part(known.figures + figures, key.name)
     return parts
+
+
+def one_sided(level: Level | None, presence: Presence) -> set[Key]:
+    """The functions that are in one boot only, in whatever context.
+
+    :param presence: `only_a` or `only_b`.
+    """
+    return set() if level is None else {function_key(row) for row in level.rows if row.presence == presence}
+
+
+def function_key(row: Row) -> Key:
+    """What a function is matched by, whether its row is of the level or of the tree.
+
+    >>> function_key(Row("f.constprop.0", None, None, kind="function")).name
+    'f'
+    """
+    return Key(stable_name(row.name), row.module or "", row.kind)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from firstlight.compare.exact.rows import Figures, Row
 
@@ -36,19 +36,23 @@ class Level:
     rows: tuple[Row, ...]
     """Largest change first; what the level does not attribute is a row of kind `rest`."""
     whole: Row
+    """Of a figure that some row does not know (instructions of what stands on the critical path) nothing is known here
+    either, so that every column adds up or is not there."""
 
     def __post_init__(self) -> None:
         for figure in _FIGURES:
             for side in ("a", "b"):
                 whole = getattr(getattr(self.whole, side), figure)
                 parts = [getattr(getattr(row, side), figure) for row in self.rows if getattr(row, side) is not None]
-                if whole is None or None in parts:
+                if whole is None:
                     continue
+                if None in parts:
+                    raise AssertionError(f"{self.name}: {figure} of {side} is known of the whole, and not of every row")
                 if sum(parts) != whole:
                     raise AssertionError(f"{self.name}: {figure} of {side} add up to {sum(parts)}, not to {whole}")
             change = getattr(self.whole, f"change_{figure}")
             changes = [getattr(row, f"change_{figure}") for row in self.rows]
-            if change is not None and None not in changes and sum(changes) != change:
+            if change is not None and sum(changes) != change:
                 raise AssertionError(f"{self.name}: changes of {figure} add up to {sum(changes)}, not to {change}")
 
     @property
@@ -59,6 +63,8 @@ class Level:
 
 def make_level(name: str, a: Mapping[Key, Part], b: Mapping[Key, Part], whole: Row, rest: str) -> Level:
     """Match the parts of two boots by their keys, and add what they leave of the whole as a row of its own.
+
+    A figure that not every part knows on both sides is left out of the level's whole.
 
     :param rest: what that row is called, in brackets.
     :raises AssertionError: when the sums do not hold: a fault of the program.
@@ -76,6 +82,7 @@ def make_level(name: str, a: Mapping[Key, Part], b: Mapping[Key, Part], whole: R
         label = labels.pop() if len(labels) == 1 else key.name
         figures = [None if part is None else part.figures for part in (one, other)]
         rows.append(Row(label, figures[0], figures[1], module=key.module or None, kind=key.kind))
+    whole = _known(whole, [side.figures for side in (*a.values(), *b.values())])
     left = [_left(getattr(whole, side), [getattr(row, side) for row in rows]) for side in ("a", "b")]
     if any(value for side in left for value in (side.ns, side.instructions, side.idle_ns)):
         rows.append(Row(rest, left[0], left[1], kind="rest"))
@@ -89,6 +96,19 @@ def ordered(rows: list[Row]) -> list[Row]:
         key=lambda row: (-abs(row.change_ns), -abs(row.change_instructions or 0), -abs(row.change_calls or 0), row.name,
                          row.module or "", row.kind),
     )  # fmt: skip
+
+
+def _known(whole: Row, parts: list[Figures]) -> Row:
+    """The whole, without the figures that some part does not know."""
+
+    def known(side: Figures | None) -> Figures | None:
+        if side is None:
+            return None
+        instructions = None if any(part.instructions is None for part in parts) else side.instructions
+        idle_ns = None if any(part.idle_ns is None for part in parts) else side.idle_ns
+        return replace(side, instructions=instructions, idle_ns=idle_ns)
+
+    return replace(whole, a=known(whole.a), b=known(whole.b))
 
 
 def _left(whole: Figures, parts: list[Figures | None]) -> Figures:

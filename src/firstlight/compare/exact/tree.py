@@ -12,7 +12,8 @@ import polars as pl
 
 from firstlight import _core
 from firstlight.boot.boot import Boot
-from firstlight.compare.exact.functions import REST
+from firstlight.compare.exact.functions import REST, function_key
+from firstlight.compare.exact.level import Key
 from firstlight.compare.exact.rows import Figures, Row
 from firstlight.errors import BundleError
 
@@ -133,6 +134,27 @@ class TreeDifference:
         )
         columns = {name: self.nodes[name].to_list() for name in self.nodes.columns}
         return [_tree_row(columns, node, 0) for node in outermost["node"].to_list()]
+
+    def calls_of(self, functions: set[Key], side: str) -> list[TreeRow]:
+        """The outermost calls of some functions among the nodes that are in one boot only, the largest total first.
+
+        :param side: `a` or `b`.
+        """
+        other = "in_b" if side == "a" else "in_a"
+        columns = {name: self.nodes[name].to_list() for name in self.nodes.columns}
+        named = [
+            not there and function_key(Row(function, None, None, module, kind)) in functions
+            for there, function, module, kind in self.nodes.select(other, "function", "module", "kind").iter_rows()
+        ]
+        within: list[bool] = []
+        found = []
+        # Parents come first.
+        for node, parent in enumerate(columns["parent"]):
+            around = parent is not None and within[parent]
+            within.append(around or named[node])
+            if named[node] and not around:
+                found.append(_tree_row(columns, node, 0))
+        return sorted(found, key=lambda line: (-(line.total_a_ns if side == "a" else line.total_b_ns), line.node or 0))
 
     def path_of(self, node: int) -> list[str]:
         """The functions from the root to a node, the root left out."""

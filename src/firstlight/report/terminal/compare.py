@@ -51,7 +51,7 @@ def print_difference(out: Console, difference: ExactDifference, limit: int, min_
     print_hidden(out, difference, limit)
     if difference.tree is not None:
         print_tree(out, difference.tree, [each.node for each in difference.moved], min_share)
-        print_only(out, difference.tree, limit)
+        print_only(out, difference.tree, difference.functions, limit)
         print_moved(out, difference.moved, difference.renamed, limit)
     _facts(out, difference, limit)
 

@@ -7,7 +7,10 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
+from firstlight.compare.exact.functions import function_key, one_sided
+from firstlight.compare.exact.level import Level
 from firstlight.compare.exact.moved import Moved, Renamed
+from firstlight.compare.exact.rows import Presence
 from firstlight.compare.exact.tree import TreeDifference, TreeRow
 from firstlight.report.terminal.columns import Column, print_table
 from firstlight.report.terminal.console import is_unicode, print_line, print_wrapped
@@ -80,33 +83,50 @@ def two_way_bar(change: int, gross: int, whole: int, width: int, unicode: bool =
     return full * ends[0] + light * (ends[1] - ends[0])
 
 
-def print_only(out: Console, tree: TreeDifference, limit: int) -> None:
-    """Print what vanished and what is new, by function: the outermost calls that are in one boot only."""
-    for side, title in (("a", "Vanished: only in A"), ("b", "New: only in B")):
-        by_function: dict[tuple[str, str | None], list[TreeRow]] = {}
-        for line in tree.only(side):
-            by_function.setdefault((line.row.name, line.row.module), []).append(line)
-        if not by_function:
-            continue
-        print_line(out)
-        print_line(out, Text(title, style="bold underline"))
-        columns = [
-            Column("Function", style="cyan"),
-            Column("with callees", number=True, style="bold"),
-            Column("Contexts", number=True, wide=70),
-            Column("most of it called by", wide=60, longest=100),
-        ]
-        rows = []
-        for (function, module), lines in by_function.items():
-            took = sum(line.total_a_ns if side == "a" else line.total_b_ns for line in lines)
-            name = function if module is None else f"{function} [{module}]"
-            rows.append((took, name, len(lines), " < ".join(reversed(tree.path_of(lines[0].node or 0)[-4:-1]))))
-        rows.sort(key=lambda row: (-row[0], row[1]))
-        cells = [[name, time_text(took), count_text(number), callers] for took, name, number, callers in rows[:limit]]
-        left = rows[limit:]
-        sums = [f"({len(left):,} smaller, added up)", time_text(sum(row[0] for row in left)),
-                count_text(sum(row[2] for row in left)), ""]  # fmt: skip
-        print_table(out, columns, cells, [sums] if left else [])
+def print_only(out: Console, tree: TreeDifference, functions: Level | None, limit: int) -> None:
+    """Print what vanished and what is new: functions that are in one boot only, then further calls of those in both.
+
+    :param functions: by function, to tell the two apart.
+    """
+    one_boot = {side: one_sided(functions, presence) for side, presence in _SIDES}
+    for side, title in (("a", "Vanished: functions only in A"), ("b", "New: functions only in B")):
+        _print_calls(out, tree, side, title, tree.calls_of(one_boot[side], side), limit)
+    for side, name in (("a", "A"), ("b", "B")):
+        calls = [line for line in tree.only(side) if function_key(line.row) not in one_boot[side]]
+        _print_calls(out, tree, side, f"Call paths only in {name}, of functions that are in both", calls, limit)
+
+
+_SIDES: tuple[tuple[str, Presence], ...] = (("a", "only_a"), ("b", "only_b"))
+
+
+def _print_calls(
+    out: Console, tree: TreeDifference, side: str, title: str, calls: Sequence[TreeRow], limit: int
+) -> None:
+    """Calls that are in one boot only, by function."""
+    by_function: dict[tuple[str, str | None], list[TreeRow]] = {}
+    for line in calls:
+        by_function.setdefault((line.row.name, line.row.module), []).append(line)
+    if not by_function:
+        return
+    print_line(out)
+    print_line(out, Text(title, style="bold underline"))
+    columns = [
+        Column("Function", style="cyan"),
+        Column("with callees", number=True, style="bold"),
+        Column("Contexts", number=True, wide=70),
+        Column("most of it called by", wide=60, longest=100),
+    ]
+    rows = []
+    for (function, module), lines in by_function.items():
+        took = sum(line.total_a_ns if side == "a" else line.total_b_ns for line in lines)
+        name = function if module is None else f"{function} [{module}]"
+        rows.append((took, name, len(lines), " < ".join(reversed(tree.path_of(lines[0].node or 0)[-4:-1]))))
+    rows.sort(key=lambda row: (-row[0], row[1]))
+    cells = [[name, time_text(took), count_text(number), callers] for took, name, number, callers in rows[:limit]]
+    left = rows[limit:]
+    sums = [f"({len(left):,} smaller, added up)", time_text(sum(row[0] for row in left)),
+            count_text(sum(row[2] for row in left)), ""]  # fmt: skip
+    print_table(out, columns, cells, [sums] if left else [])
 
 
 def print_moved(out: Console, moved: Sequence[Moved], renamed: Sequence[Renamed], limit: int) -> None:
