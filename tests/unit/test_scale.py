@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from firstlight.cli.main import run
@@ -38,6 +39,52 @@ def test_a_table_of_measurements_has_a_law(tmp_path: Path, capsys: pytest.Captur
     assert near["value"] == pytest.approx(30005)
     assert far["value"] is None
     assert far["low"] <= 3_000_005 <= far["high"]
+
+
+def test_a_cost_that_falls_has_no_law_and_is_not_predicted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = table(tmp_path, "n,cost\n" + "".join(f"{n},{1000 - 3 * n}\n" for n in SIZES))
+    (only,) = data(capsys, path, "--exact", "--at", "128")["configurations"]
+    assert (only["law"], only["certainty"], only["predictions"], only["leave_largest_out"]) == ("falls", "-", [], None)
+    assert any("nothing is predicted" in note for note in only["notes"])
+    assert run(["scale", path, "--exact", "--at", "128"]) == 0
+    said = capsys.readouterr().out
+    assert "falls as n grows" in said
+    assert "whatever n" not in said
+
+
+def test_a_line_through_five_sizes_is_no_constant(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = table(tmp_path, "n,cost\n" + "".join(f"{n},{1 + n}\n" for n in (1, 2, 4, 8, 16)))
+    for words in ([], ["--exact"]):
+        (only,) = data(capsys, path, *words, "--at", "32")["configurations"]
+        assert only["law"] == "n"
+        assert only["predictions"][0]["value"] == pytest.approx(33)
+
+
+def test_noise_without_growth_or_fall_stays_a_constant(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kept = 0
+    for seed in range(40):
+        noise = np.exp(np.random.default_rng(seed).normal(0, 0.02, 32))
+        rows = "".join(
+            f"{n},{100 * each:.9g}\n" for n, each in zip([1, 2, 4, 8, 16, 32, 64, 128] * 4, noise, strict=True)
+        )
+        (only,) = data(capsys, table(tmp_path, f"n,cost\n{rows}"))["configurations"]
+        kept += only["law"] == "1"
+    assert kept >= 34
+
+
+def test_costs_of_one_size_that_differ_are_not_exact(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = "".join(f"{n},{10 * n}\n" for n in SIZES)
+    (only,) = data(capsys, table(tmp_path, f"n,cost\n{rows}{rows}"), "--exact")["configurations"]
+    assert (only["regime"], only["notes"]) == ("exact", [])
+    (only,) = data(capsys, table(tmp_path, f"n,cost\n{rows}4,50\n"), "--exact")["configurations"]
+    assert only["regime"] == "noisy"
+    assert any("those of size 4 differ by 20 %: they are taken as noisy" in note for note in only["notes"])
+
+
+def test_a_size_asked_for_twice_is_predicted_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = table(tmp_path, "n,cost\n" + "".join(f"{n},{1 + n}\n" for n in SIZES))
+    (only,) = data(capsys, path, "--at", "100", "--at", "128", "--at", "100")["configurations"]
+    assert [each["size"] for each in only["predictions"]] == [100, 128]
 
 
 def test_two_configurations_cross(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -75,7 +75,9 @@ def configurations_of(measured: Sequence[Measured], at: Sequence[float]) -> tupl
     found = []
     for each in measured:
         study = each.study()
-        found.append(Configuration(each.name, study, tuple(predict(study, size) for size in at)))
+        # A size asked for twice is predicted once; a law that is known to be wrong predicts nothing.
+        wanted = () if study.falls else dict.fromkeys(at)
+        found.append(Configuration(each.name, study, tuple(predict(study, size) for size in wanted)))
     return tuple(found)
 
 
@@ -100,6 +102,7 @@ def meetings_of(configurations: Sequence[Configuration]) -> tuple[Meeting, ...]:
     return tuple(
         Meeting(one.name, other.name, crossing)
         for one, other in itertools.combinations(configurations, 2)
+        if not (one.study.falls or other.study.falls)
         for crossing in crossings(one.study, other.study)
     )
 
@@ -111,7 +114,7 @@ def _data(configuration: Configuration) -> dict[str, Any]:
         "regime": "exact" if study.exact else "noisy",
         "sizes": list(study.sizes),
         "costs": list(study.costs),
-        "law": study.best.law,
+        "law": study.law,
         "runner_up": study.runner_up.law if study.runner_up else None,
         "delta_aicc": study.runner_up.aicc - study.best.aicc if study.runner_up else None,
         "certainty": study.certainty,

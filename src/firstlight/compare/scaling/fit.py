@@ -15,6 +15,17 @@ from firstlight.compare.scaling.laws import BY_NAME, LAWS, Floats, Law
 #: A cost counts no less than this part of the largest one when it is weighted: else a zero would count without end.
 _LEAST_WEIGHT = 1e-3
 
+#: A constant is no candidate where another law leaves less than this part of its squared distances. With six sizes or
+#: fewer the criterion would prefer it all the same, for its one coefficient less; of five sizes with nothing but noise
+#: some law gets below it in 0.2 % of all cases.
+_REFUTED = 0.01
+
+#: A constant that is off by no more than this is not said to fall, however regular it is.
+_LEAST_FALL = 0.002
+
+#: A falling law has to be ahead of the constant by so much: then the constant is in no band any more.
+_FALL_AHEAD = 4.0
+
 #: What floating point leaves of a perfect fit, relative.
 _FLOAT_MISFIT = 1e-12
 
@@ -113,9 +124,44 @@ def fit_all(sizes: Floats, costs: Floats, *, exact: bool) -> list[Fit]:
     ...                             exact=True)][:2]
     ['n^2', 'n^2 log n']
     """
-    fits = [fit_law(law, sizes, costs, exact=exact) for law in LAWS]
+    tried = (fit_law(law, sizes, costs, exact=exact) for law in LAWS)
+    fits = [fit for fit in tried if fit is not None]
+    squares = {fit.law: _squares(fit, len(costs)) for fit in fits}
+    growing = [left for law, left in squares.items() if law != "1"]
+    if growing and min(growing) < _REFUTED * squares.get("1", 0.0):
+        fits = [fit for fit in fits if fit.law != "1"]
     # Of equals the slower growth comes first: the order of LAWS.
-    return sorted((fit for fit in fits if fit is not None), key=lambda fit: fit.aicc)
+    return sorted(fits, key=lambda fit: fit.aicc)
+
+
+def falls(sizes: Floats, costs: Floats, fits: Sequence[Fit]) -> bool:
+    """Whether costs fall as the size grows, which no law here does: a falling line beats the constant by far.
+
+    >>> n = np.array([1.0, 2, 4, 8, 16, 32, 64, 128])
+    >>> [falls(n, costs, fit_all(n, costs, exact=True)) for costs in (1000 - 3 * n, 1000 + 3 * n, n * 0 + 1000)]
+    [True, False, False]
+    """
+    constant = fits[0]
+    if constant.law != "1" or constant.misfit < _LEAST_FALL:
+        return False
+    weight = weights(costs)
+    floor = _resolution(costs, weight)
+    for law in LAWS:
+        growth = law.growth(sizes)
+        if law.is_constant or np.ptp(growth) == 0:
+            continue
+        columns = np.column_stack([weight, weight * growth / float(growth.max())])
+        solution = np.linalg.lstsq(columns, weight * costs, rcond=None)[0]
+        left = float(np.sum((columns @ solution - weight * costs) ** 2))
+        ahead = constant.aicc - _aicc(len(costs), 3, max(left / len(costs), floor)) >= _FALL_AHEAD
+        if solution[1] < 0 and (ahead or left < _REFUTED * _squares(constant, len(costs))):
+            return True
+    return False
+
+
+def _squares(fit: Fit, points: int) -> float:
+    """The sum of the squared relative distances."""
+    return fit.scatter**2 * max(1, points - (1 if fit.law == "1" else 2))
 
 
 def shared_basis(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from firstlight.compare.scaling.exponent import Exponent, exponent, growth_exponent
-from firstlight.compare.scaling.fit import Fit, fit_all, fit_law, shared_basis
+from firstlight.compare.scaling.fit import Fit, falls, fit_all, fit_law, shared_basis
 from firstlight.compare.scaling.laws import BY_NAME, Floats
 from firstlight.errors import UsageError
 
@@ -73,6 +73,8 @@ class Study:
     left_out: LeftOut | None
     steps: tuple[Step, ...]
     parts: tuple[Part, ...]
+    falls: bool = False
+    """The cost falls as the size grows: the best law is the constant, and it is wrong."""
     notes: tuple[str, ...] = field(default=())
 
     @property
@@ -81,14 +83,19 @@ class Study:
         return self.fits[0]
 
     @property
+    def law(self) -> str:
+        """The best law's name; `falls` where the cost falls."""
+        return "falls" if self.falls else self.best.law
+
+    @property
     def runner_up(self) -> Fit | None:
         """The next one."""
         return self.fits[1] if len(self.fits) > 1 else None
 
     @property
     def certainty(self) -> str:
-        """How sure the law is, by the distance of the runner-up."""
-        return certainty(self.fits)
+        """How sure the law is, by the distance of the runner-up; `-` where there is none."""
+        return "-" if self.falls else certainty(self.fits)
 
     def within(self, distance: float) -> tuple[Fit, ...]:
         """The laws whose criterion is at most so far from the best one's."""
@@ -133,10 +140,13 @@ def study(
     size, cost = _checked(sizes, costs)
     order = np.argsort(size, kind="stable")
     size, cost = size[order], cost[order]
+    spread = _spread(size, cost) if exact else None
+    exact = exact and spread is None
     fits = tuple(fit_all(size, cost, exact=exact))
     if not fits:
         raise UsageError("no law fits these costs", hint="are all of them zero?")
     rows = _parts(size, cost, order, dict(parts or {}), fits[0], exact=exact)
+    falling = falls(size, cost, fits)
     return Study(
         sizes=tuple(size.tolist()),
         costs=tuple(cost.tolist()),
@@ -144,11 +154,25 @@ def study(
         fits=fits,
         exponent=exponent(size, cost, exact=exact),
         growth_exponent=growth_exponent(size, cost, exact=exact),
-        left_out=_leave_largest_out(size, cost, fits[0], exact=exact),
-        steps=_steps(size, cost, fits[0]) if exact else (),
+        left_out=None if falling else _leave_largest_out(size, cost, fits[0], exact=exact),
+        steps=_steps(size, cost, fits[0]) if exact and not falling else (),
         parts=rows,
-        notes=tuple(_notes(size, cost)),
+        falls=falling,
+        notes=(*([spread] if spread else []), *_notes(size, cost, falling=falling)),
     )
+
+
+def _spread(size: Floats, cost: Floats) -> str | None:
+    """Why costs that are called exact are not: different ones of one size."""
+    for at in np.unique(size):
+        same = cost[size == at]
+        if np.ptp(same):
+            percent = float(np.ptp(same) / same.max()) * 100
+            return (
+                f"these costs are called exact, yet those of size {at:g} differ by {percent:.2g} %: they are taken as "
+                "noisy"
+            )
+    return None
 
 
 def _checked(sizes: Sequence[float], costs: Sequence[float]) -> tuple[Floats, Floats]:
@@ -190,12 +214,12 @@ def _parts(
         own = fit_all(size, column, exact=exact) if np.all(column >= 0) and np.any(column > 0) else []
         ends = [float(np.mean(column[size == at])) for at in (size[0], size[-1])]
         # No law here falls: what does is not constant for that.
-        falls = len(own) == 1 and ends[1] < ends[0] * (1 - 1e-9)
+        falling = len(own) == 1 and ends[1] < ends[0] * (1 - 1e-9)
         rows.append(
             Part(
                 name=name,
-                law="falls" if falls else own[0].law if own else "-",
-                certainty="-" if falls or not own else certainty(own),
+                law="falls" if falling else own[0].law if own else "-",
+                certainty="-" if falling or not own else certainty(own),
                 constant=constant,
                 slope=slope,
                 smallest=ends[0],
@@ -232,7 +256,7 @@ def _steps(size: Floats, cost: Floats, best: Fit) -> tuple[Step, ...]:
     return tuple(sorted(found, key=lambda step: -abs(step.extra)))
 
 
-def _notes(size: Floats, cost: Floats) -> list[str]:
+def _notes(size: Floats, cost: Floats, *, falling: bool) -> list[str]:
     distinct = np.unique(size)
     notes = []
     if len(distinct) < _GOOD_SIZES:
@@ -242,7 +266,6 @@ def _notes(size: Floats, cost: Floats) -> list[str]:
         notes.append(
             f"the sizes span a factor of {distinct[-1] / least:.3g}: laws look alike over less than {_GOOD_SPAN:.0f}"
         )
-    first, last = (float(np.mean(cost[size == at])) for at in (distinct[0], distinct[-1]))
-    if last < first * (1 - 1e-9):
-        notes.append("the cost falls as the size grows: no law here says how, they grow or stay")
+    if falling:
+        notes.append("the cost falls as the size grows: no law here says how, they grow or stay; nothing is predicted")
     return notes

@@ -75,7 +75,8 @@ def _points(out: Console, answer: Answer, write: Write) -> None:
         said = study.best.at(np.array(study.sizes))
         for size, cost, law in zip(study.sizes, study.costs, said.tolist(), strict=True):
             off = f"{(cost / law - 1) * 100:+.2f} %" if law else "-"
-            rows.append([configuration.name or "-", f"{size:g}", write(cost), write(law), off])
+            said_of = ["-", "-"] if study.falls else [write(law), off]
+            rows.append([configuration.name or "-", f"{size:g}", write(cost), *said_of])
     kept = columns if several else columns[1:]
     print_table(out, kept, rows if several else [row[1:] for row in rows])
 
@@ -84,7 +85,7 @@ def _picture(out: Console, answer: Answer, write: Write) -> None:
     series = []
     for each in answer.configurations:
         best = each.study.best
-        series.append((each.study.sizes, each.study.costs, _curve(best)))
+        series.append((each.study.sizes, each.study.costs, _no_curve if each.study.falls else _curve(best)))
     lines = log_plot(series, write, width=min(out.width, _WIDEST_PICTURE), unicode=is_unicode(out))
     if not lines:
         return
@@ -102,18 +103,24 @@ def _curve(fit: Fit) -> Callable[[float], float]:
     return lambda size: float(fit.at(np.array([size]))[0])
 
 
+def _no_curve(_size: float) -> float:
+    return 0.0
+
+
 def _law(out: Console, answer: Answer, configuration: Configuration, write: Write) -> None:
     study = configuration.study
     best, runner = study.best, study.runner_up
     name = f"{printable(configuration.name)}: " if configuration.name else ""
     print_line(out)
-    print_wrapped(
-        out, Text.assemble((f"{name}{_formula(best, answer.variable, write)}", "bold"), f"  ({study.certainty})")
-    )
+    if study.falls:
+        print_wrapped(out, Text(f"{name}falls as {answer.variable} grows", "bold"))
+    else:
+        said = _formula(best, answer.variable, write)
+        print_wrapped(out, Text.assemble((f"{name}{said}", "bold"), f"  ({study.certainty})"))
     if best.slope_interval is not None:
         low, high = best.slope_interval
         print_wrapped(out, f"slope {write(low)} to {write(high)} (95 %)", "  ", 2)
-    if runner is not None:
+    if runner is not None and not study.falls:
         distance = runner.aicc - best.aicc
         print_wrapped(out, f"runner-up: {_named(runner.law, answer.variable)}, dAICc {distance:.1f}", "  ", 2)
     growth = study.growth_exponent
@@ -121,6 +128,15 @@ def _law(out: Console, answer: Answer, configuration: Configuration, write: Writ
         print_wrapped(out, f"what grows: exponent {_exponent(growth, exact=study.exact)}", "  ", 2)
     if study.exponent is not None:
         print_wrapped(out, f"the whole cost: exponent {_exponent(study.exponent, exact=study.exact)}", "  ", 2)
+    if not study.falls:
+        _checks(out, answer, configuration, write)
+    for note in study.notes:
+        print_wrapped(out, note, Text("  note: ", style="yellow"), 4)
+
+
+def _checks(out: Console, answer: Answer, configuration: Configuration, write: Write) -> None:
+    study = configuration.study
+    best = study.best
     if study.exact:
         print_wrapped(out, f"largest misfit: {best.misfit * 100:.2g} %", "  ", 2)
         for step in study.steps[:5]:
@@ -138,8 +154,6 @@ def _law(out: Console, answer: Answer, configuration: Configuration, write: Writ
         predicted = f"{write(left.predicted)} there: {left.error * 100:+.2f} %"
         text = f"without the largest size it would predict {predicted}{chosen}"
         print_wrapped(out, text, "  ", 2)
-    for note in study.notes:
-        print_wrapped(out, note, Text("  note: ", style="yellow"), 4)
 
 
 def _formula(fit: Fit, variable: str, write: Write) -> str:
@@ -176,7 +190,7 @@ def _parts(out: Console, configuration: Configuration, write: Write) -> None:
     rows = [[part.name, part.law, part.certainty, write(part.constant), write(part.slope), write(part.smallest),
              write(part.largest)] for part in study.parts]  # fmt: skip
     sums = [sum(getattr(part, name) for part in study.parts) for name in ("constant", "slope", "smallest", "largest")]
-    print_table(out, columns, rows, [["all", study.best.law, study.certainty, *map(write, sums)]])
+    print_table(out, columns, rows, [["all", study.law, study.certainty, *map(write, sums)]])
     text = (
         f"Law: of the part alone. Constant and slope: on the law of the whole, {study.best.law}, so that they add up."
     )
