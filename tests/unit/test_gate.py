@@ -251,6 +251,17 @@ def test_a_baseline_needs_a_reason_and_keeps_that_of_the_one_before(
     assert kept["samples"][0]["inputs"]["kernel"]
 
 
+def test_boots_of_two_recipes_are_refused_for_that_and_not_called_unequal(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_bundle(place, name="q.boot", seed=2, append="quiet")
+    for command in (["gate", "a.boot", "q.boot"], ["bless", "a.boot", "q.boot", "--because", "two"]):
+        assert run(command) == 2
+        told = capsys.readouterr().err
+        assert "q.boot: not of one recipe with `a.boot`: they differ in `command_line` (+ quiet)" in told
+        assert "firstlight verify" not in told
+
+
 def test_exact_boots_of_one_recipe_that_differ_are_no_baseline(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     slower(place, "c.boot", PHASE, 1)
     assert run(["bless", "a.boot", "c.boot", "--because", "both"]) == 1

@@ -13,6 +13,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, JsonValue
 
 from firstlight.boot.boot import Boot
+from firstlight.compare.gate.boots import check_one_recipe
 from firstlight.compare.gate.sample import Sample, take_sample
 from firstlight.compare.gate.testbed import Testbed, describe_testbed, differences
 from firstlight.compare.written import check
@@ -77,10 +78,7 @@ def make_baseline(boots: Sequence[Boot], name: str, because: str, former: Baseli
             raise UnhealthyBootError(message, where=where)
         if other := differences(beds[0], bed):
             raise UsageError(f"another testbed than the first boot's: {'; '.join(other.values())}", where=where)
-        if sample.inputs != samples[0].inputs:
-            changed = ", ".join(f"`{key}`" for key in _changed(samples[0].inputs, sample.inputs))
-            raise UsageError(f"booted from other inputs than the first: {changed}", where=where,
-                             hint="a baseline is of one recipe")  # fmt: skip
+        check_one_recipe(boots[0], boot, "a baseline is of one recipe: bless each by a name of its own")
         if beds[0].mode == "exact" and sample.tables != samples[0].tables:
             raise FirstlightError("exact boots of one recipe, yet not equal", where=where,
                                   hint="`firstlight verify` says what differs")  # fmt: skip
@@ -98,10 +96,6 @@ def make_baseline(boots: Sequence[Boot], name: str, because: str, former: Baseli
         samples=samples,
         former=None if former is None else former.because,
     )
-
-
-def _changed(one: dict[str, str | None], other: dict[str, str | None]) -> list[str]:
-    return sorted(key for key in one.keys() | other.keys() if one.get(key) != other.get(key))
 
 
 def baseline_path(name: str, directory: Path = DIRECTORY) -> Path:

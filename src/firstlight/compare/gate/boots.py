@@ -7,6 +7,8 @@ from pathlib import Path
 
 from firstlight.boot.boot import Boot
 from firstlight.boot.open import open as open_boot
+from firstlight.compare.inputs import OBSERVERS, input_changes
+from firstlight.errors import UsageError
 
 
 def open_all(paths: Sequence[Path]) -> list[Boot]:
@@ -22,6 +24,24 @@ def open_all(paths: Sequence[Path]) -> list[Boot]:
         inside = [] if (path / "manifest.json").exists() or not path.is_dir() else _bundles(path)
         boots += [open_boot(each) for each in inside or [path]]
     return boots
+
+
+def check_one_recipe(first: Boot, other: Boot, hint: str) -> None:
+    """Check that two boots are of one recipe: nobody recorded the inputs of what was imported, all else says.
+
+    :raises UsageError: naming every input in which they differ.
+
+    >>> boot = open_boot(bundle)
+    >>> check_one_recipe(boot, boot, "")
+    """
+    if first.manifest.mode == other.manifest.mode == "imported":
+        return
+    changes = [each for each in input_changes(first.manifest, other.manifest) if each.name not in OBSERVERS]
+    if changes:
+        told = ", ".join(f"`{each.name}`" + (f" ({each.detail})" if each.detail else "") for each in changes[:5])
+        more = f" and {len(changes) - 5} more" if len(changes) > 5 else ""
+        message = f"not of one recipe with `{first.path.name}`: they differ in {told}{more}"
+        raise UsageError(message, where=str(other.path), hint=hint)
 
 
 def _bundles(directory: Path) -> list[Path]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from firstlight.boot.boot import Boot
 from firstlight.compare.gate.baseline import Baseline
+from firstlight.compare.gate.boots import check_one_recipe
 from firstlight.compare.gate.checks import Check, Outcome, adjusted, limit_check, soft_check
 from firstlight.compare.gate.rules import OTHERS, Rules
 from firstlight.compare.gate.sample import Sample, take_sample
@@ -85,7 +86,8 @@ def judge(
     phases = {**dict.fromkeys(baseline.samples[0].phase_ns), **dict.fromkeys(measured[0].phase_ns)}
     rules.check_phases([*phases], where)
     checks += _times(baseline, measured, rules, list(phases), exact=exact)
-    same = exact and baseline.samples[0].inputs == measured[0].inputs
+    chosen = good[0][0].manifest.recipe.get("chosen")
+    same = exact and baseline.samples[0].inputs == measured[0].inputs and baseline.recipe == (chosen or {})
     if same and all(check.change_ns in (None, 0) for check in checks):
         flags.append("every input is the baseline's: nothing was changed")
     if not exact:
@@ -123,9 +125,7 @@ def _check_one_arm(first: tuple[Boot, Testbed, Sample], other: tuple[Boot, Testb
         raise UsageError(
             f"another testbed than the first boot's: {'; '.join(found.values())}", where=str(other[0].path)
         )
-    if other[2].inputs != first[2].inputs:
-        raise UsageError("booted from other inputs than the first boot", where=str(other[0].path),
-                         hint="a gate judges boots of one recipe")  # fmt: skip
+    check_one_recipe(first[0], other[0], "a gate judges boots of one recipe: give each a gate of its own")
 
 
 def _check_testbed(baseline: Baseline, boot: Boot, bed: Testbed, flags: list[str], *, other_testbed: bool) -> None:
