@@ -229,6 +229,64 @@ def test_noisy_boots_are_judged_by_their_interval(place: Path, capsys: pytest.Ca
     assert 2 < total["low_percent"] < total["change_percent"] < total["high_percent"] < 12
 
 
+def test_medians_and_means_of_noisy_boots_are_told_apart_and_bridged(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["bless", *live(place, "before", 0, 12, 1), "--as", "board", "--because", "the first one"]) == 0
+    worse = live(place, "worse", 60_000, 12, 3)
+    _, data = gate(capsys, *worse, "--baseline", "board")
+    bridge, checks_of, phases = data["bridge"], data["checks"], data["phases"]
+    assert isinstance(bridge, dict)
+    assert isinstance(checks_of, list)
+    assert isinstance(phases, list)
+    total = next(row for row in checks_of if row["what"] == "total")
+    assert bridge["headline_ns"] == pytest.approx(total["baseline_ns"] * total["change_percent"] / 100, abs=1)
+    assert bridge["headline_ns"] + bridge["bridge_ns"] == bridge["mean_ns"] == phases[-1]["change_ns"]
+    run(["gate", *worse, "--baseline", "board", "--markdown", "m.md", "--custom-smaller", "c.json"])
+    for text in (capsys.readouterr().out, (place / "m.md").read_text()):
+        assert "Phase, mean" in text
+        assert "Rules have medians" in " ".join(text.split())
+    assert json.loads((place / "c.json").read_text())[0]["extra"].endswith("mean of 12 boots")
+    assert gate(capsys, "a.boot")[1]["bridge"] is None
+
+
+def test_a_recipe_that_is_not_the_baselines_is_told(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    chosen = {"append": "", "memory": None, "live": False}
+    change(place / "a.boot", recipe={"chosen": chosen})
+    assert run(["bless", "a.boot", "--because", "with its recipe"]) == 0
+    slower(place, "b.boot", PHASE, 7)
+    change(place / "b.boot", recipe={"chosen": chosen | {"append": "quiet"}})
+    flags = gate(capsys, "b.boot")[1]["flags"]
+    assert flags == ["another recipe than the baseline's: `append` (+ quiet)"]
+    change(place / "b.boot", recipe={"chosen": chosen}, digests={"kernel": "0" * 64})
+    assert gate(capsys, "b.boot")[1]["flags"] == ["another recipe than the baseline's: `kernel`"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--json", "--markdown", "-"], "`--markdown` to standard output excludes `--json`"),
+        (["--junit", "-", "--markdown", "-"], "`--junit` and `--markdown` both go to standard output"),
+        (["--junit", "x", "--custom-smaller", "./x"], "`--junit` and `--custom-smaller` both go to `x`"),
+    ],
+)
+def test_two_reports_never_go_to_one_place(
+    place: Path, words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert run(["gate", "a.boot", *words]) == 2
+    told = capsys.readouterr()
+    assert said in told.err
+    assert not told.out
+    assert not (place / "x").exists()
+
+
+def test_a_report_on_standard_output_stands_there_alone(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    assert run(["gate", "a.boot", "--custom-smaller", "-", "--junit", "/dev/null", "--hyperfine", "/dev/null"]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["name"] == "boot"
+
+
 def test_too_few_noisy_boots_are_inconclusive_and_fail_only_where_strict(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from firstlight.cli.output import Json, print_json
+from firstlight.errors import UsageError
 
 if TYPE_CHECKING:
     from firstlight.compare.gate.verdict import GateResult
@@ -68,6 +69,9 @@ def gate(
     from firstlight.report.terminal.console import console
     from firstlight.report.terminal.gate import print_gate
 
+    files = {"junit": junit, "openmetrics": openmetrics, "hyperfine": hyperfine, "markdown": markdown,
+             "custom_smaller": custom_smaller}  # fmt: skip
+    printed = _printed(files, data=json)
     kept = read_baseline(baseline_path(baseline, directory))
     written = read_rules(rules)
     opened = open_all(boots)
@@ -79,14 +83,36 @@ def gate(
 
         result = confirmed(result, confirm_alarm(result, opened, pairs, progress_for()))
     code = result.exit_code(strict=strict)
-    _write(result, {"junit": junit, "openmetrics": openmetrics, "hyperfine": hyperfine, "markdown": markdown,
-                    "custom_smaller": custom_smaller})  # fmt: skip
+    _write(result, files)
     if json:
         print_json(gate_data(result, code))
-    else:
+    elif not printed:
         print_gate(console(), result)
     if code:
         raise typer.Exit(code)
+
+
+def _printed(files: dict[str, Path | None], *, data: bool) -> bool:
+    """Whether a report takes the place of what the gate prints; checked before anything is judged.
+
+    :raises UsageError: when two reports, or a report and the gate's own data, would go to one place.
+    """
+    places: dict[str, str] = {}
+    for name, path in files.items():
+        if path is None:
+            continue
+        option = f"`--{name.replace('_', '-')}`"
+        # Devices and pipes take whatever comes.
+        if str(path) != "-" and path.exists() and not path.is_file():
+            continue
+        place = "-" if str(path) == "-" else str(path.resolve())
+        if place in places:
+            to = "standard output" if place == "-" else f"`{path}`"
+            raise UsageError(f"{places[place]} and {option} both go to {to}", hint="name a file for each")
+        places[place] = option
+    if data and "-" in places:
+        raise UsageError(f"{places['-']} to standard output excludes `--json`", hint="name a file for it")
+    return "-" in places
 
 
 def _write(result: GateResult, files: dict[str, Path | None]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,6 +49,25 @@ def input_changes(a: Manifest, b: Manifest) -> list[InputChange]:
             detail = _words(str(one or ""), str(other or "")) if field == "command_line" else ""
             changes.append(InputChange(field, _text(one), _text(other), detail))
     return sorted(changes, key=lambda change: change.name)
+
+
+def other_choices(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """What was chosen otherwise for a recording than for one before, in words; files are told apart by their digests.
+
+    >>> other_choices({"append": "", "memory": None, "kernel": "a"}, {"append": "quiet", "memory": None, "kernel": "b"})
+    ['`append` (+ quiet)']
+    """
+    changed = [
+        name
+        for name in sorted((before.keys() | after.keys()) - _PATHS - _LIMITS - OBSERVERS - {"overlay", "files"})
+        if before.get(name) != after.get(name)
+    ]
+    texts = []
+    for name in changed:
+        one, other = before.get(name), after.get(name)
+        detail = _words(str(one or ""), str(other or "")) if name == "append" else f"{other}, not {one}"
+        texts.append(f"`{name}` ({detail})")
+    return texts
 
 
 def _text(value: Any) -> str | None:

@@ -23,6 +23,30 @@ class Change:
     change_ns: int
 
 
+@dataclass(frozen=True)
+class Bridge:
+    """From the robust change of the total, by which boots with noise are judged, to that of the means, which add up."""
+
+    headline_ns: int | None
+    """The Hodges-Lehmann estimate on the baseline's median; none where no rule asks for it."""
+    mean_ns: int
+    bridge_ns: int | None
+    """The mean less the headline."""
+
+
+def bridge(result: GateResult) -> Bridge | None:
+    """What lies between the rules' change of the total and that of the tables; none of exact boots, where it is one."""
+    changes = phase_changes(result)
+    if result.exact or not changes:
+        return None
+    total = next((check for check in result.checks if (check.kind, check.what) == ("soft", "total")), None)
+    mean = changes[-1].change_ns
+    if total is None or total.baseline_ns is None or total.change_percent is None:
+        return Bridge(None, mean, None)
+    headline = round(total.baseline_ns * total.change_percent / 100)
+    return Bridge(headline, mean, mean - headline)
+
+
 def phase_changes(result: GateResult) -> list[Change]:
     """Every phase in the order of the boot, and below them the whole; each column adds up to its last row.
 

@@ -12,6 +12,7 @@ from firstlight.compare.gate.checks import Check, Outcome, adjusted, limit_check
 from firstlight.compare.gate.rules import OTHERS, Rules
 from firstlight.compare.gate.sample import Sample, take_sample
 from firstlight.compare.gate.testbed import TOLD, Testbed, describe_testbed, differences
+from firstlight.compare.inputs import OBSERVERS, other_choices
 from firstlight.errors import FirstlightError, UsageError
 
 #: The exit code of each verdict; an inconclusive one fails only where that is asked for.
@@ -90,12 +91,24 @@ def judge(
     same = exact and baseline.samples[0].inputs == measured[0].inputs and baseline.recipe == (chosen or {})
     if same and all(check.change_ns in (None, 0) for check in checks):
         flags.append("every input is the baseline's: nothing was changed")
+    if others := _other_inputs(baseline, measured[0], chosen):
+        flags.append(f"another recipe than the baseline's: {', '.join(others)}")
     if not exact:
+        again = "; `--confirm` boots both in turn" if baseline.recipe and chosen else ""
         flags.append(
             f"{len(measured)} boots, taken apart from the baseline's {len(baseline.samples)}: a drift of the testbed "
-            "in between counts as a change; `--confirm` boots both in turn"
+            f"in between counts as a change{again}"
         )
     return GateResult(verdict_of(checks), exact, baseline, good[0][1], tuple(samples), tuple(checks), tuple(flags))
+
+
+def _other_inputs(baseline: Baseline, sample: Sample, chosen: object) -> list[str]:
+    """In what the boots differ from the baseline's; nothing where either was imported: nobody recorded its inputs."""
+    if not baseline.recipe or not isinstance(chosen, dict):
+        return []
+    before, after = baseline.samples[0].inputs, sample.inputs
+    files = sorted(name for name in (before.keys() | after.keys()) - OBSERVERS if before.get(name) != after.get(name))
+    return [*(f"`{name}`" for name in files), *other_choices(baseline.recipe, chosen)]
 
 
 def verdict_of(checks: Sequence[Check]) -> Outcome:

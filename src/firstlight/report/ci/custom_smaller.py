@@ -13,6 +13,8 @@ def custom_smaller(result: GateResult) -> str:
     """The measured boot and its phases, in milliseconds of the testbed's clock; of several boots their mean."""
     changes = phase_changes(result)
     extra = f"{result.testbed.clock} clock, {result.testbed.first_mark} to {result.testbed.last_mark}"
+    if not result.exact:
+        extra += f", mean of {len(result.came_up)} boots"
     times = [sample.virtual_ns for sample in result.came_up]
     rows: list[dict[str, Any]] = []
     # The whole first, as a dashboard shows them.

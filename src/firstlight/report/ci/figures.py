@@ -2,6 +2,23 @@
 
 from __future__ import annotations
 
+from firstlight.compare.gate.changes import Bridge
+from firstlight.report.units import signed_time
+
+
+def bridge_text(bridge: Bridge) -> str:
+    """Why the rules and the tables of boots with noise have different figures.
+
+    >>> bridge_text(Bridge(9_000_000, 7_500_000, -1_500_000)).rpartition("; ")[2]
+    'bridge -1.500 ms'
+    """
+    if bridge.headline_ns is None or bridge.bridge_ns is None:
+        return f"Rules have medians; the tables are means and add up to {signed_time(bridge.mean_ns)}"
+    return (
+        f"Rules have medians and the Hodges-Lehmann change, of the total {signed_time(bridge.headline_ns)}; the tables "
+        f"are means and add up to {signed_time(bridge.mean_ns)}; bridge {signed_time(bridge.bridge_ns)}"
+    )
+
 
 def seconds(ns: int) -> str:
     """Nanoseconds as seconds without any rounding; tools that compare texts see the same for the same.

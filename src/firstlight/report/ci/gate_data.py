@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from firstlight.compare.gate.changes import function_changes, phase_changes
+from firstlight.compare.gate.changes import bridge, function_changes, phase_changes
 from firstlight.compare.gate.verdict import GateResult
 
 #: The version of the document; it changes when an older reader could misread it.
@@ -14,7 +14,7 @@ VERSION = 1
 
 def gate_data(result: GateResult, exit_code: int) -> dict[str, Any]:
     """What `firstlight gate --json` prints; times are nanoseconds of the testbed's clock."""
-    baseline = result.baseline
+    baseline, between = result.baseline, bridge(result)
     return {
         "format": "firstlight-gate",
         "version": VERSION,
@@ -47,6 +47,7 @@ def gate_data(result: GateResult, exit_code: int) -> dict[str, Any]:
         "checks": [{"name": check.name, **asdict(check)} for check in result.checks],
         "phases": [asdict(change) for change in phase_changes(result)],
         "functions": [asdict(change) for change in function_changes(result)],
+        "bridge": None if between is None else asdict(between),
         "flags": list(result.flags),
         "confirmation": None if result.confirmation is None else asdict(result.confirmation),
         "testbed": result.testbed.model_dump(mode="json"),

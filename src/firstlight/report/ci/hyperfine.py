@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Sequence
 from statistics import mean, median, stdev
 from typing import Any
@@ -15,8 +14,8 @@ from firstlight.compare.gate.verdict import EXIT_CODES, GateResult
 def hyperfine(result: GateResult) -> str:
     """The boots of a baseline and of a gate in the layout of `hyperfine --export-json`; times in seconds of the clock.
 
-    Its readers want a number for `user` and `system`: a boot has no such halves. `system` is what was not idle where
-    that is known, `user` is 0.
+    Its readers want a number for `user` and `system`, times of a processor that nobody measured: both are 0, and the
+    parameters say so.
     """
     arms: list[tuple[str, Sequence[Sample]]] = [
         (f"baseline {result.baseline.name}", result.baseline.samples),
@@ -31,17 +30,20 @@ def hyperfine(result: GateResult) -> str:
 
 def _row(name: str, arm: Sequence[Sample], clock: str) -> dict[str, Any]:
     times = [sample.virtual_ns / 1e9 for sample in arm]
-    busy = [sample.virtual_ns - sample.idle_ns for sample in arm if sample.idle_ns is not None]
     return {
         "command": name,
         "mean": mean(times),
         "stddev": stdev(times) if len(times) > 1 else None,
         "median": median(times),
         "user": 0.0,
-        "system": math.fsum(busy) / 1e9 / len(busy) if busy else 0.0,
+        "system": 0.0,
         "min": min(times),
         "max": max(times),
         "times": times,
         "exit_codes": [0] * len(times),
-        "parameters": {"boots": " ".join(sample.boot for sample in arm), "clock": clock},
+        "parameters": {
+            "boots": " ".join(sample.boot for sample in arm),
+            "clock": clock,
+            "user_and_system": "not measured",
+        },
     }

@@ -6,9 +6,9 @@ import html
 import re
 from collections.abc import Iterable, Sequence
 
-from firstlight.compare.gate.changes import ALL, Change, function_changes, phase_changes
+from firstlight.compare.gate.changes import ALL, Change, bridge, function_changes, phase_changes
 from firstlight.compare.gate.verdict import GateResult
-from firstlight.report.ci.figures import percent_text
+from firstlight.report.ci.figures import bridge_text, percent_text
 from firstlight.report.terminal.printable import printable
 from firstlight.report.units import time_text
 
@@ -36,17 +36,21 @@ def markdown(result: GateResult) -> str:
         ],
         numbers=(2, 3, 4, 5),
     )  # fmt: skip
+    means = "" if result.exact else ", mean"
+    between = bridge(result)
+    if between is not None:
+        lines += ["", _safe(bridge_text(between))]
     phases = changes[:-1]
     changed = [change for change in phases if change.change_ns]
     if changed and whole is not None:
         kept = sorted(changed, key=lambda change: -abs(change.change_ns))
         lines += ["", f"<details><summary>Phases: {len(changed)} of {len(phases)} changed</summary>", ""]
-        lines += _changes("Phase", [*kept, Change("(unchanged)", *_unchanged(phases)), whole])
+        lines += _changes(f"Phase{means}", [*kept, Change("(unchanged)", *_unchanged(phases)), whole])
         lines += ["", "</details>"]
     functions = function_changes(result)
     if any(change.change_ns for change in functions):
         lines += ["", "<details><summary>Functions, by self time</summary>", ""]
-        lines += _changes("Function", functions)
+        lines += _changes(f"Function{means}", functions)
         lines += ["", "</details>"]
     if result.flags:
         lines += ["", *(f"- {_safe(flag)}" for flag in result.flags)]

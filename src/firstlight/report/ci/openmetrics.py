@@ -43,8 +43,9 @@ def _lines(result: GateResult) -> Iterator[str]:
 
 def _times(result: GateResult, changes: list[Change], clock: tuple[str, str]) -> Iterator[str]:
     *phases, whole = changes
+    mean = "" if result.exact else ", mean of an arm's boots"
     yield from _family("boot_seconds", "gauge", "seconds",
-                       f"Boot time from {result.testbed.first_mark} to {result.testbed.last_mark}.")  # fmt: skip
+                       f"Boot time from {result.testbed.first_mark} to {result.testbed.last_mark}{mean}.")  # fmt: skip
     for arm, ns in (("baseline", whole.before_ns), ("measured", whole.after_ns)):
         if ns is not None:
             yield _sample("boot_seconds", (("arm", arm), clock), seconds(ns))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
-from firstlight.compare.gate.changes import Change, function_changes, phase_changes
+from firstlight.compare.gate.changes import Change, bridge, function_changes, phase_changes
 from firstlight.compare.gate.sample import OTHER_FUNCTIONS
 from firstlight.compare.gate.verdict import GateResult
-from firstlight.report.ci.figures import percent_text
+from firstlight.report.ci.figures import bridge_text, percent_text
 from firstlight.report.terminal.columns import Column, print_table
 from firstlight.report.terminal.console import print_line, print_wrapped
 from firstlight.report.terminal.printable import printable
@@ -46,8 +46,13 @@ def print_gate(out: Console, result: GateResult) -> None:
     for check in result.checks:
         if check.outcome != "pass" or check.change_ns:
             print_wrapped(out, printable(check.text, 300), Text(f"  {printable(check.name, 60)}: ", style="dim"), 4)
-    _changes(out, "Phase", phase_changes(result))
-    _changes(out, "Function, by self", function_changes(result))
+    means = "" if result.exact else ", mean"
+    _changes(out, f"Phase{means}", phase_changes(result))
+    _changes(out, f"Function, by self{means}", function_changes(result))
+    between = bridge(result)
+    if between is not None:
+        print_line(out)
+        print_wrapped(out, Text(bridge_text(between), style="dim"), indent=2)
     if result.confirmation is not None:
         print_line(out)
         print_wrapped(out, printable(result.confirmation.text, 300), "Booted again: ", 2)
