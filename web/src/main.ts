@@ -1,6 +1,7 @@
 import "./style/page.css";
 import "./style/charts.css";
 import "./style/comparison.css";
+import "./style/scaling.css";
 import { drawBoot } from "./boot_page";
 import type { ComparisonPage } from "./comparison/data";
 import { checkComparison, drawComparison } from "./comparison/page";
@@ -8,6 +9,8 @@ import { check, unpack } from "./data";
 import { el } from "./dom";
 import type { ExperimentPage } from "./experiment/data";
 import { checkExperiment, drawExperiment } from "./experiment/page";
+import type { ScalePage } from "./scaling/data";
+import { checkScaling, drawScaling } from "./scaling/page";
 import { visible } from "./text";
 
 /** What the page can show; the data say which of it they are. */
@@ -16,6 +19,7 @@ function draw(data: unknown, page: HTMLElement): void {
   if (format === "firstlight-comparison-page") drawComparison(checkComparison(data as Partial<ComparisonPage>), page);
   else if (format === "firstlight-experiment-page")
     drawExperiment(checkExperiment(data as Partial<ExperimentPage>), page);
+  else if (format === "firstlight-scale-page") drawScaling(checkScaling(data as Partial<ScalePage>), page);
   else drawBoot(check(data), page);
 }
 

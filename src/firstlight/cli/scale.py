@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from firstlight.cli.output import Json, print_json
+from firstlight.cli.page import Page
 
 if TYPE_CHECKING:
     from firstlight.compare.scaling.answer import Answer
@@ -39,6 +40,10 @@ def scale(
     ] = None,
     by: Annotated[str | None, typer.Option(metavar="COLUMN", help="Of a table: names the configuration.")] = None,
     exact: Annotated[bool, typer.Option("--exact", help="Of a table: the costs have no noise.")] = False,
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Write it as one page; `-`: print it.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the page that is there.")] = False,
     json: Json = False,
 ) -> None:
     """Find the law that a cost follows by its size: booted by a plan, or from a table of measurements.
@@ -50,17 +55,25 @@ def scale(
     Examples:
       firstlight scale devices.toml
       firstlight scale devices.toml --at 64 --at 1000
+      firstlight scale devices.toml --html devices.html
       firstlight scale boards.csv --size sensors --cost seconds --by board
     """
     from firstlight.report.terminal.console import console
     from firstlight.report.terminal.scaling import print_scaling
 
+    page = Page.wanted(html, force, data=json)
     if plan.suffix.lower() in _TABLES:
         answer = _from_table(plan, size, cost, by, exact, at or [])
     else:
         answer = _booted(plan, output, jobs, bisect, at or [])
+    if page is not None:
+        from firstlight.report.page_scaling import scaling_page_data
+
+        page.write(scaling_page_data(answer))
     if json:
         print_json(answer.data())
+    elif page is not None:
+        page.tell()
     else:
         print_scaling(console(), answer)
 
