@@ -139,6 +139,11 @@ def test_the_view_of_what_vanished_shows_what_is_only_in_a(show: Show, arms: tup
         assert {re.sub(r" \[.*", "", name) for name in report.column("tree", "function")} == {
             row.row.name for row in only
         }
+        functions = _difference(*arms).functions
+        assert functions is not None
+        gone = {row.name for row in functions.rows if row.presence == f"only_{side}"}
+        told = dict(zip(report.column("tree", "function"), report.column("tree", "elsewhere"), strict=True))
+        assert {name for name, text in told.items() if text in ("is gone", "is new")} == gone & set(told)
         assert f"{len(only):,} call paths are only in {side.upper()}" in report.section("tree")
         coloured = report.page.locator(f"#tree g.frame:has(rect[fill='url(#change-only-{side})'])")
         names = coloured.evaluate_all("all => all.map(e => e.getAttribute('name').split(' ')[1])")

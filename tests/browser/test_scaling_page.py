@@ -55,6 +55,17 @@ def test_far_beyond_the_sizes_only_the_band_is_drawn(show: Show, tmp_path: Path)
     assert report.page.locator("#picture .configuration path.diamond").count() == 0
 
 
+def test_a_cost_that_falls_has_dots_and_no_law(show: Show, tmp_path: Path) -> None:
+    table, page = tmp_path / "falls.csv", tmp_path / "falls.html"
+    table.write_text("n,cost\n1,500\n2,400\n4,320\n8,260\n16,200\n32,150\n", encoding="utf-8")
+    assert run(["scale", str(table), "--at", "64", "--html", str(page)]) == 0
+    report = show(html=page.read_text(encoding="utf-8"))
+    assert "falls as n grows" in report.page.locator("header").inner_text()
+    assert report.page.locator("#picture circle.measured").count() == 6
+    assert report.page.locator("#picture .configuration path.law").get_attribute("d") == ""
+    assert report.page.locator("#picture .configuration path.predicted").count() == 0
+
+
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_the_axis_switches_and_the_page_fits_a_narrow_screen(show: Show, tmp_path: Path, dark: bool) -> None:
     report = show(html=_page(tmp_path), width=400, dark=dark)

@@ -39,6 +39,8 @@ export interface TreeRow extends Row {
 
 export interface OnlyRow extends TreeRow {
   path: string[];
+  /** Its function is in the other boot, too, called from elsewhere. */
+  elsewhere: boolean;
 }
 
 export interface OnlySum {

@@ -141,6 +141,7 @@ interface OnlyFunction {
   took: number;
   calls: number | null;
   places: number;
+  elsewhere: boolean;
   /** The place where it took most. */
   most: OnlyRow;
 }
@@ -153,7 +154,7 @@ function byFunction(rows: OnlyRow[], side: "a" | "b"): OnlyFunction[] {
     const name = rowName(row);
     const known = found.get(name);
     if (known === undefined) {
-      found.set(name, { name: visible(name), took, calls, places: 1, most: row });
+      found.set(name, { name: visible(name), took, calls, places: 1, elsewhere: row.elsewhere, most: row });
       continue;
     }
     // The rows come with the largest first.
@@ -166,6 +167,10 @@ function byFunction(rows: OnlyRow[], side: "a" | "b"): OnlyFunction[] {
 
 function onlyTable(rows: OnlyRow[], sum: OnlySum, side: "a" | "b"): HTMLElement {
   const callers = (row: OnlyFunction): string => visible(row.most.path.slice(-5, -1).reverse().join(" ‹ "));
+  const elsewhere = (row: OnlyFunction): string => {
+    if (row.elsewhere) return side === "a" ? "is called elsewhere in B" : "was called elsewhere in A";
+    return side === "a" ? "is gone" : "is new";
+  };
   const table = new DataTable<OnlyFunction>({
     label: side === "a" ? "Vanished: only in A" : "New: only in B",
     rows: byFunction(rows, side),
@@ -197,6 +202,12 @@ function onlyTable(rows: OnlyRow[], sum: OnlySum, side: "a" | "b"): HTMLElement 
         number: true,
         value: (row) => row.places,
         cell: (row) => exact(row.places),
+      },
+      {
+        id: "elsewhere",
+        title: "The function",
+        meaning: "Whether the function itself is in one boot only, or only these calls of it",
+        value: (row) => elsewhere(row),
       },
       {
         id: "callers",

@@ -48,7 +48,7 @@ export function drawScaling(page: ScalePage, place: HTMLElement): void {
         name ? `${visible(name, 80)}: ` : "",
         el("strong", {}, visible(law, 300)),
         " ",
-        el("span", { class: "badge plain" }, visible(certainty, 30)),
+        certainty ? el("span", { class: "badge plain" }, visible(certainty, 30)) : null,
       ),
     );
   });
