@@ -10,6 +10,8 @@ import polars as pl
 import pytest
 
 import firstlight
+from firstlight.analysis.devices import devices
+from firstlight.analysis.initcalls import initcalls
 from firstlight.cache import file_digest
 from firstlight.lab.options import RecordOptions
 from firstlight.lab.record import planned_command, record
@@ -107,6 +109,21 @@ def test_console_lines_have_the_time_of_their_first_byte(default_boot: Path) -> 
     assert times.is_sorted()
     assert times.len() == log.height
     assert times[-1] <= (boot.manifest.totals.virtual_ns or 0)
+
+
+def test_what_the_kernel_says_of_itself_is_in_the_tables(boots: Path) -> None:
+    # The lines of initcall_debug are below the console's level: they stand in the ring that the guest reports.
+    record(RecordOptions(output=boots / "told.boot", append="initcall_debug"))
+    boot = firstlight.open(boots / "told.boot")
+    calls = initcalls(boot)
+    assert calls["source"].unique().to_list() == ["profile"]
+    assert calls["returned"].null_count() < calls.height / 10
+    found = devices(boot)
+    assert found.height > 3
+    assert found["result"].null_count() == 0
+    end = boot.manifest.totals.virtual_ns
+    assert end is not None
+    assert found.filter((pl.col("start_ns") < 0) | (pl.col("end_ns") > end)).is_empty()
 
 
 def test_without_profile_the_bundle_is_whole_and_takes_as_long(default_boot: Path, plain_boot: Path) -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import firstlight
 from firstlight.analysis.critical_path import UNKNOWN, critical_path, find_path, slack, what_if
+from firstlight.analysis.initcalls import initcalls
 from firstlight.boot.boot import Boot
 from firstlight.errors import BundleError
 from imported_bundle import MS, Spans, make_bare, make_imported, write_bundle
@@ -162,3 +163,31 @@ def test_what_was_logged_after_the_boot_was_done_is_no_goal(tmp_path: Path) -> N
     boot = firstlight.open(write_bundle(tmp_path, "longer.boot", spans=Spans(), marks=marks))
     assert (find_path(boot).goal, find_path(boot).goal_ns) == ("startup_finished", 3000 * MS)
     assert find_path(boot, "record_end").goal_ns == 4800 * MS
+
+
+def test_a_step_takes_what_the_initcall_is_known_to_take(tmp_path: Path) -> None:
+    spans = Spans()
+    spans.add("phase", "initcalls", (0, 100))
+    # The kernel's own figure is less than what its two lines lie apart: the first one was still being printed.
+    long = spans.add("initcall", "long_init", (10, 90), track="task 1", level="device")
+    spans.rows[long]["duration_ns"] = 70 * MS
+    boot = firstlight.open(
+        write_bundle(tmp_path, "a.boot", spans=spans, marks={"kernel_start": 0, "ready": 100}, length=100)
+    )
+    rows = critical_path(boot)
+    check_partition(rows, 0, 100 * MS)
+    assert rows.filter(pl.col("name") == "long_init").select("start_ns", "duration_ns").row(0) == (20 * MS, 70 * MS)
+    assert initcalls(boot)["duration_ns"].to_list() == [70 * MS]
+
+
+def test_what_lists_the_goals_is_named_where_they_are_too_many(tmp_path: Path) -> None:
+    spans = Spans()
+    for number in range(60):
+        spans.add("unit", f"unit-{number}.service", (number, number + 5))
+    boot = firstlight.open(write_bundle(tmp_path, "a.boot", spans=spans))
+    with pytest.raises(BundleError) as raised:
+        find_path(boot, "zzz")
+    assert "`firstlight units " in raised.value.report()
+    with pytest.raises(BundleError) as raised:
+        what_if(boot, {"zzz": -1})
+    assert "`firstlight path --json " in raised.value.report()

@@ -13,13 +13,17 @@ pub mod identity;
 mod log;
 mod merge;
 mod parents;
+mod partners;
 pub mod phases;
 mod printing;
 mod quiet;
 pub mod record;
+pub mod recorded;
+mod renamed;
 pub mod spans;
 mod tables;
 pub mod trust;
+mod unite;
 
 pub use merge::{merge, Completeness, SourceFit, SourceSummary, Summary};
 

@@ -142,14 +142,21 @@ fn source<'a>(row: &Row<'_>, pieces: &[Piece<'a>]) -> Cow<'a, str> {
     Cow::Owned(also.join(" and "))
 }
 
-/// A JSON object of strings, its keys sorted.
+/// What is told of a row beside its columns.
 fn attributes(row: &Row<'_>) -> Option<String> {
     if row.attributes().is_none_or(|own| own.is_empty()) && row.more.is_empty() {
         return None;
     }
     let own = row.attributes().into_iter().flat_map(|own| own.iter());
     let more = row.more.iter().map(|(key, value)| (key.as_ref(), value.as_ref()));
-    let mut sorted: Vec<(&str, &str)> = own.chain(more).collect();
+    object(own.chain(more).collect())
+}
+
+/// A JSON object of strings, its keys sorted; nothing without any.
+pub fn object(mut sorted: Vec<(&str, &str)>) -> Option<String> {
+    if sorted.is_empty() {
+        return None;
+    }
     sorted.sort_by_key(|(key, _)| *key);
     sorted.dedup_by_key(|(key, _)| *key);
     let mut json = String::from("{");

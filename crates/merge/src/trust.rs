@@ -22,22 +22,32 @@ pub enum Verdict {
 /// Compares two lengths, each with the step of its clock.
 ///
 /// Two ways of measuring one call differ by what measuring takes (a line to a slow console lies inside one and not the
-/// other): up to a tenth of the longer, and a tenth of a millisecond, that is no contradiction, and no agreement.
+/// other): up to a tenth of the longer, and a tenth of a millisecond, that is no contradiction, and no agreement. Messages
+/// about units come late by what their senders and the journal have to do: up to a hundredth, and ten milliseconds.
 ///
 /// ```
+/// use firstlight_formats::evidence::SpanKind;
 /// use firstlight_merge::trust::{compare, Verdict};
-/// assert_eq!(compare((3_098_000, 1_000), (3_099_000, 1_000), true), Verdict::Agree);
-/// assert_eq!(compare((3_098_000, 1_000), (3_099_000, 1_000), false), Verdict::Compatible);
-/// assert_eq!(compare((3_098_000, 1_000), (9_000_000, 1_000), true), Verdict::Contradict);
+/// let of = |kind, two, independent| compare(kind, (3_098_000_000, 1_000), (two, 1_000), independent);
+/// assert_eq!(of(SpanKind::Initcall, 3_098_001_000, true), Verdict::Agree);
+/// assert_eq!(of(SpanKind::Initcall, 3_098_001_000, false), Verdict::Compatible);
+/// assert_eq!(of(SpanKind::Initcall, 3_298_000_000, true), Verdict::Compatible);
+/// assert_eq!(of(SpanKind::Initcall, 9_000_000_000, true), Verdict::Contradict);
+/// assert_eq!(of(SpanKind::Unit, 3_298_000_000, false), Verdict::Contradict);
+/// assert_eq!(of(SpanKind::Unit, 3_118_000_000, false), Verdict::Compatible);
 /// ```
-pub fn compare(one: (i64, i64), two: (i64, i64), independent: bool) -> Verdict {
+pub fn compare(kind: SpanKind, one: (i64, i64), two: (i64, i64), independent: bool) -> Verdict {
     let step = |step: i64| if step > 0 { step } else { USUAL_STEP_NS };
     let apart = one.0.saturating_sub(two.0).saturating_abs();
     let steps = step(one.1).saturating_add(step(two.1));
     if apart <= steps {
         return if independent { Verdict::Agree } else { Verdict::Compatible };
     }
-    let measuring = (one.0.max(two.0) / 10).max(100_000);
+    let longer = one.0.max(two.0);
+    let measuring = match kind {
+        SpanKind::Unit | SpanKind::UnitActive | SpanKind::Stage => (longer / 100).max(10_000_000),
+        _ => (longer / 10).max(100_000),
+    };
     if apart <= steps.saturating_add(measuring) {
         Verdict::Compatible
     } else {

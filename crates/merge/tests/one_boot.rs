@@ -488,3 +488,55 @@ fn neighbours_of_one_name_are_one_phase() {
     assert_eq!(boot.spans("phase").len(), 2);
     assert!(boot.spans("phase")[0].starts_with("early_init 0-60"));
 }
+
+#[test]
+fn a_device_by_its_path_in_the_database_is_the_event_that_the_log_names_by_the_device() {
+    let uevent = |name: &str, start: i64, end: Option<i64>| {
+        let span = Span { track: "udev".into(), ..Span::new(SpanKind::Uevent, name) };
+        match end {
+            Some(end) => span.between(start * MS, end * MS),
+            None => Span { start_ns: Some(start * MS), ..span.graded(Grade::Unknown, "only its start") },
+        }
+    };
+    let mut journal = Evidence::of("journal-json", Clock::Monotonic);
+    journal.spans =
+        vec![uevent("ttyS0", 10, Some(40)), uevent("sda", 10, Some(20)), uevent("sda", 60, Some(70))].into();
+    let mut database = Evidence::of("udev-database", Clock::Monotonic);
+    let paths = ["/devices/pnp0/tty/ttyS0", "/devices/pci/sda", "/devices/pci/sdb"];
+    database.spans = vec![uevent(paths[0], 35, None), uevent(paths[1], 65, None), uevent(paths[2], 66, None)].into();
+    for records in [[&journal, &database], [&database, &journal]] {
+        let reads: Vec<Read> =
+            records.iter().map(|evidence| record(evidence.format, vec![(*evidence).clone()])).collect();
+        let mut names: Vec<String> = boot(&reads)
+            .spans("uevent")
+            .iter()
+            .map(|told| told.split(" (").next().unwrap_or_default().to_owned())
+            .collect();
+        names.sort();
+        assert_eq!(
+            names,
+            [
+                "/devices/pci/sdb 56-? took ? unknown",
+                "sda 0-10 took 10 good",
+                "sda 50-60 took 10 good",
+                "ttyS0 0-30 took 30 good"
+            ]
+        );
+    }
+}
+
+#[test]
+fn a_unit_that_a_message_tells_otherwise_is_a_contradiction_and_keeps_the_figure_of_systemd() {
+    let unit = |name: &str, start: i64, end: i64| {
+        Span { track: "systemd".into(), ..Span::new(SpanKind::Unit, name) }.between(start * MS, end * MS)
+    };
+    let mut show = Evidence::of("systemd-show", Clock::Monotonic);
+    show.spans = vec![unit("late.service", 100, 3_490), unit("prompt.service", 100, 3_490)].into();
+    let mut journal = Evidence::of("journal-json", Clock::Monotonic);
+    journal.spans = vec![unit("late.service", 194, 3_490), unit("prompt.service", 105, 3_490)].into();
+    let boot = boot(&[record("units.txt", vec![show]), record("journal.json", vec![journal])]);
+    let spans = boot.spans("unit");
+    assert!(spans.iter().all(|told| told.contains(" 100-3490 took 3390 good")), "{spans:?}");
+    let told: Vec<&str> = boot.summary.contradictions.iter().map(|told| told.what.as_str()).collect();
+    assert_eq!(told, ["how long unit `late.service` took"]);
+}

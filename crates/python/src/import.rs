@@ -5,6 +5,7 @@ use firstlight_formats::registry::formats;
 use firstlight_formats::FormatError;
 use firstlight_merge::boots::{boots, matching};
 use firstlight_merge::record::{Read, Record};
+use firstlight_merge::recorded::tell;
 use firstlight_merge::{merge, MergeError, SourceSummary, Summary};
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
@@ -15,6 +16,18 @@ use std::path::PathBuf;
 #[pyfunction]
 pub fn record_formats() -> Vec<(&'static str, &'static str)> {
     formats().map(|format| (format.name(), format.title())).collect()
+}
+
+/// `firstlight_merge::recorded::tell`.
+#[pyfunction]
+pub fn tell_console(
+    py: Python<'_>,
+    console: PathBuf,
+    ring: Option<Vec<u8>>,
+    bundle: PathBuf,
+) -> PyResult<Vec<(String, String)>> {
+    let bytes = std::fs::read(&console)?;
+    py.detach(|| tell(&bytes, ring.as_deref(), &bundle)).map_err(unmerged)
 }
 
 /// Records that were read, until their tables are written.
@@ -65,11 +78,14 @@ impl Records {
             return Err(PyIndexError::new_err("there is no such record"));
         }
         let write = || merge(&self.reads, &matching(&self.reads, record, boot), &out_dir);
-        match py.detach(write) {
-            Ok(summary) => described(py, summary),
-            Err(MergeError::Model(error)) => Err(raised(error)),
-            Err(error @ MergeError::Nothing) => Err(PyValueError::new_err(error.to_string())),
-        }
+        described(py, py.detach(write).map_err(unmerged)?)
+    }
+}
+
+fn unmerged(error: MergeError) -> PyErr {
+    match error {
+        MergeError::Model(error) => raised(error),
+        MergeError::Nothing => PyValueError::new_err(error.to_string()),
     }
 }
 

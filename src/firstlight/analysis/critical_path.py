@@ -139,7 +139,7 @@ def what_if(boot: Boot, changes: Mapping[str, int], to: str | None = None) -> Wh
     """
     graph = path_graph(boot)
     for name in changes:
-        unknown_name("step", name, graph.by_name.keys(), str(boot.path))
+        unknown_name("step", name, graph.by_name.keys(), str(boot.path), "path --json")
     _, goal = _goal(boot, graph, window(boot), to)
     steps = graph.steps
     takes = [step.end - step.start for step in steps]
@@ -198,7 +198,9 @@ def _goal(boot: Boot, graph: PathGraph, whole: Window, to: str | None) -> tuple[
     elif to in marks:
         name, at = to, marks[to]
     else:
-        unknown_name("mark or unit", to, [*marks, *units], str(boot.path))
+        unknown_name(
+            "mark or unit", to, [*marks, *units], str(boot.path), "units" if len(units) > len(marks) else "show"
+        )
         return to, units[to]
     goal = Step("goal", name, "", max(at, whole.first_ns), max(at, whole.first_ns), "good", -1)
     ended = [(step.end, number) for number, step in enumerate(graph.steps) if step.end <= at]

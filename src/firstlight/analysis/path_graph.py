@@ -138,19 +138,23 @@ class _Builder:
 
     def _step(self, row: dict[str, Any], start: int | None = None, end: int | None = None) -> int:
         first, last = row["start_ns"] if start is None else start, row["end_ns"] if end is None else end
+        if start is None and row["kind"] == "initcall" and row["duration_ns"] is not None:
+            # It takes what it is known to take: what its stamps hold beyond that lies before it.
+            first = max(first, last - max(0, row["duration_ns"]))
         self.steps.append(Step(row["kind"], row["name"], row["track"] or "", first, last, row["grade"], row["span"]))
         return len(self.steps) - 1
 
     def _cut(self, row: dict[str, Any], waits: list[tuple[int, int]]) -> int:
         """One step, or the parts of it before, between and after its waits; returns the last one."""
-        at = row["start_ns"]
+        at, cut = row["start_ns"], False
         for start, end in waits[bisect_left(waits, (at, 0)) :] if waits else ():
             if start >= row["end_ns"]:
                 break
             if end <= row["end_ns"]:
+                cut = True
                 self.by_name.setdefault(row["name"], []).append(self._step(row, at, start))
                 at = end
-        return self._step(row, at)
+        return self._step(row, at) if cut else self._step(row)
 
     def _owner(self, row: dict[str, Any], owners: dict[int, int], open_on: dict[str, tuple[int, int]]) -> int | None:
         """The step that a span is a part of: by its parents, else by task and time."""

@@ -11,10 +11,11 @@ from firstlight.errors import BundleError
 _FEW = 40
 
 
-def unknown_name(kind: str, name: str, known: Collection[str], where: str) -> None:
+def unknown_name(kind: str, name: str, known: Collection[str], where: str, listed: str = "functions") -> None:
     """Raise unless *name* is one of the *known*.
 
     :param kind: what the name is of, for the message.
+    :param listed: the command that lists them all, where they are too many.
     :raises BundleError: with the nearest known names, and all of them when they are few, as its hint.
 
     >>> unknown_name("phase", "firmware", ["firmware"], "a.boot")
@@ -35,5 +36,5 @@ def unknown_name(kind: str, name: str, known: Collection[str], where: str) -> No
     if len(known) <= _FEW:
         hints.append("there are: " + ", ".join(f"`{other}`" for other in known))
     elif not near:
-        hints.append(f"`firstlight functions {where}` lists them")
+        hints.append(f"`firstlight {listed} {where}` lists them")
     raise BundleError(f"no {kind} `{name}`", where=where, hint="\n".join(hints))

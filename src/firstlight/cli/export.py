@@ -65,6 +65,7 @@ def export(
     if output == Path("-"):
         _to_stdout(boot, to, kind, unit or "time", table, exact)
         return
+    from firstlight.intake.patience import Patience
     from firstlight.report.export.write import write_export
     from firstlight.whole import whole
 
@@ -73,7 +74,8 @@ def export(
         output = Path(f"{boot.resolve().name.removesuffix('.boot')}{suffix}")
     directory = kind.directory or (to is To.csv and table is None and output.suffix != ".zip")
     refuse_to_overwrite(output, force)
-    with whole(output, directory=directory, force=force) as written:
+    with whole(output, directory=directory, force=force) as written, Patience() as patience:
+        patience.step(f"writing {output}")
         exported = write_export(boot, to, written, unit=unit or "time", table=table, exact=exact)
     if json:
         size = sum(file.stat().st_size for file in (output.iterdir() if directory else [output]))

@@ -88,6 +88,21 @@ def tables_from_guest(
     return Attributed(Totals(instructions=None, virtual_ns=ready, idle_ns=None))
 
 
+def tables_from_console(console: Path, report: Report, bundle: Path) -> list[tuple[str, str]]:
+    """Add to the spans and links what the kernel says itself: probes, units, the names of modules' initcalls.
+
+    It says so on the console, and more of it in its ring, where the guest reported that. Of the console only lines with an
+    instant in the table of the log count, so that what comes after the recording does not.
+
+    :returns: the facts that the console tells and no report has.
+    :raises FirstlightError: when a table is damaged.
+    """
+    try:
+        return _core.tell_console(str(console), report.records.get("kmsg"), str(bundle))
+    except ValueError as error:
+        raise FirstlightError(f"the console cannot be read: {error}", where=str(console)) from error
+
+
 def write_marks(marks: Sequence[tuple[str, int, str, str]], bundle: Path) -> None:
     """Write marks (name, time in ns, source, detail), and the phases between them."""
     nothing: list[object] = [None] * len(marks)
@@ -131,11 +146,16 @@ def write_log(lines: Sequence[tuple[int | None, str]], bundle: Path) -> None:
     write_table("log", rows, bundle)
 
 
-def write_facts(report: Report, bundle: Path) -> None:
-    """Write the facts: what the guest reported, and what the log, written before, says."""
+def write_facts(report: Report, bundle: Path, told: Sequence[tuple[str, str]] = ()) -> None:
+    """Write the facts: what the guest reported, and what the log, written before, says.
+
+    :param told: more of them, which stand behind what is known of the same names.
+    """
     from firstlight.boot.tables import read_table  # late: see `firstlight.lab.record`
 
     facts = facts_from_report(report, "\n".join(read_table(bundle, "log")["text"]))
+    known = {name for name, _ in facts}
+    facts = sorted([*facts, *(fact for fact in told if fact[0] not in known)])
     rows: dict[str, list[object]] = {"fact": [name for name, _ in facts], "value": [value for _, value in facts]}
     write_table("facts", rows, bundle)
 

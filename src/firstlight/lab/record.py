@@ -18,7 +18,13 @@ from firstlight.errors import LabError, UnhealthyBootError
 from firstlight.lab.advice import advice
 from firstlight.lab.architecture import X86_64
 from firstlight.lab.bundle import check_destination, check_space, describe_tables, new_bundle, sweep, write_manifest
-from firstlight.lab.evidence import Attributed, tables_from_guest, tables_from_profile, write_facts
+from firstlight.lab.evidence import (
+    Attributed,
+    tables_from_console,
+    tables_from_guest,
+    tables_from_profile,
+    write_facts,
+)
 from firstlight.lab.inputs import Inputs, check_choices, resolve
 from firstlight.lab.live import boot_live
 from firstlight.lab.machine import RunFiles, qemu_arguments, write_plugin_config
@@ -105,7 +111,7 @@ def _boot(inputs: Inputs, files: RunFiles, bundle: Path, progress: Progress) -> 
         attributed, accelerator = live.attributed, live.accelerator
     else:
         attributed, accelerator = _attribute(inputs, files, bundle, outcome, report, missing), "tcg"
-    write_facts(report, bundle)
+    write_facts(report, bundle, tables_from_console(files.console, report, bundle))
     for path in (files.status, files.plugin_config):
         path.unlink(missing_ok=True)
     return _Booted(outcome, report, attributed, accelerator, missing)

@@ -95,6 +95,7 @@ impl Format for KdTable {
         evidence.understood = evidence.kd.len() as u64;
         if let Some(line) = first_torn {
             evidence.problem(ProblemKind::Torn, Some(line), format!("{torn} lines below the header are no rows"));
+            evidence.not_understood = torn;
         }
         let known: std::collections::HashSet<&str> = evidence.kd.iter().map(|row| row.function.as_str()).collect();
         let absent = evidence.kd.iter().filter_map(|row| row.max_sub.as_deref()).any(|sub| !known.contains(sub));

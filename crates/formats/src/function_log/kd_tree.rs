@@ -248,6 +248,7 @@ impl Reader {
         let mut evidence = self.evidence;
         if let Some(line) = self.first_torn {
             evidence.problem(ProblemKind::Torn, Some(line), format!("{} lines are no calls", self.torn));
+            evidence.not_understood = self.torn;
         }
         if self.unfinished > 0 {
             let detail = format!("{} calls have no end: only what they called is in the tree", self.unfinished);

@@ -241,6 +241,7 @@ impl Reader {
         if let Some((line, text)) = self.first_torn.take() {
             let detail = format!("{} lines below the header are no rows, the first: {text}", self.torn);
             evidence.problem(ProblemKind::Torn, Some(line), detail);
+            evidence.not_understood = self.torn;
         }
         if self.filtered.is_some_and(|filtered| filtered > 0) || self.minimum_us.is_some_and(|minimum| minimum > 0) {
             let limit = match (self.minimum_us, self.shortest_us) {

@@ -6,6 +6,7 @@ mod replay;
 use super::loader::{sign, Sign};
 use super::messages::Interpreter;
 use crate::evidence::{Clock, Evidence, Grade, Mark, Name, Problem, ProblemKind, Span, SpanKind, Stamp};
+use crate::systemd::console_units::ConsoleUnits;
 use memchr::memmem;
 use replay::Replay;
 
@@ -28,6 +29,7 @@ pub struct Boots {
     done: Vec<Evidence>,
     now: Evidence,
     interpreter: Interpreter,
+    units: ConsoleUnits,
     last: Option<i64>,
     kernel_lines: u64,
     version_at: Option<u64>,
@@ -54,6 +56,7 @@ impl Boots {
             done: Vec::new(),
             now,
             interpreter: Interpreter::new(),
+            units: ConsoleUnits::default(),
             last: None,
             kernel_lines: 0,
             version_at: None,
@@ -137,6 +140,9 @@ impl Boots {
             }
             _ => {}
         }
+        if text.first() == Some(&b's') {
+            self.of_units(&stamp, text);
+        }
         self.store(stamp, text);
         self.interpreter.line(&stamp, text, &mut self.now);
     }
@@ -169,7 +175,15 @@ impl Boots {
         } else if text.starts_with(b"systemd[1]: ") || text.starts_with(b"firstlight: ready") {
             self.interpreter.line(&stamp, text, &mut self.now);
         }
+        self.of_units(&stamp, text);
         self.store(stamp, text);
+    }
+
+    /// What the manager says of units, where the line has a time.
+    fn of_units(&mut self, stamp: &Stamp, text: &[u8]) {
+        if let (Some(time_ns), Ok(text)) = (stamp.time_ns, std::str::from_utf8(text)) {
+            self.units.line(time_ns, text);
+        }
     }
 
     fn mark(&mut self, name: &'static str, stamp: &Stamp, text: &[u8]) {
@@ -245,6 +259,7 @@ impl Boots {
         }
         self.problems(&mut boot);
         interpreter.finish(&mut boot);
+        std::mem::take(&mut self.units).finish(&mut boot);
         boot.marks.sort_by_key(|mark| mark.time_ns);
         boot.understood = boot.understood.max(self.kernel_lines);
         self.done.push(boot);

@@ -202,6 +202,7 @@ impl State {
         if self.strange.0 > 0 {
             let detail = format!("{} lines are none of this file", self.strange.0);
             evidence.problem(ProblemKind::Torn, self.strange.1, detail);
+            evidence.not_understood = self.strange.0;
         }
         if self.backward.0 > 0 {
             let detail = "instants run backwards: files of two boots, or a collector whose memory was full";

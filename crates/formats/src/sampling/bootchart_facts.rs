@@ -211,6 +211,7 @@ impl Format for BootchartAccounting {
         if odd > 0 {
             let detail = format!("{odd} records are cut off or of another version");
             evidence.problem(ProblemKind::Torn, None, detail);
+            evidence.not_understood = odd;
         }
         Ok(vec![evidence])
     }

@@ -1,6 +1,7 @@
 //! What systemd tells of a boot: its analyses, its units' properties, its journal.
 
 mod blame;
+pub mod console_units;
 mod critical_chain;
 mod journal;
 mod journal_export;

@@ -60,6 +60,7 @@ pub(crate) struct Events {
     unkept: u64,
     unpaired: u64,
     spans: Vec<Span>,
+    first_ns: Option<i64>,
     last_ns: Option<i64>,
     /// The smallest step of the stamps.
     pub(crate) step_ns: i64,
@@ -81,6 +82,7 @@ impl Events {
             unkept: 0,
             unpaired: 0,
             spans: Vec::new(),
+            first_ns: None,
             last_ns: None,
             step_ns: 0,
         }
@@ -89,6 +91,7 @@ impl Events {
     /// Takes an event.
     pub(crate) fn take(&mut self, event: &Event<'_>, evidence: &mut Evidence) {
         self.last_ns = self.last_ns.max(event.time_ns);
+        self.first_ns = self.first_ns.into_iter().chain(event.time_ns).min();
         let kinds = self.counts.len();
         if let Some(count) = self.counts.get_mut(event.name) {
             *count += 1;
@@ -301,6 +304,8 @@ impl Events {
             self.process(pid, process, None);
         }
         evidence.spans = self.spans.into();
+        // What is only counted was at some time, too.
+        evidence.extent_ns = self.first_ns.zip(self.last_ns);
         let mut note = |number: u64, kind, detail: String| {
             if number > 0 {
                 evidence.problems.push(Problem { kind, detail, line: None, lost: None });
@@ -327,6 +332,14 @@ impl Events {
         if let Some(calls) = self.calls {
             evidence.calls = Some(calls.into_calls(&self.symbols));
         }
+    }
+}
+
+/// From the earlier beginning to the later end.
+pub(crate) fn both(one: Option<(i64, i64)>, two: Option<(i64, i64)>) -> Option<(i64, i64)> {
+    match (one, two) {
+        (Some(one), Some(two)) => Some((one.0.min(two.0), one.1.max(two.1))),
+        (one, two) => one.or(two),
     }
 }
 

@@ -3,6 +3,7 @@
 use super::graph::{Graph, Task};
 use super::graph_line::{digits, parse, trim, Body, Columns, GraphLine};
 use super::graph_places::Places;
+use super::stamps::{Place, Stamps};
 use super::text::{self, lost_events, overwritten, Damage, Text};
 use crate::evidence::{Clock, Evidence, ProblemKind, Stamp};
 use crate::format::{Format, Head, Input, Likelihood};
@@ -63,10 +64,7 @@ struct Reader {
     understood: u64,
     damage: Damage,
     unkept: u64,
-    last_ns: Option<i64>,
-    /// The last stamp of the record before, in the same file.
-    before_ns: Option<i64>,
-    back: u64,
+    stamps: Stamps,
     durations: bool,
 }
 
@@ -83,9 +81,7 @@ impl Text for Reader {
             understood: 0,
             damage: Damage::default(),
             unkept: 0,
-            last_ns: None,
-            before_ns,
-            back: 0,
+            stamps: Stamps::after(before_ns),
             durations: false,
         }
     }
@@ -120,7 +116,7 @@ impl Text for Reader {
     }
 
     fn end(&self) -> (u32, Option<i64>) {
-        (self.evidence.boot, self.last_ns)
+        (self.evidence.boot, self.stamps.last_ns())
     }
 
     fn finish(self) -> Evidence {
@@ -131,10 +127,7 @@ impl Text for Reader {
             let detail = format!("{} events beyond the first {MOST_EVENTS} are not in the log", self.unkept);
             evidence.problem(ProblemKind::Overlong, None, detail);
         }
-        if self.back > 0 {
-            let detail = format!("{} stamps are before the one of the line before", self.back);
-            evidence.problem(ProblemKind::ClockJump, None, detail);
-        }
+        self.stamps.report(&mut evidence);
         if !self.durations && self.understood > 0 && !self.graph.timed {
             evidence.problem(ProblemKind::Untimed, None, "no line has a duration: only calls are counted");
         }
@@ -148,7 +141,9 @@ impl Reader {
     fn found(&mut self, number: u64, line: &GraphLine<'_>) {
         let cpu = line.cpu.unwrap_or(0);
         if let Some(time_ns) = line.time_ns {
-            self.stamp(time_ns);
+            if let Place::First { another_boot } = self.stamps.next(number, time_ns) {
+                self.first_stamp(another_boot);
+            }
         }
         if let Body::Switch(comm, pid) = line.body {
             return self.switch(cpu, comm, pid);
@@ -172,25 +167,12 @@ impl Reader {
         }
     }
 
-    #[inline]
-    fn stamp(&mut self, time_ns: i64) {
-        match self.last_ns {
-            None => self.first_stamp(time_ns),
-            // Records of several processors are merged by their stamps.
-            Some(last) if time_ns < last => self.back += 1,
-            Some(_) => {}
-        }
-        self.last_ns = Some(time_ns);
-    }
-
     #[cold]
-    fn first_stamp(&mut self, time_ns: i64) {
+    fn first_stamp(&mut self, another_boot: bool) {
         self.graph.timed = true;
         self.evidence.clock = Clock::Trace(String::new());
         self.evidence.step_ns = 1000;
-        if self.before_ns.is_some_and(|before| time_ns < before) {
-            self.evidence.boot += 1;
-        }
+        self.evidence.boot += u32::from(another_boot);
     }
 
     fn event(&mut self, number: u64, time_ns: Option<i64>, text: &[u8]) {

@@ -186,6 +186,7 @@ impl Reader {
         if let Some(line) = self.first_torn {
             let detail = format!("{} lines have no shape of a histogram or profile", self.torn);
             self.evidence.problem(ProblemKind::Torn, Some(line), detail);
+            self.evidence.not_understood = self.torn;
         }
         if self.unkept > 0 {
             let detail = format!("{} rows beyond {MOST} were left out", self.unkept);

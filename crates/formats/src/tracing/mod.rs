@@ -15,6 +15,7 @@ mod graph_places;
 mod hist;
 pub(crate) mod long_calls;
 mod ring_buffer;
+mod stamps;
 pub(crate) mod symbols;
 mod text;
 mod trace_dat;

@@ -100,6 +100,7 @@ impl Damage {
         if let Some((line, text)) = self.first_torn {
             let detail = format!("{} lines have no shape of {shape}, the first: {text}", self.torn);
             evidence.problem(ProblemKind::Torn, Some(line), detail);
+            evidence.not_understood = self.torn;
         }
     }
 }

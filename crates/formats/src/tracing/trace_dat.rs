@@ -2,7 +2,7 @@
 
 use super::dat_sections::{parts, Parts, MAGIC};
 use super::event_format::EventFormat;
-use super::events::{Event, Events};
+use super::events::{both, Event, Events};
 use super::graph::{Graph, Task};
 use super::ring_buffer::{Buffer, Record};
 use crate::evidence::{Clock, Evidence, Problem, ProblemKind};
@@ -214,6 +214,7 @@ impl Reader {
             evidence.problems.push(Problem { kind: ProblemKind::Lost, detail, line: None, lost });
         }
         if self.unknown > 0 {
+            evidence.not_understood = self.unknown;
             let detail = format!("{} records are of events without a format in the file", self.unknown);
             evidence.problem(ProblemKind::Unrecognised, None, detail);
         }
@@ -228,6 +229,7 @@ impl Reader {
             evidence.facts.extend(graph.facts);
             evidence.problems.extend(graph.problems);
             evidence.calls = graph.calls.or(evidence.calls);
+            evidence.extent_ns = both(evidence.extent_ns, graph.extent_ns);
         }
         evidence
     }

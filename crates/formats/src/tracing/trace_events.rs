@@ -1,9 +1,10 @@
 //! Event text of the kernel's tracer, of its function tracer, and of `trace-cmd report`.
 
 use super::event_line::{parse, Stamp};
-use super::events::{Event, Events};
+use super::events::{both, Event, Events};
 use super::graph::{Graph, Task};
 use super::graph_line::{self, trim, Body, Columns};
+use super::stamps::{Place, Stamps};
 use super::text::{self, lost_events, overwritten, Damage, Text};
 use crate::evidence::{Clock, Evidence, ProblemKind};
 use crate::format::{Format, Head, Input, Likelihood};
@@ -55,10 +56,7 @@ struct Reader {
     understood: u64,
     damage: Damage,
     counted: bool,
-    last_ns: Option<i64>,
-    before_ns: Option<i64>,
-    back: u64,
-    first_back: u64,
+    stamps: Stamps,
 }
 
 impl Text for Reader {
@@ -73,10 +71,7 @@ impl Text for Reader {
             understood: 0,
             damage: Damage::default(),
             counted: false,
-            last_ns: None,
-            before_ns,
-            back: 0,
-            first_back: 0,
+            stamps: Stamps::after(before_ns),
         }
     }
 
@@ -131,7 +126,7 @@ impl Text for Reader {
     }
 
     fn end(&self) -> (u32, Option<i64>) {
-        (self.evidence.boot, self.last_ns)
+        (self.evidence.boot, self.stamps.last_ns())
     }
 
     fn finish(self) -> Evidence {
@@ -142,10 +137,7 @@ impl Text for Reader {
             let detail = "the stamps are counts (trace_clock counter): they give an order, no times";
             evidence.problem(ProblemKind::Untimed, None, detail);
         }
-        if self.back > 0 {
-            let detail = format!("{} stamps are before the one of the line before", self.back);
-            evidence.problem(ProblemKind::ClockJump, Some(self.first_back), detail);
-        }
+        self.stamps.report(&mut evidence);
         self.events.finish(&mut evidence);
         if self.graphed {
             let mut graph = Evidence::of("trace-events", evidence.clock.clone());
@@ -154,7 +146,7 @@ impl Text for Reader {
             evidence.facts.extend(graph.facts);
             evidence.problems.extend(graph.problems);
             evidence.calls = graph.calls.or(evidence.calls);
-            evidence.extent_ns = graph.extent_ns;
+            evidence.extent_ns = both(evidence.extent_ns, graph.extent_ns);
         }
         evidence
     }
@@ -177,24 +169,12 @@ impl Reader {
     }
 
     fn stamp(&mut self, line: u64, time_ns: i64, step_ns: i64) {
-        match self.last_ns {
-            None => {
-                self.evidence.clock = Clock::Trace(String::new());
-                self.evidence.step_ns = step_ns;
-                self.events.step_ns = step_ns;
-                if self.before_ns.is_some_and(|before| time_ns < before) {
-                    self.evidence.boot += 1;
-                }
-            }
-            Some(last) if time_ns < last => {
-                self.back += 1;
-                if self.back == 1 {
-                    self.first_back = line;
-                }
-            }
-            Some(_) => {}
+        if let Place::First { another_boot } = self.stamps.next(line, time_ns) {
+            self.evidence.clock = Clock::Trace(String::new());
+            self.evidence.step_ns = step_ns;
+            self.events.step_ns = step_ns;
+            self.evidence.boot += u32::from(another_boot);
         }
-        self.last_ns = Some(time_ns);
     }
 
     fn header(&mut self, number: u64, text: &[u8]) {

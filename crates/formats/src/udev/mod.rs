@@ -1,6 +1,7 @@
 //! udev's monitor, its debug log and its database.
 
 mod database;
+mod event;
 mod monitor;
 pub mod queue;
 mod udev_log;

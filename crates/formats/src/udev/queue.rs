@@ -1,7 +1,7 @@
 //! The queue of udevd by its debug log: when each event was queued, held back, ready, worked on and done.
 
-use crate::evidence::{Counter, Evidence, Grade, Link, ProblemKind, Span, SpanKind};
-use crate::names::one_line;
+use super::event::Event;
+use crate::evidence::{Counter, Evidence, ProblemKind};
 use crate::systemd::timespan::by_step;
 use std::collections::HashMap;
 
@@ -20,28 +20,6 @@ pub struct Queue {
     reached: u64,
     understood: u64,
     bare: u64,
-}
-
-#[derive(Debug, Default)]
-struct Event {
-    number: u64,
-    device: String,
-    action: String,
-    subsystem: String,
-    uuid: String,
-    line: u64,
-    queued: Option<i64>,
-    ready: Option<i64>,
-    processing: Option<i64>,
-    processed: Option<i64>,
-    seen: bool,
-    blockers: Vec<u64>,
-    blocked_at: Option<i64>,
-    worker: Option<u32>,
-    forked: bool,
-    requeued: u64,
-    slow: bool,
-    failure: String,
 }
 
 /// More blockers of one event than this are counted as this many.
@@ -300,117 +278,5 @@ fn counters(mut steps: Vec<(i64, i64, i64)>, evidence: &mut Evidence) {
         if running != before.1 {
             evidence.counters.push(Counter { name: "udev_running_events".into(), time_ns, value: running });
         }
-    }
-}
-
-impl Event {
-    fn name(&self) -> String {
-        match (self.device.is_empty(), self.subsystem.is_empty()) {
-            (false, _) => self.device.clone(),
-            (true, false) => format!("{} SEQNUM={}", self.subsystem, self.number),
-            (true, true) => format!("SEQNUM={}", self.number),
-        }
-    }
-
-    /// Adds its spans and links; tells whether its times run backwards.
-    fn tell(&self, done: &HashMap<u64, i64>, evidence: &mut Evidence) -> bool {
-        let mut backward = false;
-        let mut ordered = |start: Option<i64>, end: Option<i64>| match (start, end) {
-            (Some(start), Some(end)) if end < start => {
-                backward = true;
-                (Some(start), Some(start))
-            }
-            times => times,
-        };
-        let name = one_line(&self.name(), "<unknown>");
-        let span = |kind, (start, end): (Option<i64>, Option<i64>)| {
-            let span = Span::new(kind, name.clone());
-            match (start, end) {
-                (Some(start), Some(end)) => span.between(start, end),
-                (start_ns, end_ns) => Span { start_ns, end_ns, ..span },
-            }
-        };
-        let start = self.queued.or(self.ready).or(self.processing);
-        let mut whole = span(SpanKind::Uevent, ordered(start, self.processed)).with("seqnum", self.number.to_string());
-        for (key, value) in [
-            ("action", self.action.as_str()),
-            ("subsystem", &self.subsystem),
-            ("synthetic", &self.uuid),
-            ("failure", &self.failure),
-        ] {
-            if !value.is_empty() {
-                whole = whole.with(key, value);
-            }
-        }
-        if self.slow {
-            whole = whole.with("slow", "yes");
-        }
-        if self.requeued > 0 {
-            whole = whole.with("requeued", self.requeued.to_string());
-        }
-        if whole.duration_ns.is_none() {
-            let reason = match (start, self.processed, self.seen) {
-                (None, _, true) | (_, None, true) => "the messages have no time",
-                (None, Some(_), _) => "only its end was logged",
-                _ if self.failure.is_empty() => "it was not done when the record ended",
-                _ => "it failed",
-            };
-            whole = whole.graded(Grade::Unknown, reason);
-        } else if self.queued.is_none() {
-            whole = whole.graded(Grade::Bounded, "its arrival was not logged");
-        }
-        let parent = evidence.spans.len();
-        evidence.spans.push(whole);
-        let ready = self.ready.or(self.processing);
-        if self.queued.is_some() && ready.is_some() {
-            let queued = span(SpanKind::UeventQueued, ordered(self.queued, ready));
-            evidence.spans.push(Span { parent: Some(parent), ..queued }.with("seqnum", self.number.to_string()));
-        }
-        if !self.blockers.is_empty() {
-            let freed = self.blockers.iter().filter_map(|by| done.get(by)).max().copied();
-            let all = self.blockers.iter().all(|by| done.contains_key(by));
-            let until = match (freed, ready) {
-                (Some(freed), Some(ready)) if all => Some(freed.min(ready)),
-                (_, ready) => ready,
-            };
-            let start = self.queued.or(self.blocked_at);
-            // The worker may have been done before this one came, and the daemon not yet have heard of it.
-            let until = until.map(|until| until.max(start.unwrap_or(until)));
-            let by: Vec<String> = self.blockers.iter().map(u64::to_string).collect();
-            let mut blocked =
-                span(SpanKind::UeventBlocked, ordered(start, until)).with("seqnum", self.number.to_string());
-            blocked = blocked.with("blocked_by", by.join(" "));
-            if blocked.duration_ns.is_none() {
-                blocked = blocked.graded(Grade::Unknown, "no time says until when");
-            } else if !all {
-                blocked = blocked.graded(Grade::Bounded, "until it was ready: the end of what held it back is missing");
-            }
-            evidence.spans.push(Span { parent: Some(parent), ..blocked });
-            for by in &self.blockers {
-                evidence.links.push(Link {
-                    kind: "blocked_by".into(),
-                    from: (SpanKind::Uevent, format!("SEQNUM={}", self.number)),
-                    to: (SpanKind::Uevent, format!("SEQNUM={by}")),
-                });
-            }
-        }
-        if self.processing.is_some() || self.seen {
-            let mut service = span(SpanKind::UeventService, ordered(self.processing, self.processed));
-            service = service.with("seqnum", self.number.to_string());
-            if let Some(worker) = self.worker {
-                service.track = format!("udev worker {worker}").into();
-            }
-            if let (Some(ready), Some(processing)) = (self.ready, self.processing) {
-                service = service.with("dispatch_ns", processing.saturating_sub(ready).max(0).to_string());
-            }
-            if self.forked {
-                service = service.with("forked", "yes");
-            }
-            if service.duration_ns.is_none() {
-                service = service.graded(Grade::Unknown, "its beginning or end was not logged");
-            }
-            evidence.spans.push(Span { parent: Some(parent), ..service });
-        }
-        backward
     }
 }

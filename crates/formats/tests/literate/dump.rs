@@ -62,6 +62,12 @@ pub fn evidence(evidence: &Evidence) -> String {
         evidence.understood
     )
     .unwrap();
+    if evidence.not_understood > 0 {
+        writeln!(text, "not understood: {}", evidence.not_understood).unwrap();
+    }
+    if let Some((first, last)) = evidence.extent_ns {
+        writeln!(text, "stamps {} to {}", seconds(first), seconds(last)).unwrap();
+    }
     for mark in &evidence.marks {
         writeln!(text, "mark {} {} ({})", mark.name, seconds(mark.time_ns), mark.detail).unwrap();
     }

@@ -9,7 +9,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
-from firstlight.report.terminal.console import is_unicode, print_line
+from firstlight.report.terminal.console import is_unicode, print_line, print_wrapped
 from firstlight.report.terminal.printable import printable
 
 #: A name is not cut below this.
@@ -40,7 +40,9 @@ def print_table(
     rows: Iterable[Sequence[str]],
     footer: Iterable[Sequence[str]] = (),
 ) -> None:
-    """Print rows of cells below their titles. Names are cut where the width does not suffice, figures never.
+    """Print rows of cells below their titles, and name the columns for which there is no room.
+
+    Names are cut where the width does not suffice, figures never.
 
     :param footer: rows below a rule, such as sums.
     """
@@ -62,6 +64,9 @@ def print_table(
         print_line(out, Text(_GAP.join(("─" if is_unicode(out) else "-") * width for width in widths), style="dim"))
     for row in foot:
         print_line(out, _line(row, kept, widths))
+    missing = [column.title for column in columns if out.width < column.wide and column.title]
+    if missing:
+        print_wrapped(out, Text(f"In {out.width} columns there is no room for: {', '.join(missing)}.", style="dim"))
 
 
 def table_width(columns: Sequence[Column], rows: Iterable[Sequence[str]], total: int) -> int:

@@ -12,7 +12,7 @@ from firstlight.boot.boot import Boot
 from firstlight.report.terminal.columns import Column, print_table
 from firstlight.report.terminal.console import bar, is_unicode, print_line
 from firstlight.report.terminal.heading import print_heading
-from firstlight.report.terminal.printable import printable
+from firstlight.report.terminal.printable import message, printable
 from firstlight.report.units import count_text, share, share_text, time_text
 
 _BAR = 16
@@ -38,7 +38,7 @@ def print_log(out: Console, boot: Boot, rows: pl.DataFrame, lines: int, untimed:
             f" {LEVELS[row['level']] if row['level'] is not None and 0 <= row['level'] < 8 else '':7}" if levels else ""
         )
         style = "bold" if (row["delta_ns"] or 0) >= 100_000_000 else "dim"
-        text = printable(row["text"] or "", _LONG_LINE)
+        text = printable(message(row["text"] or ""), _LONG_LINE)
         print_line(out, Text.assemble((f"{at:>12}", "cyan"), (f" {delta:>13}", style), level, f"  {text}"))
     print_line(out)
     without = f"; without a time: {untimed:,} of these" if untimed else ""
@@ -64,8 +64,8 @@ def print_gaps(out: Console, boot: Boot, rows: pl.DataFrame, limit: int, untimed
             share_text(row["gap_ns"], whole),
             bar(share(row["gap_ns"], whole) or 0.0, _BAR, is_unicode(out)),
             time_text(row["start_ns"]),
-            row["before"] if row["before"] is not None else "[the first mark]",
-            row["after"] if row["after"] is not None else "[the last mark]",
+            message(row["before"], stamp=False) if row["before"] is not None else "[the first mark]",
+            message(row["after"], stamp=False) if row["after"] is not None else "[the last mark]",
             row["running"] or "",
         ]
         for row in rows.head(limit).iter_rows(named=True)
@@ -112,7 +112,12 @@ def print_console_cost(out: Console, boot: Boot, cost: ConsoleCost, limit: int) 
         Column("Line", style="cyan", longest=200),
     ]
     rows = [
-        [time_text(row["cost_ns"]), count_text(row["characters"]), time_text(row["time_ns"]), row["text"] or ""]
+        [
+            time_text(row["cost_ns"]),
+            count_text(row["characters"]),
+            time_text(row["time_ns"]),
+            message(row["text"] or ""),
+        ]
         for row in cost.costly.head(limit).iter_rows(named=True)
     ]
     rest = cost.costly.slice(limit)

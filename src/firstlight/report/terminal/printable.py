@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 # Cc: control characters, the escape among them; Cf: those that turn the direction of writing or hide;
 # Cs: halves of characters; Co and Cn: what no font knows; Zl and Zp: line ends.
+#: ECMA-48's SGR: colours, bold and the like.
+_COLOUR = re.compile(r"\x1b\[[0-9;:]*m")
+_STAMP = re.compile(r"^\[ *\d+\.\d+\](?:\[ *[TC]\d+\])? ")
 _UNPRINTABLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 
@@ -28,6 +32,20 @@ def printable(text: str, limit: int | None = None) -> str:
     written = "".join(_escape(character) if unicodedata.category(character) in _UNPRINTABLE else character
                       for character in text)  # fmt: skip
     return written if limit is None or len(written) <= limit else written[: limit - 1] + "…"
+
+
+def message(text: str, stamp: bool = True) -> str:
+    r"""A line of a log without the colours that it was printed in, and perhaps without the kernel's own stamp.
+
+    :param stamp: whether that stays.
+
+    >>> message("[\x1b[0;32m  OK  \x1b[0m] Started a.service")
+    '[  OK  ] Started a.service'
+    >>> message("[    1.500000][    T1] pci: probing", stamp=False)
+    'pci: probing'
+    """
+    text = _COLOUR.sub("", text)
+    return text if stamp else _STAMP.sub("", text)
 
 
 def _escape(character: str) -> str:

@@ -25,6 +25,8 @@ BEFORE = 24
 def print_sources(out: Console, manifest: Manifest) -> None:
     """Print the records of an imported boot: format, what was understood, and how the clock was put onto the boot's."""
     read = [source for source in manifest.sources if source.format is not None]
+    # What has times and says most comes first; the first of all, whose clock is the boot's, stays so.
+    read[1:] = sorted(read[1:], key=lambda source: (source.clock == "untimed", -source.understood))
     columns = [
         Column("Record", style="cyan"),
         Column("Format"),
@@ -43,7 +45,8 @@ def print_sources(out: Console, manifest: Manifest) -> None:
         for source in read[: 2 * MOST]
     ]
     if len(read) > 2 * MOST:
-        rows.append([f"({len(read) - 2 * MOST} more)", "", "", "", ""])
+        rest = sum(source.understood for source in read[2 * MOST :])
+        rows.append([f"({len(read) - 2 * MOST} more)", "", count_text(rest), "", ""])
     print_table(out, columns, rows)
     unknown = len(manifest.sources) - len(read)
     if unknown:

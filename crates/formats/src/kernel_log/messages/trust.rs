@@ -240,8 +240,11 @@ fn judge(row: &mut Row, length: i64, measured: &Measured, clock: &Clock, mut tex
                 } else if stamps > length {
                     waited(stamps, length, own_step)
                 } else {
-                    let reason = format!("the stamps are only {} us apart", stamps / 1000);
-                    (length, Grade::Doubtful, Name::Owned(reason))
+                    let reason = match stamps {
+                        0 => Name::Borrowed("its first and its last line have the same stamp"),
+                        _ => Name::Owned(format!("the stamps are only {} us apart", stamps / 1000)),
+                    };
+                    (length, Grade::Doubtful, reason)
                 }
             }
             _ if measured.moved => {
@@ -270,7 +273,10 @@ fn agreed(grade: Grade, reason: Name) -> Name {
 fn waited(stamps: i64, length: i64, step: i64) -> (i64, Grade, Name) {
     let more = stamps - length;
     if more >= 1_000_000 {
-        let reason = format!("the stamps are {} us further apart: the first line waited for its console", more / 1000);
+        let reason = format!(
+            "the stamps are {} us further apart: its first line was still being printed, or its task was held up",
+            more / 1000
+        );
         return (length, Grade::Good, Name::Owned(reason));
     }
     one_figure(length, step)

@@ -1,0 +1,270 @@
+//! What a recorded boot says on its own console: probes, units, the names of modules' initcalls. The recorder stamps every
+//! line that is printed; by these stamps the kernel's clock is put onto the recording's. What the recording measured stays.
+//! Where the guest reported the kernel's ring, that tells more: a console leaves out what is below its level.
+
+use crate::fit::{below, Line};
+use crate::tables::object;
+use crate::MergeError;
+use firstlight_formats::evidence::{Evidence, SpanKind, SpanRef};
+use firstlight_formats::format::Input;
+use firstlight_formats::registry::by_name;
+use firstlight_formats::systemd::console_units::ConsoleUnits;
+use firstlight_model::schema::columns;
+use firstlight_model::table::{read, write, Values};
+use rustc_hash::FxHashMap;
+use std::path::Path;
+
+/// The kernel measures its clock at each start, and errs by less than this.
+const CALIBRATED: f64 = 0.01;
+/// Facts of the console that no report has.
+const FACTS: [&str; 3] = ["kernel.deferred_probe", "kernel.initcalls_blacklisted", "systemd.failed"];
+const SOURCE: &str = "console";
+
+/// Adds to the spans and links of the bundle what its console says, and returns the facts that it tells. The table of the
+/// log is there already: lines behind its last one with an instant are left out.
+///
+/// # Errors
+///
+/// When a table cannot be read or written.
+pub fn tell(console: &[u8], ring: Option<&[u8]>, bundle: &Path) -> Result<Vec<(String, String)>, MergeError> {
+    let instants = instants(bundle)?;
+    let Some(last) = instants.iter().rposition(Option::is_some) else { return Ok(Vec::new()) };
+    let end = end_of(console, last + 1);
+    // A console without a line of the kernel tells nothing.
+    let Some(evidence) = first_boot("serial", console.get(..end).unwrap_or(console)) else { return Ok(Vec::new()) };
+    let at = |line: u64| {
+        let place = usize::try_from(line).ok()?.checked_sub(1)?;
+        instants.get(place).copied().flatten()
+    };
+    let both =
+        evidence.log.iter().filter_map(|(stamp, _)| Some((stamp.time_ns.filter(|own| *own > 0)?, at(stamp.line)?)));
+    let fitted = below(both.collect(), CALIBRATED);
+    let mut rows = Rows::open(bundle)?;
+    let mut kernel = ring.and_then(|ring| first_boot("kmsg", ring)).unwrap_or_else(|| evidence.clone());
+    if let Some(fitted) = fitted {
+        // Units are told by the lines themselves, of which more have the recorder's stamp than the kernel's.
+        rows.add(&kernel, fitted.line, |kind| !matches!(kind, SpanKind::Unit | SpanKind::UnitActive));
+    }
+    let mut said = Evidence::default();
+    let mut units = ConsoleUnits::default();
+    for (stamp, text) in evidence.log.iter() {
+        if let Some(time_ns) = at(stamp.line) {
+            units.line(time_ns, text);
+        }
+    }
+    units.finish(&mut said);
+    rows.add(&said, Line::SAME, |_| true);
+    rows.write(bundle)?;
+    add_links(&kernel, bundle)?;
+    kernel.facts.retain(|(fact, _)| fact != "systemd.failed");
+    kernel.facts.append(&mut said.facts);
+    let wanted = |fact: &str| FACTS.iter().any(|known| fact.starts_with(known));
+    let facts = kernel.facts.into_iter().filter(|(fact, _)| wanted(fact));
+    Ok(facts.map(|(fact, value)| (fact.into_owned(), value)).collect())
+}
+
+fn first_boot(format: &str, mut bytes: &[u8]) -> Option<Evidence> {
+    by_name(format)?.read(Input { name: SOURCE, bytes: &mut bytes }).ok()?.into_iter().next()
+}
+
+/// When each line was printed.
+fn instants(bundle: &Path) -> Result<Vec<Option<i64>>, MergeError> {
+    match read("log", bundle)?.into_iter().nth(1) {
+        Some(Values::Int64(times)) => Ok(times),
+        _ => Ok(Vec::new()),
+    }
+}
+
+/// Where so many lines end.
+fn end_of(bytes: &[u8], lines: usize) -> usize {
+    let ends = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
+    ends.take(lines).last().filter(|_| lines > 0).unwrap_or(bytes.len())
+}
+
+/// The table of spans as columns.
+struct Rows {
+    numbers: FxHashMap<&'static str, Vec<Option<i64>>>,
+    texts: FxHashMap<&'static str, Vec<Option<String>>>,
+    count: usize,
+    phases: Vec<usize>,
+    /// When the last phase ends.
+    end: i64,
+    /// Rows of the recording's own initcalls that no call of the console has been found to be.
+    free: Vec<usize>,
+}
+
+impl Rows {
+    fn open(bundle: &Path) -> Result<Self, MergeError> {
+        let mut rows = Self {
+            numbers: FxHashMap::default(),
+            texts: FxHashMap::default(),
+            count: 0,
+            phases: Vec::new(),
+            end: i64::MAX,
+            free: Vec::new(),
+        };
+        for (column, values) in columns("spans").unwrap_or_default().iter().zip(read("spans", bundle)?) {
+            rows.count = values.len();
+            match values {
+                Values::Int64(values) => rows.numbers.insert(column.name, values).is_some(),
+                Values::Text(values) => rows.texts.insert(column.name, values).is_some(),
+            };
+        }
+        let of = |kind: SpanKind| (0..rows.count).filter(|row| rows.text("kind", *row) == kind.name()).collect();
+        (rows.phases, rows.free) = (of(SpanKind::Phase), of(SpanKind::Initcall));
+        rows.end = rows.phases.iter().filter_map(|row| rows.number("end_ns", *row)).max().unwrap_or(i64::MAX);
+        Ok(rows)
+    }
+
+    fn number(&self, column: &str, row: usize) -> Option<i64> {
+        self.numbers.get(column)?.get(row).copied().flatten()
+    }
+
+    fn text(&self, column: &str, row: usize) -> &str {
+        self.texts.get(column).and_then(|values| values.get(row)?.as_deref()).unwrap_or_default()
+    }
+
+    fn set(&mut self, column: &str, row: usize, value: Option<String>) {
+        if let Some(slot) = self.texts.get_mut(column).and_then(|values| values.get_mut(row)) {
+            *slot = value;
+        }
+    }
+
+    /// Adds spans, whose clock is put onto the recording's by a line.
+    fn add(&mut self, evidence: &Evidence, line: Line, wanted: impl Fn(SpanKind) -> bool) {
+        let measured = !self.free.is_empty();
+        let mut moved: Vec<Option<usize>> = Vec::with_capacity(evidence.spans.len());
+        for span in &evidence.spans {
+            let row = match span.kind {
+                SpanKind::Initcall if measured => self.known(span, line),
+                SpanKind::Console | SpanKind::Stage => None,
+                // What the ring holds of later is no part of the recording.
+                _ if span.start_ns.or(span.end_ns).is_some_and(|at| line.at(at) > self.end) => None,
+                kind if !wanted(kind) => None,
+                _ => Some(self.append(span, line)),
+            };
+            moved.push(row);
+        }
+        for (span, row) in evidence.spans.iter().zip(&moved) {
+            let Some(row) = row.filter(|_| span.kind != SpanKind::Initcall || !measured) else { continue };
+            let within = |outer: usize| {
+                let before = |one: Option<i64>, two: Option<i64>| one.zip(two).is_none_or(|(one, two)| one <= two);
+                before(self.number("start_ns", outer), self.number("start_ns", row))
+                    && before(self.number("end_ns", row), self.number("end_ns", outer))
+            };
+            let told =
+                span.parent.and_then(|parent| moved.get(parent).copied().flatten()).filter(|outer| within(*outer));
+            let known = self.number("start_ns", row).and(self.number("end_ns", row)).is_some();
+            let phase = || self.phases.iter().copied().find(|outer| within(*outer));
+            let parent = told.or_else(|| phase().filter(|_| known));
+            let parent = parent.and_then(|parent| self.number("span", parent));
+            if let Some(slot) = self.numbers.get_mut("parent").and_then(|values| values.get_mut(row)) {
+                *slot = parent;
+            }
+        }
+    }
+
+    /// The recording's own row of an initcall that the console tells of; it gets what only the console knows.
+    fn known(&mut self, span: SpanRef<'_>, line: Line) -> Option<usize> {
+        let (start, end) = (span.start_ns.map(|at| line.at(at)), span.end_ns.map(|at| line.at(at)));
+        let module = span.level == Some("module");
+        let apart = |row: &usize| {
+            let begun = self.number("start_ns", *row)?;
+            Some(begun.saturating_sub(start.or(end)?).saturating_abs())
+        };
+        let named = self.free.iter().filter(|row| self.text("name", **row) == span.name);
+        let row = named.min_by_key(|row| apart(row).unwrap_or(i64::MAX)).copied().or_else(|| {
+            // The initialiser of a module is freed when it has run: the recording knows no more than its address.
+            let nameless = |row: &&usize| {
+                self.text("name", **row).starts_with("0x")
+                    && self.text("level", **row) == "module"
+                    && (span.track.is_empty() || self.text("track", **row) == span.track)
+            };
+            let common = |row: &usize| {
+                let from = self.number("start_ns", *row)?.max(start?);
+                let until = self.number("end_ns", *row)?.min(end?);
+                Some(until.saturating_sub(from)).filter(|shared| *shared > 0)
+            };
+            let best = self.free.iter().filter(|_| module).filter(nameless);
+            best.filter_map(|row| Some((common(row)?, *row))).max().map(|(_, row)| row)
+        })?;
+        self.free.retain(|free| *free != row);
+        let address = self.text("name", row).to_owned();
+        let mut told: Vec<(&str, &str)> = span.attributes.iter().collect();
+        if span.end_ns.is_some() && !told.iter().any(|(key, _)| *key == "returned") {
+            told.push(("returned", "0"));
+        }
+        if address != span.name {
+            told.push(("address", address.as_str()));
+        }
+        let told = object(told);
+        self.set("attributes", row, told);
+        self.set("name", row, Some(span.name.to_owned()));
+        Some(row)
+    }
+
+    fn append(&mut self, span: SpanRef<'_>, line: Line) -> usize {
+        let row = self.count;
+        self.count += 1;
+        let own = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        let mut told: Vec<(&str, &str)> = span.attributes.iter().collect();
+        let answers = matches!(span.kind, SpanKind::Probe | SpanKind::Initcall);
+        if answers && span.end_ns.is_some() && !told.iter().any(|(key, _)| *key == "returned") {
+            told.push(("returned", "0"));
+        }
+        let told = object(told);
+        for (column, values) in &mut self.numbers {
+            values.push(match *column {
+                "span" => i64::try_from(row).ok(),
+                "start_ns" => span.start_ns.map(|at| line.at(at)),
+                "end_ns" => span.end_ns.map(|at| line.at(at)),
+                "duration_ns" => span.duration_ns.map(|length| line.length(length)),
+                _ => None,
+            });
+        }
+        for (column, values) in &mut self.texts {
+            values.push(match *column {
+                "kind" => own(span.kind.name()),
+                "name" => own(span.name),
+                "track" => Some(span.track.to_owned()),
+                "level" => span.level.map(str::to_owned),
+                "grade" => own(span.grade.name()),
+                "reason" => own(span.reason),
+                "source" => own(SOURCE),
+                "attributes" => told.clone(),
+                _ => None,
+            });
+        }
+        row
+    }
+
+    fn write(mut self, bundle: &Path) -> Result<(), MergeError> {
+        let schema = columns("spans").unwrap_or_default();
+        let values = schema.iter().filter_map(|column| {
+            let numbers = self.numbers.remove(column.name).map(Values::Int64);
+            Some((column.name, numbers.or_else(|| self.texts.remove(column.name).map(Values::Text))?))
+        });
+        Ok(write("spans", values.collect(), bundle)?)
+    }
+}
+
+fn add_links(evidence: &Evidence, bundle: &Path) -> Result<(), MergeError> {
+    let mut all = Vec::new();
+    for (place, (column, values)) in columns("links").unwrap_or_default().iter().zip(read("links", bundle)?).enumerate()
+    {
+        let Values::Text(mut values) = values else { continue };
+        values.extend(evidence.links.iter().map(|link| {
+            let told = [
+                link.kind.as_ref(),
+                link.from.0.name(),
+                link.from.1.as_str(),
+                link.to.0.name(),
+                link.to.1.as_str(),
+                SOURCE,
+            ];
+            told.get(place).map(|text| (*text).to_owned())
+        }));
+        all.push((column.name, Values::Text(values)));
+    }
+    Ok(write("links", all, bundle)?)
+}

@@ -1,0 +1,90 @@
+//! One thing that two records give different names.
+
+use crate::partners::ends;
+use crate::printing::both_kinds;
+use crate::spans::{row_of, Row};
+use crate::Piece;
+use firstlight_formats::evidence::SpanKind;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Begin, end, and the number of a row.
+type Interval = ((i64, i64), usize);
+
+/// Initcalls of modules that the log and the tracer give other names: the tracer looks its names up when it is read, and
+/// then the code of a module's initcall is long freed. One task runs one of them at a time.
+pub fn misnamed(piece: &Piece<'_>, rows: &[Row<'_>], pieces: &[Piece<'_>], partners: &mut FxHashMap<usize, usize>) {
+    let taken: FxHashSet<usize> = partners.values().copied().collect();
+    let mut tasks: FxHashMap<&str, Vec<Interval>> = FxHashMap::default();
+    let module = |kind: SpanKind, level: Option<&str>| kind == SpanKind::Initcall && level == Some("module");
+    for (number, row) in
+        rows.iter().enumerate().filter(|(number, row)| module(row.kind, row.level) && !taken.contains(number))
+    {
+        if let (Some(start), Some(end), false) = (row.start_ns, row.end_ns, row.track.is_empty()) {
+            tasks.entry(row.track).or_default().push(((start, end), number));
+        }
+    }
+    if tasks.is_empty() {
+        return;
+    }
+    for (place, span) in piece.evidence.spans.iter().enumerate().filter(|(_, span)| module(span.kind, span.level)) {
+        if partners.contains_key(&place) {
+            continue;
+        }
+        let Some((Some(start), Some(end))) = ends(span, piece) else { continue };
+        let Some(known) = tasks.get_mut(span.track) else { continue };
+        let common = |one: (i64, i64)| one.1.min(end).saturating_sub(one.0.max(start));
+        let most = |(ends, row): &Interval| (common(*ends) > 0).then_some((common(*ends), *row));
+        let best = known.iter().filter_map(most).max();
+        let Some((shared, row)) = best else { continue };
+        let number = pieces.iter().position(|one| std::ptr::eq(one.evidence, piece.evidence)).unwrap_or(usize::MAX);
+        let Some(partner) =
+            rows.get(row).filter(|partner| both_kinds(partner, &row_of(place, span, number, piece), pieces))
+        else {
+            continue;
+        };
+        // The log's line before, the tracer's begin, the log's line behind, the tracer's end: or else mostly one time.
+        let (known_start, known_end) = (partner.start_ns.unwrap_or(start), partner.end_ns.unwrap_or(end));
+        let shorter = known_end.saturating_sub(known_start).min(end.saturating_sub(start));
+        let ordered = known_start.min(start) == known_start && known_end.min(end) == known_end
+            || known_start.max(start) == known_start && known_end.max(end) == known_end;
+        if ordered || shared.saturating_mul(2) >= shorter {
+            known.retain(|(_, number)| *number != row);
+            partners.insert(place, row);
+        }
+    }
+}
+
+/// Uevents that udevd's log names by the device and udev's database by its path: the database tells only when udevd took a
+/// device up, which lies within the event.
+pub fn named_by_path(piece: &Piece<'_>, rows: &[Row<'_>], partners: &mut FxHashMap<usize, usize>) {
+    let taken: FxHashSet<usize> = partners.values().copied().collect();
+    let device = |name: &str| name.rsplit('/').next().unwrap_or_default().to_owned();
+    let mut known: FxHashMap<String, Vec<usize>> = FxHashMap::default();
+    for (number, row) in rows.iter().enumerate() {
+        if row.kind == SpanKind::Uevent && row.start_ns.is_some() && !taken.contains(&number) {
+            known.entry(device(row.name())).or_default().push(number);
+        }
+    }
+    if known.is_empty() {
+        return;
+    }
+    for (place, span) in piece.evidence.spans.iter().enumerate() {
+        if span.kind != SpanKind::Uevent || partners.contains_key(&place) {
+            continue;
+        }
+        let Some((Some(start), end)) = ends(span, piece) else { continue };
+        let Some(candidates) = known.get_mut(&device(span.name)) else { continue };
+        let one = candidates.iter().position(|number| {
+            let Some(row) = rows.get(*number).filter(|row| row.name() != span.name) else { return false };
+            let begun = row.start_ns.unwrap_or(start);
+            match (end, row.end_ns) {
+                (None, Some(last)) => span.name.contains('/') && begun <= start && start <= last,
+                (Some(last), None) => row.name().contains('/') && start <= begun && begun <= last,
+                _ => false,
+            }
+        });
+        if let Some(one) = one {
+            partners.insert(place, candidates.remove(one));
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Two records tell of one thing: one row is made of both.
+
+use crate::align::seconds;
+use crate::printing::{together, told_by_both};
+use crate::spans::Row;
+use crate::trust::{compare, remove, witness, Verdict};
+use crate::{Contradiction, Piece};
+use firstlight_formats::evidence::Grade;
+use std::borrow::Cow;
+use std::cmp::Ordering;
+
+/// Makes one row of two that tell of the same thing: the better grade wins, the other fills what it lacks.
+pub fn unite<'a>(
+    known: &mut Row<'a>,
+    mut other: Row<'a>,
+    pieces: &[Piece<'a>],
+    contradictions: &mut Vec<Contradiction>,
+) {
+    if known.piece == other.piece {
+        return;
+    }
+    let told = together(known, &other, pieces);
+    // Where log and tracer were put together, another copy of one of them has nothing to add to the figure.
+    let settled = told.is_none() && told_by_both(known, pieces);
+    let verdict = if settled { Verdict::Unknown } else { judge(known, &other, pieces) };
+    let better = other.grade < known.grade && other.duration_ns.is_some() && !settled && known.name() == other.name();
+    let (ours, theirs) = (distance(known, pieces), distance(&other, pieces));
+    let better = match ours.cmp(&theirs) {
+        Ordering::Less => known.duration_ns.is_none() && other.duration_ns.is_some(),
+        Ordering::Equal => better || known.duration_ns.is_none(),
+        Ordering::Greater => other.duration_ns.is_some() || known.duration_ns.is_none(),
+    };
+    if told.as_ref().map_or(better, |told| !told.known_is_log) {
+        other.parent = known.parent;
+        other.also = std::mem::take(&mut known.also);
+        std::mem::swap(known, &mut other);
+    }
+    known.also.push(other.piece);
+    known.also.append(&mut other.also);
+    if known.track.is_empty() {
+        known.track = other.track;
+    }
+    if known.name() != other.name() {
+        known.more.push((Cow::Borrowed("also_called"), Cow::Borrowed(other.name())));
+    }
+    known.level = known.level.or(other.level);
+    // Begin and end stay those of one record where it has both.
+    if known.start_ns.is_none() || known.end_ns.is_none() {
+        if other.start_ns.is_some() && other.end_ns.is_some() {
+            (known.start_ns, known.end_ns) = (other.start_ns, other.end_ns);
+        } else {
+            known.start_ns = known.start_ns.or(other.start_ns);
+            known.end_ns = known.end_ns.or(other.end_ns);
+        }
+    }
+    known.duration_ns = known.duration_ns.or(other.duration_ns);
+    let own = other
+        .attributes()
+        .into_iter()
+        .flat_map(|all| all.iter())
+        .map(|(key, value)| (Cow::Borrowed(key), Cow::Borrowed(value)));
+    for (key, value) in own.chain(std::mem::take(&mut other.more)) {
+        let known_keys = known.attributes().into_iter().flat_map(|all| all.iter()).map(|(there, _)| there);
+        if !known_keys.chain(known.more.iter().map(|(there, _)| there.as_ref())).any(|there| there == key) {
+            known.more.push((key, value));
+        }
+    }
+    if let Some(told) = told {
+        if let Some((start, end)) = told.instants {
+            (known.start_ns, known.end_ns) = (Some(start), Some(end));
+        }
+        (known.duration_ns, known.grade, known.reason) = (Some(told.duration_ns), told.grade, told.reason);
+        return;
+    }
+    let file = |row: &Row<'_>| pieces.get(row.piece).map_or(String::new(), |piece| piece.file.to_owned());
+    match verdict {
+        Verdict::Agree if known.grade <= Grade::Good => {
+            known.grade = Grade::Exact;
+            known.reason = Cow::Borrowed("two independent records agree within their steps");
+        }
+        Verdict::Contradict if ours != theirs => {
+            // Who measured it is believed; who heard of it is quoted.
+            let (ours, theirs) = (known.duration_ns.unwrap_or(0), other.duration_ns.unwrap_or(0));
+            known.reason = Cow::Owned(format!("systemd's own figure; by {} {}", file(&other), seconds(theirs)));
+            contradictions.push(Contradiction {
+                what: format!("how long {} `{}` took", known.kind.name(), known.name()),
+                statements: vec![(file(known), seconds(ours)), (file(&other), seconds(theirs))],
+            });
+        }
+        Verdict::Contradict => {
+            let (ours, theirs) = (known.duration_ns.unwrap_or(0), other.duration_ns.unwrap_or(0));
+            known.grade = known.grade.max(Grade::Doubtful);
+            known.reason = Cow::Owned(format!("{} says {}", file(&other), seconds(theirs)));
+            contradictions.push(Contradiction {
+                what: format!("how long {} `{}` took", known.kind.name(), known.name()),
+                statements: vec![(file(known), seconds(ours)), (file(&other), seconds(theirs))],
+            });
+        }
+        _ => {}
+    }
+}
+
+/// How far the record of a row is from who knows.
+fn distance(row: &Row<'_>, pieces: &[Piece<'_>]) -> u8 {
+    pieces.get(row.piece).map_or(0, |piece| remove(row.kind, piece.evidence))
+}
+
+fn judge(known: &Row<'_>, other: &Row<'_>, pieces: &[Piece<'_>]) -> Verdict {
+    let (Some(ours), Some(theirs)) = (known.duration_ns, other.duration_ns) else { return Verdict::Unknown };
+    let (Some(one), Some(two)) = (pieces.get(known.piece), pieces.get(other.piece)) else { return Verdict::Unknown };
+    if known.grade > Grade::Coarse || other.grade > Grade::Coarse {
+        return Verdict::Unknown;
+    }
+    let kind = known.kind;
+    let independent = witness(kind, one.evidence) != witness(kind, two.evidence);
+    compare(kind, (ours, one.evidence.step_ns), (theirs, two.evidence.step_ns), independent)
+}
