@@ -91,8 +91,8 @@ def tables_from_guest(
 def tables_from_console(console: Path, report: Report, bundle: Path) -> list[tuple[str, str]]:
     """Add to the spans and links what the kernel says itself: probes, units, the names of modules' initcalls.
 
-    It says so on the console, and more of it in its ring, where the guest reported that. Of the console only lines with an
-    instant in the table of the log count, so that what comes after the recording does not.
+    It says so on the console, and more of it in its ring, where the guest reported that. Of the console only lines with
+    an instant in the table of the log count, so that what comes after the recording does not.
 
     :returns: the facts that the console tells and no report has.
     :raises FirstlightError: when a table is damaged.
