@@ -146,7 +146,10 @@ export function changesSection(id: string, comparison: ExactComparison): HTMLEle
     tables.set(name, table);
     place.replaceChildren(table);
   };
-  const first = [...levels].sort(([a], [b]) => Number(b === "functions") - Number(a === "functions"));
+  // Functions say most, and a level in which nothing changed says nothing.
+  const worth = ([name, level]: [string, Level]): number =>
+    level.rows.length === 0 ? 0 : name === "functions" ? 2 : 1;
+  const first = [...levels].sort((a, b) => worth(b) - worth(a));
   const all = first.map(([name, level]) => ({
     value: name,
     title: `${levelTitle(name)} (${exact(level.rows.length)})`,
@@ -208,7 +211,7 @@ export function factsPart(id: string, comparison: ExactComparison): HTMLElement 
     id: which,
     title: which.toUpperCase(),
     value: (row) => visible(row[which] ?? "–", 300),
-    cell: (row) => el("span", { class: "code wrap" }, visible(row[which] ?? "–", 2000)),
+    cell: (row) => el("span", { class: "code wrap tall" }, visible(row[which] ?? "–", 2000)),
   });
   const table = new DataTable({
     label: "Facts that differ",

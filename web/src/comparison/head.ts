@@ -1,6 +1,6 @@
 /** Who is compared, and the answer in one sentence, with what it has to be read with. */
 import { el } from "../dom";
-import { exact } from "../format";
+import { exact, words } from "../format";
 import { visible } from "../text";
 import {
   type Comparison,
@@ -88,7 +88,7 @@ function lines(said: Said): HTMLElement {
     el(
       "li",
       { class: sort === "flag" ? "flagged" : "" },
-      el("span", { class: "of" }, sort === "flag" ? "⚠ " : "", visible(name, 60)),
+      el("span", { class: "of" }, sort === "flag" ? "⚠ " : "", visible(words(name), 60)),
       el("span", {}, visible(text, 2000)),
     ),
   );
