@@ -6,9 +6,10 @@ import json
 import random
 from pathlib import Path
 
+import polars as pl
 import pytest
 
-from bundles import make_bundle
+from bundles import make_bundle, write_table
 from firstlight.cli.main import run
 from firstlight.lab.options import RecordOptions
 from gate_boots import change, slower
@@ -152,6 +153,48 @@ def test_a_boot_that_did_not_come_up_is_unhealthy(place: Path, capsys: pytest.Ca
     assert json.loads((place / "c.json").read_text()) == []
     assert [row["command"] for row in json.loads((place / "h.json").read_text())["results"]] == ["baseline baseline"]
     assert run(["bless", "f.boot", "--because", "no"]) == 4
+
+
+def test_a_phase_that_did_not_happen_did_not_take_no_time(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bundle = make_bundle(place, name="c.boot")
+    spans = pl.read_parquet(bundle / "spans.parquet")
+    write_table(bundle, "spans", spans.filter(~((pl.col("kind") == "phase") & (pl.col("name") == PHASE))))
+    (place / "named.toml").write_text(f"""
+        [phase.{PHASE}]
+        soft = "1 %"
+        hard = "2 s"
+        [budget]
+        goal = "9 s"
+        phases = {{ {PHASE} = "3 s" }}
+    """)
+    code, data = gate(capsys, "c.boot", "--rules", "named.toml", "--junit", "j.xml", "--openmetrics", "o.txt",
+                      "--markdown", "m.md")  # fmt: skip
+    assert (code, data["verdict"]) == (4, "unhealthy")
+    found = checks(data)
+    assert {found[f"{PHASE}: {kind}"] for kind in ("soft limit", "hard limit", "budget")} == {"unhealthy"}
+    (place / "every.toml").write_text('[every_phase]\nsoft = "1 %"\n')
+    code, data = gate(capsys, "c.boot", "--rules", "every.toml")
+    assert checks(data)[f"{PHASE}: soft limit"] == "inconclusive"
+
+
+def test_boots_that_lack_a_part_of_their_evidence_are_told_everywhere(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lacking = change(
+        make_bundle(place, name="c.boot"), completeness={"complete": False, "missing": ["12 lines"], "share": 0.844}
+    )
+    capsys.readouterr()
+    assert run(["bless", str(lacking), "--as", "part", "--because", "it is there"]) == 0
+    told = capsys.readouterr()
+    assert "note: c.boot: incomplete: 12 lines (it has 84.4 % of its records)" in told.err
+    assert told.out == "baselines/part.json\n"
+    assert "the baseline's c.boot: incomplete: 12 lines" in str(
+        gate(capsys, "a.boot", "--baseline", "part")[1]["flags"]
+    )
+    assert run(["history", "add", "h.duckdb", "a.boot", "c.boot", "--at", "v1"]) == 0
+    assert "incomplete: c.boot: 12 lines" in capsys.readouterr().err
+    assert run(["history", "show", "h.duckdb"]) == 0
+    assert "v1 (c.boot): 12 lines" in capsys.readouterr().out
 
 
 def test_new_warnings_and_failed_units_are_told_or_fail(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from firstlight.cli.output import Json, print_json
+
+#: So many boots that lack something are told.
+_MOST_NOTES = 5
 
 
 def bless(
@@ -38,6 +42,7 @@ def bless(
     from firstlight.compare.gate.baseline import baseline_path, baseline_text, make_baseline, read_baseline
     from firstlight.compare.gate.boots import open_all
     from firstlight.errors import FirstlightError
+    from firstlight.report.terminal.printable import printable
     from firstlight.whole import whole
 
     path = baseline_path(name, directory)
@@ -49,10 +54,16 @@ def bless(
         raise FirstlightError(f"cannot be made: {error.strerror or error}", where=str(path.parent)) from error
     with whole(path, force=True) as written:
         written.write_text(baseline_text(made), encoding="utf-8")
+    incomplete = [f"{sample.boot}: incomplete: {reason}" for sample in made.samples for reason in sample.missing]
     if json:
         print_json(
             {"baseline": str(path), "name": made.name, "because": made.because, "regime": made.regime,
-             "virtual_ns": [sample.virtual_ns for sample in made.samples], "former": made.former}
+             "virtual_ns": [sample.virtual_ns for sample in made.samples], "former": made.former,
+             "incomplete": incomplete}
         )  # fmt: skip
     else:
         print(path)
+        for text in incomplete[:_MOST_NOTES]:
+            print(f"note: {printable(text, 300)}", file=sys.stderr)
+        if len(incomplete) > _MOST_NOTES:
+            print(f"note: and {len(incomplete) - _MOST_NOTES} more of the kind", file=sys.stderr)

@@ -40,6 +40,13 @@ def gate(
     pairs: Annotated[
         int, typer.Option(metavar="N", min=6, max=1000, help="With --confirm of noisy boots: so many fresh pairs.")
     ] = 12,
+    band: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", readable=False, help="A nuisance band: no change within it is a regression."),
+    ] = None,
+    fail_within_band: Annotated[
+        bool, typer.Option("--fail-within-band", help="With --band: tell what is not robust, and fail all the same.")
+    ] = False,
     other_testbed: Annotated[
         bool, typer.Option("--other-testbed", help="Compare with a baseline of another testbed, and tell so.")
     ] = False,
@@ -49,6 +56,10 @@ def gate(
     hyperfine: Annotated[Path | None, _file("Write hyperfine's JSON.")] = None,
     markdown: Annotated[Path | None, _file("Write Markdown for a pull request.")] = None,
     custom_smaller: Annotated[Path | None, _file("Write `customSmallerIsBetter` JSON.")] = None,
+    code_quality: Annotated[Path | None, _file("Write GitLab's code quality report.")] = None,
+    github: Annotated[
+        bool, typer.Option("--github", help="Print GitHub's annotations, for a step of a workflow.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Judge boots by a baseline and rules: for continuous integration.
@@ -70,24 +81,38 @@ def gate(
     from firstlight.report.terminal.gate import print_gate
 
     files = {"junit": junit, "openmetrics": openmetrics, "hyperfine": hyperfine, "markdown": markdown,
-             "custom_smaller": custom_smaller}  # fmt: skip
+             "custom_smaller": custom_smaller, "code_quality": code_quality}  # fmt: skip
     printed = _printed(files, data=json)
-    kept = read_baseline(baseline_path(baseline, directory))
+    if github and json:
+        raise UsageError("`--github` excludes `--json`: both are standard output", hint="ask for one of them")
+    if fail_within_band and band is None:
+        raise UsageError("`--fail-within-band` is for `--band`", hint="give both")
+    path = baseline_path(baseline, directory)
+    kept = read_baseline(path)
     written = read_rules(rules)
     opened = open_all(boots)
     where = str(rules or "the rules")
     result = judge(kept, opened, written, where=where, other_testbed=other_testbed)
+    if band is not None:
+        from firstlight.compare.band_file import read_band
+        from firstlight.compare.gate.within_band import judge_by_band
+
+        result = judge_by_band(result, read_band(band), str(band), failing=fail_within_band)
     if confirm and result.verdict == "regression":
         from firstlight.compare.gate.confirm import confirm_alarm
         from firstlight.lab.progress import progress_for
 
         result = confirmed(result, confirm_alarm(result, opened, pairs, progress_for()))
     code = result.exit_code(strict=strict)
-    _write(result, files)
+    _write(result, files, path)
     if json:
         print_json(gate_data(result, code))
     elif not printed:
         print_gate(console(), result)
+    if github:
+        from firstlight.report.ci.github import github as annotations
+
+        sys.stdout.write(annotations(result, path.as_posix()))
     if code:
         raise typer.Exit(code)
 
@@ -115,7 +140,7 @@ def _printed(files: dict[str, Path | None], *, data: bool) -> bool:
     return "-" in places
 
 
-def _write(result: GateResult, files: dict[str, Path | None]) -> None:
+def _write(result: GateResult, files: dict[str, Path | None], baseline: Path) -> None:
     from importlib import import_module
 
     from firstlight.whole import whole
@@ -123,9 +148,10 @@ def _write(result: GateResult, files: dict[str, Path | None]) -> None:
     for name, path in files.items():
         if path is None:
             continue
-        text: Callable[[GateResult], str] = getattr(import_module(f"firstlight.report.ci.{name}"), name)
+        write: Callable[..., str] = getattr(import_module(f"firstlight.report.ci.{name}"), name)
+        text = write(result, baseline.as_posix()) if name == "code_quality" else write(result)
         if str(path) == "-":
-            sys.stdout.write(text(result))
+            sys.stdout.write(text)
             continue
         with whole(path, force=True) as written:
-            written.write_text(text(result), encoding="utf-8")
+            written.write_text(text, encoding="utf-8")

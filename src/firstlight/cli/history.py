@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -30,6 +31,9 @@ Kind = Literal["total", "phase", "function"]
 #: The exit code where `--fail` has nothing to judge by.
 _UNDECIDED = 5
 
+#: So many boots that lack something are told.
+_MOST_NOTES = 5
+
 
 @app.command("add")
 def add(
@@ -49,15 +53,21 @@ def add(
     """
     from firstlight.compare.gate.boots import open_all
     from firstlight.compare.history.history import open_history
+    from firstlight.report.terminal.printable import printable
 
     opened = open_all(boots)
     with open_history(history, write=True) as kept:
         added = kept.add(opened, at)
     if json:
-        print_json({"history": str(history), "at": at, "added": added.boots, "known": list(added.known)})
+        print_json({"history": str(history), "at": at, "added": added.boots, "known": list(added.known),
+                    "incomplete": list(added.incomplete)})  # fmt: skip
     else:
         known = f", {len(added.known)} were in it already" if added.known else ""
         print(f"{history}: {added.boots} added{known}")
+        for text in added.incomplete[:_MOST_NOTES]:
+            print(f"note: incomplete: {printable(text, 300)}", file=sys.stderr)
+        if len(added.incomplete) > _MOST_NOTES:
+            print(f"note: and {len(added.incomplete) - _MOST_NOTES} more of the kind", file=sys.stderr)
 
 
 @app.command("show")
@@ -137,7 +147,8 @@ def regressions(
         ]
         print_json(
             {"history": str(history), "points": len(total.points), "left_out": total.left_out,
-             "unequal": list(total.unequal), "alerts": len(alerts), "regressions": rows}
+             "unequal": list(total.unequal), "incomplete": list(total.incomplete), "alerts": len(alerts),
+             "regressions": rows}
         )  # fmt: skip
     else:
         how = "exact" if total.exact else "noisy"
@@ -164,6 +175,7 @@ def _series_data(series: Series) -> dict[str, Any]:
         "changes": [{"at": series.points[change.place].at, **_change_data(change)} for change in series.changes],
         "left_out": series.left_out,
         "unequal": list(series.unequal),
+        "incomplete": list(series.incomplete),
     }
 
 

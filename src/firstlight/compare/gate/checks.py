@@ -40,6 +40,8 @@ class Check:
     high_percent: float | None = None
     """The 95 % interval of the change, where there is noise."""
     probability: float | None = None
+    band_ns: int | None = None
+    """How far the figure moves by itself, where a nuisance band says so."""
 
     @property
     def name(self) -> str:

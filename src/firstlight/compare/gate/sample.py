@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import polars as pl
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from firstlight.analysis.window import window
 from firstlight.boot.boot import Boot
@@ -52,6 +52,8 @@ class Sample(_Kept):
     warnings: int | None
     """Of the kernel."""
     failed_units: list[str] | None
+    missing: list[str] = Field(default_factory=list)
+    """What of its evidence it lacks, in words; empty where it is complete."""
 
     @property
     def phase_ns(self) -> dict[str, int]:
@@ -92,7 +94,23 @@ def take_sample(boot: Boot) -> Sample:
         functions=_functions(boot),
         warnings=int(warnings) if warnings is not None and warnings.isdecimal() and len(warnings) < 10 else None,
         failed_units=None if units is None else units.split(),
+        missing=missing_of(boot),
     )
+
+
+def missing_of(boot: Boot) -> list[str]:
+    """What of a boot's evidence is not there, in words, with the share that is, where that is known.
+
+    >>> import firstlight
+    >>> missing_of(firstlight.open(bundle))
+    []
+    """
+    known = boot.manifest.completeness
+    if known.complete and not known.missing:
+        return []
+    share = "" if known.share is None else f" (it has {known.share:.1%} of its records)".replace("%", " %")
+    first, *others = known.missing or ["a part of its evidence"]
+    return [first + share, *others]
 
 
 def _phases(boot: Boot, whole_ns: int) -> list[PhaseFigures]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from firstlight.boot.boot import Boot
 from firstlight.compare.gate.baseline import Baseline
 from firstlight.compare.gate.boots import check_one_recipe
-from firstlight.compare.gate.checks import Check, Outcome, adjusted, limit_check, soft_check
+from firstlight.compare.gate.checks import Check, Kind, Outcome, adjusted, limit_check, soft_check
 from firstlight.compare.gate.rules import OTHERS, Rules
 from firstlight.compare.gate.sample import Sample, take_sample
 from firstlight.compare.gate.testbed import TOLD, Testbed, describe_testbed, differences
@@ -77,7 +77,11 @@ def judge(
     for boot, bed, sample in good:
         _check_one_arm(good[0], (boot, bed, sample))
         _check_testbed(baseline, boot, bed, flags, other_testbed=other_testbed)
-        flags += [f"{sample.boot}: incomplete: {reason}" for reason in boot.manifest.completeness.missing[:3]]
+        flags += [f"{sample.boot}: incomplete: {reason}" for reason in sample.missing[:3]]
+    flags += [
+        f"the baseline's {sample.boot}: incomplete: {reason}: what only one side tells looks like a change"
+        for sample in baseline.samples[:3] for reason in sample.missing[:3]
+    ]  # fmt: skip
     exact = baseline.regime == "exact" and good[0][1].mode == "exact"
     measured = [sample for _, _, sample in good]
     checks = [*health, *_health(baseline.samples[0], measured, rules, flags)]
@@ -189,6 +193,14 @@ def _times(
         checks.append(limit_check("hard", "total", after, rules.total.hard, exact=exact))
     for phase in phases:
         limits = rules.for_phase(phase)
+        lacking = [sample.boot for sample in measured if phase not in sample.phase_ns]
+        if lacking:
+            ruled: tuple[tuple[Kind, float | None], ...] = (("soft", limits.soft), ("hard", limits.hard))
+            checks += [
+                _without_phase(kind, phase, lacking, named=phase in rules.phase)
+                for kind, limit in ruled if limit is not None
+            ]  # fmt: skip
+            continue
         was, now = ([sample.phase_ns.get(phase, 0) for sample in arm] for arm in (baseline.samples, measured))
         if limits.soft is not None:
             checks.append(soft_check(phase, was, now, limits.soft, limits.floor, exact=exact))
@@ -197,9 +209,20 @@ def _times(
     if rules.budget is not None:
         checks.append(limit_check("budget", "total", after, rules.budget.goal, exact=exact))
         for phase, allowance in rules.budget.phases.items():
+            lacking = [sample.boot for sample in measured if phase not in sample.phase_ns]
+            if lacking:
+                checks.append(_without_phase("budget", phase, lacking, named=True))
+                continue
             now = [sample.phase_ns.get(phase, 0) for sample in measured]
             checks.append(limit_check("budget", phase, now, allowance, exact=exact))
         others = [sum(ns for phase, ns in sample.phase_ns.items() if phase not in rules.budget.phases)
                   for sample in measured]  # fmt: skip
         checks.append(limit_check("budget", OTHERS, others, rules.budget.others, exact=exact))
     return checks if exact else adjusted(checks)
+
+
+def _without_phase(kind: Kind, phase: str, boots: Sequence[str], *, named: bool) -> Check:
+    """What was not there did not take 0 s: a phase that a rule names has to happen, any other one is undecided."""
+    more = f" and {len(boots) - 1} more" if len(boots) > 1 else ""
+    text = f"`{boots[0]}`{more} has no such phase: there is nothing to measure"
+    return Check(kind, phase, "unhealthy" if named else "inconclusive", text)

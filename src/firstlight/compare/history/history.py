@@ -26,7 +26,7 @@ CREATE TABLE about (format VARCHAR);
 INSERT INTO about VALUES ('firstlight history 1');
 CREATE TABLE boots (
     number INTEGER PRIMARY KEY, label VARCHAR, boot VARCHAR, mode VARCHAR, testbed VARCHAR, manifest_sha256 VARCHAR,
-    inputs VARCHAR, recorded_at VARCHAR, added_at VARCHAR
+    inputs VARCHAR, recorded_at VARCHAR, added_at VARCHAR, missing VARCHAR
 );
 CREATE TABLE measures (number INTEGER, kind VARCHAR, name VARCHAR, ns BIGINT);
 """
@@ -41,6 +41,8 @@ class Added:
     boots: int
     known: tuple[str, ...]
     """Boots that were in it already, and were left out."""
+    incomplete: tuple[str, ...] = ()
+    """Boots that lack a part of their evidence, each with what it is."""
 
 
 class History:
@@ -62,7 +64,7 @@ class History:
         """
         if not at.strip() or len(at) > 200:
             raise UsageError("a label has 1 to 200 characters", where="--at", hint="give the commit, or a name")
-        known, added = [], 0
+        known, added, incomplete = [], 0, []
         for boot in boots:
             sample = take_sample(boot)
             if not sample.healthy:
@@ -76,21 +78,22 @@ class History:
             bed = json.dumps(describe_testbed(boot).model_dump(mode="json"), sort_keys=True)
             now = datetime.now(UTC).isoformat(timespec="seconds")
             row = [number, at, boot.path.name, boot.manifest.mode, bed, digest, json.dumps(sample.inputs),
-                   sample.recorded_at, now]  # fmt: skip
+                   sample.recorded_at, now, "; ".join(sample.missing) or None]  # fmt: skip
+            incomplete += [f"{boot.path.name}: {reason}" for reason in sample.missing]
             with _told(self._where), tempfile.TemporaryDirectory() as directory:
                 # One file instead of thousands of single rows.
                 path = Path(directory) / "measures.parquet"
                 _measures(boot, sample.virtual_ns, sample.phase_ns, number).write_parquet(path)
                 self._connection.begin()
-                self._connection.execute("INSERT INTO boots VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+                self._connection.execute("INSERT INTO boots VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
                 self._connection.execute("INSERT INTO measures SELECT * FROM read_parquet(?)", [str(path)])
                 self._connection.commit()
             added += 1
-        return Added(added, tuple(known))
+        return Added(added, tuple(known), tuple(incomplete))
 
     def boots(self) -> list[dict[str, Any]]:
         """Every boot in order."""
-        return self._rows("SELECT number, label, boot, mode, testbed, recorded_at FROM boots ORDER BY number", [])
+        return self._rows("SELECT * FROM boots ORDER BY number", [])
 
     def names(self, kind: str) -> list[str]:
         """What is measured of a kind."""
@@ -156,6 +159,10 @@ def open_history(path: Path, *, write: bool = False) -> Iterator[History]:
             found = connection.execute("SELECT format FROM about").fetchone()
         if found is None or found[0] != _FORMAT:
             raise FirstlightError("this is no history, or one of a newer Firstlight", where=where)
+        if write:
+            with _told(where):
+                # A column that the first histories did not have.
+                connection.execute("ALTER TABLE boots ADD COLUMN IF NOT EXISTS missing VARCHAR")
         yield History(connection, where)
     finally:
         connection.close()

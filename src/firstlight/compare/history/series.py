@@ -49,6 +49,8 @@ class Series:
     """Boots of other testbeds."""
     unequal: tuple[str, ...] = ()
     """Points whose exact boots differ: they are not exact."""
+    incomplete: tuple[str, ...] = ()
+    """Boots that lack a part of their evidence, each with its label and what it lacks."""
 
     def regressions(self) -> list[ChangePoint]:
         """Steps upwards, significant or still open, whose former level no later one reached again."""
@@ -111,4 +113,5 @@ def _series(kind: Kind, name: str, boots: Sequence[dict[str, Any]], values: dict
         changes = exact_changes([point.level for point in points])
     else:
         changes = noisy_changes([point.samples for point in points])
-    return Series(kind, name, exact, points, tuple(changes), left_out, unequal)
+    lacking = [f"{boot['label']} ({boot['boot']}): {boot['missing']}" for boot in boots if boot.get("missing")]
+    return Series(kind, name, exact, points, tuple(changes), left_out, unequal, tuple(lacking))

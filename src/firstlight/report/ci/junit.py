@@ -65,7 +65,7 @@ def _case(suite: ET.Element, check: Check) -> None:
     figures = {
         name: getattr(check, name)
         for name in ("limit_ns", "baseline_ns", "measured_ns", "change_ns", "change_percent", "low_percent",
-                     "high_percent", "probability")
+                     "high_percent", "probability", "band_ns")
     }  # fmt: skip
     known = {name: value for name, value in figures.items() if value is not None}
     if known:

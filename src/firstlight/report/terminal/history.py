@@ -116,6 +116,11 @@ def print_notes(out: Console, series: Series) -> None:
     if series.left_out:
         text = f"{series.left_out} boots of other testbeds are left out: they cannot be compared with the newest"
         print_wrapped(out, text, Text("note: ", style="yellow"), 2)
+    if series.incomplete:
+        more = f" and {len(series.incomplete) - 3} more" if len(series.incomplete) > 3 else ""
+        told = "; ".join(printable(each, 200) for each in series.incomplete[:3])
+        text = f"boots that lack a part of their evidence: {told}{more}: what only others tell looks like a change"
+        print_wrapped(out, text, Text("note: ", style="yellow"), 2)
     if series.unequal:
         names = ", ".join(printable(at, 40) for at in series.unequal[:5])
         text = f"exact boots under one label differ at {names}: the last of each is taken"

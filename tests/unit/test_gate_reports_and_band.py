@@ -1,0 +1,116 @@
+"""A gate that knows how far figures move by themselves, and what it tells GitHub and GitLab."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bundles import make_bundle
+from firstlight.cli.main import run
+from firstlight.compare.nuisance import Band, BandBoot, BandRow, Range
+from gate_boots import read, slower
+
+PHASE = "initcalls_device"
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A directory with a baseline of `a.boot` and the band of that boot: 3 ms of the whole, 1 ms of one phase."""
+    monkeypatch.chdir(tmp_path)
+    bundle = make_bundle(tmp_path)
+    manifest = read(bundle)
+    digests, totals = manifest["digests"], manifest["totals"]
+    assert isinstance(digests, dict)
+    assert isinstance(totals, dict)
+    whole = totals["virtual_ns"]
+    band = Band(
+        made_at="2024-05-01T12:00:00+00:00", boot="a.boot", key="0", kernel=digests["kernel"], skipped=[],
+        boots=[BandBoot(change="", virtual_ns=whole, instructions=None, idle_ns=None)],
+        virtual_ns=Range(low=whole - 1_000_000, high=whole + 2_000_000), instructions=None, idle_ns=None,
+        levels={"phases": [BandRow(name=PHASE, module="", kind="", low=5, high=1_000_005)]},
+    )  # fmt: skip
+    Path("band.json").write_text(band.model_dump_json())
+    assert run(["bless", "a.boot", "--because", "the first one"]) == 0
+    Path("gate.toml").write_text(f"[phase.{PHASE}]\nsoft = '0.01 %'\n")
+    return tmp_path
+
+
+def gate(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict[str, tuple[str, str]]]:
+    """Run a gate; its exit code, and outcome and text of every check."""
+    capsys.readouterr()
+    code = run(["gate", *words, "--json"])
+    said = capsys.readouterr()
+    rows = json.loads(said.out)["checks"] if said.out else []
+    return code, {row["name"]: (row["outcome"], row["text"]) for row in rows}
+
+
+def test_a_change_within_the_band_fails_no_soft_limit_unless_asked(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    slower(place, "c.boot", PHASE, 2_500_000)
+    assert gate(capsys, "c.boot")[0] == 3
+    code, found = gate(capsys, "c.boot", "--band", "band.json")
+    outcome, text = found["total: soft limit"]
+    assert (code, outcome) == (0, "pass")
+    assert "exact but not robust: 3,000,000 ns" in text
+    code, found = gate(capsys, "c.boot", "--band", "band.json", "--fail-within-band")
+    assert (code, found["total: soft limit"][0]) == (3, "regression")
+    assert "exact but not robust" in found["total: soft limit"][1]
+
+
+def test_a_change_beyond_its_band_and_a_hard_limit_stand(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    slower(place, "c.boot", PHASE, 2_500_000)
+    code, found = gate(capsys, "c.boot", "--band", "band.json", "--rules", "gate.toml")
+    outcome, text = found[f"{PHASE}: soft limit"]
+    assert (code, outcome) == (3, "regression")
+    assert "beyond the nuisance band of 1,000,000 ns" in text
+    Path("hard.toml").write_text("[total]\nhard = '830 ms'\n")
+    assert gate(capsys, "c.boot", "--band", "band.json", "--rules", "hard.toml")[0] == 3
+
+
+def test_a_band_that_does_not_belong_is_refused(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("other.json").write_text(Path("band.json").read_text().replace('"kernel":"', '"kernel":"f'))
+    assert run(["gate", "a.boot", "--band", "other.json"]) == 1
+    assert "another kernel than the baseline" in capsys.readouterr().err
+    assert run(["gate", "a.boot", "--fail-within-band"]) == 2
+    for number in range(2):
+        make_bundle(place / "live", name=f"{number}.boot", live=True)
+    assert run(["bless", "live", "--as", "live", "--because", "noisy"]) == 0
+    assert run(["gate", "live", "--baseline", "live", "--band", "band.json"]) == 1
+    assert "these vary" in capsys.readouterr().err
+
+
+def test_github_is_told_what_failed_and_nothing_else(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    slower(place, "c.boot", PHASE, 2_500_000)
+    capsys.readouterr()
+    assert run(["gate", "a.boot", "--github"]) == 0
+    assert "::" not in capsys.readouterr().out
+    assert run(["gate", "c.boot", "--github"]) == 3
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("::")]
+    place_and_title, text = line.removeprefix("::error ").split("::", 1)
+    assert place_and_title == "file=baselines/baseline.json,title=Boot time%3A total%3A soft limit"
+    assert text.startswith("regression: changed by +2,500,000 ns")
+
+
+def test_gitlab_finds_a_rule_again_by_its_fingerprint(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    prints = []
+    for name, by in (("c.boot", 2_500_000), ("d.boot", 5_000_000)):
+        slower(place, name, PHASE, by)
+        assert run(["gate", name, "--code-quality", "q.json"]) == 3
+        (found,) = json.loads(Path("q.json").read_text())
+        assert (found["severity"], found["location"]["lines"]) == ("major", {"begin": 1})
+        assert found["location"]["path"] == "baselines/baseline.json"
+        prints.append(found["fingerprint"])
+    assert prints[0] == prints[1]
+    assert run(["gate", "a.boot", "--code-quality", "q.json"]) == 0
+    assert json.loads(Path("q.json").read_text()) == []
+
+
+def test_annotations_and_data_are_not_mixed(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    assert run(["gate", "a.boot", "--github", "--json"]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "`--github` excludes `--json`" in told.err
