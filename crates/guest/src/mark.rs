@@ -52,7 +52,10 @@ pub fn give(mark: Mark) {
 /// Returns the processor's time stamp counter one instruction after the mark. Where QEMU counts instructions, that is
 /// the virtual time from power on in nanoseconds (`cpus_get_elapsed_ticks`): a boot without profile knows no other.
 #[inline(never)]
-#[expect(unsafe_code, reason = "the mark and the reading have to be neighbours, and only inline assembly keeps them so")]
+#[expect(
+    unsafe_code,
+    reason = "the mark and the reading have to be neighbours, and only inline assembly keeps them so"
+)]
 pub fn ready() -> u64 {
     let (low, high): (u32, u32);
     // SAFETY: a no-operation, and an instruction that reads a counter into the two registers named; every x86_64 has it.

@@ -277,6 +277,7 @@ pub fn merge(reads: &[Read], boots: &[Option<u32>], bundle: &Path) -> Result<Sum
     {
         summary.completeness.missing.push("no record says anything of the boot".to_owned());
     }
+    let mut contradictions = gathered(contradictions);
     // What concerns one unit each comes behind what concerns the boot.
     contradictions.sort_by_key(|told| told.what.starts_with("how long unit"));
     if contradictions.len() > CONTRADICTIONS {
@@ -287,6 +288,30 @@ pub fn merge(reads: &[Read], boots: &[Option<u32>], bundle: &Path) -> Result<Sum
     summary.contradictions = contradictions;
     summary.sources = summaries;
     Ok(summary)
+}
+
+/// One contradiction where several records tell the same against the same: copies of one log do.
+fn gathered(all: Vec<Contradiction>) -> Vec<Contradiction> {
+    let mut gathered: Vec<Contradiction> = Vec::new();
+    let mut places: BTreeMap<(String, Option<(String, String)>), usize> = BTreeMap::new();
+    for told in all {
+        let key = (told.what.clone(), told.statements.first().cloned());
+        let Some(known) = places.get(&key).and_then(|place| gathered.get_mut(*place)) else {
+            places.insert(key, gathered.len());
+            gathered.push(told);
+            continue;
+        };
+        for (source, value) in told.statements.into_iter().skip(1) {
+            match known.statements.iter_mut().skip(1).find(|(_, said)| *said == value) {
+                Some((sources, _)) => {
+                    sources.push_str(" and ");
+                    sources.push_str(&source);
+                }
+                None => known.statements.push((source, value)),
+            }
+        }
+    }
+    gathered
 }
 
 fn shift(rows: &mut [Row<'_>], marks: &mut [BootMark], origin: i64) {

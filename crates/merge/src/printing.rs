@@ -54,7 +54,7 @@ pub fn told_by_both(row: &Row<'_>, pieces: &[Piece<'_>]) -> bool {
     let tells = |number: usize, witnessed: &str| {
         pieces.get(number).is_some_and(|piece| witness(row.kind, piece.evidence) == witnessed)
     };
-    let tellers = || std::iter::once(row.piece).chain(row.also.iter().copied());
+    let tellers = || std::iter::once(row.piece).chain(row.also().iter().copied());
     row.kind == SpanKind::Initcall
         && tellers().any(|number| tells(number, "the kernel's log"))
         && tellers().any(|number| tells(number, "the tracer"))

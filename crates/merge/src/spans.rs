@@ -7,6 +7,15 @@ use firstlight_formats::evidence::{Attributes, Grade, SpanKind, SpanRef, Spans};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
+/// What is told of a row beside what the record says that won.
+#[derive(Debug, Clone, Default)]
+pub struct Others<'a> {
+    /// The other pieces that tell the same.
+    pub also: Vec<usize>,
+    /// Attributes of the others, and of the merge.
+    pub more: Vec<(Cow<'a, str>, Cow<'a, str>)>,
+}
+
 /// One row to be.
 #[derive(Debug, Clone)]
 pub struct Row<'a> {
@@ -33,16 +42,29 @@ pub struct Row<'a> {
     pub grade: Grade,
     /// Why.
     pub reason: Cow<'a, str>,
-    /// The other pieces that tell the same.
-    pub also: Vec<usize>,
-    /// Attributes beside those of the winner: of the others, and of the merge.
-    pub more: Vec<(Cow<'a, str>, Cow<'a, str>)>,
+    /// What others tell of it: there may be millions of rows, and of most there is nothing.
+    others: Option<Box<Others<'a>>>,
 }
 
 impl<'a> Row<'a> {
     /// Whose it is.
     pub fn name(&self) -> &'a str {
         self.spans.get(self.place).map_or("", |span| span.name)
+    }
+
+    /// The other pieces that tell the same.
+    pub fn also(&self) -> &[usize] {
+        self.others.as_ref().map_or(&[], |others| &others.also)
+    }
+
+    /// Attributes beside those of the winner.
+    pub fn more(&self) -> &[(Cow<'a, str>, Cow<'a, str>)] {
+        self.others.as_ref().map_or(&[], |others| &others.more)
+    }
+
+    /// Both, to be added to.
+    pub fn others_mut(&mut self) -> &mut Others<'a> {
+        self.others.get_or_insert_default()
     }
 
     /// What the winner's record says of it beside.
@@ -119,13 +141,12 @@ pub(crate) fn row_of<'a>(place: usize, span: SpanRef<'a>, piece: usize, of: &Pie
         duration_ns: span.duration_ns.map(|length| of.line.map_or(length, |line| line.length(length))),
         grade: span.grade,
         reason: Cow::Borrowed(span.reason),
-        also: Vec::new(),
-        more: Vec::new(),
+        others: None,
     };
     if of.line.is_none() {
         for (key, ns) in [("own_start_ns", span.start_ns), ("own_end_ns", span.end_ns)] {
             if let Some(ns) = ns {
-                row.more.push((Cow::Borrowed(key), Cow::Owned(ns.to_string())));
+                row.others_mut().more.push((Cow::Borrowed(key), Cow::Owned(ns.to_string())));
             }
         }
     }

@@ -132,7 +132,7 @@ fn reason<'a>(row: &'a Row<'_>) -> Option<&'a str> {
 fn source<'a>(row: &Row<'_>, pieces: &[Piece<'a>]) -> Cow<'a, str> {
     let file = |piece: usize| pieces.get(piece).map_or("", |piece| piece.file);
     let own = file(row.piece);
-    let mut also: Vec<&str> = row.also.iter().map(|piece| file(*piece)).filter(|other| *other != own).collect();
+    let mut also: Vec<&str> = row.also().iter().map(|piece| file(*piece)).filter(|other| *other != own).collect();
     if also.is_empty() {
         return Cow::Borrowed(own);
     }
@@ -144,11 +144,11 @@ fn source<'a>(row: &Row<'_>, pieces: &[Piece<'a>]) -> Cow<'a, str> {
 
 /// What is told of a row beside its columns.
 fn attributes(row: &Row<'_>) -> Option<String> {
-    if row.attributes().is_none_or(|own| own.is_empty()) && row.more.is_empty() {
+    if row.attributes().is_none_or(|own| own.is_empty()) && row.more().is_empty() {
         return None;
     }
     let own = row.attributes().into_iter().flat_map(|own| own.iter());
-    let more = row.more.iter().map(|(key, value)| (key.as_ref(), value.as_ref()));
+    let more = row.more().iter().map(|(key, value)| (key.as_ref(), value.as_ref()));
     object(own.chain(more).collect())
 }
 

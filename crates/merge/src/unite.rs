@@ -32,16 +32,17 @@ pub fn unite<'a>(
     };
     if told.as_ref().map_or(better, |told| !told.known_is_log) {
         other.parent = known.parent;
-        other.also = std::mem::take(&mut known.also);
+        other.others_mut().also = std::mem::take(&mut known.others_mut().also);
         std::mem::swap(known, &mut other);
     }
-    known.also.push(other.piece);
-    known.also.append(&mut other.also);
+    let mut others = std::mem::take(other.others_mut());
+    known.others_mut().also.push(other.piece);
+    known.others_mut().also.append(&mut others.also);
     if known.track.is_empty() {
         known.track = other.track;
     }
     if known.name() != other.name() {
-        known.more.push((Cow::Borrowed("also_called"), Cow::Borrowed(other.name())));
+        known.others_mut().more.push((Cow::Borrowed("also_called"), Cow::Borrowed(other.name())));
     }
     known.level = known.level.or(other.level);
     // Begin and end stay those of one record where it has both.
@@ -59,10 +60,10 @@ pub fn unite<'a>(
         .into_iter()
         .flat_map(|all| all.iter())
         .map(|(key, value)| (Cow::Borrowed(key), Cow::Borrowed(value)));
-    for (key, value) in own.chain(std::mem::take(&mut other.more)) {
+    for (key, value) in own.chain(others.more) {
         let known_keys = known.attributes().into_iter().flat_map(|all| all.iter()).map(|(there, _)| there);
-        if !known_keys.chain(known.more.iter().map(|(there, _)| there.as_ref())).any(|there| there == key) {
-            known.more.push((key, value));
+        if !known_keys.chain(known.more().iter().map(|(there, _)| there.as_ref())).any(|there| there == key) {
+            known.others_mut().more.push((key, value));
         }
     }
     if let Some(told) = told {

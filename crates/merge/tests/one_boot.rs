@@ -534,9 +534,14 @@ fn a_unit_that_a_message_tells_otherwise_is_a_contradiction_and_keeps_the_figure
     show.spans = vec![unit("late.service", 100, 3_490), unit("prompt.service", 100, 3_490)].into();
     let mut journal = Evidence::of("journal-json", Clock::Monotonic);
     journal.spans = vec![unit("late.service", 194, 3_490), unit("prompt.service", 105, 3_490)].into();
-    let boot = boot(&[record("units.txt", vec![show]), record("journal.json", vec![journal])]);
+    let copy = Evidence { format: "journal-short", ..journal.clone() };
+    let records = [("units.txt", show), ("journal.json", journal), ("journal.txt", copy)];
+    let boot = boot(&records.map(|(file, evidence)| record(file, vec![evidence])));
     let spans = boot.spans("unit");
     assert!(spans.iter().all(|told| told.contains(" 100-3490 took 3390 good")), "{spans:?}");
     let told: Vec<&str> = boot.summary.contradictions.iter().map(|told| told.what.as_str()).collect();
     assert_eq!(told, ["how long unit `late.service` took"]);
+    let statements = &boot.summary.contradictions[0].statements;
+    assert_eq!(statements[0], ("units.txt".to_owned(), "3.390000 s".to_owned()));
+    assert_eq!(statements[1], ("journal.json and journal.txt".to_owned(), "3.296000 s".to_owned()));
 }
