@@ -114,7 +114,9 @@ def test_a_regression_beyond_the_limit_has_an_exit_code_of_its_own(
 ) -> None:
     words = ["try", "--append", "initcall_debug", "--against", str(default_boot)]
     assert run([*words, "--limit", "0.1%"]) == 3
-    assert "is exceeded: a regression." in " ".join(capsys.readouterr().out.split())
+    said = " ".join(capsys.readouterr().out.split())
+    assert "is exceeded: a regression." in said
+    assert "B the change (in the cache alone; `-o NAME.boot` keeps it)" in said
     assert run([*words, "--limit", "1s"]) == 0
 
 

@@ -133,6 +133,16 @@ def test_the_same_inputs_with_other_tables_are_unstable(tmp_path: Path) -> None:
     assert kinds(make_bundle(tmp_path), make_bundle(tmp_path, name="b.boot", seed=2)) == ["unstable"]
 
 
+def test_bundles_of_one_name_are_told_apart_by_their_paths(tmp_path: Path) -> None:
+    for arm in ("x", "y"):
+        (tmp_path / arm).mkdir()
+    own, other = make_bundle(tmp_path / "x"), make_bundle(tmp_path / "y", live=True)
+    assert own.name == other.name
+    with pytest.raises(CompareError, match="differ in their mode") as caught:
+        check_comparable(firstlight.open(own), firstlight.open(other))
+    assert f"`{own}` is recorded in exact mode, `{other}` in live mode" in caught.value.message
+
+
 def test_boots_that_are_ready_by_another_condition_are_refused(tmp_path: Path) -> None:
     own = make_bundle(tmp_path)
     chosen = change(make_bundle(tmp_path, name="b.boot"), lambda each: each["recipe"].update(ready="console:Run /init"))

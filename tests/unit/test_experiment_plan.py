@@ -31,6 +31,11 @@ def complaint(text: str) -> str:
     return caught.value.report()
 
 
+def test_more_arms_than_an_experiment_can_have_are_refused() -> None:
+    said = complaint("".join(f'[[arm]]\nname = "a{number}"\n' for number in range(1025)))
+    assert "`arm`: there are 1,025, 1,024 are the most" in said
+
+
 @pytest.mark.parametrize(
     ("text", "place", "said"),
     [

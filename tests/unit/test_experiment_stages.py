@@ -103,3 +103,48 @@ def test_one_form_of_data_at_a_time(experiment: Path, capsys: pytest.CaptureFixt
     assert run(["experiment", "show", str(experiment), "--stages", "--shares"]) == 2
     assert run(["experiment", "show", str(experiment), "--shares", "--csv"]) == 1
     assert "the plan has arms" in capsys.readouterr().err
+
+
+FACTORS = "".join(
+    f'[[factor]]\nname = "{name}"\nkind = "command-line"\non = "{name}=1"\n' for name in ("long_name", "x")
+)
+
+
+@pytest.fixture
+def factors(tmp_path: Path) -> Path:
+    """Two factors of two levels: four cells."""
+    return make_experiment(
+        tmp_path,
+        FACTORS,
+        lambda levels, name, repeat: (
+            900_000_000 - 100 * (levels["long_name"] == "on") - 7_000_000 * (levels["x"] == "on")
+        ),
+    )
+
+
+def test_cells_of_factors_are_each_compared_with_the_first(factors: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = json.loads(show(factors, capsys, "--json"))["stages"]
+    assert data["against"] == "first"
+    whole = data["rows"][-1]
+    assert whole["total"] is None
+    times = whole["times_ns"]
+    assert [change["change_ns"] for change in whole["changes"]] == [time - times[0] for time in times[1:]]
+
+
+def test_a_narrow_terminal_gets_a_table_for_each_cell_of_factors(
+    factors: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    said = show(factors, capsys)
+    assert max(map(len, said.splitlines())) <= 60
+    heads = [line.split() for line in said.splitlines() if line.startswith("Stage ")]
+    assert heads == [["Stage", "(ms)", "before", "after", "change", "%"]] * 3
+    assert said.count("Before: long_name=off,x=off; after: long_name=") == 3
+
+
+def test_a_change_too_small_for_its_column_is_not_called_nothing(
+    factors: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    changes = [line.split()[3:] for line in show(factors, capsys).splitlines() if line.startswith("all ")]
+    assert ["-0.000", "99%"] in changes

@@ -123,6 +123,8 @@ def test_a_budget_covers_the_whole_boot(place: Path, capsys: pytest.CaptureFixtu
 @pytest.mark.parametrize(
     ("text", "said"),
     [
+        ("[total]\nsoft = 0.1\n", 'write a share with its sign, such as "0.5 %"'),
+        ('[total]\nsoft = "0.1"\n', 'write a share with its sign, such as "0.5 %"'),
         ("[totl]\nsoft = 1\n", "did you mean `total`?"),
         ("[total]\nsfot = 1\n", "did you mean `soft`?"),
         ("[phase.firmware]\nhrad = '1 s'\n", "did you mean `hard`?"),

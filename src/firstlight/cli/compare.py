@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -10,6 +11,7 @@ import typer
 from firstlight.cli.output import Json, print_json
 from firstlight.cli.page import Page
 from firstlight.errors import UsageError
+from firstlight.report.terminal.printable import printable
 
 if TYPE_CHECKING:
     from firstlight.compare.compare import Comparison
@@ -97,6 +99,8 @@ def compare(
         for arm in arms[1:]
     ]  # fmt: skip
     judged = [_judge(each, judged_by) for each in found]
+    if describe:
+        _tell_undescribed(found)
     share = None if min_percent is None else min_percent / 100
     if page is not None:
         from firstlight.report.page_comparison import comparison_page_data
@@ -114,6 +118,15 @@ def compare(
         page.tell()
     if strict and not all(map(is_settled, found)):
         raise typer.Exit(_INCONCLUSIVE)
+
+
+def _tell_undescribed(found: list[Comparison]) -> None:
+    from firstlight.compare.exact.difference import ExactDifference
+
+    for each in found:
+        if isinstance(each, ExactDifference):
+            text = "is compared as one boot a side, which has no mean and no spread: `--describe` says nothing of it"
+            print(f"note: `{printable(str(each.b.path), 200)}` {text}", file=sys.stderr)
 
 
 def _width_ns(text: str) -> int:

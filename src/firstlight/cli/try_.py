@@ -106,7 +106,10 @@ def try_(
         from firstlight.report.terminal.experiment_attempt import print_verdict
 
         out = console()
-        print_difference(out, difference, 10 if rows is None else rows)
+        # A path in the cache tells a person nothing.
+        changed = "the change (in the cache alone; `-o NAME.boot` keeps it)" if output is None else str(output)
+        again = " (booted again)" if made.baseline_booted else ""
+        print_difference(out, difference, 10 if rows is None else rows, names=(f"{against}{again}", changed))
         print_verdict(out, difference, tolerance, allowed)
     raise typer.Exit(0 if allowed else _REGRESSION)
 

@@ -48,8 +48,21 @@ def check_comparable(a: Boot, b: Boot) -> list[Flag]:
     return [*_completeness(a, b), *_profile(a, b), *_invariants(a), *_invariants(b)]
 
 
+def names_of(a: Boot, b: Boot) -> tuple[str, str]:
+    """What two boots are called in messages: their bundles' names, or their paths where these are the same name.
+
+    >>> import firstlight
+    >>> boot = firstlight.open(bundle)
+    >>> names_of(boot, boot) == (str(bundle), str(bundle))
+    True
+    """
+    one, other = a.path.name, b.path.name
+    return (str(a.path), str(b.path)) if one == other else (one, other)
+
+
 def _refuse(a: Boot, b: Boot, what: str, one: str, other: str, hint: str) -> None:
-    message = f"the arms differ in their {what}: `{a.path.name}` is {one}, `{b.path.name}` {other}"
+    first, second = names_of(a, b)
+    message = f"the arms differ in their {what}: `{first}` is {one}, `{second}` {other}"
     raise CompareError(message, where=str(b.path), hint=hint)
 
 
@@ -58,12 +71,12 @@ def _completeness(a: Boot, b: Boot) -> list[Flag]:
     if (one.complete, one.missing, one.share) == (other.complete, other.missing, other.share) and one.complete:
         return []
     texts = []
-    for boot, known in ((a, one), (b, other)):
+    for name, known in zip(names_of(a, b), (one, other), strict=True):
         share = "" if known.share is None else f" ({known.share:.1%} of its records)".replace("%", " %")
         if not known.complete or known.missing:
-            texts.append(f"`{boot.path.name}` lacks {'; '.join(known.missing) or 'a part of its evidence'}{share}")
+            texts.append(f"`{name}` lacks {'; '.join(known.missing) or 'a part of its evidence'}{share}")
         else:
-            texts.append(f"`{boot.path.name}` is complete{share}")
+            texts.append(f"`{name}` is complete{share}")
     return [Flag("completeness", ", ".join(texts) + ": what only one of them tells looks like a change")]
 
 
@@ -71,7 +84,8 @@ def _profile(a: Boot, b: Boot) -> list[Flag]:
     without = [boot for boot in (a, b) if boot.calls().is_empty()]
     if not without or a.manifest.mode != "exact":
         return []
-    why = "; ".join(f"`{boot.path.name}` has no profile: {boot.why_no_profile()[0]}" for boot in without)
+    names = dict(zip((a, b), names_of(a, b), strict=True))
+    why = "; ".join(f"`{names[boot]}` has no profile: {boot.why_no_profile()[0]}" for boot in without)
     return [Flag("profile", f"functions are not compared: {why}")]
 
 

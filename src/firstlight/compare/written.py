@@ -38,18 +38,16 @@ def duration_ns(value: object) -> object:
 
 
 def percent(value: object) -> object:
-    """Read a share in percent from a number or a text with the sign.
+    """Read a share in percent. A bare number is none: 0.1 could be a tenth of a percent or of the whole.
 
-    :raises ValueError: when it is negative or no share.
+    :raises ValueError: when it lacks its sign, or is negative or no share.
 
-    >>> percent("0.5 %"), percent(2)
+    >>> percent("0.5 %"), percent("2%")
     (0.5, 2.0)
     """
     if isinstance(value, str) and (match := re.fullmatch(r"\s*(\d{1,6}(?:\.\d{1,9})?)\s*%\s*", value)):
         return float(match[1])
-    if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < float("inf"):
-        return float(value)
-    raise ValueError('write a share such as "0.5 %"')
+    raise ValueError('write a share with its sign, such as "0.5 %"')
 
 
 #: Fields of a plan.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 from firstlight.compare.experiment.shape import exact_number
@@ -10,30 +11,36 @@ from firstlight.report.sheet import Sheet
 from firstlight.report.terminal.columns import Column
 
 CONVENTION = "A percentage is the new figure in whole percent of the old one, cut off: 100 % is no change."
+#: Names of two arms that are longer than this stand above their table, not in it.
+_LONGEST_HEADS = 16
 _UNITS = (("s", 1_000_000_000, 6), ("ms", 1_000_000, 3), ("us", 1_000, 3), ("ns", 1, 0))
 
 
 def stage_sheet(table: StageTable) -> Sheet:
-    """All arms beside one another: A, B, change, C, change, ..., and the change in all."""
+    """All arms beside one another: A, B, change, C, change, ..., and the change in all.
+
+    Of cells of factors each change is that against the first cell.
+    """
     unit = _unit(table)
     columns = [Column(f"Stage ({unit[0]})", style="cyan"), Column(table.arms[0], number=True)]
     data = ["stage", f"{table.arms[0]}_ns"]
-    for place, arm in enumerate(table.arms[1:], start=1):
-        before = table.arms[place - 1]
-        columns += [Column(arm, number=True), *_change_columns(before, arm)]
+    for one, other in table.steps:
+        before, arm = table.arms[one], table.arms[other]
+        columns += [Column(arm, number=True), *_change_columns("change" if table.from_first else f"{before}→{arm}")]
         data += [f"{arm}_ns", f"{before}_to_{arm}_ns", f"{before}_to_{arm}_percent"]
-    pairs = [(place - 1, place) for place in range(1, len(table.arms))]
-    if len(table.arms) > 2:
-        columns += _change_columns(table.arms[0], table.arms[-1])
+    pairs = table.steps
+    if table.whole_step is not None:
+        columns += _change_columns(f"{table.arms[0]}→{table.arms[-1]}")
         data += ["total_ns", "total_percent"]
-        pairs.append((0, len(table.arms) - 1))
+        pairs = [*pairs, table.whole_step]
     rows = [_cells(row, pairs, len(table.arms), unit) for row in table.rows]
+    first = [f"Each change is against {table.arms[0]}."] if table.from_first and len(table.arms) > 2 else []
     return Sheet(
         "Stages",
         columns,
         rows[:-1],
         [rows[-1]],
-        [CONVENTION, *table.why_not],
+        [*first, CONVENTION, *table.why_not],
         data,
         [_data(row, pairs, len(table.arms)) for row in table.rows],
     )
@@ -41,19 +48,20 @@ def stage_sheet(table: StageTable) -> Sheet:
 
 def step_sheets(table: StageTable) -> list[Sheet]:
     """The same for a narrow place: a table for each step, and one for the change in all."""
-    pairs = [(place - 1, place) for place in range(1, len(table.arms))]
-    if len(table.arms) > 2:
-        pairs.append((0, len(table.arms) - 1))
-    return [
-        stage_sheet(
-            StageTable(
-                [table.arms[one], table.arms[other]],
-                [_picked(row, one, other) for row in table.rows],
-                table.why_not if (one, other) == pairs[-1] else [],
-            )
-        )
-        for one, other in pairs
-    ] or [stage_sheet(table)]
+    pairs = table.steps if table.whole_step is None else [*table.steps, table.whole_step]
+    return [_step_sheet(table, step, last=step == pairs[-1]) for step in pairs] or [stage_sheet(table)]
+
+
+def _step_sheet(table: StageTable, step: tuple[int, int], *, last: bool) -> Sheet:
+    one, other = step
+    names = [table.arms[one], table.arms[other]]
+    rows = [_picked(row, one, other) for row in table.rows]
+    long = sum(map(len, names)) > _LONGEST_HEADS
+    shown = ["before", "after"] if long else names
+    sheet = stage_sheet(StageTable(shown, rows, table.why_not if last else [], from_first=long))
+    if not long:
+        return sheet
+    return replace(sheet, title=f"Stages, {names[1]}", below=[f"Before: {names[0]}; after: {names[1]}.", *sheet.below])
 
 
 def _picked(row: StageRow, one: int, other: int) -> StageRow:
@@ -61,8 +69,8 @@ def _picked(row: StageRow, one: int, other: int) -> StageRow:
     return StageRow(row.name, [row.times[one], row.times[other]], row.share_of, percents)
 
 
-def _change_columns(before: str, arm: str) -> list[Column]:
-    return [Column(f"{before}→{arm}", number=True, style="bold"), Column("%", number=True)]
+def _change_columns(title: str) -> list[Column]:
+    return [Column(title, number=True, style="bold"), Column("%", number=True)]
 
 
 def _unit(table: StageTable) -> tuple[str, int, int]:
@@ -99,7 +107,12 @@ def _figure(time: Fraction | None, unit: tuple[str, int, int], signed: bool = Fa
     steps = round(time * 10**places / size)
     sign = "-" if steps < 0 else "+" if signed and steps > 0 else ""
     whole, rest = divmod(abs(steps), 10**places)
-    return f"{sign}{whole}" + (f".{rest:0{places}}" if places else "") if steps or not signed else "0"
+    if signed and not time:
+        return "0"
+    if signed and not steps:
+        # Less than the last place shown, and no nothing: its percentage may well be 99.
+        sign = "-" if time < 0 else "+"
+    return f"{sign}{whole}" + (f".{rest:0{places}}" if places else "")
 
 
 def _data(row: StageRow, pairs: list[tuple[int, int]], arms: int) -> list[str | int | float | None]:

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 
 from firstlight.compare.experiment.change import SINGLE, Change, combine
 from firstlight.compare.experiment.factor import Factor
-from firstlight.compare.experiment.plan import Plan
+from firstlight.compare.experiment.plan import MOST_CELLS, Plan
 from firstlight.compare.experiment.plan_text import PlanError
 
 if TYPE_CHECKING:
     import numpy as np
 
-_AT_MOST = 1024
 _LONGEST_NAME = 100
 
 
@@ -75,17 +74,17 @@ def _combinations(plan: Plan) -> list[dict[str, str]]:
         number = 1
         for factor in factors:
             number *= len(factor.levels)
-        if number > _AT_MOST:
+        if number > MOST_CELLS:
             raise PlanError(
-                f"a full design of these factors has {number:,} cells, {_AT_MOST:,} are the most",
+                f"a full design of these factors has {number:,} cells, {MOST_CELLS:,} are the most",
                 hint='`design = "plackett-burman"` screens many factors with few boots',
             )
         # The last factor varies fastest.
         return [_named(factors, levels) for levels in product(*(factor.levels for factor in factors))]
     if plan.design.kind == "one-at-a-time":
         baseline = {factor.name: next(iter(factor.levels)) for factor in factors}
-        if (number := 1 + sum(len(factor.levels) - 1 for factor in factors)) > _AT_MOST:
-            raise PlanError(f"one at a time these factors have {number:,} cells, {_AT_MOST:,} are the most")
+        if (number := 1 + sum(len(factor.levels) - 1 for factor in factors)) > MOST_CELLS:
+            raise PlanError(f"one at a time these factors have {number:,} cells, {MOST_CELLS:,} are the most")
         others = [{**baseline, f.name: level} for f in factors for level in list(f.levels)[1:]]
         return [baseline, *others]
     return [_named(factors, levels) for levels in _two_levels(plan)]
@@ -124,8 +123,8 @@ def signs_of(kind: str, factors: int, resolution: int, fold_over: bool) -> list[
                 hint='take another `resolution`, or `design = "full"`',
             ) from error
     rows = sorted({tuple(int(sign) for sign in row) for row in matrix.tolist()})
-    if len(rows) > _AT_MOST:
-        raise PlanError(f"this design has {len(rows):,} cells, {_AT_MOST:,} are the most")
+    if len(rows) > MOST_CELLS:
+        raise PlanError(f"this design has {len(rows):,} cells, {MOST_CELLS:,} are the most")
     return sorted(rows, key=lambda row: (sum(row), row))
 
 

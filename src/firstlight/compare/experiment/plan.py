@@ -12,6 +12,9 @@ from firstlight.compare.experiment.factor import Factor
 from firstlight.compare.experiment.plan_text import checked, parse_toml, read_text
 from firstlight.compare.experiment.requirement import Health
 
+#: An experiment has no more cells.
+MOST_CELLS = 1024
+
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_+][A-Za-z0-9_+. -]{0,39}$")]
 """Of an arm: it names a directory, too."""
 
@@ -101,10 +104,13 @@ class Plan(Part):
     @field_validator("arms", "factors", "stages")
     @classmethod
     def _each_once(cls, parts: list[Any]) -> list[Any]:
-        names = [part.name for part in parts]
-        for name in names:
-            if names.count(name) > 1:
-                raise ValueError(f"`{name}` is there twice")
+        if len(parts) > MOST_CELLS:
+            raise ValueError(f"there are {len(parts):,}, {MOST_CELLS:,} are the most")
+        names = set()
+        for part in parts:
+            if part.name in names:
+                raise ValueError(f"`{part.name}` is there twice")
+            names.add(part.name)
         return parts
 
     @model_validator(mode="after")

@@ -75,8 +75,6 @@ def stages_data(results: Results) -> dict[str, Any] | None:
     if not any(cell.counted for cell in results.cells):
         return None
     table = stage_table(results)
-    last = len(table.arms) - 1
-    pairs = [(place - 1, place) for place in range(1, last + 1)]
     rows = []
     for row in table.rows:
         times = row.times
@@ -86,12 +84,13 @@ def stages_data(results: Results) -> dict[str, Any] | None:
                 "times_ns": [exact_number(time) for time in times],
                 "share_of": row.share_of,
                 "shares_percent": row.percents,
-                "changes": [_change(times, one, other) for one, other in pairs],
-                "total": _change(times, 0, last),
+                "changes": [_change(times, one, other) for one, other in table.steps],
+                "total": None if table.from_first else _change(times, 0, len(table.arms) - 1),
             }
         )
     convention = "trunc(100 * new / old)"
-    return {"arms": table.arms, "percent": convention, "rows": rows, "why_not": table.why_not}
+    against = "first" if table.from_first else "before"
+    return {"arms": table.arms, "against": against, "percent": convention, "rows": rows, "why_not": table.why_not}
 
 
 def _change(times: list[Fraction | None], one: int, other: int) -> dict[str, Any]:

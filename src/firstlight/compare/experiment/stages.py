@@ -41,6 +41,22 @@ class StageTable:
     rows: list[StageRow]
     why_not: list[str]
     """Of what is missing, the reasons."""
+    from_first: bool = False
+    """Cells of factors: neighbours differ in several levels at once, so that each is compared with the first."""
+
+    @property
+    def steps(self) -> list[tuple[int, int]]:
+        """The arms that are compared, by their places: from which to which.
+
+        >>> StageTable(["A", "B", "C"], [], []).steps, StageTable(["A", "B", "C"], [], [], from_first=True).steps
+        ([(0, 1), (1, 2)], [(0, 1), (0, 2)])
+        """
+        return [(0 if self.from_first else place - 1, place) for place in range(1, len(self.arms))]
+
+    @property
+    def whole_step(self) -> tuple[int, int] | None:
+        """From the first arm to the last, where no step is that already."""
+        return None if self.from_first or len(self.arms) < 3 else (0, len(self.arms) - 1)
 
 
 def percent_of(new: Fraction | None, old: Fraction | None) -> int | None:
@@ -67,7 +83,7 @@ def stage_table(results: Results) -> StageTable:
     named = results.plan.stages
     rows = _named(named, arms, boots, problems) if named else _phases(arms, boots)
     rows.append(StageRow("all", [cell.time for cell in arms]))
-    return StageTable([cell.name for cell in arms], rows, problems)
+    return StageTable([cell.name for cell in arms], rows, problems, from_first=bool(results.plan.factors))
 
 
 def _named(

@@ -13,7 +13,7 @@ from firstlight.compare.exact.difference import ExactDifference
 from firstlight.compare.exact.level import Level
 from firstlight.compare.exact.rows import Figures, Row
 from firstlight.compare.inputs import InputChange
-from firstlight.report.terminal.columns import Column, print_table
+from firstlight.report.terminal.columns import Column, print_table, table_width
 from firstlight.report.terminal.compare_tree import print_moved, print_only, print_tree
 from firstlight.report.terminal.console import bar, is_unicode, print_line, print_wrapped
 from firstlight.report.terminal.printable import printable
@@ -33,13 +33,16 @@ TITLES = {
 }
 
 
-def print_difference(out: Console, difference: ExactDifference, limit: int, min_share: float = 0.05) -> None:
+def print_difference(
+    out: Console, difference: ExactDifference, limit: int, min_share: float = 0.05, names: tuple[str, str] | None = None
+) -> None:
     """Print what changed from A to B: inputs, totals, each level with its largest changes first, and the tree.
 
     :param limit: how many rows of each level have a line of their own.
     :param min_share: the least share of all changes, from 0 to 1, that has a line in the tree.
+    :param names: what the two boots are called; by default their bundles' paths.
     """
-    _heading(out, difference)
+    _heading(out, difference, names or (str(difference.a.path), str(difference.b.path)))
     if difference.is_equal:
         print_line(out, Text("Equal: every table of one boot is that of the other.", style="bold"))
         return
@@ -74,10 +77,9 @@ def print_summary(out: Console, differences: Sequence[ExactDifference]) -> None:
     print_table(out, columns, rows)
 
 
-def _heading(out: Console, difference: ExactDifference) -> None:
-    a, b = difference.a, difference.b
-    names = f"A {printable(str(a.path), 200)}, B {printable(str(b.path), 200)}"
-    print_wrapped(out, Text(names, style="bold"), indent=2)
+def _heading(out: Console, difference: ExactDifference, names: tuple[str, str]) -> None:
+    a = difference.a
+    print_wrapped(out, Text(f"A {printable(names[0], 200)}, B {printable(names[1], 200)}", style="bold"), indent=2)
     whole = window(a)
     instants = f"{printable(whole.first, 100)} to {printable(whole.last, 100)}"
     print_line(out, Text(f"{a.manifest.mode} mode, {clock_text(a)}, {instants}", style="dim"))
@@ -107,7 +109,11 @@ def input_text(change: InputChange) -> str:
 def _totals(out: Console, difference: ExactDifference) -> None:
     columns = [Column("Total"), Column("A", number=True), Column("B", number=True),
                Column("Change", number=True, style="bold"), Column("", number=True, wide=60)]  # fmt: skip
-    print_table(out, columns, total_rows(difference))
+    rows = total_rows(difference)
+    if table_width(columns, rows, out.width) > out.width:
+        # Figures are never cut: the share goes, which the others tell.
+        columns, rows = columns[:-1], [row[:-1] for row in rows]
+    print_table(out, columns, rows)
 
 
 def total_rows(difference: ExactDifference) -> list[list[str]]:

@@ -65,7 +65,7 @@ def print_results(out: Console, results: Results, sheets: Sequence[Sheet], said:
 def print_sheet(out: Console, sheet: Sheet, titled: bool) -> None:
     """Print one table, and below what has to be said of it."""
     if titled:
-        print_line(out, Text(printable(sheet.title, 200), style="bold"))
+        print_wrapped(out, Text(printable(sheet.title, 200), style="bold"), indent=2)
     print_table(out, sheet.columns, sheet.rows, sheet.footer)
     for text in sheet.below:
         print_wrapped(out, Text(printable(text, 600), style="dim"), indent=2)
