@@ -8,6 +8,8 @@ import pytest
 
 from firstlight.analysis.devices import devices
 from firstlight.analysis.initcalls import initcalls, levels
+from firstlight.cli.main import run
+from imported_bundle import Spans, write_bundle
 from imported_records import imported
 
 CAPTURE = """\
@@ -75,3 +77,34 @@ def test_in_which_initcall_a_probe_without_time_ran_is_not_known(tmp_path: Path)
     known = {call["function"]: call for call in initcalls(imported(tmp_path, {"dmesg.txt": stamped})).to_dicts()}
     assert known["slow_init"]["probes"] == 2
     assert known["aaa_init"]["probes"] == 0
+
+
+def test_what_says_most_of_the_boot_stands_first_among_its_records(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = "".join(f"[    0.{number:03}000] line {number}\n" for number in range(1, 40))
+    folder = tmp_path / "records"
+    (folder / "proc").mkdir(parents=True)
+    (folder / "proc" / "cmdline").write_text("console=ttyS0\n")
+    (folder / "dmesg.txt").write_text("[    0.000000] Linux version 6.12.1-x (a@b) (gcc 14) #1 SMP\n" + log)
+    (folder / "proc" / "modules").write_text("ext4 1 0 - Live 0x0\nmbcache 1 1 ext4, Live 0x0\n")
+    (folder / "short.txt").write_text("[    0.000000] Linux version 6.12.1-x (a@b) (gcc 14) #1 SMP\n" + log[:90])
+    assert run(["import", str(folder), "-o", str(tmp_path / "a.boot")]) == 0
+    captured = capsys.readouterr()
+    table = (captured.out + captured.err).split("\nRecord ")[1].split("\n\n")[0].splitlines()[1:]
+    assert [row.split()[0].rpartition("/")[2] for row in table] == ["dmesg.txt", "short.txt", "modules", "cmdline"]
+
+
+@pytest.mark.parametrize("form", [[], ["--gaps"]])
+def test_a_line_of_a_recorded_console_is_shown_without_its_colours(
+    form: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "160")
+    text = "[\x1b[0;32m  OK  \x1b[0m] Started \x1b[0;1;39ma.service\x1b[0m"
+    log: list[tuple[float | None, str, int | None]] = [(10, "[    0.010000] before", None), (90, text, None)]
+    write_bundle(tmp_path, "a.boot", spans=Spans(), log=log, length=100)
+    assert run(["log", str(tmp_path / "a.boot"), *form]) == 0
+    shown = capsys.readouterr().out
+    assert "[  OK  ] Started a.service" in shown
+    assert "x1b" not in shown
+    assert ("[    0.010000]" in shown) is (form == [])
