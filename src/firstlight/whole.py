@@ -29,7 +29,7 @@ def whole(out: Path, *, directory: bool = False, force: bool = False) -> Iterato
     if target.is_dir():
         _check_replaceable(target, directory=directory, force=force)
     if through and directory:
-        raise FirstlightError("it is no directory", where=str(out), hint="name another with `-o`")
+        raise FirstlightError("it is no directory", where=str(out), hint="name another")
     made: Path | None = None
     try:
         made = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=None if through else target.parent))
@@ -69,7 +69,7 @@ def _is_stream(out: Path) -> bool:
 def _check_replaceable(out: Path, *, directory: bool, force: bool) -> None:
     """Whatever stands in a directory that is replaced, is lost: only what looks like an export may be."""
     if not directory:
-        raise FirstlightError("it is a directory", where=str(out), hint="name another file with `-o`")
+        raise FirstlightError("it is a directory", where=str(out), hint="name another file")
     if force and any(entry.is_dir() or entry.is_symlink() for entry in out.iterdir()):
-        hint = "remove it, or name another directory with `-o`"
+        hint = "remove it, or name another directory"
         raise FirstlightError("it holds more than an export and is not replaced", where=str(out), hint=hint)
