@@ -15,6 +15,7 @@ from firstlight.cli.main import run
 from firstlight.compare.experiment.effects import aliases, interactions, main_effects
 from firstlight.compare.experiment.results import Results, read_results
 from firstlight.compare.experiment.shapley import Shares, shapley
+from firstlight.report.experiment_sheets import cells_sheet, effects_sheet
 
 BASE = 900_000_000
 
@@ -112,6 +113,26 @@ def test_a_fractional_design_says_what_it_cannot_tell_apart(tmp_path: Path) -> N
     results = experiment(tmp_path, plan, {frozenset("a"): 5})
     assert len(results.cells) == 4
     assert aliases(results) == [("a", ["b x c"]), ("b", ["a x c"]), ("c", ["a x b"])]
+
+
+def test_what_boots_every_combination_has_shares_and_interactions_whatever_its_design(tmp_path: Path) -> None:
+    for kind in ("fractional", "plackett-burman"):
+        (tmp_path / kind).mkdir()
+        plan = f'design = "{kind}"\n' + factor("a") + factor("b") + factor("c")
+        results = experiment(tmp_path / kind, plan, {frozenset("a"): 50, frozenset("ab"): 7})
+        assert len(results.cells) == 8
+        shares = shapley(results)
+        assert not isinstance(shares, str)
+        assert sum(each.whole for each in shares.shares) == shares.total == 57
+        assert interactions(results)[0].effect == 7
+
+
+def test_changes_against_a_cell_that_is_not_all_off_say_so(tmp_path: Path) -> None:
+    plan = '[design]\nkind = "fractional"\nresolution = 3\n' + factor("a") + factor("b") + factor("c")
+    results = experiment(tmp_path, plan, {frozenset("a"): 5})
+    assert shapley(results) == "this fractional design boots 4 of 8 combinations: shares need all of them"
+    for sheet in (cells_sheet(results), effects_sheet(results)):
+        assert any(f"against `{results.cells[0].name}`" in line for line in sheet.below)
 
 
 def test_levels_beyond_two_are_each_compared_with_the_first(tmp_path: Path) -> None:

@@ -10,6 +10,8 @@ import pytest
 
 from experiments import make_experiment
 from firstlight.cli.main import run
+from firstlight.compare.experiment.plan import parse_plan
+from firstlight.compare.experiment.prepare import unusual_marks
 from firstlight.compare.experiment.results import read_results
 from firstlight.errors import FirstlightError
 
@@ -79,6 +81,19 @@ def test_between_the_marks_that_the_plan_names(tmp_path: Path) -> None:
 def test_a_mark_that_is_not_there_is_a_reason_with_each_boot(tmp_path: Path) -> None:
     path = make_experiment(tmp_path, ARMS + '[measure]\nfrom = "none"', lambda levels, name, repeat: LENGTHS[name])
     assert all(cell.why_not == "no mark `none`" for cell in read_results(path).cells)
+
+
+def test_a_mark_that_was_mistyped_names_the_nearest_before_and_after_the_boots(tmp_path: Path) -> None:
+    plan = ARMS + '[measure]\nfrom = "kernel_strat"\n'
+    path = make_experiment(tmp_path, plan, lambda levels, name, repeat: LENGTHS[name])
+    assert all("; did you mean `kernel_" in str(cell.why_not) for cell in read_results(path).cells)
+    (note,) = unusual_marks(parse_plan(plan, "plan.toml"))
+    assert note == "`measure`, `from`: no recording has a mark `kernel_strat` by itself; did you mean `kernel_start`?"
+    health = ARMS + '[health]\nmarks = ["user_strat"]\n'
+    again = make_experiment(tmp_path, health, lambda levels, name, repeat: LENGTHS[name], name="health")
+    assert "mark `user_strat` was not reached; did you mean `user_start`?" in str(read_results(again).cells[0].why_not)
+    assert len(unusual_marks(parse_plan(health, "plan.toml"))) == 1
+    assert unusual_marks(parse_plan(ARMS + '[measure]\nto = "login"\n', "plan.toml")) == []
 
 
 def test_an_unfinished_experiment_shows_what_there_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -98,6 +98,16 @@ def test_what_an_arm_lacks_is_a_dash_with_its_reason(tmp_path: Path, capsys: pyt
     assert row.split() == ["none", "-", "-", "-", "-"]
 
 
+def test_a_stage_of_what_no_boot_has_is_not_said_to_take_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan = ARMS + '[[stage]]\nname = "typed"\nfunction = "start_kernal"\n[[stage]]\nname = "call"\ninitcall = "none"\n'
+    said = show(make_experiment(tmp_path, plan, lambda levels, name, repeat: BOOTING[name]), capsys)
+    assert "stage typed: no boot has function `start_kernal`; did you mean `start_kernel`?" in " ".join(said.split())
+    assert "stage call: no boot has initcall `none`" in said
+    assert next(line for line in said.splitlines() if line.startswith("typed")).split()[1] == "-"
+
+
 def test_one_form_of_data_at_a_time(experiment: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["experiment", "show", str(experiment), "--csv", "--json"]) == 2
     assert run(["experiment", "show", str(experiment), "--stages", "--shares"]) == 2

@@ -11,6 +11,16 @@ from firstlight.errors import BundleError
 _FEW = 40
 
 
+def nearest(name: str, known: Collection[str]) -> str:
+    """What a person may have meant, to follow a message; empty where nothing is near.
+
+    >>> nearest("user_strat", ["user_start", "ready"]), nearest("x", ["ready"])
+    ('; did you mean `user_start`?', '')
+    """
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.75)
+    return f"; did you mean `{near[0]}`?" if near else ""
+
+
 def unknown_name(kind: str, name: str, known: Collection[str], where: str, listed: str = "functions") -> None:
     """Raise unless *name* is one of the *known*.
 

@@ -80,7 +80,7 @@ def cells_sheet(results: Results, unicode: bool = True) -> Sheet:
         "Cells" if factors else "Arms",
         columns,
         rows,
-        below=_below_judged("cell", judged.items(), "Holm") if judged else [],
+        below=[*_against(results), *(_below_judged("cell", judged.items(), "Holm") if judged else [])],
         data_columns=[
             "cell",
             *factors,
@@ -94,6 +94,14 @@ def cells_sheet(results: Results, unicode: bool = True) -> Sheet:
         ],
         data_rows=[_cell_data(cell, factors, baseline) for cell in results.cells],
     )
+
+
+def _against(results: Results) -> list[str]:
+    """What changes and percentages are against, where that is not every factor at its first level."""
+    first = {factor.name: next(iter(factor.levels)) for factor in results.plan.factors}
+    if not first or results.cells[0].levels == first:
+        return []
+    return [f"Change and percent: against `{results.cells[0].name}`, the first cell; all at their first is not booted."]
 
 
 def _by_level(results: Results) -> bool:
@@ -185,7 +193,7 @@ def _below_effects(results: Results, effects: list[MainEffect]) -> list[str]:
         "full": "Effect: the mean change from the first level, over every combination of the other factors.",
         "one-at-a-time": "Effect: the change against the baseline, all other factors at their first level.",
     }.get(kind, f"Effect: the difference of the means of both halves of a {kind} design.")
-    said = [how]
+    said = [how, *_against(results)]
     for each in effects:
         if each.nothing is not None:
             said.append(f"`{each.factor}={each.level}` changes nothing: {each.nothing}.")

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
+from math import prod
 
 from firstlight.compare.experiment.results import CellResult, Results
 
@@ -70,12 +71,19 @@ def main_effects(results: Results, value: Value = time_of) -> list[MainEffect]:
     return effects
 
 
+def boots_everything(results: Results) -> bool:
+    """Whether an experiment has a cell for every combination of levels, as small fractional designs have, too."""
+    every = prod(len(factor.levels) for factor in results.plan.factors)
+    return bool(results.plan.factors) and len({_key(cell.levels) for cell in results.cells}) == every
+
+
 def interactions(results: Results, value: Value = time_of) -> list[Interaction]:
-    """The interaction of every two factors, each from its first level to any other; only a full design tells.
+    """The interaction of every two factors, each from its first level to any other; only a design
+    that boots every combination tells.
 
     The largest come first; those that nothing tells last.
     """
-    if results.plan.design.kind != "full":
+    if not boots_everything(results):
         return []
     cells = _by_levels(results)
     found = []

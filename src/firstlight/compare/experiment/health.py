@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 
 from firstlight.boot.boot import Boot
+from firstlight.boot.near import nearest
 from firstlight.compare.experiment.requirement import Condition, Health
 from firstlight.lab.guest_command import COMMANDS_UNIT
 
@@ -26,7 +27,9 @@ def sick(boot: Boot, health: Health, baseline: Mapping[str, str] | None) -> list
     if COMMANDS_UNIT in facts.get("systemd.failed", "").split():
         reasons.append("the command that the guest ran before it was ready failed")
     reached = set(boot.marks()["mark"].to_list())
-    reasons += [f"mark `{mark}` was not reached" for mark in health.marks if mark not in reached]
+    reasons += [
+        f"mark `{mark}` was not reached{nearest(mark, reached)}" for mark in health.marks if mark not in reached
+    ]
     reasons += _units(health.units, facts)
     for name, condition in health.facts.items():
         reasons += _fact(name, condition, facts, baseline)

@@ -7,6 +7,7 @@ import random
 from dataclasses import dataclass
 from pathlib import Path
 
+from firstlight.boot.near import nearest
 from firstlight.compare.experiment.build import NotBuiltError
 from firstlight.compare.experiment.design import Cell, cells_of
 from firstlight.compare.experiment.key import key_of_inputs
@@ -16,11 +17,19 @@ from firstlight.compare.experiment.plan_text import read_text
 from firstlight.compare.experiment.recipe import options_for
 from firstlight.compare.experiment.store import PLAN, STATE, CellState, State, Store
 from firstlight.errors import FirstlightError
+from firstlight.lab.architecture import X86_64
 from firstlight.lab.inputs import resolve
 from firstlight.lab.options import RecordOptions
 from firstlight.lab.progress import Progress, SilentProgress
 
 CANARY_REPEAT = 2
+
+#: Marks of every recording that no function of the kernel makes, or several do.
+_OTHER_MARKS = frozenset(
+    {"power_on", "decompression_start", "kernel_entry", "user_start", "guest_start", "ready"}
+    | {f"initcall_{level}" for level in (
+        "early", "pure", "core", "postcore", "arch", "subsys", "fs", "rootfs", "device", "late")}
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -112,7 +121,7 @@ def prepare_plan(
         canary=0 if plan.canary and plan.mode == "exact" and repeats == 1 else None,
         cells=states,
     )
-    return Prepared(store, plan, text, state, options, _notes(plan, cells, states))
+    return Prepared(store, plan, text, state, options, [*unusual_marks(plan), *_notes(plan, cells, states)])
 
 
 def _former(store: Store) -> State | None:
@@ -132,6 +141,23 @@ def _former(store: Store) -> State | None:
     if not path.is_dir() or any(each.name not in (PLAN, ".lock") for each in path.iterdir()):
         raise FirstlightError("this is there already, and is no experiment", where=str(path), hint="choose `-o`")
     return None
+
+
+def unusual_marks(plan: Plan) -> list[str]:
+    """Marks that a plan names, that recordings do not have by themselves, and whose names look like one of these.
+
+    A guest may set marks of any name: only a boot can tell whether they are there.
+    """
+    usual = {mark.mark for mark in X86_64.marks} | _OTHER_MARKS
+    named = [("measure", "from", plan.measure.first), ("measure", "to", plan.measure.last)]
+    named += [("health", "marks", mark) for mark in plan.health.marks]
+    named += [(f"stage {stage.name}", key, mark) for stage in plan.stages
+              for key, mark in (("from", stage.first), ("to", stage.last))]  # fmt: skip
+    return [
+        f"`{table}`, `{key}`: no recording has a mark `{mark}` by itself{meant}"
+        for table, key, mark in named
+        if mark is not None and mark not in usual and (meant := nearest(mark, usual))
+    ]
 
 
 def _notes(plan: Plan, cells: list[Cell], states: list[CellState]) -> list[str]:

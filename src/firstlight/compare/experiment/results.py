@@ -196,7 +196,9 @@ def _one(
             return OneBoot(repeat, path, None, "; ".join(reasons[:3]) + more), facts
         return OneBoot(repeat, path, measure(boot, plan.measure.first, plan.measure.last), None), facts
     except FirstlightError as error:
-        return OneBoot(repeat, path, None, error.message), {}
+        meant = (error.hint or "").partition("\n")[0]
+        meant = f"; {meant}" if meant.startswith("did you mean") else ""
+        return OneBoot(repeat, path, None, error.message + meant), {}
 
 
 def canary_agrees(store: Store, state: State) -> bool | None:

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
-from math import factorial
+from math import factorial, prod
 
-from firstlight.compare.experiment.effects import Value, time_of
+from firstlight.compare.experiment.effects import Value, boots_everything, time_of
 from firstlight.compare.experiment.results import Results
 
 #: The shares of so many factors are a sum over 2^12 cells.
@@ -54,8 +54,10 @@ def shapley(results: Results, value: Value = time_of) -> Shares | str:
     plan = results.plan
     if not plan.factors:
         return "arms have no shares: write the changes as factors"
-    if plan.design.kind != "full":
-        return f"a {plan.design.kind} design does not boot every combination: shares need a full one"
+    if not boots_everything(results):
+        every = prod(len(factor.levels) for factor in plan.factors)
+        booted = f"{len(results.cells)} of {every:,} combinations"
+        return f"this {plan.design.kind} design boots {booted}: shares need all of them"
     if len(plan.factors) > MOST_FACTORS:
         return f"{len(plan.factors)} factors are too many to share the change out exactly"
     ends = [(factor.name, next(iter(factor.levels)), list(factor.levels)[-1]) for factor in plan.factors]

@@ -13,6 +13,7 @@ from fractions import Fraction
 import polars as pl
 
 from firstlight.boot.boot import Boot
+from firstlight.boot.near import nearest
 from firstlight.boot.open import open as open_boot
 from firstlight.compare.experiment.measure import measure
 from firstlight.compare.experiment.plan import Stage
@@ -98,11 +99,28 @@ def _named(
             except FirstlightError as error:
                 problems.append(f"{cell.name}, stage {stage.name}: {error.message}")
                 times.append(None)
+        if not any(times) and (wrong := _nowhere(stage, [boot for each in boots.values() for boot in each])):
+            problems.append(f"stage {stage.name}: {wrong}")
+            times = [None] * len(arms)
         percents = None
         if stage.of is not None:
             percents = [percent_of(part, whole) for part, whole in zip(times, rows[stage.of].times, strict=True)]
         rows[stage.name] = StageRow(stage.name, times, stage.of, percents)
     return list(rows.values())
+
+
+def _nowhere(stage: Stage, boots: list[Boot]) -> str | None:
+    """That no boot knows what a stage is of: it took no time, or its name is wrong, and nobody can tell which."""
+    if stage.function is not None:
+        kind, name = "function", stage.function
+        known = {each for boot in boots for each in boot.calls()["function"].unique().to_list()}
+    elif stage.initcall is not None:
+        kind, name = "initcall", stage.initcall
+        spans = (boot.spans().filter(pl.col("kind") == "initcall") for boot in boots)
+        known = {each for table in spans for each in table["name"].unique().to_list()}
+    else:
+        return None
+    return None if name in known else f"no boot has {kind} `{name}`{nearest(name, known)}"
 
 
 def _length(stage: Stage, boot: Boot) -> int | None:
