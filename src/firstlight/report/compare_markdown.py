@@ -9,7 +9,15 @@ from firstlight.compare.exact.data import added
 from firstlight.compare.exact.difference import ExactDifference
 from firstlight.compare.exact.level import Level
 from firstlight.compare.exact.rows import Row
-from firstlight.report.terminal.compare import TITLES, input_text, presence_text, row_name, total_rows
+from firstlight.report.terminal.compare import (
+    TITLES,
+    input_text,
+    level_title,
+    presence_text,
+    row_name,
+    tells_more,
+    total_rows,
+)
 from firstlight.report.terminal.printable import printable
 from firstlight.report.terminal.show import clock_text
 from firstlight.report.units import signed_count, signed_half, signed_share, signed_time, time_text
@@ -48,8 +56,8 @@ def difference_markdown(difference: ExactDifference, limit: int) -> str:
         return "\n".join([*lines, "Equal: every table of one boot is that of the other.", ""])
     lines += table(("", "A", "B", "change", "of A"), total_rows(difference))
     for level in difference.levels:
-        if level.changed and (level.name != "path" or a.manifest.mode != "exact"):
-            lines += ["", f"#### {TITLES[level.name][0]}", "", *_level(level, limit)]
+        if level.changed and (level.name != "path" or tells_more(level)):
+            lines += ["", f"#### {level_title(level)}", "", *_level(level, limit)]
     if difference.path.hidden:
         lines += ["", "#### Hidden work, off the critical path: contributes 0", ""]
         lines += table(

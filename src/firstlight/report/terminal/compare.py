@@ -25,9 +25,9 @@ _BAR = 16
 #: What each level is called above its table, and its first column.
 TITLES = {
     "phases": ("Phases", "Phase"),
-    "initcalls": ("Initcalls, each with its callees", "Initcall"),
+    "initcalls": ("Initcalls, the time that each owned", "Initcall"),
     "functions": ("Functions, by self", "Function"),
-    "path": ("Critical path, by owner", "Owner"),
+    "path": ("Critical path, elapsed time by owner", "Owner"),
     "devices": ("Devices, time on the critical path", "Device"),
     "units": ("Units, time on the critical path", "Unit"),
 }
@@ -48,8 +48,7 @@ def print_difference(
         return
     _totals(out, difference)
     for level in difference.levels:
-        # The critical path of a boot whose phases follow one another is those phases.
-        if level.name != "path" or difference.a.manifest.mode != "exact":
+        if level.name != "path" or tells_more(level):
             print_level(out, level, limit)
     print_hidden(out, difference, limit)
     if difference.tree is not None:
@@ -132,9 +131,9 @@ def total_rows(difference: ExactDifference) -> list[list[str]]:
 
 def print_level(out: Console, level: Level, limit: int) -> None:
     """Print the largest changes of a level, and below a rule what was left out, what did not change, and the sum."""
-    title, first = TITLES[level.name]
+    first = TITLES[level.name][1]
     print_line(out)
-    print_line(out, Text(title, style="bold underline"))
+    print_line(out, Text(level_title(level), style="bold underline"))
     changed = level.changed
     if not changed:
         print_line(out, f"none of {len(level.rows):,} changed")
@@ -163,6 +162,18 @@ def print_level(out: Console, level: Level, limit: int) -> None:
         footer.append([f"({unchanged:,} unchanged)", *[""] * (len(columns) - 1)])
     footer.append(_cells(out, level.whole, level, 0, counted))
     print_table(out, columns, lines, footer)
+
+
+def level_title(level: Level) -> str:
+    """What a level is called: with profiles an initcall has what it and its callees did, else the time it owned."""
+    if level.name == "initcalls" and level.whole.a is not None and level.whole.a.instructions is not None:
+        return "Initcalls, each with its callees on its own task"
+    return TITLES[level.name][0]
+
+
+def tells_more(path: Level) -> bool:
+    """Whether a critical path says more than the phases: it is those where nothing else owns a part of it."""
+    return any(row.kind not in ("phase", "rest") for row in path.rows)
 
 
 def row_name(row: Row) -> str:
