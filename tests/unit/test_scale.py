@@ -87,6 +87,19 @@ def test_a_size_asked_for_twice_is_predicted_once(tmp_path: Path, capsys: pytest
     assert [each["size"] for each in only["predictions"]] == [100, 128]
 
 
+def test_an_accident_at_the_largest_size_is_no_law(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    costs = (1569131000, 1569130000, 1569117000, 1569116000, 1569111000, 1569190000)
+    path = tmp_path / "flat.csv"
+    path.write_text("n,cost\n" + "".join(f"{2**place},{cost}\n" for place, cost in enumerate(costs)))
+    assert run(["scale", str(path), "--exact", "--at", "1000", "--json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)["configurations"]
+    assert (found["law"], found["predictions"][0]["laws"]) == ("1", ["1"])
+    assert found["predictions"][0]["high"] < 1.0002 * max(costs)
+    path.write_text("n,cost\n" + "".join(f"{2**place},{1569000000 + 3000 * 2**place}\n" for place in range(6)))
+    assert run(["scale", str(path), "--exact", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["configurations"][0]["law"] == "n"
+
+
 def test_two_configurations_cross(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = "".join(f"old;{n};{100 + 10 * n}\nnew;{n};{400 + 2 * n}\n" for n in SIZES)
     path = table(tmp_path, f"board;n;ms\n{rows}")
