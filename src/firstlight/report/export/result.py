@@ -38,7 +38,7 @@ class Exported:
         :param unit: `time` or `instructions`.
         """
         if stacks["origin"] == "spans":
-            self.notes.append("the boot has no profile: the stacks are its spans with their parents")
+            self.notes.append("the boot has no profile: the stacks are its spans")
         what = "node" if stacks["origin"] == "calls" else "span"
         length = "how long it took" if unit == "time" else "how many instructions it took"
         if stacks["unknown"]:
