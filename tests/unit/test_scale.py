@@ -10,9 +10,13 @@ import numpy as np
 import pytest
 
 from firstlight.cli.main import run
+from firstlight.compare.scaling.answer import Answer, configurations_of, measured_meetings, too_close
+from firstlight.compare.scaling.crossover import Bracket
+from firstlight.compare.scaling.measured import Measured
 from firstlight.compare.scaling.plan import expand, read_scale_plan
 from firstlight.compare.scaling.table import read_table
 from firstlight.errors import UsageError
+from firstlight.report.scaling_sheets import meeting_line, meeting_text
 
 SIZES = [1, 2, 4, 8, 16, 32, 64]
 
@@ -98,6 +102,20 @@ def test_an_accident_at_the_largest_size_is_no_law(tmp_path: Path, capsys: pytes
     path.write_text("n,cost\n" + "".join(f"{2**place},{1569000000 + 3000 * 2**place}\n" for place in range(6)))
     assert run(["scale", str(path), "--exact", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["configurations"][0]["law"] == "n"
+
+
+def test_a_crossing_that_was_not_bisected_lies_between_two_sizes_and_may_be_an_accident() -> None:
+    one = Measured("uart", [1, 2, 4, 8, 16], [1_000_000, 1_000_100, 1_000_900, 1_001_000, 1_001_100], exact=True)
+    other = Measured("loop", [1, 2, 4, 8, 16], [1_000_500, 1_000_400, 1_000_400, 1_000_300, 1_000_300], exact=True)
+    meetings = tuple(measured_meetings(one, other))
+    answer = Answer("", "n", "", "cost", True, configurations_of([one, other], []), meetings)
+    assert meeting_text(answer, meetings[0]) == "Crossover between n = 2 and 4: above it loop costs less than uart."
+    assert str(meeting_line(answer, meetings[0])).endswith("no size between them was tried")
+    assert "may do as much" in str(too_close(one, other))
+    (found,) = measured_meetings(one, other, lambda below, above: Bracket(2, 3, 300, -10, ((2, 300), (3, -10))))
+    assert meeting_text(answer, found) == "Crossover at n = 3: above it loop costs less than uart."
+    far = Measured("far", [1, 2, 4, 8], [2_000_000] * 4, exact=True)
+    assert too_close(one, far) is None
 
 
 def test_two_configurations_cross(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

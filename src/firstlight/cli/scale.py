@@ -12,7 +12,6 @@ from firstlight.cli.page import Page
 
 if TYPE_CHECKING:
     from firstlight.compare.scaling.answer import Answer
-    from firstlight.compare.scaling.measured import Measured
 
 _TABLES = (".csv", ".tsv")
 
@@ -95,11 +94,11 @@ def _from_table(path: Path, size: str | None, cost: str | None, by: str | None, 
 
 
 def _booted(path: Path, output: Path | None, jobs: int | None, bisect: bool, at: list[float]) -> Answer:
+    from functools import partial
     from itertools import combinations
 
-    from firstlight.compare.scaling.answer import Answer, Meeting, configurations_of, meetings_of, sign_changes
+    from firstlight.compare.scaling.answer import Answer, configurations_of, measured_meetings, meetings_of, too_close
     from firstlight.compare.scaling.booted import bisect_crossing, boot_all, prepare
-    from firstlight.compare.scaling.crossover import Crossing
     from firstlight.lab.progress import progress_for
     from firstlight.report.terminal.experiment_progress import ExperimentProgress
 
@@ -113,12 +112,11 @@ def _booted(path: Path, output: Path | None, jobs: int | None, bisect: bool, at:
     if plan.mode == "exact":
         # Within the sizes measured boots are asked, not laws.
         for one, other in combinations(measured, 2):
-            for below, above in sign_changes(one, other):
-                ends = below, above
-                found = bisect_crossing(prepared, one.name, other.name, *ends, looking) if bisect else None
-                cheaper = "first" if _cost(other, above) > _cost(one, above) else "second"
-                size = above if found is None else found.above
-                meetings.append(Meeting(one.name, other.name, Crossing(size, cheaper, True), found))
+            ask = partial(bisect_crossing, prepared, one.name, other.name, progress=looking) if bisect else None
+            met = measured_meetings(one, other, ask)
+            meetings += met
+            if met and (close := too_close(one, other)) is not None:
+                notes.append(close)
     first, last = plan.measure.first or "the first mark", plan.measure.last or "the last mark"
     clock = "virtual time" if plan.mode == "exact" else "time of the host"
     return Answer(
@@ -131,7 +129,3 @@ def _booted(path: Path, output: Path | None, jobs: int | None, bisect: bool, at:
         meetings=tuple(meetings),
         notes=tuple(notes),
     )
-
-
-def _cost(measured: Measured, size: float) -> float:
-    return measured.costs[measured.sizes.index(size)]

@@ -180,7 +180,10 @@ def meeting_text(answer: Answer, meeting: Meeting) -> str:
     """Where two configurations cost the same, and which is cheaper above."""
     ends = meeting.first, meeting.second
     winner, loser = ends if meeting.crossing.cheaper_above == "first" else ends[::-1]
-    size = meeting.crossing.size
+    bracket, size = meeting.bracket, meeting.crossing.size
+    if bracket is not None and bracket.above - bracket.below > 1:
+        between = f"{answer.variable} = {bracket.below} and {bracket.above}"
+        return f"Crossover between {between}: above it {winner} costs less than {loser}."
     return f"Crossover at {answer.variable} = {size:.4g}: above it {winner} costs less than {loser}."
 
 
@@ -188,8 +191,9 @@ def meeting_line(answer: Answer, meeting: Meeting) -> str | None:
     """What real boots say of it, or that it lies beyond what was measured."""
     write, bracket = write_of(answer), meeting.bracket
     if bracket is not None:
+        tried = f"{len(bracket.measured)} sizes tried" if bracket.measured else "no size between them was tried"
         return (
             f"booted: {meeting.second} less {meeting.first} is {write(bracket.difference_below)} at {bracket.below}, "
-            f"{write(bracket.difference_above)} at {bracket.above}; {len(bracket.measured)} sizes tried"
+            f"{write(bracket.difference_above)} at {bracket.above}; {tried}"
         )
     return None if meeting.crossing.measured else "beyond the sizes that were measured"

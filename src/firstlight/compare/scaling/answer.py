@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -11,6 +11,9 @@ from firstlight.compare.scaling.crossover import Bracket, Crossing, crossings
 from firstlight.compare.scaling.measured import Measured
 from firstlight.compare.scaling.prediction import Prediction, predict
 from firstlight.compare.scaling.study import Study
+
+#: What irrelevant changes do to the default recipe, as a part of its time: see `docs/commands/calibrate.md`.
+ACCIDENT = 0.0025
 
 #: The version of the data; it changes when an older reader could misread it.
 VERSION = 1
@@ -95,6 +98,44 @@ def sign_changes(first: Measured, second: Measured) -> list[tuple[int, int]]:
         for below, above in itertools.pairwise(shared)
         if (other[below] < one[below]) != (other[above] < one[above])
     ]
+
+
+def measured_meetings(
+    first: Measured, second: Measured, bisect: Callable[[int, int], Bracket | None] | None = None
+) -> list[Meeting]:
+    """Where the cheaper of two measured configurations changes: between which two sizes.
+
+    :param bisect: finds two neighbouring sizes between two others; without it the measured ones are told.
+
+    >>> one, other = Measured("a", [1, 2, 4], [5, 6, 9]), Measured("b", [1, 2, 4], [7, 7, 7])
+    >>> (only,) = measured_meetings(one, other)
+    >>> only.crossing.cheaper_above, only.bracket
+    ('second', Bracket(below=2, above=4, difference_below=1, difference_above=-2, measured=()))
+    """
+    one, other = (dict(zip(each.sizes, each.costs, strict=True)) for each in (first, second))
+    found = []
+    for below, above in sign_changes(first, second):
+        ends = other[below] - one[below], other[above] - one[above]
+        bracket = (bisect(below, above) if bisect else None) or Bracket(below, above, *ends, ())
+        crossing = Crossing(bracket.above, "first" if ends[1] > 0 else "second", True)
+        found.append(Meeting(first.name, second.name, crossing, bracket))
+    return found
+
+
+def too_close(first: Measured, second: Measured) -> str | None:
+    """That two configurations nowhere differ by more than an accident can do, so that a crossover may be one.
+
+    >>> too_close(Measured("a", [1, 2], [1000, 1001]), Measured("b", [1, 2], [1001, 1000]))
+    '`a` and `b` differ by at most 0.1 % at any size: an accident may do as much (`firstlight calibrate` finds out)'
+    """
+    one, other = (dict(zip(each.sizes, each.costs, strict=True)) for each in (first, second))
+    shares = [abs(other[size] - one[size]) / max(one[size], other[size], 1) for size in one.keys() & other.keys()]
+    if not shares or max(shares) > ACCIDENT:
+        return None
+    return (
+        f"`{first.name}` and `{second.name}` differ by at most {max(shares) * 100:.2g} % at any size: an accident may "
+        "do as much (`firstlight calibrate` finds out)"
+    )
 
 
 def meetings_of(configurations: Sequence[Configuration]) -> tuple[Meeting, ...]:
