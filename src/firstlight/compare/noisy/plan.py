@@ -44,7 +44,7 @@ def cautious_sigma(sigma: float, number: int) -> float:
     Source: Browne (1995): plan by the upper 80 % limit of a pilot's standard deviation.
 
     >>> round(cautious_sigma(1.0, 4), 2), round(cautious_sigma(1.0, 100), 2)
-    (1.73, 1.06)
+    (1.73, 1.07)
     """
     from scipy.stats import chi2
 

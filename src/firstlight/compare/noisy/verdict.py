@@ -71,7 +71,7 @@ def decide(found: Estimate, p: float, number: int, sigma: float, limits: Limits,
 
     >>> found = Estimate(log_ratio=0.03, low=0.02, high=0.04, confidence=0.95, achieved=0.96, needed=6)
     >>> decide(found, 0.001, 12, 0.01, Limits(soft=0.01))
-    Verdict(word='regression', reason='the interval lies above 0 %', more=None)
+    Verdict(word='regression', reason='the interval lies above 0 %', more=None, least=None)
     """
     units = "pairs" if paired else "boots of each arm"
     if found.low is None or found.high is None:
