@@ -46,8 +46,8 @@ def build(
 ) -> None:
     """Make an image, if it is not there already, and print its path.
 
-    The kernel is built from the distribution's own source, which is downloaded; that takes some ten minutes of two
-    cores, or less with `ccache`. What is made is kept in the cache by the digest of what it was made from.
+    The kernel is built from the distribution's own source, which is downloaded; that takes many minutes
+    and fewer with `ccache`. What is made is kept in the cache by the digest of what it was made from.
 
     \b
     Examples:

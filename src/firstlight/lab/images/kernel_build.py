@@ -48,7 +48,7 @@ def kernel_place() -> Path | None:
 
 
 def build_kernel(progress: Progress, jobs: int | None = None) -> Path:
-    """The kernel, from the cache; the first time it is built, which takes some ten minutes of two cores.
+    """The kernel, from the cache; the first time it is built, which takes many minutes.
 
     Beside it lie its configuration, its symbols and the few parts that are modules, as a distribution lays them out.
 
@@ -109,7 +109,7 @@ def _build(folder: Path, progress: Progress, jobs: int) -> None:
     log = cache_dir() / _KIND / "kernel.build.log"
     with log.open("wb"):
         pass
-    progress.note(f"the kernel is built once, which takes some ten minutes of two cores; the log is {log}")
+    progress.note(f"the kernel is built once, which takes many minutes; the log is {log}")
     progress.step("unpacking the kernel's source")
     work = folder / "work"
     work.mkdir()
