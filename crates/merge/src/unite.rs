@@ -79,23 +79,20 @@ pub fn unite<'a>(
             known.grade = Grade::Exact;
             known.reason = Cow::Borrowed("two independent records agree within their steps");
         }
-        Verdict::Contradict if ours != theirs => {
-            // Who measured it is believed; who heard of it is quoted.
-            let (ours, theirs) = (known.duration_ns.unwrap_or(0), other.duration_ns.unwrap_or(0));
-            known.reason = Cow::Owned(format!("systemd's own figure; by {} {}", file(&other), seconds(theirs)));
-            contradictions.push(Contradiction {
-                what: format!("how long {} `{}` took", known.kind.name(), known.name()),
-                statements: vec![(file(known), seconds(ours)), (file(&other), seconds(theirs))],
-            });
-        }
         Verdict::Contradict => {
-            let (ours, theirs) = (known.duration_ns.unwrap_or(0), other.duration_ns.unwrap_or(0));
-            known.grade = known.grade.max(Grade::Doubtful);
-            known.reason = Cow::Owned(format!("{} says {}", file(&other), seconds(theirs)));
+            let length = |row: &Row<'_>| seconds(row.duration_ns.unwrap_or(0));
+            let (by, told) = (file(&other), length(&other));
             contradictions.push(Contradiction {
                 what: format!("how long {} `{}` took", known.kind.name(), known.name()),
-                statements: vec![(file(known), seconds(ours)), (file(&other), seconds(theirs))],
+                statements: vec![(file(known), length(known)), (by.clone(), told.clone())],
             });
+            if ours == theirs {
+                known.grade = known.grade.max(Grade::Doubtful);
+                known.reason = Cow::Owned(format!("{by} says {told}"));
+            } else {
+                // Who measured it is believed; who heard of it is quoted.
+                known.reason = Cow::Owned(format!("systemd's own figure; by {by} {told}"));
+            }
         }
         _ => {}
     }
