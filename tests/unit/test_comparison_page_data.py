@@ -14,7 +14,8 @@ from firstlight.cli.main import run
 from firstlight.compare.arms import read_arms
 from firstlight.compare.compare import compare_arms
 from firstlight.report.html import filled
-from firstlight.report.page_comparison import comparison_page_data, sound
+from firstlight.report.page_comparison import comparison_page_data
+from firstlight.report.page_text import sound
 from varying_boots import noise, session
 
 Capture = pytest.CaptureFixture[str]

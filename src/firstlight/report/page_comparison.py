@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +10,7 @@ from firstlight.compare.data import comparisons_data
 from firstlight.compare.exact.difference import ExactDifference
 from firstlight.compare.noisy.comparison import NoisyComparison
 from firstlight.compare.robust import Robustness
-from firstlight.report.page_text import TEXT, shortened
+from firstlight.report.page_text import sound
 from firstlight.report.terminal.band import total_text
 from firstlight.report.terminal.compare import input_text
 from firstlight.report.terminal.noisy import (
@@ -74,23 +73,6 @@ def comparison_page_data(
         }
     )
     return data
-
-
-def sound(value: Any) -> Any:
-    """Data that any JSON reader takes: texts valid and not too long, no figure that is not finite.
-
-    >>> sound({"a": [1, float("inf"), "\\ud800"]})
-    {'a': [1, None, '\ufffd']}
-    """
-    if isinstance(value, str):
-        return shortened(value, TEXT)
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {shortened(str(name), TEXT): sound(each) for name, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [sound(each) for each in value]
-    return value
 
 
 def _exact(found: ExactDifference, by_band: Robustness | None) -> Json:

@@ -8,8 +8,8 @@ from firstlight.compare.experiment.results import Results
 from firstlight.compare.experiment.shape import results_data
 from firstlight.compare.experiment.stages import stage_table
 from firstlight.report.experiment_sheets import cells_sheet, effects_sheet, heading, interactions_sheet, shares_sheet
-from firstlight.report.page_comparison import sound
-from firstlight.report.sheet import Sheet
+from firstlight.report.page_text import sound
+from firstlight.report.sheet import Sheet, sheet_data
 from firstlight.report.stage_sheet import stage_sheet
 from firstlight.report.terminal.experiment import not_counting
 
@@ -49,20 +49,3 @@ def experiment_page_data(results: Results) -> Json:
         }
     )
     return data
-
-
-def sheet_data(sheet: Sheet) -> Json:
-    """A table as people read it, without what is a picture in a terminal.
-
-    >>> from firstlight.report.terminal.columns import Column
-    >>> sheet_data(Sheet("Arms", [Column("Arm"), Column("", picture=True)], [["A", "####"]]))["rows"]
-    [['A']]
-    """
-    kept = [place for place, column in enumerate(sheet.columns) if column.title]
-    return {
-        "title": sheet.title,
-        "columns": [{"title": sheet.columns[place].title, "number": sheet.columns[place].number} for place in kept],
-        "rows": [[row[place] for place in kept] for row in sheet.rows],
-        "footer": [[row[place] for place in kept] for row in sheet.footer],
-        "below": sheet.below,
-    }

@@ -1,6 +1,9 @@
-"""Text as a page carries it: valid Unicode of bounded length."""
+"""Texts and figures as a page carries them: valid Unicode of bounded length, and what any reader of JSON takes."""
 
 from __future__ import annotations
+
+import math
+from typing import Any
 
 #: No more characters of one text than this go into a page.
 TEXT = 4_000
@@ -14,3 +17,20 @@ def shortened(text: str, length: int) -> str:
     """
     sound = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return sound if len(sound) <= length else f"{sound[:length]}… ({len(sound):,} characters)"
+
+
+def sound(value: Any) -> Any:
+    """Data that any JSON reader takes: texts valid and not too long, no figure that is not finite.
+
+    >>> sound({"a": [1, float("inf"), "\\ud800"]})
+    {'a': [1, None, '\ufffd']}
+    """
+    if isinstance(value, str):
+        return shortened(value, TEXT)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {shortened(str(name), TEXT): sound(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [sound(each) for each in value]
+    return value

@@ -1,9 +1,10 @@
-"""A table that can be printed, written as Markdown or as CSV."""
+"""A table that can be printed, written as Markdown or as CSV, or carried by a page."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from firstlight.report.export.csv import csv_text
 from firstlight.report.terminal.columns import Column
@@ -25,6 +26,11 @@ class Sheet:
     data_rows: list[list[str | int | float | None]] = field(default_factory=list)
     """Figures in full, for CSV."""
 
+    @property
+    def told(self) -> list[int]:
+        """The places of the columns that say something by themselves; the others are pictures for a terminal."""
+        return [place for place, column in enumerate(self.columns) if column.title]
+
 
 def markdown_text(sheets: Sequence[Sheet], title: str, said: Sequence[str]) -> str:
     """Tables as Markdown, without what is a picture in a terminal.
@@ -33,7 +39,7 @@ def markdown_text(sheets: Sequence[Sheet], title: str, said: Sequence[str]) -> s
     """
     parts = [f"## {_escaped(title)}", *map(_escaped, said)]
     for sheet in sheets:
-        kept = [place for place, column in enumerate(sheet.columns) if column.title]
+        kept = sheet.told
         if sheet.title:
             parts.append(f"### {_escaped(sheet.title)}")
         lines = ["| " + " | ".join(_escaped(sheet.columns[place].title) for place in kept) + " |"]
@@ -44,6 +50,22 @@ def markdown_text(sheets: Sequence[Sheet], title: str, said: Sequence[str]) -> s
         parts.append("\n".join(lines))
         parts += [_escaped(text) for text in sheet.below]
     return "\n\n".join(parts) + "\n"
+
+
+def sheet_data(sheet: Sheet) -> dict[str, Any]:
+    """A table as people read it, without what is a picture in a terminal.
+
+    >>> sheet_data(Sheet("Arms", [Column("Arm"), Column("", picture=True)], [["A", "####"]]))["rows"]
+    [['A']]
+    """
+    kept = sheet.told
+    return {
+        "title": sheet.title,
+        "columns": [{"title": sheet.columns[place].title, "number": sheet.columns[place].number} for place in kept],
+        "rows": [[row[place] for place in kept] for row in sheet.rows],
+        "footer": [[row[place] for place in kept] for row in sheet.footer],
+        "below": sheet.below,
+    }
 
 
 def sheet_csv(sheet: Sheet) -> str:
