@@ -7,6 +7,7 @@
 mod config;
 mod error;
 mod facts;
+mod kept;
 mod mark;
 mod modules;
 mod mounts;
@@ -30,10 +31,11 @@ use crate::port::Port;
 use crate::report::Writer;
 
 const CONFIG: &str = "/firstlight.conf";
-const USAGE: &str = "usage: firstlight-guest ready [PORT]\n\
+const USAGE: &str = "usage: firstlight-guest ready [PORT] | stamp NAME\n\
                      Without a subcommand it is the first process of a guest, and nothing else.\n";
 
 fn main() -> ExitCode {
+    let now = mark::counter();
     if rustix::process::getpid().is_init() {
         // The kernel hands words of its command line that it does not know to the first process: they mean nothing.
         give(Mark::GuestStart);
@@ -44,6 +46,15 @@ fn main() -> ExitCode {
         (Some(verb), port, None) if verb == "ready" => {
             ready(&port.map_or_else(|| Config::default().report, PathBuf::from), None);
             power_off()
+        }
+        (Some(verb), Some(name), None) if verb == "stamp" => {
+            match kept::stamp(now, &name.to_string_lossy(), Path::new(kept::FOLDER)) {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(error) => {
+                    let _ = writeln!(io::stderr(), "error: {error}");
+                    ExitCode::FAILURE
+                }
+            }
         }
         _ => {
             let _ = io::stderr().write_all(USAGE.as_bytes());
@@ -100,6 +111,7 @@ fn ready(port: &Path, failure: Option<&Error>) {
     let clock_ns = i128::from(now.tv_sec) * 1_000_000_000 + i128::from(now.tv_nsec);
     let outcome = write_report(port, |report| {
         facts::write_all(report, stamp, clock_ns)?;
+        kept::write_all(report, Path::new(kept::FOLDER))?;
         if let Some(units) = systemd::failed_units() {
             report.record("systemd.failed", &units)?;
         }

@@ -73,6 +73,13 @@ pub fn ready() -> u64 {
     u64::from(high) << 32 | u64::from(low)
 }
 
+/// The processor's time stamp counter: where QEMU counts instructions, the virtual time from power on in nanoseconds.
+#[expect(unsafe_code, reason = "the counter has no reading that is safe")]
+pub fn counter() -> u64 {
+    // SAFETY: it reads a counter; every x86_64 has it, and the guests here leave it to user mode.
+    unsafe { core::arch::x86_64::_rdtsc() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

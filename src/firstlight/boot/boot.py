@@ -32,6 +32,25 @@ class Boot:
     def __repr__(self) -> str:
         return f"<Boot {str(self.path)!r}: {self.manifest.mode}, {self.manifest.status}>"
 
+    def kept(self, name: str) -> bytes | None:
+        """What a program in the guest left in ``/run/firstlight/keep/NAME``; nothing where it left no such file.
+
+        :raises BundleError: when the file is there and cannot be read.
+
+        >>> import firstlight
+        >>> firstlight.open(bundle).kept("no-such-file") is None
+        True
+        """
+        path = self.path / "raw" / "kept" / name
+        if "/" in name or not name.strip("."):
+            return None
+        try:
+            return path.read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise BundleError(f"cannot read: {error.strerror}", where=str(path)) from error
+
     def _table(self, table: str) -> pl.DataFrame:
         if table not in self._frames:
             promised = self.manifest.tables.get(table)

@@ -26,6 +26,7 @@ from firstlight.cli.record import record
 from firstlight.cli.report import report
 from firstlight.cli.scale import scale
 from firstlight.cli.show import show
+from firstlight.cli.study import study
 from firstlight.cli.try_ import try_
 from firstlight.cli.units import units
 from firstlight.cli.verify import verify
@@ -42,7 +43,7 @@ app = typer.Typer(
 )
 for verb in (
     record, show, functions, initcalls, devices, units, path, log, compare, report, export, verify, bless, gate, scale,
-    calibrate, collector, doctor,
+    study, calibrate, collector, doctor,
 ):  # fmt: skip
     app.command()(verb)
 app.command("import")(import_)

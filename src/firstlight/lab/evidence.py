@@ -103,6 +103,18 @@ def tables_from_console(console: Path, report: Report, bundle: Path) -> list[tup
         raise FirstlightError(f"the console cannot be read: {error}", where=str(console)) from error
 
 
+def write_kept(report: Report, directory: Path) -> None:
+    """Write what the guest's own programs left: files below ``kept/``; no folder where there is nothing.
+
+    :param directory: of the raw evidence.
+    """
+    kept = report.kept()
+    if kept:
+        (directory / "kept").mkdir(mode=0o700)
+    for name, content in kept.items():
+        (directory / "kept" / name).write_bytes(content)
+
+
 def write_marks(marks: Sequence[tuple[str, int, str, str]], bundle: Path) -> None:
     """Write marks (name, time in ns, source, detail), and the phases between them."""
     nothing: list[object] = [None] * len(marks)

@@ -24,6 +24,7 @@ from firstlight.lab.evidence import (
     tables_from_guest,
     tables_from_profile,
     write_facts,
+    write_kept,
 )
 from firstlight.lab.inputs import Inputs, check_choices, resolve
 from firstlight.lab.live import boot_live
@@ -112,6 +113,7 @@ def _boot(inputs: Inputs, files: RunFiles, bundle: Path, progress: Progress) -> 
     else:
         attributed, accelerator = _attribute(inputs, files, bundle, outcome, report, missing), "tcg"
     write_facts(report, bundle, tables_from_console(files.console, report, bundle))
+    write_kept(report, files.directory)
     for path in (files.status, files.plugin_config):
         path.unlink(missing_ok=True)
     return _Booted(outcome, report, attributed, accelerator, missing)
@@ -126,6 +128,8 @@ def _missing(inputs: Inputs, outcome: Outcome, report: Report) -> list[str]:
         missing.append("the guest's report")
     else:
         missing += [f"of the guest's report: {problem}" for problem in report.problems]
+        refused = (report.text("kept-refused") or "").splitlines()
+        missing += [f"a file that the guest kept: its name cannot be reported: {name}" for name in refused]
     return missing
 
 

@@ -20,6 +20,15 @@ class Report:
     complete: bool = False
     problems: list[str] = field(default_factory=list)
 
+    def kept(self) -> dict[str, bytes]:
+        """What the guest's own programs left in ``/run/firstlight/keep``, by the files' names.
+
+        >>> Report({"kept.walk.txt": b"4971", "kept...": b"no file's name", "memory": b""}).kept()
+        {'walk.txt': b'4971'}
+        """
+        found = {name.removeprefix("kept."): content for name, content in self.records.items() if name[:5] == "kept."}
+        return {name: content for name, content in found.items() if name.strip(".")}
+
     def text(self, name: str) -> str | None:
         """A record as text, invalid UTF-8 replaced; None when it did not come."""
         content = self.records.get(name)

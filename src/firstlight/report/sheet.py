@@ -37,19 +37,24 @@ def markdown_text(sheets: Sequence[Sheet], title: str, said: Sequence[str]) -> s
 
     :param said: what stands between the title and the first table.
     """
-    parts = [f"## {_escaped(title)}", *map(_escaped, said)]
+    parts = [f"## {markdown_words(title)}", *map(markdown_words, said)]
     for sheet in sheets:
-        kept = sheet.told
         if sheet.title:
-            parts.append(f"### {_escaped(sheet.title)}")
-        lines = ["| " + " | ".join(_escaped(sheet.columns[place].title) for place in kept) + " |"]
-        lines.append("|" + "|".join("---:" if sheet.columns[place].number else "---" for place in kept) + "|")
-        lines += [
-            "| " + " | ".join(_escaped(row[place]) for place in kept) + " |" for row in [*sheet.rows, *sheet.footer]
-        ]
-        parts.append("\n".join(lines))
-        parts += [_escaped(text) for text in sheet.below]
+            parts.append(f"### {markdown_words(sheet.title)}")
+        parts.append(markdown_table(sheet))
+        parts += [markdown_words(text) for text in sheet.below]
     return "\n\n".join(parts) + "\n"
+
+
+def markdown_table(sheet: Sheet) -> str:
+    """One table as Markdown, without its title and what is said below it."""
+    kept = sheet.told
+    lines = ["| " + " | ".join(markdown_words(sheet.columns[place].title) for place in kept) + " |"]
+    lines.append("|" + "|".join("---:" if sheet.columns[place].number else "---" for place in kept) + "|")
+    lines += [
+        "| " + " | ".join(markdown_words(row[place]) for place in kept) + " |" for row in [*sheet.rows, *sheet.footer]
+    ]
+    return "\n".join(lines)
 
 
 def sheet_data(sheet: Sheet) -> dict[str, Any]:
@@ -83,7 +88,8 @@ def sheet_csv(sheet: Sheet) -> str:
     return csv_text(frame).replace("\r\n", "\n")
 
 
-def _escaped(text: str) -> str:
+def markdown_words(text: str) -> str:
+    """Words as Markdown shows them: nothing in them is a sign of Markdown or HTML."""
     shown = printable(text)
     for sign in "\\`|<>*_[]":
         shown = shown.replace(sign, f"\\{sign}" if sign not in "<>" else {"<": "&lt;", ">": "&gt;"}[sign])

@@ -109,6 +109,19 @@ def drop_unless_keepable(key: str) -> None:
             shutil.rmtree(place(key), ignore_errors=True)
 
 
+def forget(key: str) -> None:
+    """Remove the boot of a key, if it is kept, so that it is booted again.
+
+    :raises LabError: when it cannot be removed.
+    """
+    kept = place(key)
+    try:
+        if kept.is_dir():
+            shutil.rmtree(kept)
+    except OSError as error:
+        raise LabError(f"cannot be removed: {error.strerror}", where=str(kept)) from error
+
+
 def copy(bundle: Path, destination: Path, *, replacing: bool = False) -> None:
     """Copy a bundle, by hard links where that goes: no file of a bundle is ever changed.
 

@@ -6,6 +6,7 @@ import os
 import shutil
 import threading
 import time
+from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from firstlight.compare.experiment import boots
 from firstlight.compare.experiment.prepare import Prepared
 from firstlight.compare.experiment.store import CellState, State
 from firstlight.errors import FirstlightError, UnhealthyBootError
+from firstlight.lab.options import RecordOptions
 from firstlight.lab.process import interruptible
 from firstlight.lab.progress import SilentProgress
 from firstlight.lab.record import record
@@ -70,7 +72,7 @@ def run(prepared: Prepared, progress: RunProgress, jobs: int | None = None) -> S
         exact = prepared.plan.mode == "exact"
         lacking = [boot for boot in prepared.boots() if not store.has(prepared.state.cells[boot[0]], boot[1])]
         done = len(prepared.boots()) - len(lacking)
-        at_once = _at_once(prepared, jobs) if exact else 1
+        at_once = boots_at_once([prepared.options[cell] for cell, _ in prepared.boots()], jobs) if exact else 1
         with progress:
             progress.start(len(prepared.boots()), done, at_once)
             problems = _Session(prepared, progress).work(lacking, at_once)
@@ -176,12 +178,16 @@ class _BootProgress(SilentProgress):
         self._progress.note(f"{self._name}: {text}")
 
 
-def _at_once(prepared: Prepared, jobs: int | None) -> int:
-    """As many boots as there are processors, and memory for."""
+def boots_at_once(options: Sequence[RecordOptions], jobs: int | None = None) -> int:
+    """How many boots run side by side: as many as there are processors, and memory for.
+
+    :param options: of the boots to be made.
+    :param jobs: so many at most.
+    """
     processors = len(os.sched_getaffinity(0))
-    guest = max(parse_size(options.memory or "512M") for options in prepared.options) + _GUEST_OVERHEAD
+    guest = max((parse_size(each.memory or "512M") for each in options), default=0) + _GUEST_OVERHEAD
     room = max(1, _memory_available() // guest)
-    return max(1, min(jobs or processors, room, len(prepared.boots())))
+    return max(1, min(jobs or processors, room, len(options)))
 
 
 def _memory_available() -> int:

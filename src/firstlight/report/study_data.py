@@ -1,0 +1,49 @@
+"""A study as data: what `study.json` holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from firstlight.study.outcome import Outcome
+from firstlight.study.table import Chart, Hole, Table
+
+#: The version of the data.
+STUDY_VERSION = 1
+
+Json = dict[str, Any]
+
+
+def outcome_data(outcome: Outcome) -> Json:
+    """A study whole; `docs/formats/study.md` is the specification. The same outcome gives the same data."""
+    return {
+        "format": "firstlight-study",
+        "version": STUDY_VERSION,
+        "study": outcome.study,
+        "title": outcome.title,
+        "question": outcome.question,
+        "quick": outcome.quick,
+        "recipe": list(outcome.recipe),
+        "tables": [_table(table) for table in outcome.tables],
+        "charts": [_chart(chart) for chart in outcome.charts],
+        "historical": [_table(table) for table in outcome.historical],
+        "findings": [vars(finding) for finding in outcome.findings],
+        "missing": [vars(missing) for missing in outcome.missing],
+        "notes": list(outcome.notes),
+    }
+
+
+def _table(table: Table) -> Json:
+    return {
+        "key": table.key,
+        "title": table.title,
+        "fields": [vars(field) for field in table.fields],
+        "rows": [
+            [{"missing": value.reason} if isinstance(value, Hole) else value for value in row] for row in table.rows
+        ],
+        "below": list(table.below),
+    }
+
+
+def _chart(chart: Chart) -> Json:
+    series = [{"name": each.name, "points": [list(point) for point in each.points]} for each in chart.series]
+    return {**vars(chart), "series": series}

@@ -1,0 +1,87 @@
+"""What a study shows: tables and charts of plain values, which every kind of report draws in its own way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["text", "time", "change", "count", "bytes", "share", "percent", "ratio", "number", "seconds"]
+"""How a value is read: `time` and `change` (signed) are nanoseconds, `share` lies from 0 to 1, `percent` is a signed
+relative change (0.08 is +8 %), `ratio` a factor, `seconds` a plain number of seconds as old tables have it."""
+
+
+@dataclass(frozen=True)
+class Hole:
+    """A value that is not there, and why."""
+
+    reason: str
+
+
+Value = str | int | float | Hole | None
+"""`None` is a cell that has no meaning there; a :class:`Hole` is one that should have a value."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """A column of a table."""
+
+    title: str
+    kind: Kind = "text"
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of plain values.
+
+    >>> Table("cost", "Cost", (Field("Devices", "count"), Field("Boot", "time")), ((256, 24_040_000_000),)).key
+    'cost'
+    """
+
+    key: str
+    """Its name in files and in JSON: lower case, with dashes."""
+    title: str
+    fields: tuple[Field, ...]
+    rows: tuple[tuple[Value, ...], ...]
+    below: tuple[str, ...] = ()
+    """Sentences that belong to it."""
+
+    def __post_init__(self) -> None:
+        for row in self.rows:
+            if len(row) != len(self.fields):
+                raise ValueError(f"table `{self.key}`: a row of {len(row)} values for {len(self.fields)} columns")
+
+    def holes(self) -> tuple[tuple[str, str, str], ...]:
+        """Every hole: the row's first value, the column's title, the reason."""
+        return tuple(
+            (str(row[0]), field.title, value.reason)
+            for row in self.rows
+            for field, value in zip(self.fields, row, strict=True)
+            if isinstance(value, Hole)
+        )
+
+
+@dataclass(frozen=True)
+class Series:
+    """Points that belong together."""
+
+    name: str
+    points: tuple[tuple[float | str, float], ...]
+    """Abscissa and ordinate; a text as the abscissa is a category."""
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A picture of figures: bars of categories, stacked bars, lines over numbers, or a histogram (bars that touch)."""
+
+    key: str
+    title: str
+    form: Literal["bars", "stacked", "lines", "histogram"]
+    across: str
+    """What the abscissa is, with its unit."""
+    up: str
+    """What the ordinate is."""
+    kind: Kind
+    """How its values are read."""
+    series: tuple[Series, ...]
+    logarithmic: bool = False
+    """Both axes of lines."""
