@@ -2,6 +2,7 @@ import "./style/page.css";
 import "./style/charts.css";
 import "./style/comparison.css";
 import "./style/scaling.css";
+import "./style/study.css";
 import { drawBoot } from "./boot_page";
 import type { ComparisonPage } from "./comparison/data";
 import { checkComparison, drawComparison } from "./comparison/page";
@@ -11,6 +12,8 @@ import type { ExperimentPage } from "./experiment/data";
 import { checkExperiment, drawExperiment } from "./experiment/page";
 import type { ScalePage } from "./scaling/data";
 import { checkScaling, drawScaling } from "./scaling/page";
+import type { StudyPage } from "./study/data";
+import { checkStudy, drawStudy } from "./study/page";
 import { visible } from "./text";
 
 /** What the page can show; the data say which of it they are. */
@@ -20,6 +23,7 @@ function draw(data: unknown, page: HTMLElement): void {
   else if (format === "firstlight-experiment-page")
     drawExperiment(checkExperiment(data as Partial<ExperimentPage>), page);
   else if (format === "firstlight-scale-page") drawScaling(checkScaling(data as Partial<ScalePage>), page);
+  else if (format === "firstlight-study-page") drawStudy(checkStudy(data as Partial<StudyPage>), page);
   else drawBoot(check(data), page);
 }
 

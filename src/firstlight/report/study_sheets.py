@@ -16,7 +16,8 @@ def sheet_of(table: Table) -> Sheet:
     """A table with its values as texts; holes are named below it.
 
     >>> from firstlight.study.table import Field
-    >>> sheet = sheet_of(Table("t", "T", (Field("Arm"), Field("Boot", "time")), (("a", 1_500_000), ("b", Hole("no mkfs")))))
+    >>> rows = (("a", 1_500_000), ("b", Hole("no mkfs")))
+    >>> sheet = sheet_of(Table("t", "T", (Field("Arm"), Field("Boot", "time")), rows))
     >>> sheet.rows, sheet.below
     ([['a', '1.500 ms'], ['b', 'none']], ['none: b, Boot: no mkfs'])
     """

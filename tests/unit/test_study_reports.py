@@ -1,0 +1,113 @@
+"""What a study leaves: its folder with data, tables and pages, and what a terminal shows of it."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from firstlight.cli.main import run
+from firstlight.errors import FirstlightError
+from firstlight.report.study_folder import study_folder
+from firstlight.report.study_markdown import outcome_markdown
+from firstlight.report.terminal.study import print_outcome
+from firstlight.study.catalogue import STUDIES
+from firstlight.study.historical import historical_tables
+from firstlight.study.table import Field, Hole, Table
+from invented_study import NO_TOOL, invented_outcome
+
+
+def printed(width: int = 120) -> str:
+    out = StringIO()
+    print_outcome(Console(file=out, width=width), invented_outcome())
+    return out.getvalue()
+
+
+def test_the_terminal_shows_tables_of_now_and_then_apart_and_every_verdict() -> None:
+    text = printed()
+    now, then, verdicts = (text.index(part) for part in ("Measured here", "Measured then", "What was concluded then"))
+    assert now < text.index("842.789 ms") < then < text.index("0.842789") < verdicts
+    assert "holds: execute in place wins" in text
+    assert "then 0.76 s; here 0.70 s" in text
+    assert "not testable here: an LED turns red" in text
+
+
+def test_a_hole_is_shown_where_it_is_and_named_with_its_reason_once() -> None:
+    text = printed(200)
+    assert f"none: romfs, Boot; romfs, Change: {NO_TOOL}" in text
+    assert f"romfs: {NO_TOOL}" in text.split("Not measured")[1]
+
+
+def test_the_same_outcome_leaves_the_same_files(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        with study_folder(tmp_path / name, force=False) as folder:
+            folder.write(invented_outcome())
+    files = sorted(path.relative_to(tmp_path / "one") for path in (tmp_path / "one").rglob("*") if path.is_file())
+    assert [str(path) for path in files] == [
+        "study.html", "study.json", "study.md", "tables/boot.csv", "tables/findings.csv",
+    ]  # fmt: skip
+    assert all((tmp_path / "one" / path).read_bytes() == (tmp_path / "two" / path).read_bytes() for path in files)
+
+
+def test_the_data_have_every_figure_in_full_and_the_reason_of_a_hole(tmp_path: Path) -> None:
+    with study_folder(tmp_path / "s", force=False) as folder:
+        folder.write(invented_outcome())
+    data = json.loads((tmp_path / "s" / "study.json").read_text())
+    assert data["tables"][0]["rows"][0][:3] == ["cramfs", 842_789_100, 0]
+    assert data["tables"][0]["rows"][2][1] == {"missing": NO_TOOL}
+    assert [finding["verdict"] for finding in data["findings"]] == ["holds", "no longer holds", "not testable here"]
+    lines = (tmp_path / "s" / "tables" / "boot.csv").read_text().splitlines()
+    assert lines[0] == "arm,boot_ns,change_ns,image_bytes,share,slower,files"
+    assert lines[1].startswith("cramfs,842789100,0,3145728,0.5,")
+
+
+def test_markdown_escapes_what_would_be_markdown() -> None:
+    text = outcome_markdown(invented_outcome("<script>|*x*"))
+    assert "&lt;script&gt;\\|\\*x\\*" in text
+    assert "<script>" not in text
+
+
+def test_a_finished_study_is_replaced_only_by_force_and_anything_else_never(tmp_path: Path) -> None:
+    with study_folder(tmp_path / "s", force=False) as folder:
+        folder.write(invented_outcome())
+    with pytest.raises(FirstlightError, match="a study is already there"), study_folder(tmp_path / "s", force=False):
+        pass
+    with study_folder(tmp_path / "s", force=True) as folder:
+        folder.write(invented_outcome())
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "letter.txt").write_text("dear")
+    with pytest.raises(FirstlightError, match="this is no study"), study_folder(tmp_path / "other", force=True):
+        pass
+    assert (tmp_path / "other" / "letter.txt").read_text() == "dear"
+
+
+def test_an_interrupted_study_is_gone_on_with(tmp_path: Path) -> None:
+    (tmp_path / "s" / "boots").mkdir(parents=True)
+    with study_folder(tmp_path / "s", force=False) as folder:
+        assert folder.path == tmp_path / "s"
+
+
+def test_a_row_has_a_value_for_each_column() -> None:
+    with pytest.raises(ValueError, match="a row of 1 values for 2 columns"):
+        Table("t", "T", (Field("a"), Field("b")), ((Hole("x"),),))
+
+
+@pytest.mark.parametrize("study", [study.name for study in STUDIES])
+def test_every_study_has_the_tables_of_then(study: str) -> None:
+    tables = historical_tables(study)
+    assert tables
+    assert all(table.below[0].startswith("Source: ") and table.rows for table in tables)
+
+
+def test_the_list_names_every_study_and_another_name_is_refused_with_the_nearest(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run(["study", "list"]) == 0
+    said = capsys.readouterr().out
+    assert all(study.name in said for study in STUDIES)
+    assert run(["study", "tree-wolk"]) == 2
+    assert "did you mean `tree-walk`?" in capsys.readouterr().err
+    assert run(["study", "tree-walk", "--quick", "--full"]) == 2

@@ -1,0 +1,47 @@
+/** What the page of a study carries; `docs/design/report-page.md` is the specification. */
+import type { SheetData } from "../sheet";
+
+export const STUDY_PAGE_VERSION = 1;
+
+export interface Series {
+  name: string;
+  points: [number | string, number][];
+  /** The ordinates as people read them. */
+  texts: string[];
+}
+
+export interface Chart {
+  key: string;
+  title: string;
+  form: "bars" | "stacked" | "lines" | "histogram";
+  across: string;
+  up: string;
+  kind: string;
+  series: Series[];
+  logarithmic: boolean;
+}
+
+export interface Finding {
+  claim: string;
+  then: string;
+  now: string;
+  verdict: "holds" | "no longer holds" | "not testable here";
+  why: string;
+}
+
+export interface StudyPage {
+  format: "firstlight-study-page";
+  version: number;
+  study: string;
+  title: string;
+  question: string;
+  quick: boolean;
+  findings: Finding[];
+  findings_sheet: SheetData;
+  tables: SheetData[];
+  charts: Chart[];
+  historical: SheetData[];
+  missing: { what: string; reason: string }[];
+  notes: string[];
+  recipe: string[];
+}
