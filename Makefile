@@ -38,8 +38,9 @@ NEEDS_build := python build
 NEEDS_run := python build run
 NEEDS_test := python build run test
 NEEDS_lint := python build lint
-PACKAGES := $(addprefix packages-,python build run test lint)
-.PHONY: help demo test lint bench fuzz build web guest plugin binding collector wheel lock clean $(PACKAGES)
+NEEDS_studies := python build run studies
+PACKAGES := $(addprefix packages-,python build run test lint studies)
+.PHONY: help demo test lint studies bench fuzz build web guest plugin binding collector wheel lock clean $(PACKAGES)
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 14
@@ -64,6 +65,12 @@ lint: packages-lint build ## check formatting, types and common faults
 	$(PY) -m mypy.stubtest firstlight._core
 	.venv/bin/shellcheck --shell=sh --severity=style collector/firstlight-collect.sh
 	cd web && npm run --silent lint
+
+# One after another: each fills the cores by itself. One that lacks an arm does not keep the others from running.
+studies: packages-studies build ## run every classic study, quick, into studies/; the laboratory's kernel is built first, once
+	failed=; for study in udev-ptys lvm-activation kernel-hotspots tree-walk root-filesystems; do \
+		firstlight study $$study --quick --force -o studies/$$study || failed="$$failed $$study"; \
+	done; [ -z "$$failed" ] || { echo "error: something is missing in:$$failed" >&2; exit 1; }
 
 bench: packages-run build ## run every benchmark in benches/; each prints its figure and what it is compared with
 	for bench in benches/*.py; do $(PY) $$bench; done

@@ -20,6 +20,13 @@ run     fakeroot            fakeroot
 test    has_chromium()      chromium
 test    uftrace             uftrace
 lint    has_clippy()        CLIPPY
+studies flex                flex
+studies bison               bison
+studies bc                  bc
+studies perl                perl
+studies depmod              kmod
+studies has_libelf()        libelf-dev
+studies has_openssl()       libssl-dev
 '
 
 # The first Rust that builds the workspace: `rust-version` in Cargo.toml.
@@ -34,6 +41,8 @@ has_certificates() { [ -e /etc/ssl/certs/ca-certificates.crt ] || [ -e /etc/pki/
 has_static_libc() { command -v gcc >/dev/null && [ -e "$(gcc -print-file-name=libc.a)" ]; }
 has_cargo() { command -v cargo >/dev/null && at_least "$rust_wanted" "$(cargo --version | cut -d' ' -f2)"; }
 has_clippy() { cargo clippy --version >/dev/null 2>&1 && cargo fmt --version >/dev/null 2>&1; }
+has_libelf() { [ -e /usr/include/gelf.h ]; }
+has_openssl() { [ -e /usr/include/openssl/opensslv.h ]; }
 has_chromium() { command -v chromium || command -v chromium-browser || command -v google-chrome; } >/dev/null
 static_busybox() { command -v busybox >/dev/null && ! ldd "$(command -v busybox)" >/dev/null 2>&1; }
 
