@@ -33,6 +33,12 @@ def record(
         str | None,
         typer.Option(metavar="DIR|IMAGE|TAR|debian", help="A whole user land, attached as persistent memory."),
     ] = None,
+    root_as: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KIND", help="The kernel mounts its root by itself: ext4, squashfs-zstd, jffs2, cramfs-xip, …"
+        ),
+    ] = None,
     overlay: Annotated[
         Path | None,
         typer.Option(metavar="DIR", readable=False, help="Files laid over the guest's; `.wh.NAME` in it removes NAME."),
@@ -106,7 +112,8 @@ def record(
       firstlight record -o a.boot
       firstlight record --kernel vmlinuz --initrd initrd.img --append quiet --ready "login: " -o b.boot
       firstlight record --rootfs debian -o c.boot
-      firstlight record --no-profile -o d.boot
+      firstlight record --kernel bzImage --root-as squashfs-zstd -o d.boot
+      firstlight record --no-profile -o e.boot
     """
     from firstlight.lab.progress import progress_for
     from firstlight.lab.record import planned_command
@@ -118,6 +125,7 @@ def record(
         kernel=kernel,
         initrd=initrd,
         rootfs=rootfs,
+        root_as=root_as,
         overlay=overlay,
         guest_commands=tuple(guest_command or ()),
         append=append,

@@ -168,7 +168,9 @@ def nuisances(former: RecordOptions, manifest: Manifest) -> tuple[list[Nuisance]
             skipped.append(f"{name}: {error.message}")
             continue
         found.append(Nuisance(name, replace(former, append=append)))
-    if former.initrd is None:
+    if former.root_as is not None:
+        skipped.append("initramfs in another order: the kernel mounts its root without one")
+    elif former.initrd is None:
         found += [Nuisance(f"initramfs in another order ({order})", replace(former, initramfs_order=order))
                   for order in (1, 2)]  # fmt: skip
     else:

@@ -56,21 +56,26 @@ def measure(tree: Path) -> Content:
     return Content(blocks, entries)
 
 
-def make_image(tree: Path, image: Path, prefix: Sequence[str] = ()) -> None:
+def make_image(
+    tree: Path, image: Path, prefix: Sequence[str] = (), kind: str = "ext4", size: int | None = None
+) -> None:
     """Make an image of a tree: the same tree gives the same bytes.
 
     :param tree: what becomes the root directory, with its owners, rights and times of change.
     :param image: the file to write.
     :param prefix: what stands before the command, such as ``fakeroot`` with its state.
+    :param kind: ``ext2`` or ``ext4``.
+    :param size: bytes of the image; else as :attr:`Content.image_size` has it.
     :raises LabError: when e2fsprogs is missing or fails.
     """
     content = measure(tree)
-    size = content.image_size
+    size = size or content.image_size
     with image.open("xb") as file:
         file.truncate(size)
     inodes = max(size // _BYTES_PER_INODE, content.entries * 5 // 4 + 1024)
-    extended = f"hash_seed={_HASH_SEED},lazy_itable_init=0,lazy_journal_init=0,root_owner=0:0"
-    options = ["-q", "-F", "-t", "ext4", "-b", str(_BLOCK), "-N", str(inodes), "-U", _UUID, "-E", extended]
+    extended = f"hash_seed={_HASH_SEED},lazy_itable_init=0,root_owner=0:0"
+    extended += ",lazy_journal_init=0" if kind == "ext4" else ""
+    options = ["-q", "-F", "-t", kind, "-b", str(_BLOCK), "-N", str(inodes), "-U", _UUID, "-E", extended]
     _run([*prefix, tool("mke2fs"), *options, "-d", str(tree), str(image)])
     _settle_times(image)
 

@@ -14,6 +14,7 @@ from firstlight.lab.architecture import X86_64, Architecture
 from firstlight.lab.initramfs import GuestConfig, build_initramfs
 from firstlight.lab.initrd_check import check_initrd
 from firstlight.lab.kernel import Kernel, default_kernel, open_kernel
+from firstlight.lab.kernel_root import KernelRoot, image_root, small_root, tree_root
 from firstlight.lab.machine import check_memory, kernel_command_line, persistent_memory
 from firstlight.lab.modules import modules_for, require_built_in
 from firstlight.lab.named_files import own_firmware, with_inputs
@@ -21,8 +22,9 @@ from firstlight.lab.options import RecordOptions
 from firstlight.lab.overlay import check_overlay
 from firstlight.lab.progress import Progress, SilentProgress
 from firstlight.lab.qemu import Qemu, find_qemu, require_plugins
-from firstlight.lab.recipe import PersistentMemory, Recipe
+from firstlight.lab.recipe import LoadedMemory, PersistentMemory, Recipe
 from firstlight.lab.refuse import refuse_cpu, refuse_machine, refuse_options
+from firstlight.lab.root_formats import find_format
 from firstlight.lab.rootfs import root_image
 from firstlight.lab.sizes import parse_size
 from firstlight.lab.symbols import kernel_symbols
@@ -47,9 +49,12 @@ class Inputs:
 class _Guest:
     """What runs in the machine, beside the kernel."""
 
-    initrd: Path
+    initrd: Path | None
     helper: bool
     image: PersistentMemory | None = None
+    loaded: LoadedMemory | None = None
+    words: str = ""
+    """For the kernel's command line, before the person's own."""
     image_digest: str | None = None
     modules: tuple[str, ...] = ()
 
@@ -74,7 +79,9 @@ def resolve(options: RecordOptions, progress: Progress | None = None) -> Inputs:
         plugin = carried("firstlight-plugin.so")
     progress.step("looking for the kernel")
     kernel = open_kernel(options.kernel) if options.kernel is not None else default_kernel()
-    if options.rootfs is not None and kernel.modules is None:
+    if options.root_as is not None:
+        _check_signs(find_format(options.root_as).signs, options.root_as, kernel, qemu, progress)
+    elif options.rootfs is not None and kernel.modules is None:
         _check_built_in(architecture, kernel, qemu, progress)
     guest = _guest(options, architecture, kernel, progress)
     recipe = Recipe(
@@ -84,8 +91,9 @@ def resolve(options: RecordOptions, progress: Progress | None = None) -> Inputs:
         memory=_memory(options, architecture),
         kernel=kernel.path.absolute(),
         initrd=guest.initrd,
-        command_line=kernel_command_line(architecture, options.append),
+        command_line=kernel_command_line(architecture, f"{guest.words} {options.append}"),
         image=guest.image,
+        loaded=guest.loaded,
         modules=guest.modules,
         shift=options.shift,
         seed=options.seed,
@@ -101,12 +109,14 @@ def resolve(options: RecordOptions, progress: Progress | None = None) -> Inputs:
     symbols = kernel_symbols(kernel, qemu, progress) if plugin is not None else None
     digests = {
         "kernel": kernel.digest,
-        "initrd": file_digest(guest.initrd),
+        "initrd": file_digest(guest.initrd) if guest.initrd is not None else None,
         "image": guest.image_digest,
         "qemu": qemu.digest(),
         "firmware": qemu.firmware_digest(architecture, own_firmware(options.qemu_options)),
         "plugin": file_digest(plugin) if plugin is not None else None,
-        "guest": file_digest(carried("firstlight-guest")) if options.initrd is None else None,
+        "guest": file_digest(carried("firstlight-guest"))
+        if options.initrd is None and (options.root_as is None or guest.helper)
+        else None,
         "symbols": file_digest(symbols) if symbols is not None else None,
         **named,
     }
@@ -123,6 +133,23 @@ def _check_built_in(architecture: Architecture, kernel: Kernel, qemu: Qemu, prog
     require_built_in(kernel, symbols, architecture.built_in_signs)
 
 
+def _check_signs(signs: tuple[str, ...], what: str, kernel: Kernel, qemu: Qemu, progress: Progress) -> None:
+    """What a kernel needs to mount its root by itself cannot be a module; its own symbols tell what is none."""
+    try:
+        symbols = kernel_symbols(kernel, qemu, progress)
+    except LabError:
+        return
+    with symbols.open(encoding="utf-8", errors="replace") as lines:
+        names = {fields[2].partition(".")[0] for fields in map(str.split, lines) if len(fields) == 3}
+    missing = [f"`{sign}`" for sign in signs if sign not in names]
+    if missing:
+        raise LabError(
+            f"this kernel cannot mount {what} by itself: it has not built in {', '.join(missing)}",
+            where=str(kernel.path),
+            hint="take one that has: `firstlight image build kernel`, and `--kernel $(firstlight image path kernel)`",
+        )
+
+
 def check_choices(options: RecordOptions, architecture: Architecture) -> None:
     """Check what can be checked without looking at any file.
 
@@ -136,6 +163,8 @@ def check_choices(options: RecordOptions, architecture: Architecture) -> None:
             "`--initrd` and `--rootfs` exclude each other",
             hint="a root file system is mounted by Firstlight's own initramfs",
         )
+    if options.root_as is not None:
+        _check_root_as(options)
     if options.initrd is not None and (options.overlay is not None or options.guest_commands):
         word = "--overlay" if options.overlay is not None else "--guest-command"
         raise UsageError(
@@ -158,6 +187,26 @@ def check_choices(options: RecordOptions, architecture: Architecture) -> None:
     if options.ready is not None:
         _check_pattern(options.ready)
     _memory(options, architecture)
+
+
+def _check_root_as(options: RecordOptions) -> None:
+    """Check what goes with a root that the kernel mounts by itself."""
+    assert options.root_as is not None
+    find_format(options.root_as)
+    hint = "it is the kernel that mounts this root: there is no initramfs"
+    if options.initrd is not None:
+        raise UsageError("`--initrd` and `--root-as` exclude each other", hint=hint)
+    if options.initramfs_order is not None:
+        raise UsageError("`--initramfs-order` and `--root-as` exclude each other", hint=hint)
+    if options.rootfs is None:
+        return
+    if options.rootfs == "debian":
+        hint = "give the directory or the image of a user land, and say with `--ready REGEX` when it is up"
+        raise UsageError("`--rootfs debian` cannot be had with `--root-as`", hint=hint)
+    if options.overlay is not None or options.guest_commands:
+        word = "--overlay" if options.overlay is not None else "--guest-command"
+        hint = "change the directory or the image before, or leave `--rootfs` out for the small guest"
+        raise UsageError(f"`--rootfs` with `--root-as` excludes `{word}`", hint=hint)
 
 
 def _check_pattern(pattern: str) -> None:
@@ -185,6 +234,9 @@ def _guest(options: RecordOptions, architecture: Architecture, kernel: Kernel, p
     report = f"/dev/{architecture.report_device}"
     if options.overlay is not None:
         check_overlay(options.overlay)
+    if options.root_as is not None:
+        progress.step("making the image that the kernel mounts")
+        return _mounted_by_kernel(options, architecture, kernel, report)
     if options.initrd is not None:
         check_initrd(options.initrd)
         return _Guest(options.initrd.absolute(), helper=False)
@@ -219,3 +271,40 @@ def _guest(options: RecordOptions, architecture: Architecture, kernel: Kernel, p
         image_digest=root.digest,
         modules=tuple(module.name for module in modules),
     )
+
+
+def _mounted_by_kernel(options: RecordOptions, architecture: Architecture, kernel: Kernel, report: str) -> _Guest:
+    root = kernel_root(options, report)
+    helper = options.rootfs is None or options.ready is None
+    memory = _memory(options, architecture)
+    return _Guest(
+        root.path if root.form.device in ("ram", "initramfs") else None,
+        helper=helper,
+        image=persistent_memory(root.path, root.size) if root.form.device == "pmem" else None,
+        image_digest=root.digest,
+        loaded=root.loaded(memory, kernel),
+        words=root.words(memory, kernel, helper=helper),
+    )
+
+
+def kernel_root(options: RecordOptions, report: str = f"/dev/{X86_64.report_device}") -> KernelRoot:
+    """The image of `options.root_as`, made or found in the cache.
+
+    :param report: the port that the small guest's report goes to.
+    :raises UsageError: for a kind that there is not, or a root file system in which nothing would say when it is up.
+    :raises LabError: when it cannot be made.
+    """
+    assert options.root_as is not None
+    form = find_format(options.root_as)
+    if options.rootfs is None:
+        return small_root(form, GuestConfig(report=report), options.overlay, options.guest_commands)
+    path = Path(options.rootfs)
+    if not path.is_dir():
+        return image_root(form, path, helper=options.ready is None)
+    if options.ready is None:
+        raise UsageError(
+            "nothing in this directory says when it is up",
+            where=options.rootfs,
+            hint="say with `--ready REGEX` which line of the console means it",
+        )
+    return tree_root(form, path)

@@ -108,11 +108,17 @@ def qemu_arguments(recipe: Recipe, files: RunFiles, plugin: Path | None = None, 
     for name, path in (("console", files.console), ("report", files.report)):
         words += ["-chardev", f"file,id={name},path={quote_value(str(path))}", "-serial", f"chardev:{name}"]
     if recipe.image is not None:
-        # Not shared: what the guest writes stays in this run, and the image is the same for the next.
-        backend = f"memory-backend-file,id=root,share=off,size={recipe.image.size}"
+        # Not shared, in a recording: what the guest writes stays in this run, and the image is the same for the next.
+        shared = "on" if recipe.image.shared else "off"
+        backend = f"memory-backend-file,id=root,share={shared},size={recipe.image.size}"
         words += ["-object", f"{backend},mem-path={quote_value(str(recipe.image.path))}"]
         words += ["-device", "nvdimm,id=nvdimm0,memdev=root"]
-    words += ["-kernel", str(recipe.kernel), "-initrd", quote_value(str(recipe.initrd))]
+    if recipe.loaded is not None:
+        where = f"addr={hex(recipe.loaded.address)},force-raw=on"
+        words += ["-device", f"loader,file={quote_value(str(recipe.loaded.path))},{where}"]
+    words += ["-kernel", str(recipe.kernel)]
+    if recipe.initrd is not None:
+        words += ["-initrd", quote_value(str(recipe.initrd))]
     words += ["-append", recipe.command_line]
     if plugin is not None:
         words += ["-plugin", f"{quote_value(str(plugin))},config={quote_value(str(files.plugin_config))}"]
@@ -158,13 +164,16 @@ def check_memory(recipe: Recipe) -> None:
     :raises LabError: naming what does not fit, and how much it needs.
     """
     kernel = kernel_memory(recipe.kernel)
-    initrd = 2 * recipe.initrd.stat().st_size
+    initrd = 2 * recipe.initrd.stat().st_size if recipe.initrd is not None else 0
     pages = recipe.image.size // 64 if recipe.image is not None else 0
-    needed = kernel + initrd + pages + 32 * _MIB
+    loaded = recipe.loaded.path.stat().st_size if recipe.loaded is not None else 0
+    needed = kernel + initrd + pages + loaded + 32 * _MIB
     if recipe.memory >= needed:
         return
-    largest = max((initrd, recipe.initrd), (pages, recipe.image.path if recipe.image else recipe.initrd))
-    where = recipe.kernel if kernel >= largest[0] else largest[1]
+    parts = [(kernel, recipe.kernel), (initrd, recipe.initrd)]
+    parts += [(pages, recipe.image.path)] if recipe.image is not None else []
+    parts += [(loaded, recipe.loaded.path)] if recipe.loaded is not None else []
+    where = max(parts, key=lambda part: part[0])[1]
     raise LabError(
         f"{format_size(recipe.memory)} of memory are too small: kernel, initramfs and image need at least "
         f"{format_size(needed)}",

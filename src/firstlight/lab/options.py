@@ -29,6 +29,9 @@ class RecordOptions:
     """An initramfs of the person's own; by default Firstlight's small one."""
     rootfs: str | None = None
     """A directory, an image or a tar archive with a whole user land, or `debian`."""
+    root_as: str | None = None
+    """A kind of image that the kernel mounts as its root by itself, without an initramfs: made of the
+    small guest, or of the directory or image that `rootfs` names."""
     overlay: Path | None = None
     """A directory whose files are laid over the guest's; `.wh.NAME` in it removes NAME."""
     guest_commands: tuple[str, ...] = ()

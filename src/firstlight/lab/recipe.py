@@ -13,11 +13,21 @@ RTC = "2024-01-01T00:00:00"
 
 @dataclass(frozen=True)
 class PersistentMemory:
-    """A root file system that the guest sees as persistent memory; the file itself never changes."""
+    """A file that the guest sees as persistent memory; the file itself does not change, unless it is shared."""
 
     path: Path
     size: int
     """Bytes."""
+    shared: bool = False
+    """What the guest writes stays in the file: for boots that prepare an image, and are no recordings."""
+
+
+@dataclass(frozen=True)
+class LoadedMemory:
+    """A file that lies in the guest's memory at power on, where the kernel is told to leave it alone."""
+
+    path: Path
+    address: int
 
 
 @dataclass(frozen=True)
@@ -30,9 +40,11 @@ class Recipe:
     memory: int
     """Bytes."""
     kernel: Path
-    initrd: Path
+    initrd: Path | None
+    """Nothing where the kernel mounts its root by itself."""
     command_line: str
     image: PersistentMemory | None = None
+    loaded: LoadedMemory | None = None
     modules: tuple[str, ...] = ()
     """Kernel modules that the guest loads before its root is mounted."""
     shift: int = 0

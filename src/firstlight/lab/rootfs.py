@@ -122,12 +122,12 @@ def _from_tree(tree: Path, folder: Path, addition: _Addition) -> str:
     _need_space(2 * size if addition.key() else size, folder)
     if addition.key():
         copied = folder / "tree"
-        copy_tree(tree, copied, _as_root(folder))
+        copy_tree(tree, copied, as_root(folder))
         addition.apply(copied, folder)
-        make_image(copied, folder / _IMAGE, _as_root(folder))
+        make_image(copied, folder / _IMAGE, as_root(folder))
         _remove(copied)
     else:
-        make_image(tree, folder / _IMAGE, _as_root(folder))
+        make_image(tree, folder / _IMAGE, as_root(folder))
     (folder / "fakeroot").unlink(missing_ok=True)
     return str(tree)
 
@@ -137,16 +137,20 @@ def _from_archive(archive: Path, folder: Path, addition: _Addition) -> str:
     _need_space(2 * check_archive(archive), folder)
     tree = folder / "tree"
     tree.mkdir()
-    unpack(archive, tree, _as_root(folder))
+    unpack(archive, tree, as_root(folder))
     addition.apply(tree, folder)
-    make_image(tree, folder / _IMAGE, _as_root(folder))
+    make_image(tree, folder / _IMAGE, as_root(folder))
     _remove(tree)
     (folder / "fakeroot").unlink(missing_ok=True)
     return str(archive)
 
 
-def _as_root(folder: Path) -> Sequence[str]:
-    """As another user than root, fakeroot remembers owners and devices between unpacking and making the image."""
+def as_root(folder: Path) -> Sequence[str]:
+    """What stands before a command that keeps owners: as another user than root, fakeroot, which remembers them in a
+    file of *folder* from one command to the next.
+
+    :raises LabError: when it is missing.
+    """
     if os.geteuid() == 0:
         return ()
     if (fakeroot := shutil.which("fakeroot")) is None:
