@@ -27,6 +27,15 @@ studies perl                perl
 studies depmod              kmod
 studies has_libelf()        libelf-dev
 studies has_openssl()       libssl-dev
+studies mkfs.cramfs         util-linux-extra
+studies genromfs            genromfs
+studies mkfs.jffs2          mtd-utils
+studies mksquashfs          squashfs-tools
+studies mkfs.erofs          erofs-utils
+studies mkfs.xfs            xfsprogs
+studies mkfs.btrfs          btrfs-progs
+studies mkfs.f2fs           f2fs-tools
+studies has_faketime()      libfaketime
 '
 
 # The first Rust that builds the workspace: `rust-version` in Cargo.toml.
@@ -44,6 +53,7 @@ has_clippy() { cargo clippy --version >/dev/null 2>&1 && cargo fmt --version >/d
 has_libelf() { [ -e /usr/include/gelf.h ]; }
 has_openssl() { [ -e /usr/include/openssl/opensslv.h ]; }
 has_chromium() { command -v chromium || command -v chromium-browser || command -v google-chrome; } >/dev/null
+has_faketime() { compgen -G "/usr/lib/*/faketime/libfaketime.so.1" >/dev/null; }
 static_busybox() { command -v busybox >/dev/null && ! ldd "$(command -v busybox)" >/dev/null 2>&1; }
 
 # The version of a package that apt would install; empty when there is none.
