@@ -82,6 +82,18 @@ def test_an_image_is_persistent_memory_that_is_never_written_to(recipe: Recipe) 
     assert int(memory.rpartition("=")[2].rstrip("M")) >= 512 + 256
 
 
+def test_persistent_memory_that_options_add_has_a_slot_of_its_own(recipe: Recipe) -> None:
+    image = PersistentMemory(Path("/images/root.ext4"), 256 * MIB)
+    more = ("-object", "memory-backend-file,id=d,size=64M,mem-path=/d", "-device", "nvdimm,memdev=d")
+    words = qemu_arguments(replace(recipe, image=image, qemu_options=more), RunFiles(Path("/run/x")))
+    (memory,) = option(words, "-m")
+    assert memory.startswith("512M,slots=2,maxmem=")
+    assert int(memory.rpartition("=")[2].rstrip("M")) >= 512 + 256 + 64
+    alone = qemu_arguments(replace(recipe, qemu_options=more), RunFiles(Path("/run/x")))
+    assert option(alone, "-machine") == ["pc-q35-7.2,nvdimm=on"]
+    assert option(alone, "-m")[0].startswith("512M,slots=1,maxmem=")
+
+
 def test_a_live_boot_counts_nothing(recipe: Recipe) -> None:
     words = qemu_arguments(replace(recipe, live=True), RunFiles(Path("/run/x")), accelerator="kvm")
     assert option(words, "-accel") == ["kvm"]

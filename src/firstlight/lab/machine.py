@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from firstlight.errors import LabError, UsageError
 from firstlight.lab.architecture import Architecture
+from firstlight.lab.qemu_words import properties, read_options
 from firstlight.lab.recipe import RTC, PersistentMemory, Recipe
-from firstlight.lab.sizes import format_size
+from firstlight.lab.sizes import format_size, parse_size
 
 _MIB = 1 << 20
 
@@ -92,10 +94,12 @@ def qemu_arguments(recipe: Recipe, files: RunFiles, plugin: Path | None = None, 
     """
     words = ["-machine", recipe.machine, "-cpu", recipe.cpu, "-smp", "1"]
     memory = f"{recipe.memory // _MIB}M"
-    if recipe.image is not None:
+    further = further_memory(recipe.qemu_options)
+    if recipe.image is not None or further:
         words[1] += f",{recipe.architecture.nvdimm_property}"
-        limit = recipe.memory + recipe.image.size + 1024 * _MIB
-        memory += f",slots=1,maxmem={-(-limit // _MIB)}M"
+        own = [] if recipe.image is None else [recipe.image.size]
+        limit = recipe.memory + sum(own) + sum(further) + 1024 * _MIB
+        memory += f",slots={len(own) + len(further)},maxmem={-(-limit // _MIB)}M"
     words += ["-m", memory]
     if recipe.live:
         words += ["-accel", accelerator]
@@ -123,6 +127,19 @@ def qemu_arguments(recipe: Recipe, files: RunFiles, plugin: Path | None = None, 
     if plugin is not None:
         words += ["-plugin", f"{quote_value(str(plugin))},config={quote_value(str(files.plugin_config))}"]
     return [*words, *recipe.qemu_options]
+
+
+def further_memory(words: Sequence[str]) -> list[int]:
+    """The sizes in bytes of the persistent memories that further options add to the machine: each takes a slot.
+
+    >>> further_memory(["-object memory-backend-file,id=a,size=4M,mem-path=a", "-device nvdimm,memdev=a"])
+    [4194304]
+    """
+    options = [(option, dict(properties(option, value))) for option, value in read_options(words)]
+    sizes = {given.get("id"): given.get("size", "0") for option, given in options if option == "object"}
+    # QEMU takes a number without a suffix for bytes here.
+    texts = [sizes.get(given.get("memdev"), "0") for _, given in options if given.get("driver") == "nvdimm"]
+    return [int(text) if text.isdigit() else parse_size(text, option="--qemu-option") for text in texts]
 
 
 def write_plugin_config(recipe: Recipe, files: RunFiles, symbols: Path) -> None:
@@ -165,7 +182,7 @@ def check_memory(recipe: Recipe) -> None:
     """
     kernel = kernel_memory(recipe.kernel)
     initrd = 2 * recipe.initrd.stat().st_size if recipe.initrd is not None else 0
-    pages = recipe.image.size // 64 if recipe.image is not None else 0
+    pages = (sum(further_memory(recipe.qemu_options)) + (recipe.image.size if recipe.image is not None else 0)) // 64
     loaded = recipe.loaded.path.stat().st_size if recipe.loaded is not None else 0
     needed = kernel + initrd + pages + loaded + 32 * _MIB
     if recipe.memory >= needed:
