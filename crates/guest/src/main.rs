@@ -44,7 +44,7 @@ fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
     match (arguments.next(), arguments.next(), arguments.next()) {
         (Some(verb), port, None) if verb == "ready" => {
-            ready(&port.map_or_else(|| Config::default().report, PathBuf::from), None);
+            ready(&port.map_or_else(|| Config::default().report, PathBuf::from), None, false);
             power_off()
         }
         (Some(verb), Some(name), None) if verb == "stamp" => {
@@ -75,8 +75,16 @@ fn first_process() -> ! {
 }
 
 fn run(config: &mut Config) -> Result<()> {
-    mounts::mount_kernel_file_systems()?;
-    *config = Config::parse(&std::fs::read_to_string(CONFIG).context("read", CONFIG)?)?;
+    let read = std::fs::read_to_string(CONFIG).context("read", CONFIG).and_then(|text| Config::parse(&text));
+    // Whoever comes after the helper expects the kernel's file systems; a small user land can be asked to do without.
+    let small = read.as_ref().is_ok_and(|config| config.action == Action::Boot && config.root.is_none());
+    let late = small && mounts::late();
+    if late {
+        mounts::mount_devices_and_run()?;
+    } else {
+        mounts::mount_kernel_file_systems()?;
+    }
+    *config = read?;
     if config.action == Action::Symbols {
         let symbols = std::fs::read("/proc/kallsyms").context("read", "/proc/kallsyms")?;
         return write_report(&config.report, |report| report.record("kallsyms", &symbols));
@@ -86,7 +94,7 @@ fn run(config: &mut Config) -> Result<()> {
         return Err(switch_root::switch(config, device));
     }
     let failure = config.script.as_deref().and_then(|script| run_script(script).err());
-    ready(&config.report, failure.as_ref());
+    ready(&config.report, failure.as_ref(), late);
     Ok(())
 }
 
@@ -100,10 +108,14 @@ fn run_script(script: &Path) -> Result<()> {
     }
 }
 
-/// Says so, gives the ready mark, then reports: all of the report is outside the recorded boot.
-fn ready(port: &Path, failure: Option<&Error>) {
+/// Says so, gives the ready mark, then reports: all of the report is outside the recorded boot, and so is mounting what
+/// only the report reads.
+fn ready(port: &Path, failure: Option<&Error>, mount: bool) {
     say("ready");
     let stamp = mark::ready();
+    if mount {
+        tell(mounts::mount_proc_and_sysfs());
+    }
     if let Some(error) = failure {
         say(&format!("error: {error}"));
     }

@@ -21,6 +21,29 @@ Value = str | int | float | Hole | None
 """`None` is a cell that has no meaning there; a :class:`Hole` is one that should have a value."""
 
 
+def first_hole(*found: object) -> Hole:
+    """The first of several things that is a hole.
+
+    :raises ValueError: when none of them is.
+
+    >>> first_hole(1, Hole("no mkfs"), Hole("no fsck")).reason
+    'no mkfs'
+    """
+    for each in found:
+        if isinstance(each, Hole):
+            return each
+    raise ValueError("none of these is a hole")
+
+
+def hole_row(hole: Hole, cells: int) -> tuple[Value, ...]:
+    """The figures of a row that has none: the hole once, and empty cells.
+
+    >>> hole_row(Hole("no mkfs"), 3)
+    (Hole(reason='no mkfs'), None, None)
+    """
+    return (hole, *(None for _ in range(cells - 1)))
+
+
 @dataclass(frozen=True)
 class Field:
     """A column of a table."""

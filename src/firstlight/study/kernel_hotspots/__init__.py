@@ -1,0 +1,1 @@
+"""Which hot spots lie between start_kernel and user mode, and what each remedy saves and breaks."""

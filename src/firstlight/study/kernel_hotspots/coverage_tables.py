@@ -1,0 +1,98 @@
+"""How much of each kernel runs at all, by phase."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from firstlight.analysis.functions import NO_FUNCTION
+from firstlight.boot.boot import Boot
+from firstlight.errors import FirstlightError
+from firstlight.lab.architecture import X86_64
+from firstlight.lab.kernel import open_kernel
+from firstlight.lab.qemu import find_qemu
+from firstlight.lab.symbols import kernel_symbols
+from firstlight.study.kernel_hotspots.coverage import Coverage, Covered, coverage
+from firstlight.study.kernel_hotspots.linked import Linked, linked_functions
+from firstlight.study.table import Chart, Field, Hole, Series, Table, Value, hole_row
+
+_FIELDS = (
+    Field("Phase"), Field("Functions executed", "count"), Field("First here", "count"),
+    Field("Bytes executed", "bytes"), Field("Bytes, first here", "bytes"), Field("Share of the bytes linked", "share"),
+    Field("Of these functions freed later", "count"),
+)  # fmt: skip
+
+
+def linked_of(boot: Boot | Hole) -> Linked | Hole:
+    """The functions that the kernel of a boot is linked of, as the kernel itself tells them."""
+    if isinstance(boot, Hole):
+        return boot
+    files = boot.manifest.recipe.get("files")
+    path = files.get("kernel") if isinstance(files, dict) else None
+    if not isinstance(path, str):
+        return Hole("the bundle does not say which kernel it booted")
+    try:
+        symbols = kernel_symbols(open_kernel(Path(path)), find_qemu(X86_64))
+        return linked_functions(symbols.read_text(encoding="utf-8", errors="replace"))
+    except FirstlightError as error:
+        return Hole(error.message)
+    except OSError as error:
+        return Hole(f"the kernel's symbols cannot be read: {error.strerror}")
+
+
+def coverage_of(boot: Boot | Hole, linked: Linked | Hole) -> Coverage | Hole:
+    """What of these functions the boot ran."""
+    if isinstance(boot, Hole):
+        return boot
+    if isinstance(linked, Hole):
+        return linked
+    try:
+        tables = boot.phase_functions()
+    except FirstlightError as error:
+        return Hole(error.message)
+    ran = pl.col("module").is_null() & ~pl.col("kind").is_in(NO_FUNCTION)
+    return coverage(linked, [(phase, rows.filter(ran)["function"].to_list()) for phase, rows in tables.items()])
+
+
+def coverage_table(kernel: str, found: Coverage | Hole) -> Table:
+    """A row for each phase, and one for all."""
+    title = f"How much of the {kernel} kernel runs"
+    if isinstance(found, Hole):
+        return Table(f"coverage-{kernel}", title, _FIELDS, (("whole boot", *hole_row(found, 6)),))
+    rows = [_row(each, found) for each in (*found.stages, found.whole) if each.functions]
+    rows.append(("linked", found.linked, None, found.linked_size, None, 1.0, found.linked_init))
+    below = [
+        "A function counts whole, also where only some of its instructions ran; sizes reach to the next symbol.",
+        "Freed later: in the part of the text that the kernel frees once it is up.",
+    ]
+    if found.ambiguous:
+        below.append(
+            f"{found.ambiguous} names that ran are shared by several functions: each counts as one, the smallest."
+        )
+    if found.unknown:
+        below.append(f"{len(found.unknown)} functions ran that are not linked: code of modules, or made at run time.")
+    return Table(f"coverage-{kernel}", title, _FIELDS, tuple(rows), tuple(below))
+
+
+def _row(covered: Covered, whole: Coverage) -> tuple[Value, ...]:
+    return (
+        covered.stage, covered.functions, covered.first, covered.size, covered.first_size,
+        covered.size / whole.linked_size if whole.linked_size else 0.0, covered.init,
+    )  # fmt: skip
+
+
+def coverage_chart(found: dict[str, Coverage | Hole]) -> Chart:
+    """How the share of the text that ran grows along the boot."""
+    series = []
+    for kernel, each in found.items():
+        if isinstance(each, Hole) or not each.linked_size:
+            continue
+        points, seen = [], 0
+        for stage in each.stages:
+            seen += stage.first_size
+            if stage.functions:
+                points.append((stage.stage, seen / each.linked_size))
+        series.append(Series(kernel, tuple(points)))
+    title = "Share of the linked bytes that ran so far"
+    return Chart("coverage", title, "bars", "Phase", "Share of the text", "share", tuple(series))

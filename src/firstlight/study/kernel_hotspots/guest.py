@@ -1,0 +1,111 @@
+"""What every arm's guest does before it is ready, so that what a remedy broke can be seen; and what it left."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from firstlight.boot.boot import Boot
+
+#: How long the guest asks to sleep, in nanoseconds: a clock that runs wrong sleeps wrong.
+SLEEP_NS = 100_000_000
+
+_KEEP = "/run/firstlight/keep"
+
+#: The same in every arm, and all of it after the first instruction of user mode.
+PROBES = (
+    f"mkdir -p {_KEEP}",
+    "for name in sysctl processes devices; do wc -l </var/log/$name; done >" + f"{_KEEP}/read",
+    "/init stamp sleep; sleep 0.1; /init stamp slept",
+    # An event's format has names of enumerations in it until the kernel has put in their values.
+    "mkdir /t; mount -t tracefs t /t && grep -c WB_REASON /t/events/writeback/writeback_queue/format "
+    f">{_KEEP}/names-in-format; umount /t; true",
+)
+
+#: Adds every block of memory that the firmware told of and the kernel was kept from, then uses it.
+ADD_MEMORY = rf"""
+memory=/sys/devices/system/memory
+grep MemTotal /proc/meminfo >{_KEEP}/memory-before
+if [ ! -e $memory/probe ]; then echo none >{_KEEP}/memory-added; exit 0; fi
+size=$((0x$(cat $memory/block_size_bytes)))
+added=0; refused=0
+/init stamp add
+for range in $(dmesg | sed -n 's/.*BIOS-e820: \[mem \(0x[0-9a-f]*\)-\(0x[0-9a-f]*\)\] usable/\1,\2/p'); do
+  from=$((${{range%,*}})); to=$((${{range#*,}}))
+  block=$(((from + size - 1) / size * size))
+  while [ $((block + size - 1)) -le $to ]; do
+    if [ ! -e $memory/memory$((block / size)) ]; then
+      if echo $(printf 0x%x $block) >$memory/probe; then added=$((added + 1)); else refused=$((refused + 1)); fi
+    fi
+    block=$((block + size))
+  done
+done 2>/dev/null
+/init stamp online
+for state in $memory/memory*/state; do
+  read -r now <$state
+  [ "$now" = online ] || echo online >$state
+done
+/init stamp added
+echo $added $refused $size >{_KEEP}/memory-added
+"""
+
+
+@dataclass(frozen=True)
+class Probed:
+    """What the guest of one arm found; what is not there could not be found."""
+
+    slept_ns: int | None
+    """What a sleep of :data:`SLEEP_NS` took, with the programs that noted it."""
+    reads: tuple[int, ...]
+    """How many settings and buses user land found, and 1 where it found processes: their number varies."""
+    names_in_format: int | None
+    """Lines with names of an enumeration in an event's format."""
+
+
+@dataclass(frozen=True)
+class AddedMemory:
+    """Memory that came later."""
+
+    blocks: int
+    refused: int
+    block_size: int
+    adding_ns: int
+    """Of all blocks: the kernel makes what describes their pages."""
+    online_ns: int
+    """Of all blocks: their pages are handed out."""
+
+
+def probed(boot: Boot) -> Probed:
+    """Read what :data:`PROBES` left."""
+    stamps = _stamps(boot)
+    sleep, slept = stamps.get("sleep"), stamps.get("slept")
+    counts = [int(count) for count in re.findall(r"\d+", _text(boot, "read"))]
+    names = _text(boot, "names-in-format").strip()
+    return Probed(
+        slept - sleep if sleep is not None and slept is not None else None,
+        tuple(counts[:1] + [min(count, 1) for count in counts[1:2]] + counts[2:]),
+        int(names) if names.isdecimal() else None,
+    )
+
+
+def added_memory(boot: Boot) -> AddedMemory | str:
+    """Read what :data:`ADD_MEMORY` left; a text says why there is nothing."""
+    told = _text(boot, "memory-added").split()
+    if told == ["none"]:
+        return "this kernel takes no memory by its address (CONFIG_ARCH_MEMORY_PROBE)"
+    stamps = _stamps(boot)
+    if len(told) != 3 or not all(map(str.isdecimal, told)) or not {"add", "online", "added"} <= stamps.keys():
+        return "the guest did not say what it added"
+    return AddedMemory(
+        int(told[0]), int(told[1]), int(told[2]), stamps["online"] - stamps["add"], stamps["added"] - stamps["online"]
+    )
+
+
+def _text(boot: Boot, name: str) -> str:
+    return (boot.kept(name) or b"").decode("utf-8", "replace")
+
+
+def _stamps(boot: Boot) -> dict[str, int]:
+    """The instants that the guest noted, in nanoseconds of virtual time."""
+    found = re.findall(r"^(\d+) (\S+)$", _text(boot, "stamps"), re.MULTILINE)
+    return {name: int(counter) for counter, name in found}

@@ -1,0 +1,44 @@
+"""The figures of one arm, as the tables and the findings take them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from firstlight.boot.boot import Boot
+from firstlight.errors import FirstlightError
+from firstlight.study.kernel_hotspots.health import Health, health_of
+from firstlight.study.kernel_hotspots.hotspots import hot_spots
+from firstlight.study.kernel_hotspots.partition import Partition, partition
+from firstlight.study.kernel_hotspots.serial import Printed, printed
+from firstlight.study.kernel_hotspots.window import Window, tree_in, window_of
+from firstlight.study.table import Hole
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One arm."""
+
+    window: Window
+    parts: Partition
+    """Of the window."""
+    printed: Printed
+    health: Health
+
+    @property
+    def after_ns(self) -> int | None:
+        """From the first instruction of user mode until the guest was ready."""
+        return None if self.window.ready_ns is None else self.window.ready_ns - self.window.end_ns
+
+
+def measure(boot: Boot | Hole) -> Measured | Hole:
+    """Measure an arm; what cannot be measured is a hole that says why."""
+    if isinstance(boot, Hole):
+        return boot
+    try:
+        window = window_of(boot)
+        parts = partition(tree_in(boot, window.phases), hot_spots())
+        return Measured(window, parts, printed(boot, window), health_of(boot))
+    except FirstlightError as error:
+        return Hole(error.message)
+    except OSError as error:
+        return Hole(f"the bundle cannot be read: {error.strerror}")

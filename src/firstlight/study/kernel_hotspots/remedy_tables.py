@@ -1,0 +1,153 @@
+"""What each remedy saves, and what it breaks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from firstlight.study.kernel_hotspots.health import broken
+from firstlight.study.kernel_hotspots.hotspots import HotSpot
+from firstlight.study.kernel_hotspots.measured import Measured
+from firstlight.study.kernel_hotspots.remedies import KERNELS, KernelName, Remedy
+from firstlight.study.kernel_hotspots.serial import BAUD, SLOW_BAUD, on_the_line_ns
+from firstlight.study.table import Chart, Field, Hole, Series, Table, Value, first_hole, hole_row
+
+Arms = Mapping[KernelName, Mapping[str, Measured | Hole]]
+Remedies = Mapping[KernelName, list[Remedy]]
+
+_FIELDS = (
+    Field("Remedy"), Field("Kernel"), Field("Hot spot"), Field("Words"), Field("Beside"), Field("Window", "time"),
+    Field("Change", "change"), Field("Change, share", "percent"), Field("Of it in its hot spot", "change"),
+    Field("Until ready", "change"),
+)  # fmt: skip
+
+
+def tried(arms: Arms, remedies: Remedies) -> Iterator[tuple[KernelName, Remedy, Measured | Hole, Measured | Hole]]:
+    """Every arm with what it is held beside."""
+    for kernel in KERNELS:
+        for remedy in remedies[kernel]:
+            nothing = Hole("not booted in this run")
+            found = arms[kernel].get(remedy.name, nothing)
+            yield kernel, remedy, found, arms[kernel].get(remedy.against, nothing)
+
+
+def remedy_table(arms: Arms, remedies: Remedies, spots: tuple[HotSpot, ...]) -> Table:
+    """What each remedy changes between the two marks, and until ready."""
+    titles = {spot.key: spot.title for spot in spots}
+    rows: list[tuple[Value, ...]] = []
+    for kernel, remedy, found, beside in tried(arms, remedies):
+        words = " ".join(filter(None, (remedy.words, remedy.cpu and f"cpu {remedy.cpu}", remedy.memory)))
+        head = (remedy.title, kernel, titles[remedy.spot], words, remedy.against)
+        if isinstance(found, Hole) or isinstance(beside, Hole):
+            hole = first_hole(found, beside)
+            rows.append((*head, *hole_row(hole, 5)))
+            continue
+        change = found.window.length_ns - beside.window.length_ns
+        spot = found.parts.spots_ns[remedy.spot] - beside.parts.spots_ns[remedy.spot]
+        rows.append(
+            (*head, found.window.length_ns, change, change / beside.window.length_ns, spot, _until_ready(found, beside))
+        )
+    below = (
+        "`{lpj}`: the loops per jiffy that the arm beside measured; `{khz}`: the true rate of the time stamp counter; "
+        "a figure behind a colon: times so many.",
+        "Until ready: the change from start_kernel until the guest was ready.",
+    )
+    return Table("remedies", "What each remedy changes", _FIELDS, tuple(rows), below)
+
+
+def _until_ready(found: Measured, beside: Measured) -> Value:
+    if found.after_ns is None or beside.after_ns is None:
+        return Hole("the guest was not ready")
+    return found.window.length_ns + found.after_ns - beside.window.length_ns - beside.after_ns
+
+
+_HEALTH_FIELDS = (
+    Field("Remedy"), Field("Kernel"), Field("Loops per jiffy", "count"), Field("Clock source"),
+    Field("Memory", "bytes"), Field("Devices", "count"), Field("Warnings", "count"), Field("Mounts", "count"),
+    Field("Hash entries", "count"), Field("Sleep of 100 ms", "time"), Field("Mean short delay", "time"),
+    Field("What differs"),
+)  # fmt: skip
+
+
+def health_table(arms: Arms, remedies: Remedies) -> Table:
+    """The facts of each arm, and which of them differ from those of the arm beside it."""
+    rows: list[tuple[Value, ...]] = []
+    for kernel in KERNELS:
+        plain = arms[kernel].get("plain", Hole("not booted in this run"))
+        rows.append(_health_row("none", kernel, plain, ""))
+    for kernel, remedy, found, beside in tried(arms, remedies):
+        differs: Value
+        if isinstance(found, Hole):
+            differs = found
+        elif isinstance(beside, Hole):
+            differs = beside
+        else:
+            differs = "; ".join(broken(found.health, beside.health)) or "nothing"
+        rows.append(_health_row(remedy.title, kernel, found, differs))
+    below = (
+        "Facts of the bundle at ready. A sleep and the mean of the kernel's short delays (udelay) are measured in "
+        "virtual time from outside: a clock or a calibration that is wrong shows there.",
+        "Memory differs when it changes by more than a two-hundredth; sleep and delays by more than a twentieth.",
+    )
+    return Table("health", "What each remedy breaks", _HEALTH_FIELDS, tuple(rows), below)
+
+
+def _health_row(title: str, kernel: str, found: Measured | Hole, differs: Value) -> tuple[Value, ...]:
+    if isinstance(found, Hole):
+        return (title, kernel, *hole_row(found, 10))
+    health = found.health
+    delay = round(health.delay[1] / health.delay[0]) if health.delay and health.delay[0] else None
+    return (
+        title, kernel, _known(health.lpj), _known(health.clock_source), _known(health.memory), len(health.devices),
+        len(health.warnings), len(health.mounts), _known(health.hash_entries), _known(health.probed.slept_ns),
+        _known(delay), differs,
+    )  # fmt: skip
+
+
+def _known(value: str | int | None) -> Value:
+    return Hole("the guest did not tell") if value is None else value
+
+
+def serial_table(arms: Arms, names: Mapping[str, str]) -> Table:
+    """What a serial line of a stated rate would add, for the arms that print more and less.
+
+    :param names: titles by arm.
+    """
+    fields = (
+        Field("Arm"), Field("Kernel"), Field("Lines", "count"), Field("Bytes", "count"), Field("Window", "time"),
+        Field(f"Line at {BAUD:,} baud", "time"), Field(f"Window with the line at {BAUD:,}", "time"),
+        Field("Share of the line", "share"), Field(f"Line at {SLOW_BAUD:,} baud", "time"),
+    )  # fmt: skip
+    rows: list[tuple[Value, ...]] = []
+    for kernel in KERNELS:
+        for name, title in names.items():
+            found = arms[kernel].get(name)
+            if found is None:
+                continue
+            if isinstance(found, Hole):
+                rows.append((title, kernel, *hole_row(found, 7)))
+                continue
+            size, window = found.printed.size, found.window.length_ns
+            line = on_the_line_ns(size, BAUD)
+            rows.append(
+                (title, kernel, found.printed.lines, size, window, line, window + line, line / (window + line),
+                 on_the_line_ns(size, SLOW_BAUD))
+            )  # fmt: skip
+    below = (
+        "Computed: bytes x 10 bits / rate, for the bytes that left the port in the window. The emulated port takes "
+        "them at once; a kernel waits for a real one as it prints.",
+    )
+    return Table("serial", "What a serial line would add", fields, tuple(rows), below)
+
+
+def remedy_chart(arms: Arms, remedies: Remedies) -> Chart:
+    """What the remedies of the laboratory's kernel save."""
+    series = []
+    for kernel in KERNELS:
+        points = [
+            (remedy.title, float(beside.window.length_ns - found.window.length_ns))
+            for name, remedy, found, beside in tried(arms, remedies)
+            if name == kernel and remedy.remedy and not isinstance(found, Hole) and not isinstance(beside, Hole)
+        ]
+        if points:
+            series.append(Series(kernel, tuple(points)))
+    return Chart("remedies", "What each remedy saves", "bars", "Remedy", "Saved", "time", tuple(series))

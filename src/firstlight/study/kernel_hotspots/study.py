@@ -1,0 +1,124 @@
+"""The study: boots, tables, and what holds of what was concluded then."""
+
+from __future__ import annotations
+
+from firstlight.boot.boot import Boot
+from firstlight.errors import LabError
+from firstlight.study.historical import historical_tables
+from firstlight.study.kernel_hotspots.arms import Booted, boot_arms
+from firstlight.study.kernel_hotspots.coverage_tables import coverage_chart, coverage_of, coverage_table, linked_of
+from firstlight.study.kernel_hotspots.evidence import Evidence
+from firstlight.study.kernel_hotspots.findings import findings
+from firstlight.study.kernel_hotspots.guest import AddedMemory, added_memory
+from firstlight.study.kernel_hotspots.hotspots import hot_spots
+from firstlight.study.kernel_hotspots.measured import Measured, measure
+from firstlight.study.kernel_hotspots.remedies import KERNELS, PLAIN, KernelName
+from firstlight.study.kernel_hotspots.remedy_tables import health_table, remedy_chart, remedy_table, serial_table
+from firstlight.study.kernel_hotspots.share_tables import function_table, share_chart, share_table
+from firstlight.study.kernel_hotspots.size_tables import device_table, memory_table
+from firstlight.study.kernel_hotspots.way_tables import (
+    agreement_table,
+    cost_table,
+    costs,
+    initcall_table,
+    seen_by_ways,
+    timed_boot,
+)
+from firstlight.study.laboratory import Laboratory
+from firstlight.study.outcome import Outcome
+from firstlight.study.table import Hole
+
+_NAME = "kernel-hotspots"
+_PRINTING = {PLAIN: "as it is", "quiet": "quiet", "panic-only": "only panics printed", "port": "initcall_debug"}
+
+
+def run(laboratory: Laboratory) -> Outcome:
+    """Boot every arm, and say what they tell.
+
+    :raises LabError: when neither kernel could be booted at all.
+    """
+    from firstlight.study.catalogue import find_study  # the catalogue knows this module
+
+    booted = boot_arms(laboratory)
+    if all(isinstance(boot, Hole) for boot in booted.boots.values()):
+        reason = next(boot.reason for boot in booted.boots.values() if isinstance(boot, Hole))
+        raise LabError(f"not one arm could be booted: {reason}", hint="`firstlight doctor` looks at what is needed")
+    measured = _measured(booted)
+    spots = hot_spots()
+    plain = {kernel: measured[kernel].get(PLAIN, Hole("not booted in this run")) for kernel in KERNELS}
+    linked = {kernel: linked_of(booted.boot(kernel, PLAIN)) for kernel in KERNELS}
+    covered = {kernel: coverage_of(booted.boot(kernel, PLAIN), linked[kernel]) for kernel in KERNELS}
+    ways = {name: boot for (kernel, name), boot in booted.boots.items() if kernel == booted.ways_kernel}
+    seen = seen_by_ways(timed_boot(ways))
+    titles = {each.name: each.title for each in booted.remedies["laboratory"]} | {PLAIN: "512 MiB"}
+    evidence = Evidence(measured, booted.remedies, spots, _added(booted), costs(ways, booted.ways))
+    study = find_study(_NAME)
+    return Outcome(
+        study=_NAME,
+        title=study.title,
+        question=study.question,
+        quick=laboratory.quick,
+        recipe=_recipe(booted),
+        tables=(
+            share_table(plain, spots),
+            remedy_table(measured, booted.remedies, spots),
+            health_table(measured, booted.remedies),
+            serial_table(measured, _PRINTING),
+            memory_table(measured["laboratory"], titles, booted.boot("laboratory", "memory-added")),
+            device_table(measured["laboratory"], quick=laboratory.quick),
+            agreement_table(seen),
+            cost_table(ways, booted.ways),
+            initcall_table(seen),
+            *(coverage_table(kernel, covered[kernel]) for kernel in KERNELS),
+            function_table(plain, spots, linked),
+        ),
+        historical=historical_tables(_NAME),
+        findings=findings(evidence),
+        charts=(
+            share_chart(plain, spots),
+            remedy_chart(measured, booted.remedies),
+            coverage_chart({str(kernel): each for kernel, each in covered.items()}),
+        ),
+        missing=tuple(laboratory.missing),
+        notes=_NOTES,
+    )
+
+
+_NOTES = (
+    "Virtual time: one instruction takes one nanosecond, caches and buses take nothing. Shares and orders of magnitude "
+    "carry over to a machine; milliseconds do not.",
+    "Waiting is exact: a calibration that waits for ten ticks takes as long here as on any machine.",
+    "The window ends with the first instruction of user mode. User mode mounts proc and sysfs after it; the changes "
+    "until ready show what that takes.",
+    "Memory is added by its address, the way that asks least of the machine: QEMU's own memory devices need slots on "
+    "its command line, and the kernel would find them in the middle of its start.",
+)
+
+
+def _measured(booted: Booted) -> dict[KernelName, dict[str, Measured | Hole]]:
+    found: dict[KernelName, dict[str, Measured | Hole]] = {kernel: {} for kernel in KERNELS}
+    timed_only = {way.arm for way in booted.ways} - set(_PRINTING)
+    for (kernel, name), boot in booted.boots.items():
+        if name not in timed_only:
+            found[kernel][name] = measure(boot)
+    return found
+
+
+def _added(booted: Booted) -> AddedMemory | str:
+    boot = booted.boot("laboratory", "memory-added")
+    return boot.reason if isinstance(boot, Hole) else added_memory(boot)
+
+
+def _recipe(booted: Booted) -> tuple[str, ...]:
+    lines = [
+        "firstlight study kernel-hotspots -o DIR boots everything again; DIR/boots has every arm as a bundle, whose "
+        "manifest says how to repeat it alone."
+    ]
+    for kernel in KERNELS:
+        boot = booted.boot(kernel, PLAIN)
+        if isinstance(boot, Boot):
+            versions = boot.manifest.versions
+            line = boot.manifest.recipe_text("command_line")
+            lines.append(f"{kernel} kernel: {versions.get('kernel')}, {versions.get('qemu')}, command line `{line}`")
+    lines.append("A guest of 512 MiB unless an arm says otherwise, with the small user land in an initramfs.")
+    return tuple(lines)

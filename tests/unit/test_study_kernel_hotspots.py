@@ -1,0 +1,315 @@
+"""The study of hot spots, on small invented trees, symbols, lines and facts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+
+from firstlight.study.kernel_hotspots.coverage import coverage
+from firstlight.study.kernel_hotspots.devices import POPULATIONS
+from firstlight.study.kernel_hotspots.evidence import Arms, Evidence
+from firstlight.study.kernel_hotspots.findings import findings
+from firstlight.study.kernel_hotspots.guest import AddedMemory, Probed
+from firstlight.study.kernel_hotspots.health import Health, broken
+from firstlight.study.kernel_hotspots.hotspots import HotSpot, hot_spots
+from firstlight.study.kernel_hotspots.linked import Linked, LinkedFunction, linked_functions
+from firstlight.study.kernel_hotspots.measured import Measured
+from firstlight.study.kernel_hotspots.partition import IDLE, REST, Partition, partition
+from firstlight.study.kernel_hotspots.remedies import KERNELS, PLAIN, Remedy, chosen, remedies
+from firstlight.study.kernel_hotspots.remedy_tables import health_table, remedy_table, serial_table
+from firstlight.study.kernel_hotspots.serial import Printed, on_the_line_ns
+from firstlight.study.kernel_hotspots.share_tables import Plain, function_table, share_table
+from firstlight.study.kernel_hotspots.size_tables import device_table, memory_table
+from firstlight.study.kernel_hotspots.way_tables import agreement_table, initcall_table
+from firstlight.study.kernel_hotspots.ways import deviation, of_lines, of_trace
+from firstlight.study.kernel_hotspots.window import Tree, Window
+from firstlight.study.table import Hole, Table
+
+MS = 1_000_000
+
+
+def tree(*rows: tuple[int, str, int], kinds: dict[int, str] | None = None) -> Tree:
+    """Nodes as parent, function and own time; each was called once."""
+    names = [function for _, function, _ in rows]
+    return Tree(
+        [parent for parent, _, _ in rows],
+        names,
+        [(kinds or {}).get(place, "function") for place in range(len(rows))],
+        [1] * len(rows),
+        [own for _, _, own in rows],
+    )
+
+
+def test_time_belongs_to_the_innermost_named_function_and_all_parts_add_up() -> None:
+    boot = tree(
+        (-1, "[boot]", 1), (0, "start_kernel", 10), (1, "calibrate_delay", 100), (2, "_printk", 1000),
+        (1, "mem_init", 7), (0, "[idle]", 5), (4, "memblock_free_all.isra.0", 3), kinds={5: "idle"},
+    )  # fmt: skip
+    found = partition(boot, hot_spots())
+    assert {key: value for key, value in found.spots_ns.items() if value} == {
+        "console": 1000, "calibration": 100, "memory": 10, REST: 11, IDLE: 5,
+    }  # fmt: skip
+    assert found.whole_ns == sum(boot.self_ns)
+    assert (found.functions["calibrate_delay"].total_ns, found.functions["calibrate_delay"].own_ns) == (1100, 100)
+    assert found.functions["memblock_free_all"].total_ns == 3
+
+
+def test_a_recursion_counts_once_in_the_total_and_own_times_add_up_to_the_hot_spot() -> None:
+    boot = tree((-1, "[boot]", 0), (0, "device_add", 1), (1, "bus_probe", 2), (2, "device_add", 4))
+    found = partition(boot, hot_spots())
+    share = found.functions["device_add"]
+    assert (share.calls, share.total_ns, share.own_ns) == (2, 7, 7)
+    assert found.spots_ns["resources"] == 7
+
+
+def test_a_named_function_that_did_not_run_in_this_part_is_not_told() -> None:
+    boot = tree((-1, "[boot]", 3), (0, "proc_get_tree", 0))
+    boot = replace(boot, calls=[1, 0])
+    assert "proc_get_tree" not in partition(boot, hot_spots()).functions
+
+
+def test_no_function_belongs_to_two_hot_spots() -> None:
+    several = Counter(function for spot in hot_spots() for function in spot.functions)
+    assert [function for function, count in several.items() if count > 1] == []
+
+
+SYMBOLS = """\
+1000 T _text
+1000 T startup_64
+1040 t twice
+1050 T alias_long
+1050 T alias
+1080 t twice
+1090 T _etext
+1094 D data
+2000 T _sinittext
+2000 t calibrate_delay
+2100 T _einittext
+3000 t probe\t[nd_pmem]
+not a line
+"""
+
+
+def test_functions_end_where_the_next_begins_and_aliases_are_one() -> None:
+    linked = linked_functions(SYMBOLS)
+    assert [(each.name, each.size, each.init) for each in linked.functions] == [
+        ("startup_64", 0x40, False), ("twice", 0x10, False), ("alias", 0x30, False), ("twice", 0x10, False),
+        ("calibrate_delay", 0x100, True),
+    ]  # fmt: skip
+    assert linked.size == 0x90 + 0x100
+
+
+def test_coverage_counts_a_shared_name_once_and_says_how_many_there_are() -> None:
+    linked = Linked((LinkedFunction("a", 10, True), LinkedFunction("s", 4, False), LinkedFunction("s", 6, False)))
+    found = coverage(linked, [("early", ["a"]), ("late", ["a", "s", "of_a_module"])])
+    assert [(each.functions, each.first, each.size, each.first_size) for each in found.stages] == [
+        (1, 1, 10, 10), (2, 1, 14, 4),
+    ]  # fmt: skip
+    assert (found.linked, found.whole.size, found.ambiguous, found.unknown) == (3, 14, 1, ("of_a_module",))
+    assert sum(each.first_size for each in found.stages) == found.whole.size
+
+
+def test_every_remedy_is_held_beside_an_arm_that_is_booted_on_the_same_kernel() -> None:
+    for quick in (True, False):
+        for kernel in KERNELS:
+            names = {each.name for each in chosen(kernel, quick=quick)} | {PLAIN}
+            assert [each.name for each in chosen(kernel, quick=quick) if each.against not in names] == []
+
+
+def test_arms_have_names_of_their_own() -> None:
+    names = [each.name for each in remedies()]
+    names += [each.arm(count) for each in POPULATIONS for count in each.counts]
+    assert len(names) == len(set(names))
+    assert {spot.key for spot in hot_spots()} >= {each.spot for each in remedies()}
+
+
+def test_a_value_that_was_not_measured_is_a_hole() -> None:
+    remedy = Remedy("lpj", "loops per jiffy preset", "calibration", "lpj={lpj:8}")
+    assert isinstance(remedy.command_line(None), Hole)
+
+
+def test_an_initcall_that_ran_twice_under_one_name_is_left_out() -> None:
+    lines = [(0, "calling  f+0x0/0x9 @ 1"), (5, "initcall f+0x0/0x9 returned 0 after 4 usecs"), (6, "other"),
+             (7, "calling  g+0x0/0x9 [ext4] @ 1"), (8, "calling  f+0x0/0x9 @ 1"),
+             (9, "initcall f+0x0/0x9 returned 0 after 0 usecs")]  # fmt: skip
+    assert of_lines(lines) == {}
+    assert of_lines(lines[:3]) == {"f": 5}
+
+
+def test_a_trace_without_an_end_tells_nothing_of_that_initcall() -> None:
+    trace = (
+        "# tracer: nop\n"
+        "       swapper/0-1       [000] .....     0.123456: initcall_start: func=f+0x0/0x1a\n"
+        "       swapper/0-1       [000] .....     0.123460: initcall_start: func=g\n"
+        "       swapper/0-1       [000] .....     0.123479: initcall_finish: func=g ret=-19\n"
+    )
+    assert of_trace(trace) == {"g": 19_000}
+
+
+def test_a_deviation_is_of_those_initcalls_that_both_ways_saw() -> None:
+    off = deviation({"a": 12, "b": 20, "x": 1}, {"a": 10, "b": 30, "y": 1})
+    assert off is not None
+    assert (off.intervals, off.sum_ns, off.profile_ns, off.middle_ns, off.largest_ns, off.largest) == (
+        2, 32, 40, 6, -10, "b",
+    )  # fmt: skip
+    assert deviation({"a": 1}, {"b": 1}) is None
+
+
+HEALTHY = Health(
+    lpj=4_000_000,
+    clock_source="tsc",
+    memory=500 << 20,
+    devices=frozenset({"device.pci/0 e", "device.acpi/1"}),
+    warnings=frozenset(),
+    mounts=frozenset({"/", "/proc"}),
+    hash_entries=1000,
+    probed=Probed(101 * MS, (2, 1, 20), 0),
+    delay=(10, 5000),
+)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"lpj": 500_000}, "loops per jiffy 500,000, not 4,000,000"),
+        ({"clock_source": "hpet"}, "clock source hpet, not tsc"),
+        ({"memory": 200 << 20}, "memory 200 MiB, not 500 MiB"),
+        ({"devices": frozenset({"device.acpi/1"})}, "1 device lost (`pci/0 e`)"),
+        ({"warnings": frozenset({"TSC unstable"})}, "1 warning more (`TSC unstable`)"),
+        ({"mounts": frozenset({"/"})}, "1 mount lost (`/proc`)"),
+        ({"hash_entries": 10}, "hash table entries 10, not 1,000"),
+        ({"probed": Probed(202 * MS, (2, 1, 20), 0)}, "a sleep of 100 ms takes 202.0 ms, not 101.0 ms"),
+        ({"probed": Probed(101 * MS, (0, 0, 1), 0)}, "user land finds 0, 0, 1 of settings, processes and buses"),
+        ({"probed": Probed(101 * MS, (2, 1, 20), 1)}, "names are left in an event's format"),
+        ({"delay": (10, 40_000)}, "the kernel's short delays take 8 times as long"),
+    ],
+)
+def test_what_a_remedy_broke_is_said_with_both_values(change: dict[str, object], said: str) -> None:
+    assert any(said in each for each in broken(replace(HEALTHY, **change), HEALTHY))  # type: ignore[arg-type]
+
+
+def test_what_is_as_it_was_is_not_told() -> None:
+    nearly = replace(HEALTHY, memory=(500 << 20) + 4096, probed=Probed(103 * MS, (2, 1, 20), 0))
+    assert broken(nearly, HEALTHY) == []
+    other_work = replace(HEALTHY, delay=(11, 90_000))
+    assert broken(other_work, HEALTHY) == []
+
+
+def arm(length: int, after: int = 10 * MS, size: int = 0, health: Health = HEALTHY, **parts: int) -> Measured:
+    """An arm with a window of so many nanoseconds, of which *parts* belong to hot spots."""
+    spots = dict.fromkeys((*(spot.key for spot in hot_spots()), REST, IDLE), 0) | parts
+    spots[REST] += length - sum(spots.values())
+    window = Window(1000, 1000 + length, length, 0, ("early_init",), 1000 + length + after)
+    return Measured(window, Partition(spots), Printed(size // 70, size), health)
+
+
+def evidence(arms: Mapping[str, Measured | Hole], added: AddedMemory | str = "", **costs: tuple[int, int]) -> Evidence:
+    """Of the laboratory's kernel alone."""
+    return Evidence(
+        {"laboratory": arms, "stock": {}},
+        {kernel: chosen(kernel, quick=False) for kernel in KERNELS},
+        hot_spots(),
+        added,
+        {name.replace("_", "-"): cost for name, cost in costs.items()},
+    )
+
+
+def verdict(found: Evidence, part: str) -> tuple[str, str]:
+    """Verdict and figure of the one finding whose claim has these words."""
+    (one,) = [each for each in findings(found) if part in each.claim]
+    return one.verdict, one.now
+
+
+def test_each_finding_follows_its_figures() -> None:
+    plain = arm(1000 * MS, calibration=300 * MS, console=4 * MS, memory=40 * MS)
+    wait = "loops per jiffy save the calibration, with"
+    saves = evidence({PLAIN: plain, "lpj": arm(700 * MS)})
+    assert verdict(saves, f"{wait} a TSC") == ("holds", "300.000 ms of 1,000.000 ms (30.00 %), laboratory kernel")
+    nothing = evidence({PLAIN: plain, "lpj": arm(1000 * MS - 1)})
+    assert verdict(nothing, f"{wait} a TSC")[0] == "no longer holds"
+    lost = evidence({PLAIN: plain, "lpj": Hole("it did not come up")})
+    assert verdict(lost, f"{wait} a TSC") == ("not testable here", "not measured in this run")
+    assert verdict(saves, "calibration is a hot spot")[0] == "holds"
+    assert verdict(saves, "console is a hot spot") == ("no longer holds", "laboratory 0.40 %")
+    assert verdict(evidence({}), "console is a hot spot")[0] == "not testable here"
+
+
+def test_a_remedy_is_judged_beside_its_own_baseline() -> None:
+    found = evidence({PLAIN: arm(1000 * MS), "no-tsc": arm(1100 * MS), "no-tsc-lpj": arm(1050 * MS)})
+    assert verdict(found, "without a TSC") == ("holds", "50.000 ms of 1,100.000 ms (4.55 %), laboratory kernel")
+
+
+def test_printing_is_judged_with_the_line_that_the_emulated_port_lacks() -> None:
+    found = evidence({PLAIN: arm(1000 * MS, size=11_520), "quiet": arm(1000 * MS, size=0)})
+    held, said = verdict(found, "fewer messages save time")
+    assert held == "holds"
+    assert "1,000.000 ms of a line at 115,200 baud" in said
+    assert on_the_line_ns(960, 9600) == 1_000 * MS
+    silent = evidence({PLAIN: arm(1000 * MS), "quiet": arm(1000 * MS)})
+    assert verdict(silent, "fewer messages save time")[0] == "no longer holds"
+
+
+def test_memory_that_can_be_added_refutes_the_old_limit() -> None:
+    much = {"much-memory": arm(900 * MS, memory=200 * MS), "memory-limited": arm(760 * MS, memory=60 * MS)}
+    found = evidence(much, AddedMemory(20, 1, 128 << 20, 5 * MS, 7 * MS))
+    claim = "memory cannot be added later"
+    assert verdict(found, claim) == ("no longer holds", "20 blocks, 2,560 MiB, added in 12.000 ms")
+    assert verdict(found, "hiding memory") == ("holds", "200.000 ms to 60.000 ms, of 4 GiB and of 512 MiB")
+    assert verdict(evidence(much, AddedMemory(0, 21, 128 << 20, 0, 0)), claim)[0] == "holds"
+    assert verdict(evidence(much, "no such file"), claim) == ("not testable here", "no such file")
+
+
+def test_wrong_presets_that_nobody_warns_of_ask_for_a_sanity_check() -> None:
+    claim = "needs a sanity check"
+    warned = replace(HEALTHY, warnings=frozenset({"clocksource: wrong"}))
+    silent = evidence({PLAIN: arm(MS), "lpj-eighth": arm(MS), "tsc-preset-half": arm(MS, health=warned)})
+    assert verdict(silent, claim) == ("holds", "1 of 2 wrong values boot without a new warning")
+    loud = evidence({PLAIN: arm(MS), "tsc-preset-half": arm(MS, health=warned)})
+    assert verdict(loud, claim)[0] == "no longer holds"
+
+
+def test_the_cost_of_instrumentation_is_that_of_each_way() -> None:
+    found = evidence({}, graph_all=(1000 * MS, 188 * MS), no_profile=(1000 * MS, 0))
+    assert verdict(found, "from within") == ("holds", "188.000 ms on 1,000.000 ms (18.80 %)")
+    assert verdict(found, "from outside") == ("no longer holds", "0.000 ms on 1,000.000 ms (0.00 %)")
+
+
+def figures(table: Table, row: str) -> tuple[object, ...]:
+    """A row of a table by its first cell."""
+    (found,) = [each for each in table.rows if each[0] == row]
+    return found
+
+
+def test_a_kernel_that_is_missing_leaves_holes_and_the_other_its_figures() -> None:
+    spots: tuple[HotSpot, ...] = hot_spots()
+    missing = Hole("the kernel cannot be built")
+    table = share_table({"stock": arm(100 * MS, console=25 * MS), "laboratory": missing}, spots)
+    assert figures(table, "console")[3:] == (25 * MS, 0.25, missing, None)
+    assert figures(table, "whole")[3:5] == (100 * MS, 1.0)
+    shown = [row for row in table.rows if row[0] != "whole"]
+    assert sum(value for row in shown if isinstance(value := row[3], int)) == 100 * MS
+    lacking: dict[str, Measured | Hole] = dict.fromkeys((PLAIN, *(each.name for each in remedies())), missing)
+    arms: Arms = {"stock": {PLAIN: arm(MS)}, "laboratory": lacking}
+    tried = {kernel: chosen(kernel, quick=True) for kernel in KERNELS}
+    for each in (
+        remedy_table(arms, tried, spots),
+        health_table(arms, tried),
+        serial_table(arms, {PLAIN: "as it is"}),
+        memory_table(lacking, {}, missing),
+        device_table(lacking, quick=True),
+        agreement_table(missing),
+        initcall_table(missing),
+    ):
+        assert any(reason == missing.reason for _, _, reason in each.holes()), each.key
+
+
+def test_a_function_that_a_kernel_lacks_is_shown_as_such() -> None:
+    linked = Linked((LinkedFunction("console_init", 10, True),))
+    plain: Plain = {"stock": arm(MS), "laboratory": arm(MS)}
+    table = function_table(plain, hot_spots(), {"stock": linked, "laboratory": linked})
+    rows = {row[1]: row[2:] for row in table.rows}
+    assert rows["console_init"] == (0, 0, 0, 0, 0, 0)
+    assert isinstance(rows["raid6_select_algo"][0], Hole)
