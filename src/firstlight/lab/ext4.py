@@ -57,7 +57,12 @@ def measure(tree: Path) -> Content:
 
 
 def make_image(
-    tree: Path, image: Path, prefix: Sequence[str] = (), kind: str = "ext4", size: int | None = None
+    tree: Path,
+    image: Path,
+    prefix: Sequence[str] = (),
+    kind: str = "ext4",
+    size: int | None = None,
+    more: Sequence[str] = (),
 ) -> None:
     """Make an image of a tree: the same tree gives the same bytes.
 
@@ -66,6 +71,7 @@ def make_image(
     :param prefix: what stands before the command, such as ``fakeroot`` with its state.
     :param kind: ``ext2`` or ``ext4``.
     :param size: bytes of the image; else as :attr:`Content.image_size` has it.
+    :param more: further options of ``mke2fs``, which knows no defaults of the host's here.
     :raises LabError: when e2fsprogs is missing or fails.
     """
     content = measure(tree)
@@ -76,7 +82,7 @@ def make_image(
     extended = f"hash_seed={_HASH_SEED},lazy_itable_init=0,root_owner=0:0"
     extended += ",lazy_journal_init=0" if kind == "ext4" else ""
     options = ["-q", "-F", "-t", kind, "-b", str(_BLOCK), "-N", str(inodes), "-U", _UUID, "-E", extended]
-    _run([*prefix, tool("mke2fs"), *options, "-d", str(tree), str(image)])
+    _run([*prefix, tool("mke2fs"), *options, *more, "-d", str(tree), str(image)])
     _settle_times(image)
 
 

@@ -65,6 +65,8 @@ _FAKETIME = ("libfaketime.so.1", "libfaketime")
 _PMEM = ("acpi_nfit_init", "nd_pmem_probe")
 _CRAMFS = (0, b"\x45\x3d\xcd\x28")
 _EXT = (1080, b"\x53\xef")
+#: What `mke2fs -t ext4` has by the configuration that comes with it, and a small journal.
+_EXT4 = ("-O", "has_journal,extent,64bit,flex_bg,metadata_csum,huge_file,dir_nlink,extra_isize", "-J", "size=4")
 _SQUASHFS = (0, b"hsqs")
 _EROFS = (1024, b"\xe2\xe1\xf5\xe0")
 
@@ -105,7 +107,7 @@ FORMATS = (
     RootFormat("ext2-ram", "ext2 on a RAM disk, which the kernel fills", "ext2", "ram", (("mke2fs", "e2fsprogs"),),
                ("rd_load_image", "brd_init", "ext2_fill_super"), _EXT),
     RootFormat("ext4", "ext4, with a journal", "ext4", "pmem", (("mke2fs", "e2fsprogs"),),
-               (*_PMEM, "ext4_fill_super"), _EXT),
+               (*_PMEM, "ext4_fill_super"), _EXT, _EXT4),
     RootFormat("xfs", "XFS", "xfs", "pmem", (("mkfs.xfs", "xfsprogs"), _FAKETIME), (*_PMEM, "xfs_fs_fill_super"),
                (0, b"XFSB")),
     RootFormat("btrfs", "btrfs", "btrfs", "pmem", (("mkfs.btrfs", "btrfs-progs"), _FAKETIME),

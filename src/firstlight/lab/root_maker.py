@@ -133,7 +133,7 @@ def _erofs(form: RootFormat, tree: Path, image: Path, prefix: Sequence[str]) -> 
 
 
 def _ext(form: RootFormat, tree: Path, image: Path, prefix: Sequence[str]) -> None:
-    make_image(tree, image, prefix, kind=form.file_system, size=_size(form, tree))
+    make_image(tree, image, prefix, kind=form.file_system, size=_size(form, tree), more=form.options)
 
 
 def _size(form: RootFormat, tree: Path) -> int:
