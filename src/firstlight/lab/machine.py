@@ -112,9 +112,8 @@ def qemu_arguments(recipe: Recipe, files: RunFiles, plugin: Path | None = None, 
     for name, path in (("console", files.console), ("report", files.report)):
         words += ["-chardev", f"file,id={name},path={quote_value(str(path))}", "-serial", f"chardev:{name}"]
     if recipe.image is not None:
-        # Not shared, in a recording: what the guest writes stays in this run, and the image is the same for the next.
-        shared = "on" if recipe.image.shared else "off"
-        backend = f"memory-backend-file,id=root,share={shared},size={recipe.image.size}"
+        # Not shared: what the guest writes stays in this run, and the image is the same for the next.
+        backend = f"memory-backend-file,id=root,share=off,size={recipe.image.size}"
         words += ["-object", f"{backend},mem-path={quote_value(str(recipe.image.path))}"]
         words += ["-device", "nvdimm,id=nvdimm0,memdev=root"]
     if recipe.loaded is not None:

@@ -13,13 +13,11 @@ RTC = "2024-01-01T00:00:00"
 
 @dataclass(frozen=True)
 class PersistentMemory:
-    """A file that the guest sees as persistent memory; the file itself does not change, unless it is shared."""
+    """A root file system that the guest sees as persistent memory; the file itself never changes."""
 
     path: Path
     size: int
     """Bytes."""
-    shared: bool = False
-    """What the guest writes stays in the file: for boots that prepare an image, and are no recordings."""
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,9 @@ def attach(disks: Sequence[Path], *, keep: bool = False) -> tuple[str, ...]:
     return tuple(words)
 
 
-def prepare(options: RecordOptions, disks: Iterable[Disk], progress: Progress | None = None) -> tuple[Path, ...]:
+def prepare(
+    options: RecordOptions, disks: Iterable[Disk], progress: Progress | None = None, *, crash: bool = False
+) -> tuple[Path, ...]:
     """Let a guest write to disks, once; they are kept by the digest of all that decides what it writes.
 
     The guest has to leave a file `prepared` with the text `yes` in `/run/firstlight/keep`: without it the disks are not
@@ -61,6 +63,8 @@ def prepare(options: RecordOptions, disks: Iterable[Disk], progress: Progress | 
     made: random numbers and dates in them, too.
 
     :param options: of the preparing boot, without the disks; where its bundle would go is not looked at.
+    :param crash: the guest shall say `prepared` on its console instead, and then reset the machine (`echo b
+        >/proc/sysrq-trigger`), so that the disks are those of a system that was not shut down.
     :returns: the images in the order of *disks*; use them by :func:`attach`.
     :raises LabError: when the guest does not come up, or does not say that it is done; with what it said last.
     """
@@ -70,8 +74,8 @@ def prepare(options: RecordOptions, disks: Iterable[Disk], progress: Progress | 
     options = replace(options, profile=False)
     inputs = resolve(options, progress)
     about = (f"{disk.name} {disk.size} {disk.key}" for disk in wanted)
-    digest = digest_of(_VERSION, key_of_inputs(options, inputs), *about)
-    folder = entry(_KIND, digest, lambda folder: _make(folder, inputs, wanted, progress))
+    digest = digest_of(_VERSION, *(["crash"] if crash else []), key_of_inputs(options, inputs), *about)
+    folder = entry(_KIND, digest, lambda folder: _make(folder, inputs, wanted, progress, crash=crash))
     return tuple(folder / disk.name for disk in wanted)
 
 
@@ -80,7 +84,7 @@ def forget_prepared(disk: Path) -> None:
     shutil.rmtree(disk.parent, ignore_errors=True)
 
 
-def _make(folder: Path, inputs: Inputs, disks: Sequence[Disk], progress: Progress) -> None:
+def _make(folder: Path, inputs: Inputs, disks: Sequence[Disk], progress: Progress, *, crash: bool) -> None:
     for disk in disks:
         path = folder / disk.name
         with path.open("xb") as file:
@@ -94,7 +98,11 @@ def _make(folder: Path, inputs: Inputs, disks: Sequence[Disk], progress: Progres
     with tempfile.TemporaryDirectory(prefix="firstlight-prepare-") as directory:
         outcome = run_exact(replace(inputs, recipe=recipe), RunFiles(Path(directory)), progress)
     report = read_report(outcome.report)
-    if outcome.reason is not None or not _said_so(report):
+    if crash:
+        done = outcome.reason == "never_ready" and _SAID.encode() in outcome.console.splitlines()
+    else:
+        done = outcome.reason is None and _said_so(report)
+    if not done:
         said = "; ".join(outcome.console_tail()[-3:])
         why = outcome.detail or report.text("kept.errors") or said
         raise LabError(f"the disks cannot be prepared: {why}")

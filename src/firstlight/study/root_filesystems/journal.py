@@ -1,0 +1,253 @@
+"""A journal that was left dirty by a crash: replayed, left alone, or put off, and what became of the files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from shutil import copyfile
+
+from firstlight.boot.boot import Boot
+from firstlight.errors import FirstlightError
+from firstlight.lab.options import RecordOptions
+from firstlight.lab.progress import Progress
+from firstlight.study.laboratory import Arm
+from firstlight.study.preparing import Disk, attach, forget_prepared, prepare
+from firstlight.study.root_filesystems.arms import Roots
+from firstlight.study.root_filesystems.content import KEEP, LATE, SYNCED, count_whole
+from firstlight.study.root_filesystems.measures import Measured, read_stamps
+from firstlight.study.table import Field, Hole, Table, Value
+
+
+@dataclass(frozen=True)
+class Journal:
+    """A file system with a journal."""
+
+    kind: str
+    no_replay: str
+    """The option of a mount that leaves the journal alone."""
+    said: str
+    """Lines of the kernel's that are about it."""
+
+
+JOURNALS = (Journal("ext4", "noload", r"EXT4-fs|JBD2"), Journal("xfs", "norecovery", r"XFS"))
+
+_MARK = "study step"
+
+
+def _write(folder: str, count: int) -> str:
+    return f"mkdir {folder}; i=1; while [ $i -le {count} ]; do seq $i 7 $((i*40)) >{folder}/$i; i=$((i+1)); done"
+
+
+def crash_commands(journal: Journal) -> tuple[str, ...]:
+    """What the preparing guest does: it writes, syncs some of it, and resets the machine.
+
+    `fsync` commits the journal, and does not write in place what is in it: that is left to the replay.
+    """
+    return (
+        f"mount -t {journal.kind} /dev/pmem0 /mnt && {_write('/mnt/srv/synced', SYNCED)}"
+        " && fsync /mnt/srv/synced/* /mnt/srv/synced /mnt/srv"
+        f" && {_write('/mnt/srv/late', LATE)}"
+        " && echo prepared >/dev/console && sleep 0.01 && echo b >/proc/sysrq-trigger",
+    )
+
+
+def dirty_image(roots: Roots, journal: Journal, progress: Progress, *, fresh: bool = False) -> Path | Hole:
+    """The root of a kind as a crash left it, made once."""
+    clean = roots.image(journal.kind)
+    if isinstance(clean, Hole) or isinstance(roots.kernel, Hole):
+        return clean if isinstance(clean, Hole) else Hole("there is no kernel")
+    options = RecordOptions(output=Path("a.boot"), kernel=roots.kernel, guest_commands=crash_commands(journal))
+    disk = Disk(f"dirty.{journal.kind}", clean.size, lambda path: _fill(clean.path, path), clean.digest)
+    try:
+        made = prepare(options, [disk], progress, crash=True)
+        if fresh:
+            forget_prepared(made[0])
+            made = prepare(options, [disk], progress, crash=True)
+    except FirstlightError as error:
+        return Hole(error.message)
+    return made[0]
+
+
+def _fill(source: Path, destination: Path) -> None:
+    copyfile(source, destination)
+
+
+def root_arms(roots: Roots, journal: Journal, dirty: Path | Hole) -> list[Arm]:
+    """Boots with the dirty image as the root: replayed, and not."""
+    names = {"": "dirty", f"rootflags={journal.no_replay}": f"dirty-{journal.no_replay}"}
+    arms = []
+    for words, name in names.items():
+        options: RecordOptions | Hole = dirty if isinstance(dirty, Hole) else replace(
+            roots.options(journal.kind, words), rootfs=str(dirty), overlay=None, guest_commands=()
+        )  # fmt: skip
+        arms.append(Arm(f"{journal.kind}-{name}", options))
+    return arms
+
+
+def _step(name: str, commands: str) -> str:
+    """A step: its line in the kernel's log, its instants, its exit code and the files that are whole after it."""
+    counts = f"$({count_whole('/usr/share/synced.md5', '/mnt')}) $({count_whole('/usr/share/late.md5', '/mnt')})"
+    return (
+        f"echo '{_MARK} {name}' >/dev/kmsg; /init stamp '{name} begin'; {commands}; code=$?; /init stamp '{name} end'; "
+        f'echo "{name} $code {counts}" >>{KEEP}/steps; true'
+    )
+
+
+def replay_commands(journal: Journal) -> tuple[str, ...]:
+    """What is tried, each on an image of its own as the crash left it."""
+    mount = f"mount -t {journal.kind}"
+    plain, late, frozen = "/dev/pmem0", "/dev/pmem1", "/dev/pmem2"
+    return (
+        f"mkdir -p {KEEP}",
+        _step("replay", f"{mount} -o ro {plain} /mnt"),
+        "umount /mnt",
+        _step("again", f"{mount} -o ro {plain} /mnt"),
+        "umount /mnt",
+        _step("postponed", f"{mount} -o ro,{journal.no_replay} {late} /mnt"),
+        _step("remount", "mount -o remount,rw /mnt"),
+        "umount /mnt",
+        _step("next", f"{mount} -o ro {late} /mnt"),
+        "umount /mnt || true",
+        _step("drive", f"blockdev --setro {frozen}; {mount} -o ro {frozen} /mnt"),
+        "umount /mnt 2>/dev/null || true",
+        _step("drive-frozen", f"{mount} -o ro,{journal.no_replay} {frozen} /mnt"),
+        "umount /mnt || true",
+    )
+
+
+STEPS = {
+    "replay": "mounted read-only: the journal is replayed",
+    "again": "unmounted, and mounted again",
+    "postponed": "mounted read-only, without replay",
+    "remount": "then remounted for writing, as was done then",
+    "next": "unmounted, and mounted again",
+    "drive": "mounted from a drive that cannot be written to",
+    "drive-frozen": "the same, without replay",
+}
+
+
+def replay_arm(roots: Roots, journal: Journal, dirty: Path | Hole) -> Arm:
+    """One boot that tries every way to deal with the journal."""
+    name = f"{journal.kind}-replay"
+    if isinstance(dirty, Hole) or isinstance(roots.kernel, Hole):
+        return Arm(name, dirty if isinstance(dirty, Hole) else Hole("there is no kernel"))
+    options = RecordOptions(
+        output=Path("a.boot"),
+        kernel=roots.kernel,
+        overlay=roots.content,
+        guest_commands=replay_commands(journal),
+        qemu_options=attach([dirty, dirty, dirty]),
+    )
+    return Arm(name, options)
+
+
+@dataclass(frozen=True)
+class Tried:
+    """How one step went."""
+
+    code: int
+    synced: int
+    late: int
+    took: int | Hole
+    """From before the command to after it, in nanoseconds."""
+    said: tuple[str, ...]
+    """What the kernel said of it."""
+
+
+def tried(boot: Boot, journal: Journal) -> dict[str, Tried]:
+    """What the steps of a boot gave, by their names."""
+    stamps = read_stamps(boot.kept("stamps"))
+    said = _said(boot.log()["text"].to_list(), journal.said)
+    found = {}
+    for line in (boot.kept("steps") or b"").decode(errors="replace").splitlines():
+        fields = line.split()
+        if len(fields) != 4 or not all(field.isdigit() for field in fields[1:]):
+            continue
+        name, code, synced, late = fields[0], *map(int, fields[1:])
+        begin, end = stamps.get(f"{name} begin"), stamps.get(f"{name} end")
+        took = end - begin if begin is not None and end is not None else Hole("the guest left no stamps")
+        found[name] = Tried(code, synced, late, took, tuple(said.get(name, ())))
+    return found
+
+
+def _said(lines: list[str], pattern: str) -> dict[str, list[str]]:
+    """What the kernel said from each step's line to the next."""
+    step, found = "", dict[str, list[str]]()
+    for line in lines:
+        text = re.sub(r"^\[ *\d+\.\d+\] ", "", line).strip()
+        if text.startswith(_MARK):
+            step = text.removeprefix(_MARK).strip()
+        elif step and re.search(pattern, text):
+            found.setdefault(step, []).append(text)
+    return found
+
+
+def root_table(arms: Mapping[str, Measured | Hole]) -> Table:
+    """Boots by what was left in the journal of the root."""
+    rows: list[tuple[Value, ...]] = []
+    cases = [("ext2", "none", "ext2")]
+    for journal in JOURNALS:
+        cases += [
+            (journal.kind, "clean", journal.kind),
+            (f"{journal.kind}-dirty", "dirty, replayed", journal.kind),
+            (f"{journal.kind}-dirty-{journal.no_replay}", f"dirty, {journal.no_replay}", journal.kind),
+        ]
+    for name, state, kind in cases:
+        measured = arms[name]
+        if isinstance(measured, Hole):
+            rows.append((name, kind, state, *[measured] * 6))
+            continue
+        dirty = state.startswith("dirty")
+        lines = measured.log_lines(r"EXT4-fs \(pmem|JBD2|XFS \(pmem") if dirty else []
+        rows.append((
+            name, kind, state, measured.from_power_on, measured.from_start_kernel, measured.mount,
+            _kept(measured, "synced") if dirty else None, _kept(measured, "late") if dirty else None,
+            "; ".join(lines) or None,
+        ))  # fmt: skip
+    return Table(
+        "journal",
+        "Boot by what was left in the root's journal",
+        (
+            Field("Arm"), Field("File system"), Field("Journal"), Field("Power on to program", "time"),
+            Field("start_kernel to program", "time"), Field("Mount", "time"), Field("Synced files whole", "count"),
+            Field("Late files whole", "count"), Field("Kernel says"),
+        ),
+        tuple(rows),
+        (
+            f"The crash: {SYNCED} files written and synced by fsync, {LATE} more written and not synced, then a reset. "
+            "The root is mounted read-only by the kernel.",
+        ),
+    )  # fmt: skip
+
+
+def _kept(measured: Measured, name: str) -> int:
+    """How many files are whole; where not even their directory is there, none."""
+    number = measured.kept_number(name)
+    return 0 if isinstance(number, Hole) else number
+
+
+def replay_table(boots: Mapping[str, dict[str, Tried] | Hole]) -> Table:
+    """Every way to deal with a dirty journal, and what became of the files."""
+    rows: list[tuple[Value, ...]] = []
+    for journal in JOURNALS:
+        found = boots[journal.kind]
+        for step, what in STEPS.items():
+            if isinstance(found, Hole) or step not in found:
+                hole = found if isinstance(found, Hole) else Hole("the guest left nothing of this step")
+                rows.append((journal.kind, what, *[hole] * 5))
+                continue
+            each = found[step]
+            done = "yes" if each.code == 0 else "refused"
+            rows.append((journal.kind, what, done, each.took, each.synced, each.late, "; ".join(each.said) or None))
+    return Table(
+        "replay",
+        "What becomes of the files, by what is done with the journal",
+        (
+            Field("File system"), Field("What is done"), Field("Done"), Field("Time", "time"),
+            Field("Synced files whole", "count"), Field("Late files whole", "count"), Field("Kernel says"),
+        ),
+        tuple(rows),
+        (f"Of {SYNCED} files that were synced before the crash, and {LATE} that were not. In a running small guest.",),
+    )  # fmt: skip

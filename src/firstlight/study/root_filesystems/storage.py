@@ -1,0 +1,198 @@
+"""Storage that takes time on the guest's own clock: a latency for each request, and a bandwidth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from firstlight.boot.boot import Boot
+from firstlight.lab.kernel_root import KernelRoot
+from firstlight.lab.options import RecordOptions
+from firstlight.lab.root_formats import find_format
+from firstlight.study.laboratory import Arm
+from firstlight.study.preparing import attach
+from firstlight.study.root_filesystems.arms import Roots
+from firstlight.study.root_filesystems.content import FILES, KEEP, count_whole
+from firstlight.study.root_filesystems.measures import read_block_stat, read_stamps
+from firstlight.study.table import Chart, Field, Hole, Series, Table, Value
+
+#: Kinds that can lie on a block device that is no memory.
+KINDS = (
+    "cramfs", "romfs", "jffs2", "squashfs-gzip", "squashfs-zstd", "squashfs-lz4", "erofs", "erofs-lz4", "ext2",
+    "ext2-ram", "ext4", "xfs", "btrfs", "f2fs", "initramfs",
+)  # fmt: skip
+_PAGE = 4096
+_GAP = 64
+"""Pages of zeros that are written along, so that there are fewer pieces."""
+_BLOCK2MTD = "/sys/module/block2mtd/parameters/block2mtd"
+
+
+@dataclass(frozen=True)
+class Model:
+    """A storage: one request at a time, each of which takes the latency; as many bytes as the bandwidth lets through,
+    in ticks of 20 ms (null_blk)."""
+
+    name: str
+    what: str
+    latency_ns: int
+    megabytes_per_s: int
+    """Of 1,048,576 bytes."""
+
+
+MODELS = (
+    Model("sd-card", "an SD card", 1_000_000, 10),
+    Model("emmc", "an eMMC", 200_000, 40),
+    Model("disk", "a hard disk", 8_000_000, 60),
+)
+
+
+def pieces(image: Path) -> Iterator[tuple[int, int]]:
+    """Where an image holds anything but zeros: first page and pages, gaps of a few pages included."""
+    begin = end = -1
+    zeros = bytes(_PAGE)
+    with image.open("rb") as file:
+        for page, content in enumerate(iter(lambda: file.read(_PAGE), b"")):
+            if content == zeros[: len(content)]:
+                continue
+            if begin >= 0 and page - end > _GAP:
+                yield begin, end - begin
+                begin = -1
+            begin = page if begin < 0 else begin
+            end = page + 1
+    if begin >= 0:
+        yield begin, end - begin
+
+
+def commands(kind: str, image: KernelRoot, source: str, model: Model) -> tuple[str, ...]:
+    """What the guest does with one image: lay it onto the storage, then have it as a root would be had."""
+    device, folder = "/dev/$NAME", f"/sys/kernel/config/nullb/{kind}"
+    settings = {
+        "size": image.size // 1048576 + 1, "blocksize": _PAGE, "memory_backed": 1, "irqmode": 2, "submit_queues": 1,
+        "hw_queue_depth": 1, "completion_nsec": model.latency_ns, "mbps": model.megabytes_per_s,
+    }  # fmt: skip
+    make = [f"mkdir {folder}", *(f"echo {value} >{folder}/{name}" for name, value in settings.items())]
+    make += [f"echo 1 >{folder}/power", f"NAME=nullb$(cat {folder}/index)"]
+    fill = [
+        f"dd if={source} of={device} bs={_PAGE} skip={first} seek={first} count={count} conv=notrunc 2>/dev/null"
+        for first, count in pieces(image.path)
+    ]
+    fill += ["sync", f"blockdev --flushbufs {device}", "echo 3 >/proc/sys/vm/drop_caches"]
+    stat = f"cat /sys/block/$NAME/stat >>{KEEP}/stat-{kind}"
+    lines = [
+        *make, *fill, stat, f"/init stamp '{kind} begin'", *_mount(kind, image, device),
+        f"/init stamp '{kind} mounted'", "chroot /mnt /bin/busybox true", f"/init stamp '{kind} executed'",
+        f"{count_whole('/usr/share/data.md5', '/mnt')} >{KEEP}/data-{kind}", f"/init stamp '{kind} read'", stat,
+        "umount /mnt", f"echo 0 >{folder}/power", f"rmdir {folder}",
+    ]  # fmt: skip
+    return ("\n".join(["set -e", "trap 'umount /mnt 2>/dev/null' EXIT", *lines]) + " || true",)
+
+
+def _mount(kind: str, image: KernelRoot, device: str) -> list[str]:
+    form = find_format(kind)
+    if form.device == "ram":
+        copy = f"dd if={device} of=/dev/ram0 bs=64k count={-(-image.size // 65536)} 2>/dev/null"
+        return [copy, f"mount -t {form.file_system} -o ro /dev/ram0 /mnt"]
+    if form.device == "initramfs":
+        read = f"dd if={device} bs=64k count={-(-image.size // 65536)} 2>/dev/null"
+        return ["mount -t tmpfs tmpfs /mnt", f"{read} | (cd /mnt && cpio -idm 2>/dev/null)"]
+    if form.device == "mtd":
+        return [f"echo {device},64KiB >{_BLOCK2MTD}", f"mount -t {form.file_system} -o ro mtd0 /mnt"]
+    return [f"mount -t {form.file_system} -o ro {device} /mnt"]
+
+
+def storage_arm(roots: Roots, model: Model, images: Mapping[str, KernelRoot]) -> Arm:
+    """One boot in which every image is had from the storage, one after another."""
+    name = f"storage-{model.name}"
+    if isinstance(roots.kernel, Hole):
+        return Arm(name, roots.kernel)
+    every = [(kind, image, f"/dev/pmem{number}") for number, (kind, image) in enumerate(images.items())]
+    before = f"mkdir -p {KEEP}; mount -t configfs configfs /sys/kernel/config || true"
+    options = RecordOptions(
+        output=Path("a.boot"),
+        kernel=roots.kernel,
+        guest_commands=(before, *(each for one in every for each in commands(*one, model))),
+        qemu_options=attach([image.path for image in images.values()]),
+        append="null_blk.nr_devices=0",
+        memory="768M",
+    )
+    return Arm(name, options)
+
+
+@dataclass(frozen=True)
+class Had:
+    """How long an image took from a storage, in nanoseconds, and what was read of it."""
+
+    mount: int
+    first_exec: int
+    reading: int
+    requests: int
+    read_bytes: int
+    whole: int
+
+    @property
+    def total(self) -> int:
+        """All of it."""
+        return self.mount + self.first_exec + self.reading
+
+
+def had(boot: Boot, kind: str) -> Had | Hole:
+    """What a boot tells of one kind."""
+    stamps = read_stamps(boot.kept("stamps"))
+    steps = [stamps.get(f"{kind} {step}") for step in ("begin", "mounted", "executed", "read")]
+    lines = (boot.kept(f"stat-{kind}") or b"").splitlines()
+    before, after = (read_block_stat(lines[0]), read_block_stat(lines[-1])) if len(lines) == 2 else (None, None)
+    begin, mounted, executed, read = steps
+    if begin is None or mounted is None or executed is None or read is None or before is None or after is None:
+        reached = [step for step, at in zip(("laid", "mounted", "executed"), steps, strict=False) if at is not None]
+        why = "this kernel makes no flash of a block device (CONFIG_MTD_BLOCK2MTD)" if kind == "jffs2" else (
+            f"the guest came as far as: {reached[-1]}" if reached else "the guest could not lay it onto the storage"
+        )  # fmt: skip
+        return Hole(why)
+    whole = (boot.kept(f"data-{kind}") or b"").strip()
+    return Had(
+        mounted - begin, executed - mounted, read - executed, after[0] - before[0], after[1] - before[1],
+        int(whole) if whole.isdigit() else 0,
+    )  # fmt: skip
+
+
+def storage_table(model: Model, boot: Boot | Hole, kinds: Sequence[str]) -> Table:
+    """What each kind takes from one storage."""
+    rows: list[tuple[Value, ...]] = []
+    for kind in kinds:
+        found = boot if isinstance(boot, Hole) else had(boot, kind)
+        if isinstance(found, Hole):
+            rows.append((kind, *[found] * 7))
+            continue
+        rows.append((
+            kind, found.mount, found.first_exec, found.reading, found.total, found.requests, found.read_bytes,
+            found.whole,
+        ))  # fmt: skip
+    return Table(
+        f"storage-{model.name}",
+        f"From {model.what}: {model.latency_ns / 1e6:g} ms for each request, {model.megabytes_per_s} MiB/s",
+        (
+            Field("Root"), Field("Mount", "time"), Field("First exec", "time"), Field("Read everything", "time"),
+            Field("Together", "time"), Field("Requests", "count"), Field("Bytes read", "bytes"),
+            Field("Texts whole", "count"),
+        ),
+        tuple(rows),
+        (
+            "null_blk with memory behind it, one request at a time, on the guest's clock; its caches are cold. "
+            f"A RAM disk is filled and an archive unpacked from the storage first. {FILES} texts are read.",
+        ),
+    )  # fmt: skip
+
+
+def storage_chart(model: Model, boot: Boot | Hole, kinds: Sequence[str]) -> Chart:
+    """Where the time goes on one storage."""
+    found = {} if isinstance(boot, Hole) else {kind: had(boot, kind) for kind in kinds}
+    there = {kind: each for kind, each in found.items() if not isinstance(each, Hole)}
+    return Chart(
+        f"storage-{model.name}", f"From {model.what}", "stacked", "Root", "Virtual time", "time",
+        (
+            Series("Mount", tuple((kind, each.mount) for kind, each in there.items())),
+            Series("First exec", tuple((kind, each.first_exec) for kind, each in there.items())),
+            Series("Read everything", tuple((kind, each.reading) for kind, each in there.items())),
+        ),
+    )  # fmt: skip

@@ -1,0 +1,237 @@
+"""The study of root file systems: its content, its figures and its verdicts."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+import firstlight
+from bundles import make_bundle
+from firstlight.boot.boot import Boot
+from firstlight.lab.kernel_root import KernelRoot
+from firstlight.lab.options import RecordOptions
+from firstlight.lab.root_formats import find_format
+from firstlight.study.outcome import Finding
+from firstlight.study.root_filesystems import content, journal, storage
+from firstlight.study.root_filesystems.arms import KINDS, Roots, Way, arm_name
+from firstlight.study.root_filesystems.findings import Figures, findings
+from firstlight.study.root_filesystems.journal import Tried
+from firstlight.study.root_filesystems.measures import Measured, lpj_of, read_block_stat, read_stamps
+from firstlight.study.root_filesystems.probes import Driver, Probed, Section, read_section, section_table, write_modules
+from firstlight.study.table import Hole
+
+MS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Known(Measured):
+    """A boot whose figures are given, in nanoseconds."""
+
+    boot: Boot = field(init=False)
+    start: int
+    printed: int = 0
+    totals: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def from_power_on(self) -> int:
+        return self.start + 500 * MS
+
+    @property
+    def from_start_kernel(self) -> int:
+        return self.start
+
+    @property
+    def mount(self) -> int:
+        return self.total("mount")
+
+    @property
+    def console_bytes(self) -> int:
+        return self.printed
+
+    def between(self, first: str, last: str) -> int:
+        return self.total(f"{first} {last}")
+
+    def total(self, function: str) -> int:
+        return self.totals.get(function, 0)
+
+    def count(self, function: str) -> int:
+        return 1
+
+
+def verdicts(figures: Figures) -> dict[str, Finding]:
+    """Findings by the first words of what was claimed."""
+    names = ("place", "lpj", "quiet", "romfs", "jffs2", "ram", "replay", "postponed", "instrumented", "pages",
+             "tables", "probe", "preemption")  # fmt: skip
+    return dict(zip(names, findings(figures), strict=True))
+
+
+def arms(**starts: int) -> dict[str, Measured | Hole]:
+    """Arms by name with the milliseconds that they took; `_` stands for `-`."""
+    return {name.replace("_", "-"): Known(value * MS) for name, value in starts.items()}
+
+
+class TestVerdicts:
+    def test_without_any_boot_nothing_can_be_tested_and_each_says_why(self) -> None:
+        for finding in findings(Figures({})):
+            assert finding.verdict == "not testable here"
+            assert finding.now
+
+    @pytest.mark.parametrize(("placed", "verdict"), [(700, "holds"), (900, "no longer holds")])
+    def test_executing_in_place_is_judged_from_power_on(self, placed: int, verdict: str) -> None:
+        finding = verdicts(Figures(arms(cramfs=800, cramfs_xip=placed)))["place"]
+        assert finding.verdict == verdict
+        assert f"{500 + placed}" in finding.now.replace(".000", "").replace("1.", "1").replace(" s", "")
+
+    @pytest.mark.parametrize(("preset", "verdict"), [(500, "holds"), (799, "no longer holds")])
+    def test_a_preset_lpj_has_to_save_a_tenth_at_least(self, preset: int, verdict: str) -> None:
+        known = arms(cramfs=800) | {arm_name("cramfs", Way(lpj=4000)): Known(preset * MS)}
+        assert verdicts(Figures(known, lpj=4000))["lpj"].verdict == verdict
+
+    @pytest.mark.parametrize(("printed", "verdict"), [(20_000, "holds"), (1_000, "no longer holds")])
+    def test_quiet_is_judged_with_the_time_of_a_line(self, printed: int, verdict: str) -> None:
+        known = {"cramfs": Known(800 * MS, printed=printed), "cramfs-quiet": Known(790 * MS, printed=0)}
+        finding = verdicts(Figures(known))["quiet"]
+        assert finding.verdict == verdict
+        assert f"{printed:,} bytes" in finding.now
+
+    def test_direction_of_the_plain_comparisons(self) -> None:
+        then = verdicts(Figures(arms(cramfs=840, romfs=839, jffs2=1240, ext2_ram=2950, ext2=167, ext4=300,
+                                     ext4_dirty=457)))  # fmt: skip
+        assert [then[name].verdict for name in ("romfs", "jffs2", "ram", "replay")] == ["holds"] * 4
+        now = verdicts(Figures(arms(cramfs=840, romfs=841, jffs2=835, ext2_ram=836, ext2=830, ext4=830,
+                                    ext4_dirty=831)))  # fmt: skip
+        assert [now[name].verdict for name in ("romfs", "jffs2", "ram", "replay")] == ["no longer holds"] * 4
+        assert "cramfs" in now["ram"].now
+
+    @pytest.mark.parametrize(
+        ("code", "kept", "verdict"),
+        [(0, content.SYNCED, "holds"), (0, 3, "no longer holds"), (1, content.SYNCED, "no longer holds")],
+    )
+    def test_a_postponed_replay_has_to_be_done_and_to_keep_every_file(self, code: int, kept: int, verdict: str) -> None:
+        steps = {"remount": Tried(code, 0, 0, 1, ()), "next": Tried(0, kept, 0, 1, ())}
+        assert verdicts(Figures({}, replays={"xfs": steps}))["postponed"].verdict == verdict
+
+    def test_a_record_that_costs_nothing_is_told_to_the_nanosecond(self) -> None:
+        plain = Known(800 * MS, totals={"power_on ready": 1_300 * MS})
+        finding = verdicts(Figures({"initramfs": plain}, unprofiled=1_300 * MS))["instrumented"]
+        assert (finding.verdict, "0 ns apart" in finding.now) == ("no longer holds", True)
+        finding = verdicts(Figures({"initramfs": plain}, unprofiled=1_100 * MS))["instrumented"]
+        assert finding.verdict == "holds"
+
+    @pytest.mark.parametrize(("pages", "tables", "verdict"), [(109, 61, "holds"), (2, 1, "no longer holds")])
+    def test_pages_and_tables_are_judged_by_their_share(self, pages: int, tables: int, verdict: str) -> None:
+        totals = {"memblock_free_all": pages * MS, "__register_sysctl_table": tables * MS}
+        known = {"cramfs": Known(843 * MS, totals=totals)}
+        found = verdicts(Figures(known))
+        assert (found["pages"].verdict, found["tables"].verdict) == (verdict, verdict)
+
+    def test_a_probe_that_waits_asleep_is_no_longer_the_same(self) -> None:
+        spinning = {"ahci": Probed(262 * MS, 262 * MS, 250 * MS, "")}
+        asleep = {"ahci": Probed(MS, 300 * MS, 2 * MS, "")}
+        assert verdicts(Figures({}, probes=spinning))["probe"].verdict == "holds"
+        assert verdicts(Figures({}, probes=asleep))["probe"].verdict == "no longer holds"
+        missing = {"ahci": Hole("the kernel has no module `ahci`")}
+        assert verdicts(Figures({}, probes=missing))["probe"].now == "the kernel has no module `ahci`"
+
+    @pytest.mark.parametrize(("longest", "verdict"), [(252, "holds"), (1, "no longer holds")])
+    def test_the_longest_section_while_loading(self, longest: int, verdict: str) -> None:
+        sections: dict[str, Section | Hole] = {
+            "boot": Section(999 * MS, "a", "b"), "loading ahci": Section(longest * MS, "a", "b"),
+        }  # fmt: skip
+        assert verdicts(Figures({}, sections=sections))["preemption"].verdict == verdict
+
+
+class TestContent:
+    def test_is_the_same_each_time_and_its_sums_are_right(self, tmp_path: Path) -> None:
+        overlay = content.write_content(tmp_path)
+        lines = (overlay / "usr/share/data.md5").read_text().splitlines()
+        assert len(lines) == content.FILES
+        for line in lines:
+            digest, name = line.split("  ")
+            assert hashlib.md5((overlay / name).read_bytes(), usedforsecurity=False).hexdigest() == digest
+        assert (overlay / "srv").is_dir()
+
+    def test_expects_what_the_guest_writes(self) -> None:
+        if shutil.which("seq") is None:
+            pytest.skip("no seq")
+        written = subprocess.run(["seq", "9", "7", "360"], capture_output=True, check=True).stdout
+        assert content.written_files()["srv/synced/9"] == written
+
+
+class TestArms:
+    def test_every_kind_is_booted_and_only_the_way_differs(self, tmp_path: Path) -> None:
+        roots = Roots(tmp_path / "bzImage", tmp_path)
+        plain, quiet = roots.arm("romfs"), roots.arm("romfs", Way(quiet=True, lpj=4000))
+        assert (plain.name, quiet.name) == ("romfs", "romfs-quiet-lpj")
+        assert isinstance(plain.options, RecordOptions)
+        assert isinstance(quiet.options, RecordOptions)
+        assert (plain.options.append, quiet.options.append) == ("", "quiet lpj=4000")
+        assert plain.options.guest_commands == quiet.options.guest_commands
+        assert set(storage.KINDS) < set(KINDS)
+
+    def test_without_a_kernel_each_is_a_hole(self, tmp_path: Path) -> None:
+        roots = Roots(Hole("no source"), tmp_path)
+        assert roots.arm("ext4").options == Hole("no source")
+        assert roots.image("ext4") == Hole("no source")
+        each = journal.JOURNALS[0]
+        assert [arm.options for arm in journal.root_arms(roots, each, Hole("no image"))] == [Hole("no image")] * 2
+        assert write_modules(Hole("no source"), Driver("ahci", "", ""), tmp_path) == Hole("no source")
+
+
+class TestStorage:
+    def test_pieces_leave_out_what_is_empty_and_join_what_is_near(self, tmp_path: Path) -> None:
+        image = tmp_path / "image"
+        pages = bytearray(4096 * 400)
+        for page in (0, 10, 300):
+            pages[page * 4096] = 1
+        image.write_bytes(pages)
+        assert list(storage.pieces(image)) == [(0, 11), (300, 1)]
+
+    def test_a_ram_disk_and_an_archive_are_read_whole_first(self, tmp_path: Path) -> None:
+        path = tmp_path / "image"
+        path.write_bytes(b"x" * 8192)
+        for kind, word in (("ext2-ram", "of=/dev/ram0"), ("initramfs", "cpio -idm"), ("ext4", "mount -t ext4 -o ro")):
+            image = KernelRoot(find_format(kind), path, "0" * 64, 8192, 8192)
+            assert word in storage.commands(kind, image, "/dev/pmem0", storage.MODELS[0])[0]
+
+
+class TestWhatTheGuestLeaves:
+    def test_stamps_and_requests_that_are_damaged_are_left_out(self) -> None:
+        assert read_stamps(None) == {}
+        assert read_stamps(b"12 a b\n\xff\n13\n") == {"a b": 12}
+        assert read_block_stat(None) is None
+        assert read_block_stat(b"29 x") is None
+
+    def test_a_boot_without_what_a_figure_needs_has_a_hole_there(self, tmp_path: Path) -> None:
+        boot = firstlight.open(make_bundle(tmp_path / "a.boot"))
+        measured = Measured(boot)
+        assert isinstance(measured.between("power_on", "no_such_mark"), Hole)
+        assert isinstance(measured.reading, Hole)
+        assert isinstance(measured.used, Hole)
+        assert isinstance(measured.kept_number("data"), Hole)
+        assert measured.requests is None
+        assert isinstance(storage.had(boot, "ext4"), Hole)
+        assert journal.tried(boot, journal.JOURNALS[0]) == {}
+        assert isinstance(lpj_of(Hole("panic")), Hole)
+
+    def test_steps_are_read_with_what_the_kernel_said_of_each(self, tmp_path: Path) -> None:
+        bundle = make_bundle(tmp_path / "a.boot")
+        kept = bundle / "raw" / "kept"
+        kept.mkdir(parents=True)
+        (kept / "steps").write_text("replay 0 120 3\nremount 255 0 0\nnonsense\nnext x y z\n")
+        (kept / "stamps").write_text("100 replay begin\n350 replay end\n")
+        found = journal.tried(firstlight.open(bundle), journal.JOURNALS[0])
+        assert (found["replay"].synced, found["replay"].late, found["replay"].took) == (120, 3, 250)
+        assert found["remount"].code == 255
+        assert isinstance(found["remount"].took, Hole)
+        assert set(found) == {"replay", "remount"}
+
+    def test_a_section_without_names_is_still_one(self) -> None:
+        assert read_section(5, "") == Section(5000, "", "")
+        table = section_table({"boot": Section(5000, "a", "b"), "loading x": Hole("no tracer")})
+        assert table.holes()[0][2] == "no tracer"
