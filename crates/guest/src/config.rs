@@ -29,6 +29,8 @@ pub struct Config {
     pub init: PathBuf,
     /// Where the report goes.
     pub report: PathBuf,
+    /// Shell script that is run before the root is mounted.
+    pub before_root: Option<PathBuf>,
     /// Shell script that is the user land when there is no root to switch to.
     pub script: Option<PathBuf>,
     /// Whether a unit in a user land with systemd gives the ready mark.
@@ -44,6 +46,7 @@ impl Default for Config {
             root_type: "ext4".to_owned(),
             init: PathBuf::from("/sbin/init"),
             report: PathBuf::from("/dev/ttyS1"),
+            before_root: None,
             script: None,
             unit: true,
         }
@@ -77,6 +80,7 @@ impl Config {
             "root_type" => self.root_type = value.to_owned(),
             "init" => self.init = absolute(key, value)?,
             "report" => self.report = absolute(key, value)?,
+            "before_root" => self.before_root = Some(absolute(key, value)?),
             "script" => self.script = Some(absolute(key, value)?),
             "unit" => self.unit = yes_or_no(key, value)?,
             _ => return Err(format!("unknown key `{key}`")),
@@ -122,7 +126,7 @@ mod tests {
     #[test]
     fn every_key_is_understood() {
         let text = "action=symbols\nmodule=/a.ko\nmodule=/b.ko\nroot=/dev/pmem0\nroot_type=ext2\ninit=/init\n\
-                    report=/dev/ttyS2\nscript=/s\nunit=no\n";
+                    report=/dev/ttyS2\nbefore_root=/b\nscript=/s\nunit=no\n";
         let config = Config::parse(text).unwrap();
         assert_eq!(config.action, Action::Symbols);
         assert_eq!(config.modules, [PathBuf::from("/a.ko"), PathBuf::from("/b.ko")]);
@@ -130,6 +134,7 @@ mod tests {
         assert_eq!(config.root_type, "ext2");
         assert_eq!(config.init, PathBuf::from("/init"));
         assert_eq!(config.report, PathBuf::from("/dev/ttyS2"));
+        assert_eq!(config.before_root, Some(PathBuf::from("/b")));
         assert_eq!(config.script, Some(PathBuf::from("/s")));
         assert!(!config.unit);
     }

@@ -31,6 +31,9 @@ use crate::port::Port;
 use crate::report::Writer;
 
 const CONFIG: &str = "/firstlight.conf";
+const PATH: &str = "/bin:/sbin:/usr/bin:/usr/sbin";
+/// Run after the ready mark, where the user land has it.
+const AFTER_READY: &str = "/etc/firstlight/after-ready";
 const USAGE: &str = "usage: firstlight-guest ready [PORT] | stamp NAME\n\
                      Without a subcommand it is the first process of a guest, and nothing else.\n";
 
@@ -91,6 +94,9 @@ fn run(config: &mut Config) -> Result<()> {
     }
     modules::load_all(&config.modules)?;
     if let Some(device) = &config.root {
+        if let Some(script) = &config.before_root {
+            run_script(script)?;
+        }
         return Err(switch_root::switch(config, device));
     }
     let failure = config.script.as_deref().and_then(|script| run_script(script).err());
@@ -98,9 +104,10 @@ fn run(config: &mut Config) -> Result<()> {
     Ok(())
 }
 
-/// The user land of an initramfs is one shell script; that it failed is told after the mark.
+/// The user land of an initramfs is one shell script, and so is what comes before a root.
 fn run_script(script: &Path) -> Result<()> {
-    let status = Command::new("/bin/sh").arg(script).env("PATH", "/bin").status().context("run", script)?;
+    let mut shell = Command::new("/bin/sh");
+    let status = shell.arg(script).env("PATH", PATH).status().context("run", script)?;
     if status.success() {
         Ok(())
     } else {
@@ -121,15 +128,28 @@ fn ready(port: &Path, failure: Option<&Error>, mount: bool) {
     }
     let now = clock_gettime(ClockId::Monotonic);
     let clock_ns = i128::from(now.tv_sec) * 1_000_000_000 + i128::from(now.tv_nsec);
+    let gathered = after_ready(Path::new(AFTER_READY)).err();
+    if let Some(error) = &gathered {
+        say(&format!("error: {error}"));
+    }
     let outcome = write_report(port, |report| {
         facts::write_all(report, stamp, clock_ns)?;
         kept::write_all(report, Path::new(kept::FOLDER))?;
         if let Some(units) = systemd::failed_units() {
             report.record("systemd.failed", &units)?;
         }
-        failure.map_or(Ok(()), |error| report.record("error", error.to_string().as_bytes()))
+        failure.or(gathered.as_ref()).map_or(Ok(()), |error| report.record("error", error.to_string().as_bytes()))
     });
     tell(outcome);
+}
+
+/// What a user land has to say once the recorded boot is over: it gathers that by itself, for the report.
+fn after_ready(script: &Path) -> Result<()> {
+    if script.exists() {
+        run_script(script)
+    } else {
+        Ok(())
+    }
 }
 
 fn write_report(port: &Path, records: impl FnOnce(&mut Writer<Port>) -> io::Result<()>) -> Result<()> {

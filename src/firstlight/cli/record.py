@@ -43,6 +43,12 @@ def record(
         Path | None,
         typer.Option(metavar="DIR", readable=False, help="Files laid over the guest's; `.wh.NAME` in it removes NAME."),
     ] = None,
+    initramfs_files: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", readable=False, help="With --rootfs: more for the initramfs; it runs DIR/before-root."
+        ),
+    ] = None,
     guest_command: Annotated[
         list[str] | None,
         typer.Option(metavar="TEXT", help="Run by a shell in the guest before it is ready (repeat it)."),
@@ -127,6 +133,7 @@ def record(
         rootfs=rootfs,
         root_as=root_as,
         overlay=overlay,
+        initramfs_files=initramfs_files,
         guest_commands=tuple(guest_command or ()),
         append=append,
         memory=memory,

@@ -59,7 +59,7 @@ def other_choices(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[s
     """
     changed = [
         name
-        for name in sorted((before.keys() | after.keys()) - _PATHS - _LIMITS - OBSERVERS - {"overlay", "files"})
+        for name in sorted((before.keys() | after.keys()) - _PATHS - _LIMITS - OBSERVERS - {"overlay", "initramfs_files", "files"})
         if before.get(name) != after.get(name)
     ]
     texts = []

@@ -23,6 +23,8 @@ _SCRIPT_END = "exit 0\n"
 _BUSYBOX_HINT = "install it: `apt install busybox-static`"
 _ELF_INTERPRETER = 3
 _NAME = "initramfs.cpio"
+#: At the top of the files that somebody adds: run before the root is mounted.
+BEFORE_ROOT = "before-root"
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,8 @@ class GuestConfig:
     """Block device to switch to; without one the initramfs itself is the user land."""
     root_type: str = "ext4"
     init: str = "/sbin/init"
+    before_root: bool = False
+    """Whether a shell runs the script of that name before the root is mounted."""
     report: str = "/dev/ttyS1"
     unit: bool = True
     """Whether a unit gives the ready mark in a user land with systemd; no, when something else ends the boot."""
@@ -61,6 +65,7 @@ class GuestConfig:
         if self.root is not None:
             pairs += [("root", self.root), ("root_type", self.root_type), ("init", self.init)]
             pairs += [] if self.unit else [("unit", "no")]
+            pairs += [("before_root", f"/{BEFORE_ROOT}")] if self.before_root else []
         if self.has_user_land:
             pairs.append(("script", f"/{_SCRIPT.name}"))
         pairs.append(("report", self.report))
@@ -89,7 +94,7 @@ def build_initramfs(
 
     :param config: what the helper shall do.
     :param modules: the modules to carry, in the order in which they are loaded.
-    :param overlay: files that the user land has besides.
+    :param overlay: files that it has besides.
     :param commands: what the user land runs at its end.
     :param order: the members in another order, drawn with this number; the content is the same.
     :raises LabError: when the helper or a static busybox is missing, or the cache cannot be written.
@@ -103,9 +108,10 @@ def build_initramfs(
     for path, module in zip(paths, modules, strict=True):
         archive.file(path, module.content)
     archive.file("firstlight.conf", config.text([f"/{path}" for path in paths]).encode())
-    if config.has_user_land:
+    if config.has_user_land or config.before_root:
         archive.file("bin/busybox", static_busybox().read_bytes(), 0o755)
         archive.link("bin/sh", "busybox")
+    if config.has_user_land:
         script = _SCRIPT.read_text(encoding="utf-8")
         if commands:
             script = script.removesuffix(_SCRIPT_END) + command_script(commands)

@@ -11,7 +11,7 @@ from firstlight.cache import file_digest
 from firstlight.carried import carried
 from firstlight.errors import LabError, UsageError
 from firstlight.lab.architecture import X86_64, Architecture
-from firstlight.lab.initramfs import GuestConfig, build_initramfs
+from firstlight.lab.initramfs import BEFORE_ROOT, GuestConfig, build_initramfs
 from firstlight.lab.initrd_check import check_initrd
 from firstlight.lab.kernel import Kernel, default_kernel, open_kernel
 from firstlight.lab.kernel_root import KernelRoot, image_root, small_root, tree_root
@@ -171,6 +171,11 @@ def check_choices(options: RecordOptions, architecture: Architecture) -> None:
             f"`--initrd` excludes `{word}`",
             hint="an initramfs of your own is booted as it is: change it before, or give the user land with `--rootfs`",
         )
+    if options.initramfs_files is not None and (options.rootfs is None or options.root_as is not None):
+        raise UsageError(
+            "`--initramfs-files` needs `--rootfs`, mounted by an initramfs",
+            hint="the small guest is its initramfs: lay files over it by `--overlay`",
+        )
     if any("\0" in command or not command.strip() for command in options.guest_commands):
         raise UsageError("this is no command", where="--guest-command")
     if options.initrd is not None and options.initramfs_order is not None:
@@ -232,8 +237,9 @@ def _memory(options: RecordOptions, architecture: Architecture) -> int:
 
 def _guest(options: RecordOptions, architecture: Architecture, kernel: Kernel, progress: Progress) -> _Guest:
     report = f"/dev/{architecture.report_device}"
-    if options.overlay is not None:
-        check_overlay(options.overlay)
+    for files in (options.overlay, options.initramfs_files):
+        if files is not None:
+            check_overlay(files)
     if options.root_as is not None:
         progress.step("making the image that the kernel mounts")
         return _mounted_by_kernel(options, architecture, kernel, report)
@@ -261,8 +267,15 @@ def _guest(options: RecordOptions, architecture: Architecture, kernel: Kernel, p
             hint="say with `--ready REGEX` which line of the console means it",
         )
     modules = modules_for(kernel, architecture.pmem_modules)
-    config = GuestConfig(root=architecture.pmem_device, init=root.init, report=report, unit=options.ready is None)
-    initramfs = build_initramfs(config, modules, order=options.initramfs_order)
+    files = options.initramfs_files
+    config = GuestConfig(
+        root=architecture.pmem_device,
+        init=root.init,
+        before_root=files is not None and (files / BEFORE_ROOT).is_file(),
+        report=report,
+        unit=options.ready is None,
+    )
+    initramfs = build_initramfs(config, modules, files, order=options.initramfs_order)
     return _Guest(
         initramfs.path,
         helper=options.ready is None,

@@ -34,6 +34,9 @@ class RecordOptions:
     small guest, or of the directory or image that `rootfs` names."""
     overlay: Path | None = None
     """A directory whose files are laid over the guest's; `.wh.NAME` in it removes NAME."""
+    initramfs_files: Path | None = None
+    """A directory whose files Firstlight's own initramfs has besides; a shell runs its `before-root` before the root
+    file system is mounted."""
     guest_commands: tuple[str, ...] = ()
     """Run by a shell in the guest, one after another, before it is ready."""
     append: str = ""

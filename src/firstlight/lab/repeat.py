@@ -21,6 +21,7 @@ _OPTIONS = {
     "rootfs": "--rootfs",
     "root_as": "--root-as",
     "overlay": "--overlay",
+    "initramfs_files": "--initramfs-files",
     "append": "--append",
     "memory": "--memory",
     "cpu": "--cpu",
@@ -79,6 +80,7 @@ def recipe_for_manifest(options: RecordOptions, inputs: Inputs, accelerator: str
         "rootfs": chosen["rootfs"],
         **({"root_as": chosen["root_as"]} if options.root_as is not None else {}),
         **({"overlay": chosen["overlay"]} if options.overlay is not None else {}),
+        **({"initramfs_files": chosen["initramfs_files"]} if options.initramfs_files is not None else {}),
         **({"guest_commands": chosen["guest_commands"]} if options.guest_commands else {}),
         "append": options.append,
         "command_line": recipe.command_line,
@@ -115,7 +117,7 @@ def options_from_manifest(manifest: Manifest, output: Path, where: str) -> Recor
     values: dict[str, object] = {name: value for name, value in chosen.items() if name in known}
     values["qemu_options"] = tuple(str(word) for word in _list(values.get("qemu_options")))
     values["guest_commands"] = tuple(str(command) for command in _list(values.get("guest_commands")))
-    for name in ("kernel", "initrd", "qemu", "overlay"):
+    for name in ("kernel", "initrd", "qemu", "overlay", "initramfs_files"):
         text = values.get(name)
         values[name] = Path(str(text)) if text is not None else None
     options = replace(_DEFAULTS, output=output, **values)  # type: ignore[arg-type]

@@ -1,0 +1,139 @@
+"""An initramfs stage with the real udev: the files of a user land, and what runs them before the root is mounted.
+
+What is taken and what is run is what Debian's own initramfs takes and runs (`hooks/udev`, `init-top/udev` and
+`init-bottom/udev` of initramfs-tools, in the package `udev`).
+"""
+
+from __future__ import annotations
+
+import posixpath
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from firstlight.errors import LabError
+from firstlight.lab.initramfs import BEFORE_ROOT
+from firstlight.study.udev_ptys.needed_libraries import needed_libraries
+from firstlight.study.udev_ptys.system_files import MONITOR_UNIT, MONITORS
+
+_UDEVD = "/usr/lib/systemd/systemd-udevd"
+#: The last one is for a program that only watches: it shall not wait for its turn.
+_PROGRAMS = (
+    _UDEVD, "/usr/bin/udevadm", "/usr/lib/udev/ata_id", "/usr/lib/udev/scsi_id", "/usr/sbin/blkid", "/usr/bin/chrt",
+)  # fmt: skip
+_RULES = (
+    "50-firmware.rules", "50-udev-default.rules", "60-block.rules", "60-persistent-storage.rules", "71-seat.rules",
+    "73-special-net-names.rules", "75-net-description.rules", "80-net-setup-link.rules", "80-drivers.rules",
+)  # fmt: skip
+_LIBRARIES = ("/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib")
+_LINKS = {"lib": "usr/lib", "lib64": "usr/lib64", "sbin": "usr/sbin"}
+_MOST_LINKS = 10
+
+_SCRIPT = f"""\
+mkdir -p /run/firstlight/keep /run/udev /tmp
+read -r words </proc/cmdline
+/init stamp udev-start
+SYSTEMD_LOG_LEVEL=notice SYSTEMD_LOG_TARGET=kmsg {_UDEVD} --daemon --resolve-names=never || exit 1
+/init stamp udev-started
+# Who subscribes last is told first: behind udevd, the observer has each event before udevd works on it.
+case " $words " in *" systemd.wants={MONITOR_UNIT} "*)
+    chrt -f 50 udevadm monitor --kernel --udev --property >/run/firstlight/keep/{MONITORS["initramfs"]} &
+    monitor=$!
+    until grep -q " $monitor " /proc/net/netlink; do :; done
+esac
+/init stamp trigger
+udevadm trigger --type=subsystems --action=add
+udevadm trigger --type=devices --action=add
+/init stamp triggered
+udevadm settle || true
+/init stamp settled
+udevadm control --exit
+[ -z "$monitor" ] || {{ kill "$monitor"; wait "$monitor"; }}
+/init stamp udev-exited
+exit 0
+"""
+
+
+def write_early_udev(user_land: Path, folder: Path) -> Path:
+    """Write the files of the stage.
+
+    :param user_land: a tar of a Debian user land.
+    :param folder: where to; made.
+    :returns: the folder.
+    :raises LabError: naming the file that the user land lacks.
+    """
+    with tarfile.open(user_land) as tar:
+        source = _UserLand(tar, user_land)
+        for path in (*_PROGRAMS, *_libraries(source, _PROGRAMS)):
+            _write(folder / path.lstrip("/"), source.content(path), 0o755)
+        for path in (*(f"/usr/lib/udev/rules.d/{name}" for name in _RULES), "/etc/udev/udev.conf", *source.links()):
+            _write(folder / path.lstrip("/"), source.content(path), 0o644)
+    for name, target in _LINKS.items():
+        (folder / name).symlink_to(target)
+    _write(folder / BEFORE_ROOT, _SCRIPT.encode(), 0o755)
+    return folder
+
+
+def _libraries(source: _UserLand, programs: tuple[str, ...]) -> list[str]:
+    """Every shared library that programs need, themselves or for one another, and their loader."""
+    found: dict[str, None] = {}
+    waiting = list(programs)
+    while waiting:
+        path = waiting.pop()
+        for name in needed_libraries(source.content(path), path):
+            place = name if name.startswith("/") else source.find(name)
+            place = _merged(place)
+            if place not in found:
+                found[place] = None
+                waiting.append(place)
+    return sorted(found)
+
+
+def _write(path: Path, content: bytes, mode: int) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    path.chmod(mode)
+
+
+def _merged(path: str) -> str:
+    """Where a file is in a user land whose `/lib`, `/lib64`, `/bin` and `/sbin` lead below `/usr`.
+
+    >>> _merged("/lib64/ld-linux-x86-64.so.2"), _merged("/usr/bin/udevadm")
+    ('/usr/lib64/ld-linux-x86-64.so.2', '/usr/bin/udevadm')
+    """
+    return f"/usr{path}" if path.startswith(("/lib/", "/lib64/", "/bin/", "/sbin/")) else path
+
+
+class _UserLand:
+    """The files of a tar by their absolute paths; links are followed."""
+
+    def __init__(self, tar: tarfile.TarFile, path: Path) -> None:
+        self._tar = tar
+        self._path = path
+        self._members = {posixpath.normpath("/" + member.name): member for member in tar}
+        self._read: dict[str, bytes] = {}
+
+    def content(self, path: str) -> bytes:
+        if path not in self._read:
+            member = self._members.get(path)
+            for _ in range(_MOST_LINKS):
+                if member is None or not member.issym():
+                    break
+                target = posixpath.normpath(posixpath.join(posixpath.dirname(member.name), member.linkname))
+                member = self._members.get(_merged("/" + target.lstrip("./")))
+            file = self._tar.extractfile(member) if member is not None and not member.issym() else None
+            if file is None:
+                raise LabError(f"the user land has no `{path}`", where=str(self._path))
+            self._read[path] = file.read()
+        return self._read[path]
+
+    def find(self, library: str) -> str:
+        for folder in _LIBRARIES:
+            if (path := f"{folder}/{library}") in self._members:
+                return path
+        raise LabError(f"the user land has no library `{library}`", where=str(self._path))
+
+    def links(self) -> Iterator[str]:
+        """How network interfaces are named."""
+        folder = "/usr/lib/systemd/network/"
+        return (path for path in sorted(self._members) if path.startswith(folder) and path.endswith(".link"))

@@ -1,0 +1,203 @@
+"""The study: boots its arms, measures them, and says what holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from firstlight.boot.boot import Boot
+from firstlight.errors import FirstlightError
+from firstlight.study.historical import historical_tables
+from firstlight.study.laboratory import Laboratory
+from firstlight.study.outcome import Missing, Outcome
+from firstlight.study.table import Chart, Hole, Table
+from firstlight.study.udev_ptys import arms as arm
+from firstlight.study.udev_ptys import stages
+from firstlight.study.udev_ptys.counts import Counted
+from firstlight.study.udev_ptys.events import observed
+from firstlight.study.udev_ptys.findings import Figures, findings
+from firstlight.study.udev_ptys.latency import Latency, latency_chart, latency_of, latency_table
+from firstlight.study.udev_ptys.law import TIMES, law_chart, law_of, law_table, sizes_table
+from firstlight.study.udev_ptys.others import (
+    Measured,
+    measured,
+    observers_table,
+    relatives_table,
+    waiting_table,
+    workers_table,
+)
+from firstlight.study.udev_ptys.per_device import payers_table, per_device_table
+from firstlight.study.udev_ptys.queue import Queue, queue_chart, queue_of, queue_table
+from firstlight.study.udev_ptys.recipe import recipe
+from firstlight.study.udev_ptys.share import share_chart, share_table
+from firstlight.study.udev_ptys.system_files import LOGS, MONITORS
+
+_NAME = "udev-ptys"
+_TITLE = "What 256 legacy pseudo-terminals cost udev"
+_QUESTION = "What does a device cost that the kernel makes ahead of any need, and who pays?"
+_LEFT_OUT = Hole("a quick run leaves this arm out")
+_STAGES = ("initramfs", "system")
+Lookup = Callable[[str], Measured | Hole]
+
+_NOTES = (
+    "Virtual time: one instruction takes one nanosecond on one processor without caches; figures are to be compared "
+    "with one another, not with the seconds of a machine of 2009.",
+    "An instant in the initramfs is noted by a program that runs for it, in every arm alike.",
+    "The laboratory's kernel has the tracers of interrupts and preemption built in, which cost instructions.",
+    "The user land has no modules of this kernel: what udev asks to be loaded is not found, quickly.",
+)
+
+
+def run(laboratory: Laboratory) -> Outcome:
+    """Boot every arm, and say what they tell."""
+    boots = laboratory.boot_all(arm.arms(laboratory))
+    known = {name: _measured(name, boot, laboratory) for name, boot in boots.items()}
+
+    def of(name: str) -> Measured | Hole:
+        return known.get(name, _LEFT_OUT)
+
+    sizes = {count: of(arm.plain(count)) for count in arm.counts(laboratory)}
+    times = {count: each if isinstance(each, Hole) else each.stages for count, each in sizes.items()}
+    booted = {count: each for count, each in sizes.items() if isinstance(each, Measured)}
+    counts = {count: each.counted for count, each in booted.items()}
+    laws = {name: law_of(_costs(times, name)) for name in TIMES}
+    latencies = _latencies(laboratory, boots)
+    queues = _queues(laboratory, boots)
+    three = [_stages(of(name)) for name in (arm.PLAIN.a, arm.PLAIN.b, arm.PLAIN.c)]
+    tables = [
+        *_stage_tables(three),
+        *(latency_table(stage, [latencies[stage, name] for name in "ABC"]) for stage in _STAGES),
+        queue_table(queues),
+        *([per_device_table(counts)] if len(counts) > 1 else []),
+        *_payers(of(arm.PLAIN.c), of(arm.PLAIN.b)),
+        share_table({"C": _counted(of(arm.PLAIN.c)), "B": _counted(of(arm.PLAIN.b))}),
+        sizes_table(times, {count: each.left.numbers for count, each in booted.items()}),
+        law_table(laws),
+        *_further(laboratory, of),
+        _observers(of),
+    ]
+    figures = Figures(
+        a=three[0],
+        b=three[1],
+        c=three[2],
+        sizes=counts,
+        terminals={count: each.left.numbers.get("/sys/class/tty", 0) for count, each in booted.items()},
+        latency={(stage, name): latencies[stage, name] for stage in _STAGES for name in "BC"},
+        law=laws[stages.WHOLE],
+        free=(_whole(of(arm.FREE[0])), _whole(of(arm.FREE[1]))),
+    )
+    charts: list[Chart | None] = [
+        *(latency_chart(stage, {name: latencies[stage, name] for name in "BC"}) for stage in _STAGES),
+        queue_chart(queues),
+        share_chart({"C": _counted(of(arm.PLAIN.c)), "B": _counted(of(arm.PLAIN.b))}),
+        law_chart(times),
+    ]
+    return Outcome(
+        study=_NAME,
+        title=_TITLE,
+        question=_QUESTION,
+        quick=laboratory.quick,
+        recipe=recipe(laboratory, boots[arm.PLAIN.b]),
+        tables=tuple(tables),
+        historical=historical_tables(_NAME),
+        findings=findings(figures),
+        charts=tuple(each for each in charts if each is not None),
+        missing=tuple(laboratory.missing),
+        notes=_NOTES,
+    )
+
+
+def _measured(name: str, boot: Boot | Hole, laboratory: Laboratory) -> Measured | Hole:
+    try:
+        return measured(boot)
+    except FirstlightError as error:
+        laboratory.missing.append(Missing(name, error.message))
+        return Hole(error.message)
+
+
+def _stages(each: Measured | Hole) -> Mapping[str, int | Hole] | Hole:
+    return each if isinstance(each, Hole) else each.stages
+
+
+def _counted(each: Measured | Hole) -> Counted | Hole:
+    return each if isinstance(each, Hole) else each.counted
+
+
+def _whole(each: Measured | Hole) -> int | Hole:
+    return each if isinstance(each, Hole) else each.stages[stages.WHOLE]
+
+
+def _costs(times: Mapping[int, Mapping[str, int | Hole] | Hole], name: str) -> dict[int, float]:
+    """A stage by size, where it is known."""
+    found = {}
+    for count, each in times.items():
+        time = each if isinstance(each, Hole) else each[name]
+        if not isinstance(time, Hole):
+            found[count] = float(time)
+    return found
+
+
+def _stage_tables(three: list[Mapping[str, int | Hole] | Hole]) -> list[Table]:
+    title = "Three arms: 256 legacy pseudo-terminals (A, B), and none (C)"
+    below = (
+        "Virtual time. A percentage of a change is trunc(100 * new / old), as in the old table; udev's part is what it "
+        "takes to process, of the row above.",
+        "In the system udevd starts while udevadm already asks for events, and works beside it.",
+    )
+    more = ("What the old table lacks. Where udevd works while it is asked, both together are what udev takes.",)
+    return [
+        stages.stage_table("stages", title, three, stages.ROWS, below),
+        stages.stage_table("more-stages", "The same arms, the rest", three, stages.MORE_ROWS, more),
+    ]
+
+
+def _latencies(laboratory: Laboratory, boots: Mapping[str, Boot | Hole]) -> dict[tuple[str, str], Latency | Hole]:
+    watched = dict(zip("ABC", (arm.MONITORED.a, arm.MONITORED.b, arm.MONITORED.c), strict=True))
+    return {
+        (stage, letter): latency_of(observed(boots.get(name, _LEFT_OUT), MONITORS[stage], laboratory.scratch))
+        for stage in _STAGES
+        for letter, name in watched.items()
+    }
+
+
+def _queues(laboratory: Laboratory, boots: Mapping[str, Boot | Hole]) -> dict[tuple[str, str], Queue | Hole]:
+    watched = {"A": arm.LOGGED.a, "B": arm.LOGGED.b, "C": arm.LOGGED.c}
+    return {
+        (letter, stage): queue_of(observed(boots.get(name, _LEFT_OUT), LOGS[stage], laboratory.scratch))
+        for letter, name in watched.items()
+        for stage in _STAGES
+    }
+
+
+def _payers(few: Measured | Hole, many: Measured | Hole) -> list[Table]:
+    if isinstance(few, Hole) or isinstance(many, Hole):
+        return []
+    return [payers_table(few.counted, many.counted, arm.MOST)]
+
+
+def _further(laboratory: Laboratory, of: Lookup) -> list[Table]:
+    """The arms beside the question itself; a quick run has none of them."""
+    if laboratory.quick:
+        return []
+    legacy = (arm.MOST * arm.DEVICES_PER_COUNT, of(arm.PLAIN.b))
+    relatives = [(each, of(each.arm)) for each in arm.RELATIVES]
+    waiting = {
+        "sysinit.target, for systemd-udev-settle.service": (of(arm.PLAIN.b), of(arm.PLAIN.c)),
+        "nobody": (of(arm.FREE[0]), of(arm.FREE[1])),
+    }
+    workers = {str(most): of(arm.workers(most)) for most in arm.WORKERS}
+    return [
+        relatives_table(of(arm.PLAIN.c), legacy, relatives),
+        waiting_table(waiting),
+        workers_table({"udev's own choice": of(arm.PLAIN.b), **workers}),
+    ]
+
+
+def _observers(of: Lookup) -> Table:
+    return observers_table(
+        [
+            ("udevadm monitor, 256", of(arm.PLAIN.b), of(arm.MONITORED.b)),
+            ("udevadm monitor, none", of(arm.PLAIN.c), of(arm.MONITORED.c)),
+            ("udevd's debug log, 256", of(arm.PLAIN.b), of(arm.LOGGED.b)),
+            ("udevd's debug log, none", of(arm.PLAIN.c), of(arm.LOGGED.c)),
+        ]
+    )

@@ -1,0 +1,72 @@
+"""What is laid over the user land of every arm: who waits for udev, who watches it, and what is told afterwards.
+
+Every arm has the same files; the words of its command line say which of them count.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+MONITOR_UNIT = "firstlight-udev-monitor.service"
+SETTLE_UNIT = "systemd-udev-settle.service"
+#: The files that a guest leaves.
+STAMPS, UNITS, NUMBERS = "stamps", "units", "numbers"
+MONITORS = {"initramfs": "monitor-initramfs", "system": "monitor-system"}
+LOGS = {"initramfs": "udev-log-initramfs", "system": "udev-log-system"}
+
+_MONITOR = f"""\
+[Unit]
+Description=Every uevent, as the kernel sends it and as udev passes it on
+DefaultDependencies=no
+After=systemd-udevd-kernel.socket
+Before=systemd-udev-trigger.service
+[Service]
+Type=exec
+CPUSchedulingPolicy=fifo
+CPUSchedulingPriority=50
+ExecStart=/usr/bin/udevadm monitor --kernel --udev --property
+StandardOutput=file:/run/firstlight/keep/{MONITORS["system"]}
+"""
+#: Into the kernel's ring, where the times of all messages are of one clock: the journal has its own.
+_LOG_TARGET = "[Service]\nEnvironment=SYSTEMD_LOG_TARGET=kmsg\n"
+_TIMES = "Id,InactiveExitTimestampMonotonic,ActiveEnterTimestampMonotonic,ExecMainStartTimestampMonotonic"
+_AFTER_READY = f"""\
+cd /run/firstlight/keep || exit 1
+systemctl show systemd-udevd.service systemd-udev-trigger.service {SETTLE_UNIT} --property={_TIMES} >{UNITS}
+{{
+    read -r number </sys/kernel/uevent_seqnum && echo "uevents $number"
+    for folder in /sys/class/tty /sys/class/block /run/udev/data /run/udev/tags/systemd; do
+        set -- "$folder"/*
+        echo "$folder $#"
+    done
+    udevadm settle --timeout=0 && echo "settled 1" || echo "settled 0"
+}} >{NUMBERS}
+if grep -q udev.log_level=debug /proc/cmdline; then
+    # The first word of systemd is where the initramfs ends.
+    dmesg >/run/firstlight/messages
+    sed '/systemd\\[1\\]:/q' /run/firstlight/messages | grep udev >{LOGS["initramfs"]}
+    sed '1,/systemd\\[1\\]:/d' /run/firstlight/messages | grep udev >{LOGS["system"]}
+fi
+exit 0
+"""
+
+
+def write_system_files(folder: Path) -> Path:
+    """Write them.
+
+    :param folder: where to; made.
+    :returns: the folder.
+    """
+    units = "etc/systemd/system"
+    for name, text in (
+        ("etc/firstlight/after-ready", _AFTER_READY),
+        (f"{units}/{MONITOR_UNIT}", _MONITOR),
+        (f"{units}/systemd-udevd.service.d/log-target.conf", _LOG_TARGET),
+    ):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    link = folder / units / "sysinit.target.wants" / SETTLE_UNIT
+    link.parent.mkdir(exist_ok=True)
+    link.symlink_to(f"/usr/lib/systemd/system/{SETTLE_UNIT}")
+    return folder
