@@ -261,8 +261,8 @@ def test_record_hands_every_choice_to_the_laboratory(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(laboratory, "record", take)
     words = (
-        "--kernel K --initrd I --rootfs debian --overlay O --guest-command G --append quiet --memory 1G --cpu C "
-        "--machine M --shift 2 --ready R "
+        "--kernel K --initrd I --rootfs debian --overlay O --initramfs-files F --guest-command G --append quiet "
+        "--memory 1G --cpu C --machine M --shift 2 --ready R "
         "--no-profile --live --timeout 5 --virtual-timeout 0 --qemu Q --qemu-option=-device --qemu-option=x --force"
     )
     output = tmp_path / "a.boot"
@@ -270,7 +270,7 @@ def test_record_hands_every_choice_to_the_laboratory(monkeypatch: pytest.MonkeyP
     assert taken == [
         RecordOptions(
             output=output, force=True, kernel=Path("K"), initrd=Path("I"), rootfs="debian", overlay=Path("O"),
-            guest_commands=("G",), append="quiet", memory="1G",
+            initramfs_files=Path("F"), guest_commands=("G",), append="quiet", memory="1G",
             cpu="C", machine="M", shift=2, ready="R", profile=False, live=True, timeout_wall_s=5.0,
             timeout_virtual_s=None, qemu=Path("Q"), qemu_options=("-device", "x"),
         )

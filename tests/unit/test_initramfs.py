@@ -58,6 +58,17 @@ def test_a_root_to_switch_to_needs_only_its_modules() -> None:
     assert expected in content
 
 
+def test_a_stage_before_the_root_has_a_shell_and_its_files(tmp_path: Path) -> None:
+    files = tmp_path / "files"
+    (files / "usr/bin").mkdir(parents=True)
+    (files / "before-root").write_text("exit 0\n")
+    (files / "usr/bin/udevadm").write_bytes(b"program")
+    config = GuestConfig(root="/dev/pmem0", before_root=True)
+    content = build_initramfs(config, overlay=files).path.read_bytes()
+    assert {"bin/busybox", "bin/sh", "before-root", "usr/bin/udevadm"} <= set(paths(content))
+    assert b"init=/sbin/init\nbefore_root=/before-root\nreport=/dev/ttyS1\n" in content
+
+
 def test_the_probe_for_symbols_has_no_user_land() -> None:
     content = build_initramfs(GuestConfig(action="symbols")).path.read_bytes()
     assert b"action=symbols\nreport=/dev/ttyS1\n" in content

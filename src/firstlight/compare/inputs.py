@@ -12,6 +12,8 @@ from firstlight.boot.manifest import Manifest
 _PATHS = frozenset({"kernel", "initrd", "rootfs", "image", "qemu"})
 #: What ends a recording that would not end by itself.
 _LIMITS = frozenset({"timeout_wall_s", "timeout_virtual_s"})
+#: Choices that name folders, and what was used: digests say whether they differ.
+_FOLDERS = frozenset({"overlay", "initramfs_files", "files"})
 #: Inputs that only watch a boot.
 OBSERVERS = frozenset({"plugin", "profile", "symbols"})
 
@@ -59,7 +61,7 @@ def other_choices(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[s
     """
     changed = [
         name
-        for name in sorted((before.keys() | after.keys()) - _PATHS - _LIMITS - OBSERVERS - {"overlay", "initramfs_files", "files"})
+        for name in sorted((before.keys() | after.keys()) - _PATHS - _LIMITS - OBSERVERS - _FOLDERS)
         if before.get(name) != after.get(name)
     ]
     texts = []

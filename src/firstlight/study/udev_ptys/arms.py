@@ -22,8 +22,10 @@ MOST = 256
 DEVICES_PER_COUNT = 2
 
 _QUIET = "quiet"
+#: A busy host is no reason for a hole.
+_PATIENCE_S = 7200.0
 _MONITOR = f"systemd.wants={MONITOR_UNIT}"
-_LOG = "udev.log_level=debug printk.devkmsg=on log_buf_len=64M"
+_LOG = "udev.log_level=debug"
 _FREE = f"systemd.mask={SETTLE_UNIT}"
 
 
@@ -120,7 +122,13 @@ def _base(laboratory: Laboratory, kernel: Path, user_land: Path) -> RecordOption
     except FirstlightError as error:
         return Hole(error.message)
     return RecordOptions(
-        output=folder, kernel=kernel, rootfs=str(user_land), overlay=system, initramfs_files=early, append=_QUIET
+        output=folder,
+        kernel=kernel,
+        rootfs=str(user_land),
+        overlay=system,
+        initramfs_files=early,
+        append=_QUIET,
+        timeout_wall_s=_PATIENCE_S,
     )
 
 

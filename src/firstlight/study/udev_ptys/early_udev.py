@@ -14,7 +14,7 @@ from pathlib import Path
 from firstlight.errors import LabError
 from firstlight.lab.initramfs import BEFORE_ROOT
 from firstlight.study.udev_ptys.needed_libraries import needed_libraries
-from firstlight.study.udev_ptys.system_files import MONITOR_UNIT, MONITORS
+from firstlight.study.udev_ptys.system_files import LOG_WORDS, LOGS, MONITOR_UNIT, MONITORS
 
 _UDEVD = "/usr/lib/systemd/systemd-udevd"
 #: The last one is for a program that only watches: it shall not wait for its turn.
@@ -33,7 +33,8 @@ _SCRIPT = f"""\
 mkdir -p /run/firstlight/keep /run/udev /tmp
 read -r words </proc/cmdline
 /init stamp udev-start
-SYSTEMD_LOG_LEVEL=notice SYSTEMD_LOG_TARGET=kmsg {_UDEVD} --daemon --resolve-names=never || exit 1
+SYSTEMD_LOG_LEVEL=notice {LOG_WORDS} {_UDEVD} --daemon --resolve-names=never \\
+    2>/run/firstlight/{LOGS["initramfs"]} || exit 1
 /init stamp udev-started
 # Who subscribes last is told first: behind udevd, the observer has each event before udevd works on it.
 case " $words " in *" systemd.wants={MONITOR_UNIT} "*)
@@ -77,7 +78,7 @@ def write_early_udev(user_land: Path, folder: Path) -> Path:
 def _libraries(source: _UserLand, programs: tuple[str, ...]) -> list[str]:
     """Every shared library that programs need, themselves or for one another, and their loader."""
     found: dict[str, None] = {}
-    waiting = list(programs)
+    waiting = list(reversed(programs))
     while waiting:
         path = waiting.pop()
         for name in needed_libraries(source.content(path), path):

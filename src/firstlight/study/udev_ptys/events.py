@@ -15,6 +15,8 @@ from firstlight.errors import FirstlightError
 from firstlight.intake.importing import ImportOptions, import_records
 from firstlight.study.table import Hole
 
+#: A line of a program of systemd that logs into a file, with the time and the thread.
+_LINE = re.compile(r"\[[A-Z][a-z]{2} [\d-]{10} (\d\d):(\d\d):(\d\d\.\d{6}) \w+\] \((\d+)\) (.*)")
 #: Masters `pty..` and slaves `tty..` of the legacy kind: a letter of the bank, and the number in it.
 _LEGACY = re.compile(r"(?:^|/)[pt]ty[a-ep-z][0-9a-f]$")
 
@@ -28,6 +30,24 @@ def is_legacy(device: str) -> bool:
     return _LEGACY.search(device) is not None
 
 
+def with_kernel_stamps(text: str) -> str:
+    """The lines of a log of systemd's programs with stamps as the kernel's messages have them; others as they are.
+
+    >>> with_kernel_stamps("[Mon 2024-01-01 00:00:07.250000 UTC] (61) ttyp0: Device processed (SEQNUM=9, ACTION=add)")
+    '[    7.250000] systemd-udevd[61]: ttyp0: Device processed (SEQNUM=9, ACTION=add)'
+    """
+    return "\n".join(map(_stamped, text.split("\n")))
+
+
+def _stamped(line: str) -> str:
+    found = _LINE.fullmatch(line)
+    if found is None:
+        return line
+    hours, minutes, seconds, thread, message = found.groups()
+    time = int(hours) * 3600 + int(minutes) * 60 + float(seconds)
+    return f"[{time:12.6f}] systemd-udevd[{thread}]: {message}"
+
+
 def observed(boot: Boot | Hole, record: str, scratch: Path) -> pl.DataFrame | Hole:
     """The uevents of a record that a guest left, as :func:`firstlight.analysis.uevents.uevents` has them.
 
@@ -36,12 +56,14 @@ def observed(boot: Boot | Hole, record: str, scratch: Path) -> pl.DataFrame | Ho
     """
     if isinstance(boot, Hole):
         return boot
-    if not boot.kept(record):
+    if not (content := boot.kept(record)):
         return Hole(f"the guest left no `{record}`")
-    bundle = scratch / f"{boot.path.stem}-{record}.boot"
+    name = f"{boot.path.stem}-{record}"
+    taken, bundle = scratch / f"{name}.txt", scratch / f"{name}.boot"
     shutil.rmtree(bundle, ignore_errors=True)
     try:
-        import_records(ImportOptions([str(boot.path / "raw" / "kept" / record)], bundle))
+        taken.write_text(with_kernel_stamps(content.decode(errors="replace")), encoding="utf-8")
+        import_records(ImportOptions([str(taken)], bundle))
         return uevents(open_boot(bundle))
     except FirstlightError as error:
         return Hole(f"`{record}`: {error.message}")

@@ -1,0 +1,229 @@
+"""The study of legacy pseudo-terminals: its measures and its verdicts, on figures invented or old."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from firstlight.errors import LabError
+from firstlight.study.historical import historical_tables
+from firstlight.study.outcome import Finding
+from firstlight.study.table import Hole
+from firstlight.study.udev_ptys import early_udev, stages
+from firstlight.study.udev_ptys.counts import IN_KERNEL, Counted, difference
+from firstlight.study.udev_ptys.findings import Figures, findings
+from firstlight.study.udev_ptys.latency import Latency, latency_chart, latency_of, latency_table
+from firstlight.study.udev_ptys.law import CostLaw, law_of
+from firstlight.study.udev_ptys.left import Left, NotLeftError, read_units
+from firstlight.study.udev_ptys.needed_libraries import needed_libraries
+from firstlight.study.udev_ptys.per_device import payers_table, per_device_table
+from firstlight.study.udev_ptys.queue import Queue, queue_of, queue_table
+from firstlight.study.udev_ptys.system_files import write_system_files
+
+MS = 1_000_000
+
+
+def old_arms() -> list[dict[str, int | Hole]]:
+    """The three arms of the old table, in nanoseconds."""
+    table = historical_tables("udev-ptys")[0]
+    rows = {str(row[0]): row for row in table.rows if not str(row[0]).startswith("(")}
+    arms: list[dict[str, int | Hole]] = []
+    for column in (1, 2, 4):
+        arm: dict[str, int | Hole] = {name: round(float(str(row[column])) * 1e9) for name, row in rows.items()}
+        arm[stages.WHOLE] = sum(int(str(arm[name])) for name in (stages.KERNEL, stages.INITRAMFS, stages.SYSTEM))
+        arms.append(arm)
+    return arms
+
+
+def test_the_old_figures_give_the_old_percentages() -> None:
+    old = historical_tables("udev-ptys")[0]
+    made = stages.stage_table("stages", "", old_arms(), stages.ROWS, ())
+    assert [row[0] for row in made.rows] == [row[0] for row in old.rows]
+    for row, before in zip(made.rows, old.rows, strict=True):
+        if str(before[0]).startswith("("):
+            assert (row[1], row[2], row[4]) == (before[1], before[2], before[4])
+        else:
+            for column in (3, 5, 6):
+                assert str(row[column]).partition("(")[2] == str(before[column]).partition("(")[2], (row, before)
+
+
+def test_an_arm_that_is_missing_is_a_hole_and_the_others_stay() -> None:
+    _, b, c = old_arms()
+    table = stages.stage_table("stages", "", [Hole("did not boot"), b, c], stages.ROWS, ())
+    row = next(row for row in table.rows if row[0] == stages.TRIGGER)
+    assert row[1] == Hole("did not boot")
+    assert row[2:] == (590 * MS, None, 90 * MS, "-0.500 s (15%)", None)
+
+
+def test_what_a_guest_did_not_get_to_is_named() -> None:
+    left = Left({"trigger": 5, "triggered": 9}, read_units("Id=a.service\nActiveEnterTimestampMonotonic=0\n"), {})
+    assert left.between("trigger", "triggered") == 4
+    with pytest.raises(NotLeftError, match="instant `settled`"):
+        left.between("triggered", "settled")
+    with pytest.raises(NotLeftError, match="never at"):
+        left.unit("a.service", "ActiveEnterTimestampMonotonic")
+
+
+def events(*rows: dict[str, Any]) -> pl.DataFrame:
+    return pl.DataFrame(
+        rows,
+        schema={
+            "device": pl.String, "arrival_ns": pl.Int64, "end_ns": pl.Int64, "latency_ns": pl.Int64,
+            "blocked_ns": pl.Int64, "service_start_ns": pl.Int64, "service_ns": pl.Int64, "worker": pl.String,
+        },
+    )  # fmt: skip
+
+
+def test_latencies_are_told_for_all_and_for_the_others() -> None:
+    seen = [("/devices/virtual/tty/ttyp0", 30), ("/devices/virtual/tty/ptyp0", 10), ("/devices/pnp0/rtc0", 20)]
+    rows = [{"device": device, "latency_ns": took * MS} for device, took in seen]
+    found = latency_of(events(*rows, {"device": "lost", "latency_ns": None}))
+    assert isinstance(found, Latency)
+    assert (found.events, found.unfinished, found.mean, found.median) == (3, 1, 20 * MS, 20 * MS)
+    assert (found.others, found.others_mean, found.others_worst) == (1, 20 * MS, 20 * MS)
+    assert found.mode - found.bin // 2 <= 10 * MS < found.mode + found.bin // 2
+    table = latency_table("system", [Hole("not run"), found, found])
+    assert table.rows[0] == ("mean", Hole("not run"), "20.000 ms", "20.000 ms")
+
+
+def test_the_histogram_counts_every_event_with_one_width() -> None:
+    few = latency_of(events(*({"device": "a", "latency_ns": at * MS} for at in (1, 2, 3))))
+    many = latency_of(events(*({"device": "a", "latency_ns": at * MS} for at in (100, 200, 300, 400))))
+    chart = latency_chart("system", {"B": many, "C": few})
+    assert chart is not None
+    assert [sum(count for _, count in series.points) for series in chart.series] == [4, 3]
+    assert len({series.points[1][0] if len(series.points) > 1 else None for series in chart.series} - {None}) == 1
+
+
+def test_waiting_blocked_and_service_add_up() -> None:
+    found = queue_of(
+        events(
+            {"arrival_ns": 0, "end_ns": 10, "service_start_ns": 2, "service_ns": 8, "worker": "7"},
+            {"arrival_ns": 0, "end_ns": 30, "service_start_ns": 20, "service_ns": 10, "blocked_ns": 12, "worker": "7"},
+        )
+    )
+    assert isinstance(found, Queue)
+    assert (found.waiting, found.blocked, found.service, found.latency) == (5, 6, 9, 20)
+    assert found.waiting + found.blocked + found.service == found.latency
+    assert (found.workers, found.most_waiting, found.held_back, found.busy) == (1, 2, 1, 30)
+    assert queue_table({("B", "system"): found, ("C", "system"): Hole("no log")}).rows[1][2] == Hole("no log")
+
+
+def counted(count: int) -> Counted:
+    """A boot in which each pseudo-terminal costs 2 uevents in the kernel and 30 system calls, 6 of them stat."""
+    system = {"entry_SYSCALL_64": 1000 + 30 * count, "__x64_sys_newfstatat": 100 + 6 * count, "__x64_sys_clone": 7}
+    return Counted(
+        {"kernel": {"kobject_uevent_env.isra.0": 10 + 2 * count}, "initramfs": {}, "system": system},
+        {"kernel": {IN_KERNEL: 500}, "initramfs": {}, "system": {"systemd": 100 + 9 * count, IN_KERNEL: count}},
+    )
+
+
+def test_calls_of_one_pseudo_terminal_are_differences_of_boots() -> None:
+    table = per_device_table({count: counted(count) for count in (0, 16, 256)})
+    rows = {row[0]: row for row in table.rows}
+    assert rows["system calls"][2:] == (0.0, 0.0, 30.0, 30.0, 30.0, 30.0)
+    assert rows["stat"][1:] == ("2", 0.0, 0.0, 6.0, 6.0, 6.0, 6.0)
+    assert rows["uevents asked for"][2] == 2.0
+    assert rows["mknod"][5] == 0.0, "what was named then is told even where it is nothing now"
+    assert "rename" not in rows
+
+
+def test_who_pays_adds_up() -> None:
+    table = payers_table(counted(0), counted(10), 10)
+    named = {row[0]: row for row in table.rows}
+    assert named["systemd"][3:] == (90, 0.9, 9)
+    assert sum(int(str(row[3])) for row in table.rows[:-1]) == named["all"][3] == 100
+    assert difference({"a": 1}, {"a": 1, "b": 2}) == {"b": 2}
+
+
+def test_a_law_needs_five_sizes() -> None:
+    assert law_of({0: 1.0, 16: 2.0}) == Hole("2 sizes were measured, a law needs 5")
+    found = law_of({count: 100.0 + 3 * count for count in (0, 16, 64, 128, 256)})
+    assert isinstance(found, CostLaw)
+    assert (found.law, found.slope) == ("n", 3.0)
+
+
+LATENCY = Latency(
+    events=3, unfinished=0, mean=9, median=9, mode=9, bin=2, stddev=1, others=1, others_mean=9, others_median=9,
+    others_worst=9, figures=(9, 9, 9),
+)  # fmt: skip
+
+
+def figures() -> Figures:
+    a, b, c = old_arms()
+    sooner = replace(LATENCY, mean=5, median=5, others_mean=5)
+    return Figures(
+        a=a, b=b, c=c, sizes={count: counted(count) for count in (0, 256)}, terminals={0: 71, 256: 583},
+        latency={(stage, "B"): LATENCY for stage in ("initramfs", "system")}
+        | {(stage, "C"): sooner for stage in ("initramfs", "system")},
+        law=law_of({count: 1e9 + 3e6 * count for count in (0, 16, 64, 128, 256)}),
+        free=(30_000 * MS, 29_990 * MS),
+    )  # fmt: skip
+
+
+def verdict(found: tuple[Finding, ...], start: str) -> str:
+    return next(each.verdict for each in found if each.claim.startswith(start))
+
+
+def test_the_old_figures_hold_against_themselves() -> None:
+    found = findings(figures())
+    # Of the calls our invented boots have none of what was named then.
+    changed = [each.claim for each in found if each.verdict != "holds"]
+    assert len(changed) == 1
+    assert changed[0].startswith("Each legacy pseudo-terminal costs udev")
+
+
+def test_figures_that_changed_no_longer_hold() -> None:
+    a, b, c = old_arms()
+    level = figures()
+    same = replace(level, c=dict(b), free=(31_000 * MS, 29_000 * MS), latency=dict.fromkeys(level.latency, LATENCY))
+    found = findings(same)
+    for start in ("Without legacy", "Asking for all", "Events are done", "Events of other", "A boot waits"):
+        assert verdict(found, start) == "no longer holds", start
+    slower = findings(replace(level, a={name: 2 * int(str(time)) for name, time in a.items()}))
+    assert verdict(slower, "Between two builds") == "no longer holds"
+    square = law_of({count: 1e9 + 1e4 * count**2 for count in (0, 16, 64, 128, 256)})
+    assert verdict(findings(replace(level, law=square)), "The cost is a sum") == "no longer holds"
+    assert c
+
+
+def test_what_was_not_booted_is_not_testable_and_says_why() -> None:
+    hole = Hole("the guest did not come up")
+    latency = dict.fromkeys(figures().latency, hole)
+    found = findings(Figures(hole, hole, hole, {}, {}, latency, hole, (hole, hole)))
+    assert {each.verdict for each in found} == {"not testable here"}
+    assert all(each.now for each in found)
+
+
+def test_a_program_says_which_libraries_it_needs() -> None:
+    shell = Path("/bin/sh")
+    assert "libc.so.6" in needed_libraries(shell.read_bytes(), str(shell))
+    with pytest.raises(LabError, match="damaged"):
+        needed_libraries(shell.read_bytes()[:80], str(shell))
+
+
+def test_a_user_land_without_udev_is_told(tmp_path: Path) -> None:
+    tar = tmp_path / "land.tar"
+    with tarfile.open(tar, "w") as archive:
+        member = tarfile.TarInfo("./etc/hostname")
+        member.size = 2
+        archive.addfile(member, io.BytesIO(b"x\n"))
+    with pytest.raises(LabError, match="the user land has no `/usr/lib/systemd/systemd-udevd`"):
+        early_udev.write_early_udev(tar, tmp_path / "early")
+
+
+def test_every_arm_has_the_same_files(tmp_path: Path) -> None:
+    folder = write_system_files(tmp_path / "system")
+    names = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if not path.is_dir())
+    assert names == [
+        "etc/firstlight/after-ready",
+        "etc/systemd/system/firstlight-udev-monitor.service",
+        "etc/systemd/system/sysinit.target.wants/systemd-udev-settle.service",
+        "etc/systemd/system/systemd-udevd.service.d/log-target.conf",
+    ]
