@@ -92,8 +92,8 @@ def per_device_table(sizes: Mapping[int, Counted]) -> Table:
     below = (
         f"A pseudo-terminal is two devices, master and slave. Exact: calls of the boot with {high}, less those of the "
         f"boot with {low}, divided by {high - low}; by everybody, nobody watching. Then: what the old study names.",
-        "The kernel's own part has no system calls. It asks for two uevents for each terminal, and suppresses the first; "
-        "those of initramfs and system are asked for by udevadm.",
+        "The kernel's own part has no system calls. It asks for two uevents for each terminal, and suppresses the "
+        "first; those of initramfs and system are asked for by udevadm.",
     )
     return Table("per-device", "What one legacy pseudo-terminal makes everybody do", fields, tuple(rows), below)
 
