@@ -49,6 +49,7 @@ def test_the_verbs() -> None:
         "report",
         "scale",
         "show",
+        "study",
         "try",
         "units",
         "verify",
