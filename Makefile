@@ -82,7 +82,7 @@ build: binding plugin guest web collector ## build everything that Firstlight is
 
 binding: $(STAMPS)/binding ## build firstlight._core and install the package into .venv, editable
 plugin: $(ASSETS)/firstlight-plugin.so ## build the plugin that QEMU loads
-guest: $(ASSETS)/firstlight-guest ## build the first process of the guest, static
+guest: $(ASSETS)/firstlight-guest $(ASSETS)/firstlight-walk $(ASSETS)/firstlight-restat.so ## build what runs in the guest
 web: $(ASSETS)/page.html ## build the report page
 collector: $(ASSETS)/firstlight-collect.sh $(ASSETS)/firstlight-collect.service ## copy the collector to where the wheel takes it
 
@@ -123,12 +123,23 @@ $(ASSETS)/firstlight-plugin.so: $(call rust,profile plugin) | packages-build
 	cargo build --release --locked --quiet -p firstlight-plugin
 	install -D -m 755 target/release/libfirstlight_plugin.so $@
 
-# The static C library makes the guest one file; the target is named so that build scripts keep the host's flags.
-$(ASSETS)/firstlight-guest: $(call rust,guest) | packages-build
-	CARGO_PROFILE_RELEASE_OPT_LEVEL=s CARGO_PROFILE_RELEASE_STRIP=symbols \
+# The static C library makes a guest's program one file; the target is named so that build scripts keep the host's flags.
+GUEST = CARGO_PROFILE_RELEASE_OPT_LEVEL=s CARGO_PROFILE_RELEASE_STRIP=symbols \
 	RUSTFLAGS="-C target-feature=+crt-static -C relocation-model=static --remap-path-prefix=$${CARGO_HOME:-$$HOME/.cargo}=/cargo --remap-path-prefix=$(CURDIR)=/firstlight" \
-		cargo build --release --locked --quiet -p firstlight-guest --target x86_64-unknown-linux-gnu --target-dir target/guest
+	cargo build --release --locked --quiet --target x86_64-unknown-linux-gnu --target-dir target/guest
+$(ASSETS)/firstlight-guest: $(call rust,guest) | packages-build
+	$(GUEST) -p firstlight-guest
 	install -D -m 755 target/guest/x86_64-unknown-linux-gnu/release/firstlight-guest $@
+
+$(ASSETS)/firstlight-walk: $(call rust,walk) | packages-build
+	$(GUEST) -p firstlight-walk
+	install -D -m 755 target/guest/x86_64-unknown-linux-gnu/release/firstlight-walk $@
+
+# Preloaded by programs of the distribution, whose C library it shares.
+$(ASSETS)/firstlight-restat.so: $(call rust,restat) | packages-build
+	CARGO_PROFILE_RELEASE_STRIP=symbols RUSTFLAGS="--remap-path-prefix=$${CARGO_HOME:-$$HOME/.cargo}=/cargo --remap-path-prefix=$(CURDIR)=/firstlight" \
+		cargo build --release --locked --quiet -p firstlight-restat --target x86_64-unknown-linux-gnu --target-dir target/preload
+	install -D -m 755 target/preload/x86_64-unknown-linux-gnu/release/libfirstlight_restat.so $@
 
 # A distribution's Node may be older than the page's tools can do with: then one is taken as a Python package.
 $(STAMPS)/node: web/package.json requirements-node.txt | $(UV)

@@ -10,6 +10,8 @@ from firstlight.errors import LabError
 CARRIED = {
     "firstlight-plugin.so": "the plugin that QEMU loads",
     "firstlight-guest": "the first process of the guest",
+    "firstlight-walk": "the runner of tree walks in the guest",
+    "firstlight-restat.so": "the library that adds a stat for each directory",
     "page.html": "the report page",
     "firstlight-collect.sh": "the collector that runs on any system",
     "firstlight-collect.service": "its unit for systemd",

@@ -53,6 +53,7 @@ def test_the_verbs() -> None:
         "try",
         "units",
         "verify",
+        "walk",
     ]
 
 

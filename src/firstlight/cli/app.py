@@ -30,6 +30,7 @@ from firstlight.cli.study import study
 from firstlight.cli.try_ import try_
 from firstlight.cli.units import units
 from firstlight.cli.verify import verify
+from firstlight.cli.walk import walk
 from firstlight.version import VERSION
 
 app = typer.Typer(
@@ -43,7 +44,7 @@ app = typer.Typer(
 )
 for verb in (
     record, show, functions, initcalls, devices, units, path, log, compare, report, export, verify, bless, gate, scale,
-    study, calibrate, collector, doctor,
+    study, walk, calibrate, collector, doctor,
 ):  # fmt: skip
     app.command()(verb)
 app.command("import")(import_)

@@ -1,0 +1,134 @@
+"""`firstlight walk`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from firstlight.cli.output import Json, print_json
+
+if TYPE_CHECKING:
+    from firstlight.study.outcome import Outcome
+    from firstlight.study.tree_walk.workload import Workload
+
+
+def walk(
+    shape: Annotated[
+        str, typer.Option(metavar="SHAPE", help="The tree, from the top down: 70x70, 10x10x10, 1000.")
+    ] = "70x70",
+    fs: Annotated[str, typer.Option("--fs", metavar="LIST", help="File systems: tmpfs, ext4, xfs.")] = "tmpfs,ext4,xfs",
+    command: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TEXT", help="A program of Debian's; `{}` is the tree (repeat it; default: seven)."),
+    ] = None,
+    alternations: Annotated[
+        int, typer.Option(metavar="N", min=1, max=99, help="Of each program, without and with the further stat.")
+    ] = 3,
+    sizes: Annotated[
+        str | None, typer.Option(metavar="LIST", help="Trees for the law, by commas (default: eight to 70x70).")
+    ] = None,
+    law: Annotated[bool, typer.Option("--law/--no-law", help="Find the penalty's law in the directories.")] = True,
+    counts: Annotated[bool, typer.Option("--counts/--no-counts", help="Count system calls: a boot each.")] = True,
+    audit: Annotated[bool, typer.Option("--audit/--no-audit", help="Look at mount points and automounts.")] = True,
+    kernel: Annotated[
+        Path | None, typer.Option(metavar="FILE", readable=False, help="A kernel (default: the laboratory's).")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="DIR", help="Keep bundles, tables and pages here.")
+    ] = None,
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Write all of it as one page; `-`: print it.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace what is there.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Boot again what was booted before.")] = False,
+    jobs: Annotated[
+        int | None,
+        typer.Option("-j", "--jobs", min=1, help="So many boots at once (default: one for each processor)."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Walk a tree of directories in a guest, without and with one more stat for each: what does it cost?
+
+    Programs run in turn, in exact mode: user, system and elapsed time, faults and system calls are the same in every
+    run. Beside it every mount point's inodes are looked at, and which calls and programs wake an automount. Exit code 1
+    when something could not be measured.
+
+    \b
+    Examples:
+      firstlight walk
+      firstlight walk --shape 10x10x10 --fs ext4 --command "chgrp -R 1000" --command "find {} -xdev"
+      firstlight walk --fs tmpfs --no-law --no-audit -o walk/ --json
+    """
+    from firstlight.cli.page import Page
+    from firstlight.report.study_data import outcome_data
+    from firstlight.report.study_page import study_page_data
+
+    work = _workload(shape, fs, command, alternations, sizes, law=law, counts=counts, audit=audit)
+    # With `--force` the page may be there, and so may the directory.
+    page = Page(html) if html is not None and force else Page.wanted(html, False, data=json)
+    outcome = _measure(work, kernel, output, jobs, force=force, fresh=fresh)
+    if page is not None:
+        page.write(study_page_data(outcome))
+    if json:
+        print_json(outcome_data(outcome))
+    elif page is None or html != Path("-"):
+        from firstlight.report.terminal.console import console
+        from firstlight.report.terminal.study import print_outcome
+
+        print_outcome(console(), outcome)
+    raise typer.Exit(1 if outcome.missing else 0)
+
+
+def _workload(
+    shape: str, fs: str, command: list[str] | None, alternations: int, sizes: str | None, *,
+    law: bool, counts: bool, audit: bool,
+) -> Workload:  # fmt: skip
+    from firstlight.errors import UsageError
+    from firstlight.study.tree_walk.study import SIZES
+    from firstlight.study.tree_walk.workload import TOOLS, Command, Shape, Workload, file_systems
+
+    if sizes is not None and not law:
+        raise UsageError("`--sizes` excludes `--no-law`", hint="trees of several sizes are for the law")
+    kinds = file_systems(fs)
+    trees = tuple(map(Shape.parse, sizes.split(","))) if sizes is not None else SIZES
+    return Workload(
+        Shape.parse(shape),
+        kinds,
+        tuple(dict.fromkeys(map(Command.parse, command))) if command else TOOLS,
+        alternations,
+        sizes=trees if law else (),
+        law_on=kinds[:1] if law else (),
+        counts_on=kinds[:1] if counts else (),
+        audit=audit,
+    )
+
+
+def _measure(
+    work: Workload, kernel: Path | None, output: Path | None, jobs: int | None, *, force: bool, fresh: bool
+) -> Outcome:
+    import tempfile
+
+    from firstlight.report.study_folder import study_folder
+
+    if output is not None:
+        with study_folder(output, force=force) as written:
+            outcome = _boot(work, kernel, written.path, jobs, fresh=fresh)
+            written.write(outcome)
+            return outcome
+    with tempfile.TemporaryDirectory(prefix="firstlight-walk-") as scratch:
+        return _boot(work, kernel, Path(scratch), jobs, fresh=fresh)
+
+
+def _boot(work: Workload, kernel: Path | None, folder: Path, jobs: int | None, *, fresh: bool) -> Outcome:
+    from firstlight.lab.progress import progress_for
+    from firstlight.report.terminal.experiment_progress import ExperimentProgress
+    from firstlight.study.laboratory import Laboratory, make_images
+    from firstlight.study.tree_walk.study import measure
+
+    wanted = ("debian-storage",) if kernel is not None else ("kernel", "debian-storage")
+    with progress_for(verbose=True) as progress:
+        images = make_images(wanted, progress, jobs)
+    with ExperimentProgress() as told:
+        return measure(work, Laboratory(folder, told, images, fresh=fresh, jobs=jobs), kernel)

@@ -1,0 +1,1 @@
+"""What one more stat for each directory costs, and who wakes an automount."""

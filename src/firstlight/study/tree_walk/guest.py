@@ -1,0 +1,102 @@
+"""What a guest does for a walk, as commands of its shell."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from firstlight.carried import carried
+from firstlight.lab.user_land_programs import Programs
+from firstlight.study.tree_walk.workload import TREE, WALKER, Command, Shape
+
+_HOME = "/walk"
+_KEEP = "/run/firstlight/keep"
+_PRELOAD = "restat.so"
+#: Names of files that the guest leaves.
+RUNS, FAILED, COUNTS, POINTS, WAKES = "runs", "failed", "counts", "points", "wakes"
+
+_DISK = "/dev/ram0"
+_MAKING = {
+    "tmpfs": "mount -t tmpfs -o nr_inodes=0,size=90% none /t",
+    # All that is put off at other times is done at once, so that no later measurement pays for it.
+    "ext4": f"mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0 -N {{inodes}} {_DISK} && mount -t ext4 {_DISK} /t",
+    "xfs": f"mkfs.xfs -q -f {_DISK} && mount -t xfs {_DISK} /t",
+}
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of a command in a guest."""
+
+    name: str
+    """The process's own, by which it is known again: at most 14 characters."""
+    command: Command
+    preload: str | None = None
+    """`0` or `1`: with the library that may stat again, and whether it does."""
+    fresh: bool = True
+    """The tree is made again before, where it was removed; else it may be missing."""
+
+
+def lay_out(folder: Path, programs: Programs | None) -> None:
+    """Put into *folder* what a guest needs besides its own files.
+
+    :raises LabError: when what is carried is missing.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    files = {f"{_HOME.lstrip('/')}/bin/{WALKER}": carried(WALKER).read_bytes()}
+    if programs is not None:
+        files[f"{_HOME.lstrip('/')}/{_PRELOAD}"] = carried("firstlight-restat.so").read_bytes()
+        for name, content in programs.files.items():
+            files[name if "/" in name else f"{_HOME.lstrip('/')}/bin/{name}"] = content
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        path.chmod(0o755)
+
+
+def script(steps: Iterable[str]) -> str:
+    """One command of the guest: what fails before the first run is told in a file, and ends it."""
+    head = [
+        f"export PATH={_HOME}/bin:/bin",
+        f"mkdir -p {_KEEP} /t",
+        f'attempt() {{ "$@" 2>/tmp/said && return; echo "$*: $(head -n 1 /tmp/said)" >{_KEEP}/{FAILED}; exit 0; }}',
+    ]
+    return "\n".join([*head, *steps, "true"])
+
+
+def file_system(kind: str, directories: int) -> list[str]:
+    """Make a file system at `/t`, with room for so many directories."""
+    making = _MAKING[kind].format(inodes=directories + directories // 4 + 1024)
+    return ["\n".join(f"attempt {step}" for step in making.split(" && "))]
+
+
+def tree(shape: Shape) -> list[str]:
+    """Make the tree, put it onto the disk, and walk it once, so that everything is in the cache."""
+    return [
+        f"fresh() {{ attempt {WALKER} build {TREE} {shape}; sync; attempt {WALKER} walk {TREE} >/dev/null; }}",
+        "fresh",
+    ]
+
+
+def runs(wanted: Sequence[Run]) -> list[str]:
+    """Run commands one after another; how each went is told, and the next one goes on."""
+    lines = []
+    for run in wanted:
+        if run.fresh:
+            lines.append(f"[ -d {TREE} ] || fresh")
+        environment = ""
+        if run.preload is not None:
+            environment = f"LD_PRELOAD={_HOME}/{_PRELOAD} FIRSTLIGHT_RESTAT={run.preload} "
+        # The shell itself shall not be told of it, only what is run.
+        lines.append(
+            f"{environment}{WALKER} run {_KEEP}/{RUNS} {shlex.quote(run.name)} {run.command.line(TREE)} || true"
+        )
+    return lines
+
+
+def kept(name: str) -> str:
+    """The path of a file that the guest leaves."""
+    return f"{_KEEP}/{name}"

@@ -1,0 +1,131 @@
+"""How the penalty grows with the number of directories."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from firstlight.compare.scaling.study import LEAST_SIZES, Study, study
+from firstlight.errors import UsageError
+from firstlight.study.table import Chart, Field, Hole, Series, Table, Value
+from firstlight.study.tree_walk.measured import Measured
+from firstlight.study.tree_walk.penalty import Runs
+from firstlight.study.tree_walk.plan import Sized
+
+
+@dataclass(frozen=True)
+class Grown:
+    """What a walk over one tree takes without and with the further stat, in ns."""
+
+    directories: int
+    shape: str
+    without_ns: int
+    with_ns: int
+
+    @property
+    def cost_ns(self) -> int:
+        """The penalty."""
+        return self.with_ns - self.without_ns
+
+
+@dataclass(frozen=True)
+class Law:
+    """What penalties by sizes follow, on one file system."""
+
+    points: tuple[Grown | Hole, ...]
+    penalty: Study | Hole
+    walk: Study | Hole
+
+
+def law_of(order: Sequence[Sized], runs: Runs, nothing: Hole) -> Law:
+    """Fit the laws of a walk's penalty, and of the walk itself."""
+    points: list[Grown | Hole] = []
+    for shape in dict.fromkeys(each.shape for each in order):
+        without, with_ = (runs.get(each.name, nothing) for each in order if each.shape == shape)
+        if isinstance(without, Measured) and isinstance(with_, Measured):
+            points.append(Grown(shape.directories, str(shape), without.elapsed_ns, with_.elapsed_ns))
+        else:
+            points.append(without if isinstance(without, Hole) else with_ if isinstance(with_, Hole) else nothing)
+    whole = [point for point in points if isinstance(point, Grown)]
+    return Law(
+        tuple(points),
+        _fit(whole, [point.cost_ns for point in whole], nothing),
+        _fit(whole, [point.without_ns for point in whole], nothing),
+    )
+
+
+def _fit(points: Sequence[Grown], costs: Sequence[int], nothing: Hole) -> Study | Hole:
+    if not points:
+        return nothing
+    if len(points) < LEAST_SIZES:
+        return Hole(f"{len(points)} sizes are too few for a law; {LEAST_SIZES} are needed")
+    if min(costs) < 0:
+        return Hole("at one size the walk with the further stat took less: no law fits a saving")
+    try:
+        return study([point.directories for point in points], costs, exact=True)
+    except UsageError as error:
+        return Hole(error.message)
+
+
+def sizes_table(found: Mapping[str, Law]) -> Table:
+    """The penalty of each tree."""
+    fields = (
+        Field("File system"), Field("Tree"), Field("Directories", "count"), Field("Without", "time"),
+        Field("With", "time"), Field("Penalty", "change"), Field("Penalty, relative", "percent"),
+        Field("Per directory", "time"),
+    )  # fmt: skip
+    rows: list[tuple[Value, ...]] = []
+    for kind, law in found.items():
+        for point in law.points:
+            if isinstance(point, Hole):
+                rows.append((kind, *(point,) * (len(fields) - 1)))
+                continue
+            rows.append(
+                (
+                    kind, point.shape, point.directories, point.without_ns, point.with_ns, point.cost_ns,
+                    point.cost_ns / point.without_ns, round(point.cost_ns / point.directories),
+                )
+            )  # fmt: skip
+    return Table("sizes", "Our walk over trees of several sizes", fields, tuple(rows))
+
+
+def law_table(found: Mapping[str, Law]) -> Table:
+    """The laws, with how sure they are."""
+    fields = (
+        Field("Of"), Field("File system"), Field("Law in directories"), Field("Certainty"), Field("Constant", "change"),
+        Field("Per directory", "time"), Field("Exponent", "number"), Field("Largest, predicted", "percent"),
+    )  # fmt: skip
+    rows: list[tuple[Value, ...]] = []
+    for kind, law in found.items():
+        for name, fitted in (("penalty", law.penalty), ("walk without it", law.walk)):
+            if isinstance(fitted, Hole):
+                rows.append((name, kind, *(fitted,) * (len(fields) - 2)))
+                continue
+            best = fitted.best
+            exponent = fitted.exponent
+            rows.append(
+                (
+                    name, kind, fitted.law, fitted.certainty, round(best.constant),
+                    round(best.slope) if fitted.law == "n" else None,
+                    round(exponent.value, 3) if exponent else None,
+                    fitted.left_out.error if fitted.left_out else None,
+                )
+            )  # fmt: skip
+    below = (
+        "Exponent: d log time / d log directories over the larger half of the sizes, without any law. Largest, "
+        "predicted: the largest tree by the law of the smaller ones, against what was measured.",
+    )
+    return Table("law", "The law of the penalty", fields, tuple(rows), below)
+
+
+def law_chart(found: Mapping[str, Law]) -> Chart | None:
+    """The penalty over the number of directories."""
+    series = tuple(
+        Series(kind, points)
+        for kind, law in found.items()
+        if (points := tuple((point.directories, point.cost_ns) for point in law.points if isinstance(point, Grown)))
+    )
+    if not series:
+        return None
+    title = "The penalty of one more stat per directory, by the size of the tree"
+    return Chart("law", title, "lines", "directories", "penalty", "time", series, logarithmic=True)

@@ -1,0 +1,107 @@
+"""What a boot tells of the commands that it ran."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from firstlight.boot.boot import Boot
+from firstlight.study.table import Hole
+from firstlight.study.tree_walk.guest import FAILED, RUNS
+
+_FIELDS = 11
+_SYSTEM_CALL = "__x64_sys_"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One run, between the two readings of the time stamp counter around it: from before the fork to after the wait.
+
+    The three times are exact, and add up to the elapsed one.
+    """
+
+    elapsed_ns: int
+    user_ns: int
+    """Of the program, in user mode."""
+    runner_ns: int
+    """Of the runner, in user mode, between the readings."""
+    ticks_user_ns: int
+    """What the guest's own accounting has: sampled by the timer's ticks, then scaled."""
+    ticks_system_ns: int
+    minor_faults: int
+    major_faults: int
+    status: int
+    complaint: str
+
+    @property
+    def system_ns(self) -> int:
+        """All that is neither: the kernel, interrupts and its threads in the meantime with it."""
+        return self.elapsed_ns - self.user_ns - self.runner_ns
+
+    @property
+    def share(self) -> float:
+        """Of the elapsed time, what the guest's own accounting calls busy."""
+        return (self.ticks_user_ns + self.ticks_system_ns) / self.elapsed_ns
+
+
+def runs_of(boot: Boot | Hole) -> dict[str, Measured | Hole]:
+    """The runs of a boot by their names; those that failed are holes."""
+    if isinstance(boot, Hole):
+        return {}
+    users = user_times(boot)
+    found: dict[str, Measured | Hole] = {}
+    for line in _lines(boot, RUNS):
+        fields = line.split("\t")
+        if len(fields) != _FIELDS:
+            continue
+        name, complaint = fields[0], fields[10]
+        try:
+            before, after, user, system, minor, major, _, _, status = map(int, fields[1:10])
+        except ValueError:
+            continue
+        run = Measured(
+            elapsed_ns=after - before,
+            user_ns=users.get(name, 0),
+            runner_ns=users.get(f"+{name}", 0),
+            ticks_user_ns=user * 1000,
+            ticks_system_ns=system * 1000,
+            minor_faults=minor,
+            major_faults=major,
+            status=status,
+            complaint=complaint,
+        )
+        found[name] = run if status == 0 else Hole(f"it ended with {status}: {complaint or 'without a word'}")
+    return found
+
+
+def why_nothing(boot: Boot | Hole) -> Hole:
+    """Why a boot has no figures: it did not come up, or could not prepare what it was to measure."""
+    if isinstance(boot, Hole):
+        return boot
+    said = _lines(boot, FAILED)
+    return Hole(said[0] if said else "the guest left no figures")
+
+
+def user_times(boot: Boot) -> dict[str, int]:
+    """Time in user mode by the processes' names, in ns."""
+    prefix, end = "[user ", "]"
+    rows = boot.calls().filter(pl.col("kind") == "user").group_by("function").agg(pl.col("self_ns").sum())
+    return {
+        name.removeprefix(prefix).removesuffix(end): time for name, time in rows.iter_rows() if name.startswith(prefix)
+    }
+
+
+def system_calls(boot: Boot) -> dict[str, int]:
+    """How often each system call was made in a boot, by its name."""
+    rows = boot.functions().filter(pl.col("function").str.starts_with(_SYSTEM_CALL))
+    return {str(row["function"]).removeprefix(_SYSTEM_CALL): int(row["count"]) for row in rows.iter_rows(named=True)}
+
+
+def _lines(boot: Boot, name: str) -> list[str]:
+    return (boot.kept(name) or b"").decode("utf-8", "replace").splitlines()
+
+
+def kept_rows(boot: Boot, name: str) -> list[list[str]]:
+    """The lines of a file that the guest left, as fields."""
+    return [line.split("\t") for line in _lines(boot, name)]

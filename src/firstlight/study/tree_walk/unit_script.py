@@ -1,0 +1,59 @@
+"""An automount of systemd, in a whole Debian: who wakes it?"""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+from firstlight.lab.options import RecordOptions
+from firstlight.study.laboratory import Arm
+from firstlight.study.table import Hole
+from firstlight.study.tree_walk.guest import kept
+
+FOLDER = "/srv"
+TRAP = f"{FOLDER}/trap"
+UNIT_WAKES = "unit-wakes"
+#: On the directory that holds the automount, and on the automount itself.
+TRIED = (
+    "true", f"ls -l {FOLDER}", f"stat {TRAP}", f"find {FOLDER} -xdev", f"du -sx {FOLDER}",
+    f"stat --cached=never {TRAP}", f"find {FOLDER}", f"du -s {FOLDER}", f"ls -R {FOLDER}",
+    f"chgrp -R 1000 {FOLDER}", f"chmod -R 755 {FOLDER}",
+)  # fmt: skip
+
+
+def arm(name: str, kernel: Path | Hole, debian: Path | Hole) -> Arm:
+    """A boot of Debian whose table of file systems asks for an automount (`x-systemd.automount`)."""
+    if isinstance(kernel, Hole):
+        return Arm(name, kernel)
+    if isinstance(debian, Hole):
+        return Arm(name, debian)
+    return Arm(
+        name,
+        RecordOptions(
+            output=Path(f"{name}.boot"),
+            kernel=kernel,
+            rootfs=str(debian),
+            guest_commands=(_script(),),
+            timeout_wall_s=3600.0,
+        ),
+    )
+
+
+def _script() -> str:
+    """The unit is what systemd's generator makes of a line of the table of file systems."""
+    steps = [
+        "export LC_ALL=C",
+        f"mkdir -p {TRAP} /run/firstlight/keep",
+        f"echo 'none {TRAP} tmpfs noauto,x-systemd.automount 0 0' >>/etc/fstab",
+        "systemctl daemon-reload",
+        "systemctl start srv-trap.automount",
+        f"grep -c ' {TRAP} autofs ' /proc/mounts >{kept('unit-armed')}",
+    ]
+    for line in TRIED:
+        count = f"$(grep -c ' {TRAP} tmpfs ' /proc/mounts)"
+        steps.append(f"{line} >/dev/null 2>&1")
+        steps.append(f"printf '%s\\t%s\\n' {shlex.quote(line)} \"{count}\" >>{kept(UNIT_WAKES)}")
+        # Asleep again, by systemd itself, before the next one.
+        steps.append(f"[ {count} = 0 ] || systemctl stop srv-trap.mount")
+        steps.append("systemctl start srv-trap.automount")
+    return "\n".join([*steps, "true"])
