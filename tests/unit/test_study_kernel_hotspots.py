@@ -174,6 +174,7 @@ HEALTHY = Health(
 @pytest.mark.parametrize(
     ("change", "said"),
     [
+        ({"probed": Probed(None, (), None)}, "user land does not find its own programs"),
         ({"lpj": 500_000}, "loops per jiffy 500,000, not 4,000,000"),
         ({"clock_source": "hpet"}, "clock source hpet, not tsc"),
         ({"memory": 200 << 20}, "memory 200 MiB, not 500 MiB"),
@@ -194,6 +195,7 @@ def test_what_a_remedy_broke_is_said_with_both_values(change: dict[str, object],
 def test_what_is_as_it_was_is_not_told() -> None:
     nearly = replace(HEALTHY, memory=(500 << 20) + 4096, probed=Probed(103 * MS, (2, 1, 20), 0))
     assert broken(nearly, HEALTHY) == []
+    assert broken(replace(HEALTHY, lpj=3_999_972), HEALTHY) == []
     other_work = replace(HEALTHY, delay=(11, 90_000))
     assert broken(other_work, HEALTHY) == []
 
@@ -203,7 +205,7 @@ def arm(length: int, after: int = 10 * MS, size: int = 0, health: Health = HEALT
     spots = dict.fromkeys((*(spot.key for spot in hot_spots()), REST, IDLE), 0) | parts
     spots[REST] += length - sum(spots.values())
     window = Window(1000, 1000 + length, length, 0, ("early_init",), 1000 + length + after)
-    return Measured(window, Partition(spots), Printed(size // 70, size), health)
+    return Measured(window, Partition(spots), Printed(size // 70, size), health, mounts_ns=0)
 
 
 def evidence(arms: Mapping[str, Measured | Hole], added: AddedMemory | str = "", **costs: tuple[int, int]) -> Evidence:

@@ -20,6 +20,8 @@ Found = Mapping[tuple[KernelName, str], Boot | Hole]
 
 _NOWHERE = Path()
 """The laboratory decides where a bundle goes."""
+#: A loaded machine is no reason to give an arm up.
+_PATIENCE_S = 3600.0
 
 
 @dataclass(frozen=True)
@@ -106,5 +108,6 @@ def _options(
         cpu=cpu,
         memory=memory,
         guest_commands=(*PROBES, *commands),
+        timeout_wall_s=_PATIENCE_S,
         profile=profile,
     )

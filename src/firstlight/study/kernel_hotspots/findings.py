@@ -116,15 +116,17 @@ def _root(evidence: Evidence) -> Iterator[Finding]:
 
 def _proc(evidence: Evidence) -> Iterator[Finding]:
     claim, then = "using less of proc early saves time", "use less of it early; interfaces as modules"
-    plain, late = evidence.either(PLAIN), evidence.either("no-proc")
-    if plain is None or late is None or plain.after_ns is None or late.after_ns is None:
+    plain = evidence.either(PLAIN)
+    if plain is None or plain.after_ns is None:
         yield finding(claim, then, _UNKNOWN, None)
         return
     whole = plain.window.length_ns + plain.after_ns
-    saved = whole - late.window.length_ns - late.after_ns
-    said = f"{ms(saved)} of {ms(whole)} until ready; {ms(plain.parts.spots_ns['proc'])} for its entries, which stay"
-    why = "a mount takes a fraction of a millisecond; walking what was mounted takes more"
-    yield finding(claim, then, said, saved >= WORTH * whole, why)
+    said = (
+        f"mounting proc and sysfs takes {ms(plain.mounts_ns)} of {ms(whole)} until ready; "
+        f"{ms(plain.parts.spots_ns['proc'])} for their entries, which stay"
+    )
+    why = "what a mount takes is little; the entries are made whether anybody mounts them or not"
+    yield finding(claim, then, said, plain.mounts_ns >= WORTH * whole, why)
 
 
 def _pairs(evidence: Evidence, wrong: bool) -> Iterator[tuple[Remedy, Measured, Measured]]:

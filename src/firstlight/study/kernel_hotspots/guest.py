@@ -16,7 +16,7 @@ _KEEP = "/run/firstlight/keep"
 PROBES = (
     f"mkdir -p {_KEEP}",
     "for name in sysctl processes devices; do wc -l </var/log/$name; done >" + f"{_KEEP}/read",
-    "/init stamp sleep; sleep 0.1; /init stamp slept",
+    "/init stamp sleep; sleep 0.1 && /init stamp slept; true",
     # An event's format has names of enumerations in it until the kernel has put in their values.
     "mkdir /t; mount -t tracefs t /t && grep -c WB_REASON /t/events/writeback/writeback_queue/format "
     f">{_KEEP}/names-in-format; umount /t; true",

@@ -17,6 +17,8 @@ _HASH = re.compile(r";([A-Za-z/-]+(?: [A-Za-z/-]+)*?) hash table entries: (\d+) 
 _ADDRESS = re.compile(r"0x[0-9a-f]+|\b[0-9a-f]{16}\b")
 #: What every short delay goes through.
 _DELAY = "__const_udelay"
+#: Loops per jiffy that were measured twice differ by less.
+_NEARLY = 0.01
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,8 @@ def health_of(boot: Boot, report: bytes | None = None) -> Health:
 def broken(health: Health, before: Health) -> list[str]:
     """What differs, in words; nothing when all is as it was.
 
-    A sleep and the delays may differ by a twentieth: other work lies between the same two instants.
+    Loops per jiffy may differ by a hundredth, as two measurements do; a sleep and the delays by a twentieth: other work
+    lies between the same two instants.
     """
     changes = _values(health, before)
     for what, now, then in (
@@ -74,21 +77,25 @@ def broken(health: Health, before: Health) -> list[str]:
     ):
         changes += _sets(what, now, then)
     changes += _times(health, before)
-    if health.probed.reads != before.probed.reads:
+    if not health.probed.reads:
+        changes.append("user land does not find its own programs")
+    elif health.probed.reads != before.probed.reads:
         what = "settings, processes and buses"
         changes.append(f"user land finds {_counts(health.probed.reads)} of {what}, not {_counts(before.probed.reads)}")
-    if health.probed.names_in_format != before.probed.names_in_format:
+    if health.probed.names_in_format is not None and health.probed.names_in_format != before.probed.names_in_format:
         changes.append("names are left in an event's format, where values belong")
     return changes
 
 
 def _values(health: Health, before: Health) -> list[str]:
-    pairs = (
-        ("loops per jiffy", health.lpj, before.lpj),
+    said = []
+    if health.lpj != before.lpj and (not health.lpj or not before.lpj or abs(health.lpj / before.lpj - 1) > _NEARLY):
+        said.append(f"loops per jiffy {_shown(health.lpj)}, not {_shown(before.lpj)}")
+    pairs: tuple[tuple[str, str | int | None, str | int | None], ...] = (
         ("clock source", health.clock_source, before.clock_source),
         ("hash table entries", health.hash_entries, before.hash_entries),
     )
-    said = [f"{what} {_shown(now)}, not {_shown(then)}" for what, now, then in pairs if now != then]
+    said += [f"{what} {_shown(now)}, not {_shown(then)}" for what, now, then in pairs if now != then]
     # What the kernel takes for itself varies by pages: not what a remedy is asked about.
     now, then = health.memory, before.memory
     if now is not None and then is not None and abs(now - then) * 200 > then:

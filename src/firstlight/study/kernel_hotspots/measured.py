@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import polars as pl
+
 from firstlight.boot.boot import Boot
 from firstlight.errors import FirstlightError
 from firstlight.study.kernel_hotspots.health import Health, health_of
@@ -23,11 +25,18 @@ class Measured:
     """Of the window."""
     printed: Printed
     health: Health
+    mounts_ns: int
+    """In user mode: mounting proc and sysfs."""
 
     @property
     def after_ns(self) -> int | None:
         """From the first instruction of user mode until the guest was ready."""
         return None if self.window.ready_ns is None else self.window.ready_ns - self.window.end_ns
+
+
+def _mounts_ns(boot: Boot) -> int:
+    mounts = boot.calls().filter(pl.col("function").is_in(("proc_get_tree", "sysfs_get_tree")))
+    return int(mounts["total_ns"].sum())
 
 
 def measure(boot: Boot | Hole) -> Measured | Hole:
@@ -37,7 +46,7 @@ def measure(boot: Boot | Hole) -> Measured | Hole:
     try:
         window = window_of(boot)
         parts = partition(tree_in(boot, window.phases), hot_spots())
-        return Measured(window, parts, printed(boot, window), health_of(boot))
+        return Measured(window, parts, printed(boot, window), health_of(boot), _mounts_ns(boot))
     except FirstlightError as error:
         return Hole(error.message)
     except OSError as error:

@@ -49,7 +49,8 @@ def remedy_table(arms: Arms, remedies: Remedies, spots: tuple[HotSpot, ...]) -> 
     below = (
         "`{lpj}`: the loops per jiffy that the arm beside measured; `{khz}`: the true rate of the time stamp counter; "
         "a figure behind a colon: times so many.",
-        "Until ready: the change from start_kernel until the guest was ready.",
+        "Until ready: the change from start_kernel until the guest was ready. Without proc the user land does not find "
+        "its own programs (busybox makes its links by /proc/self/exe), and does less until then.",
     )
     return Table("remedies", "What each remedy changes", _FIELDS, tuple(rows), below)
 
@@ -86,7 +87,8 @@ def health_table(arms: Arms, remedies: Remedies) -> Table:
     below = (
         "Facts of the bundle at ready. A sleep and the mean of the kernel's short delays (udelay) are measured in "
         "virtual time from outside: a clock or a calibration that is wrong shows there.",
-        "Memory differs when it changes by more than a two-hundredth; sleep and delays by more than a twentieth.",
+        "Loops per jiffy differ when they change by more than a hundredth, memory by more than a two-hundredth, "
+        "sleep and delays by more than a twentieth.",
     )
     return Table("health", "What each remedy breaks", _HEALTH_FIELDS, tuple(rows), below)
 

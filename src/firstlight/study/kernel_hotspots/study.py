@@ -29,7 +29,12 @@ from firstlight.study.outcome import Outcome
 from firstlight.study.table import Hole
 
 _NAME = "kernel-hotspots"
-_PRINTING = {PLAIN: "as it is", "quiet": "quiet", "panic-only": "only panics printed", "port": "initcall_debug"}
+_PRINTING = {
+    PLAIN: "as it is",
+    "quiet": "quiet",
+    "panic-only": "only panics printed",
+    "port": "initcall_debug, printed",
+}
 
 
 def run(laboratory: Laboratory) -> Outcome:

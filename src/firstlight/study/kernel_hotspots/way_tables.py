@@ -8,7 +8,7 @@ from firstlight.boot.boot import Boot
 from firstlight.errors import FirstlightError
 from firstlight.study.kernel_hotspots.ways import (
     ALL,
-    Intervals,
+    Seen,
     Way,
     by_port,
     by_profile,
@@ -16,7 +16,7 @@ from firstlight.study.kernel_hotspots.ways import (
     by_tracer,
     deviation,
 )
-from firstlight.study.kernel_hotspots.window import FIRST, LAST
+from firstlight.study.kernel_hotspots.window import FIRST, LAST, window_of
 from firstlight.study.table import Field, Hole, Table, Value, first_hole, hole_row
 
 #: The ways, with where they stand and what their step is.
@@ -29,7 +29,7 @@ _SEEN = (
 _SHOWN = 12
 
 
-def seen_by_ways(boot: Boot | Hole) -> dict[str, Intervals] | Hole:
+def seen_by_ways(boot: Boot | Hole) -> dict[str, Seen] | Hole:
     """The initcalls of the boot that all ways time, by way."""
     if isinstance(boot, Hole):
         return boot
@@ -41,20 +41,23 @@ def seen_by_ways(boot: Boot | Hole) -> dict[str, Intervals] | Hole:
         return Hole(f"the bundle cannot be read: {error.strerror}")
 
 
-def agreement_table(seen: dict[str, Intervals] | Hole) -> Table:
+def agreement_table(seen: dict[str, Seen] | Hole) -> Table:
     """How far the ways agree on the initcalls of one boot."""
     fields = (
-        Field("Way"), Field("Stands"), Field("Step"), Field("Initcalls timed", "count"),
+        Field("Way"), Field("Stands"), Field("Step"), Field("Sees of the window", "time"),
+        Field("Initcalls timed", "count"),
         Field("Of these in the profile", "count"), Field("Their sum", "time"), Field("Sum by the profile", "time"),
         Field("Half deviate less than", "time"), Field("Largest deviation", "change"), Field("Of"),
     )  # fmt: skip
     rows: list[tuple[Value, ...]] = []
     for title, stands, step, _ in _SEEN:
         if isinstance(seen, Hole):
-            rows.append((title, stands, step, *hole_row(seen, 7)))
+            rows.append((title, stands, step, *hole_row(seen, 8)))
             continue
-        off = deviation(seen[title], seen["function profile"])
-        head = (title, stands, step, len(seen[title]))
+        one = seen[title]
+        off = deviation(one.intervals, seen["function profile"].intervals)
+        window = Hole("it does not see the first process start") if one.window_ns is None else one.window_ns
+        head = (title, stands, step, window, len(one.intervals))
         if off is None:
             rows.append((*head, *hole_row(Hole("it timed no initcall that the profile timed"), 6)))
         else:
@@ -64,20 +67,23 @@ def agreement_table(seen: dict[str, Intervals] | Hole) -> Table:
     below = (
         "One boot, timed in four ways at once. Port writes: the instants at which the first bytes of an initcall's two "
         "lines were written to the serial port, as seen by the machine, in virtual time.",
-        "Initcalls whose name several functions share are left out.",
+        "Sees of the window: from the first to the last that it tells of start_kernel to user mode. Printk's clock "
+        "and the tracer start late, the port with the console. Initcalls whose name "
+        "several functions share are left out.",
     )
     return Table("ways", "Four ways of timing the same boot", fields, tuple(rows), below)
 
 
-def initcall_table(seen: dict[str, Intervals] | Hole) -> Table:
+def initcall_table(seen: dict[str, Seen] | Hole) -> Table:
     """The longest initcalls of that boot, by each way."""
     fields = (Field("Initcall"), *(Field(title, "time") for title, _, _, _ in _SEEN))
     if isinstance(seen, Hole):
         return Table("initcalls", "The longest initcalls by four ways", fields, (("all", *hole_row(seen, 4)),))
-    profile = seen["function profile"]
+    profile = seen["function profile"].intervals
     longest = sorted(profile, key=lambda name: (-profile[name], name))[:_SHOWN]
     rows = tuple(
-        (name, *(seen[title].get(name, Hole(f"not timed by {title}")) for title, _, _, _ in _SEEN)) for name in longest
+        (name, *(seen[title].intervals.get(name, Hole(f"not timed by {title}")) for title, _, _, _ in _SEEN))
+        for name in longest
     )
     return Table("initcalls", "The longest initcalls by four ways", fields, rows)
 
@@ -86,7 +92,8 @@ def cost_table(boots: Mapping[str, Boot | Hole], ways: tuple[Way, ...]) -> Table
     """What each way costs the boot that it times."""
     fields = (
         Field("Way"), Field("Words"), Field("Window without", "time"), Field("Window with", "time"),
-        Field("Cost", "change"), Field("Cost, share", "percent"), Field("Cost until ready", "change"),
+        Field("Cost", "change"), Field("Cost, share", "percent"), Field("Cost, instructions", "number"),
+        Field("Cost until ready", "change"),
     )  # fmt: skip
     rows = tuple(
         (
@@ -106,7 +113,7 @@ def cost_table(boots: Mapping[str, Boot | Hole], ways: tuple[Way, ...]) -> Table
 def _cost(way: Way, arm: Boot | Hole, against: Boot | Hole) -> tuple[Value, ...]:
     if isinstance(arm, Hole) or isinstance(against, Hole):
         hole = first_hole(arm, against)
-        return hole_row(hole, 5)
+        return hole_row(hole, 6)
     # What is taken away, an arm shows by its lack: the boot beside it is the one that has it.
     lacking = way.takes_away
     without, having = (arm, against) if lacking else (against, arm)
@@ -117,8 +124,9 @@ def _cost(way: Way, arm: Boot | Hole, against: Boot | Hole) -> tuple[Value, ...]
     a, b = _length(without), _length(having)
     if a is None or b is None:
         nothing = Hole("a mark is missing") if way.profile else None
-        return (nothing, None, None, None, ready)
-    return (a, b, b - a, (b - a) / a, ready)
+        return (nothing, None, None, None, None, ready)
+    more = window_of(having).instructions - window_of(without).instructions
+    return (a, b, b - a, (b - a) / a, more, ready)
 
 
 def costs(boots: Mapping[str, Boot | Hole], ways: tuple[Way, ...]) -> dict[str, tuple[int, int] | None]:

@@ -11,14 +11,16 @@ import polars as pl
 
 from firstlight.boot.boot import Boot
 from firstlight.lab.report import read_report
+from firstlight.study.kernel_hotspots.window import window_of
 
 _TRACE = "/run/firstlight/keep/trace"
 _EVENTS = "trace_event=initcall:initcall_start,initcall:initcall_finish"
 _KEEP_TRACE = f"mkdir /t; mount -t tracefs t /t && cat /t/trace >{_TRACE}; umount /t"
 
 _CALLING = re.compile(r"calling  (\S+?)\+0x\S+ @ \d+")
+_INIT = re.compile(r"Run \S+ as init process")
 _RETURNED = re.compile(r"initcall (\S+?)\+0x\S+ returned ")
-_STAMP = re.compile(r"\[ *(\d+)\.(\d{6})\] (.*)")
+_STAMP = re.compile(r"\[ *\d+\.\d{6}\] (.*)")
 _EVENT = re.compile(
     r"\s(\d+)\.(\d{6}): initcall_(start|finish): (?:level=\S+ )?func=(\S+?)(?:\+0x\S+)?(?: ret=-?\d+)?$"
 )
@@ -48,7 +50,7 @@ _WAYS = (
     Way("no-profile", "function profile (against a boot without it)", profile=False, takes_away=True),
     Way("no-stamps", "printk stamps alone (against lines without stamps)", "printk.time=0", takes_away=True),
     Way("ring", "printk stamps of every initcall, read from the ring", "initcall_debug log_buf_len=4M quiet", "quiet"),
-    Way("port", "port writes of every initcall's lines", "initcall_debug"),
+    Way("port", "port writes of every initcall's lines", "initcall_debug loglevel=8"),
     Way("events", "kernel tracer, events of initcalls", _EVENTS, commands=(_KEEP_TRACE,)),
     Way(
         "graph",
@@ -57,7 +59,7 @@ _WAYS = (
         quick=False,
     ),
     Way("graph-all", "kernel tracer, function graph of everything", "ftrace=function_graph", quick=False),
-    Way(ALL, "all of them in one boot", f"initcall_debug {_EVENTS}", commands=(_KEEP_TRACE,)),
+    Way(ALL, "all of them in one boot", f"initcall_debug loglevel=8 {_EVENTS}", commands=(_KEEP_TRACE,)),
 )
 
 
@@ -72,35 +74,48 @@ def ways_on(*, quick: bool) -> tuple[Way, ...]:
 
 Intervals = dict[str, int]
 """What each initcall took, in nanoseconds; of one that ran twice the name stands for none."""
+Line = tuple[int, str]
+"""When, in nanoseconds, and what the kernel said."""
 
 
-def by_profile(boot: Boot) -> Intervals:
+@dataclass(frozen=True)
+class Seen:
+    """What one way saw of a boot."""
+
+    intervals: Intervals
+    window_ns: int | None
+    """From the first to the last that it sees of start_kernel to user mode."""
+
+
+def by_profile(boot: Boot) -> Seen:
     """From outside: an initcall's first to its last instruction."""
     spans = boot.spans().filter((pl.col("kind") == "initcall") & pl.col("end_ns").is_not_null())
-    return _once([(name, end - start) for name, start, end in spans.select("name", "start_ns", "end_ns").iter_rows()])
+    rows = spans.select("name", "start_ns", "end_ns").iter_rows()
+    return Seen(_once([(name, end - start) for name, start, end in rows]), window_of(boot).length_ns)
 
 
-def by_stamps(boot: Boot) -> Intervals:
+def by_stamps(boot: Boot) -> Seen:
     """From within: the stamps that printk gives the two lines of an initcall, from the kernel's ring."""
     lines = (read_report((boot.path / "raw" / "report.bin").read_bytes()).text("kmsg") or "").splitlines()
     stamped = [(int(match[1]) * 1000, match[2]) for match in map(_KMSG.fullmatch, lines) if match is not None]
-    return of_lines(stamped)
+    return Seen(of_lines(stamped), _until_init(stamped))
 
 
-def by_port(boot: Boot) -> Intervals:
+def by_port(boot: Boot) -> Seen:
     """From outside: when the first byte of each of the two lines was written to the serial port."""
     rows = boot.log().filter(pl.col("time_ns").is_not_null() & (pl.col("source") == "console"))
-    lines = []
-    # Lines that waited for the console to be there came all at once: their bytes tell nothing of the initcall.
+    lines: list[Line] = []
     for time, text in rows.select("time_ns", "text").iter_rows():
         match = _STAMP.fullmatch(text)
-        lines.append((time, match[3] if match is not None else text))
-    return of_lines(lines)
+        lines.append((time, match[1] if match is not None else text))
+    return Seen(of_lines(lines), _until_init(lines))
 
 
-def by_tracer(boot: Boot) -> Intervals:
+def by_tracer(boot: Boot) -> Seen:
     """From within: the tracer's events at the start and the end of each initcall."""
-    return of_trace((boot.kept("trace") or b"").decode("utf-8", "replace"))
+    trace = (boot.kept("trace") or b"").decode("utf-8", "replace")
+    times = [_event_ns(match) for match in map(_EVENT.search, trace.splitlines()) if match is not None]
+    return Seen(of_trace(trace), max(times) - min(times) if times else None)
 
 
 def of_trace(trace: str) -> Intervals:
@@ -115,7 +130,7 @@ def of_trace(trace: str) -> Intervals:
     for line in trace.splitlines():
         if (match := _EVENT.search(line)) is None:
             continue
-        time = (int(match[1]) * 1_000_000 + int(match[2])) * 1000
+        time = _event_ns(match)
         if match[3] == "start":
             started[match[4]] = time
         elif match[4] in started:
@@ -123,7 +138,17 @@ def of_trace(trace: str) -> Intervals:
     return _once(found)
 
 
-def of_lines(lines: Iterable[tuple[int, str]]) -> Intervals:
+def _event_ns(match: re.Match[str]) -> int:
+    return (int(match[1]) * 1_000_000 + int(match[2])) * 1000
+
+
+def _until_init(lines: list[Line]) -> int | None:
+    """From the first line to the one that says which program becomes the first process."""
+    last = next((time for time, text in lines if _INIT.fullmatch(text)), None)
+    return None if last is None else last - lines[0][0]
+
+
+def of_lines(lines: Iterable[Line]) -> Intervals:
     """What the lines of `initcall_debug` say, each with its instant in nanoseconds.
 
     >>> of_lines([(10, "calling  f+0x0/0x9 @ 1"), (14, "initcall f+0x0/0x9 returned 0 after 0 usecs")])
