@@ -142,15 +142,17 @@ def _build(folder: Path, progress: Progress, jobs: int) -> None:
     shutil.rmtree(work)
 
 
-def _environment() -> dict[str, str]:
+def _environment(tree: Path) -> dict[str, str]:
+    # Paths hold the digest of the fragment: without this `ccache` would find nothing after any change of it.
+    ccache = {"CCACHE_BASEDIR": str(tree.parent), "CCACHE_NOHASHDIR": "1"}
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("KBUILD_", "KCONFIG_", "MAKE"))}
-    return {**kept, **_REPEATABLE, "PATH": _path()}
+    return {**kept, **ccache, **_REPEATABLE, "PATH": _path()}
 
 
 def _run(command: list[str], tree: Path, log: Path, more: dict[str, str]) -> None:
     with log.open("ab") as output:
         run = subprocess.run(
-            command, cwd=tree, env={**_environment(), **more}, stdin=subprocess.DEVNULL, stdout=output,
+            command, cwd=tree, env={**_environment(tree), **more}, stdin=subprocess.DEVNULL, stdout=output,
             stderr=subprocess.STDOUT,
         )  # fmt: skip
     if run.returncode != 0:
@@ -163,7 +165,7 @@ def _compile(command: list[str], tree: Path, log: Path, progress: Progress) -> N
     with log.open("ab") as output:
         started = output.tell()
         process = subprocess.Popen(
-            command, cwd=tree, env=_environment(), stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
+            command, cwd=tree, env=_environment(tree), stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
         )
         try:
             while process.poll() is None:

@@ -57,8 +57,11 @@ impl Pairs {
         }
         let number = spans.len();
         if row.kind == SpanKind::Initcall {
-            let passed = |open: &&mut Open| open.task == task && open.kind == SpanKind::Initcall;
-            self.open.iter_mut().filter(passed).for_each(|open| open.passed = true);
+            // Those of the task before its last one were passed when that one began.
+            let of_task = |open: &&mut Open| open.task == task && open.kind == SpanKind::Initcall;
+            if let Some(last) = self.open.iter_mut().rev().find(of_task) {
+                last.passed = true;
+            }
         }
         self.open.push(Open { kind: row.kind, key, task, span: number, begun: self.begun, line, passed: false });
         spans.push_row(row);
