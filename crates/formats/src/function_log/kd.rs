@@ -20,9 +20,14 @@ pub(crate) struct Kd {
     // By symbol: the place in `functions`, plus one.
     places: Vec<u32>,
     functions: Vec<Function>,
-    edges: FxHashMap<(u32, u32), u32>,
-    // Caller, callee and how often, in the order in which they were met.
-    calls: Vec<(u32, u32, i64)>,
+    // By caller and callee: in which order they were met, and how often.
+    edges: FxHashMap<u64, Edge>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Edge {
+    order: u32,
+    count: u32,
 }
 
 impl Kd {
@@ -53,11 +58,9 @@ impl Kd {
         };
         // A caller counts from its own first row on; rows are in the order of entry.
         let Some(caller) = self.place(caller) else { return };
-        let edge = *self.edges.entry((caller, place)).or_insert_with(|| {
-            self.calls.push((caller, place, 0));
-            self.calls.len() as u32 - 1
-        });
-        self.calls[edge as usize].2 += 1;
+        let order = self.edges.len() as u32;
+        let edge = self.edges.entry(u64::from(caller) << 32 | u64::from(place)).or_insert(Edge { order, count: 0 });
+        edge.count = edge.count.saturating_add(1);
         if delta_us != -1 {
             let sub_time_us = &mut self.functions[caller as usize].sub_time_us;
             *sub_time_us = sub_time_us.saturating_add(delta_us);
@@ -72,7 +75,10 @@ impl Kd {
         };
         let mut max_sub: Vec<Option<(u32, i64)>> = vec![None; self.functions.len()];
         let mut lists: Vec<String> = vec![String::new(); self.functions.len()];
-        for &(caller, callee, count) in &self.calls {
+        let mut edges: Vec<(u64, Edge)> = self.edges.into_iter().collect();
+        edges.sort_unstable_by_key(|(_, edge)| edge.order);
+        for (ends, edge) in edges {
+            let (caller, callee, count) = ((ends >> 32) as u32, ends as u32, i64::from(edge.count));
             let time = |place: u32| self.functions[place as usize].time_us;
             let best = &mut max_sub[caller as usize];
             if best.is_none_or(|(known, _)| time(callee) > time(known)) {
