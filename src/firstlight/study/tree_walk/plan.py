@@ -54,6 +54,8 @@ class Plan:
     alternations: dict[str, list[Alternated]] = field(default_factory=dict)
     """By file system."""
     laws: dict[str, list[Sized]] = field(default_factory=dict)
+    missing: dict[str, Hole] = field(default_factory=dict)
+    """Programs that are not run, because the guest has not got them."""
     counts: dict[tuple[str, Command], str] = field(default_factory=dict)
     """Arms that run one command once, by file system and command."""
 
@@ -71,11 +73,11 @@ class Ground:
 
 def plan_of(work: Workload, ground: Ground) -> Plan:
     """Every boot that a workload asks for."""
-    plan = Plan()
+    plan = Plan(missing=ground.missing)
     for kind in work.file_systems:
         order = _alternation(work)
         plan.alternations[kind] = order
-        _add(plan, ground, work.shape, f"alternation-{kind}", kind, [_run(each) for each in order])
+        _add(plan, ground, work.shape, f"alternation-{kind}", kind, _runs(order, ground))
     for kind in work.law_on:
         plan.laws[kind] = _sized(work.sizes)
         steps = [step for shape in work.sizes for step in _law_steps(shape, plan.laws[kind])]
@@ -88,7 +90,11 @@ def plan_of(work: Workload, ground: Ground) -> Plan:
             plan.counts[kind, command] = name
             _add(plan, ground, work.shape, name, kind, [Run(COUNTED, command)])
     if work.audit:
-        steps = [*trap_script.mount_everything(work.file_systems), *trap_script.audit(), *trap_script.wakes()]
+        steps = [
+            *trap_script.mount_everything(work.file_systems),
+            *trap_script.audit(),
+            *trap_script.wakes(ground.missing),
+        ]
         _arm(plan, ground, AUDIT, "tmpfs", work.shape, steps)
     if work.automount_unit:
         plan.arms.append(unit_script.arm(UNIT, ground.kernel, ground.debian))
@@ -117,6 +123,11 @@ def _alternation(work: Workload) -> list[Alternated]:
             for manner in MANNERS:
                 order.append(Alternated(command, manner, number, f"{place}.{number}-{manner}"))
     return order
+
+
+def _runs(order: list[Alternated], ground: Ground) -> list[Run]:
+    # The small guest's own programs may bear the same names: they shall not stand in for those that are missing.
+    return [_run(each) for each in order if each.command.program not in ground.missing]
 
 
 def _run(each: Alternated) -> Run:

@@ -12,6 +12,7 @@ from firstlight.study.historical import historical_tables
 from firstlight.study.laboratory import Laboratory
 from firstlight.study.outcome import Missing, Outcome
 from firstlight.study.table import Chart, Hole, Table
+from firstlight.study.tree_walk import trap_script
 from firstlight.study.tree_walk.counts import SIDES, Counted, counted, counts_table, functions_table
 from firstlight.study.tree_walk.findings import Evidence, findings_of
 from firstlight.study.tree_walk.ground import prepare
@@ -76,7 +77,11 @@ class _Answer:
         self._boots = boots
         self._plan = plan
         directories = work.shape.directories
-        self._runs = {kind: runs_of(boots[f"alternation-{kind}"]) for kind in plan.alternations}
+        self._runs = {
+            kind: runs_of(boots[f"alternation-{kind}"])
+            | {each.name: hole for each in order if (hole := plan.missing.get(each.command.program)) is not None}
+            for kind, order in plan.alternations.items()
+        }
         self._why = {kind: why_nothing(boots[f"alternation-{kind}"]) for kind in plan.alternations}
         self._penalties = {
             kind: penalties(kind, order, self._runs[kind], directories, self._why[kind])
@@ -131,6 +136,9 @@ class _Answer:
         if isinstance(self._audit, Audit):
             yield points_table(self._audit)
             yield wakes_table(self._audit)
+            if lacking := sorted(self._plan.missing.keys() & {line.split()[0] for line in trap_script.PROGRAMS}):
+                reason = self._plan.missing[lacking[0]].reason
+                missing.append(Missing(f"who wakes an automount: {', '.join(lacking)}", reason))
         elif self._work.audit and not isinstance(self._boots[AUDIT], Hole):
             missing.append(Missing("mount points and automounts", self._audit.reason))
         if self._work.automount_unit:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Collection
 
 from firstlight.study.tree_walk.guest import POINTS, WAKES, kept
 from firstlight.study.tree_walk.workload import WALKER
@@ -62,10 +63,13 @@ def audit() -> list[str]:
     ]
 
 
-def wakes() -> list[str]:
-    """Make an automount anew for each call and each program, and note who wakes it."""
+def wakes(missing: Collection[str] = ()) -> list[str]:
+    """Make an automount anew for each call and each program, and note who wakes it.
+
+    :param missing: programs that the guest has not, and that are not tried.
+    """
     tried = [(f"call {call}", f"{WALKER} call {call} {TRAP}") for call in CALLS]
-    tried += [(program, program) for program in PROGRAMS]
+    tried += [(line, line) for line in PROGRAMS if line.split()[0] not in missing]
     steps = []
     for name, line in tried:
         steps.append(f"mkdir -p {PLAIN} {TRAP}; rm -rf /t/copy")
