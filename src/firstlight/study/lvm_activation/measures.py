@@ -1,0 +1,137 @@
+"""From a boot to figures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from firstlight.boot.boot import Boot
+from firstlight.study.lvm_activation.arms import BY_KEY, Cell
+from firstlight.study.lvm_activation.trace import Trace, read_trace
+from firstlight.study.table import Hole
+
+
+@dataclass(frozen=True)
+class Programs:
+    """What the kernel noted of the processes of lvm2 in one boot."""
+
+    count: int
+    at_once: int
+    udev_database: int
+    """Files of udev's run-time database that they opened, all together; and the most that one of them did."""
+    udev_database_most: int
+    sysfs: int
+    sysfs_most: int
+    opened: int
+    memory: int
+    """Bytes that they had for themselves, all together, at most; and the most that one of them had."""
+    memory_most: int
+    lifetime_ns: int
+    """How long they were there, added up."""
+
+
+@dataclass(frozen=True)
+class Figures:
+    """One boot's figures. Times are nanoseconds of virtual time."""
+
+    active_ns: int | None
+    """From power on until the last volume could be used; none where none was to become active."""
+    settled_ns: int
+    """From power on until udev's queue was empty after that."""
+    instructions: int
+    lvm_ns: int
+    """What lvm2's programs computed by themselves, outside of the kernel."""
+    systemd_ns: int
+    """What systemd's first process computed by itself, outside of the kernel."""
+    udev_memory: int
+    """Bytes that the kernel charged udev's service with, the programs that it runs among them, at most."""
+    services_memory: int
+    """Bytes that it charged all services with, at most."""
+    programs: Programs | Hole
+
+
+def figures(cell: Cell, boot: Boot) -> Figures | Hole:
+    """The figures of an arm's boot, or why it has none: a boot in which not all volumes became active tells nothing."""
+    stamps = _stamps(boot)
+    said = (boot.kept("errors") or b"").decode("utf-8", "replace").strip()
+    if said:
+        return Hole(said.splitlines()[0])
+    expected = cell.volumes.count if BY_KEY[cell.setting].activates else 0
+    active = (boot.kept("active") or b"").decode("ascii", "replace").strip()
+    if active != str(expected):
+        return Hole(why_not_active(boot, expected, active))
+    memory = _memory(boot)
+    if "settled" not in stamps or len(memory) < 2:
+        return Hole("the guest did not say when it had settled")
+    if expected and "volumes" not in stamps:
+        return Hole("the guest did not say when the last volume was active")
+    totals = boot.manifest.totals
+    if totals.instructions is None:
+        return Hole("the boot has no profile")
+    return Figures(
+        active_ns=stamps["volumes"] if expected else None,
+        settled_ns=stamps["settled"],
+        instructions=totals.instructions,
+        lvm_ns=_own_time(boot, "[user lvm]"),
+        systemd_ns=_own_time(boot, "[user systemd]"),
+        udev_memory=memory["system.slice/systemd-udevd.service"],
+        services_memory=memory["system.slice"],
+        programs=_programs(read_trace(boot.kept("trace.gz") or b"")) if cell.trace else Hole("not noted in this arm"),
+    )
+
+
+def versions(boot: Boot) -> str:
+    """What was booted: the kernel, systemd and lvm2, with their versions."""
+    facts = {row["fact"]: row["value"] for row in boot.facts().iter_rows(named=True)}
+    packages = (boot.kept("versions") or b"").decode("utf-8", "replace").split("\n")
+    return ", ".join([f"Linux {facts.get('kernel.release', 'of an unknown version')}", *filter(None, packages)])
+
+
+def why_not_active(boot: Boot, expected: int, active: str) -> str:
+    """Why not all volumes came up, as far as the guest says."""
+    console = boot.log()["text"].to_list()
+    if any("Out of memory" in line or "out of memory" in line for line in console):
+        return f"too little memory for {expected:,} volumes: the guest ran out of its {_size(boot)}"
+    return f"{active or 'none'} of {expected:,} volumes became active"
+
+
+def _size(boot: Boot) -> str:
+    return str(boot.manifest.recipe.get("memory", "memory"))
+
+
+def _stamps(boot: Boot) -> dict[str, int]:
+    lines = (boot.kept("stamps") or b"").decode("utf-8", "replace").splitlines()
+    pairs = (line.partition(" ") for line in lines)
+    return {name: int(counter) for counter, _, name in pairs if counter.isdigit()}
+
+
+def _memory(boot: Boot) -> dict[str, int]:
+    lines = (boot.kept("memory") or b"").decode("utf-8", "replace").splitlines()
+    pairs = (line.partition(" ") for line in lines)
+    return {name: int(size) for name, _, size in pairs if size.isdigit()}
+
+
+def _own_time(boot: Boot, function: str) -> int:
+    import polars as pl
+
+    found = boot.functions().filter(pl.col("function") == function)
+    return int(found["self_ns"].sum())
+
+
+def _programs(trace: Trace | None) -> Programs | Hole:
+    if trace is None:
+        return Hole("the guest's kernel noted nothing")
+    if not trace.complete:
+        return Hole("the kernel's buffer for notes was too small")
+    programs = trace.programs
+    return Programs(
+        count=len(programs),
+        at_once=trace.at_once,
+        udev_database=sum(each.udev_database for each in programs),
+        udev_database_most=max((each.udev_database for each in programs), default=0),
+        sysfs=sum(each.sysfs for each in programs),
+        sysfs_most=max((each.sysfs for each in programs), default=0),
+        opened=sum(each.opened for each in programs),
+        memory=trace.memory,
+        memory_most=max((each.memory for each in programs), default=0),
+        lifetime_ns=sum(each.ended_ns - each.began_ns for each in programs if each.ended_ns is not None),
+    )

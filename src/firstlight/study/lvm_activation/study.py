@@ -1,0 +1,155 @@
+"""The study itself: disks first, then every arm, then what they say."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from firstlight.compare.experiment.runner import boots_at_once
+from firstlight.errors import FirstlightError
+from firstlight.lab.options import RecordOptions
+from firstlight.lab.process import interruptible
+from firstlight.lab.progress import SilentProgress
+from firstlight.lab.runner import Snapshot
+from firstlight.study.catalogue import find_study
+from firstlight.study.historical import historical_tables
+from firstlight.study.laboratory import Laboratory
+from firstlight.study.lvm_activation.arms import Cell, Mode, Plan, Row, arm, guest_options, plan
+from firstlight.study.lvm_activation.findings import findings
+from firstlight.study.lvm_activation.laws import laws
+from firstlight.study.lvm_activation.measures import Figures, figures, versions
+from firstlight.study.lvm_activation.tables import (
+    change_table,
+    charts,
+    law_tables,
+    measured_table,
+    missing_rows,
+    tracing_table,
+)
+from firstlight.study.lvm_activation.userland import write_overlay
+from firstlight.study.lvm_activation.volumes import Volumes, prepared_disks
+from firstlight.study.outcome import Missing, Outcome
+from firstlight.study.table import Hole
+
+_NAME = "lvm-activation"
+
+
+def run(laboratory: Laboratory) -> Outcome:
+    """Boot every arm, and say what they tell.
+
+    :raises KeyboardInterrupt: when a person interrupts.
+    """
+    mode: Mode = "quick" if laboratory.quick else "full" if laboratory.full else "ordinary"
+    wanted = plan(mode)
+    guest = _guest(laboratory)
+    disks = _prepare(wanted, guest, laboratory)
+    cells = {cell.name: cell for cell in wanted.cells()}
+    boots = laboratory.boot_all([arm(cell, guest, disks[cell.volumes]) for cell in cells.values()])
+    found: dict[Cell, Figures | Hole] = {}
+    for name, boot in boots.items():
+        found[cells[name]] = boot if isinstance(boot, Hole) else figures(cells[name], boot)
+    came_up = (versions(boot) for boot in boots.values() if not isinstance(boot, Hole))
+    return _outcome(laboratory, wanted, found, next(came_up, "none came up"))
+
+
+def _guest(laboratory: Laboratory) -> RecordOptions | Hole:
+    kernel, rootfs = laboratory.image("kernel"), laboratory.image("debian-storage")
+    if isinstance(kernel, Hole):
+        return kernel
+    if isinstance(rootfs, Hole):
+        return rootfs
+    return guest_options(kernel, rootfs, write_overlay(laboratory.scratch / "overlay"))
+
+
+def _prepare(
+    wanted: Plan, guest: RecordOptions | Hole, laboratory: Laboratory
+) -> dict[Volumes, tuple[Path, ...] | Hole]:
+    """The disks of every number and layout, made by as many guests at once as there is room for."""
+    if isinstance(guest, Hole):
+        return dict.fromkeys(wanted.volumes(), guest)
+    options, stop = guest, threading.Event()
+
+    def make(volumes: Volumes) -> tuple[Path, ...] | Hole:
+        try:
+            return prepared_disks(volumes, options, _Preparing(stop))
+        except FirstlightError as error:
+            laboratory.progress.note(f"{volumes.count} volumes ({volumes.layout}): {error.message}")
+            return Hole(error.message)
+
+    at_once = boots_at_once([guest] * len(wanted.volumes()), laboratory.jobs)
+    with interruptible(), ThreadPoolExecutor(at_once, thread_name_prefix="prepare") as pool:
+        try:
+            return dict(zip(wanted.volumes(), pool.map(make, wanted.volumes()), strict=True))
+        except BaseException:
+            stop.set()
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
+
+
+class _Preparing(SilentProgress):
+    """Ends a preparing boot when all shall end."""
+
+    def __init__(self, stop: threading.Event) -> None:
+        super().__init__()
+        self._stop = stop
+
+    def boot(self, snapshot: Snapshot) -> None:
+        """The guest came this far."""
+        if self._stop.is_set():
+            raise KeyboardInterrupt
+
+
+def _outcome(laboratory: Laboratory, wanted: Plan, found: dict[Cell, Figures | Hole], booted: str) -> Outcome:
+    measured: dict[Row, dict[int, Figures | Hole]] = {}
+    for (setting, layout), sizes in wanted.rows.items():
+        measured[setting, layout] = {size: found[Cell(setting, Volumes(size, layout))] for size in sizes}
+    grown = {
+        row: laws({size: each for size, each in by_size.items() if isinstance(each, Figures)})
+        for row, by_size in measured.items()
+    }
+    told = {missing.reason for missing in laboratory.missing}
+    laboratory.missing += [Missing(what, reason) for what, reason in missing_rows(measured) if reason not in told]
+    study = find_study(_NAME)
+    return Outcome(
+        study=_NAME,
+        title=study.title,
+        question=study.question,
+        quick=laboratory.quick,
+        recipe=_recipe(wanted, booted),
+        tables=(
+            measured_table(measured),
+            change_table(measured),
+            *law_tables(grown),
+            tracing_table({cell: found[cell] for cell in wanted.untraced}, measured),
+        ),
+        historical=historical_tables(_NAME),
+        findings=findings(measured, grown),
+        charts=charts(measured),
+        missing=tuple(laboratory.missing),
+        notes=_NOTES,
+    )
+
+
+def _recipe(wanted: Plan, booted: str) -> tuple[str, ...]:
+    sizes = ", ".join(f"{size:,}" for size in sorted({cell.volumes.count for cell in wanted.cells()}))
+    return (
+        f"The laboratory's kernel and a small Debian ({booted}), exact mode, one processor, 1 GiB.",
+        f"N physical volumes ({sizes}), each a partition of 3 MiB (GPT, at most 250 on a disk) of a disk in persistent "
+        "memory; lvm2 itself made them in a preparing boot, so that they are there before the boot that is measured.",
+        "Each has a logical volume of one extent, so that N volumes become active in either layout. A unit that needs "
+        "the devices of all of them notes the instant at which it starts.",
+        "The user land is udev (told of the disks that are there), the journal and lvm2, and little else; units and "
+        "rules are those of the distribution, and lvm2's settings stand in lvmlocal.conf.",
+        "Repeat it by: firstlight study lvm-activation",
+    )
+
+
+_NOTES = (
+    "lvm2 2.03.16 has no static activation of its own any more: the static unit is ours, `vgchange -aay` after "
+    "systemd-udev-settle.service, with global/event_activation=0, as the generator of lvm2 up to 2.03.14 wrote it.",
+    "Of the study of 2021 the versions of lvm2 are gone with their distributions; what is compared is the direction "
+    "and the form, not seconds.",
+    "One processor takes turns: processes that would run side by side on several do so here one slice after another.",
+    "lvm2-monitor.service, which the distribution starts early, looks at all devices in every arm, that of events too.",
+)

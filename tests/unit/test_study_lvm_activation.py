@@ -1,0 +1,295 @@
+"""The study of LVM activation on small invented figures: what it reads, how it counts, and what it concludes."""
+
+import gzip
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from firstlight.report.terminal.experiment_progress import ExperimentProgress
+from firstlight.study.historical import historical_tables
+from firstlight.study.laboratory import Laboratory
+from firstlight.study.lvm_activation.arms import BY_KEY, SETTINGS, Cell, arm, guest_options, plan
+from firstlight.study.lvm_activation.findings import findings
+from firstlight.study.lvm_activation.laws import Law, laws
+from firstlight.study.lvm_activation.measures import Figures, Programs
+from firstlight.study.lvm_activation.study import run
+from firstlight.study.lvm_activation.tables import Measured, change_table, law_tables, measured_table, tracing_table
+from firstlight.study.lvm_activation.trace import read_trace
+from firstlight.study.lvm_activation.userland import write_overlay
+from firstlight.study.lvm_activation.volumes import Volumes
+from firstlight.study.outcome import Finding
+from firstlight.study.table import Hole
+
+MS = 1_000_000
+MIB = 1 << 20
+SIZES = (3, 10, 30, 100, 300)
+HEAD = "# tracer: nop\n#\n# entries-in-buffer/entries-written: {kept}/{written}   #P:1\n"
+
+
+def traced(*lines: str, kept: int = 5, written: int = 5) -> bytes:
+    body = "".join(f"             lvm-{line}\n" for line in lines)
+    return gzip.compress((HEAD.format(kept=kept, written=written) + body).encode())
+
+
+def opened(pid: int, time: int, fs: str, folder: str, name: str) -> str:
+    return f'{pid}     [000] .....   {time}: opened: (vfs_open+0x0/0x30) fs="{fs}" in="{folder}" name="{name}"'
+
+
+def began(pid: int, time: int) -> str:
+    return f"{pid}     [000] .....   {time}: sched_process_exec: filename=/sbin/lvm pid={pid} old_pid={pid}"
+
+
+def ended(pid: int, time: int) -> str:
+    return f"{pid}     [000] .....   {time}: sched_process_exit: comm=lvm pid={pid} prio=120"
+
+
+def resident(pid: int, time: int, kind: str, size: int, current: int = 1) -> str:
+    return f"{pid}     [000] ...1.   {time}: rss_stat: mm_id=0 curr={current} type=MM_{kind}PAGES size={size}B"
+
+
+def figures(active_ms: float, **changes: object) -> Figures:
+    programs = Programs(
+        count=2, at_once=2, udev_database=0, udev_database_most=0, sysfs=4, sysfs_most=2, opened=100,
+        memory=8 * MIB, memory_most=4 * MIB, lifetime_ns=MS,
+    )  # fmt: skip
+    base = Figures(round(active_ms * MS), round(active_ms * MS) + MS, 1, MS, MS, 20 * MIB, 40 * MIB, programs)
+    return replace(base, **changes)  # type: ignore[arg-type]
+
+
+def with_programs(made: Figures, **changes: int) -> Figures:
+    assert isinstance(made.programs, Programs)
+    return replace(made, programs=replace(made.programs, **changes))
+
+
+def measured(**settings: Mapping[int, Figures | Hole]) -> Measured:
+    return {(name.replace("_", "-"), "groups"): by_size for name, by_size in settings.items()}
+
+
+def concluded(found: Measured) -> dict[str, Finding]:
+    grown = {
+        row: laws({size: each for size, each in by_size.items() if isinstance(each, Figures)})
+        for row, by_size in found.items()
+    }
+    return {finding.claim: finding for finding in findings(found, grown)}
+
+
+def the(found: dict[str, Finding], words: str) -> Finding:
+    (finding,) = [finding for claim, finding in found.items() if words in claim]
+    return finding
+
+
+# What the kernel noted
+
+
+def test_a_trace_tells_what_each_process_opened() -> None:
+    trace = read_trace(
+        traced(
+            began(100, 10),
+            opened(100, 11, "tmpfs", "data", "b259:1"),
+            opened(100, 12, "tmpfs", "lvm", "hints"),
+            opened(100, 13, "sysfs", "pmem1", "dev"),
+            opened(100, 14, "devtmpfs", "/", "pmem1p1"),
+            opened(100, 15, "ext4", "data", "b259:1"),
+            ended(100, 20),
+        )
+    )
+    assert trace is not None
+    assert trace.complete
+    (program,) = trace.programs
+    assert (program.udev_database, program.sysfs, program.devices, program.opened) == (1, 1, 1, 5)
+    assert (program.began_ns, program.ended_ns) == (10, 20)
+
+
+def test_memory_of_all_is_the_most_that_they_had_at_one_instant() -> None:
+    trace = read_trace(
+        traced(
+            began(1, 10),
+            resident(1, 11, "ANON", 6 * MIB),
+            resident(1, 12, "FILE", 90 * MIB),
+            began(2, 13),
+            resident(2, 14, "ANON", 3 * MIB),
+            resident(1, 15, "ANON", 1 * MIB),
+            resident(2, 16, "ANON", 4 * MIB),
+            resident(2, 17, "ANON", 50 * MIB, current=0),
+            ended(2, 18),
+            resident(1, 19, "ANON", 7 * MIB),
+        )
+    )
+    assert trace is not None
+    assert trace.memory == 9 * MIB
+    assert trace.at_once == 2
+    assert [program.memory for program in trace.programs] == [7 * MIB, 4 * MIB]
+
+
+def test_a_child_that_executed_nothing_is_no_process_of_its_own() -> None:
+    trace = read_trace(traced(began(1, 10), opened(2, 11, "sysfs", "a", "b"), ended(2, 12), ended(1, 13)))
+    assert trace is not None
+    assert [program.sysfs for program in trace.programs] == [0]
+
+
+def test_lost_notes_are_told() -> None:
+    trace = read_trace(traced(began(1, 10), kept=5, written=9))
+    assert trace is not None
+    assert not trace.complete
+
+
+@pytest.mark.parametrize("content", [b"", b"\x1f\x8b\x08\0cut", gzip.compress(b"nothing of the kind\n")])
+def test_what_is_no_trace_gives_none(content: bytes) -> None:
+    assert read_trace(content) is None
+
+
+# What is booted
+
+
+def test_every_setting_is_known_to_the_guest() -> None:
+    guest = Path(__file__).parents[2] / "src/firstlight/study/lvm_activation/guest/generator.sh"
+    text = guest.read_text()
+    for setting in SETTINGS:
+        assert f"  {setting.key})" in text or f"  {setting.key} |" in text, setting.key
+        assert setting.against in BY_KEY
+
+
+def test_the_plans_grow_and_name_each_arm_once() -> None:
+    quick, ordinary, full = (plan(mode).cells() for mode in ("quick", "ordinary", "full"))
+    assert len(quick) < len(ordinary) < len(full)
+    for cells in (quick, ordinary, full):
+        assert len({cell.name for cell in cells}) == len(cells)
+    counts = {cell.volumes.count for cell in ordinary}
+    assert {10, 30, 100, 300} <= counts
+    assert 1000 in {cell.volumes.count for cell in full}
+
+
+def test_an_overlay_is_the_same_whenever_it_is_written(tmp_path: Path) -> None:
+    one, other = (write_overlay(tmp_path / name) for name in ("one", "other"))
+
+    def content(folder: Path) -> list[tuple[str, int, float, bytes]]:
+        return [
+            (str(path.relative_to(folder)), path.lstat().st_mode, path.lstat().st_mtime, path.read_bytes())
+            for path in sorted(folder.rglob("*"))
+            if path.is_file() and not path.is_symlink()
+        ]
+
+    assert content(one) == content(other)
+    assert (one / "etc/lvm/lvmlocal.conf").is_symlink()
+    assert (one / "etc/systemd/system-generators/lvm-study").stat().st_mode & 0o111
+
+
+def test_an_arm_of_what_is_missing_is_a_hole(tmp_path: Path) -> None:
+    guest = guest_options(tmp_path / "kernel", tmp_path / "rootfs", tmp_path)
+    cell = Cell("event", Volumes(3, "groups"))
+    assert arm(cell, Hole("no kernel"), ()).options == Hole("no kernel")
+    assert arm(cell, guest, Hole("no disks")).options == Hole("no disks")
+
+
+def test_without_a_kernel_every_arm_is_a_hole_and_the_study_says_so(tmp_path: Path) -> None:
+    why = Hole("the kernel cannot be built: no source package")
+    with ExperimentProgress() as progress:
+        outcome = run(Laboratory(tmp_path, progress, {"kernel": why, "debian-storage": why}, quick=True, jobs=1))
+    assert {missing.reason for missing in outcome.missing} == {why.reason}
+    assert all(finding.verdict == "not testable here" for finding in outcome.findings)
+    assert outcome.historical == historical_tables("lvm-activation")
+
+
+# How figures grow
+
+
+def test_a_linear_cost_has_a_growth_with_the_exponent_one() -> None:
+    found = laws({size: figures(1000 + 5 * size) for size in SIZES})["active"]
+    assert isinstance(found, Law)
+    assert found.study.law == "n"
+    assert found.study.growth_exponent is not None
+    assert found.study.growth_exponent.value == pytest.approx(1, abs=1e-6)
+    assert found.study.left_out is not None
+    assert found.study.left_out.error == pytest.approx(0, abs=1e-6)
+    assert found.far is not None
+    assert found.far.low <= (1000 + 5 * 10_000) * MS <= found.far.high
+
+
+def test_too_few_sizes_give_no_law_but_a_reason() -> None:
+    found = laws({size: figures(size) for size in SIZES[:4]})["active"]
+    assert found == Hole("4 sizes came up: a law needs 5")
+
+
+def test_what_a_setting_does_not_have_has_no_law() -> None:
+    by_size = {size: figures(size, active_ns=None) for size in SIZES}
+    assert laws(by_size)["active"] is None
+    assert laws(by_size)["settled"] is not None
+
+
+def test_files_that_nobody_opened_have_no_law() -> None:
+    assert laws({size: figures(size) for size in SIZES})["udev-most"] == Hole("nothing at any size")
+
+
+# What the tables hold
+
+
+def test_a_boot_that_failed_is_a_hole_in_every_column() -> None:
+    table = measured_table(measured(event={3: figures(10), 10: Hole("too little memory for 10 volumes")}))
+    assert {reason for _, _, reason in table.holes()} == {"too little memory for 10 volumes"}
+    assert len(table.rows) == 2
+
+
+def test_changes_are_taken_at_the_largest_size_that_both_came_up_with() -> None:
+    found = measured(
+        event={3: figures(10), 10: figures(20), 30: figures(40)},
+        obtain={3: figures(10), 10: figures(25), 30: Hole("died")},
+    )
+    (row,) = change_table(found).rows
+    assert row[2:5] == (10, 5 * MS, 0.25)
+
+
+def test_the_cost_of_the_notes_is_told() -> None:
+    cell = Cell("event", Volumes(3, "groups"), trace=False)
+    table = tracing_table({cell: figures(100)}, measured(event={3: figures(101)}))
+    assert table.rows[0][1:] == (3, 100 * MS, 101 * MS, 1 * MS, 0.01)
+
+
+def test_every_quantity_has_its_own_table_of_laws() -> None:
+    found = {("event", "groups"): laws({size: figures(1000 + 5 * size) for size in SIZES})}
+    tables = law_tables(found)  # type: ignore[arg-type]
+    assert len({table.key for table in tables}) == len(tables)
+    active = next(table for table in tables if table.key == "law-active")
+    values = dict(zip((field.title for field in active.fields), active.rows[0], strict=True))
+    assert values["Law"] == "n"
+    assert values["Exponent of the growth"] == 1.0
+    assert values["Largest N"] == 300
+
+
+# What is concluded
+
+
+def test_verdicts_follow_the_figures_as_they_were_in_2021() -> None:
+    event = {
+        size: with_programs(figures(1000 + 2 * size**2), count=size, at_once=size, memory=200 * size * MIB)
+        for size in SIZES
+    }
+    static = {
+        size: with_programs(figures(900 + size), memory=100 * MIB, udev_database_most=size, sysfs_most=size)
+        for size in SIZES
+    }
+    obtain = {size: figures(3000 + 6 * size**2) for size in SIZES}
+    rejected = {size: figures(500, active_ns=None) for size in SIZES}
+    found = concluded(measured(event=event, static=static, static_obtain=static, obtain=obtain, rejected=rejected))
+    assert {finding.verdict for finding in found.values()} == {"holds"}, found
+    assert "3.00" in the(found, "obtain_device_list").now
+
+
+def test_verdicts_follow_the_figures_where_nothing_of_it_is_left() -> None:
+    event = {size: with_programs(figures(1000 + size), count=1, at_once=1, memory=MIB) for size in SIZES}
+    same = {size: with_programs(figures(1000 + size), count=1, memory=MIB) for size in SIZES}
+    found = concluded(measured(event=event, static=same, static_obtain=same, obtain=same, rejected=same))
+    assert {finding.verdict for finding in found.values()} == {"no longer holds"}, found
+
+
+def test_what_was_not_booted_cannot_be_tested() -> None:
+    found = concluded(measured(event={size: Hole("no kernel") for size in SIZES}))
+    assert {finding.verdict for finding in found.values()} == {"not testable here"}
+
+
+def test_the_historical_figures_are_those_of_2021() -> None:
+    activation, memory, mechanism = historical_tables("lvm-activation")
+    assert [row[1] for row in activation.rows] == [591.0, 126.0, 40.0, 102.0, 8.7]
+    assert [row[1] for row in memory.rows] == ["about 2 GB", "about 20 GB"]
+    assert len(mechanism.rows) == 4
