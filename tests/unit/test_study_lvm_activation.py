@@ -5,8 +5,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+import polars as pl
 import pytest
 
+from bundles import make_bundle, write_table
+from firstlight.boot.boot import Boot
+from firstlight.boot.open import open as open_boot
 from firstlight.report.terminal.experiment_progress import ExperimentProgress
 from firstlight.study.historical import historical_tables
 from firstlight.study.laboratory import Laboratory
@@ -14,6 +18,7 @@ from firstlight.study.lvm_activation.arms import BY_KEY, SETTINGS, Cell, arm, gu
 from firstlight.study.lvm_activation.findings import findings
 from firstlight.study.lvm_activation.laws import Law, laws
 from firstlight.study.lvm_activation.measures import Figures, Programs
+from firstlight.study.lvm_activation.measures import figures as figures_of
 from firstlight.study.lvm_activation.study import run
 from firstlight.study.lvm_activation.tables import Measured, change_table, law_tables, measured_table, tracing_table
 from firstlight.study.lvm_activation.trace import read_trace
@@ -293,3 +298,71 @@ def test_the_historical_figures_are_those_of_2021() -> None:
     assert [row[1] for row in activation.rows] == [591.0, 126.0, 40.0, 102.0, 8.7]
     assert [row[1] for row in memory.rows] == ["about 2 GB", "about 20 GB"]
     assert len(mechanism.rows) == 4
+
+
+# What a bundle tells
+
+
+def booted(folder: Path, **kept: bytes) -> Boot:
+    """An invented boot that came up, with what its guest left."""
+    path = make_bundle(folder)
+    left = path / "raw" / "kept"
+    left.mkdir()
+    whole = {
+        "stamps": b"100 volumes\n120 settled\n",
+        "active": b"3\n",
+        "memory": b"system.slice 40\nsystem.slice/systemd-udevd.service 20\n",
+        "trace.gz": traced(began(1, 10), ended(1, 12)),
+        "versions": b"lvm2 2.03.16-2\nsystemd 252\n",
+    }
+    for name, content in {**whole, **{name.replace("_", "."): each for name, each in kept.items()}}.items():
+        (left / name).write_bytes(content)
+    return open_boot(path)
+
+
+CELL = Cell("event", Volumes(3, "groups"))
+
+
+def test_a_boot_gives_its_figures(tmp_path: Path) -> None:
+    found = figures_of(CELL, booted(tmp_path))
+    assert isinstance(found, Figures)
+    assert (found.active_ns, found.settled_ns, found.udev_memory, found.services_memory) == (100, 120, 20, 40)
+    assert isinstance(found.programs, Programs)
+    assert (found.programs.count, found.programs.lifetime_ns) == (1, 2)
+
+
+def test_a_setting_that_activates_nothing_has_no_instant_at_which_all_are_active(tmp_path: Path) -> None:
+    found = figures_of(Cell("rejected", Volumes(3, "groups")), booted(tmp_path, active=b"0\n"))
+    assert isinstance(found, Figures)
+    assert found.active_ns is None
+
+
+@pytest.mark.parametrize(
+    ("kept", "why"),
+    [
+        ({"active": b"2\n"}, "2 of 3 volumes became active"),
+        ({"active": b""}, "none of 3 volumes became active"),
+        ({"errors": b"no such setting: evnt\n"}, "no such setting: evnt"),
+        ({"stamps": b"100 volumes\nabc settled\n"}, "the guest did not say when it had settled"),
+        ({"stamps": b"120 settled\n"}, "the guest did not say when the last volume was active"),
+        ({"memory": b"system.slice many\n"}, "the guest did not say when it had settled"),
+    ],
+)
+def test_a_boot_that_tells_less_is_a_hole_with_its_reason(tmp_path: Path, kept: dict[str, bytes], why: str) -> None:
+    assert figures_of(CELL, booted(tmp_path, **kept)) == Hole(why)
+
+
+def test_a_guest_that_ran_out_of_memory_is_told_as_that(tmp_path: Path) -> None:
+    boot = booted(tmp_path, active=b"1\n")
+    row = boot.log().tail(1).with_columns(text=pl.lit("Out of memory: Killed process 100 (lvm)"))
+    write_table(boot.path, "log", pl.concat([boot.log(), row]))
+    found = figures_of(CELL, open_boot(boot.path))
+    assert isinstance(found, Hole)
+    assert found.reason.startswith("too little memory for 3 volumes")
+
+
+def test_lost_notes_leave_the_times_and_take_the_counts(tmp_path: Path) -> None:
+    found = figures_of(CELL, booted(tmp_path, trace_gz=traced(began(1, 1), kept=1, written=2)))
+    assert isinstance(found, Figures)
+    assert found.active_ns == 100
+    assert found.programs == Hole("the kernel's buffer for notes was too small")
