@@ -188,6 +188,14 @@ def test_an_arm_of_what_is_missing_is_a_hole(tmp_path: Path) -> None:
     assert arm(cell, guest, Hole("no disks")).options == Hole("no disks")
 
 
+def test_a_machine_with_too_little_memory_is_told_for_how_many_volumes(tmp_path: Path) -> None:
+    guest = guest_options(tmp_path / "kernel", tmp_path / "rootfs", tmp_path)
+    cell = Cell("event", Volumes(1000, "groups"))
+    options = arm(cell, guest, (), available=64 * MIB).options
+    assert isinstance(options, Hole)
+    assert options.reason.startswith("too little memory for 1,000 volumes: guest and disks need 2 GiB")
+
+
 def test_without_a_kernel_every_arm_is_a_hole_and_the_study_says_so(tmp_path: Path) -> None:
     why = Hole("the kernel cannot be built: no source package")
     with ExperimentProgress() as progress:

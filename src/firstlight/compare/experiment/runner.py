@@ -186,11 +186,11 @@ def boots_at_once(options: Sequence[RecordOptions], jobs: int | None = None) -> 
     """
     processors = len(os.sched_getaffinity(0))
     guest = max((parse_size(each.memory or "512M") for each in options), default=0) + _GUEST_OVERHEAD
-    room = max(1, _memory_available() // guest)
+    room = max(1, memory_available() // guest)
     return max(1, min(jobs or processors, room, len(options)))
 
 
-def _memory_available() -> int:
+def memory_available() -> int:
     """Bytes that programs may still take, as the kernel reckons."""
     try:
         text = Path("/proc/meminfo").read_text(encoding="ascii")

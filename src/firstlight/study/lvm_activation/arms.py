@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from firstlight.lab.options import RecordOptions
+from firstlight.lab.sizes import format_size, parse_size
 from firstlight.study.laboratory import Arm
 from firstlight.study.lvm_activation.volumes import Layout, Volumes
 from firstlight.study.preparing import attach
@@ -25,7 +26,7 @@ _SIZES = (3, 10, 30, 100, 300)
 _LARGEST = 1000
 
 #: Of every guest. The more memory, the more workers udev allows itself: the same for all sizes.
-MEMORY = "1G"
+MEMORY = "2G"
 #: Disks that nobody asked for would be looked at by every program that looks for volumes.
 _NO_OTHER_DISKS = "brd.rd_nr=0 loop.max_loop=0 null_blk.nr_devices=0"
 _WALL_S = 7200.0
@@ -127,12 +128,19 @@ def guest_options(kernel: Path, rootfs: Path, overlay: Path) -> RecordOptions:
     )
 
 
-def arm(cell: Cell, guest: RecordOptions | Hole, disks: tuple[Path, ...] | Hole) -> Arm:
-    """The arm of a cell, with its disks; a hole where something is missing that it is made of."""
+def arm(cell: Cell, guest: RecordOptions | Hole, disks: tuple[Path, ...] | Hole, available: int | None = None) -> Arm:
+    """The arm of a cell, with its disks; a hole where something is missing that it is made of.
+
+    :param available: bytes of memory that the host has left; nothing when that is not to be asked.
+    """
     for made in (guest, disks):
         if isinstance(made, Hole):
             return Arm(cell.name, made)
     assert isinstance(guest, RecordOptions)
     assert isinstance(disks, tuple)
+    needed = parse_size(MEMORY) + sum(disk.stat().st_size for disk in disks)
+    if available is not None and available < needed:
+        why = f"too little memory for {cell.volumes.count:,} volumes: guest and disks need {format_size(needed)}"
+        return Arm(cell.name, Hole(f"{why}, more than this machine has left"))
     words = cell.volumes.words(cell.setting, trace=cell.trace)
     return Arm(cell.name, replace(guest, append=f"{guest.append} {words}", qemu_options=attach(disks)))

@@ -6,7 +6,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from firstlight.compare.experiment.runner import boots_at_once
+from firstlight.compare.experiment.runner import boots_at_once, memory_available
 from firstlight.errors import FirstlightError
 from firstlight.lab.options import RecordOptions
 from firstlight.lab.process import interruptible
@@ -15,7 +15,7 @@ from firstlight.lab.runner import Snapshot
 from firstlight.study.catalogue import find_study
 from firstlight.study.historical import historical_tables
 from firstlight.study.laboratory import Laboratory
-from firstlight.study.lvm_activation.arms import Cell, Mode, Plan, Row, arm, guest_options, plan
+from firstlight.study.lvm_activation.arms import MEMORY, Cell, Mode, Plan, Row, arm, guest_options, plan
 from firstlight.study.lvm_activation.findings import findings
 from firstlight.study.lvm_activation.laws import laws
 from firstlight.study.lvm_activation.measures import Figures, figures, versions
@@ -45,7 +45,8 @@ def run(laboratory: Laboratory) -> Outcome:
     guest = _guest(laboratory)
     disks = _prepare(wanted, guest, laboratory)
     cells = {cell.name: cell for cell in wanted.cells()}
-    boots = laboratory.boot_all([arm(cell, guest, disks[cell.volumes]) for cell in cells.values()])
+    available = memory_available()
+    boots = laboratory.boot_all([arm(cell, guest, disks[cell.volumes], available) for cell in cells.values()])
     found: dict[Cell, Figures | Hole] = {}
     for name, boot in boots.items():
         found[cells[name]] = boot if isinstance(boot, Hole) else figures(cells[name], boot)
@@ -134,7 +135,7 @@ def _outcome(laboratory: Laboratory, wanted: Plan, found: dict[Cell, Figures | H
 def _recipe(wanted: Plan, booted: str) -> tuple[str, ...]:
     sizes = ", ".join(f"{size:,}" for size in sorted({cell.volumes.count for cell in wanted.cells()}))
     return (
-        f"The laboratory's kernel and a small Debian ({booted}), exact mode, one processor, 1 GiB.",
+        f"The laboratory's kernel and a small Debian ({booted}), exact mode, one processor, {MEMORY} of memory.",
         f"N physical volumes ({sizes}), each a partition of 3 MiB (GPT, at most 250 on a disk) of a disk in persistent "
         "memory; lvm2 itself made them in a preparing boot, so that they are there before the boot that is measured.",
         "Each has a logical volume of one extent, so that N volumes become active in either layout. A unit that needs "

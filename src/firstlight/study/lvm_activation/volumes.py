@@ -21,6 +21,8 @@ MIB_EACH = 3
 #: Less than the 255 that a disk can have.
 PER_DISK = 250
 
+#: Of the preparing guest, whatever those have that are measured.
+_MEMORY = "1G"
 #: Without udev the preparing guest makes volumes in a fraction of the time; the others only take time, too.
 _MASKED = ("systemd-udevd.service", "systemd-udev-trigger.service", "lvm2-monitor.service")
 
@@ -61,6 +63,7 @@ def prepared_disks(volumes: Volumes, guest: RecordOptions, progress: Progress | 
     masks = " ".join(f"systemd.mask={unit}" for unit in _MASKED)
     options = replace(
         guest,
+        memory=_MEMORY,
         append=f"{guest.append} {volumes.words('prepare')} {masks}",
         timeout_wall_s=3600.0,
         timeout_virtual_s=None,
