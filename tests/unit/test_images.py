@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -29,6 +34,7 @@ case " $* " in
 *" modules_install "*) mkdir -p "$to/lib/modules/6.1.0-test" && ln -s /nowhere "$to/lib/modules/6.1.0-test/build";;
 *" bzImage "*)
   echo "  CC      init/main.o"
+  if [ -n "$SLOW" ]; then echo $$ >"$SLOW"; exec sleep 600; fi
   if [ -n "$BROKEN" ]; then echo "init/main.c:1:1: error: $BROKEN"; echo "make: *** [Makefile:1] Error 2"; exit 2; fi
   mkdir -p "$out/arch/x86/boot" "$out/include/config"
   cp "$KERNEL" "$out/arch/x86/boot/bzImage"
@@ -77,7 +83,7 @@ def test_a_kernel_is_built_once_with_what_belongs_to_it(calls: Path, capsys: pyt
     assert not (kernel.parent.parent / "work").exists()
 
     made = calls.read_text()
-    assert "-j3 bzImage modules" in made
+    assert re.search(r"-j3 (CC=ccache gcc )?bzImage modules$", made, re.MULTILINE)
     assert run(["image", "build", "kernel"]) == 0
     assert run(["image", "path", "kernel"]) == 0
     assert capsys.readouterr().out.splitlines() == [str(kernel)] * 2
@@ -105,6 +111,32 @@ def test_a_build_that_fails_shows_its_errors_and_where_the_log_is(
     # Nothing half made is in the way of the next one.
     monkeypatch.delenv("BROKEN")
     assert run(["image", "build", "kernel"]) == 0
+
+
+BUILD = """
+from firstlight.cli.main import run
+from firstlight.lab.images import kernel_build
+kernel_build._HEADERS = {}
+run(["image", "build", "kernel"])
+"""
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL], ids=["told to end", "killed"])
+def test_a_build_that_is_ended_leaves_no_compiler(
+    calls: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: signal.Signals
+) -> None:
+    running = tmp_path / "running"
+    monkeypatch.setenv("SLOW", str(running))
+    with subprocess.Popen([sys.executable, "-c", BUILD], stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as building:
+        deadline = time.monotonic() + 60
+        while not (running.exists() and running.read_text().strip()) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        make = int(running.read_text())
+        building.send_signal(how)
+        building.wait(timeout=60)
+        while Path(f"/proc/{make}").exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+    assert not Path(f"/proc/{make}").exists()
 
 
 def test_a_setting_that_the_source_does_not_take_is_named(
