@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from pathlib import Path
 
 FILES = 48
@@ -57,6 +58,18 @@ def write_content(folder: Path) -> Path:
         path.write_text(text, encoding="utf-8")
     (overlay / "srv").mkdir(exist_ok=True)
     return overlay
+
+
+def script(lines: Iterable[str]) -> str:
+    """A command that stops at the first of its lines that fails; a part of a list of commands would go on.
+
+    >>> print(script(["false", "echo never"]))
+    sh -e <<'END'
+    false
+    echo never
+    END
+    """
+    return "\n".join(["sh -e <<'END'", *lines, "END"])
 
 
 def count_whole(sums: str, folder: str = "/") -> str:

@@ -15,7 +15,7 @@ from firstlight.lab.progress import Progress
 from firstlight.study.laboratory import Arm
 from firstlight.study.preparing import Disk, attach, forget_prepared, prepare
 from firstlight.study.root_filesystems.arms import Roots
-from firstlight.study.root_filesystems.content import KEEP, LATE, SYNCED, count_whole
+from firstlight.study.root_filesystems.content import KEEP, LATE, SYNCED, count_whole, script
 from firstlight.study.root_filesystems.measures import Measured, read_stamps
 from firstlight.study.table import Field, Hole, Table, Value
 
@@ -43,14 +43,19 @@ def _write(folder: str, count: int) -> str:
 def crash_commands(journal: Journal) -> tuple[str, ...]:
     """What the preparing guest does: it writes, syncs some of it, and resets the machine.
 
-    `fsync` commits the journal, and does not write in place what is in it: that is left to the replay.
+    `sync FILE`, an fsync, commits the journal, and does not write in place what is in it: that is left to the replay.
     """
-    return (
-        f"mount -t {journal.kind} /dev/pmem0 /mnt && {_write('/mnt/srv/synced', SYNCED)}"
-        " && fsync /mnt/srv/synced/* /mnt/srv/synced /mnt/srv"
-        f" && {_write('/mnt/srv/late', LATE)}"
-        " && echo prepared >/dev/console && sleep 0.01 && echo b >/proc/sysrq-trigger",
+    lines = (
+        "mkdir -p /mnt",
+        f"mount -t {journal.kind} /dev/pmem0 /mnt",
+        _write("/mnt/srv/synced", SYNCED),
+        "sync /mnt/srv/synced/* /mnt/srv/synced /mnt/srv",
+        _write("/mnt/srv/late", LATE),
+        "echo prepared >/dev/console",
+        "sleep 0.01",
+        "echo b >/proc/sysrq-trigger",
     )
+    return (script(lines),)
 
 
 def dirty_image(roots: Roots, journal: Journal, progress: Progress, *, fresh: bool = False) -> Path | Hole:
@@ -100,7 +105,7 @@ def replay_commands(journal: Journal) -> tuple[str, ...]:
     mount = f"mount -t {journal.kind}"
     plain, late, frozen = "/dev/pmem0", "/dev/pmem1", "/dev/pmem2"
     return (
-        f"mkdir -p {KEEP}",
+        f"mkdir -p {KEEP} /mnt",
         _step("replay", f"{mount} -o ro {plain} /mnt"),
         "umount /mnt",
         _step("again", f"{mount} -o ro {plain} /mnt"),

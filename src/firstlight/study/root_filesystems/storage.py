@@ -13,7 +13,7 @@ from firstlight.lab.root_formats import find_format
 from firstlight.study.laboratory import Arm
 from firstlight.study.preparing import attach
 from firstlight.study.root_filesystems.arms import Roots
-from firstlight.study.root_filesystems.content import FILES, KEEP, count_whole
+from firstlight.study.root_filesystems.content import FILES, KEEP, count_whole, script
 from firstlight.study.root_filesystems.measures import read_block_stat, read_stamps
 from firstlight.study.table import Chart, Field, Hole, Series, Table, Value
 
@@ -85,7 +85,8 @@ def commands(kind: str, image: KernelRoot, source: str, model: Model) -> tuple[s
         f"{count_whole('/usr/share/data.md5', '/mnt')} >{KEEP}/data-{kind}", f"/init stamp '{kind} read'", stat,
         "umount /mnt", f"echo 0 >{folder}/power", f"rmdir {folder}",
     ]  # fmt: skip
-    return ("\n".join(["set -e", "trap 'umount /mnt 2>/dev/null' EXIT", *lines]) + " || true",)
+    # One that fails leaves its mark where it stopped, and the next is tried all the same.
+    return (f"{script(lines)}\ntrue", "umount /mnt 2>/dev/null || true")
 
 
 def _mount(kind: str, image: KernelRoot, device: str) -> list[str]:
@@ -107,7 +108,7 @@ def storage_arm(roots: Roots, model: Model, images: Mapping[str, KernelRoot]) ->
     if isinstance(roots.kernel, Hole):
         return Arm(name, roots.kernel)
     every = [(kind, image, f"/dev/pmem{number}") for number, (kind, image) in enumerate(images.items())]
-    before = f"mkdir -p {KEEP}; mount -t configfs configfs /sys/kernel/config || true"
+    before = f"mkdir -p {KEEP} /mnt; mount -t configfs configfs /sys/kernel/config || true"
     options = RecordOptions(
         output=Path("a.boot"),
         kernel=roots.kernel,
