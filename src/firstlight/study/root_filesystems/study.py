@@ -14,7 +14,7 @@ from firstlight.study.catalogue import find_study
 from firstlight.study.historical import historical_tables
 from firstlight.study.laboratory import Arm, Laboratory
 from firstlight.study.outcome import Outcome
-from firstlight.study.root_filesystems import journal, probes, storage, tables
+from firstlight.study.root_filesystems import delayed, journal, probes, storage, tables
 from firstlight.study.root_filesystems.arms import KINDS, PLAIN, TUNED, Roots, Way
 from firstlight.study.root_filesystems.content import FILES, write_content
 from firstlight.study.root_filesystems.findings import Figures, findings
@@ -69,6 +69,7 @@ class _Session:
             dirty = journal.dirty_image(self.roots, each, SilentProgress(), fresh=self.laboratory.fresh)
             arms += journal.root_arms(self.roots, each, dirty)
             arms.append(journal.replay_arm(self.roots, each, dirty))
+        arms += [delayed.delayed_arm(self.roots, kind, self.images[kind]) for kind in self._delayed]
         arms += [storage.storage_arm(self.roots, model, self._stored) for model in self.models]
         arms += self._probing()
         self.boots = self.laboratory.boot_all(arms)
@@ -83,6 +84,10 @@ class _Session:
         self.boots |= self.laboratory.boot_all(
             self.roots.arm(kind, way) for kind in self._started for way in self.ways[1:] if self._is_tuned(kind, way)
         )
+
+    @property
+    def _delayed(self) -> tuple[str, ...]:
+        return delayed.QUICK_KINDS if self.laboratory.quick else delayed.KINDS
 
     @property
     def _started(self) -> tuple[str, ...]:
@@ -118,6 +123,7 @@ class _Session:
             journal.root_table(measured),
             journal.replay_table(replays),
             *(storage.storage_table(model, boot, list(self._stored)) for model, boot in stored),
+            delayed.delayed_table(measured, self._delayed),
             probes.probe_table(probed, self.drivers),
             probes.section_table(sections),
             *tables.kd_tables(measured, self.kinds),
