@@ -14,7 +14,7 @@ from firstlight.lab.options import RecordOptions
 from firstlight.lab.progress import Progress
 from firstlight.study.laboratory import Arm
 from firstlight.study.preparing import Disk, attach, forget_prepared, prepare
-from firstlight.study.root_filesystems.arms import Roots
+from firstlight.study.root_filesystems.arms import PATIENCE_S, Roots
 from firstlight.study.root_filesystems.content import KEEP, LATE, SYNCED, count_whole, script
 from firstlight.study.root_filesystems.measures import Measured, read_stamps
 from firstlight.study.table import Field, Hole, Table, Value
@@ -63,7 +63,9 @@ def dirty_image(roots: Roots, journal: Journal, progress: Progress, *, fresh: bo
     clean = roots.image(journal.kind)
     if isinstance(clean, Hole) or isinstance(roots.kernel, Hole):
         return clean if isinstance(clean, Hole) else Hole("there is no kernel")
-    options = RecordOptions(output=Path("a.boot"), kernel=roots.kernel, guest_commands=crash_commands(journal))
+    options = RecordOptions(
+        output=Path("a.boot"), kernel=roots.kernel, guest_commands=crash_commands(journal), timeout_wall_s=PATIENCE_S
+    )
     disk = Disk(f"dirty.{journal.kind}", clean.size, lambda path: _fill(clean.path, path), clean.digest)
     try:
         made = prepare(options, [disk], progress, crash=True)
@@ -144,6 +146,7 @@ def replay_arm(roots: Roots, journal: Journal, dirty: Path | Hole) -> Arm:
         overlay=roots.content,
         guest_commands=replay_commands(journal),
         qemu_options=attach([dirty, dirty, dirty]),
+        timeout_wall_s=PATIENCE_S,
     )
     return Arm(name, options)
 

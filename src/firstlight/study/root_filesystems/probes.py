@@ -13,6 +13,7 @@ from firstlight.lab.kernel import open_kernel
 from firstlight.lab.modules import modules_for
 from firstlight.lab.options import RecordOptions
 from firstlight.study.laboratory import Arm
+from firstlight.study.root_filesystems.arms import PATIENCE_S
 from firstlight.study.root_filesystems.content import KEEP
 from firstlight.study.root_filesystems.measures import Measured, read_stamps
 from firstlight.study.table import Field, Hole, Table, Value
@@ -88,6 +89,8 @@ def probe_arm(kernel: Path | Hole, driver: Driver, overlay: Path | Hole, *, trac
         overlay=overlay,
         guest_commands=tuple(commands),
         append=f"ftrace={TRACER} trace_options=nofunction-trace" if traced else "",
+        profile=not traced,
+        timeout_wall_s=PATIENCE_S,
     )
     return Arm(name, options)
 

@@ -12,7 +12,7 @@ from firstlight.lab.options import RecordOptions
 from firstlight.lab.root_formats import find_format
 from firstlight.study.laboratory import Arm
 from firstlight.study.preparing import attach
-from firstlight.study.root_filesystems.arms import Roots
+from firstlight.study.root_filesystems.arms import PATIENCE_S, Roots
 from firstlight.study.root_filesystems.content import FILES, KEEP, count_whole, script
 from firstlight.study.root_filesystems.measures import read_block_stat, read_stamps
 from firstlight.study.table import Chart, Field, Hole, Series, Table, Value
@@ -116,6 +116,8 @@ def storage_arm(roots: Roots, model: Model, images: Mapping[str, KernelRoot]) ->
         qemu_options=attach([image.path for image in images.values()]),
         append="null_blk.nr_devices=0",
         memory="768M",
+        profile=False,
+        timeout_wall_s=PATIENCE_S,
     )
     return Arm(name, options)
 
