@@ -60,7 +60,7 @@ def run_line(name: str, before: int, after: int, status: int = 0, complaint: str
 
 
 def measured(elapsed: int, user: int = 100, faults: int = 46) -> Measured:
-    return Measured(elapsed, user, 10, 1_000, 2_000, faults, 0, 0, "")
+    return Measured(elapsed, user, 10, 0, 1_000, 2_000, faults, 0, 0, "")
 
 
 def alternated(command: Command = CHGRP) -> list[Alternated]:

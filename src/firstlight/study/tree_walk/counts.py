@@ -21,7 +21,7 @@ _CHANGES = ("fchownat", "fchmodat", "unlinkat")
 #: A program's own calls, beside those for directories, are so few for each directory of a tree; else the tree is too
 #: small to tell them apart.
 _OWN_AT_MOST = 0.05
-_FUNCTIONS = 15
+_FUNCTIONS = 20
 
 
 @dataclass(frozen=True)
@@ -102,6 +102,7 @@ def functions_table(without: Boot | Hole, with_: Boot | Hole, directories: int) 
         (pl.col("count") - pl.col("count_without")).alias("count"),
         (pl.col("self_ns") - pl.col("self_ns_without")).alias("self_ns"),
     ).sort(pl.col("self_ns").abs(), "function", descending=[True, False])
+    changed = changed.filter(pl.col("self_ns") != 0)
     total = int(changed["self_ns"].sum())
     if total <= 0:
         return Hole("our walk took no longer with the further stat")

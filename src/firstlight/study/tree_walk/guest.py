@@ -35,8 +35,8 @@ class Run:
     command: Command
     preload: str | None = None
     """`0` or `1`: with the library that may stat again, and whether it does."""
-    fresh: bool = True
-    """The tree is made again before, where it was removed; else it may be missing."""
+    kept: bool = True
+    """Told afterwards; else it only makes everything as it will be for the next ones."""
 
 
 def lay_out(folder: Path, programs: Programs | None) -> None:
@@ -85,15 +85,13 @@ def runs(wanted: Sequence[Run]) -> list[str]:
     """Run commands one after another; how each went is told, and the next one goes on."""
     lines = []
     for run in wanted:
-        if run.fresh:
-            lines.append(f"[ -d {TREE} ] || fresh")
+        # What removes the tree finds one that nothing else was done to, every time.
+        lines.append(f"[ -d {TREE} ] || fresh")
         environment = ""
         if run.preload is not None:
             environment = f"LD_PRELOAD={_HOME}/{_PRELOAD} FIRSTLIGHT_RESTAT={run.preload} "
-        # The shell itself shall not be told of it, only what is run.
-        lines.append(
-            f"{environment}{WALKER} run {_KEEP}/{RUNS} {shlex.quote(run.name)} {run.command.line(TREE)} || true"
-        )
+        told = f"{_KEEP}/{RUNS}" if run.kept else "/tmp/runs"
+        lines.append(f"{environment}{WALKER} run {told} {shlex.quote(run.name)} {run.command.line(TREE)} || true")
     return lines
 
 

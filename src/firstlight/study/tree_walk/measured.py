@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 
 import polars as pl
@@ -18,7 +19,7 @@ _SYSTEM_CALL = "__x64_sys_"
 class Measured:
     """One run, between the two readings of the time stamp counter around it: from before the fork to after the wait.
 
-    The three times are exact, and add up to the elapsed one.
+    The times are exact: user, runner, idle and system add up to the elapsed one.
     """
 
     elapsed_ns: int
@@ -26,6 +27,8 @@ class Measured:
     """Of the program, in user mode."""
     runner_ns: int
     """Of the runner, in user mode, between the readings."""
+    idle_ns: int
+    """In which nothing was executed, because everything waited."""
     ticks_user_ns: int
     """What the guest's own accounting has: sampled by the timer's ticks, then scaled."""
     ticks_system_ns: int
@@ -37,7 +40,7 @@ class Measured:
     @property
     def system_ns(self) -> int:
         """All that is neither: the kernel, interrupts and its threads in the meantime with it."""
-        return self.elapsed_ns - self.user_ns - self.runner_ns
+        return self.elapsed_ns - self.user_ns - self.runner_ns - self.idle_ns
 
     @property
     def share(self) -> float:
@@ -50,6 +53,8 @@ def runs_of(boot: Boot | Hole) -> dict[str, Measured | Hole]:
     if isinstance(boot, Hole):
         return {}
     users = user_times(boot)
+    rows = boot.counters().filter(pl.col("counter") == "idle_ns").select("time_ns", "value").sort("time_ns").rows()
+    idle = ([int(time) for time, _ in rows], [int(value) for _, value in rows])
     found: dict[str, Measured | Hole] = {}
     for line in _lines(boot, RUNS):
         fields = line.split("\t")
@@ -64,6 +69,7 @@ def runs_of(boot: Boot | Hole) -> dict[str, Measured | Hole]:
             elapsed_ns=after - before,
             user_ns=users.get(name, 0),
             runner_ns=users.get(f"+{name}", 0),
+            idle_ns=_idle_until(idle, after) - _idle_until(idle, before),
             ticks_user_ns=user * 1000,
             ticks_system_ns=system * 1000,
             minor_faults=minor,
@@ -73,6 +79,17 @@ def runs_of(boot: Boot | Hole) -> dict[str, Measured | Hole]:
         )
         found[name] = run if status == 0 else Hole(f"it ended with {status}: {complaint or 'without a word'}")
     return found
+
+
+def _idle_until(idle: tuple[list[int], list[int]], time: int) -> int:
+    """The idle time until an instant, of instants and what had been idle until each.
+
+    >>> _idle_until(([10, 20], [3, 8]), 15), _idle_until(([10, 20], [3, 8]), 5)
+    (3, 0)
+    """
+    instants, values = idle
+    place = bisect_right(instants, time)
+    return values[place - 1] if place else 0
 
 
 def why_nothing(boot: Boot | Hole) -> Hole:

@@ -14,9 +14,9 @@ from firstlight.study.tree_walk.workload import Command
 Runs = Mapping[str, Measured | Hole]
 
 _FIELDS = (
-    Field("Program"), Field("User", "time"), Field("System", "time"), Field("Elapsed", "time"), Field("CPU", "share"),
-    Field("User by ticks", "time"), Field("System by ticks", "time"), Field("Minor faults", "count"),
-    Field("Major faults", "count"),
+    Field("Program"), Field("User", "time"), Field("System", "time"), Field("Idle", "time"), Field("Elapsed", "time"),
+    Field("CPU", "share"), Field("User by ticks", "time"), Field("System by ticks", "time"),
+    Field("Minor faults", "count"), Field("Major faults", "count"),
 )  # fmt: skip
 
 
@@ -120,8 +120,8 @@ def _figures(run: Measured | Hole) -> tuple[Value, ...]:
     if isinstance(run, Hole):
         return (run,) * (len(_FIELDS) - 1)
     return (
-        run.user_ns, run.system_ns, run.elapsed_ns, run.share, run.ticks_user_ns, run.ticks_system_ns, run.minor_faults,
-        run.major_faults,
+        run.user_ns, run.system_ns, run.idle_ns, run.elapsed_ns, run.share, run.ticks_user_ns, run.ticks_system_ns,
+        run.minor_faults, run.major_faults,
     )  # fmt: skip
 
 
@@ -145,7 +145,8 @@ def penalty_table(found: Mapping[str, Mapping[Command, Penalty | Hole]], directo
                 )
             )  # fmt: skip
     below = (
-        f"Tree {shape}: {directories:,} directories, in the cache; elapsed time, medians of the alternations.",
+        f"Tree {shape}: {directories:,} directories, in the cache; elapsed time, medians of the alternations, each "
+        "program's after a run that is not told.",
         "Programs of the distribution make the further stat by a library that is preloaded on both sides.",
     )
     return Table("penalty", "The penalty of one more stat per directory", fields, tuple(rows), below)
