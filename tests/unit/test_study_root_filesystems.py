@@ -214,7 +214,7 @@ class TestWhatTheGuestLeaves:
         assert isinstance(measured.reading, Hole)
         assert isinstance(measured.used, Hole)
         assert isinstance(measured.kept_number("data"), Hole)
-        assert measured.requests is None
+        assert measured.requests == (0, 0)
         assert isinstance(storage.had(boot, "ext4"), Hole)
         assert journal.tried(boot, journal.JOURNALS[0]) == {}
         assert isinstance(lpj_of(Hole("panic")), Hole)

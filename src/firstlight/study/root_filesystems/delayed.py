@@ -39,7 +39,7 @@ def delayed_table(arms: Mapping[str, Measured | Hole], kinds: Sequence[str]) -> 
         after, requests = slow.from_start_kernel, slow.requests
         more = before if isinstance(before, Hole) else after if isinstance(after, Hole) else after - before
         rows.append((
-            kind, before, after, more, slow.to_ready, requests and requests[0], slow.boot.manifest.totals.idle_ns,
+            kind, before, after, more, slow.to_ready, requests[0], slow.boot.manifest.totals.idle_ns,
         ))  # fmt: skip
     return Table(
         "delayed",

@@ -109,17 +109,14 @@ class Measured:
         return memory["MemTotal"] - memory["MemAvailable"]
 
     @property
-    def requests(self) -> tuple[int, int] | None:
-        """Reads of the block device and the bytes they had, where the root is on one."""
-        return read_block_stat(self.boot.kept("block"))
+    def requests(self) -> tuple[int, int]:
+        """Requests to the persistent memory, which counts none itself, and the pages that were read of it."""
+        return self.count("pmem_submit_bio"), self.count("pmem_do_read")
 
     @property
     def console_bytes(self) -> int:
-        """What the boot printed, line ends included."""
-        try:
-            return (self.boot.path / "raw" / "console.log").stat().st_size
-        except OSError:
-            return 0
+        """What the boot printed until it was ready, two bytes for each line's end among them."""
+        return sum(len(text.encode()) + 2 for text in self.boot.log()["text"].to_list())
 
     def log_lines(self, pattern: str) -> list[str]:
         """What the kernel said on its console, without its stamp, where it matches."""

@@ -72,7 +72,8 @@ def commands(kind: str, image: KernelRoot, source: str, model: Model) -> tuple[s
         "hw_queue_depth": 1, "completion_nsec": model.latency_ns, "mbps": model.megabytes_per_s,
     }  # fmt: skip
     make = [f"mkdir {folder}", *(f"echo {value} >{folder}/{name}" for name, value in settings.items())]
-    make += [f"echo 1 >{folder}/power", f"NAME=nullb$(cat {folder}/index)"]
+    # Newer kernels name the disk as its folder, older ones by a number.
+    make += [f"echo 1 >{folder}/power", f"NAME={kind}; [ -b /dev/$NAME ] || NAME=nullb$(cat {folder}/index)"]
     fill = [
         f"dd if={source} of={device} bs={_PAGE} skip={first} seek={first} count={count} conv=notrunc 2>/dev/null"
         for first, count in pieces(image.path)

@@ -60,7 +60,7 @@ def image_table(arms: Arms, images: Mapping[str, KernelRoot | Hole], kinds: Sequ
         requests = measured.requests if find_format(kind).device == "pmem" else None
         rows.append((
             kind, find_format(kind).what, *sizes, measured.used, measured.memory.get("MemAvailable"),
-            requests and requests[0], requests and requests[1], measured.kept_number("data"),
+            *(requests or (None, None)), measured.kept_number("data"),
         ))  # fmt: skip
     return Table(
         "images",
@@ -68,12 +68,12 @@ def image_table(arms: Arms, images: Mapping[str, KernelRoot | Hole], kinds: Sequ
         (
             Field("Root"), Field("What it is"), Field("Image", "bytes"), Field("Not zero", "bytes"),
             Field("Memory used", "bytes"), Field("MemAvailable", "bytes"), Field("Reads", "count"),
-            Field("Bytes read", "bytes"), Field("Texts whole", "count"),
+            Field("Pages read", "count"), Field("Texts whole", "count"),
         ),
         tuple(rows),
         (
             "Memory once the user land is up: MemTotal less MemAvailable. Persistent memory and flash are beside it. "
-            "Reads: requests to the block device until everything was read.",
+            "Reads: requests to the block device until everything was read, and the pages that they had.",
         ),
     )  # fmt: skip
 
