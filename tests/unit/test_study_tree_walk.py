@@ -185,7 +185,7 @@ def test_a_missing_tool_stops_its_own_arm_only(tmp_path: Path) -> None:
     arms = {arm.name: arm.options for arm in plan_of(work, ground).arms}
     holes = {name: options.reason for name, options in arms.items() if isinstance(options, Hole)}
     assert holes == {
-        "alternation-xfs": "no mkfs.xfs", "law-xfs": "no mkfs.xfs", "count-du--s-tmpfs": "no du",
+        "alternation-xfs": "no mkfs.xfs", "law-xfs": "no mkfs.xfs", "count-05-du--s-tmpfs": "no du",
         "automount-unit": "no mmdebstrap",
     }  # fmt: skip
     nothing = plan_of(work, replace(ground, kernel=Hole("no source package"))).arms

@@ -67,7 +67,12 @@ def walk(
 
     work = _workload(shape, fs, command, alternations, sizes, law=law, counts=counts, audit=audit)
     # With `--force` the page may be there, and so may the directory.
-    page = Page(html) if html is not None and force else Page.wanted(html, False, data=json)
+    there = html is not None and force and html != Path("-")
+    page = Page(html) if html is not None and there else Page.wanted(html, False, data=json)
+    if kernel is not None:
+        from firstlight.lab.kernel import open_kernel
+
+        open_kernel(kernel)
     outcome = _measure(work, kernel, output, jobs, force=force, fresh=fresh)
     if page is not None:
         page.write(study_page_data(outcome))

@@ -88,8 +88,8 @@ def plan_of(work: Workload, ground: Ground) -> Plan:
         _arm(plan, ground, f"law-{kind}", kind, largest, [*guest.file_system(kind, largest.directories), *steps])
     for kind in work.counts_on:
         _add(plan, ground, work.shape, _count_name(kind, BASE), kind, [Run(COUNTED, NOTHING)])
-        for command in (WALK, WALK_AGAIN, *work.commands):
-            name = _count_name(kind, f"count-{_plain(command)}")
+        for place, command in enumerate((WALK, WALK_AGAIN, *work.commands)):
+            name = _count_name(kind, f"count-{place:02}-{_plain(command)}")
             plan.counts[kind, command] = name
             _add(plan, ground, work.shape, name, kind, [Run(COUNTED, command)])
     if work.audit:

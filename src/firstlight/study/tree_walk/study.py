@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from firstlight.boot.boot import Boot
+from firstlight.errors import LabError
 from firstlight.study.historical import historical_tables
 from firstlight.study.laboratory import Laboratory
 from firstlight.study.outcome import Missing, Outcome
@@ -64,10 +65,14 @@ def measure(work: Workload, laboratory: Laboratory, kernel: Path | None = None) 
     """Boot what a workload asks for, and say what came of it.
 
     :param kernel: another one than the laboratory's.
+    :raises FirstlightError: when not even one arm can be booted.
     """
     ground, versions = prepare(work, laboratory, kernel)
     plan = plan_of(work, ground)
     boots = laboratory.boot_all(plan.arms)
+    reasons = [boot.reason for boot in boots.values() if isinstance(boot, Hole)]
+    if len(reasons) == len(boots):
+        raise LabError(f"nothing could be booted: {reasons[0]}")
     return _Answer(work, plan, boots).outcome(laboratory, versions)
 
 
