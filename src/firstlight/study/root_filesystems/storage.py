@@ -64,7 +64,7 @@ def pieces(image: Path) -> Iterator[tuple[int, int]]:
         yield begin, end - begin
 
 
-def commands(kind: str, image: KernelRoot, source: str, model: Model) -> tuple[str, ...]:
+def commands(kind: str, image: KernelRoot, model: Model) -> tuple[str, ...]:
     """What the guest does with one image: lay it onto the storage, then have it as a root would be had."""
     device, folder = "/dev/$NAME", f"/sys/kernel/config/nullb/{kind}"
     settings = {
@@ -74,16 +74,18 @@ def commands(kind: str, image: KernelRoot, source: str, model: Model) -> tuple[s
     make = [f"mkdir {folder}", *(f"echo {value} >{folder}/{name}" for name, value in settings.items())]
     # Newer kernels name the disk as its folder, older ones by a number.
     make += [f"echo 1 >{folder}/power", f"NAME={kind}; [ -b /dev/$NAME ] || NAME=nullb$(cat {folder}/index)"]
+    # Several persistent memories are numbered in no order that one could rely on; their sizes tell them apart.
+    find = f"for each in /sys/block/pmem*; do [ $(cat $each/size) != {image.size // 512} ] || FROM=${{each##*/}}; done"
     fill = [
-        f"dd if={source} of={device} bs={_PAGE} skip={first} seek={first} count={count} conv=notrunc 2>/dev/null"
+        f"dd if=/dev/$FROM of={device} bs={_PAGE} skip={first} seek={first} count={count} conv=notrunc 2>/dev/null"
         for first, count in pieces(image.path)
     ]
     fill += ["sync", f"blockdev --flushbufs {device}", "echo 3 >/proc/sys/vm/drop_caches"]
     stat = f"cat /sys/block/$NAME/stat >>{KEEP}/stat-{kind}"
     lines = [
-        *make, *fill, stat, f"/init stamp '{kind} begin'", *_mount(kind, image, device),
+        *make, find, *fill, stat, f"/init stamp '{kind} begin'", *_mount(kind, image, device),
         f"/init stamp '{kind} mounted'", "chroot /mnt /bin/busybox true", f"/init stamp '{kind} executed'",
-        f"{count_whole('/usr/share/data.md5', '/mnt')} >{KEEP}/data-{kind}", f"/init stamp '{kind} read'", stat,
+        f"{count_whole('/mnt/usr/share/data.md5', '/mnt')} >{KEEP}/data-{kind}", f"/init stamp '{kind} read'", stat,
         "umount /mnt", f"echo 0 >{folder}/power", f"rmdir {folder}",
     ]  # fmt: skip
     # One that fails leaves its mark where it stopped, and the next is tried all the same.
@@ -108,12 +110,11 @@ def storage_arm(roots: Roots, model: Model, images: Mapping[str, KernelRoot]) ->
     name = f"storage-{model.name}"
     if isinstance(roots.kernel, Hole):
         return Arm(name, roots.kernel)
-    every = [(kind, image, f"/dev/pmem{number}") for number, (kind, image) in enumerate(images.items())]
     before = f"mkdir -p {KEEP} /mnt; mount -t configfs configfs /sys/kernel/config || true"
     options = RecordOptions(
         output=Path("a.boot"),
         kernel=roots.kernel,
-        guest_commands=(before, *(each for one in every for each in commands(*one, model))),
+        guest_commands=(before, *(each for kind, image in images.items() for each in commands(kind, image, model))),
         qemu_options=attach([image.path for image in images.values()]),
         append="null_blk.nr_devices=0",
         memory="768M",
