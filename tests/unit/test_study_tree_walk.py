@@ -23,7 +23,16 @@ from firstlight.study.tree_walk.law import Law, law_of, law_table
 from firstlight.study.tree_walk.measured import Measured, runs_of, why_nothing
 from firstlight.study.tree_walk.penalty import Penalty, alternation_table, penalties, penalty_table
 from firstlight.study.tree_walk.plan import AUDIT, MANNERS, Alternated, Ground, Sized, plan_of
-from firstlight.study.tree_walk.traps import Audit, Point, Wake, audit_of, call_text, points_table, wakes_table
+from firstlight.study.tree_walk.traps import (
+    Audit,
+    Point,
+    Wake,
+    audit_of,
+    call_text,
+    points_table,
+    unit_table,
+    wakes_table,
+)
 from firstlight.study.tree_walk.workload import TOOLS, WALK, Command, Shape, Workload, file_systems
 
 CHGRP = TOOLS[0]
@@ -219,6 +228,14 @@ def test_the_audit_is_read_with_what_it_cannot_know(tmp_path: Path) -> None:
     assert [row[2] for row in table.rows if row[1] == "woken"] == ["open", "open (O_DIRECTORY)", "statx (no flags)"]
     assert "Not in the guest: du -s /t/d." in table.below
     assert audit_of(boot_with(tmp_path, {"failed": "mount: no\n"})) == Hole("mount: no")
+
+
+def test_an_automount_that_systemd_did_not_arm_is_a_hole_in_its_row(tmp_path: Path) -> None:
+    table = unit_table(boot_with(tmp_path, {"unit-wakes": "stat /srv/trap\t1\t0\nfind /srv\t1\t1\ndu /srv\t0\t0\n?\n"}))
+    assert not isinstance(table, Hole)
+    assert [row[1] for row in table.rows] == ["asleep", "woken", Hole("systemd did not arm the automount")]
+    assert unit_table(Hole("no Debian")) == Hole("no Debian")
+    assert unit_table(boot_with(tmp_path, {})) == NOTHING
 
 
 def test_a_call_that_nobody_knows_is_shown_by_its_number() -> None:

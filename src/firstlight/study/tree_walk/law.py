@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
+from statistics import median_low
 
 from firstlight.compare.scaling.study import LEAST_SIZES, Study, study
 from firstlight.errors import UsageError
@@ -57,7 +57,7 @@ def law_of(order: Sequence[Sized], runs: Runs, nothing: Hole) -> Law:
 
 
 def _median(runs: Sequence[Measured | Hole]) -> int:
-    return round(median(run.elapsed_ns for run in runs if isinstance(run, Measured)))
+    return median_low(run.elapsed_ns for run in runs if isinstance(run, Measured))
 
 
 def _fit(points: Sequence[Grown], costs: Sequence[int], nothing: Hole) -> Study | Hole:

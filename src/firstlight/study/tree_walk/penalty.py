@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
+from statistics import median_low
 
 from firstlight.study.table import Chart, Field, Hole, Series, Table, Value
 from firstlight.study.tree_walk.measured import Measured
@@ -22,7 +22,10 @@ _FIELDS = (
 
 @dataclass(frozen=True)
 class Penalty:
-    """What one more stat for each directory makes of a program on a file system: medians of its alternations."""
+    """What one more stat for each directory makes of a program on a file system: medians of its alternations.
+
+    Of two the smaller one: what falls into a run from elsewhere, an interrupt or a kernel's thread, only adds to it.
+    """
 
     file_system: str
     command: Command
@@ -88,7 +91,7 @@ def _side(
 
 
 def _median(runs: Sequence[Measured], name: str) -> int:
-    return round(median(int(getattr(run, name)) for run in runs))
+    return median_low(int(getattr(run, name)) for run in runs)
 
 
 def alternation_table(

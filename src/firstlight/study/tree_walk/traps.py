@@ -13,7 +13,7 @@ from firstlight.study.tree_walk.trap_script import TRAP, WOKEN_POINTS
 from firstlight.study.tree_walk.unit_script import UNIT_WAKES
 
 _UNKNOWN = "-"
-_POINT_FIELDS, _WAKE_FIELDS = 8, 7
+_POINT_FIELDS, _WAKE_FIELDS, _UNIT_FIELDS = 8, 7, 3
 #: Of `arch/x86/entry/syscalls/syscall_64.tbl`: what takes a path, and its flags' place among the arguments.
 _CALLS = {
     2: ("open", 1), 4: ("stat", None), 6: ("lstat", None), 21: ("access", None), 80: ("chdir", None),
@@ -199,11 +199,13 @@ def unit_table(boot: Boot | Hole) -> Table | Hole:
     """Who wakes an automount of systemd, in Debian."""
     if isinstance(boot, Hole):
         return boot
-    if (boot.kept("unit-armed") or b"").strip() != b"1":
-        return Hole("systemd did not arm the automount")
+    tried = [row for row in kept_rows(boot, UNIT_WAKES) if len(row) == _UNIT_FIELDS]
+    if not tried:
+        return why_nothing(boot)
+    unarmed = Hole("systemd did not arm the automount")
     fields = (Field("Program"), Field("Automount"))
     rows = tuple(
-        (row[0], "woken" if row[1] == "1" else "asleep") for row in kept_rows(boot, UNIT_WAKES) if len(row) == 2
+        (name, unarmed if armed != "1" else "woken" if woken == "1" else "asleep") for name, armed, woken in tried
     )
     below = (
         "Debian with a line `x-systemd.automount` in its table of file systems; stopped again after each program.",

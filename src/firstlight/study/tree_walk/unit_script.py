@@ -46,14 +46,15 @@ def _script() -> str:
         f"mkdir -p {TRAP} /run/firstlight/keep",
         f"echo 'none {TRAP} tmpfs noauto,x-systemd.automount 0 0' >>/etc/fstab",
         "systemctl daemon-reload",
-        "systemctl start srv-trap.automount",
-        f"grep -c ' {TRAP} autofs ' /proc/mounts >{kept('unit-armed')}",
     ]
+    count = f"$(grep -c ' {TRAP} KIND ' /proc/mounts)"
     for line in TRIED:
-        count = f"$(grep -c ' {TRAP} tmpfs ' /proc/mounts)"
+        # A unit that is started often is refused after a while, unless systemd is told to forget.
+        steps.append("systemctl reset-failed; systemctl start srv-trap.automount")
+        steps.append(f"armed={count.replace('KIND', 'autofs')}")
         steps.append(f"{line} >/dev/null 2>&1")
-        steps.append(f"printf '%s\\t%s\\n' {shlex.quote(line)} \"{count}\" >>{kept(UNIT_WAKES)}")
+        steps.append(f"woken={count.replace('KIND', 'tmpfs')}")
+        steps.append(f"printf '%s\\t%s\\t%s\\n' {shlex.quote(line)} $armed $woken >>{kept(UNIT_WAKES)}")
         # Asleep again, by systemd itself, before the next one.
-        steps.append(f"[ {count} = 0 ] || systemctl stop srv-trap.mount")
-        steps.append("systemctl start srv-trap.automount")
+        steps.append("[ $woken = 0 ] || systemctl stop srv-trap.mount")
     return "\n".join([*steps, "true"])
