@@ -12,7 +12,7 @@ from firstlight.lab.options import RecordOptions
 from firstlight.study.laboratory import Arm, Laboratory
 from firstlight.study.table import Hole
 from firstlight.study.udev_ptys.early_udev import write_early_udev
-from firstlight.study.udev_ptys.system_files import MONITOR_UNIT, SETTLE_UNIT, write_system_files
+from firstlight.study.udev_ptys.system_files import LOG_ASKED, MONITOR_UNIT, SETTLE_UNIT, write_system_files
 
 #: Of `pty.legacy_count`: what the study is asked for, and one size more, because a law needs five.
 COUNTS = (0, 16, 64, 128, 256)
@@ -25,7 +25,6 @@ _QUIET = "quiet"
 #: A busy host is no reason for a hole.
 _PATIENCE_S = 7200.0
 _MONITOR = f"systemd.wants={MONITOR_UNIT}"
-_LOG = "udev.log_level=debug"
 _FREE = f"systemd.mask={SETTLE_UNIT}"
 
 
@@ -148,14 +147,17 @@ def _changes(laboratory: Laboratory) -> Iterator[tuple[str, _Change]]:
     def legacy(count: int, *words: str, anew: bool = False) -> _Change:
         return _Change(" ".join((f"pty.legacy_count={count}", *words)), anew)
 
-    for count in sorted(counts(laboratory), reverse=True):
+    for count in (MOST, 0):
         yield plain(count), legacy(count)
-    yield NEIGHBOUR, legacy(MOST, anew=True)
-    for three, words in ((MONITORED, _MONITOR), (LOGGED, _LOG)):
+    for three, words in ((MONITORED, _MONITOR), (LOGGED, LOG_ASKED)):
         yield three.b, legacy(MOST, words)
         yield three.c, legacy(0, words)
         if not laboratory.quick:
             yield three.a, legacy(MOST, words, anew=True)
+    for count in counts(laboratory):
+        if count not in (MOST, 0):
+            yield plain(count), legacy(count)
+    yield NEIGHBOUR, legacy(MOST, anew=True)
     if laboratory.quick:
         return
     for name, count in zip(FREE, (MOST, 0), strict=True):

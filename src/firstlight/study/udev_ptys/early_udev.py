@@ -14,7 +14,7 @@ from pathlib import Path
 from firstlight.errors import LabError
 from firstlight.lab.initramfs import BEFORE_ROOT
 from firstlight.study.udev_ptys.needed_libraries import needed_libraries
-from firstlight.study.udev_ptys.system_files import LOG_WORDS, LOGS, MONITOR_UNIT, MONITORS
+from firstlight.study.udev_ptys.system_files import LOG_ASKED, LOG_WORDS, LOGS, MONITOR_UNIT, MONITORS
 
 _UDEVD = "/usr/lib/systemd/systemd-udevd"
 #: The last one is for a program that only watches: it shall not wait for its turn.
@@ -32,6 +32,13 @@ _MOST_LINKS = 10
 _SCRIPT = f"""\
 mkdir -p /run/firstlight/keep /run/udev /tmp
 read -r words </proc/cmdline
+# The readers of udev's log run before anybody else once there is a line: its time is that of its reading.
+case " $words " in *" {LOG_ASKED} "*)
+    for name in {" ".join(LOGS.values())}; do
+        mkfifo /run/firstlight/$name
+        chrt -f 50 sh -c "exec busybox ts %.s </run/firstlight/$name >/run/firstlight/keep/$name" &
+    done
+esac
 /init stamp udev-start
 SYSTEMD_LOG_LEVEL=notice {LOG_WORDS} {_UDEVD} --daemon --resolve-names=never \\
     2>/run/firstlight/{LOGS["initramfs"]} || exit 1

@@ -15,8 +15,8 @@ from firstlight.errors import FirstlightError
 from firstlight.intake.importing import ImportOptions, import_records
 from firstlight.study.table import Hole
 
-#: A line of a program of systemd that logs into a file, with the time and the thread.
-_LINE = re.compile(r"\[[A-Z][a-z]{2} [\d-]{10} (\d\d):(\d\d):(\d\d\.\d{6}) \w+\] \((\d+)\) (.*)")
+#: A line of udev's log: when it was read, who said it, and what.
+_LINE = re.compile(r"(\d+)\.(\d{6}) \((\d+)\) (.*)")
 #: Masters `pty..` and slaves `tty..` of the legacy kind: a letter of the bank, and the number in it.
 _LEGACY = re.compile(r"(?:^|/)[pt]ty[a-ep-z][0-9a-f]$")
 
@@ -31,21 +31,17 @@ def is_legacy(device: str) -> bool:
 
 
 def with_kernel_stamps(text: str) -> str:
-    """The lines of a log of systemd's programs with stamps as the kernel's messages have them; others as they are.
+    """The lines of a log of udev with stamps as the kernel's messages have them, from the first whole second on.
 
-    >>> with_kernel_stamps("[Mon 2024-01-01 00:00:07.250000 UTC] (61) ttyp0: Device processed (SEQNUM=9, ACTION=add)")
-    '[    7.250000] systemd-udevd[61]: ttyp0: Device processed (SEQNUM=9, ACTION=add)'
+    >>> with_kernel_stamps("1777319336.250000 (61) ttyp0: Device processed (SEQNUM=9, ACTION=add)")
+    '[    0.250000] systemd-udevd[61]: ttyp0: Device processed (SEQNUM=9, ACTION=add)'
     """
-    return "\n".join(map(_stamped, text.split("\n")))
-
-
-def _stamped(line: str) -> str:
-    found = _LINE.fullmatch(line)
-    if found is None:
-        return line
-    hours, minutes, seconds, thread, message = found.groups()
-    time = int(hours) * 3600 + int(minutes) * 60 + float(seconds)
-    return f"[{time:12.6f}] systemd-udevd[{thread}]: {message}"
+    found = [(line, _LINE.fullmatch(line)) for line in text.splitlines()]
+    first = next((int(match[1]) for _, match in found if match is not None), 0)
+    return "\n".join(
+        line if match is None else f"[{int(match[1]) - first:5}.{match[2]}] systemd-udevd[{match[3]}]: {match[4]}"
+        for line, match in found
+    )
 
 
 def observed(boot: Boot | Hole, record: str, scratch: Path) -> pl.DataFrame | Hole:

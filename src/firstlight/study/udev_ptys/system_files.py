@@ -27,9 +27,10 @@ CPUSchedulingPriority=50
 ExecStart=/usr/bin/udevadm monitor --kernel --udev --property
 StandardOutput=file:/run/firstlight/keep/{MONITORS["system"]}
 """
-#: Messages of daemon and workers into one file, with their times: there is no journal in an initramfs, and the kernel's
-#: ring gets no more than 200 of them in 5 seconds.
-LOG_WORDS = "SYSTEMD_LOG_TARGET=console SYSTEMD_LOG_TIME=1 SYSTEMD_LOG_TID=1"
+#: Messages of daemon and workers, with who said them: there is no journal in an initramfs, and the kernel's ring gets
+#: no more than 200 of them in 5 seconds. Where somebody reads them they go into a pipe, and else into a file.
+LOG_WORDS = "SYSTEMD_LOG_TARGET=console SYSTEMD_LOG_TID=1"
+LOG_ASKED = "udev.log_level=debug"
 _LOG_TARGET = f"""\
 [Service]
 Environment={LOG_WORDS}
@@ -47,9 +48,6 @@ systemctl show systemd-udevd.service systemd-udev-trigger.service {SETTLE_UNIT} 
     done
     udevadm settle --timeout=0 && echo "settled 1" || echo "settled 0"
 }} >{NUMBERS}
-if grep -q udev.log_level=debug /proc/cmdline; then
-    cp /run/firstlight/{LOGS["initramfs"]} /run/firstlight/{LOGS["system"]} .
-fi
 exit 0
 """
 
