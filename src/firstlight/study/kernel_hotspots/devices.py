@@ -33,8 +33,8 @@ class Population:
 
 #: As the laboratory's kernel is configured. A legacy terminal is a pair of devices.
 POPULATIONS = (
-    Population("brd", "RAM disks", "brd.rd_nr", 16, (0, 64, 256), (64,)),
+    Population("brd", "RAM disks", "brd.rd_nr", 16, (0, 64, 256), ()),
     Population("loop", "loop devices", "loop.max_loop", 8, (1, 64, 128), ()),
-    Population("uarts", "serial ports", "8250.nr_uarts", 4, (2, 16, 32), (32,)),
+    Population("uarts", "serial ports", "8250.nr_uarts", 4, (2, 16, 32), ()),
     Population("pty", "legacy pseudo-terminals", "pty.legacy_count", 0, (16, 64, 256), (64,)),
 )

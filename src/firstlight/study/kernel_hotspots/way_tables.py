@@ -67,6 +67,8 @@ def agreement_table(seen: dict[str, Seen] | Hole) -> Table:
     below = (
         "One boot, timed in four ways at once. Port writes: the instants at which the first bytes of an initcall's two "
         "lines were written to the serial port, as seen by the machine, in virtual time.",
+        "Until the kernel trusts its time stamp counter, printk's clock is held to the tick: stamps come in steps, "
+        "and jump where it begins to trust it. The tracer reads the counter itself.",
         "Sees of the window: from the first to the last that it tells of start_kernel to user mode. Printk's clock "
         "and the tracer start late, the port with the console. Initcalls whose name "
         "several functions share are left out.",

@@ -48,7 +48,9 @@ class Way:
 
 _WAYS = (
     Way("no-profile", "function profile (against a boot without it)", profile=False, takes_away=True),
-    Way("no-stamps", "printk stamps alone (against lines without stamps)", "printk.time=0", takes_away=True),
+    Way(
+        "no-stamps", "printk stamps alone (against lines without stamps)", "printk.time=0", takes_away=True, quick=False
+    ),
     Way("ring", "printk stamps of every initcall, read from the ring", "initcall_debug log_buf_len=4M quiet", "quiet"),
     Way("port", "port writes of every initcall's lines", "initcall_debug loglevel=8"),
     Way("events", "kernel tracer, events of initcalls", _EVENTS, commands=(_KEEP_TRACE,)),
@@ -67,7 +69,7 @@ def ways_on(*, quick: bool) -> tuple[Way, ...]:
     """The arms of the ways of timing.
 
     >>> [each.arm for each in ways_on(quick=True)]
-    ['no-profile', 'no-stamps', 'ring', 'port', 'events', 'all-ways']
+    ['no-profile', 'ring', 'port', 'events', 'all-ways']
     """
     return tuple(each for each in _WAYS if each.quick or not quick)
 
