@@ -40,9 +40,9 @@ def run(laboratory: Laboratory) -> Outcome:
 
     :raises KeyboardInterrupt: when a person interrupts.
     """
-    mode: Mode = "quick" if laboratory.quick else "full" if laboratory.full else "ordinary"
+    mode = _mode(laboratory)
     wanted = plan(mode)
-    guest = _guest(laboratory)
+    guest = _guest(laboratory, mode)
     disks = _prepare(wanted, guest, laboratory)
     cells = {cell.name: cell for cell in wanted.cells()}
     available = memory_available()
@@ -54,13 +54,17 @@ def run(laboratory: Laboratory) -> Outcome:
     return _outcome(laboratory, wanted, found, next(came_up, "none came up"))
 
 
-def _guest(laboratory: Laboratory) -> RecordOptions | Hole:
+def _mode(laboratory: Laboratory) -> Mode:
+    return "quick" if laboratory.quick else "full" if laboratory.full else "ordinary"
+
+
+def _guest(laboratory: Laboratory, mode: Mode) -> RecordOptions | Hole:
     kernel, rootfs = laboratory.image("kernel"), laboratory.image("debian-storage")
     if isinstance(kernel, Hole):
         return kernel
     if isinstance(rootfs, Hole):
         return rootfs
-    return guest_options(kernel, rootfs, write_overlay(laboratory.scratch / "overlay"))
+    return guest_options(kernel, rootfs, write_overlay(laboratory.scratch / "overlay"), mode)
 
 
 def _prepare(
@@ -117,7 +121,7 @@ def _outcome(laboratory: Laboratory, wanted: Plan, found: dict[Cell, Figures | H
         title=study.title,
         question=study.question,
         quick=laboratory.quick,
-        recipe=_recipe(wanted, booted),
+        recipe=_recipe(wanted, booted, MEMORY[_mode(laboratory)]),
         tables=(
             measured_table(measured),
             change_table(measured),
@@ -132,10 +136,10 @@ def _outcome(laboratory: Laboratory, wanted: Plan, found: dict[Cell, Figures | H
     )
 
 
-def _recipe(wanted: Plan, booted: str) -> tuple[str, ...]:
+def _recipe(wanted: Plan, booted: str, memory: str) -> tuple[str, ...]:
     sizes = ", ".join(f"{size:,}" for size in sorted({cell.volumes.count for cell in wanted.cells()}))
     return (
-        f"The laboratory's kernel and a small Debian ({booted}), exact mode, one processor, {MEMORY} of memory.",
+        f"The laboratory's kernel and a small Debian ({booted}), exact mode, one processor, {memory} of memory.",
         f"N physical volumes ({sizes}), each a partition of 3 MiB (GPT, at most 250 on a disk) of a disk in persistent "
         "memory; lvm2 itself made them in a preparing boot, so that they are there before the boot that is measured.",
         "Each has a logical volume of one extent, so that N volumes become active in either layout. A unit that needs "
