@@ -1,6 +1,7 @@
 """The study of LVM activation on small invented figures: what it reads, how it counts, and what it concludes."""
 
 import gzip
+import subprocess
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -374,3 +375,57 @@ def test_lost_notes_leave_the_times_and_take_the_counts(tmp_path: Path) -> None:
     assert isinstance(found, Figures)
     assert found.active_ns == 100
     assert found.programs == Hole("the kernel's buffer for notes was too small")
+
+
+# What the guest makes of its command line
+
+
+def generated(folder: Path, words: str) -> tuple[dict[str, str], dict[str, str]]:
+    """Run the guest's generator here, below a folder: its configuration, and its units."""
+    source = Path(__file__).parents[2] / "src/firstlight/study/lvm_activation/guest/generator.sh"
+    (folder / "cmdline").write_text(f"console=ttyS0 quiet {words}\n")
+    text = source.read_text().replace("/proc/cmdline", f"{folder}/cmdline").replace("/run/", f"{folder}/run/")
+    (folder / "generator.sh").write_text(text)
+    units = folder / "units"
+    units.mkdir()
+    subprocess.run(["sh", str(folder / "generator.sh"), str(units)], check=True, cwd=folder)
+    found = ((folder / "run" / "lvm-study"), units)
+    configuration, made = (
+        {path.name: path.read_text() for path in place.iterdir() if path.is_file()} for place in found
+    )
+    kept = folder / "run" / "firstlight" / "keep" / "errors"
+    return configuration | ({"errors": kept.read_text()} if kept.exists() else {}), made
+
+
+@pytest.mark.parametrize("setting", [setting.key for setting in SETTINGS])
+def test_the_guest_sets_up_what_its_command_line_says(setting: str, tmp_path: Path) -> None:
+    configuration, units = generated(tmp_path, Volumes(3, "groups").words(setting))
+    assert "errors" not in configuration
+    local = configuration["lvmlocal.conf"]
+    assert ("global/event_activation=0" in local) == BY_KEY[setting].static
+    assert ("lvm-activate-all.service" in units) == BY_KEY[setting].static
+    assert ("Requires=" in units["volumes.service"]) == BY_KEY[setting].activates
+    assert (local == "") == (setting == "event")
+    assert configuration["system.devices"].count("PVID=F1rstlightphysicalvolumes00000") == 3 * (setting == "listed")
+
+
+def test_volumes_of_several_disks_are_counted_on(tmp_path: Path) -> None:
+    volumes = Volumes(252, "group")
+    configuration, units = generated(tmp_path, volumes.words("event", trace=True))
+    lines = [line.split() for line in configuration["volumes"].splitlines()]
+    assert len(lines) == 252
+    assert lines[0] == ["/dev/pmem1p1", "000001", "0001"]
+    assert lines[-1] == ["/dev/pmem2p2", "000252", "0252"]
+    assert "dev-all-v0252.device" in units["volumes.service"]
+    assert "trace.service" in units
+    assert "settled.sh trace" in units["settled.service"]
+
+
+def test_a_setting_that_the_guest_does_not_know_is_told(tmp_path: Path) -> None:
+    configuration, _ = generated(tmp_path, "lvm.study=evnt,groups,3 lvm.disks=3")
+    assert configuration["errors"] == "no such setting: evnt\n"
+
+
+def test_a_boot_that_is_for_something_else_is_left_alone(tmp_path: Path) -> None:
+    _, units = generated(tmp_path, "")
+    assert units == {}
