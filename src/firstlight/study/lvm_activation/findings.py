@@ -202,11 +202,17 @@ def _scanners(measured: Measured) -> Finding:
 
 def _at_once(measured: Measured) -> Finding:
     claim, then = "about as many of them as there are volumes run at the same time", "about 1,000 at once"
-    figures = _largest(measured, _EVENT)
-    if figures is None or (programs := _programs(figures[1])) is None:
-        return _untestable(claim, then, "no size came up")
-    share = programs.at_once / figures[0]
-    now = f"N = {figures[0]:,}: {programs.at_once:,} at once, {value_text(share, 'share')} of N"
+    came_up = {
+        size: found.at_once
+        for size, each in sorted(measured.get(_EVENT, {}).items())
+        if isinstance(each, Figures) and (found := _programs(each)) is not None
+    }
+    if len(came_up) < 2:
+        return _untestable(claim, then, "fewer than two sizes came up")
+    # A few volumes are all looked at at once, whatever the bound: the two largest sizes tell.
+    (small, before), (large, after) = list(came_up.items())[-2:]
+    share = (after - before) / (large - small)
+    now = f"{before:,} at once at N = {small:,}, {after:,} at N = {large:,}: {share:.2f} more for each further volume"
     if share >= 0.5:
         return Finding(claim, then, now, "holds", "Units that activate start as fast as events come.")
     why = "Those that look at volumes run in udev's workers, whose number is bounded by processors and memory."
