@@ -33,14 +33,14 @@ class Figures:
     """From power on to ready, without a profile."""
 
     def start(self, name: str) -> int | Hole:
-        """From `start_kernel` to the first program."""
+        """From `start_kernel` to the first program, without finding persistent memory, which is the machine's."""
         found = self.arms.get(name, Hole(f"`{name}` was not booted"))
-        return found if isinstance(found, Hole) else found.from_start_kernel
+        return found if isinstance(found, Hole) else _less_device(found.from_start_kernel, found)
 
     def power_on(self, name: str) -> int | Hole:
-        """From power on to the first program."""
+        """The same from power on."""
         found = self.arms.get(name, Hole(f"`{name}` was not booted"))
-        return found if isinstance(found, Hole) else found.from_power_on
+        return found if isinstance(found, Hole) else _less_device(found.from_power_on, found)
 
 
 def findings(figures: Figures) -> tuple[Finding, ...]:
@@ -50,6 +50,10 @@ def findings(figures: Figures) -> tuple[Finding, ...]:
         _ram_disk(figures), _replay(figures), _postponed(figures), _instrumented(figures), _pages(figures),
         _tables(figures), _probe(figures), _preemption(figures),
     )  # fmt: skip
+
+
+def _less_device(time: int | Hole, measured: Measured) -> int | Hole:
+    return time if isinstance(time, Hole) else time - measured.device
 
 
 def _untestable(claim: str, then: str, hole: Hole) -> Finding:
@@ -82,7 +86,11 @@ def _in_place(figures: Figures) -> Finding:
     assert isinstance(kernel, int)
     assert isinstance(kernel_placed, int)
     now = f"{_less(placed, packed)}; from start_kernel {_less(kernel_placed, kernel)}"
-    why = "nothing is decompressed, copied or given a page; the kernel itself is no longer executed in place here"
+    why = (
+        "nothing is decompressed, copied or given a page; the kernel itself is not executed in place here"
+        if placed < packed
+        else "to map what is in place costs more than it saves here"
+    )
     return Finding(claim, then, now, _verdict(placed < packed), why)
 
 
@@ -103,8 +111,13 @@ def _preset_lpj(figures: Figures) -> Finding:
     measured = figures.arms[kind]
     spent = 0 if isinstance(measured, Hole) else measured.total("calibrate_delay")
     now = f"{kind}: {_less(preset, plain)}; calibrate_delay takes {time_text(spent)}"
-    why = "the rate of the time stamp counter is known before, and the loops are computed from it: nothing is counted"
-    return Finding(claim, then, now, _verdict((plain - preset) / plain >= 0.1), why)
+    holds = (plain - preset) / plain >= 0.1
+    why = (
+        "the loops are counted, for some ticks"
+        if holds
+        else "the rate of the time stamp counter is known before, and the loops are computed from it"
+    )
+    return Finding(claim, then, now, _verdict(holds), why)
 
 
 def _quiet(figures: Figures) -> Finding:
@@ -124,7 +137,11 @@ def _quiet(figures: Figures) -> Finding:
         f"{kind}: {_less(other, one)} on a port that takes no time; {printed:,} bytes fewer are "
         f"{time_text(line_ns)} at {BAUD:,} Bd, and with them `quiet` saves {share:.0%}".replace("%", " %")
     )
-    why = "a byte takes as long on the line as ever, and the rest of the start has become short beside it"
+    why = (
+        "a byte takes as long on the line as ever, and the rest of the start has become short beside it"
+        if share >= 0.4
+        else "the kernel prints too little for it"
+    )
     return Finding(claim, then, now, _verdict(share >= 0.4), why)
 
 
@@ -136,7 +153,11 @@ def _romfs(figures: Figures) -> Finding:
         return _untestable(claim, then, hole)
     assert isinstance(packed, int)
     assert isinstance(plain, int)
-    why = "to decompress costs more than to copy, as long as storage takes no time; with slow storage see its tables"
+    why = (
+        "to decompress costs more than to copy, as long as storage takes no time; with slow storage see its tables"
+        if plain < packed
+        else "it reads in blocks of 1 KiB, and each costs"
+    )
     return Finding(claim, then, f"from start_kernel {_less(plain, packed)}", _verdict(plain < packed), why)
 
 
@@ -151,7 +172,12 @@ def _jffs2(figures: Figures) -> Finding:
     measured = figures.arms["jffs2"]
     mount = 0 if isinstance(measured, Hole) else measured.mount
     now = f"from start_kernel {_less(own, max(numbers))}; its mount takes {time_text(mount)}"
-    return Finding(claim, then, now, _verdict(own > max(numbers)), "every node of the image is still read at the mount")
+    why = (
+        "every node of the image is still read at the mount"
+        if own > max(numbers)
+        else "a scan of some MiB is short, and pages are unpacked one by one as they are needed: nothing is read ahead"
+    )
+    return Finding(claim, then, now, _verdict(own > max(numbers)), why)
 
 
 def _ram_disk(figures: Figures) -> Finding:
@@ -166,9 +192,8 @@ def _ram_disk(figures: Figures) -> Finding:
     cramfs = figures.start("cramfs")
     now = time_text(own) + (f", cramfs {time_text(cramfs)}" if isinstance(cramfs, int) else "")
     now += f"; slower still: {', '.join(name for _, name in slower)}" if slower else "; none is slower"
-    return Finding(
-        claim, then, now, _verdict(not slower), "a copy of some MiB within memory is cheap for this processor"
-    )
+    why = "a copy of some MiB is cheap" if slower else "the image is copied whole, block by block, before it is mounted"
+    return Finding(claim, then, now, _verdict(not slower), why)
 
 
 _COMPARED = ("cramfs", "cramfs-xip", "romfs", "jffs2", "squashfs-gzip", "squashfs-zstd", "squashfs-lz4", "erofs",

@@ -14,6 +14,8 @@ from firstlight.study.table import Hole
 #: What mounts a root that is no archive; what unpacks one that is.
 _MOUNT = "prepare_namespace"
 _UNPACK = "unpack_to_rootfs"
+#: What finds persistent memory: the table of the firmware, and the driver.
+_DEVICE = ("nfit_init", "nd_pmem_driver_init")
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,11 @@ class Measured:
         return self.total(_MOUNT) + self.total(_UNPACK)
 
     @property
+    def device(self) -> int:
+        """What it took to find persistent memory, which only roots on it have in their machine."""
+        return sum(map(self.total, _DEVICE))
+
+    @property
     def first_exec(self) -> int | Hole:
         """From the kernel's turn to the first program to that program's first line: its pages come in here."""
         return self.between("run_init", "guest_start")
@@ -111,7 +118,7 @@ class Measured:
     @property
     def requests(self) -> tuple[int, int]:
         """Requests to the persistent memory, which counts none itself, and the pages that were read of it."""
-        return self.count("pmem_submit_bio"), self.count("pmem_do_read")
+        return self.count("pmem_submit_bio") + self.count("pmem_rw_page"), self.count("pmem_do_read")
 
     @property
     def console_bytes(self) -> int:
