@@ -16,6 +16,8 @@ from firstlight.study.table import Hole
 
 BAUD = 115_200
 """Of the serial port that is added in thought: ten bits for each byte."""
+_STARTED = ("cramfs-xip", "cramfs", "initramfs")
+"""Roots that are started in other ways than the plain one, the old study's own first."""
 _LITTLE = 0.01
 """A change below this share of the start decides nothing."""
 
@@ -97,13 +99,13 @@ def _in_place(figures: Figures) -> Finding:
 def _preset_lpj(figures: Figures) -> Finding:
     claim = "A preset lpj saves a quarter of the kernel's start"
     then = "764,141 to 551,735 µs from start_kernel (-28 %)"
-    kind = next((each for each in ("cramfs-xip", "cramfs", "initramfs")
-                 if isinstance(figures.start(each), int) and isinstance(figures.lpj, int)), "cramfs")  # fmt: skip
     lpj = figures.lpj
+    way = Way(lpj=lpj if isinstance(lpj, int) else 0)
+    kind = next((each for each in _STARTED if isinstance(figures.start(arm_name(each, way)), int)), _STARTED[0])
     plain = figures.start(kind)
     if isinstance(lpj, Hole):
         return _untestable(claim, then, lpj)
-    preset = figures.start(arm_name(kind, Way(lpj=lpj)))
+    preset = figures.start(arm_name(kind, way))
     if (hole := _first_hole(plain, preset)) is not None:
         return _untestable(claim, then, hole)
     assert isinstance(plain, int)
@@ -123,10 +125,10 @@ def _preset_lpj(figures: Figures) -> Finding:
 def _quiet(figures: Figures) -> Finding:
     claim = "`quiet` halves the kernel's start"
     then = "551,735 to 280,676 µs from start_kernel (-49 %)"
-    kind = next((each for each in ("cramfs-xip", "cramfs", "initramfs")
-                 if isinstance(figures.start(arm_name(each, Way(quiet=True))), int)), "cramfs")  # fmt: skip
-    plain, quiet = figures.arms.get(kind), figures.arms.get(arm_name(kind, Way(quiet=True)))
-    one, other = figures.start(kind), figures.start(arm_name(kind, Way(quiet=True)))
+    way = Way(quiet=True)
+    kind = next((each for each in _STARTED if isinstance(figures.start(arm_name(each, way)), int)), _STARTED[0])
+    plain, quiet = figures.arms.get(kind), figures.arms.get(arm_name(kind, way))
+    one, other = figures.start(kind), figures.start(arm_name(kind, way))
     if isinstance(one, Hole) or isinstance(other, Hole) or not isinstance(plain, Measured):
         return _untestable(claim, then, _first_hole(one, other) or Hole("the plain arm is missing"))
     assert isinstance(quiet, Measured)
@@ -135,7 +137,7 @@ def _quiet(figures: Figures) -> Finding:
     share = (one - other + line_ns) / (one + line_ns)
     now = (
         f"{kind}: {_less(other, one)} on a port that takes no time; {printed:,} bytes fewer are "
-        f"{time_text(line_ns)} at {BAUD:,} Bd, and with them `quiet` saves {share:.0%}".replace("%", " %")
+        f"{time_text(line_ns)} at {BAUD:,} Bd, and with them `quiet` saves {share * 100:.0f} %"
     )
     why = (
         "a byte takes as long on the line as ever, and the rest of the start has become short beside it"

@@ -10,6 +10,7 @@ from shutil import copyfile
 
 from firstlight.boot.boot import Boot
 from firstlight.errors import FirstlightError
+from firstlight.lab.architecture import X86_64
 from firstlight.lab.options import RecordOptions
 from firstlight.lab.progress import Progress
 from firstlight.study.laboratory import Arm
@@ -87,7 +88,8 @@ def root_arms(roots: Roots, journal: Journal, dirty: Path | Hole) -> list[Arm]:
     arms = []
     for words, name in names.items():
         options: RecordOptions | Hole = dirty if isinstance(dirty, Hole) else replace(
-            roots.options(journal.kind, words), rootfs=str(dirty), overlay=None, guest_commands=()
+            roots.options(journal.kind, words), rootfs=str(dirty), overlay=None, guest_commands=(),
+            memory=X86_64.default_memory,  # of a given root it would be another
         )  # fmt: skip
         arms.append(Arm(f"{journal.kind}-{name}", options))
     return arms

@@ -44,8 +44,8 @@ def start_table(arms: Arms, kinds: Sequence[str]) -> Table:
         (
             "Program: the first line of the first process. Device: to find persistent memory (nfit_init, "
             "nd_pmem_driver_init), which the findings leave out of every comparison.",
-            "Mount: prepare_namespace with all below it (a RAM disk is filled there), or unpack_to_rootfs. First exec: from "
-            "run_init_process to the program's first line, with the pages that it needs. Read everything: "
+            "Mount: prepare_namespace with all below it (a RAM disk is filled there), or unpack_to_rootfs. First exec: "
+            "from run_init_process to the program's first line, with the pages that it needs. Read everything: "
             f"{FILES} texts, read and summed by md5sum.",
         ),
     )  # fmt: skip
