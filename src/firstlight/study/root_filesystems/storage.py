@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,7 @@ KINDS = (
     "ext2-ram", "ext4", "xfs", "btrfs", "f2fs", "initramfs",
 )  # fmt: skip
 _PAGE = 4096
+_HEAD = 128 << 10
 _GAP = 64
 """Pages of zeros that are written along, so that there are fewer pieces."""
 _BLOCK2MTD = "/sys/module/block2mtd/parameters/block2mtd"
@@ -74,8 +76,13 @@ def commands(kind: str, image: KernelRoot, model: Model) -> tuple[str, ...]:
     make = [f"mkdir {folder}", *(f"echo {value} >{folder}/{name}" for name, value in settings.items())]
     # Newer kernels name the disk as its folder, older ones by a number.
     make += [f"echo 1 >{folder}/power", f"NAME={kind}; [ -b /dev/$NAME ] || NAME=nullb$(cat {folder}/index)"]
-    # Several persistent memories are numbered in no order that one could rely on; their sizes tell them apart.
-    find = f"for each in /sys/block/pmem*; do [ $(cat $each/size) != {image.size // 512} ] || FROM=${{each##*/}}; done"
+    # Persistent memories are numbered in no order that one could rely on: size and beginning tell them apart.
+    find = (
+        f"for each in /sys/block/pmem*; do [ $(cat $each/size) = {image.size // 512} ] || continue; "
+        f"dd if=/dev/${{each##*/}} bs={_HEAD} count=1 2>/dev/null | md5sum | grep -q {_head_sum(image.path)} || "
+        "continue; "
+        "FROM=${each##*/}; done"
+    )
     fill = [
         f"dd if=/dev/$FROM of={device} bs={_PAGE} skip={first} seek={first} count={count} conv=notrunc 2>/dev/null"
         for first, count in pieces(image.path)
@@ -90,6 +97,11 @@ def commands(kind: str, image: KernelRoot, model: Model) -> tuple[str, ...]:
     ]  # fmt: skip
     # One that fails leaves its mark where it stopped, and the next is tried all the same.
     return (f"{script(lines)}\ntrue", "umount /mnt 2>/dev/null || true")
+
+
+def _head_sum(image: Path) -> str:
+    with image.open("rb") as file:
+        return hashlib.md5(file.read(_HEAD), usedforsecurity=False).hexdigest()
 
 
 def _mount(kind: str, image: KernelRoot, device: str) -> list[str]:
