@@ -70,7 +70,7 @@ def commands(kind: str, image: KernelRoot, model: Model) -> tuple[str, ...]:
     """What the guest does with one image: lay it onto the storage, then have it as a root would be had."""
     device, folder = "/dev/$NAME", f"/sys/kernel/config/nullb/{kind}"
     settings = {
-        "size": image.size // 1048576 + 1, "blocksize": _PAGE, "memory_backed": 1, "irqmode": 2, "submit_queues": 1,
+        "size": image.size // 1048576 + 1, "blocksize": 512, "memory_backed": 1, "irqmode": 2, "submit_queues": 1,
         "hw_queue_depth": 1, "completion_nsec": model.latency_ns, "mbps": model.megabytes_per_s,
     }  # fmt: skip
     make = [f"mkdir {folder}", *(f"echo {value} >{folder}/{name}" for name, value in settings.items())]
