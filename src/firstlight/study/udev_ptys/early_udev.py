@@ -36,7 +36,8 @@ read -r words </proc/cmdline
 case " $words " in *" {LOG_ASKED} "*)
     for name in {" ".join(LOGS.values())}; do
         mkfifo /run/firstlight/$name
-        chrt -f 50 sh -c "exec busybox ts %.s </run/firstlight/$name >/run/firstlight/keep/$name" &
+        # What is written is opened first: who reads the system's log waits for it when this root is gone.
+        chrt -f 50 sh -c "exec /bin/busybox ts %.s >/run/firstlight/keep/$name </run/firstlight/$name" &
     done
 esac
 /init stamp udev-start
