@@ -29,5 +29,5 @@ def recipe(laboratory: Laboratory, booted: Boot | Hole) -> tuple[str, ...]:
         facts = dict(booted.facts().select("fact", "value").iter_rows())
         release = facts.get("kernel.release")
         if release:
-            lines.append(f"Kernel {release}, QEMU {booted.manifest.versions.get('qemu', 'of the machine')}.")
+            lines.append(f"Kernel {release}, {booted.manifest.versions.get('qemu', 'QEMU')}.")
     return tuple(lines)
