@@ -13,7 +13,12 @@ def invented_outcome(name: str = "cramfs") -> Outcome:
 
     :param name: of the first arm, which may be hostile.
     """
-    fields = (Field("Arm"), Field("Boot", "time"), Field("Change", "change"), Field("Image", "bytes"))
+    fields: tuple[Field, ...] = (
+        Field("Arm"),
+        Field("Boot", "time"),
+        Field("Change", "change"),
+        Field("Image", "bytes"),
+    )
     fields += (Field("Share", "share"), Field("Slower", "percent"), Field("Files", "count"))
     rows = (
         (name, 842_789_100, 0, 3_145_728, 0.5, 0.0, 1_234),
