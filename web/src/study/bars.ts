@@ -31,6 +31,11 @@ export function rowsOf(chart: Chart): Row[] {
   return [...rows.values()];
 }
 
+/** The beginning of a name, as far as there is room; the whole of it stands in the bar's title. */
+function shortened(name: string, most: number): string {
+  return name.length > most ? `${name.slice(0, most - 1)}…` : name;
+}
+
 export function barsPicture(chart: Chart, room: number): SVGSVGElement {
   const rows = rowsOf(chart);
   const stacked = chart.form === "stacked";
@@ -57,7 +62,7 @@ export function barsPicture(chart: Chart, room: number): SVGSVGElement {
   let y = AXIS;
   for (const row of rows) {
     const top = y + GAP / 2 + (narrow ? 18 : 0);
-    const cut = visible(row.name, narrow ? Math.floor(room / 7) : Math.floor(left / 7.2));
+    const cut = shortened(visible(row.name, 400), Math.floor((narrow ? room : left) / 7.2));
     picture.append(svg("text", narrow ? { x: 8, y: top - 5 } : { x: left - 8, y: top + BAR - 3, class: "end" }, cut));
     let from = 0;
     row.values.forEach(({ series, value, text }, i) => {
