@@ -13,14 +13,13 @@ from firstlight.boot.boot import Boot
 from firstlight.boot.open import open as open_boot
 from firstlight.compare.experiment import boots
 from firstlight.compare.experiment.key import key_of_inputs
-from firstlight.compare.experiment.runner import RunProgress, boots_at_once
+from firstlight.compare.experiment.runner import OneOfMany, RunProgress, boots_at_once
 from firstlight.errors import FirstlightError
 from firstlight.lab.images.catalogue import find_image
 from firstlight.lab.inputs import resolve
 from firstlight.lab.options import RecordOptions
 from firstlight.lab.process import interruptible
-from firstlight.lab.progress import Progress, SilentProgress
-from firstlight.lab.runner import Snapshot
+from firstlight.lab.progress import Progress
 from firstlight.study.outcome import Missing
 from firstlight.study.table import Hole
 
@@ -154,7 +153,7 @@ class _Session:
 
     def _obtain(self, name: str, options: RecordOptions, bundle: Path) -> bool:
         """Put an arm's boot where it belongs; tells whether it had to be booted."""
-        progress = _Told(name, self._laboratory.progress, self._stop)
+        progress = OneOfMany(name, self._laboratory.progress, self._stop)
         options = replace(options, output=bundle)
         key = key_of_inputs(options, resolve(options, progress))
         with self._guard:
@@ -164,23 +163,3 @@ class _Session:
                 boots.forget(key)
             self._laboratory.booted.add(key)
             return boots.obtain(options, key, progress, bundle)[1]
-
-
-class _Told(SilentProgress):
-    """Hears of one boot, and ends it when all shall end."""
-
-    def __init__(self, name: str, progress: RunProgress, stop: threading.Event) -> None:
-        super().__init__()
-        self._name = name
-        self._progress = progress
-        self._stop = stop
-
-    def boot(self, snapshot: Snapshot) -> None:
-        """The guest came this far."""
-        if self._stop.is_set():
-            raise KeyboardInterrupt
-        self._progress.boot(self._name, snapshot)
-
-    def note(self, text: str) -> None:
-        """Something a person should know."""
-        self._progress.note(f"{self._name}: {text}")

@@ -154,12 +154,12 @@ class _Session:
         name = self._prepared.state.cells[number].name
         record(
             replace(self._prepared.options[number], output=bundle, force=True),
-            _BootProgress(name, self._progress, self._stop),
+            OneOfMany(name, self._progress, self._stop),
         )
 
 
-class _BootProgress(SilentProgress):
-    """Hears of one boot, and ends it when all shall end."""
+class OneOfMany(SilentProgress):
+    """Hears of one boot of several, for who hears of all, and ends it when all shall end."""
 
     def __init__(self, name: str, progress: RunProgress, stop: threading.Event) -> None:
         super().__init__()
