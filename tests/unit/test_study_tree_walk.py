@@ -15,7 +15,8 @@ from bundles import make_bundle, write_table
 from firstlight.boot.boot import Boot
 from firstlight.compare.scaling.study import study
 from firstlight.errors import LabError, UsageError
-from firstlight.lab.user_land_programs import needs_of, programs_of
+from firstlight.lab.elf import needs_of
+from firstlight.lab.user_land_programs import programs_of
 from firstlight.study.table import Hole
 from firstlight.study.tree_walk.counts import Counted, counted, counts_table, functions_table
 from firstlight.study.tree_walk.findings import Evidence, findings_of

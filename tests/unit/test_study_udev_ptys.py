@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 from firstlight.errors import LabError
+from firstlight.lab.elf import needed_libraries
 from firstlight.study.historical import historical_tables
 from firstlight.study.outcome import Finding
 from firstlight.study.table import Hole
@@ -21,7 +22,6 @@ from firstlight.study.udev_ptys.findings import Figures, findings
 from firstlight.study.udev_ptys.latency import Latency, latency_chart, latency_of, latency_table
 from firstlight.study.udev_ptys.law import CostLaw, law_of
 from firstlight.study.udev_ptys.left import Left, NotLeftError, read_units
-from firstlight.study.udev_ptys.needed_libraries import needed_libraries
 from firstlight.study.udev_ptys.per_device import payers_table, per_device_table
 from firstlight.study.udev_ptys.queue import Queue, queue_of, queue_table
 from firstlight.study.udev_ptys.system_files import write_system_files

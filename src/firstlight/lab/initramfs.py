@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Literal
 from firstlight.cache import entry
 from firstlight.carried import carried
 from firstlight.errors import LabError
+from firstlight.lab.elf import INTERPRETER, segments
 from firstlight.lab.guest_command import command_script
 from firstlight.lab.modules import Module
 from firstlight.lab.newc import Archive
@@ -21,7 +21,6 @@ from firstlight.lab.overlay import add_overlay
 _SCRIPT = Path(__file__).with_name("userland.sh")
 _SCRIPT_END = "exit 0\n"
 _BUSYBOX_HINT = "install it: `apt install busybox-static`"
-_ELF_INTERPRETER = 3
 _NAME = "initramfs.cpio"
 #: At the top of the files that somebody adds: run before the root is mounted.
 BEFORE_ROOT = "before-root"
@@ -143,12 +142,9 @@ def _is_static(elf: bytes) -> bool:
     if elf[:5] != b"\x7fELF\x02":
         return False
     try:
-        (offset,) = struct.unpack_from("<Q", elf, 32)
-        size, count = struct.unpack_from("<HH", elf, 54)
-        kinds = [struct.unpack_from("<I", elf, offset + index * size)[0] for index in range(count)]
-    except struct.error:
+        return all(segment.kind != INTERPRETER for segment in segments(elf))
+    except ValueError:
         return False
-    return _ELF_INTERPRETER not in kinds
 
 
 def _write(path: Path, content: bytes) -> None:

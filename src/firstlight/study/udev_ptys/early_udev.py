@@ -6,14 +6,14 @@ What is taken and what is run is what Debian's own initramfs takes and runs (`ho
 
 from __future__ import annotations
 
-import posixpath
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from firstlight.errors import LabError
+from firstlight.lab.elf import needed_libraries
 from firstlight.lab.initramfs import BEFORE_ROOT
-from firstlight.study.udev_ptys.needed_libraries import needed_libraries
+from firstlight.lab.user_land_tar import UserLandTar
 from firstlight.study.udev_ptys.system_files import LOG_ASKED, LOG_WORDS, LOGS, MONITOR_UNIT, MONITORS
 
 _UDEVD = "/usr/lib/systemd/systemd-udevd"
@@ -27,7 +27,6 @@ _RULES = (
 )  # fmt: skip
 _LIBRARIES = ("/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib")
 _LINKS = {"lib": "usr/lib", "lib64": "usr/lib64", "sbin": "usr/sbin"}
-_MOST_LINKS = 10
 
 _SCRIPT = f"""\
 mkdir -p /run/firstlight/keep /run/udev /tmp
@@ -114,35 +113,28 @@ def _merged(path: str) -> str:
 
 
 class _UserLand:
-    """The files of a tar by their absolute paths; links are followed."""
+    """The files of a tar by their absolute paths, each read once; one that is missing is an error."""
 
     def __init__(self, tar: tarfile.TarFile, path: Path) -> None:
-        self._tar = tar
+        self._files = UserLandTar(tar)
         self._path = path
-        self._members = {posixpath.normpath("/" + member.name): member for member in tar}
         self._read: dict[str, bytes] = {}
 
     def content(self, path: str) -> bytes:
         if path not in self._read:
-            member = self._members.get(path)
-            for _ in range(_MOST_LINKS):
-                if member is None or not member.issym():
-                    break
-                target = posixpath.normpath(posixpath.join(posixpath.dirname(member.name), member.linkname))
-                member = self._members.get(_merged("/" + target.lstrip("./")))
-            file = self._tar.extractfile(member) if member is not None and not member.issym() else None
-            if file is None:
+            content = self._files.read(path)
+            if content is None:
                 raise LabError(f"the user land has no `{path}`", where=str(self._path))
-            self._read[path] = file.read()
+            self._read[path] = content
         return self._read[path]
 
     def find(self, library: str) -> str:
         for folder in _LIBRARIES:
-            if (path := f"{folder}/{library}") in self._members:
-                return path
+            if f"{folder}/{library}".lstrip("/") in self._files:
+                return f"{folder}/{library}"
         raise LabError(f"the user land has no library `{library}`", where=str(self._path))
 
     def links(self) -> Iterator[str]:
         """How network interfaces are named."""
-        folder = "/usr/lib/systemd/network/"
-        return (path for path in sorted(self._members) if path.startswith(folder) and path.endswith(".link"))
+        folder = "usr/lib/systemd/network/"
+        return (f"/{path}" for path in sorted(self._files) if path.startswith(folder) and path.endswith(".link"))
