@@ -16,12 +16,13 @@ from firstlight.boot.boot import Boot
 from firstlight.lab.kernel_root import KernelRoot
 from firstlight.lab.options import RecordOptions
 from firstlight.lab.root_formats import find_format
+from firstlight.study.kept import read_stamps
 from firstlight.study.outcome import Finding
 from firstlight.study.root_filesystems import content, journal, storage
 from firstlight.study.root_filesystems.arms import KINDS, Roots, Way, arm_name
 from firstlight.study.root_filesystems.findings import Figures, findings
 from firstlight.study.root_filesystems.journal import Tried
-from firstlight.study.root_filesystems.measures import Measured, lpj_of, read_block_stat, read_stamps
+from firstlight.study.root_filesystems.measures import Measured, lpj_of, read_block_stat
 from firstlight.study.root_filesystems.probes import Driver, Probed, Section, read_section, section_table, write_modules
 from firstlight.study.table import Hole
 
@@ -202,8 +203,8 @@ class TestStorage:
 
 class TestWhatTheGuestLeaves:
     def test_stamps_and_requests_that_are_damaged_are_left_out(self) -> None:
-        assert read_stamps(None) == {}
-        assert read_stamps(b"12 a b\n\xff\n13\n") == {"a b": 12}
+        assert read_stamps("") == {}
+        assert read_stamps("12 a b\n\ufffd\n13\n") == {"a b": 12}
         assert read_block_stat(None) is None
         assert read_block_stat(b"29 x") is None
 

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from firstlight.boot.boot import Boot
+from firstlight.study.kept import kept_text, stamps_of
 
 #: How long the guest asks to sleep, in nanoseconds: a clock that runs wrong sleeps wrong.
 SLEEP_NS = 100_000_000
@@ -77,10 +78,10 @@ class AddedMemory:
 
 def probed(boot: Boot) -> Probed:
     """Read what :data:`PROBES` left."""
-    stamps = _stamps(boot)
+    stamps = stamps_of(boot)
     sleep, slept = stamps.get("sleep"), stamps.get("slept")
-    counts = [int(count) for count in re.findall(r"\d+", _text(boot, "read"))]
-    names = _text(boot, "names-in-format").strip()
+    counts = [int(count) for count in re.findall(r"\d+", kept_text(boot, "read"))]
+    names = kept_text(boot, "names-in-format").strip()
     return Probed(
         slept - sleep if sleep is not None and slept is not None else None,
         tuple(counts[:1] + [min(count, 1) for count in counts[1:2]] + counts[2:]),
@@ -90,22 +91,12 @@ def probed(boot: Boot) -> Probed:
 
 def added_memory(boot: Boot) -> AddedMemory | str:
     """Read what :data:`ADD_MEMORY` left; a text says why there is nothing."""
-    told = _text(boot, "memory-added").split()
+    told = kept_text(boot, "memory-added").split()
     if told == ["none"]:
         return "this kernel takes no memory by its address (CONFIG_ARCH_MEMORY_PROBE)"
-    stamps = _stamps(boot)
+    stamps = stamps_of(boot)
     if len(told) != 3 or not all(map(str.isdecimal, told)) or not {"add", "online", "added"} <= stamps.keys():
         return "the guest did not say what it added"
     return AddedMemory(
         int(told[0]), int(told[1]), int(told[2]), stamps["online"] - stamps["add"], stamps["added"] - stamps["online"]
     )
-
-
-def _text(boot: Boot, name: str) -> str:
-    return (boot.kept(name) or b"").decode("utf-8", "replace")
-
-
-def _stamps(boot: Boot) -> dict[str, int]:
-    """The instants that the guest noted, in nanoseconds of virtual time."""
-    found = re.findall(r"^(\d+) (\S+)$", _text(boot, "stamps"), re.MULTILINE)
-    return {name: int(counter) for counter, name in found}

@@ -11,6 +11,7 @@ import polars as pl
 
 from firstlight.boot.boot import Boot
 from firstlight.lab.report import read_report
+from firstlight.study.kept import kept_text
 from firstlight.study.kernel_hotspots.window import window_of
 
 _TRACE = "/run/firstlight/keep/trace"
@@ -115,7 +116,7 @@ def by_port(boot: Boot) -> Seen:
 
 def by_tracer(boot: Boot) -> Seen:
     """From within: the tracer's events at the start and the end of each initcall."""
-    trace = (boot.kept("trace") or b"").decode("utf-8", "replace")
+    trace = kept_text(boot, "trace")
     times = [_event_ns(match) for match in map(_EVENT.search, trace.splitlines()) if match is not None]
     return Seen(of_trace(trace), max(times) - min(times) if times else None)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from firstlight.boot.boot import Boot
+from firstlight.study.kept import kept_text, stamps_of
 from firstlight.study.lvm_activation.arms import BY_KEY, Cell
 from firstlight.study.lvm_activation.trace import Trace, read_trace
 from firstlight.study.table import Hole
@@ -51,12 +52,12 @@ class Figures:
 
 def figures(cell: Cell, boot: Boot) -> Figures | Hole:
     """The figures of an arm's boot, or why it has none: a boot in which not all volumes became active tells nothing."""
-    stamps = _stamps(boot)
-    said = (boot.kept("errors") or b"").decode("utf-8", "replace").strip()
+    stamps = stamps_of(boot)
+    said = kept_text(boot, "errors").strip()
     if said:
         return Hole(said.splitlines()[0])
     expected = cell.volumes.count if BY_KEY[cell.setting].activates else 0
-    active = (boot.kept("active") or b"").decode("ascii", "replace").strip()
+    active = kept_text(boot, "active").strip()
     if active != str(expected):
         return Hole(why_not_active(boot, expected, active))
     memory = _memory(boot)
@@ -82,7 +83,7 @@ def figures(cell: Cell, boot: Boot) -> Figures | Hole:
 def versions(boot: Boot) -> str:
     """What was booted: the kernel, systemd and lvm2, with their versions."""
     facts = {row["fact"]: row["value"] for row in boot.facts().iter_rows(named=True)}
-    packages = (boot.kept("versions") or b"").decode("utf-8", "replace").split("\n")
+    packages = kept_text(boot, "versions").split("\n")
     return ", ".join([f"Linux {facts.get('kernel.release', 'of an unknown version')}", *filter(None, packages)])
 
 
@@ -98,15 +99,8 @@ def _size(boot: Boot) -> str:
     return str(boot.manifest.recipe.get("memory", "memory"))
 
 
-def _stamps(boot: Boot) -> dict[str, int]:
-    lines = (boot.kept("stamps") or b"").decode("utf-8", "replace").splitlines()
-    pairs = (line.partition(" ") for line in lines)
-    return {name: int(counter) for counter, _, name in pairs if counter.isdigit()}
-
-
 def _memory(boot: Boot) -> dict[str, int]:
-    lines = (boot.kept("memory") or b"").decode("utf-8", "replace").splitlines()
-    pairs = (line.partition(" ") for line in lines)
+    pairs = (line.partition(" ") for line in kept_text(boot, "memory").splitlines())
     return {name: int(size) for name, _, size in pairs if size.isdigit()}
 
 

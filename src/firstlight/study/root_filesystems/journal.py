@@ -13,11 +13,12 @@ from firstlight.errors import FirstlightError
 from firstlight.lab.architecture import X86_64
 from firstlight.lab.options import RecordOptions
 from firstlight.lab.progress import Progress
+from firstlight.study.kept import kept_text, stamps_of
 from firstlight.study.laboratory import Arm
 from firstlight.study.preparing import Disk, attach, forget_prepared, prepare
 from firstlight.study.root_filesystems.arms import PATIENCE_S, Roots
 from firstlight.study.root_filesystems.content import KEEP, LATE, SYNCED, count_whole, script
-from firstlight.study.root_filesystems.measures import Measured, read_stamps
+from firstlight.study.root_filesystems.measures import Measured
 from firstlight.study.table import Field, Hole, Table, Value
 
 
@@ -168,10 +169,10 @@ class Tried:
 
 def tried(boot: Boot, journal: Journal) -> dict[str, Tried]:
     """What the steps of a boot gave, by their names."""
-    stamps = read_stamps(boot.kept("stamps"))
+    stamps = stamps_of(boot)
     said = _said(boot.log()["text"].to_list(), journal.said)
     found = {}
-    for line in (boot.kept("steps") or b"").decode(errors="replace").splitlines():
+    for line in kept_text(boot, "steps").splitlines():
         fields = line.split()
         if len(fields) != 4 or not all(field.isdigit() for field in fields[1:]):
             continue

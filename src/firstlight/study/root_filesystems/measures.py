@@ -9,6 +9,7 @@ from functools import cached_property
 import polars as pl
 
 from firstlight.boot.boot import Boot
+from firstlight.study.kept import kept_number, kept_text, stamps_of
 from firstlight.study.table import Hole
 
 #: What mounts a root that is no archive; what unpacks one that is.
@@ -94,17 +95,16 @@ class Measured:
     @cached_property
     def stamps(self) -> dict[str, int]:
         """Instants that the guest noted, from power on."""
-        return read_stamps(self.boot.kept("stamps"))
+        return stamps_of(self.boot)
 
     def kept_number(self, name: str) -> int | Hole:
         """A number that the guest left."""
-        text = (self.boot.kept(name) or b"").strip()
-        return int(text) if text.isdigit() else Hole(f"the guest left no `{name}`")
+        return kept_number(self.boot, name)
 
     @cached_property
     def memory(self) -> dict[str, int]:
         """`/proc/meminfo` once the user land was up, in bytes."""
-        text = (self.boot.kept("meminfo") or b"").decode(errors="replace")
+        text = kept_text(self.boot, "meminfo")
         return {name: int(kib) * 1024 for name, kib in re.findall(r"^(\w+):\s+(\d{1,15}) kB$", text, re.MULTILINE)}
 
     @property
@@ -129,16 +129,6 @@ class Measured:
         """What the kernel said on its console, without its stamp, where it matches."""
         texts = self.boot.log()["text"].to_list()
         return [text for text in (re.sub(r"^\[ *\d+\.\d+\] ", "", each) for each in texts) if re.search(pattern, text)]
-
-
-def read_stamps(content: bytes | None) -> dict[str, int]:
-    """Instants by name; of several of one name the last.
-
-    >>> read_stamps(b"1200 up\\n5000 read\\nnonsense\\n")
-    {'up': 1200, 'read': 5000}
-    """
-    lines = (line.partition(" ") for line in (content or b"").decode(errors="replace").splitlines())
-    return {name: int(counter) for counter, _, name in lines if counter.isdigit() and name}
 
 
 def read_block_stat(content: bytes | None) -> tuple[int, int] | None:

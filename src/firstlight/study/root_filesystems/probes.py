@@ -12,10 +12,11 @@ from firstlight.errors import FirstlightError
 from firstlight.lab.kernel import open_kernel
 from firstlight.lab.modules import modules_for
 from firstlight.lab.options import RecordOptions
+from firstlight.study.kept import kept_number, kept_text, stamps_of
 from firstlight.study.laboratory import Arm
 from firstlight.study.root_filesystems.arms import PATIENCE_S
 from firstlight.study.root_filesystems.content import KEEP
-from firstlight.study.root_filesystems.measures import Measured, read_stamps
+from firstlight.study.root_filesystems.measures import Measured
 from firstlight.study.table import Field, Hole, Table, Value
 
 TRACER = "preemptirqsoff"
@@ -110,7 +111,7 @@ class Probed:
 
 def probed(boot: Boot, driver: Driver, base: Measured | Hole) -> Probed | Hole:
     """What a boot tells of a driver."""
-    stamps = read_stamps(boot.kept("stamps"))
+    stamps = stamps_of(boot)
     if "begin" not in stamps or "settled" not in stamps:
         return Hole("the guest could not load the driver")
     lines = boot.log().select("time_ns", "text").drop_nulls().rows()
@@ -133,10 +134,10 @@ class Section:
 
 def section(boot: Boot, name: str) -> Section | Hole:
     """The longest section that the kernel's tracer saw."""
-    latency = (boot.kept(f"latency-{name}") or b"").strip()
-    if not latency.isdigit():
+    latency = kept_number(boot, f"latency-{name}")
+    if isinstance(latency, Hole):
         return Hole(f"the kernel's tracer `{TRACER}` left nothing")
-    return read_section(int(latency), (boot.kept(f"trace-{name}") or b"").decode(errors="replace"))
+    return read_section(latency, kept_text(boot, f"trace-{name}"))
 
 
 def read_section(microseconds: int, header: str) -> Section:

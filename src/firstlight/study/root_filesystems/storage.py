@@ -11,11 +11,12 @@ from firstlight.boot.boot import Boot
 from firstlight.lab.kernel_root import KernelRoot
 from firstlight.lab.options import RecordOptions
 from firstlight.lab.root_formats import find_format
+from firstlight.study.kept import kept_number, stamps_of
 from firstlight.study.laboratory import Arm
 from firstlight.study.preparing import attach
 from firstlight.study.root_filesystems.arms import PATIENCE_S, Roots
 from firstlight.study.root_filesystems.content import FILES, KEEP, count_whole, script
-from firstlight.study.root_filesystems.measures import read_block_stat, read_stamps
+from firstlight.study.root_filesystems.measures import read_block_stat
 from firstlight.study.table import Chart, Field, Hole, Series, Table, Value
 
 #: Kinds that can lie on a block device that is no memory.
@@ -155,7 +156,7 @@ class Had:
 
 def had(boot: Boot, kind: str) -> Had | Hole:
     """What a boot tells of one kind."""
-    stamps = read_stamps(boot.kept("stamps"))
+    stamps = stamps_of(boot)
     steps = [stamps.get(f"{kind} {step}") for step in ("begin", "mounted", "executed", "read")]
     lines = (boot.kept(f"stat-{kind}") or b"").splitlines()
     before, after = (read_block_stat(lines[0]), read_block_stat(lines[-1])) if len(lines) == 2 else (None, None)
@@ -166,10 +167,10 @@ def had(boot: Boot, kind: str) -> Had | Hole:
             f"the guest came as far as: {reached[-1]}" if reached else "the guest could not lay it onto the storage"
         )  # fmt: skip
         return Hole(why)
-    whole = (boot.kept(f"data-{kind}") or b"").strip()
+    whole = kept_number(boot, f"data-{kind}")
     return Had(
         mounted - begin, executed - mounted, read - executed, after[0] - before[0], after[1] - before[1],
-        int(whole) if whole.isdigit() else 0,
+        whole if isinstance(whole, int) else 0,
     )  # fmt: skip
 
 

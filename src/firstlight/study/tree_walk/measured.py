@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from firstlight.boot.boot import Boot
+from firstlight.study.kept import kept_text
 from firstlight.study.table import Hole
 from firstlight.study.tree_walk.guest import FAILED, RUNS
 
@@ -116,7 +117,7 @@ def system_calls(boot: Boot) -> dict[str, int]:
 
 
 def _lines(boot: Boot, name: str) -> list[str]:
-    return (boot.kept(name) or b"").decode("utf-8", "replace").splitlines()
+    return kept_text(boot, name).splitlines()
 
 
 def kept_rows(boot: Boot, name: str) -> list[list[str]]:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from firstlight.boot.boot import Boot
 from firstlight.errors import FirstlightError
-from firstlight.study.udev_ptys.system_files import NUMBERS, STAMPS, UNITS
+from firstlight.study.kept import kept_text, stamps_of
+from firstlight.study.udev_ptys.system_files import NUMBERS, UNITS
 
 
 class NotLeftError(FirstlightError):
@@ -61,9 +62,9 @@ def left_by(boot: Boot) -> Left:
     {}
     """
     return Left(
-        stamps={name: int(counter) for counter, name in _pairs(_text(boot, STAMPS)) if counter.isdigit()},
-        units=read_units(_text(boot, UNITS)),
-        numbers={name: int(value) for name, value in _pairs(_text(boot, NUMBERS)) if value.isdigit()},
+        stamps=stamps_of(boot),
+        units=read_units(kept_text(boot, UNITS)),
+        numbers={name: int(value) for name, value in _pairs(kept_text(boot, NUMBERS)) if value.isdigit()},
     )
 
 
@@ -83,7 +84,3 @@ def read_units(text: str) -> dict[str, dict[str, int]]:
 
 def _pairs(text: str) -> list[tuple[str, str]]:
     return [(first, second) for first, _, second in (line.partition(" ") for line in text.splitlines())]
-
-
-def _text(boot: Boot, name: str) -> str:
-    return (boot.kept(name) or b"").decode(errors="replace")

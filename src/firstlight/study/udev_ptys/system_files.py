@@ -10,7 +10,7 @@ from pathlib import Path
 MONITOR_UNIT = "firstlight-udev-monitor.service"
 SETTLE_UNIT = "systemd-udev-settle.service"
 #: The files that a guest leaves.
-STAMPS, UNITS, NUMBERS = "stamps", "units", "numbers"
+UNITS, NUMBERS = "units", "numbers"
 MONITORS = {"initramfs": "monitor-initramfs", "system": "monitor-system"}
 LOGS = {"initramfs": "udev-log-initramfs", "system": "udev-log-system"}
 
