@@ -25,6 +25,20 @@ class Finding:
     """What has changed since, or what keeps it true."""
 
 
+def verdict(holds: bool | None) -> Verdict:
+    """What became of a conclusion; `None` is one that cannot be tested.
+
+    >>> verdict(True), verdict(False), verdict(None)
+    ('holds', 'no longer holds', 'not testable here')
+    """
+    return "not testable here" if holds is None else "holds" if holds else "no longer holds"
+
+
+def untestable(claim: str, then: str, now: str, why: str = "") -> Finding:
+    """A conclusion that could not be tested, `now` saying what stopped it."""
+    return Finding(claim, then, now, verdict(None), why)
+
+
 @dataclass(frozen=True)
 class Missing:
     """An arm that could not be booted, or a part that could not be measured."""

@@ -21,6 +21,15 @@ Value = str | int | float | Hole | None
 """`None` is a cell that has no meaning there; a :class:`Hole` is one that should have a value."""
 
 
+def hole_in(*found: object) -> Hole | None:
+    """The first of several things that is a hole, if one is.
+
+    >>> hole_in(1, Hole("no mkfs"), Hole("no fsck"))
+    Hole(reason='no mkfs')
+    """
+    return next((each for each in found if isinstance(each, Hole)), None)
+
+
 def first_hole(*found: object) -> Hole:
     """The first of several things that is a hole.
 
@@ -29,10 +38,10 @@ def first_hole(*found: object) -> Hole:
     >>> first_hole(1, Hole("no mkfs"), Hole("no fsck")).reason
     'no mkfs'
     """
-    for each in found:
-        if isinstance(each, Hole):
-            return each
-    raise ValueError("none of these is a hole")
+    hole = hole_in(*found)
+    if hole is None:
+        raise ValueError("none of these is a hole")
+    return hole
 
 
 def hole_row(hole: Hole, cells: int) -> tuple[Value, ...]:

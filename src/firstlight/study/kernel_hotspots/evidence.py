@@ -9,7 +9,7 @@ from firstlight.study.kernel_hotspots.guest import AddedMemory
 from firstlight.study.kernel_hotspots.hotspots import HotSpot
 from firstlight.study.kernel_hotspots.measured import Measured
 from firstlight.study.kernel_hotspots.remedies import KernelName, Remedy
-from firstlight.study.outcome import Finding, Verdict
+from firstlight.study.outcome import Finding, verdict
 from firstlight.study.table import Hole
 
 #: A part of the window from here on is a hot spot.
@@ -48,8 +48,7 @@ def finding(claim: str, then: str, now: str, holds: bool | None, why: str = "") 
     >>> finding("it is slow", "84 ms", "1 ms", False).verdict
     'no longer holds'
     """
-    verdict: Verdict = "not testable here" if holds is None else "holds" if holds else "no longer holds"
-    return Finding(claim, then, now, verdict, why)
+    return Finding(claim, then, now, verdict(holds), why)
 
 
 def saves(evidence: Evidence, name: str, claim: str, then: str, why: str) -> Finding:

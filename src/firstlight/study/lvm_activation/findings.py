@@ -9,7 +9,7 @@ from firstlight.study.lvm_activation.arms import Row
 from firstlight.study.lvm_activation.laws import Law
 from firstlight.study.lvm_activation.measures import Figures, Programs
 from firstlight.study.lvm_activation.tables import Measured, largest
-from firstlight.study.outcome import Finding, Verdict
+from firstlight.study.outcome import Finding, untestable, verdict
 from firstlight.study.table import Hole
 
 Laws = Mapping[Row, Mapping[str, Law | Hole | None]]
@@ -39,10 +39,6 @@ def findings(measured: Measured, laws: Laws) -> tuple[Finding, ...]:
     )
 
 
-def _untestable(claim: str, then: str, why: str) -> Finding:
-    return Finding(claim, then, why, "not testable here")
-
-
 def _pair(measured: Measured, one: Row, other: Row) -> tuple[int, Figures, Figures] | str:
     """Two settings at the largest size that both came up with; or why there is no such size."""
     if one not in measured or other not in measured:
@@ -64,20 +60,20 @@ def _static_wins(measured: Measured) -> Finding:
     claim, then = "activation by a unit is faster than by events", "8.7 s against 126 s: 14.5 times"
     pair = _pair(measured, _EVENT, _STATIC)
     if isinstance(pair, str):
-        return _untestable(claim, then, pair)
+        return untestable(claim, then, pair)
     size, event, static = pair
     assert event.active_ns is not None
     assert static.active_ns is not None
     ratio = event.active_ns / static.active_ns
     now = f"N = {size:,}: {_time(static.active_ns)} against {_time(event.active_ns)}: {ratio:.2f} times"
-    verdict: Verdict = "holds" if ratio > 1 + _TELLING else "no longer holds"
+    found = verdict(ratio > 1 + _TELLING)
     why = (
         "An event still costs a process that looks at its volume and one that activates its group, in udev's worker "
         "and in a unit; a static unit pays for its start once."
-        if verdict == "holds"
+        if found == "holds"
         else "Events look at the volume that came and at nothing else since 2.03.14, while a unit has to wait for udev."
     )
-    return Finding(claim, then, now, verdict, why)
+    return Finding(claim, then, now, found, why)
 
 
 def _obtain(measured: Measured) -> Finding:
@@ -85,7 +81,7 @@ def _obtain(measured: Measured) -> Finding:
     then = "126 s to 40 s: with 1 it takes 3.15 times as long"
     pair = _pair(measured, ("obtain", "groups"), _EVENT)
     if isinstance(pair, str):
-        return _untestable(claim, then, pair)
+        return untestable(claim, then, pair)
     size, with_udev, without = pair
     assert with_udev.active_ns is not None
     assert without.active_ns is not None
@@ -101,19 +97,18 @@ def _filter(measured: Measured) -> Finding:
     claim, then = "a filter that accepts the root only makes the boot faster", "126 s to 102 s: -19.0 %"
     pair = _pair(measured, ("rejected", "groups"), _EVENT)
     if isinstance(pair, str):
-        return _untestable(claim, then, pair)
+        return untestable(claim, then, pair)
     size, filtered, event = pair
     change = filtered.settled_ns / event.settled_ns - 1
     now = (
         f"N = {size:,}, until udev has settled: {_time(event.settled_ns)} to {_time(filtered.settled_ns)}: "
         f"{value_text(change, 'percent')}"
     )
-    verdict: Verdict = "holds" if change < -_TELLING else "no longer holds"
     why = (
         "Nothing is activated then, so that this is no remedy for volumes that are needed; each event still runs lvm2 "
         "once, which finds its volume rejected."
     )
-    return Finding(claim, then, now, verdict, why)
+    return Finding(claim, then, now, verdict(change < -_TELLING), why)
 
 
 def _programs(figures: Figures) -> Programs | None:
@@ -124,11 +119,11 @@ def _memory(measured: Measured) -> Finding:
     claim, then = "event activation takes many times the memory of direct activation", "about 20 GB against 2 GB"
     pair = _pair(measured, _EVENT, _STATIC)
     if isinstance(pair, str):
-        return _untestable(claim, then, pair)
+        return untestable(claim, then, pair)
     size, event, static = pair
     one, other = _programs(event), _programs(static)
     if one is None or other is None or other.memory == 0:
-        return _untestable(claim, then, "the memory of lvm2's processes was not noted")
+        return untestable(claim, then, "the memory of lvm2's processes was not noted")
     ratio = one.memory / other.memory
     now = (
         f"N = {size:,}: processes of lvm2 {value_text(one.memory, 'bytes')} against "
@@ -147,7 +142,7 @@ def _growth(laws: Laws) -> Finding:
     then = "each of n processes does work for n volumes; some of it more than once"
     law = laws.get(_EVENT, {}).get("active")
     if not isinstance(law, Law) or law.study.growth_exponent is None:
-        return _untestable(claim, then, law.reason if isinstance(law, Hole) else "no exponent could be computed")
+        return untestable(claim, then, law.reason if isinstance(law, Hole) else "no exponent could be computed")
     growth = law.study.growth_exponent
     now = f"the growth's exponent is {growth.value:.3f} ({growth.low:.3f} to {growth.high:.3f}); law: {law.study.law}"
     if growth.value > _FASTER:
@@ -170,7 +165,7 @@ def _database(measured: Measured, name: str, where: str, laws: Laws, key: str, r
         if isinstance(each, Figures) and (found := _programs(each)) is not None
     }
     if len(counts) < 2 or not default:
-        return _untestable(claim, then, "fewer than two sizes came up")
+        return untestable(claim, then, "fewer than two sizes came up")
     low, high = min(counts), max(counts)
     each = (counts[high] - counts[low]) / (high - low)
     usual = max(default)
@@ -192,7 +187,7 @@ def _scanners(measured: Measured) -> Finding:
     claim, then = "there is about one process of lvm2 for each volume", "about one scanning process per volume"
     figures = _largest(measured, _EVENT)
     if figures is None or (programs := _programs(figures[1])) is None:
-        return _untestable(claim, then, "no size came up")
+        return untestable(claim, then, "no size came up")
     each = programs.count / figures[0]
     now = f"N = {figures[0]:,}: {programs.count:,} processes, {each:.2f} for each volume"
     if each >= 1 - _TELLING:
@@ -208,7 +203,7 @@ def _at_once(measured: Measured) -> Finding:
         if isinstance(each, Figures) and (found := _programs(each)) is not None
     }
     if len(came_up) < 2:
-        return _untestable(claim, then, "fewer than two sizes came up")
+        return untestable(claim, then, "fewer than two sizes came up")
     # A few volumes are all looked at at once, whatever the bound: the two largest sizes tell.
     (small, before), (large, after) = list(came_up.items())[-2:]
     share = (after - before) / (large - small)

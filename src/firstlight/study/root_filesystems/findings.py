@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from firstlight.report.units import time_text
-from firstlight.study.outcome import Finding, Verdict
+from firstlight.study.outcome import Finding, untestable, verdict
 from firstlight.study.root_filesystems.arms import Way, arm_name
 from firstlight.study.root_filesystems.content import SYNCED
 from firstlight.study.root_filesystems.journal import Tried
 from firstlight.study.root_filesystems.measures import Measured
 from firstlight.study.root_filesystems.probes import Probed, Section
-from firstlight.study.table import Hole
+from firstlight.study.table import Hole, hole_in
 
 BAUD = 115_200
 """Of the serial port that is added in thought: ten bits for each byte."""
@@ -59,15 +59,7 @@ def _less_device(time: int | Hole, measured: Measured) -> int | Hole:
 
 
 def _untestable(claim: str, then: str, hole: Hole) -> Finding:
-    return Finding(claim, then, hole.reason, "not testable here", "what would tell it is missing")
-
-
-def _verdict(holds: bool) -> Verdict:
-    return "holds" if holds else "no longer holds"
-
-
-def _first_hole(*values: object) -> Hole | None:
-    return next((value for value in values if isinstance(value, Hole)), None)
+    return untestable(claim, then, hole.reason, "what would tell it is missing")
 
 
 def _less(one: int, other: int) -> str:
@@ -93,7 +85,7 @@ def _in_place(figures: Figures) -> Finding:
         if placed < packed
         else "to map what is in place costs more than it saves here"
     )
-    return Finding(claim, then, now, _verdict(placed < packed), why)
+    return Finding(claim, then, now, verdict(placed < packed), why)
 
 
 def _preset_lpj(figures: Figures) -> Finding:
@@ -106,7 +98,7 @@ def _preset_lpj(figures: Figures) -> Finding:
     if isinstance(lpj, Hole):
         return _untestable(claim, then, lpj)
     preset = figures.start(arm_name(kind, way))
-    if (hole := _first_hole(plain, preset)) is not None:
+    if (hole := hole_in(plain, preset)) is not None:
         return _untestable(claim, then, hole)
     assert isinstance(plain, int)
     assert isinstance(preset, int)
@@ -119,7 +111,7 @@ def _preset_lpj(figures: Figures) -> Finding:
         if holds
         else "the rate of the time stamp counter is known before, and the loops are computed from it"
     )
-    return Finding(claim, then, now, _verdict(holds), why)
+    return Finding(claim, then, now, verdict(holds), why)
 
 
 def _quiet(figures: Figures) -> Finding:
@@ -130,7 +122,7 @@ def _quiet(figures: Figures) -> Finding:
     plain, quiet = figures.arms.get(kind), figures.arms.get(arm_name(kind, way))
     one, other = figures.start(kind), figures.start(arm_name(kind, way))
     if isinstance(one, Hole) or isinstance(other, Hole) or not isinstance(plain, Measured):
-        return _untestable(claim, then, _first_hole(one, other) or Hole("the plain arm is missing"))
+        return _untestable(claim, then, hole_in(one, other) or Hole("the plain arm is missing"))
     assert isinstance(quiet, Measured)
     printed = plain.console_bytes - quiet.console_bytes
     line_ns = printed * 10 * 1_000_000_000 // BAUD
@@ -144,14 +136,14 @@ def _quiet(figures: Figures) -> Finding:
         if share >= 0.4
         else "the kernel prints too little for it"
     )
-    return Finding(claim, then, now, _verdict(share >= 0.4), why)
+    return Finding(claim, then, now, verdict(share >= 0.4), why)
 
 
 def _romfs(figures: Figures) -> Finding:
     claim = "romfs, which is not compressed, is a little faster than cramfs"
     then = "cramfs 3.639 s, romfs 3.511 s from power on (-3.5 %); 842,789 and 839,078 µs from start_kernel"
     packed, plain = figures.start("cramfs"), figures.start("romfs")
-    if (hole := _first_hole(packed, plain)) is not None:
+    if (hole := hole_in(packed, plain)) is not None:
         return _untestable(claim, then, hole)
     assert isinstance(packed, int)
     assert isinstance(plain, int)
@@ -160,14 +152,14 @@ def _romfs(figures: Figures) -> Finding:
         if plain < packed
         else "it reads in blocks of 1 KiB, and each costs"
     )
-    return Finding(claim, then, f"from start_kernel {_less(plain, packed)}", _verdict(plain < packed), why)
+    return Finding(claim, then, f"from start_kernel {_less(plain, packed)}", verdict(plain < packed), why)
 
 
 def _jffs2(figures: Figures) -> Finding:
     claim = "JFFS2 is the slowest that lies on flash, because its log is scanned when it is mounted"
     then = "JFFS2 4.823 s, cramfs 3.639 s, romfs 3.511 s from power on"
     own, *others = (figures.start(kind) for kind in ("jffs2", "cramfs", "romfs"))
-    if (hole := _first_hole(own, *others)) is not None:
+    if (hole := hole_in(own, *others)) is not None:
         return _untestable(claim, then, hole)
     numbers = [each for each in others if isinstance(each, int)]
     assert isinstance(own, int)
@@ -179,7 +171,7 @@ def _jffs2(figures: Figures) -> Finding:
         if own > max(numbers)
         else "a scan of some MiB is short, and pages are unpacked one by one as they are needed: nothing is read ahead"
     )
-    return Finding(claim, then, now, _verdict(own > max(numbers)), why)
+    return Finding(claim, then, now, verdict(own > max(numbers)), why)
 
 
 def _ram_disk(figures: Figures) -> Finding:
@@ -195,7 +187,7 @@ def _ram_disk(figures: Figures) -> Finding:
     now = time_text(own) + (f", cramfs {time_text(cramfs)}" if isinstance(cramfs, int) else "")
     now += f"; slower still: {', '.join(name for _, name in slower)}" if slower else "; none is slower"
     why = "a copy of some MiB is cheap" if slower else "the image is copied whole, block by block, before it is mounted"
-    return Finding(claim, then, now, _verdict(not slower), why)
+    return Finding(claim, then, now, verdict(not slower), why)
 
 
 _COMPARED = ("cramfs", "cramfs-xip", "romfs", "jffs2", "squashfs-gzip", "squashfs-zstd", "squashfs-lz4", "erofs",
@@ -206,7 +198,7 @@ def _replay(figures: Figures) -> Finding:
     claim = "A journal makes the start longer, because it is replayed"
     then = "ext2 167 ms, ext3 457 ms with its log replayed"
     none, clean, dirty = (figures.start(name) for name in ("ext2", "ext4", "ext4-dirty"))
-    if (hole := _first_hole(none, clean, dirty)) is not None:
+    if (hole := hole_in(none, clean, dirty)) is not None:
         return _untestable(claim, then, hole)
     assert isinstance(none, int)
     assert isinstance(clean, int)
@@ -215,7 +207,7 @@ def _replay(figures: Figures) -> Finding:
     holds = (dirty - none) / none >= _LITTLE
     more = f"{(dirty - clean) / clean:+.2%}".replace("%", " %")
     why = f"the replay adds {more}: its time is that of the storage, which here is memory"
-    return Finding(claim, then, now, _verdict(holds), why)
+    return Finding(claim, then, now, verdict(holds), why)
 
 
 def _postponed(figures: Figures) -> Finding:
@@ -224,7 +216,7 @@ def _postponed(figures: Figures) -> Finding:
     xfs, ext4 = figures.replays.get("xfs", Hole("not booted")), figures.replays.get("ext4", Hole("not booted"))
     steps = [each for each in (xfs, ext4) if not isinstance(each, Hole) and "remount" in each and "next" in each]
     if not steps:
-        return _untestable(claim, then, _first_hole(xfs, ext4) or Hole("the guest left nothing of it"))
+        return _untestable(claim, then, hole_in(xfs, ext4) or Hole("the guest left nothing of it"))
     words, right = [], []
     for name, each in (("xfs", xfs), ("ext4", ext4)):
         if isinstance(each, Hole) or "remount" not in each or "next" not in each:
@@ -235,7 +227,7 @@ def _postponed(figures: Figures) -> Finding:
         words.append(f"{name}: the remount is {done}, and then {kept} of {SYNCED} synced files are whole")
         right.append(allowed and kept == SYNCED)
     why = "a file system that was looked at without its log may not be written to: one refuses, one loses what it held"
-    return Finding(claim, then, "; ".join(words), _verdict(all(right)), "" if all(right) else why)
+    return Finding(claim, then, "; ".join(words), verdict(all(right)), "" if all(right) else why)
 
 
 def _instrumented(figures: Figures) -> Finding:
@@ -243,14 +235,14 @@ def _instrumented(figures: Figures) -> Finding:
     then = "4.325 s with the instrumentation, 3.639 s without (+19 %)"
     plain = figures.arms.get("initramfs", Hole("not booted"))
     if isinstance(plain, Hole) or isinstance(figures.unprofiled, Hole):
-        return _untestable(claim, then, _first_hole(plain, figures.unprofiled) or Hole(""))
+        return _untestable(claim, then, hole_in(plain, figures.unprofiled) or Hole(""))
     recorded = plain.between("power_on", "ready")
     if isinstance(recorded, Hole):
         return _untestable(claim, then, recorded)
     change = abs(recorded - figures.unprofiled)
     now = f"{time_text(recorded)} with, {time_text(figures.unprofiled)} without: {change:,} ns apart"
     why = "the functions are watched from outside of the machine, in time that does not pass in it"
-    return Finding(claim, then, now, _verdict(change / recorded >= 0.001), why)
+    return Finding(claim, then, now, verdict(change / recorded >= 0.001), why)
 
 
 def _pages(figures: Figures) -> Finding:
@@ -260,13 +252,13 @@ def _pages(figures: Figures) -> Finding:
     if isinstance(measured, Hole):
         measured = figures.arms.get("initramfs", Hole("not booted"))
     if isinstance(measured, Hole) or isinstance(measured.from_start_kernel, Hole):
-        return _untestable(claim, then, _first_hole(measured) or Hole("the boot has no marks"))
+        return _untestable(claim, then, hole_in(measured) or Hole("the boot has no marks"))
     spent = measured.total("memblock_free_all")
     share = spent / measured.from_start_kernel
     now = f"memblock_free_all {time_text(spent)} of {time_text(measured.from_start_kernel)} ({share:.1%})".replace(
         "%", " %"
     )
-    return Finding(claim, then, now, _verdict(share >= 0.1), "pages are freed in the largest blocks that they make up")
+    return Finding(claim, then, now, verdict(share >= 0.1), "pages are freed in the largest blocks that they make up")
 
 
 def _tables(figures: Figures) -> Finding:
@@ -276,14 +268,14 @@ def _tables(figures: Figures) -> Finding:
     if isinstance(measured, Hole):
         measured = figures.arms.get("initramfs", Hole("not booted"))
     if isinstance(measured, Hole) or isinstance(measured.from_start_kernel, Hole):
-        return _untestable(claim, then, _first_hole(measured) or Hole("the boot has no marks"))
+        return _untestable(claim, then, hole_in(measured) or Hole("the boot has no marks"))
     settings, devices = measured.total("__register_sysctl_table"), measured.total("device_register")
     share = (settings + devices) / measured.from_start_kernel
     now = (
         f"__register_sysctl_table {time_text(settings)} in {measured.count('__register_sysctl_table')} calls, "
         f"device_register {time_text(devices)} in {measured.count('device_register')}: {share:.1%} of the start"
     ).replace("%", " %")
-    return Finding(claim, then, now, _verdict(share >= 0.05), "a table is one sorted tree, and a device a few links")
+    return Finding(claim, then, now, verdict(share >= 0.05), "a table is one sorted tree, and a device a few links")
 
 
 def _probe(figures: Figures) -> Finding:
@@ -292,15 +284,15 @@ def _probe(figures: Figures) -> Finding:
     found = {name: each for name, each in figures.probes.items() if name != "scsi_debug"}
     there = {name: each for name, each in found.items() if not isinstance(each, Hole)}
     if not there:
-        hole = _first_hole(*found.values()) or Hole("no driver was loaded")
+        hole = hole_in(*found.values()) or Hole("no driver was loaded")
         return _untestable(claim, then, hole)
     now = "; ".join(f"{name}: {time_text(each.probing)} until its last word, {time_text(each.busy)} of it spinning"
                     for name, each in there.items())  # fmt: skip
     waits = max(each.probing for each in there.values())
     spins = max(each.busy / each.probing for each in there.values() if each.probing)
-    verdict = _verdict(waits >= 10_000_000 and spins >= 0.5)
+    became = verdict(waits >= 10_000_000 and spins >= 0.5)
     why = "drivers/ide is gone (5.14): an empty port is still waited for, but asleep, and beside other work"
-    return Finding(claim, then, now, verdict, why)
+    return Finding(claim, then, now, became, why)
 
 
 def _preemption(figures: Figures) -> Finding:
@@ -309,9 +301,9 @@ def _preemption(figures: Figures) -> Finding:
     loads = {name: each for name, each in figures.sections.items() if name != "boot"}
     there = {name: each for name, each in loads.items() if not isinstance(each, Hole)}
     if not there:
-        hole = _first_hole(*loads.values()) or Hole("no driver was loaded under the tracer")
+        hole = hole_in(*loads.values()) or Hole("no driver was loaded under the tracer")
         return _untestable(claim, then, hole)
     longest = max(each.longest_ns for each in there.values())
     now = "; ".join(f"{name}: {time_text(each.longest_ns)} at most" for name, each in there.items())
     why = "the big kernel lock is gone (2.6.39), and a probe sleeps"
-    return Finding(claim, then, now, _verdict(longest >= 9_680_000), why)
+    return Finding(claim, then, now, verdict(longest >= 9_680_000), why)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from firstlight.report.units import time_text
-from firstlight.study.outcome import Finding, Verdict
+from firstlight.study.outcome import Finding, Verdict, verdict
 from firstlight.study.table import Hole
 from firstlight.study.tree_walk.counts import Counted
 from firstlight.study.tree_walk.law import Law
@@ -76,10 +76,6 @@ def _open(reason: str) -> _Judgement:
     return _Judgement("not testable here", reason)
 
 
-def _verdict(held: bool) -> Verdict:
-    return "holds" if held else "no longer holds"
-
-
 def _penalty(evidence: Evidence, program: str) -> Penalty | Hole:
     return next(
         (found for command, found in evidence.penalties.items() if command.name.startswith(program)),
@@ -113,14 +109,14 @@ def _in_kernel(evidence: Evidence) -> _Judgement:
         return _Judgement("no longer holds", "there is no penalty")
     share = penalty.system_ns / penalty.cost_ns
     now = f"{share:.1%} of the penalty is system time; user time {penalty.user_ns / 1000:+,.1f} µs"
-    return _Judgement(_verdict(share >= _MOSTLY), now)
+    return _Judgement(verdict(share >= _MOSTLY), now)
 
 
 def _no_faults(evidence: Evidence) -> _Judgement:
     penalty = _penalty(evidence, "chgrp")
     if isinstance(penalty, Hole):
         return _open(penalty.reason)
-    return _Judgement(_verdict(penalty.faults == 0), f"{penalty.faults:+} minor faults")
+    return _Judgement(verdict(penalty.faults == 0), f"{penalty.faults:+} minor faults")
 
 
 def _linear(evidence: Evidence) -> _Judgement:
@@ -135,7 +131,7 @@ def _linear(evidence: Evidence) -> _Judgement:
     now = f"law n, {fitted.certainty}; {each:,.0f} ns each in exact mode, {_LAPTOP:,} directories: {time_text(whole)}"
     why = "linear as then; the figure is in instructions at one nanosecond each, not in seconds of a laptop"
     # Ten times as much would be another story, whatever the clock.
-    return _Judgement(_verdict(whole < 10 * _LAPTOP_NS), now, why)
+    return _Judgement(verdict(whole < 10 * _LAPTOP_NS), now, why)
 
 
 def _who_pays(evidence: Evidence) -> _Judgement:
@@ -154,7 +150,7 @@ def _who_pays(evidence: Evidence) -> _Judgement:
     many = {each[program] for program in ("du", "find")}
     held = max(few) < min(many)
     now = "stat calls for each directory: " + ", ".join(f"{program} {number}" for program, number in each.items())
-    return _Judgement(_verdict(held), now, "" if held else "the programs' walks have changed since")
+    return _Judgement(verdict(held), now, "" if held else "the programs' walks have changed since")
 
 
 def _listing_lies(evidence: Evidence) -> _Judgement:
@@ -176,7 +172,7 @@ def _listing_lies(evidence: Evidence) -> _Judgement:
         if told
         else ""
     )
-    return _Judgement(_verdict(2 * len(lying) > len(points)), now, why)
+    return _Judgement(verdict(2 * len(lying) > len(points)), now, why)
 
 
 def _changes_under(evidence: Evidence) -> _Judgement:
@@ -185,7 +181,7 @@ def _changes_under(evidence: Evidence) -> _Judgement:
     if wake is None:
         return _open(audit.reason if isinstance(audit, Hole) else "no directory was opened on an automount")
     now = f"device and inode {wake.before} before the opening, {wake.after} after it"
-    return _Judgement(_verdict(wake.before != wake.after), now)
+    return _Judgement(verdict(wake.before != wake.after), now)
 
 
 def _stat_sleeps(evidence: Evidence) -> _Judgement:
@@ -201,4 +197,4 @@ def _stat_sleeps(evidence: Evidence) -> _Judgement:
     waking = [wake.name.removeprefix("call ") for wake in audit.wakes if wake.name.startswith("call ") and wake.woken]
     now = "woken by " + ", ".join(waking) if waking else "woken by none"
     why = "statx is the exception: it mounts unless AT_NO_AUTOMOUNT is given" if statx and statx.woken else ""
-    return _Judgement(_verdict(held), now, why)
+    return _Judgement(verdict(held), now, why)
