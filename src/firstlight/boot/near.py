@@ -21,6 +21,18 @@ def nearest(name: str, known: Collection[str]) -> str:
     return f"; did you mean `{near[0]}`?" if near else ""
 
 
+def one_of(name: str, known: Collection[str]) -> str:
+    """The hint for a name that is none of a few: the one that a person may have meant, and all of them.
+
+    >>> print(one_of("tree-wakl", ["tree-walk", "udev-ptys"]))
+    did you mean `tree-walk`?
+    there are: `tree-walk`, `udev-ptys`
+    """
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.4)
+    hints = [f"did you mean `{near[0]}`?"] if near else []
+    return "\n".join([*hints, "there are: " + ", ".join(f"`{other}`" for other in known)])
+
+
 def unknown_name(kind: str, name: str, known: Collection[str], where: str, listed: str = "functions") -> None:
     """Raise unless *name* is one of the *known*.
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from firstlight.boot.near import one_of
 from firstlight.errors import LabError
 from firstlight.lab.debian import debian_place, debian_tar
 from firstlight.lab.images.kernel_build import build_kernel, kernel_place
@@ -87,8 +87,4 @@ def find_image(name: str) -> Image:
     for image in IMAGES:
         if image.name == name:
             return image
-    names = [image.name for image in IMAGES]
-    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    said = f"did you mean `{near[0]}`?\n" if near else ""
-    hint = said + "there are: " + ", ".join(f"`{each}`" for each in names)
-    raise LabError(f"there is no image `{name}`", hint=hint, exit_code=2)
+    raise LabError(f"there is no image `{name}`", hint=one_of(name, [image.name for image in IMAGES]), exit_code=2)
