@@ -17,7 +17,7 @@ from firstlight.errors import MISSING_INPUT, LabError, UsageError
 from firstlight.lab.initramfs import GuestConfig
 from firstlight.lab.kernel import Kernel
 from firstlight.lab.recipe import LoadedMemory
-from firstlight.lab.root_formats import RootFormat
+from firstlight.lab.root_formats import ERASE_SIZE, RootFormat
 from firstlight.lab.root_maker import make_root, tool_versions
 from firstlight.lab.rootfs import as_root
 from firstlight.lab.small_root import HELPER, make_small_root
@@ -32,7 +32,6 @@ _READY = bytes.fromhex("0f1f84000100464c")
 _SPARED = 32 * _MIB
 #: From here on QEMU's q35 has no memory, when it has more than it can put below 4 GiB.
 _LOW_MEMORY = 2048 * _MIB
-_ERASE = 64 << 10
 
 
 @dataclass(frozen=True)
@@ -92,7 +91,7 @@ class KernelRoot:
 
     def _flash_words(self, memory: int) -> str:
         address = hex(self._flash_address(memory))
-        flash = f"phram.phram=root,{address},{hex(self.size)},{hex(_ERASE)}"
+        flash = f"phram.phram=root,{address},{hex(self.size)},{hex(ERASE_SIZE)}"
         return f"memmap={self.size >> 10}K${address} {flash} root=mtd:root"
 
     def _mapped(self, memory: int, kernel: Kernel) -> tuple[int, int]:
@@ -168,8 +167,7 @@ def image_root(form: RootFormat, image: Path, *, helper: bool) -> KernelRoot:
             hint="say with `--ready REGEX` which line of the console means it",
         )
     size = image.stat().st_size
-    step = _ERASE if form.device in ("mtd", "xip") else 4096
-    whole = -(-size // step) * step
+    whole = form.whole(size)
     if whole == size:
         return _described(form, image.absolute())
 

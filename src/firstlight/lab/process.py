@@ -40,26 +40,32 @@ class Ended:
             return f"signal {-self.exit_code}"
 
 
+def ended_with_us(signal_name: str) -> list[str]:
+    """What goes before a command so that the kernel sends it a signal when this program ends, however it ends.
+
+    `setpriv --pdeathsig` (util-linux) asks for it, and turns into the command; nothing of ours runs between fork and
+    exec, where Python code is unsafe in a process with threads. Nothing where it is not installed.
+    """
+    setpriv = shutil.which("setpriv")
+    return [setpriv, "--pdeathsig", signal_name, "--"] if setpriv is not None else []
+
+
 class Process:
     """A program in a session of its own, which ends with this object, and with this program.
 
     The session keeps a Ctrl-C at the terminal from reaching the program before us. That even `kill -9` of
-    ourselves leaves nothing behind is the kernel's work: `setpriv --pdeathsig` (util-linux) asks it to kill the
-    program with its parent, and turns into the program; nothing of ours runs between fork and exec, where Python
-    code is unsafe in a process with threads.
+    ourselves leaves nothing behind is the kernel's work.
 
     :param command: the program and its arguments.
     :param log: the file for everything it says.
     """
 
     def __init__(self, command: Sequence[str], log: Path) -> None:
-        setpriv = shutil.which("setpriv")
-        guard = [setpriv, "--pdeathsig", "KILL", "--"] if setpriv is not None else []
         self.started = time.monotonic()
         try:
             with log.open("wb") as output:
                 self._child = subprocess.Popen(
-                    [*guard, *command],
+                    [*ended_with_us("KILL"), *command],
                     stdin=subprocess.DEVNULL,
                     stdout=output,
                     stderr=subprocess.STDOUT,

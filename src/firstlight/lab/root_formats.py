@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from firstlight.boot.near import one_of
 from firstlight.errors import LabError, UsageError
+
+#: Bytes of flash that are erased at once, and that images for it come in multiples of.
+ERASE_SIZE = 64 << 10
 
 Device = Literal["pmem", "mtd", "xip", "ram", "initramfs"]
 """How the guest sees an image: a block device in persistent memory, a memory technology device, one that tells its
@@ -32,6 +35,11 @@ class RootFormat:
     """Where an image says what it is, and what stands there."""
     options: tuple[str, ...] = ()
     """Of the program that makes it."""
+
+    def whole(self, size: int) -> int:
+        """The bytes that its device has for an image of *size* bytes: whole pages, or whole blocks of flash."""
+        step = ERASE_SIZE if self.device in ("mtd", "xip") else 4096
+        return -(-size // step) * step
 
     def check_image(self, image: Path) -> None:
         """Check that a file is an image of this kind, as far as its magic number tells.
@@ -130,8 +138,5 @@ def find_format(name: str) -> RootFormat:
     for each in FORMATS:
         if each.name == name:
             return each
-    names = [each.name for each in FORMATS]
-    near = difflib.get_close_matches(name, names, n=1, cutoff=0.4)
-    said = f"did you mean `{near[0]}`?\n" if near else ""
-    hint = said + "there are: " + ", ".join(f"`{each}`" for each in names)
+    hint = one_of(name, [each.name for each in FORMATS])
     raise UsageError(f"no root file system is called `{name}`", where="--root-as", hint=hint)

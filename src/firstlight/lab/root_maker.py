@@ -17,12 +17,10 @@ from firstlight.errors import LabError
 from firstlight.lab.cramfs import write_cramfs
 from firstlight.lab.ext4 import EPOCH, make_image, measure
 from firstlight.lab.newc import Archive
-from firstlight.lab.root_formats import RootFormat
+from firstlight.lab.root_formats import ERASE_SIZE, RootFormat
 
 _MIB = 1 << 20
 _UUID = "4c460000-0000-4000-8000-000000000003"
-_ERASE = 64 << 10
-"""Bytes of a block of flash, as it stands behind memory."""
 _FAKETIME_PLACES = ("/usr/lib/x86_64-linux-gnu/faketime", "/usr/lib/faketime", "/usr/lib64/faketime", "/usr/lib")
 #: The least that these take, and room for what is written.
 _SIZES = {"ext2": 8, "ext4": 16, "xfs": 48, "btrfs": 48, "f2fs": 96}
@@ -43,9 +41,7 @@ def make_root(form: RootFormat, tree: Path, image: Path, prefix: Sequence[str] =
         "ext2": _ext, "ext4": _ext, "xfs": _xfs, "btrfs": _btrfs, "f2fs": _f2fs, "": _initramfs,
     }  # fmt: skip
     makers[form.file_system](form, tree, image, prefix)
-    size = image.stat().st_size
-    step = _ERASE if form.device in ("mtd", "xip") else 4096
-    os.truncate(image, -(-size // step) * step)
+    os.truncate(image, form.whole(image.stat().st_size))
 
 
 def check_tools(form: RootFormat) -> None:
@@ -120,7 +116,7 @@ def _romfs(_form: RootFormat, tree: Path, image: Path, prefix: Sequence[str]) ->
 
 def _jffs2(_form: RootFormat, tree: Path, image: Path, prefix: Sequence[str]) -> None:
     # Padded to whole blocks, each marked as erased cleanly, as flash comes from the factory.
-    _run(["mkfs.jffs2", "-r", tree, "-o", image, "-e", hex(_ERASE), "-l", f"--pad={4 * _MIB}", "-f", "-U"], prefix)
+    _run(["mkfs.jffs2", "-r", tree, "-o", image, "-e", hex(ERASE_SIZE), "-l", f"--pad={4 * _MIB}", "-f", "-U"], prefix)
 
 
 def _squashfs(form: RootFormat, tree: Path, image: Path, prefix: Sequence[str]) -> None:

@@ -14,7 +14,7 @@ from firstlight.cache import cache_dir, digest_of, entry, place
 from firstlight.errors import LabError
 from firstlight.lab.images.kernel_source import has_source, source_digest, unpack_source
 from firstlight.lab.kconfig import overruled, settings
-from firstlight.lab.process import interruptible
+from firstlight.lab.process import ended_with_us, interruptible
 from firstlight.lab.progress import Progress
 
 _KIND = "images"
@@ -119,7 +119,8 @@ def _build(folder: Path, progress: Progress, jobs: int) -> None:
     objects.mkdir()
     wanted = work / "fragment.config"
     wanted.write_text(fragment(), encoding="utf-8")
-    make = [*_ended_with_us(), "make", f"O={objects}", f"-j{jobs}"]
+    # Told to end when we are killed, make ends its compilers.
+    make = [*ended_with_us("TERM"), "make", f"O={objects}", f"-j{jobs}"]
     if shutil.which("ccache") is not None:
         make += ["CC=ccache gcc"]
     progress.step("configuring the kernel")
@@ -142,12 +143,6 @@ def _build(folder: Path, progress: Progress, jobs: int) -> None:
     for made, name in (("arch/x86/boot/bzImage", "vmlinuz"), (".config", "config"), ("System.map", "System.map")):
         shutil.copyfile(objects / made, boot / f"{name}-{release}")
     shutil.rmtree(work)
-
-
-def _ended_with_us() -> list[str]:
-    """What goes before a command so that it ends when this program is killed; make then ends its compilers."""
-    setpriv = shutil.which("setpriv")
-    return [setpriv, "--pdeathsig", "TERM", "--"] if setpriv is not None else []
 
 
 def _environment(tree: Path) -> dict[str, str]:
