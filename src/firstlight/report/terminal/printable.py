@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import unicodedata
 
-# Cc: control characters, the escape among them; Cf: those that turn the direction of writing or hide;
-# Cs: halves of characters; Co and Cn: what no font knows; Zl and Zp: line ends.
 #: ECMA-48's SGR: colours, bold and the like.
 _COLOUR = re.compile(r"\x1b\[[0-9;:]*m")
 _STAMP = re.compile(r"^\[ *\d+\.\d+\](?:\[ *[TC]\d+\])? ")
+# Cc: control characters, the escape among them; Cf: those that turn the direction of writing or hide;
+# Cs: halves of characters; Co and Cn: what no font knows; Zl and Zp: line ends.
 _UNPRINTABLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 

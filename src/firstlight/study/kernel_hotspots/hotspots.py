@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass
+from functools import cache
 from importlib import resources
 
 
@@ -20,6 +21,7 @@ class HotSpot:
     """Without compiler suffixes."""
 
 
+@cache
 def hot_spots() -> tuple[HotSpot, ...]:
     """The hot spots in the order of the tables.
 
