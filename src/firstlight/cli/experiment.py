@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from firstlight.cli.output import Csv, Json, print_json
+from firstlight.cli.output import Csv, Jobs, Json, print_json
 from firstlight.cli.page import Page
 from firstlight.errors import FirstlightError, UsageError
 
@@ -35,10 +35,7 @@ def run(
         Path | None,
         typer.Option("-o", "--output", metavar="DIR", help="Its directory (default: beside the plan, called like it)."),
     ] = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option("-j", "--jobs", min=1, help="So many boots at once (default: one for each processor)."),
-    ] = None,
+    jobs: Jobs = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="List what would be booted, and boot nothing.")] = False,
     json: Json = False,
 ) -> None:

@@ -23,6 +23,14 @@ Limit = Annotated[
 ]
 
 
+#: Verbs that boot several guests have these two.
+Jobs = Annotated[
+    int | None,
+    typer.Option("-j", "--jobs", min=1, help="So many boots at once (default: one for each processor)."),
+]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Boot again what was booted before.")]
+
+
 def shown_limit(limit: int | None) -> int:
     """How many rows a terminal gets."""
     return 40 if limit is None else limit

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from firstlight.cli.output import Json, print_json
+from firstlight.cli.output import Jobs, Json, print_json
 from firstlight.cli.page import Page
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def scale(
         Path | None,
         typer.Option("-o", "--output", metavar="DIR", help="Where the boots are kept (default: beside the plan)."),
     ] = None,
-    jobs: Annotated[int | None, typer.Option("-j", "--jobs", min=1, help="So many boots at once.")] = None,
+    jobs: Jobs = None,
     bisect: Annotated[
         bool, typer.Option("--bisect/--no-bisect", help="Find crossovers by booting further sizes, in exact mode.")
     ] = True,

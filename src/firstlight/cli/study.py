@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from firstlight.cli.output import Json, print_json
+from firstlight.cli.output import Fresh, Jobs, Json, print_json
 
 if TYPE_CHECKING:
+    from firstlight.study.catalogue import Study
     from firstlight.study.outcome import Outcome
 
 Name = Annotated[str, typer.Argument(metavar="STUDY", help="`list`, or the name of a study.")]
@@ -23,11 +24,8 @@ def study(
         Path | None, typer.Option("-o", "--output", metavar="DIR", help="Its directory (default: study-STUDY).")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the study that is there.")] = False,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Boot again what was booted before.")] = False,
-    jobs: Annotated[
-        int | None,
-        typer.Option("-j", "--jobs", min=1, help="So many boots at once (default: one for each processor)."),
-    ] = None,
+    fresh: Fresh = False,
+    jobs: Jobs = None,
     json: Json = False,
 ) -> None:
     """Run a classic study again, on today's Linux: boots, tables, and what of its conclusions holds.
@@ -50,8 +48,8 @@ def study(
         return
     if quick and full:
         raise UsageError("`--quick` and `--full` exclude each other", hint="ask for one of them")
-    chosen = find_study(name)
-    outcome = _run(chosen.name, output or Path(f"study-{name}"), jobs, quick=quick, full=full, force=force, fresh=fresh)
+    chosen, folder = find_study(name), output or Path(f"study-{name}")
+    outcome = _run(chosen, folder, jobs, quick=quick, full=full, force=force, fresh=fresh)
     if json:
         from firstlight.report.study_data import outcome_data
 
@@ -64,20 +62,17 @@ def study(
     raise typer.Exit(1 if outcome.missing else 0)
 
 
-def _run(name: str, output: Path, jobs: int | None, *, quick: bool, full: bool, force: bool, fresh: bool) -> Outcome:
-    from firstlight.lab.progress import progress_for
+def _run(
+    chosen: Study, output: Path, jobs: int | None, *, quick: bool, full: bool, force: bool, fresh: bool
+) -> Outcome:
+    from firstlight.cli.laboratory import laboratory_in
     from firstlight.report.study_folder import study_folder
-    from firstlight.report.terminal.experiment_progress import ExperimentProgress
-    from firstlight.study.catalogue import find_study
-    from firstlight.study.laboratory import Laboratory, make_images
 
-    chosen = find_study(name)
-    with study_folder(output, force=force) as written:
-        with progress_for(verbose=True) as progress:
-            images = make_images(chosen.images, progress, jobs)
-        with ExperimentProgress() as told:
-            laboratory = Laboratory(written.path, told, images, quick, full, fresh, jobs)
-            outcome = chosen.run(laboratory)
+    with (
+        study_folder(output, force=force) as written,
+        laboratory_in(written.path, chosen.images, jobs, quick=quick, full=full, fresh=fresh) as laboratory,
+    ):
+        outcome = chosen.run(laboratory)
         written.write(outcome)
     return outcome
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from firstlight.cli.output import Json, print_json
+from firstlight.cli.output import Fresh, Jobs, Json, print_json
 
 if TYPE_CHECKING:
     from firstlight.study.outcome import Outcome
@@ -42,11 +42,8 @@ def walk(
         Path | None, typer.Option("--html", metavar="FILE", help="Write all of it as one page; `-`: print it.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace what is there.")] = False,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Boot again what was booted before.")] = False,
-    jobs: Annotated[
-        int | None,
-        typer.Option("-j", "--jobs", min=1, help="So many boots at once (default: one for each processor)."),
-    ] = None,
+    fresh: Fresh = False,
+    jobs: Jobs = None,
     json: Json = False,
 ) -> None:
     """Walk a tree of directories in a guest, without and with one more stat for each: what does it cost?
@@ -127,13 +124,9 @@ def _measure(
 
 
 def _boot(work: Workload, kernel: Path | None, folder: Path, jobs: int | None, *, fresh: bool) -> Outcome:
-    from firstlight.lab.progress import progress_for
-    from firstlight.report.terminal.experiment_progress import ExperimentProgress
-    from firstlight.study.laboratory import Laboratory, make_images
+    from firstlight.cli.laboratory import laboratory_in
     from firstlight.study.tree_walk.study import measure
 
     wanted = ("debian-storage",) if kernel is not None else ("kernel", "debian-storage")
-    with progress_for(verbose=True) as progress:
-        images = make_images(wanted, progress, jobs)
-    with ExperimentProgress() as told:
-        return measure(work, Laboratory(folder, told, images, fresh=fresh, jobs=jobs), kernel)
+    with laboratory_in(folder, wanted, jobs, fresh=fresh) as laboratory:
+        return measure(work, laboratory, kernel)

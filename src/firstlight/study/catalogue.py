@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 
+from firstlight.boot.near import one_of
 from firstlight.errors import UsageError
+from firstlight.study.historical import historical_tables
 from firstlight.study.laboratory import Laboratory
-from firstlight.study.outcome import Outcome
+from firstlight.study.outcome import Finding, Outcome
+from firstlight.study.table import Chart, Table
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,28 @@ class Study:
         # Late: what a study computes with takes most of a second to load.
         run: Callable[[Laboratory], Outcome] = import_module(f"firstlight.study.{self.package}.study").run
         return run(laboratory)
+
+    def outcome(
+        self, laboratory: Laboratory, *, recipe: Sequence[str], tables: Sequence[Table], findings: Sequence[Finding],
+        charts: Iterable[Chart | None] = (), notes: Sequence[str] = (),
+    ) -> Outcome:  # fmt: skip
+        """What it found, with its question, the tables of the old study, and what is missing.
+
+        :param charts: those that could not be drawn are `None`.
+        """
+        return Outcome(
+            study=self.name,
+            title=self.title,
+            question=self.question,
+            quick=laboratory.quick,
+            recipe=tuple(recipe),
+            tables=tuple(tables),
+            historical=historical_tables(self.name),
+            findings=tuple(findings),
+            charts=tuple(chart for chart in charts if chart is not None),
+            missing=tuple(laboratory.missing),
+            notes=tuple(notes),
+        )
 
 
 STUDIES = (
@@ -84,9 +108,4 @@ def find_study(name: str) -> Study:
     for study in STUDIES:
         if study.name == name:
             return study
-    names = [study.name for study in STUDIES]
-    near = difflib.get_close_matches(name, names, n=1, cutoff=0.4)
-    said = f"did you mean `{near[0]}`?\n" if near else ""
-    raise UsageError(
-        f"there is no study `{name}`", hint=said + "there are: " + ", ".join(f"`{each}`" for each in names)
-    )
+    raise UsageError(f"there is no study `{name}`", hint=one_of(name, [study.name for study in STUDIES]))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterable, Mapping
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from firstlight.boot.open import open as open_boot
 from firstlight.compare.experiment import boots
 from firstlight.compare.experiment.key import key_of_inputs
 from firstlight.compare.experiment.runner import OneOfMany, RunProgress, boots_at_once
+from firstlight.compare.experiment.side_by_side import side_by_side
 from firstlight.errors import FirstlightError
 from firstlight.lab.images.catalogue import find_image
 from firstlight.lab.inputs import resolve
@@ -118,18 +118,7 @@ class _Session:
             [arm.options for arm in arms if isinstance(arm.options, RecordOptions)], laboratory.jobs
         )
         laboratory.progress.start(len(arms), 0, at_once)
-        with ThreadPoolExecutor(at_once, thread_name_prefix="boot") as pool:
-            running: set[Future[None]] = {pool.submit(self._make, arm) for arm in arms}
-            try:
-                while running:
-                    # In short steps, so that an interrupt is heard.
-                    finished, running = wait(running, timeout=0.5, return_when=FIRST_COMPLETED)
-                    for future in finished:
-                        future.result()
-            except BaseException:
-                self._stop.set()
-                pool.shutdown(wait=True, cancel_futures=True)
-                raise
+        side_by_side(self._make, arms, at_once, self._stop)
         return self._found
 
     def _make(self, arm: Arm) -> None:

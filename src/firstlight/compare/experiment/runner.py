@@ -7,7 +7,6 @@ import shutil
 import threading
 import time
 from collections.abc import Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -16,6 +15,7 @@ from typing import Protocol, Self
 from firstlight.boot.open import read_manifest
 from firstlight.compare.experiment import boots
 from firstlight.compare.experiment.prepare import Prepared
+from firstlight.compare.experiment.side_by_side import side_by_side
 from firstlight.compare.experiment.store import CellState, State
 from firstlight.errors import FirstlightError, UnhealthyBootError
 from firstlight.lab.options import RecordOptions
@@ -99,18 +99,7 @@ class _Session:
         """Make every boot; returns why cells could not be booted."""
         cells = self._prepared.state.cells
         self._keys = {cell.key: threading.Lock() for cell in cells}
-        with ThreadPoolExecutor(at_once, thread_name_prefix="boot") as pool:
-            running: set[Future[None]] = {pool.submit(self._make, boot) for boot in lacking}
-            try:
-                while running:
-                    # In short steps, so that an interrupt is heard.
-                    finished, running = wait(running, timeout=0.5, return_when=FIRST_COMPLETED)
-                    for future in finished:
-                        future.result()
-            except BaseException:
-                self._stop.set()
-                pool.shutdown(wait=True, cancel_futures=True)
-                raise
+        side_by_side(self._make, lacking, at_once, self._stop)
         return self._problems
 
     def _make(self, boot: Boot) -> None:
@@ -166,9 +155,12 @@ class OneOfMany(SilentProgress):
         self._name = name
         self._progress = progress
         self._stop = stop
+        self.booted = False
+        """Whether anything was booted so far."""
 
     def boot(self, snapshot: Snapshot) -> None:
         """The guest came this far."""
+        self.booted = True
         if self._stop.is_set():
             raise KeyboardInterrupt
         self._progress.boot(self._name, snapshot)

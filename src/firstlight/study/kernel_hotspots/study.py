@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from firstlight.boot.boot import Boot
 from firstlight.errors import LabError
-from firstlight.study.historical import historical_tables
+from firstlight.study.catalogue import find_study
 from firstlight.study.kernel_hotspots.arms import Booted, boot_arms
 from firstlight.study.kernel_hotspots.coverage_tables import coverage_chart, coverage_of, coverage_table, linked_of
 from firstlight.study.kernel_hotspots.evidence import Evidence
@@ -28,7 +28,6 @@ from firstlight.study.laboratory import Laboratory
 from firstlight.study.outcome import Outcome
 from firstlight.study.table import Hole
 
-_NAME = "kernel-hotspots"
 _PRINTING = {
     PLAIN: "as it is",
     "quiet": "quiet",
@@ -42,8 +41,6 @@ def run(laboratory: Laboratory) -> Outcome:
 
     :raises LabError: when neither kernel could be booted at all.
     """
-    from firstlight.study.catalogue import find_study  # the catalogue knows this module
-
     booted = boot_arms(laboratory)
     if all(isinstance(boot, Hole) for boot in booted.boots.values()):
         reason = next(boot.reason for boot in booted.boots.values() if isinstance(boot, Hole))
@@ -57,12 +54,8 @@ def run(laboratory: Laboratory) -> Outcome:
     seen = seen_by_ways(timed_boot(ways))
     titles = {each.name: each.title for each in booted.remedies["laboratory"]} | {PLAIN: "512 MiB"}
     evidence = Evidence(measured, booted.remedies, spots, _added(booted), costs(ways, booted.ways))
-    study = find_study(_NAME)
-    return Outcome(
-        study=_NAME,
-        title=study.title,
-        question=study.question,
-        quick=laboratory.quick,
+    return find_study("kernel-hotspots").outcome(
+        laboratory,
         recipe=_recipe(booted),
         tables=(
             share_table(plain, spots),
@@ -77,14 +70,12 @@ def run(laboratory: Laboratory) -> Outcome:
             *(coverage_table(kernel, covered[kernel]) for kernel in KERNELS),
             function_table(plain, spots, linked),
         ),
-        historical=historical_tables(_NAME),
         findings=findings(evidence),
         charts=(
             share_chart(plain, spots),
             remedy_chart(measured, booted.remedies),
             coverage_chart({str(kernel): each for kernel, each in covered.items()}),
         ),
-        missing=tuple(laboratory.missing),
         notes=_NOTES,
     )
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import threading
-from concurrent.futures import ThreadPoolExecutor
+import time
 from pathlib import Path
 
-from firstlight.compare.experiment.runner import boots_at_once, memory_available
+from firstlight.compare.experiment.runner import OneOfMany, boots_at_once, memory_available
+from firstlight.compare.experiment.side_by_side import side_by_side
 from firstlight.errors import FirstlightError
 from firstlight.lab.options import RecordOptions
 from firstlight.lab.process import interruptible
-from firstlight.lab.progress import SilentProgress
-from firstlight.lab.runner import Snapshot
 from firstlight.study.catalogue import find_study
-from firstlight.study.historical import historical_tables
 from firstlight.study.laboratory import Laboratory
 from firstlight.study.lvm_activation.arms import MEMORY, Cell, Mode, Plan, Row, arm, guest_options, plan
 from firstlight.study.lvm_activation.findings import findings
@@ -31,8 +29,6 @@ from firstlight.study.lvm_activation.userland import write_overlay
 from firstlight.study.lvm_activation.volumes import Volumes, prepared_disks
 from firstlight.study.outcome import Missing, Outcome
 from firstlight.study.table import Hole
-
-_NAME = "lvm-activation"
 
 
 def run(laboratory: Laboratory) -> Outcome:
@@ -73,36 +69,25 @@ def _prepare(
     """The disks of every number and layout, made by as many guests at once as there is room for."""
     if isinstance(guest, Hole):
         return dict.fromkeys(wanted.volumes(), guest)
-    options, stop = guest, threading.Event()
+    options, progress, stop = guest, laboratory.progress, threading.Event()
+    made: dict[Volumes, tuple[Path, ...] | Hole] = {}
 
-    def make(volumes: Volumes) -> tuple[Path, ...] | Hole:
+    def make(volumes: Volumes) -> None:
+        name, began = f"disks-{volumes.layout}-{volumes.count}", time.monotonic()
+        told = OneOfMany(name, progress, stop)
         try:
-            return prepared_disks(volumes, options, _Preparing(stop))
+            made[volumes] = prepared_disks(volumes, options, told)
+            how = "prepared" if told.booted else "taken"
         except FirstlightError as error:
-            laboratory.progress.note(f"{volumes.count} volumes ({volumes.layout}): {error.message}")
-            return Hole(error.message)
+            made[volumes] = Hole(error.message)
+            how = f"not prepared: {error.message}"
+        progress.done(name, 1, how, time.monotonic() - began, counts=told.booted)
 
     at_once = boots_at_once([guest] * len(wanted.volumes()), laboratory.jobs)
-    with interruptible(), ThreadPoolExecutor(at_once, thread_name_prefix="prepare") as pool:
-        try:
-            return dict(zip(wanted.volumes(), pool.map(make, wanted.volumes()), strict=True))
-        except BaseException:
-            stop.set()
-            pool.shutdown(wait=True, cancel_futures=True)
-            raise
-
-
-class _Preparing(SilentProgress):
-    """Ends a preparing boot when all shall end."""
-
-    def __init__(self, stop: threading.Event) -> None:
-        super().__init__()
-        self._stop = stop
-
-    def boot(self, snapshot: Snapshot) -> None:
-        """The guest came this far."""
-        if self._stop.is_set():
-            raise KeyboardInterrupt
+    progress.start(len(wanted.volumes()), 0, at_once)
+    with interruptible():
+        side_by_side(make, wanted.volumes(), at_once, stop)
+    return made
 
 
 def _outcome(laboratory: Laboratory, wanted: Plan, found: dict[Cell, Figures | Hole], booted: str) -> Outcome:
@@ -115,12 +100,8 @@ def _outcome(laboratory: Laboratory, wanted: Plan, found: dict[Cell, Figures | H
     }
     told = {missing.reason for missing in laboratory.missing}
     laboratory.missing += [Missing(what, reason) for what, reason in missing_rows(measured) if reason not in told]
-    study = find_study(_NAME)
-    return Outcome(
-        study=_NAME,
-        title=study.title,
-        question=study.question,
-        quick=laboratory.quick,
+    return find_study("lvm-activation").outcome(
+        laboratory,
         recipe=_recipe(wanted, booted, MEMORY[_mode(laboratory)]),
         tables=(
             measured_table(measured),
@@ -128,10 +109,8 @@ def _outcome(laboratory: Laboratory, wanted: Plan, found: dict[Cell, Figures | H
             *law_tables(grown),
             tracing_table({cell: found[cell] for cell in wanted.untraced}, measured),
         ),
-        historical=historical_tables(_NAME),
         findings=findings(measured, grown),
         charts=charts(measured),
-        missing=tuple(laboratory.missing),
         notes=_NOTES,
     )
 

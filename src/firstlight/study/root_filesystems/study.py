@@ -11,7 +11,6 @@ from firstlight.lab.kernel_root import KernelRoot
 from firstlight.lab.options import RecordOptions
 from firstlight.lab.progress import SilentProgress
 from firstlight.study.catalogue import find_study
-from firstlight.study.historical import historical_tables
 from firstlight.study.laboratory import Arm, Laboratory
 from firstlight.study.outcome import Outcome
 from firstlight.study.root_filesystems import delayed, journal, probes, storage, tables
@@ -132,18 +131,12 @@ class _Session:
             tables.start_chart(measured, self.kinds),
             *(storage.storage_chart(model, boot, list(self._stored)) for model, boot in stored),
         ]
-        study = find_study(_NAME)
-        return Outcome(
-            study=study.name,
-            title=study.title,
-            question=study.question,
-            quick=self.laboratory.quick,
+        return find_study(_NAME).outcome(
+            self.laboratory,
             recipe=self._recipe(),
-            tables=tuple(shown),
-            historical=historical_tables(_NAME),
+            tables=shown,
             findings=findings(figures),
-            charts=tuple(charts),
-            missing=tuple(self.laboratory.missing),
+            charts=charts,
             notes=_NOTES,
         )
 

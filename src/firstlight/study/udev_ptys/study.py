@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from firstlight.boot.boot import Boot
 from firstlight.errors import FirstlightError
-from firstlight.study.historical import historical_tables
+from firstlight.study.catalogue import find_study
 from firstlight.study.laboratory import Laboratory
 from firstlight.study.outcome import Missing, Outcome
 from firstlight.study.table import Chart, Hole, Table
@@ -31,9 +31,6 @@ from firstlight.study.udev_ptys.recipe import recipe
 from firstlight.study.udev_ptys.share import share_chart, share_table
 from firstlight.study.udev_ptys.system_files import LOGS, MONITORS
 
-_NAME = "udev-ptys"
-_TITLE = "What 256 legacy pseudo-terminals cost udev"
-_QUESTION = "What does a device cost that the kernel makes ahead of any need, and who pays?"
 _LEFT_OUT = Hole("a quick run leaves this arm out")
 _STAGES = ("initramfs", "system")
 Lookup = Callable[[str], Measured | Hole]
@@ -91,17 +88,12 @@ def run(laboratory: Laboratory) -> Outcome:
         share_chart({"C": _counted(of(arm.PLAIN.c)), "B": _counted(of(arm.PLAIN.b))}),
         law_chart(times),
     ]
-    return Outcome(
-        study=_NAME,
-        title=_TITLE,
-        question=_QUESTION,
-        quick=laboratory.quick,
+    return find_study("udev-ptys").outcome(
+        laboratory,
         recipe=recipe(laboratory, boots[arm.PLAIN.b]),
-        tables=tuple(tables),
-        historical=historical_tables(_NAME),
+        tables=tables,
         findings=findings(figures),
-        charts=tuple(each for each in charts if each is not None),
-        missing=tuple(laboratory.missing),
+        charts=charts,
         notes=_NOTES,
     )
 
