@@ -23,7 +23,7 @@ _SHOWN = 6
 #: What building takes beside the compiler, and the Debian package that has it.
 _TOOLS = {
     "make": "make", "gcc": "gcc", "ld": "binutils", "flex": "flex", "bison": "bison", "bc": "bc", "perl": "perl",
-    "zstd": "zstd", "depmod": "kmod",
+    "lz4": "lz4", "depmod": "kmod",
 }  # fmt: skip
 _HEADERS = {"/usr/include/gelf.h": "libelf-dev", "/usr/include/openssl/opensslv.h": "libssl-dev"}
 #: So that the same source, fragment and compiler give the same bytes.

@@ -81,7 +81,6 @@ def count_whole(sums: str, folder: str = "/") -> str:
 COMMANDS = (
     f"mkdir -p {KEEP}; cp /proc/meminfo {KEEP}/meminfo; /init stamp up",
     f"{count_whole('/usr/share/data.md5')} >{KEEP}/data; /init stamp read",
-    f"cat /sys/block/pmem0/stat >{KEEP}/block 2>/dev/null || true",
     f"if [ -d /srv/synced ]; then {count_whole('/usr/share/synced.md5')} >{KEEP}/synced; fi || true",
     f"if [ -d /srv/late ]; then {count_whole('/usr/share/late.md5')} >{KEEP}/late; fi || true",
 )
