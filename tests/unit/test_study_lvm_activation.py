@@ -2,7 +2,7 @@
 
 import gzip
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -380,11 +380,21 @@ def test_lost_notes_leave_the_times_and_take_the_counts(tmp_path: Path) -> None:
 # What the guest makes of its command line
 
 
-def generated(folder: Path, words: str) -> tuple[dict[str, str], dict[str, str]]:
-    """Run the guest's generator here, below a folder: its configuration, and its units."""
+def generated(
+    folder: Path, words: str, addresses: Sequence[str] = ("0x100000000", "0x123400000")
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Run the guest's generator here, below a folder: its configuration, and its units.
+
+    :param addresses: of `pmem0` and so on, as the kernel numbers them.
+    """
+    for number, address in enumerate(addresses):
+        device = folder / "sys" / "block" / f"pmem{number}" / "device"
+        device.mkdir(parents=True)
+        (device / "resource").write_text(f"{address}\n")
     source = Path(__file__).parents[2] / "src/firstlight/study/lvm_activation/guest/generator.sh"
     (folder / "cmdline").write_text(f"console=ttyS0 quiet {words}\n")
     text = source.read_text().replace("/proc/cmdline", f"{folder}/cmdline").replace("/run/", f"{folder}/run/")
+    text = text.replace("/sys/block", f"{folder}/sys/block")
     (folder / "generator.sh").write_text(text)
     units = folder / "units"
     units.mkdir()
@@ -411,11 +421,12 @@ def test_the_guest_sets_up_what_its_command_line_says(setting: str, tmp_path: Pa
 
 def test_volumes_of_several_disks_are_counted_on(tmp_path: Path) -> None:
     volumes = Volumes(252, "group")
-    configuration, units = generated(tmp_path, volumes.words("event", trace=True))
+    attached = ("0x100000000", "0x1120c00000", "0x123400000")  # the root, the second disk and the first
+    configuration, units = generated(tmp_path, volumes.words("event", trace=True), attached)
     lines = [line.split() for line in configuration["volumes"].splitlines()]
     assert len(lines) == 252
-    assert lines[0] == ["/dev/pmem1p1", "000001", "0001"]
-    assert lines[-1] == ["/dev/pmem2p2", "000252", "0252"]
+    assert lines[0] == ["/dev/pmem2p1", "000001", "0001"]
+    assert lines[-1] == ["/dev/pmem1p2", "000252", "0252"]
     assert "dev-all-v0252.device" in units["volumes.service"]
     assert "trace.service" in units
     assert "settled.sh trace" in units["settled.service"]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TypeVar
 
 from firstlight.boot.boot import Boot
 from firstlight.boot.open import open as open_boot
@@ -22,6 +23,8 @@ from firstlight.lab.process import interruptible
 from firstlight.lab.progress import Progress
 from firstlight.study.outcome import Missing
 from firstlight.study.table import Hole
+
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
@@ -83,6 +86,35 @@ class Laboratory:
             if isinstance(hole := found[arm.name], Hole):
                 self.missing.append(Missing(arm.name, hole.reason))
         return {arm.name: found[arm.name] for arm in wanted}
+
+    def prepare_all(
+        self, makers: Mapping[str, Callable[[Progress], Made]], guest: RecordOptions
+    ) -> dict[str, Made | Hole]:
+        """Make what arms find when they boot, each by a guest of its own, several at a time.
+
+        :param makers: by name; each tells the progress that it is given of its boot.
+        :param guest: what they boot, for the memory that it takes.
+        :returns: by name, in their order: what was made, or why it could not be.
+        :raises KeyboardInterrupt: when a person interrupts.
+        """
+        made: dict[str, Made | Hole] = {}
+        stop = threading.Event()
+
+        def make(name: str) -> None:
+            told, began = OneOfMany(name, self.progress, stop), time.monotonic()
+            try:
+                made[name] = makers[name](told)
+                how = "prepared" if told.booted else "taken"
+            except FirstlightError as error:
+                made[name] = Hole(error.message)
+                how = f"not prepared: {error.message}"
+            self.progress.done(name, 1, how, time.monotonic() - began, counts=told.booted)
+
+        at_once = boots_at_once([guest] * len(makers), self.jobs)
+        self.progress.start(len(makers), 0, at_once)
+        with interruptible():
+            side_by_side(make, makers, at_once, stop)
+        return {name: made[name] for name in makers}
 
 
 def make_images(names: Iterable[str], progress: Progress, jobs: int | None = None) -> dict[str, Path | Hole]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from firstlight.cache import digest_of, entry
+from firstlight.cache import digest_of, entry, place
 from firstlight.compare.experiment.key import key_of_inputs
 from firstlight.errors import LabError
 from firstlight.lab.inputs import Inputs, resolve
@@ -39,9 +39,11 @@ class Disk:
 
 
 def attach(disks: Sequence[Path], *, keep: bool = False) -> tuple[str, ...]:
-    """Words of QEMU's command line that give a guest images as persistent memory, in their order.
+    """Words of QEMU's command line that give a guest images as persistent memory, one above the other.
 
-    A guest with a root file system has that as `/dev/pmem0`, and these from `/dev/pmem1` on.
+    Their physical addresses (`/sys/block/pmem0/device/resource`) ascend in this order, above that of a root file system.
+    The numbers in their names are given in the order of the firmware's table, into which QEMU puts them by a hash of
+    their identifiers: several disks have to be told apart by their addresses, or by what they hold.
 
     :param keep: what the guest writes stays in the files; else each boot finds them as they were.
     """
@@ -54,7 +56,12 @@ def attach(disks: Sequence[Path], *, keep: bool = False) -> tuple[str, ...]:
 
 
 def prepare(
-    options: RecordOptions, disks: Iterable[Disk], progress: Progress | None = None, *, crash: bool = False
+    options: RecordOptions,
+    disks: Iterable[Disk],
+    progress: Progress | None = None,
+    *,
+    crash: bool = False,
+    fresh: bool = False,
 ) -> tuple[Path, ...]:
     """Let a guest write to disks, once; they are kept by the digest of all that decides what it writes.
 
@@ -65,6 +72,7 @@ def prepare(
     :param options: of the preparing boot, without the disks; where its bundle would go is not looked at.
     :param crash: the guest shall say `prepared` on its console instead, and then reset the machine (`echo b
         >/proc/sysrq-trigger`), so that the disks are those of a system that was not shut down.
+    :param fresh: let it write again what was kept.
     :returns: the images in the order of *disks*; use them by :func:`attach`.
     :raises LabError: when the guest does not come up, or does not say that it is done; with what it said last.
     """
@@ -75,13 +83,10 @@ def prepare(
     inputs = resolve(options, progress)
     about = (f"{disk.name} {disk.size} {disk.key}" for disk in wanted)
     digest = digest_of(_VERSION, *(["crash"] if crash else []), key_of_inputs(options, inputs), *about)
+    if fresh:
+        shutil.rmtree(place(_KIND, digest), ignore_errors=True)
     folder = entry(_KIND, digest, lambda folder: _make(folder, inputs, wanted, progress, crash=crash))
     return tuple(folder / disk.name for disk in wanted)
-
-
-def forget_prepared(disk: Path) -> None:
-    """Remove the disks that were prepared together with one."""
-    shutil.rmtree(disk.parent, ignore_errors=True)
 
 
 def _make(folder: Path, inputs: Inputs, disks: Sequence[Disk], progress: Progress, *, crash: bool) -> None:

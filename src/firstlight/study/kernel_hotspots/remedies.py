@@ -86,6 +86,6 @@ def chosen(kernel: KernelName, *, quick: bool) -> list[Remedy]:
     """The remedies that are tried on a kernel.
 
     >>> [each.name for each in chosen("stock", quick=True)]
-    ['quiet', 'no-apic-timer', 'no-tracing-checks', 'no-self-tests']
+    ['quiet', 'no-apic-timer', 'no-self-tests']
     """
     return [each for each in remedies() if kernel in (each.quick if quick else each.kernels)]

@@ -106,7 +106,7 @@ def plan(mode: Mode) -> Plan:
     {('event', 'groups'): (2, 4, 8, 16, 32), ('static', 'groups'): (2, 4, 8, 16, 32)}
     """
     if mode == "quick":
-        return Plan(dict.fromkeys(_MAIN[:2], _QUICK), (Cell("event", Volumes(_QUICK[2], "groups"), trace=False),))
+        return Plan(dict.fromkeys(_MAIN[:2], _QUICK), ())
     largest = (*_SIZES, _LARGEST) if mode == "full" else _SIZES
     rows = dict.fromkeys(_MAIN, largest)
     for setting in SETTINGS:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import threading
-import time
+from functools import partial
 from pathlib import Path
 
-from firstlight.compare.experiment.runner import OneOfMany, boots_at_once, memory_available
-from firstlight.compare.experiment.side_by_side import side_by_side
-from firstlight.errors import FirstlightError
+from firstlight.compare.experiment.runner import memory_available
 from firstlight.lab.options import RecordOptions
-from firstlight.lab.process import interruptible
 from firstlight.study.catalogue import find_study
 from firstlight.study.laboratory import Laboratory
 from firstlight.study.lvm_activation.arms import MEMORY, Cell, Mode, Plan, Row, arm, guest_options, plan
@@ -69,25 +65,11 @@ def _prepare(
     """The disks of every number and layout, made by as many guests at once as there is room for."""
     if isinstance(guest, Hole):
         return dict.fromkeys(wanted.volumes(), guest)
-    options, progress, stop = guest, laboratory.progress, threading.Event()
-    made: dict[Volumes, tuple[Path, ...] | Hole] = {}
-
-    def make(volumes: Volumes) -> None:
-        name, began = f"disks-{volumes.layout}-{volumes.count}", time.monotonic()
-        told = OneOfMany(name, progress, stop)
-        try:
-            made[volumes] = prepared_disks(volumes, options, told)
-            how = "prepared" if told.booted else "taken"
-        except FirstlightError as error:
-            made[volumes] = Hole(error.message)
-            how = f"not prepared: {error.message}"
-        progress.done(name, 1, how, time.monotonic() - began, counts=told.booted)
-
-    at_once = boots_at_once([guest] * len(wanted.volumes()), laboratory.jobs)
-    progress.start(len(wanted.volumes()), 0, at_once)
-    with interruptible():
-        side_by_side(make, wanted.volumes(), at_once, stop)
-    return made
+    fresh = laboratory.fresh
+    names = {f"disks-{volumes.layout}-{volumes.count}": volumes for volumes in wanted.volumes()}
+    makers = {name: partial(prepared_disks, volumes, guest, fresh=fresh) for name, volumes in names.items()}
+    made = laboratory.prepare_all(makers, guest)
+    return {volumes: made[name] for name, volumes in names.items()}
 
 
 def _outcome(laboratory: Laboratory, wanted: Plan, found: dict[Cell, Figures | Hole], booted: str) -> Outcome:
@@ -107,7 +89,7 @@ def _outcome(laboratory: Laboratory, wanted: Plan, found: dict[Cell, Figures | H
             measured_table(measured),
             change_table(measured),
             *law_tables(grown),
-            tracing_table({cell: found[cell] for cell in wanted.untraced}, measured),
+            *([tracing_table({cell: found[cell] for cell in wanted.untraced}, measured)] if wanted.untraced else []),
         ),
         findings=findings(measured, grown),
         charts=charts(measured),

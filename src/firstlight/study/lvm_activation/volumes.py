@@ -54,10 +54,13 @@ class Volumes:
         return f"systemd.unit=lvm-study.target lvm.study={setting},{self.layout},{self.count}{traced} lvm.disks={disks}"
 
 
-def prepared_disks(volumes: Volumes, guest: RecordOptions, progress: Progress | None = None) -> tuple[Path, ...]:
+def prepared_disks(
+    volumes: Volumes, guest: RecordOptions, progress: Progress | None = None, *, fresh: bool = False
+) -> tuple[Path, ...]:
     """The disks with these volumes, made by lvm2 itself in a guest when they are not there already.
 
     :param guest: what is booted, without its words.
+    :param fresh: make them again.
     :raises LabError: when the guest cannot be booted, or lvm2 fails in it.
     """
     masks = " ".join(f"systemd.mask={unit}" for unit in _MASKED)
@@ -72,7 +75,7 @@ def prepared_disks(volumes: Volumes, guest: RecordOptions, progress: Progress | 
         Disk(f"pv{number}.img", disk_size(parts, MIB_EACH), _table(parts, number), f"gpt {parts} {MIB_EACH} {number}")
         for number, parts in enumerate(volumes.disks(), 1)
     ]
-    return prepare(options, disks, progress)
+    return prepare(options, disks, progress, fresh=fresh)
 
 
 def _table(parts: int, number: int) -> Callable[[Path], None]:

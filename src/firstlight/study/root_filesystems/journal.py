@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from shutil import copyfile
 
 from firstlight.boot.boot import Boot
-from firstlight.errors import FirstlightError
 from firstlight.lab.architecture import X86_64
+from firstlight.lab.kernel_root import KernelRoot
 from firstlight.lab.options import RecordOptions
 from firstlight.lab.progress import Progress
 from firstlight.study.kept import kept_text, stamps_of
-from firstlight.study.laboratory import Arm
-from firstlight.study.preparing import Disk, attach, forget_prepared, prepare
+from firstlight.study.laboratory import Arm, Laboratory
+from firstlight.study.preparing import Disk, attach, prepare
 from firstlight.study.root_filesystems.arms import PATIENCE_S, Roots
 from firstlight.study.root_filesystems.content import KEEP, LATE, SYNCED, count_whole, script
 from firstlight.study.root_filesystems.measures import Measured
@@ -60,23 +61,38 @@ def crash_commands(journal: Journal) -> tuple[str, ...]:
     return (script(lines),)
 
 
-def dirty_image(roots: Roots, journal: Journal, progress: Progress, *, fresh: bool = False) -> Path | Hole:
-    """The root of a kind as a crash left it, made once."""
-    clean = roots.image(journal.kind)
-    if isinstance(clean, Hole) or isinstance(roots.kernel, Hole):
-        return clean if isinstance(clean, Hole) else Hole("there is no kernel")
-    options = RecordOptions(
-        output=Path("a.boot"), kernel=roots.kernel, guest_commands=crash_commands(journal), timeout_wall_s=PATIENCE_S
-    )
+def dirty_image(kernel: Path, clean: KernelRoot, journal: Journal, progress: Progress, *, fresh: bool = False) -> Path:
+    """The root of a kind as a crash left it, made once.
+
+    :param clean: as it was before.
+    :param fresh: make it again.
+    :raises FirstlightError: when the guest does not come as far as the crash.
+    """
     disk = Disk(f"dirty.{journal.kind}", clean.size, lambda path: _fill(clean.path, path), clean.digest)
-    try:
-        made = prepare(options, [disk], progress, crash=True)
-        if fresh:
-            forget_prepared(made[0])
-            made = prepare(options, [disk], progress, crash=True)
-    except FirstlightError as error:
-        return Hole(error.message)
-    return made[0]
+    return prepare(crash_options(kernel, journal), [disk], progress, crash=True, fresh=fresh)[0]
+
+
+def crash_options(kernel: Path, journal: Journal) -> RecordOptions:
+    """What the preparing guest boots."""
+    return RecordOptions(
+        output=Path("a.boot"), kernel=kernel, guest_commands=crash_commands(journal), timeout_wall_s=PATIENCE_S
+    )
+
+
+def dirty_images(roots: Roots, laboratory: Laboratory) -> dict[str, Path | Hole]:
+    """By kind, every root as a crash left it, or why there is none."""
+    if isinstance(roots.kernel, Hole):
+        return {journal.kind: roots.kernel for journal in JOURNALS}
+    found: dict[str, Path | Hole] = {}
+    makers: dict[str, Callable[[Progress], Path]] = {}
+    names = {journal.kind: f"dirty-{journal.kind}" for journal in JOURNALS}
+    for journal in JOURNALS:
+        if isinstance(clean := roots.image(journal.kind), Hole):
+            found[journal.kind] = clean
+        else:
+            makers[names[journal.kind]] = partial(dirty_image, roots.kernel, clean, journal, fresh=laboratory.fresh)
+    made = laboratory.prepare_all(makers, crash_options(roots.kernel, JOURNALS[0]))
+    return found | {kind: made[name] for kind, name in names.items() if name in made}
 
 
 def _fill(source: Path, destination: Path) -> None:

@@ -9,7 +9,6 @@ from firstlight.boot.boot import Boot
 from firstlight.errors import LabError
 from firstlight.lab.kernel_root import KernelRoot
 from firstlight.lab.options import RecordOptions
-from firstlight.lab.progress import SilentProgress
 from firstlight.study.catalogue import find_study
 from firstlight.study.laboratory import Arm, Laboratory
 from firstlight.study.outcome import Outcome
@@ -64,10 +63,10 @@ class _Session:
         arms = [self.roots.arm(kind) for kind in self.kinds]
         plain = arms[-1].options
         arms.append(Arm(_UNPROFILED, replace(plain, profile=False) if isinstance(plain, RecordOptions) else plain))
+        dirty = journal.dirty_images(self.roots, self.laboratory)
         for each in journal.JOURNALS:
-            dirty = journal.dirty_image(self.roots, each, SilentProgress(), fresh=self.laboratory.fresh)
-            arms += journal.root_arms(self.roots, each, dirty)
-            arms.append(journal.replay_arm(self.roots, each, dirty))
+            arms += journal.root_arms(self.roots, each, dirty[each.kind])
+            arms.append(journal.replay_arm(self.roots, each, dirty[each.kind]))
         arms += [delayed.delayed_arm(self.roots, kind, self.images[kind]) for kind in self._delayed]
         arms += [storage.storage_arm(self.roots, model, self._stored) for model in self.models]
         arms += self._probing()

@@ -19,6 +19,8 @@ Manner = Literal["without", "with"]
 MANNERS: tuple[Manner, Manner] = ("without", "with")
 
 BASE, AUDIT, UNIT = "count-nothing", "audit", "automount-unit"
+#: Boots that only count need no time of their own: the calibration of this timer takes a third of such a boot.
+_UNTIMED = "nolapic_timer"
 #: The process's name of the one run that is counted.
 COUNTED = "counted"
 #: A disk in memory takes only what was written to it. XFS wants 300 MB at least.
@@ -87,11 +89,11 @@ def plan_of(work: Workload, ground: Ground) -> Plan:
         largest = max(work.sizes, key=lambda shape: shape.directories)
         _arm(plan, ground, f"law-{kind}", kind, largest, [*guest.file_system(kind, largest.directories), *steps])
     for kind in work.counts_on:
-        _add(plan, ground, work.shape, _count_name(kind, BASE), kind, [Run(COUNTED, NOTHING)])
+        _add(plan, ground, work.shape, _count_name(kind, BASE), kind, [Run(COUNTED, NOTHING)], _UNTIMED)
         for place, command in enumerate((WALK, WALK_AGAIN, *work.commands)):
             name = _count_name(kind, f"count-{place:02}-{_plain(command)}")
             plan.counts[kind, command] = name
-            _add(plan, ground, work.shape, name, kind, [Run(COUNTED, command)])
+            _add(plan, ground, work.shape, name, kind, [Run(COUNTED, command)], _UNTIMED)
     if work.audit:
         steps = [
             *trap_script.mount_everything(work.file_systems),
@@ -163,15 +165,16 @@ def _law_steps(shape: Shape, order: list[Sized]) -> list[str]:
     return [*guest.tree(shape), *guest.runs([warm, *runs]), "busybox rm -rf /t/z; sync"]
 
 
-def _add(plan: Plan, ground: Ground, shape: Shape, name: str, kind: str, runs: list[Run]) -> None:
+def _add(plan: Plan, ground: Ground, shape: Shape, name: str, kind: str, runs: list[Run], words: str = "") -> None:
     steps = [*guest.file_system(kind, shape.directories), *guest.tree(shape), *guest.runs(runs)]
     wanted = {run.command.program for run in runs}
-    _arm(plan, ground, name, kind, shape, steps, wanted)
+    _arm(plan, ground, name, kind, shape, steps, wanted, words)
 
 
 def _arm(
-    plan: Plan, ground: Ground, name: str, kind: str, shape: Shape, steps: list[str], programs: set[str] | None = None
-) -> None:
+    plan: Plan, ground: Ground, name: str, kind: str, shape: Shape, steps: list[str],
+    programs: set[str] | None = None, words: str = "",
+) -> None:  # fmt: skip
     making = ground.missing.get(f"mkfs.{kind}")
     lacking = (programs or set()) & ground.missing.keys()
     # A boot with several programs goes on without one of them; its runs tell.
@@ -184,17 +187,17 @@ def _arm(
     elif isinstance(ground.overlay, Hole):
         plan.arms.append(Arm(name, ground.overlay))
     else:
-        plan.arms.append(Arm(name, _options(name, ground.kernel, ground.overlay, shape, steps)))
+        plan.arms.append(Arm(name, _options(name, ground.kernel, ground.overlay, shape, steps, words)))
 
 
-def _options(name: str, kernel: Path, overlay: Path, shape: Shape, steps: list[str]) -> RecordOptions:
+def _options(name: str, kernel: Path, overlay: Path, shape: Shape, steps: list[str], words: str) -> RecordOptions:
     more = shape.directories * _KIB_BY_DIRECTORY
     return RecordOptions(
         output=Path(f"{name}.boot"),
         kernel=kernel,
         overlay=overlay,
         guest_commands=(guest.script(steps),),
-        append=f"ramdisk_size={_DISK_KIB + more}",
+        append=" ".join(filter(None, (f"ramdisk_size={_DISK_KIB + more}", words))),
         memory=f"{_MEMORY_MIB + 2 * more // 1024}M",
         timeout_wall_s=3600.0,
         timeout_virtual_s=3600.0,

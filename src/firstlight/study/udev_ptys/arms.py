@@ -147,8 +147,9 @@ def _changes(laboratory: Laboratory) -> Iterator[tuple[str, _Change]]:
     def legacy(count: int, *words: str, anew: bool = False) -> _Change:
         return _Change(" ".join((f"pty.legacy_count={count}", *words)), anew)
 
-    for count in (MOST, 0):
-        yield plain(count), legacy(count)
+    yield plain(MOST), legacy(MOST)
+    yield NEIGHBOUR, legacy(MOST, anew=True)
+    yield plain(0), legacy(0)
     for three, words in ((MONITORED, _MONITOR), (LOGGED, LOG_ASKED)):
         yield three.b, legacy(MOST, words)
         yield three.c, legacy(0, words)
@@ -157,7 +158,6 @@ def _changes(laboratory: Laboratory) -> Iterator[tuple[str, _Change]]:
     for count in counts(laboratory):
         if count not in (MOST, 0):
             yield plain(count), legacy(count)
-    yield NEIGHBOUR, legacy(MOST, anew=True)
     if laboratory.quick:
         return
     for name, count in zip(FREE, (MOST, 0), strict=True):

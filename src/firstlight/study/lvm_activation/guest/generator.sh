@@ -20,19 +20,28 @@ IFS=' '
 setting=$1 layout=$2 count=$3 trace=$4
 [ -n "$count" ] || exit 0
 
+# The disks in the order in which they were attached, the root before them: the kernel numbers them in the order of the
+# firmware's table, which is another, but their addresses ascend.
+attached=$(for each in /sys/block/pmem*; do
+  printf '%020d %s\n' "$(($(cat "$each/device/resource")))" "${each##*/}"
+done | sort | sed -n '2,$s/.* //p' | tr '\n' ' ')
+
 # The physical volumes, each with the end of its identifier, and the units of the logical ones.
 wait=''
-n=0 disk=0
+n=0
+# shellcheck disable=SC2086 # to be split
+set -- $attached
 IFS=,
 for parts in $disks; do
-  disk=$((disk + 1))
+  disk=${1:-missing}
+  [ $# -eq 0 ] || shift
   part=0
   while [ $part -lt "$parts" ]; do
     part=$((part + 1)) n=$((n + 1))
     digits=$((1000000 + n))
     digits=${digits#1}
     number=${digits#??}
-    echo "/dev/pmem${disk}p$part $digits $number"
+    echo "/dev/${disk}p$part $digits $number"
     case $layout in
       groups) wait="$wait dev-g$number-v.device" ;;
       *) wait="$wait dev-all-v$number.device" ;;
