@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from firstlight.lab.ext4 import EPOCH
-from firstlight.lab.overlay import apply_overlay
+from firstlight.lab.overlay import apply_overlay, settle
 
 _SCRIPT = "etc/firstlight/commands.sh"
 COMMANDS_UNIT = "firstlight-commands.service"
@@ -52,10 +50,8 @@ def add_to_user_land(commands: Sequence[str], tree: Path, scratch: Path) -> None
         path = scratch / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-        os.utime(path, (EPOCH, EPOCH))
     link = scratch / _WANTS
     link.parent.mkdir(parents=True, exist_ok=True)
     link.symlink_to(f"/{_UNIT}")
-    for path in sorted(scratch.rglob("*"), reverse=True):
-        os.utime(path, (EPOCH, EPOCH), follow_symlinks=False)
+    settle(scratch)
     apply_overlay(scratch, tree)

@@ -35,6 +35,15 @@ def check_overlay(overlay: Path) -> None:
             raise LabError("the name of a removed file is missing", where=str(path))
 
 
+def settle(overlay: Path) -> None:
+    """Give everything in an overlay that was just written the date of all that Firstlight makes.
+
+    An overlay's dates come into the guest, so that the same files of another day would be another image.
+    """
+    for path in sorted(overlay.rglob("*"), reverse=True):
+        os.utime(path, (EPOCH, EPOCH), follow_symlinks=False)
+
+
 def apply_overlay(overlay: Path, tree: Path) -> None:
     """Lay an overlay over a tree, which is changed; what it holds then belongs to root.
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from importlib import resources
 from pathlib import Path
 
-from firstlight.lab.ext4 import EPOCH
+from firstlight.lab.overlay import settle
 
 _RUN = "/run/lvm-study"
 #: Of `guest/`, where it goes, and whether it is executed.
@@ -48,8 +47,8 @@ def write_overlay(folder: Path) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.unlink(missing_ok=True)
         path.symlink_to(target)
-    for path in sorted(folder.rglob("*"), reverse=True):
-        os.utime(path, (EPOCH, EPOCH), follow_symlinks=False)
+    for path in folder.rglob("*"):
         if path.is_dir() and not path.is_symlink():
             path.chmod(0o755)
+    settle(folder)
     return folder

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from firstlight.lab.overlay import settle
+
 MONITOR_UNIT = "firstlight-udev-monitor.service"
 SETTLE_UNIT = "systemd-udev-settle.service"
 #: The files that a guest leaves.
@@ -61,7 +63,7 @@ def write_system_files(folder: Path) -> Path:
     """Write them.
 
     :param folder: where to; made.
-    :returns: the folder.
+    :returns: the folder, with fixed dates: they come into the guest.
     """
     units = "etc/systemd/system"
     for name, text in (
@@ -75,4 +77,5 @@ def write_system_files(folder: Path) -> Path:
     link = folder / units / "sysinit.target.wants" / SETTLE_UNIT
     link.parent.mkdir(exist_ok=True)
     link.symlink_to(f"/usr/lib/systemd/system/{SETTLE_UNIT}")
+    settle(folder)
     return folder
