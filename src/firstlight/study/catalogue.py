@@ -35,6 +35,13 @@ class Study:
         run: Callable[[Laboratory], Outcome] = import_module(f"firstlight.study.{self.package}.study").run
         return run(laboratory)
 
+    def repeated(self, laboratory: Laboratory) -> str:
+        """The command that runs it again, and where its boots are."""
+        return (
+            f"`firstlight study {self.name}{laboratory.form} -o DIR` repeats it; DIR/boots has each arm as a bundle, "
+            "whose manifest says how to repeat it alone."
+        )
+
     def outcome(
         self, laboratory: Laboratory, *, recipe: Sequence[str], tables: Sequence[Table], findings: Sequence[Finding],
         charts: Iterable[Chart | None] = (), notes: Sequence[str] = (),
@@ -48,7 +55,7 @@ class Study:
             title=self.title,
             question=self.question,
             quick=laboratory.quick,
-            recipe=tuple(recipe),
+            recipe=(self.repeated(laboratory), *recipe),
             tables=tuple(tables),
             historical=historical_tables(self.name),
             findings=tuple(findings),

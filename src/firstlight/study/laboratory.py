@@ -61,6 +61,11 @@ class Laboratory:
     """Keys of the boots that were made or taken: fresh enough for an arm that is the same boot."""
 
     @property
+    def form(self) -> str:
+        """The option that asked for this form of the study, after a blank; empty for the whole one."""
+        return " --quick" if self.quick else " --full" if self.full else ""
+
+    @property
     def scratch(self) -> Path:
         """A folder below the study's own, for what it makes on the way."""
         path = self.folder / "made"

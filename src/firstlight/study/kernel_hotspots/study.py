@@ -106,10 +106,7 @@ def _added(booted: Booted) -> AddedMemory | str:
 
 
 def _recipe(booted: Booted) -> tuple[str, ...]:
-    lines = [
-        "firstlight study kernel-hotspots -o DIR boots everything again; DIR/boots has every arm as a bundle, whose "
-        "manifest says how to repeat it alone."
-    ]
+    lines = []
     for kernel in KERNELS:
         boot = booted.boot(kernel, PLAIN)
         if isinstance(boot, Boot):

@@ -107,7 +107,6 @@ def _recipe(wanted: Plan, booted: str, memory: str) -> tuple[str, ...]:
         "the devices of all of them notes the instant at which it starts.",
         "The user land is udev (told of the disks that are there), the journal and lvm2, and little else; units and "
         "rules are those of the distribution, and lvm2's settings stand in lvmlocal.conf.",
-        "Repeat it by: firstlight study lvm-activation",
     )
 
 

@@ -19,7 +19,6 @@ from firstlight.study.root_filesystems.findings import Figures, findings
 from firstlight.study.root_filesystems.measures import Measured, lpj_of
 from firstlight.study.table import Chart, Hole, Table
 
-_NAME = "root-filesystems"
 #: Left out of a quick run: near relatives of what is in it.
 _NOT_QUICK = ("cramfs-mtd", "erofs-lz4")
 _QUICK_TUNED = ("cramfs",)
@@ -130,7 +129,7 @@ class _Session:
             tables.start_chart(measured, self.kinds),
             *(storage.storage_chart(model, boot, list(self._stored)) for model, boot in stored),
         ]
-        return find_study(_NAME).outcome(
+        return find_study("root-filesystems").outcome(
             self.laboratory,
             recipe=self._recipe(),
             tables=shown,
@@ -163,7 +162,6 @@ class _Session:
     def _recipe(self) -> tuple[str, ...]:
         version = next((boot.manifest.versions for boot in self.boots.values() if isinstance(boot, Boot)), {})
         return (
-            f"`firstlight study {_NAME}{' --quick' if self.laboratory.quick else ''}`",
             f"Kernel {version.get('kernel')}, {version.get('qemu')}.",
             "Every root holds the small guest (Firstlight's helper as /init, busybox) and "
             f"{FILES} texts; the kernel mounts it by itself, read-only: `firstlight record --root-as KIND`.",

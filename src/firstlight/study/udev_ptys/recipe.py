@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from firstlight.boot.boot import Boot
-from firstlight.study.laboratory import Laboratory
 from firstlight.study.table import Hole
 from firstlight.study.udev_ptys.arms import MOST
 
 
-def recipe(laboratory: Laboratory, booted: Boot | Hole) -> tuple[str, ...]:
+def recipe(booted: Boot | Hole) -> tuple[str, ...]:
     """Sentences and commands.
 
     :param booted: an arm, for the versions.
     """
-    word = " --quick" if laboratory.quick else " --full" if laboratory.full else ""
     lines = [
-        f"`firstlight study udev-ptys{word} -o DIR`",
         "One arm by hand: `firstlight record --kernel $(firstlight image path kernel) --rootfs $(firstlight image path "
         "debian) --overlay DIR/made/system --initramfs-files DIR/made/initramfs --append 'quiet "
-        f"pty.legacy_count={MOST}' -o arm.boot`; DIR/boots has each arm's bundle, with its command line.",
+        f"pty.legacy_count={MOST}' -o arm.boot`.",
         "The initramfs carries systemd-udevd, udevadm and rules as Debian's own does, and does the same: start, "
         "trigger, settle, exit. The system has systemd-udev-settle.service wanted by sysinit.target.",
         "B has 256 pseudo-terminals, C none. A is B with the members of the initramfs in another order and another "

@@ -90,7 +90,7 @@ def run(laboratory: Laboratory) -> Outcome:
     ]
     return find_study("udev-ptys").outcome(
         laboratory,
-        recipe=recipe(laboratory, boots[arm.PLAIN.b]),
+        recipe=recipe(boots[arm.PLAIN.b]),
         tables=tables,
         findings=findings(figures),
         charts=charts,
