@@ -25,6 +25,7 @@ studies bison               bison
 studies bc                  bc
 studies perl                perl
 studies depmod              kmod
+studies lz4                 lz4
 studies has_libelf()        libelf-dev
 studies has_openssl()       libssl-dev
 studies mkfs.cramfs         util-linux-extra
