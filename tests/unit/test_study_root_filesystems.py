@@ -6,8 +6,10 @@ import hashlib
 import shutil
 import subprocess
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import firstlight
@@ -53,6 +55,11 @@ class Known(Measured):
     @property
     def console_bytes(self) -> int:
         return self.printed
+
+    @cached_property
+    def functions(self) -> pl.DataFrame:
+        own = {"function": list(self.totals), "self_ns": list(self.totals.values())}
+        return pl.DataFrame(own, schema={"function": pl.String, "self_ns": pl.Int64})
 
     def between(self, first: str, last: str) -> int:
         return self.total(f"{first} {last}")
@@ -109,6 +116,26 @@ class TestVerdicts:
         assert [now[name].verdict for name in ("romfs", "jffs2", "ram", "replay")] == ["no longer holds"] * 4
         assert "cramfs" in now["ram"].now
 
+    def test_where_reading_takes_time_the_storage_decides_on_a_log_that_is_scanned(self) -> None:
+        def had(mount: int, rest: int) -> storage.Had:
+            return storage.Had(mount * MS, 0, rest * MS, 1, 1, 48)
+
+        quick = arms(cramfs=840, romfs=839, jffs2=835)
+        slow = {"cramfs": had(5, 190), "romfs": had(5, 700), "jffs2": had(935, 78)}
+        found = verdicts(Figures(quick, stored=("an SD card", slow)))["jffs2"]
+        assert found.verdict == "holds"
+        assert "from an SD card jffs2 1.013000 s" in found.now
+        assert "its mount 935.000 ms" in found.now
+        slower = slow | {"romfs": had(5, 2000)}
+        assert verdicts(Figures(quick, stored=("an SD card", slower)))["jffs2"].verdict == "no longer holds"
+        assert verdicts(Figures(quick))["jffs2"].verdict == "no longer holds"
+
+    def test_a_replay_names_the_function_that_takes_most_of_it(self) -> None:
+        clean = Known(300 * MS, totals={"crc32_body": 2 * MS, "memcpy": 9 * MS})
+        dirty = Known(320 * MS, totals={"crc32_body": 14 * MS, "memcpy": 10 * MS})
+        found = verdicts(Figures({"ext2": Known(167 * MS), "ext4": clean, "ext4-dirty": dirty}))["replay"]
+        assert "most of it is crc32_body (12.000 ms)" in found.why
+
     @pytest.mark.parametrize(
         ("code", "kept", "verdict"),
         [(0, content.SYNCED, "holds"), (0, 3, "no longer holds"), (1, content.SYNCED, "no longer holds")],
@@ -142,7 +169,7 @@ class TestVerdicts:
     @pytest.mark.parametrize(("longest", "verdict"), [(252, "holds"), (1, "no longer holds")])
     def test_the_longest_section_while_loading(self, longest: int, verdict: str) -> None:
         sections: dict[str, Section | Hole] = {
-            "boot": Section(999 * MS, "a", "b"), "loading ahci": Section(longest * MS, "a", "b"),
+            "boot": Section(999 * MS, "a", "b", "init"), "loading ahci": Section(longest * MS, "a", "b", "insmod"),
         }  # fmt: skip
         assert verdicts(Figures({}, sections=sections))["preemption"].verdict == verdict
 
@@ -233,6 +260,6 @@ class TestWhatTheGuestLeaves:
         assert set(found) == {"replay", "remount"}
 
     def test_a_section_without_names_is_still_one(self) -> None:
-        assert read_section(5, "") == Section(5000, "", "")
-        table = section_table({"boot": Section(5000, "a", "b"), "loading x": Hole("no tracer")})
+        assert read_section(5, "") == Section(5000, "", "", "")
+        table = section_table({"boot": Section(5000, "a", "b", "insmod"), "loading x": Hole("no tracer")})
         assert table.holes()[0][2] == "no tracer"

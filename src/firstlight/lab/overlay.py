@@ -36,11 +36,13 @@ def check_overlay(overlay: Path) -> None:
 
 
 def settle(overlay: Path) -> None:
-    """Give everything in an overlay that was just written the date of all that Firstlight makes.
+    """Give everything in an overlay that was just written the date of all that Firstlight makes, and usual rights.
 
-    An overlay's dates come into the guest, so that the same files of another day would be another image.
+    Both come into the guest, so that the same files of another day, or under another umask, would be another image.
     """
     for path in sorted(overlay.rglob("*"), reverse=True):
+        if not path.is_symlink():
+            path.chmod(0o755 if path.is_dir() or path.stat().st_mode & stat.S_IXUSR else 0o644)
         os.utime(path, (EPOCH, EPOCH), follow_symlinks=False)
 
 

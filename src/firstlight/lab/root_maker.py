@@ -134,6 +134,9 @@ def _ext(form: RootFormat, tree: Path, image: Path, prefix: Sequence[str]) -> No
 
 def _size(form: RootFormat, tree: Path) -> int:
     content = measure(tree)
+    if form.device == "ram":
+        # The kernel copies all of it: what is not held would be copied, too.
+        return content.blocks * 4096 * 9 // 8 + content.entries * 512 + _MIB
     held = content.blocks * 4096 * 3 // 2 + content.entries * 512
     room = _SIZES[form.file_system] * _MIB
     return room + -(-held // _MIB) * _MIB

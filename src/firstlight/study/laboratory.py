@@ -133,7 +133,8 @@ def make_images(names: Iterable[str], progress: Progress, jobs: int | None = Non
         try:
             made[name] = find_image(name).build(progress, jobs)
         except FirstlightError as error:
-            made[name] = Hole(str(error))
+            # Where it happened is of this host: a person hears of it, and no table.
+            made[name] = Hole(error.message)
             progress.note(f"the image `{name}` cannot be made: {error}")
     return made
 

@@ -6,6 +6,8 @@ import hashlib
 from collections.abc import Iterable
 from pathlib import Path
 
+from firstlight.lab.overlay import settle
+
 FILES = 48
 """Texts below `/usr/share/data`, read whole in every arm and checked against their sums."""
 SYNCED = 120
@@ -57,6 +59,7 @@ def write_content(folder: Path) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     (overlay / "srv").mkdir(exist_ok=True)
+    settle(overlay)
     return overlay
 
 

@@ -33,24 +33,26 @@ def delayed_table(arms: Mapping[str, Measured | Hole], kinds: Sequence[str]) -> 
     for kind in kinds:
         plain, slow = arms[kind], arms[f"{kind}-delayed"]
         if isinstance(slow, Hole):
-            rows.append((kind, *[slow] * 6))
+            rows.append((kind, *[slow] * 7))
             continue
         before = plain if isinstance(plain, Hole) else plain.from_start_kernel
         after, requests = slow.from_start_kernel, slow.requests
         more = before if isinstance(before, Hole) else after if isinstance(after, Hole) else after - before
-        rows.append((
-            kind, before, after, more, slow.to_ready, requests[0], slow.boot.manifest.totals.idle_ns,
-        ))  # fmt: skip
+        idle = slow.boot.manifest.totals.idle_ns
+        each = idle // requests[0] if idle is not None and requests[0] else None
+        rows.append((kind, before, after, more, slow.to_ready, requests[0], idle, each))
     return Table(
         "delayed",
-        f"Roots whose every request takes {LATENCY_MS} ms",
+        f"Roots whose every request takes {LATENCY_MS} ms or a tick more",
         (
             Field("Root"), Field("start_kernel to program", "time"), Field("Delayed", "time"), Field("More", "change"),
             Field("Delayed, to ready", "time"), Field("Reads", "count"), Field("Idle", "time"),
+            Field("Idle, per read", "time"),
         ),
         tuple(rows),
         (
-            "dm-delay over persistent memory, made by the kernel's command line; requests under way at one time are "
-            "delayed together, so that a seek costs and a stream does not.",
+            "dm-delay over persistent memory, made by the kernel's command line. It counts in ticks of 4 ms, and the "
+            "timer rounds up. Requests under way at one time are delayed together, so that a seek costs and a stream "
+            "does not.",
         ),
     )  # fmt: skip

@@ -12,9 +12,11 @@ from firstlight.boot.boot import Boot
 from firstlight.study.kept import kept_number, kept_text, stamps_of
 from firstlight.study.table import Hole
 
-#: What mounts a root that is no archive; what unpacks one that is.
+#: What mounts a root that is no archive; what unpacks one that is, or puts the image of a RAM disk aside.
 _MOUNT = "prepare_namespace"
-_UNPACK = "unpack_to_rootfs"
+_UNPACK = "do_populate_rootfs"
+#: What every boot of the laboratory's kernel does on this machine, whatever its root: its tracers, and a timer.
+COMMON = ("trace_event_update_all", "setup_boot_APIC_clock")
 #: What finds persistent memory: the table of the firmware, and the driver.
 _DEVICE = ("nfit_init", "nd_pmem_driver_init")
 
@@ -117,13 +119,28 @@ class Measured:
 
     @property
     def requests(self) -> tuple[int, int]:
-        """Requests to the persistent memory, which counts none itself, and the pages that were read of it."""
+        """Requests to the persistent memory, which counts none itself, and the pieces that were read of it."""
         return self.count("pmem_submit_bio") + self.count("pmem_rw_page"), self.count("pmem_do_read")
 
     @property
     def console_bytes(self) -> int:
-        """What the boot printed until it was ready, two bytes for each line's end among them."""
-        return sum(len(text.encode()) + 2 for text in self.boot.log()["text"].to_list())
+        """What the boot printed until the first program, two bytes for each line's end among them."""
+        until = self._marks.get("guest_start")
+        log = self.boot.log()
+        if until is not None:
+            log = log.filter(pl.col("time_ns").is_null() | (pl.col("time_ns") < until))
+        return sum(len(text.encode()) + 2 for text in log["text"].to_list())
+
+    def most_more(self, other: Measured) -> tuple[str, int] | None:
+        """The function whose own time exceeds that of another boot the most, and by how much."""
+        own, theirs = (
+            each.functions.group_by("function").agg(pl.col("self_ns").sum().alias("own")) for each in (self, other)
+        )
+        more = own.join(theirs, on="function", how="left", suffix="_other").select(
+            "function", (pl.col("own") - pl.col("own_other").fill_null(0)).alias("more")
+        )
+        rows = more.sort("more", "function", descending=[True, False]).head(1).rows()
+        return (str(rows[0][0]), int(rows[0][1])) if rows and rows[0][1] > 0 else None
 
     def log_lines(self, pattern: str) -> list[str]:
         """What the kernel said on its console, without its stamp, where it matches."""

@@ -64,11 +64,22 @@ def write_modules(kernel: Path | Hole, driver: Driver, folder: Path) -> Path | H
     return place
 
 
-def _load(driver: Driver) -> str:
+def _load(before: str = "", after: str = "") -> str:
+    """Load the modules, with what is to be done directly before and after it."""
     return (
-        f"echo '{_MARK}' >/dev/kmsg; /init stamp begin; for each in /modules/*.ko; do insmod $each || exit 1; done; "
+        f"echo '{_MARK}' >/dev/kmsg; /init stamp begin; {before} "
+        f"for each in /modules/*.ko; do insmod $each || exit 1; done; {after} "
         f"/init stamp loaded; sleep {_SETTLE_S}; /init stamp settled"
     )
+
+
+def base_arm(kernel: Path | Hole, driver: Driver) -> Arm:
+    """A boot of the driver's own machine without the driver, where that is another than the usual one."""
+    name = f"probe-{driver.module}-without"
+    if isinstance(kernel, Hole):
+        return Arm(name, kernel)
+    options = RecordOptions(output=Path("a.boot"), kernel=kernel, machine=driver.machine, timeout_wall_s=PATIENCE_S)
+    return Arm(name, options)
 
 
 def probe_arm(kernel: Path | Hole, driver: Driver, overlay: Path | Hole, *, traced: bool = False) -> Arm:
@@ -76,12 +87,14 @@ def probe_arm(kernel: Path | Hole, driver: Driver, overlay: Path | Hole, *, trac
     name = f"probe-{driver.module}{'-traced' if traced else ''}"
     if isinstance(kernel, Hole) or isinstance(overlay, Hole):
         return Arm(name, overlay if isinstance(overlay, Hole) else Hole("there is no kernel"))
-    commands = [f"mkdir -p {KEEP}", _load(driver)]
+    commands = [f"mkdir -p {KEEP}", _load()]
     if traced:
         keep = "cp {0}/tracing_max_latency {1}/latency-{2}; grep '^#' {0}/trace >{1}/trace-{2} || true"
+        # The shell itself does both, so that no program of ours is started in between.
+        zero, stop = f"echo 0 >{_TRACING}/tracing_max_latency;", f"echo 0 >{_TRACING}/tracing_on;"
         commands = [
             f"mkdir -p {KEEP}; mount -t tracefs tracefs {_TRACING} 2>/dev/null; {keep.format(_TRACING, KEEP, 'boot')}",
-            f"echo 0 >{_TRACING}/tracing_max_latency; {_load(driver)}; {keep.format(_TRACING, KEEP, 'load')}",
+            f"{_load(zero, stop)}; {keep.format(_TRACING, KEEP, 'load')}",
         ]
     options = RecordOptions(
         output=Path("a.boot"),
@@ -130,6 +143,8 @@ class Section:
     longest_ns: int
     began: str
     ended: str
+    task: str
+    """The process that ran, without its number."""
 
 
 def section(boot: Boot, name: str) -> Section | Hole:
@@ -143,11 +158,12 @@ def section(boot: Boot, name: str) -> Section | Hole:
 def read_section(microseconds: int, header: str) -> Section:
     """A section from the tracer's figure and the head of its trace.
 
-    >>> read_section(214, "#  => started at: acpi_os_acquire_lock\\n#  => ended at:   acpi_os_release_lock\\n")
-    Section(longest_ns=214000, began='acpi_os_acquire_lock', ended='acpi_os_release_lock')
+    >>> read_section(214, "#    | task: insmod-71 (uid:0)\\n#  => started at: f\\n#  => ended at:   g\\n")
+    Section(longest_ns=214000, began='f', ended='g', task='insmod')
     """
     began, ended = (re.search(rf"=> {what} at:\s+(\S+)", header) for what in ("started", "ended"))
-    return Section(microseconds * 1000, began[1] if began else "", ended[1] if ended else "")
+    task = re.search(r"\| task: (\S+)-\d+ ", header)
+    return Section(microseconds * 1000, *(found[1] if found else "" for found in (began, ended, task)))
 
 
 def probe_table(found: Mapping[str, Probed | Hole], drivers: Sequence[Driver]) -> Table:
@@ -175,11 +191,15 @@ def section_table(found: Mapping[str, Section | Hole]) -> Table:
     """The longest stretches in which nothing else could run."""
     rows: list[tuple[Value, ...]] = []
     for name, each in found.items():
-        rows.append((name, *[each] * 3) if isinstance(each, Hole) else (name, each.longest_ns, each.began, each.ended))
+        rows.append(
+            (name, *[each] * 4)
+            if isinstance(each, Hole)
+            else (name, each.longest_ns, each.task, each.began, each.ended)
+        )
     return Table(
         "preemption",
         "Longest section with preemption or interrupts off",
-        (Field("While"), Field("Longest", "time"), Field("Begins in"), Field("Ends in")),
+        (Field("While"), Field("Longest", "time"), Field("Process"), Field("Begins in"), Field("Ends in")),
         tuple(rows),
         (f"By the kernel's tracer {TRACER}, in a boot of its own; the tracer itself takes part of it.",),
     )

@@ -21,7 +21,7 @@ from firstlight.study.table import Chart, Hole, Table
 
 #: Left out of a quick run: near relatives of what is in it.
 _NOT_QUICK = ("cramfs-mtd", "erofs-lz4")
-_QUICK_TUNED = ("cramfs",)
+_QUICK_TUNED = ("cramfs-xip",)
 _UNPROFILED = "initramfs-unprofiled"
 
 
@@ -53,9 +53,8 @@ class _Session:
         self.models = storage.MODELS[:1] if quick else storage.MODELS
 
     @property
-    def _stored(self) -> dict[str, KernelRoot]:
-        found = ((kind, self.images.get(kind)) for kind in storage.KINDS)
-        return {kind: image for kind, image in found if isinstance(image, KernelRoot)}
+    def _stored(self) -> dict[str, KernelRoot | Hole]:
+        return {kind: self.images[kind] for kind in storage.KINDS if kind in self.images}
 
     def boot(self) -> None:
         """Boot every arm: first what tells the others how they are to be booted."""
@@ -102,24 +101,32 @@ class _Session:
                 probes.probe_arm(kernel, driver, overlay),
                 probes.probe_arm(kernel, driver, overlay, traced=True),
             ]
+            if driver.machine is not None:
+                arms.append(probes.base_arm(kernel, driver))
         return arms
 
     def outcome(self) -> Outcome:
         """What the boots tell."""
         measured = {name: Measured(boot) if isinstance(boot, Boot) else boot for name, boot in self.boots.items()}
         base = measured["initramfs"]
-        probed = {driver.module: self._probed(driver, base) for driver in self.drivers}
+        probed = {
+            driver.module: self._probed(driver, measured.get(f"probe-{driver.module}-without", base))
+            for driver in self.drivers
+        }
         sections = self._sections()
         replays = {each.kind: self._replayed(each) for each in journal.JOURNALS}
-        figures = Figures(measured, self.lpj, replays, probed, sections, self._ready_unprofiled())
-        stored = [(model, self.boots[f"storage-{model.name}"]) for model in self.models]
+        stored = [(model, storage.stored(self.boots[f"storage-{model.name}"], self._stored)) for model in self.models]
+        figures = Figures(
+            measured, self.lpj, replays, probed, sections, self._ready_unprofiled(),
+            (self.models[0].what, stored[0][1]),
+        )  # fmt: skip
         shown: list[Table] = [
             tables.start_table(measured, self.kinds),
             tables.image_table(measured, self.images, self.kinds),
             tables.ways_table(measured, self._started, self.ways),
             journal.root_table(measured),
             journal.replay_table(replays),
-            *(storage.storage_table(model, boot, list(self._stored)) for model, boot in stored),
+            *(storage.storage_table(model, found) for model, found in stored),
             delayed.delayed_table(measured, self._delayed),
             probes.probe_table(probed, self.drivers),
             probes.section_table(sections),
@@ -127,7 +134,7 @@ class _Session:
         ]
         charts: list[Chart] = [
             tables.start_chart(measured, self.kinds),
-            *(storage.storage_chart(model, boot, list(self._stored)) for model, boot in stored),
+            *(storage.storage_chart(model, found) for model, found in stored),
         ]
         return find_study("root-filesystems").outcome(
             self.laboratory,
@@ -171,7 +178,8 @@ class _Session:
 
 
 _NOTES = (
-    "The kernel of the laboratory carries tracers, for the studies; what they do at boot is the same in every arm.",
+    "The kernel of the laboratory carries tracers, for the studies; what they do at boot is the same in every arm, and "
+    "a large part of each: below the first table stands how much.",
     "Persistent memory answers at once. Where the time of storage matters, the tables of the storages tell: image size "
     "and seeks decide there.",
     "cramfs executes in place only from flash that tells its physical address. phram and slram do not, so that the "

@@ -8,9 +8,10 @@ import polars as pl
 
 from firstlight.lab.kernel_root import KernelRoot
 from firstlight.lab.root_formats import find_format
+from firstlight.report.units import time_text
 from firstlight.study.root_filesystems.arms import Way, arm_name
 from firstlight.study.root_filesystems.content import FILES
-from firstlight.study.root_filesystems.measures import Measured
+from firstlight.study.root_filesystems.measures import COMMON, Measured
 from firstlight.study.table import Chart, Field, Hole, Series, Table, Value
 
 Arms = Mapping[str, Measured | Hole]
@@ -44,11 +45,25 @@ def start_table(arms: Arms, kinds: Sequence[str]) -> Table:
         (
             "Program: the first line of the first process. Device: to find persistent memory (nfit_init, "
             "nd_pmem_driver_init), which the findings leave out of every comparison.",
-            "Mount: prepare_namespace with all below it (a RAM disk is filled there), or unpack_to_rootfs. First exec: "
-            "from run_init_process to the program's first line, with the pages that it needs. Read everything: "
-            f"{FILES} texts, read and summed by md5sum.",
+            "Mount: prepare_namespace with all below it (a RAM disk is filled there), and do_populate_rootfs, which "
+            "unpacks an archive and puts the image of a RAM disk aside. First exec: from run_init_process to the "
+            f"program's first line, with the pages that it needs. Read everything: {FILES} texts, summed by md5sum.",
+            "Nothing has to be loaded before: kernel, archive and image are in memory at power on.",
+            *_common(arms, kinds),
         ),
     )  # fmt: skip
+
+
+def _common(arms: Arms, kinds: Sequence[str]) -> list[str]:
+    measured = next((each for kind in kinds if isinstance(each := arms[kind], Measured)), None)
+    if measured is None or isinstance(start := measured.from_start_kernel, Hole):
+        return []
+    parts = [f"{name} {time_text(measured.total(name))}" for name in COMMON]
+    share = sum(map(measured.total, COMMON)) / start
+    return [
+        f"Whatever the root, the laboratory's kernel spends {' and '.join(parts)} of each start: "
+        f"{share * 100:.0f} % of the first one here. What a root changes is the larger part of the rest."
+    ]
 
 
 def image_table(arms: Arms, images: Mapping[str, KernelRoot | Hole], kinds: Sequence[str]) -> Table:
@@ -71,63 +86,87 @@ def image_table(arms: Arms, images: Mapping[str, KernelRoot | Hole], kinds: Sequ
         (
             Field("Root"), Field("What it is"), Field("Image", "bytes"), Field("Not zero", "bytes"),
             Field("Memory used", "bytes"), Field("MemAvailable", "bytes"), Field("Reads", "count"),
-            Field("Pages read", "count"), Field("Texts whole", "count"),
+            Field("Pieces read", "count"), Field("Texts whole", "count"),
         ),
         tuple(rows),
         (
             "Memory once the user land is up: MemTotal less MemAvailable. Persistent memory and flash are beside it. "
-            "Reads: requests to the block device until everything was read, and the pages that they had.",
+            "Reads: requests to the block device until everything was read; pieces: what these had, each of a page or "
+            "less.",
         ),
     )  # fmt: skip
 
 
 def ways_table(arms: Arms, kinds: Sequence[str], ways: Sequence[Way]) -> Table:
-    """From `start_kernel` to the first program, for each way to start."""
-    rows = []
+    """To the first program from power on and from `start_kernel`, for each way to start."""
+    rows: list[tuple[Value, ...]] = []
     for kind in kinds:
         found = [arms.get(arm_name(kind, way)) for way in ways]
-        cells = [each if isinstance(each, Hole) or each is None else each.from_start_kernel for each in found]
-        rows.append((kind, *cells))
-    titles = [Field(way.name.replace("-", ", ") or "plain", "time") for way in ways]
+        rows.append((
+            kind,
+            *(each if isinstance(each, Hole) or each is None else each.from_power_on for each in found),
+            *(each if isinstance(each, Hole) or each is None else each.from_start_kernel for each in found),
+        ))  # fmt: skip
+    names = [way.name.replace("-", ", ") or "plain" for way in ways]
     return Table(
         "ways",
-        "start_kernel to the first program: plain, quiet, with a preset lpj",
-        (Field("Root"), *titles),
+        "To the first program: plain, quiet, with a preset lpj",
+        (
+            Field("Root"), *(Field(f"Power on: {name}", "time") for name in names),
+            *(Field(f"start_kernel: {name}", "time") for name in names),
+        ),
         tuple(rows),
-        ("The emulated port takes no time but the kernel's own; what a real one would add stands with the findings.",),
-    )
+        (
+            "The emulated port takes no time but the kernel's own; what a real one would add stands with the findings.",
+            "What is empty was not asked for: `--full` starts every root in every way.",
+        ),
+    )  # fmt: skip
+
+
+_KD_FIELDS = (
+    Field("Function"), Field("Count", "count"), Field("Time", "time"), Field("Average", "time"),
+    Field("Local", "time"), Field("Max-sub"), Field("Ms count", "count"),
+)  # fmt: skip
+_KD_COLUMNS = ("function", "count", "total_ns", "average_ns", "self_ns", "max_sub", "max_sub_count")
 
 
 def kd_tables(arms: Arms, kinds: Sequence[str], base: str = "initramfs") -> tuple[Table, ...]:
-    """Of each root the kd rows of the functions that it has more of than the archive has."""
+    """The first rows of one root's kd table, then of each root those of which it has more than the archive has."""
     other = arms[base]
-    return tuple(
-        kd_table(kind, measured, other)
-        for kind in kinds
-        if not isinstance(measured := arms[kind], Hole) and not (kind == base or isinstance(other, Hole))
+    there = {kind: each for kind in kinds if isinstance(each := arms[kind], Measured)}
+    first = next(iter(there.items()), None)
+    whole = () if first is None else (kd_table(*first),)
+    if isinstance(other, Hole):
+        return whole
+    return (*whole, *(more_table(kind, each, other, base) for kind, each in there.items() if kind != base))
+
+
+def kd_table(kind: str, measured: Measured) -> Table:
+    """The functions that take the most time, as kd tells them."""
+    rows = _kernel(measured).sort("total_ns", "function", descending=[True, False])
+    below = ("Of the whole boot, in virtual time; every arm's whole table is in its bundle: `firstlight functions`.",)
+    shown = tuple(rows.select(_KD_COLUMNS).head(_KD_ROWS).iter_rows())
+    return Table(f"kd-{kind}", f"{kind}: the first rows of kd's table", _KD_FIELDS, shown, below)
+
+
+def more_table(kind: str, measured: Measured, base: Measured, beside: str) -> Table:
+    """The kd rows of the functions that themselves take most more than in another boot."""
+    theirs = _kernel(base).group_by("function").agg(pl.col("self_ns").sum().alias("theirs"))
+    rows = _kernel(measured).join(theirs, on="function", how="left").with_columns(
+        (pl.col("self_ns") - pl.col("theirs").fill_null(0)).alias("more")
+    )  # fmt: skip
+    rows = rows.filter(pl.col("more") > 0).sort("more", "function", descending=[True, False])
+    return Table(
+        f"kd-more-{kind}",
+        f"{kind}: the functions that themselves take more than with {beside}",
+        (*_KD_FIELDS, Field("Local, more", "change")),
+        tuple(rows.select(*_KD_COLUMNS, "more").head(_KD_ROWS).iter_rows()),
+        (f"Of the whole boot, in virtual time. More: of the local time, than in the boot of `{beside}`.",),
     )
 
 
-def kd_table(kind: str, measured: Measured, base: Measured | Hole) -> Table:
-    """The kd rows of the functions whose total exceeds that of another boot the most."""
-    columns = ["function", "count", "total_ns", "average_ns", "self_ns", "max_sub", "max_sub_count"]
-    rows = measured.functions.filter(~pl.col("function").str.starts_with("["))
-    if not isinstance(base, Hole):
-        theirs = base.functions.group_by("function").agg(pl.col("total_ns").sum().alias("theirs"))
-        rows = rows.join(theirs, on="function", how="left").with_columns(
-            (pl.col("total_ns") - pl.col("theirs").fill_null(0)).alias("more")
-        )
-        rows = rows.filter(pl.col("more") > 0).sort("more", "function", descending=[True, False])
-    return Table(
-        f"kd-{kind}",
-        f"{kind}: the functions that it has most more of than initramfs, as kd tells them",
-        (
-            Field("Function"), Field("Count", "count"), Field("Time", "time"), Field("Average", "time"),
-            Field("Local", "time"), Field("Max-sub"), Field("Ms count", "count"),
-        ),
-        tuple(rows.select(columns).head(_KD_ROWS).iter_rows()),
-        ("Of the whole boot, in virtual time; the whole table is in the arm's bundle: `firstlight functions`.",),
-    )  # fmt: skip
+def _kernel(measured: Measured) -> pl.DataFrame:
+    return measured.functions.filter(~pl.col("function").str.starts_with("["))
 
 
 def start_chart(arms: Arms, kinds: Sequence[str]) -> Chart:

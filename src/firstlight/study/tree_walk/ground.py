@@ -37,7 +37,8 @@ def prepare(work: Workload, laboratory: Laboratory, kernel: Path | None = None) 
             versions = tuple(f"{name} {programs.versions[name]}" for name in _PACKAGES if name in programs.versions)
         lay_out(overlay, programs)
     except (FirstlightError, OSError) as error:
-        return Ground(_kernel(laboratory, kernel), Hole(str(error)), debian, missing), versions
+        why = error.message if isinstance(error, FirstlightError) else str(error.strerror)
+        return Ground(_kernel(laboratory, kernel), Hole(why), debian, missing), versions
     return Ground(_kernel(laboratory, kernel), overlay, debian, missing), versions
 
 

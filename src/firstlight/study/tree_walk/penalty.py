@@ -109,13 +109,14 @@ def alternation_table(
     below = [
         "User, system, elapsed: exact virtual time, from before the fork to after the wait. User is the program in "
         "user mode by the function profile; system is the kernel, with its interrupts and threads in the meantime.",
+        "The runs alternated: without, with, without and so on; their numbers tell the order.",
         "By ticks: what the guest's own getrusage says, which the timer samples; CPU is their sum over the elapsed "
         "time, as the shell's `time` has it.",
     ]
     if runner:
         most = max(runner)
         below.append(f"The rest of the elapsed time, at most {most / 1000:,.1f} µs, is the runner in user mode.")
-    title = f"Without and with one more stat per directory, on {kind}, in the order of the alternations"
+    title = f"Without and with one more stat per directory, on {kind}"
     return Table(f"alternation-{kind}", title, _FIELDS, tuple(rows), tuple(below))
 
 

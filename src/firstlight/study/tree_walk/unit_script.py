@@ -8,7 +8,7 @@ from pathlib import Path
 from firstlight.lab.options import RecordOptions
 from firstlight.study.laboratory import Arm
 from firstlight.study.table import Hole
-from firstlight.study.tree_walk.guest import kept
+from firstlight.study.tree_walk.guest import FAILED, kept
 
 FOLDER = "/srv"
 TRAP = f"{FOLDER}/trap"
@@ -43,8 +43,9 @@ def _script() -> str:
     """The unit is what systemd's generator makes of a line of the table of file systems."""
     steps = [
         "export LC_ALL=C",
-        f"mkdir -p {TRAP} /run/firstlight/keep",
-        f"echo 'none {TRAP} tmpfs noauto,x-systemd.automount 0 0' >>/etc/fstab",
+        "mkdir -p /run/firstlight/keep",
+        f"mkdir -p {TRAP} && echo 'none {TRAP} tmpfs noauto,x-systemd.automount 0 0' >>/etc/fstab || "
+        f"{{ echo 'the root cannot be written to' >{kept(FAILED)}; exit 0; }}",
         "systemctl daemon-reload",
     ]
     count = f"$(grep -c ' {TRAP} KIND ' /proc/mounts)"
