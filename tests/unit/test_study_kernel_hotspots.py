@@ -5,26 +5,36 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+import firstlight
+from bundles import make_bundle
+from firstlight.study.kernel_hotspots.arms import Booted
+from firstlight.study.kernel_hotspots.breakage import MANY
 from firstlight.study.kernel_hotspots.coverage import coverage
+from firstlight.study.kernel_hotspots.deviation import deviation
 from firstlight.study.kernel_hotspots.devices import POPULATIONS
+from firstlight.study.kernel_hotspots.differences import broken, differences
 from firstlight.study.kernel_hotspots.evidence import Arms, Evidence
 from firstlight.study.kernel_hotspots.findings import findings
-from firstlight.study.kernel_hotspots.guest import AddedMemory, Probed
-from firstlight.study.kernel_hotspots.health import Health, broken
+from firstlight.study.kernel_hotspots.guest import AddedMemory, Probed, machine_of
+from firstlight.study.kernel_hotspots.health import Health
+from firstlight.study.kernel_hotspots.health_tables import NOTHING, health_table
 from firstlight.study.kernel_hotspots.hotspots import HotSpot, hot_spots
 from firstlight.study.kernel_hotspots.linked import Linked, LinkedFunction, linked_functions
-from firstlight.study.kernel_hotspots.measured import Measured
-from firstlight.study.kernel_hotspots.partition import IDLE, REST, Partition, partition
+from firstlight.study.kernel_hotspots.measured import Measured, measure
+from firstlight.study.kernel_hotspots.partition import IDLE, REST, FunctionShare, Partition, partition
 from firstlight.study.kernel_hotspots.remedies import KERNELS, PLAIN, Remedy, chosen, remedies
-from firstlight.study.kernel_hotspots.remedy_tables import health_table, remedy_table, serial_table
+from firstlight.study.kernel_hotspots.remedy_tables import Remedies, remedy_table, serial_table
+from firstlight.study.kernel_hotspots.seen import Uneven, of_lines, of_trace, uneven
 from firstlight.study.kernel_hotspots.serial import Printed, on_the_line_ns
 from firstlight.study.kernel_hotspots.share_tables import Plain, function_table, share_table
 from firstlight.study.kernel_hotspots.size_tables import device_table, memory_table
+from firstlight.study.kernel_hotspots.unmeasured import unmeasured
 from firstlight.study.kernel_hotspots.way_tables import agreement_table, initcall_table
-from firstlight.study.kernel_hotspots.ways import deviation, of_lines, of_trace
+from firstlight.study.kernel_hotspots.ways import ways_on
 from firstlight.study.kernel_hotspots.window import Tree, Window
 from firstlight.study.table import Hole, Table
 
@@ -166,7 +176,7 @@ HEALTHY = Health(
     warnings=frozenset(),
     mounts=frozenset({"/", "/proc"}),
     hash_entries=1000,
-    probed=Probed(101 * MS, (2, 1, 20), 0),
+    probed=Probed(101 * MS, (2, 1, 20), 0, 28, 70, "lapic", True),
     delay=(10, 5000),
 )
 
@@ -181,11 +191,15 @@ HEALTHY = Health(
         ({"devices": frozenset({"device.acpi/1"})}, "1 device lost (`pci/0 e`)"),
         ({"warnings": frozenset({"TSC unstable"})}, "1 warning more (`TSC unstable`)"),
         ({"mounts": frozenset({"/"})}, "1 mount lost (`/proc`)"),
-        ({"hash_entries": 10}, "hash table entries 10, not 1,000"),
+        ({"hash_entries": 10}, "hash entries 10, not 1,000"),
         ({"probed": Probed(202 * MS, (2, 1, 20), 0)}, "a sleep of 100 ms takes 202.0 ms, not 101.0 ms"),
         ({"probed": Probed(101 * MS, (0, 0, 1), 0)}, "user land finds 0, 0, 1 of settings, processes and buses"),
         ({"probed": Probed(101 * MS, (2, 1, 20), 1)}, "names are left in an event's format"),
         ({"delay": (10, 40_000)}, "the kernel's short delays take 8 times as long"),
+        ({"probed": Probed(101 * MS, (2, 1, 20), 0, 4, 70, "lapic", True)}, "block devices 4, not 28"),
+        ({"probed": Probed(101 * MS, (2, 1, 20), 0, 28, 68, "lapic", True)}, "terminals 68, not 70"),
+        ({"probed": Probed(101 * MS, (2, 1, 20), 0, 28, 70, "hpet", True)}, "clock event device hpet, not lapic"),
+        ({"probed": Probed(101 * MS, (2, 1, 20), 0, 28, 70, "lapic", False)}, "timers end only with a tick"),
     ],
 )
 def test_what_a_remedy_broke_is_said_with_both_values(change: dict[str, object], said: str) -> None:
@@ -198,6 +212,30 @@ def test_what_is_as_it_was_is_not_told() -> None:
     assert broken(replace(HEALTHY, lpj=3_999_972), HEALTHY) == []
     other_work = replace(HEALTHY, delay=(11, 90_000))
     assert broken(other_work, HEALTHY) == []
+
+
+def test_what_a_remedy_is_there_to_change_is_no_breakage() -> None:
+    small = replace(HEALTHY, hash_entries=10, lpj=500_000)
+    assert broken(small, HEALTHY, frozenset({"hash entries"})) == ["loops per jiffy 500,000, not 4,000,000"]
+    less = replace(HEALTHY, devices=HEALTHY.devices, memory=100 << 20)
+    more = replace(HEALTHY, devices=HEALTHY.devices | {"device.memory/memory4"})
+    assert [each.fact for each in differences(less, more)] == ["memory", "memory"]
+
+
+def test_every_fact_that_a_remedy_is_meant_to_change_is_one_that_is_looked_at() -> None:
+    other = Health(
+        lpj=1, clock_source="hpet", memory=1 << 20, devices=frozenset(), warnings=frozenset({"w"}), mounts=frozenset(),
+        hash_entries=1, probed=Probed(MS, (0, 0, 1), 1, 1, 1, "pit", False), delay=(10, 1),
+    )  # fmt: skip
+    facts = {each.fact for each in differences(other, HEALTHY)}
+    assert {fact for each in remedies() for fact in each.meant} <= facts
+
+
+def test_what_the_guest_could_not_tell_of_its_machine_is_left_out() -> None:
+    assert machine_of("") == {}
+    assert machine_of("block\ntty 70\nclockevent lapic\n  .hres_active    : 1\n") == {
+        "tty": "70", "clockevent": "lapic", "hres_active": "1",
+    }  # fmt: skip
 
 
 def arm(length: int, after: int = 10 * MS, size: int = 0, health: Health = HEALTHY, **parts: int) -> Measured:
@@ -264,13 +302,78 @@ def test_memory_that_can_be_added_refutes_the_old_limit() -> None:
     assert verdict(evidence(much, "no such file"), claim) == ("not testable here", "no such file")
 
 
-def test_wrong_presets_that_nobody_warns_of_ask_for_a_sanity_check() -> None:
+def test_a_wrong_preset_that_boots_asks_for_a_sanity_check_warned_of_or_not() -> None:
     claim = "needs a sanity check"
-    warned = replace(HEALTHY, warnings=frozenset({"clocksource: wrong"}))
-    silent = evidence({PLAIN: arm(MS), "lpj-eighth": arm(MS), "tsc-preset-half": arm(MS, health=warned)})
-    assert verdict(silent, claim) == ("holds", "1 of 2 wrong values boot without a new warning")
-    loud = evidence({PLAIN: arm(MS), "tsc-preset-half": arm(MS, health=warned)})
-    assert verdict(loud, claim)[0] == "no longer holds"
+    slow = replace(HEALTHY, lpj=500_000, delay=(10, 40_000), warnings=frozenset({"clocksource: wrong"}))
+    warned = evidence({PLAIN: arm(MS), "lpj-eighth": arm(MS, health=slow)})
+    assert verdict(warned, claim) == (
+        "holds", "1 of 1 wrong values boot and change another fact of the system, 1 of these with a new warning",
+    )  # fmt: skip
+    only_itself = arm(MS, health=replace(HEALTHY, lpj=500_000))
+    harmless = {PLAIN: arm(MS), "lpj-eighth": only_itself, "lpj-eightfold": only_itself}
+    assert verdict(evidence(harmless), claim)[0] == "no longer holds"
+    del harmless["lpj-eightfold"]
+    assert verdict(evidence(harmless), claim)[0] == "not testable here"
+    assert verdict(evidence({}), claim) == ("not testable here", "not measured in this run")
+
+
+def test_the_quick_form_has_wrong_values_enough_to_judge_them() -> None:
+    assert sum(each.wrong for each in chosen("laboratory", quick=True)) >= 2
+    assert len({each.name for kernel in KERNELS for each in chosen(kernel, quick=True) if each.remedy}) > MANY
+
+
+def test_most_remedies_are_judged_by_what_they_are_not_meant_to_change() -> None:
+    claim = "subtle failure modes"
+    names = [each.name for each in remedies() if each.remedy and not each.wrong and each.against == PLAIN][:MANY]
+    slow = arm(MS, health=replace(HEALTHY, delay=(10, 40_000)))
+    most = {PLAIN: arm(MS)} | dict.fromkeys(names, slow)
+    assert verdict(evidence(most), claim)[0] == "holds"
+    few = {PLAIN: arm(MS)} | dict.fromkeys(names[1:], slow)
+    assert verdict(evidence(few), claim)[0] == "not testable here"
+    entries = arm(MS, health=replace(HEALTHY, hash_entries=1))
+    meant = {PLAIN: arm(MS)} | dict.fromkeys(names, arm(MS)) | {"small-hashes": entries, "quiet": entries}
+    held, said = verdict(evidence(meant), claim)
+    assert held == "no longer holds"
+    assert said.startswith(f"1 of {MANY} remedies change a fact that they are not meant to without a new warning")
+
+
+def test_what_grows_with_memory_is_judged_with_much_of_it() -> None:
+    claim = "memory is a hot spot"
+    plain = {PLAIN: arm(1000 * MS, memory=20 * MS)}
+    assert verdict(evidence(plain), claim) == ("not testable here", "laboratory 2.00 %")
+    much = plain | {"much-memory": arm(1000 * MS, memory=200 * MS)}
+    assert verdict(evidence(much), claim) == ("holds", "laboratory 2.00 %, laboratory with 4 GiB 20.00 %")
+    little = plain | {"much-memory": arm(1000 * MS, memory=30 * MS)}
+    assert verdict(evidence(little), claim)[0] == "no longer holds"
+
+
+def test_a_short_reading_of_the_clock_chip_is_told_in_a_unit_that_shows_it() -> None:
+    plain = arm(1000 * MS)
+    plain.parts.functions["mach_get_cmos_time"] = FunctionShare(1, 424, 80)
+    said = "reading the clock chip takes 424 ns"
+    assert verdict(evidence({PLAIN: plain}), "clock chip's update") == ("no longer holds", said)
+    assert verdict(evidence({PLAIN: arm(1000 * MS)}), "clock chip's update")[0] == "not testable here"
+
+
+def test_the_ring_that_stamps_need_is_not_charged_to_the_stamps() -> None:
+    ways = {each.arm: each for each in ways_on(quick=True)}
+    ring, beside = ways["ring"], ways[ways["ring"].against]
+    assert set(ring.words.split()) - set(beside.words.split()) == {"initcall_debug"}
+
+
+def test_the_stamps_before_the_switch_are_told_beside_the_port() -> None:
+    first, last = "printk: console [ttyS0] enabled", "clocksource: Switched to clocksource tsc-early"
+    found = uneven([(1, "early"), (5 * MS, first), (90 * MS, last)], [(40 * MS, first), (70 * MS, last)])
+    assert found == Uneven(85 * MS, 30 * MS)
+    assert uneven([(5, first)], [(4, first), (7, last)]) is None
+    below = " ".join(agreement_table(Hole("not booted"), found).below)
+    assert "count 85.000 ms, and 30.000 ms passed" in below
+
+
+def test_a_remedy_that_changes_nothing_looked_at_is_not_said_to_change_nothing() -> None:
+    arms: Arms = {"stock": {}, "laboratory": {PLAIN: arm(MS), "quiet": arm(MS)}}
+    tried: Remedies = {"stock": [], "laboratory": [each for each in remedies() if each.name == "quiet"]}
+    assert figures(health_table(arms, tried), "quiet")[-1] == NOTHING
 
 
 def test_the_cost_of_instrumentation_is_that_of_each_way() -> None:
@@ -302,7 +405,7 @@ def test_a_kernel_that_is_missing_leaves_holes_and_the_other_its_figures() -> No
         serial_table(arms, {PLAIN: "as it is"}),
         memory_table(lacking, {}, missing),
         device_table(lacking, quick=True),
-        agreement_table(missing),
+        agreement_table(missing, None),
         initcall_table(missing),
     ):
         assert any(reason == missing.reason for _, _, reason in each.holes()), each.key
@@ -315,3 +418,15 @@ def test_a_function_that_a_kernel_lacks_is_shown_as_such() -> None:
     rows = {row[1]: row[2:] for row in table.rows}
     assert rows["console_init"] == (0, 0, 0, 0, 0, 0)
     assert isinstance(rows["raid6_select_algo"][0], Hole)
+
+
+def test_what_could_not_be_measured_of_a_boot_is_missing_and_named(tmp_path: Path) -> None:
+    boot = firstlight.open(make_bundle(tmp_path, profile=False))
+    lost = Hole("it did not come up")
+    booted = Booted({("stock", PLAIN): boot, ("laboratory", PLAIN): lost}, {}, (), "laboratory")
+    measured: Arms = {"stock": {PLAIN: measure(boot)}, "laboratory": {PLAIN: lost}}
+    (one, other) = unmeasured(booted, measured, {"stock": Hole("no symbols"), "laboratory": lost}, lost, lost.reason)
+    unable = measured["stock"][PLAIN]
+    assert isinstance(unable, Hole)
+    assert (one.what, one.reason) == ("stock-plain", unable.reason)
+    assert (other.what, other.reason) == ("how much of the stock kernel runs", "no symbols")

@@ -1,4 +1,4 @@
-"""How much of a kernel a boot runs: functions and bytes executed, of those linked, by stage."""
+"""How much of a kernel a boot runs: functions entered and their bytes, of those linked, by stage."""
 
 from __future__ import annotations
 

@@ -19,8 +19,8 @@ from firstlight.study.table import Chart, Field, Hole, Series, Table, Value, hol
 
 _FIELDS = (
     Field("Phase"), Field("Functions executed", "count"), Field("First here", "count"),
-    Field("Bytes executed", "bytes"), Field("Bytes, first here", "bytes"), Field("Share of the bytes linked", "share"),
-    Field("Of these functions freed later", "count"),
+    Field("Bytes of these functions", "bytes"), Field("Bytes of those first here", "bytes"),
+    Field("Their share of the bytes linked", "share"), Field("Of these functions freed later", "count"),
 )  # fmt: skip
 
 
@@ -63,7 +63,8 @@ def coverage_table(kernel: str, found: Coverage | Hole) -> Table:
     rows = [_row(each, found) for each in (*found.stages, found.whole) if each.functions]
     rows.append(("linked", found.linked, None, found.linked_size, None, 1.0, found.linked_init))
     below = [
-        "A function counts whole, also where only some of its instructions ran; sizes reach to the next symbol.",
+        "A function that was entered counts whole; sizes reach to the next symbol. Which of its bytes ran is not "
+        "known: a profile keeps how often a function was entered and how many instructions it executed, not which.",
         "Freed later: in the part of the text that the kernel frees once it is up.",
     ]
     if found.ambiguous:
@@ -83,7 +84,7 @@ def _row(covered: Covered, whole: Coverage) -> tuple[Value, ...]:
 
 
 def coverage_chart(found: dict[str, Coverage | Hole]) -> Chart:
-    """How the share of the text that ran grows along the boot."""
+    """How the share of the text whose functions ran grows along the boot."""
     series = []
     for kernel, each in found.items():
         if isinstance(each, Hole) or not each.linked_size:
@@ -94,5 +95,5 @@ def coverage_chart(found: dict[str, Coverage | Hole]) -> Chart:
             if stage.functions:
                 points.append((stage.stage, seen / each.linked_size))
         series.append(Series(kernel, tuple(points)))
-    title = "Share of the linked bytes that ran so far"
+    title = "Share of the linked bytes in functions entered so far"
     return Chart("coverage", title, "bars", "Phase", "Share of the text", "share", tuple(series))

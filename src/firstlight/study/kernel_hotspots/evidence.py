@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from firstlight.study.kernel_hotspots.guest import AddedMemory
@@ -13,7 +13,7 @@ from firstlight.study.outcome import Finding, verdict
 from firstlight.study.table import Hole
 
 #: A part of the window from here on is a hot spot.
-HOT = 0.05
+HOT = 0.1
 #: What saves less than this part of the window saves nothing that anybody would look for.
 WORTH = 0.001
 
@@ -51,8 +51,11 @@ def finding(claim: str, then: str, now: str, holds: bool | None, why: str = "") 
     return Finding(claim, then, now, verdict(holds), why)
 
 
-def saves(evidence: Evidence, name: str, claim: str, then: str, why: str) -> Finding:
-    """Whether a remedy saves what anybody would look for, on the laboratory's kernel or else on the stock one."""
+def saves(evidence: Evidence, name: str, claim: str, then: str, why: Callable[[Measured, Measured], str]) -> Finding:
+    """Whether a remedy saves what anybody would look for, on the laboratory's kernel or else on the stock one.
+
+    :param why: what its arm and the one beside it tell of the reason, whichever way the verdict falls.
+    """
     kernels: tuple[KernelName, ...] = ("laboratory", "stock")
     for kernel in kernels:
         remedy = next((each for each in evidence.remedies.get(kernel, ()) if each.name == name), None)
@@ -64,7 +67,7 @@ def saves(evidence: Evidence, name: str, claim: str, then: str, why: str) -> Fin
         whole = beside.window.length_ns
         saved = whole - arm.window.length_ns
         said = f"{ms(saved)} of {ms(whole)} ({percent(saved / whole)}), {kernel} kernel"
-        return finding(claim, then, said, saved >= WORTH * whole, why)
+        return finding(claim, then, said, saved >= WORTH * whole, why(arm, beside))
     return finding(claim, then, "not measured in this run", None)
 
 
@@ -75,6 +78,15 @@ def ms(ns: int) -> str:
     '1,234.568 ms'
     """
     return f"{ns / 1e6:,.3f} ms"
+
+
+def span(ns: int) -> str:
+    """Nanoseconds in the unit that shows them.
+
+    >>> span(424), span(434_513), span(23_972_000)
+    ('424 ns', '434.513 µs', '23.972 ms')
+    """
+    return f"{ns} ns" if ns < 1_000 else f"{ns / 1e3:.3f} µs" if ns < 1_000_000 else ms(ns)
 
 
 def percent(part: float) -> str:

@@ -21,6 +21,10 @@ PROBES = (
     # An event's format has names of enumerations in it until the kernel has put in their values.
     "mkdir /t; mount -t tracefs t /t && grep -c WB_REASON /t/events/writeback/writeback_queue/format "
     f">{_KEEP}/names-in-format; umount /t; true",
+    # What is on no bus, and what ticks.
+    "{ for class in block tty; do [ -d /sys/class/$class ] && echo $class $(ls /sys/class/$class | wc -l); done; "
+    "echo clockevent $(cat /sys/devices/system/clockevents/clockevent0/current_device); "
+    "grep -m 1 hres_active /proc/timer_list; } " + f">{_KEEP}/machine; true",
 )
 
 #: Adds every block of memory that the firmware told of and the kernel was kept from, then uses it.
@@ -61,6 +65,13 @@ class Probed:
     """How many settings and buses user land found, and 1 where it found processes: their number varies."""
     names_in_format: int | None
     """Lines with names of an enumeration in an event's format."""
+    block_devices: int | None = None
+    terminals: int | None = None
+    """Entries of the class `tty`: consoles, ports, pseudo-terminals."""
+    clock_event: str | None = None
+    """The device that makes the first processor's ticks."""
+    high_resolution: bool | None = None
+    """Whether timers end between two ticks."""
 
 
 @dataclass(frozen=True)
@@ -82,11 +93,30 @@ def probed(boot: Boot) -> Probed:
     sleep, slept = stamps.get("sleep"), stamps.get("slept")
     counts = [int(count) for count in re.findall(r"\d+", kept_text(boot, "read"))]
     names = kept_text(boot, "names-in-format").strip()
+    machine = machine_of(kept_text(boot, "machine"))
     return Probed(
         slept - sleep if sleep is not None and slept is not None else None,
         tuple(counts[:1] + [min(count, 1) for count in counts[1:2]] + counts[2:]),
         int(names) if names.isdecimal() else None,
+        _count(machine.get("block")),
+        _count(machine.get("tty")),
+        machine.get("clockevent"),
+        None if (active := _count(machine.get("hres_active"))) is None else active == 1,
     )
+
+
+def machine_of(text: str) -> dict[str, str]:
+    """What the guest told of its machine, by name; what has no value is left out.
+
+    >>> machine_of("block 28\\nclockevent\\n  .hres_active    : 1\\n")
+    {'block': '28', 'hres_active': '1'}
+    """
+    pairs = (line.replace(":", " ").split() for line in text.splitlines())
+    return {words[0].lstrip("."): words[1] for words in pairs if len(words) == 2}
+
+
+def _count(text: str | None) -> int | None:
+    return int(text) if text is not None and text.isdecimal() else None
 
 
 def added_memory(boot: Boot) -> AddedMemory | str:

@@ -40,6 +40,8 @@ class Remedy:
     remedy: bool = True
     kernels: tuple[KernelName, ...] = ()
     quick: tuple[KernelName, ...] = ()
+    meant: frozenset[str] = frozenset()
+    """The facts of health that it is there to change."""
 
     @property
     def needs_measured(self) -> bool:
@@ -78,6 +80,7 @@ def remedies() -> tuple[Remedy, ...]:
     found = []
     for each in tomllib.loads(text)["arm"]:
         each["kernels"], each["quick"] = tuple(each["kernels"]), tuple(each["quick"])
+        each["meant"] = frozenset(each.get("meant", ()))
         found.append(Remedy(**each))
     return tuple(found)
 

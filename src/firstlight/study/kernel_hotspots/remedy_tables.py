@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from firstlight.study.kernel_hotspots.health import broken
 from firstlight.study.kernel_hotspots.hotspots import HotSpot
 from firstlight.study.kernel_hotspots.measured import Measured
 from firstlight.study.kernel_hotspots.remedies import KERNELS, KernelName, Remedy
@@ -59,54 +58,6 @@ def _until_ready(found: Measured, beside: Measured) -> Value:
     if found.after_ns is None or beside.after_ns is None:
         return Hole("the guest was not ready")
     return found.window.length_ns + found.after_ns - beside.window.length_ns - beside.after_ns
-
-
-_HEALTH_FIELDS = (
-    Field("Remedy"), Field("Kernel"), Field("Loops per jiffy", "count"), Field("Clock source"),
-    Field("Memory", "bytes"), Field("Devices", "count"), Field("Warnings", "count"), Field("Mounts", "count"),
-    Field("Hash entries", "count"), Field("Sleep of 100 ms", "time"), Field("Mean short delay", "time"),
-    Field("What differs"),
-)  # fmt: skip
-
-
-def health_table(arms: Arms, remedies: Remedies) -> Table:
-    """The facts of each arm, and which of them differ from those of the arm beside it."""
-    rows: list[tuple[Value, ...]] = []
-    for kernel in KERNELS:
-        plain = arms[kernel].get("plain", Hole("not booted in this run"))
-        rows.append(_health_row("none", kernel, plain, ""))
-    for kernel, remedy, found, beside in tried(arms, remedies):
-        differs: Value
-        if isinstance(found, Hole):
-            differs = found
-        elif isinstance(beside, Hole):
-            differs = beside
-        else:
-            differs = "; ".join(broken(found.health, beside.health)) or "nothing"
-        rows.append(_health_row(remedy.title, kernel, found, differs))
-    below = (
-        "Facts of the bundle at ready. A sleep and the mean of the kernel's short delays (udelay) are measured in "
-        "virtual time from outside: a clock or a calibration that is wrong shows there.",
-        "Loops per jiffy differ when they change by more than a hundredth, memory by more than a two-hundredth, "
-        "sleep and delays by more than a twentieth.",
-    )
-    return Table("health", "What each remedy breaks", _HEALTH_FIELDS, tuple(rows), below)
-
-
-def _health_row(title: str, kernel: str, found: Measured | Hole, differs: Value) -> tuple[Value, ...]:
-    if isinstance(found, Hole):
-        return (title, kernel, *hole_row(found, 10))
-    health = found.health
-    delay = round(health.delay[1] / health.delay[0]) if health.delay and health.delay[0] else None
-    return (
-        title, kernel, _known(health.lpj), _known(health.clock_source), _known(health.memory), len(health.devices),
-        len(health.warnings), len(health.mounts), _known(health.hash_entries), _known(health.probed.slept_ns),
-        _known(delay), differs,
-    )  # fmt: skip
-
-
-def _known(value: str | int | None) -> Value:
-    return Hole("the guest did not tell") if value is None else value
 
 
 def serial_table(arms: Arms, names: Mapping[str, str]) -> Table:

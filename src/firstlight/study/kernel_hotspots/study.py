@@ -10,12 +10,14 @@ from firstlight.study.kernel_hotspots.coverage_tables import coverage_chart, cov
 from firstlight.study.kernel_hotspots.evidence import Evidence
 from firstlight.study.kernel_hotspots.findings import findings
 from firstlight.study.kernel_hotspots.guest import AddedMemory, added_memory
+from firstlight.study.kernel_hotspots.health_tables import health_table
 from firstlight.study.kernel_hotspots.hotspots import hot_spots
 from firstlight.study.kernel_hotspots.measured import Measured, measure
 from firstlight.study.kernel_hotspots.remedies import KERNELS, PLAIN, KernelName
-from firstlight.study.kernel_hotspots.remedy_tables import health_table, remedy_chart, remedy_table, serial_table
+from firstlight.study.kernel_hotspots.remedy_tables import remedy_chart, remedy_table, serial_table
 from firstlight.study.kernel_hotspots.share_tables import function_table, share_chart, share_table
 from firstlight.study.kernel_hotspots.size_tables import device_table, memory_table
+from firstlight.study.kernel_hotspots.unmeasured import unmeasured
 from firstlight.study.kernel_hotspots.way_tables import (
     agreement_table,
     cost_table,
@@ -23,6 +25,7 @@ from firstlight.study.kernel_hotspots.way_tables import (
     initcall_table,
     seen_by_ways,
     timed_boot,
+    uneven_in,
 )
 from firstlight.study.laboratory import Laboratory
 from firstlight.study.outcome import Outcome
@@ -51,9 +54,12 @@ def run(laboratory: Laboratory) -> Outcome:
     linked = {kernel: linked_of(booted.boot(kernel, PLAIN)) for kernel in KERNELS}
     covered = {kernel: coverage_of(booted.boot(kernel, PLAIN), linked[kernel]) for kernel in KERNELS}
     ways = {name: boot for (kernel, name), boot in booted.boots.items() if kernel == booted.ways_kernel}
-    seen = seen_by_ways(timed_boot(ways))
+    timed = timed_boot(ways)
+    seen = seen_by_ways(timed)
     titles = {each.name: each.title for each in booted.remedies["laboratory"]} | {PLAIN: "512 MiB"}
-    evidence = Evidence(measured, booted.remedies, spots, _added(booted), costs(ways, booted.ways))
+    added = _added(booted)
+    laboratory.missing += unmeasured(booted, measured, covered, seen, added)
+    evidence = Evidence(measured, booted.remedies, spots, added, costs(ways, booted.ways))
     return find_study("kernel-hotspots").outcome(
         laboratory,
         recipe=_recipe(booted),
@@ -64,7 +70,7 @@ def run(laboratory: Laboratory) -> Outcome:
             serial_table(measured, _PRINTING),
             memory_table(measured["laboratory"], titles, booted.boot("laboratory", "memory-added")),
             device_table(measured["laboratory"], quick=laboratory.quick),
-            agreement_table(seen),
+            agreement_table(seen, uneven_in(timed)),
             cost_table(ways, booted.ways),
             initcall_table(seen),
             *(coverage_table(kernel, covered[kernel]) for kernel in KERNELS),

@@ -6,16 +6,9 @@ from collections.abc import Mapping
 
 from firstlight.boot.boot import Boot
 from firstlight.errors import FirstlightError
-from firstlight.study.kernel_hotspots.ways import (
-    ALL,
-    Seen,
-    Way,
-    by_port,
-    by_profile,
-    by_stamps,
-    by_tracer,
-    deviation,
-)
+from firstlight.study.kernel_hotspots.deviation import deviation
+from firstlight.study.kernel_hotspots.seen import Seen, Uneven, by_port, by_profile, by_stamps, by_tracer, uneven_of
+from firstlight.study.kernel_hotspots.ways import ALL, Way
 from firstlight.study.kernel_hotspots.window import FIRST, LAST, window_of
 from firstlight.study.table import Field, Hole, Table, Value, first_hole, hole_row
 
@@ -41,7 +34,15 @@ def seen_by_ways(boot: Boot | Hole) -> dict[str, Seen] | Hole:
         return Hole(f"the bundle cannot be read: {error.strerror}")
 
 
-def agreement_table(seen: dict[str, Seen] | Hole) -> Table:
+def uneven_in(boot: Boot | Hole) -> Uneven | None:
+    """How unevenly printk's clock ran in the boot that all ways time; nothing where that cannot be told."""
+    try:
+        return None if isinstance(boot, Hole) else uneven_of(boot)
+    except (FirstlightError, OSError):
+        return None
+
+
+def agreement_table(seen: dict[str, Seen] | Hole, uneven: Uneven | None) -> Table:
     """How far the ways agree on the initcalls of one boot."""
     fields = (
         Field("Way"), Field("Stands"), Field("Step"), Field("Sees of the window", "time"),
@@ -56,7 +57,8 @@ def agreement_table(seen: dict[str, Seen] | Hole) -> Table:
             continue
         one = seen[title]
         off = deviation(one.intervals, seen["function profile"].intervals)
-        window = Hole("it does not see the first process start") if one.window_ns is None else one.window_ns
+        nothing = "it does not see the first process start, or no even clock before it"
+        window = Hole(nothing) if one.window_ns is None else one.window_ns
         head = (title, stands, step, window, len(one.intervals))
         if off is None:
             rows.append((*head, *hole_row(Hole("it timed no initcall that the profile timed"), 6)))
@@ -67,13 +69,23 @@ def agreement_table(seen: dict[str, Seen] | Hole) -> Table:
     below = (
         "One boot, timed in four ways at once. Port writes: the instants at which the first bytes of an initcall's two "
         "lines were written to the serial port, as seen by the machine, in virtual time.",
-        "Until the kernel trusts its time stamp counter, printk's clock is held to the tick: stamps come in steps, "
-        "and jump where it begins to trust it. The tracer reads the counter itself.",
-        "Sees of the window: from the first to the last that it tells of start_kernel to user mode. Printk's clock "
-        "and the tracer start late, the port with the console. Initcalls whose name "
-        "several functions share are left out.",
+        *_unevenness(uneven),
+        "Sees of the window: from the first to the last that it tells of start_kernel to user mode; of printk's stamps "
+        "only from the first after the kernel switched its clock source. The tracer starts late, the port with the "
+        "console. Initcalls whose name several functions share are left out.",
     )
     return Table("ways", "Four ways of timing the same boot", fields, tuple(rows), below)
+
+
+def _unevenness(uneven: Uneven | None) -> tuple[str, ...]:
+    if uneven is None:
+        return ()
+    said = (
+        "Printk's clock does not run evenly at first: from the line that enables the console to the one that switches "
+        f"the clock source its stamps count {uneven.stamps_ns / 1e6:,.3f} ms, and {uneven.port_ns / 1e6:,.3f} ms "
+        "passed between the same two lines at the port. An initcall before the switch may be timed wrong by them."
+    )
+    return (said,)
 
 
 def initcall_table(seen: dict[str, Seen] | Hole) -> Table:
@@ -107,6 +119,8 @@ def cost_table(boots: Mapping[str, Boot | Hole], ways: tuple[Way, ...]) -> Table
     )
     below = (
         "A boot without a profile has no mark but its end: that both reach it at the same nanosecond is the proof.",
+        "The two boots of a row differ in the way alone: a longer ring, which stamps may need, has a row of its own, "
+        "and both boots of the row below it have it.",
         "A serial line's time is not in it: see what a serial line would add.",
     )
     return Table("way-costs", "What each way of timing costs the boot", fields, rows, below)
