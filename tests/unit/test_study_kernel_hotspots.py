@@ -330,6 +330,8 @@ def test_most_remedies_are_judged_by_what_they_are_not_meant_to_change() -> None
     assert verdict(evidence(most), claim)[0] == "holds"
     few = {PLAIN: arm(MS)} | dict.fromkeys(names[1:], slow)
     assert verdict(evidence(few), claim)[0] == "not testable here"
+    sooner = arm(MS, health=replace(HEALTHY, probed=replace(HEALTHY.probed, high_resolution=False)))
+    assert verdict(evidence({PLAIN: arm(MS)} | dict.fromkeys(names, sooner)), claim)[0] == "no longer holds"
     entries = arm(MS, health=replace(HEALTHY, hash_entries=1))
     meant = {PLAIN: arm(MS)} | dict.fromkeys(names, arm(MS)) | {"small-hashes": entries, "quiet": entries}
     held, said = verdict(evidence(meant), claim)

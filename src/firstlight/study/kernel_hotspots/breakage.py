@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from firstlight.study.kernel_hotspots.differences import differences
+from firstlight.study.kernel_hotspots.differences import PASSING, differences
 from firstlight.study.kernel_hotspots.evidence import Evidence, finding
 from firstlight.study.kernel_hotspots.measured import Measured
 from firstlight.study.kernel_hotspots.remedies import KERNELS, Remedy
@@ -65,7 +65,7 @@ def _pairs(evidence: Evidence, wrong: bool) -> Iterator[tuple[Remedy, Measured, 
 
 
 def _harm(remedy: Remedy, arm: Measured, beside: Measured) -> bool:
-    apart = remedy.meant | {"warnings"}
+    apart = remedy.meant | PASSING | {"warnings"}
     return any(each.fact not in apart for each in differences(arm.health, beside.health))
 
 

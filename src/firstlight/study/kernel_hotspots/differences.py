@@ -11,6 +11,9 @@ from firstlight.study.kernel_hotspots.health import Health
 _NEARLY = 0.01
 #: Blocks of memory are devices of their own bus: more and fewer of them say what the size of the memory says.
 _MEMORY = "device.memory/"
+#: Facts that come to be some time after the start: what they are at ready depends on when a guest is, not on a remedy
+#: alone.
+PASSING = frozenset({"high resolution"})
 
 
 @dataclass(frozen=True)

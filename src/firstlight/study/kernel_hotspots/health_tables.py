@@ -42,7 +42,8 @@ def health_table(arms: Arms, remedies: Remedies) -> Table:
         "Facts of the bundle at ready. A sleep and the mean of the kernel's short delays (udelay) are measured in "
         "virtual time from outside: a clock or a calibration that is wrong shows there.",
         "Block devices and terminals: entries of /sys/class/block and /sys/class/tty. Clock event device: what makes "
-        "the first processor's ticks. High resolution: whether timers end between two ticks.",
+        "the first processor's ticks. High resolution: whether timers end between two ticks; a kernel turns to that "
+        "some time after its start, so that a guest may be ready before: it is shown, and no finding counts it.",
         "Differs as meant: what the words of the remedy are there to change. What no column shows is not looked at.",
         "Loops per jiffy differ when they change by more than a hundredth, memory by more than a two-hundredth, "
         "sleep and delays by more than a twentieth.",
