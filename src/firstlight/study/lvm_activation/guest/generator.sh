@@ -1,7 +1,7 @@
 #!/bin/sh
 # Systemd runs this before it reads its units. What this boot is for stands on the kernel's command line, so that one root
 # image serves all: `lvm.study=SETTING,LAYOUT,COUNT[,trace]`; and `lvm.disks=COUNT,COUNT...`, the partitions of each disk.
-units=$1
+units=$1 first=$2
 conf=/run/lvm-study
 target=$units/lvm-study.target.wants
 mkdir -p "$conf" "$target" /run/firstlight/keep
@@ -82,6 +82,10 @@ Type=oneshot
 ExecStart=/bin/sh /usr/lib/lvm-study/prepare.sh $layout $count
 END
   ln -s ../prepare.service "$target/"
+  # Without udev nothing looks at volumes while they are made. (systemd.mask= is done by a generator that is left out.)
+  for unit in systemd-udevd systemd-udev-trigger lvm2-monitor; do
+    ln -s /dev/null "$first/$unit.service"
+  done
   exit 0
 fi
 
