@@ -15,14 +15,18 @@ from firstlight.boot.open import open as open_boot
 from firstlight.report.terminal.experiment_progress import ExperimentProgress
 from firstlight.study.historical import historical_tables
 from firstlight.study.laboratory import Laboratory
-from firstlight.study.lvm_activation.arms import BY_KEY, SETTINGS, Cell, arm, guest_options, plan
+from firstlight.study.lvm_activation.arms import BY_KEY, SETTINGS, Cell, Mode, arm, guest_options, plan
+from firstlight.study.lvm_activation.changes import change_table, tracing_table
 from firstlight.study.lvm_activation.findings import findings
+from firstlight.study.lvm_activation.growth import growth_table
 from firstlight.study.lvm_activation.laws import Law, laws
-from firstlight.study.lvm_activation.measures import Figures, Programs
+from firstlight.study.lvm_activation.measured import Measured
+from firstlight.study.lvm_activation.measures import Figures
 from firstlight.study.lvm_activation.measures import figures as figures_of
+from firstlight.study.lvm_activation.programs import Command, Programs
 from firstlight.study.lvm_activation.study import run
-from firstlight.study.lvm_activation.tables import Measured, change_table, law_tables, measured_table, tracing_table
-from firstlight.study.lvm_activation.trace import read_trace
+from firstlight.study.lvm_activation.tables import commands_table, measured_table
+from firstlight.study.lvm_activation.trace import MONITOR, read_trace
 from firstlight.study.lvm_activation.userland import write_overlay
 from firstlight.study.lvm_activation.volumes import Volumes
 from firstlight.study.outcome import Finding
@@ -43,7 +47,12 @@ def opened(pid: int, time: int, fs: str, folder: str, name: str) -> str:
     return f'{pid}     [000] .....   {time}: opened: (vfs_open+0x0/0x30) fs="{fs}" in="{folder}" name="{name}"'
 
 
-def began(pid: int, time: int) -> str:
+def began(pid: int, time: int, one: str = "pvscan", two: str = "--cache") -> str:
+    asked = f'{pid}     [000] .....   {time - 1}: arguments: (finalize_exec+0x0/0x30) one="{one}" two="{two}"'
+    return f"{asked}\n             lvm-{executed(pid, time)}"
+
+
+def executed(pid: int, time: int) -> str:
     return f"{pid}     [000] .....   {time}: sched_process_exec: filename=/sbin/lvm pid={pid} old_pid={pid}"
 
 
@@ -55,18 +64,21 @@ def resident(pid: int, time: int, kind: str, size: int, current: int = 1) -> str
     return f"{pid}     [000] ...1.   {time}: rss_stat: mm_id=0 curr={current} type=MM_{kind}PAGES size={size}B"
 
 
+PVSCAN = Command(
+    "pvscan --cache", count=2, opened=100, online=2, udev_database=0, udev_database_most=0, sysfs=4, sysfs_most=2,
+    memory_most=4 * MIB,
+)  # fmt: skip
+MONITORING = replace(PVSCAN, words=MONITOR, count=1, opened=900, sysfs=600, sysfs_most=600)
+
+
 def figures(active_ms: float, **changes: object) -> Figures:
-    programs = Programs(
-        count=2, at_once=2, udev_database=0, udev_database_most=0, sysfs=4, sysfs_most=2, opened=100,
-        memory=8 * MIB, memory_most=4 * MIB, lifetime_ns=MS,
-    )  # fmt: skip
+    programs = Programs((PVSCAN, MONITORING), at_once=2, memory=8 * MIB)
     base = Figures(round(active_ms * MS), round(active_ms * MS) + MS, 1, MS, MS, 20 * MIB, 40 * MIB, programs)
     return replace(base, **changes)  # type: ignore[arg-type]
 
 
-def with_programs(made: Figures, **changes: int) -> Figures:
-    assert isinstance(made.programs, Programs)
-    return replace(made, programs=replace(made.programs, **changes))
+def with_programs(made: Figures, at_once: int = 2, memory: int = 8 * MIB, **changes: int) -> Figures:
+    return replace(made, programs=Programs((replace(PVSCAN, **changes), MONITORING), at_once, memory))  # type: ignore[arg-type]
 
 
 def measured(**settings: Mapping[int, Figures | Hole]) -> Measured:
@@ -94,7 +106,7 @@ def test_a_trace_tells_what_each_process_opened() -> None:
         traced(
             began(100, 10),
             opened(100, 11, "tmpfs", "data", "b259:1"),
-            opened(100, 12, "tmpfs", "lvm", "hints"),
+            opened(100, 12, "tmpfs", "pvs_online", "F1rstlightphysicalvolumes0000001"),
             opened(100, 13, "sysfs", "pmem1", "dev"),
             opened(100, 14, "devtmpfs", "/", "pmem1p1"),
             opened(100, 15, "ext4", "data", "b259:1"),
@@ -104,8 +116,9 @@ def test_a_trace_tells_what_each_process_opened() -> None:
     assert trace is not None
     assert trace.complete
     (program,) = trace.programs
-    assert (program.udev_database, program.sysfs, program.devices, program.opened) == (1, 1, 1, 5)
-    assert (program.began_ns, program.ended_ns) == (10, 20)
+    opens = (program.udev_database, program.sysfs, program.devices, program.online, program.opened)
+    assert opens == (1, 1, 1, 1, 5)
+    assert (program.command, program.began_ns, program.ended_ns) == ("pvscan --cache", 10, 20)
 
 
 def test_memory_of_all_is_the_most_that_they_had_at_one_instant() -> None:
@@ -165,6 +178,14 @@ def test_the_plans_grow_and_name_each_arm_once() -> None:
     counts = {cell.volumes.count for cell in ordinary}
     assert {10, 30, 100, 300} <= counts
     assert 1000 in {cell.volumes.count for cell in full}
+
+
+@pytest.mark.parametrize("mode", ["ordinary", "full"])
+def test_every_setting_has_sizes_enough_for_a_law_up_to_those_that_were_asked_for(mode: Mode) -> None:
+    rows = plan(mode).rows
+    assert {setting for setting, _ in rows} == set(BY_KEY)
+    least = {3, 10, 30, 100} if mode == "ordinary" else {3, 10, 30, 100, 300}
+    assert all(len(sizes) >= 5 and least <= set(sizes) for sizes in rows.values())
 
 
 def test_an_overlay_is_the_same_whenever_it_is_written(tmp_path: Path) -> None:
@@ -239,10 +260,24 @@ def test_files_that_nobody_opened_have_no_law() -> None:
 # What the tables hold
 
 
-def test_a_boot_that_failed_is_a_hole_in_every_column() -> None:
-    table = measured_table(measured(event={3: figures(10), 10: Hole("too little memory for 10 volumes")}))
-    assert {reason for _, _, reason in table.holes()} == {"too little memory for 10 volumes"}
-    assert len(table.rows) == 2
+def test_a_boot_that_failed_is_a_hole_in_every_table() -> None:
+    found = measured(event={3: figures(10), 10: Hole("too little memory for 10 volumes")})
+    for where in ("times", "files", "memory"):
+        table = measured_table(found, where)
+        assert [reason for _, _, reason in table.holes()] == ["too little memory for 10 volumes"]
+        assert len(table.rows) == 2
+
+
+def test_what_a_process_opens_is_told_without_that_of_the_monitor() -> None:
+    table = measured_table(measured(event={3: figures(10)}), "files")
+    values = dict(zip((field.title for field in table.fields), table.rows[0], strict=True))
+    assert values["Files opened, per process"] == 50
+    assert values["sysfs, by one"] == 2
+
+
+def test_processes_are_told_by_what_they_were_asked_to_do() -> None:
+    table = commands_table(measured(event={3: figures(10), 10: figures(20), 30: Hole("died")}))
+    assert [row[1:5] for row in table.rows] == [(10, "pvscan --cache", 2, 50), (10, MONITOR, 1, 900)]
 
 
 def test_changes_are_taken_at_the_largest_size_that_both_came_up_with() -> None:
@@ -260,15 +295,29 @@ def test_the_cost_of_the_notes_is_told() -> None:
     assert table.rows[0][1:] == (3, 100 * MS, 101 * MS, 1 * MS, 0.01)
 
 
-def test_every_quantity_has_its_own_table_of_laws() -> None:
-    found = {("event", "groups"): laws({size: figures(1000 + 5 * size) for size in SIZES})}
-    tables = law_tables(found)  # type: ignore[arg-type]
-    assert len({table.key for table in tables}) == len(tables)
-    active = next(table for table in tables if table.key == "law-active")
-    values = dict(zip((field.title for field in active.fields), active.rows[0], strict=True))
+def grown(by_size: Mapping[int, Figures], quantity: str) -> dict[str, object]:
+    table = growth_table({("event", "groups"): laws(by_size)})
+    (row,) = [row for row in table.rows if row[0] == quantity]
+    return dict(zip((field.title for field in table.fields), row, strict=True))
+
+
+def test_the_law_of_every_quantity_stands_in_one_table() -> None:
+    values = grown({size: figures(1000 + 5 * size) for size in SIZES}, "Last volume active")
     assert values["Law"] == "n"
     assert values["Exponent of the growth"] == 1.0
     assert values["Largest N"] == 300
+    assert values["Measured there"] == "2.500000 s"
+
+
+def test_where_no_law_foretells_the_largest_none_is_told_and_nothing_beyond() -> None:
+    memory = dict(zip(SIZES, (11, 20, 35, 60, 58), strict=True))
+    by_size = {size: with_programs(figures(10), memory=each * MIB) for size, each in memory.items()}
+    values = grown(by_size, "Memory of lvm2, peak")
+    why = Hole("no law of the family foretells the largest")
+    assert (values["Law"], values["At 10,000, from"], values["to"]) == (why, why, None)
+    assert isinstance(values["Error"], float)
+    assert abs(values["Error"]) > 0.2
+    assert isinstance(values["Exponent"], float)
 
 
 # What is concluded
@@ -276,7 +325,9 @@ def test_every_quantity_has_its_own_table_of_laws() -> None:
 
 def test_verdicts_follow_the_figures_as_they_were_in_2021() -> None:
     event = {
-        size: with_programs(figures(1000 + 2 * size**2), count=size, at_once=size, memory=200 * size * MIB)
+        size: with_programs(
+            figures(1000 + 2 * size**2), count=size, opened=size**2, at_once=size, memory=200 * size * MIB
+        )
         for size in SIZES
     }
     static = {
@@ -288,13 +339,32 @@ def test_verdicts_follow_the_figures_as_they_were_in_2021() -> None:
     found = concluded(measured(event=event, static=static, static_obtain=static, obtain=obtain, rejected=rejected))
     assert {finding.verdict for finding in found.values()} == {"holds"}, found
     assert "3.00" in the(found, "obtain_device_list").now
+    assert "each does more the more volumes there are" in the(found, "grows faster").why
 
 
 def test_verdicts_follow_the_figures_where_nothing_of_it_is_left() -> None:
-    event = {size: with_programs(figures(1000 + size), count=1, at_once=1, memory=MIB) for size in SIZES}
-    same = {size: with_programs(figures(1000 + size), count=1, memory=MIB) for size in SIZES}
+    event = {size: with_programs(figures(1000 + size), at_once=1, memory=MIB) for size in SIZES}
+    same = {size: with_programs(figures(1000 + size), memory=MIB) for size in SIZES}
     found = concluded(measured(event=event, static=same, static_obtain=same, obtain=same, rejected=same))
     assert {finding.verdict for finding in found.values()} == {"no longer holds"}, found
+    assert "hardly more for more volumes" in the(found, "grows faster").why
+
+
+def test_a_growth_that_is_neither_linear_nor_clearly_faster_is_left_open() -> None:
+    event = {size: figures(1000 + size**1.2) for size in SIZES}
+    finding = the(concluded(measured(event=event)), "grows faster")
+    assert finding.verdict == "not testable here"
+    assert "the figures leave it open" in finding.now
+
+
+@pytest.mark.parametrize("asking", [False, True])
+def test_what_is_said_of_asking_udev_is_of_the_setting_that_was_booted(asking: bool) -> None:
+    static = {size: with_programs(figures(1000), sysfs_most=3 * size) for size in SIZES}
+    asked = {"static_obtain": static} if asking else {}
+    finding = the(concluded(measured(event=static, static=static, **asked)), "opens sysfs")
+    assert finding.verdict == "holds"
+    assert ("is told to ask udev" in finding.why) == asking
+    assert ("is not told to ask udev" in finding.why) != asking
 
 
 def test_what_was_not_booted_cannot_be_tested() -> None:
@@ -337,7 +407,7 @@ def test_a_boot_gives_its_figures(tmp_path: Path) -> None:
     assert isinstance(found, Figures)
     assert (found.active_ns, found.settled_ns, found.udev_memory, found.services_memory) == (100, 120, 20, 40)
     assert isinstance(found.programs, Programs)
-    assert (found.programs.count, found.programs.lifetime_ns) == (1, 2)
+    assert (found.programs.count, found.programs.text()) == (1, "1 × `pvscan --cache`")
 
 
 def test_a_setting_that_activates_nothing_has_no_instant_at_which_all_are_active(tmp_path: Path) -> None:
@@ -377,6 +447,12 @@ def test_lost_notes_leave_the_times_and_take_the_counts(tmp_path: Path) -> None:
     assert found.programs == Hole("the kernel's buffer for notes was too small")
 
 
+def test_processes_of_which_nobody_knows_what_they_do_are_not_counted(tmp_path: Path) -> None:
+    found = figures_of(CELL, booted(tmp_path, trace_gz=traced(executed(1, 10), ended(1, 12))))
+    assert isinstance(found, Figures)
+    assert found.programs == Hole("the guest's kernel did not note what a process of lvm2 was asked to do")
+
+
 # What the guest makes of its command line
 
 
@@ -396,9 +472,10 @@ def generated(
     text = source.read_text().replace("/proc/cmdline", f"{folder}/cmdline").replace("/run/", f"{folder}/run/")
     text = text.replace("/sys/block", f"{folder}/sys/block")
     (folder / "generator.sh").write_text(text)
-    units = folder / "units"
+    units, first = folder / "units", folder / "units.early"
     units.mkdir()
-    subprocess.run(["sh", str(folder / "generator.sh"), str(units)], check=True, cwd=folder)
+    first.mkdir()
+    subprocess.run(["sh", str(folder / "generator.sh"), str(units), str(first)], check=True, cwd=folder)
     found = ((folder / "run" / "lvm-study"), units)
     configuration, made = (
         {path.name: path.read_text() for path in place.iterdir() if path.is_file()} for place in found
@@ -430,6 +507,18 @@ def test_volumes_of_several_disks_are_counted_on(tmp_path: Path) -> None:
     assert "dev-all-v0252.device" in units["volumes.service"]
     assert "trace.service" in units
     assert "settled.sh trace" in units["settled.service"]
+
+
+def test_volumes_are_made_without_udev_and_the_monitor(tmp_path: Path) -> None:
+    _, units = generated(tmp_path, Volumes(3, "groups").words("prepare"))
+    assert "prepare.sh groups 3" in units["prepare.service"]
+    masked = {path.name for path in (tmp_path / "units.early").iterdir() if str(path.readlink()) == "/dev/null"}
+    assert masked == {"systemd-udevd.service", "systemd-udev-trigger.service", "lvm2-monitor.service"}
+
+
+def test_what_is_measured_masks_nothing(tmp_path: Path) -> None:
+    generated(tmp_path, Volumes(3, "groups").words("event"))
+    assert not list((tmp_path / "units.early").iterdir())
 
 
 def test_a_setting_that_the_guest_does_not_know_is_told(tmp_path: Path) -> None:

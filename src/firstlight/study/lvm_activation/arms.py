@@ -21,7 +21,8 @@ Row = tuple[str, Layout]
 
 _MAIN: tuple[Row, ...] = (("event", "groups"), ("static", "groups"), ("event", "group"), ("static", "group"))
 _QUICK = (2, 4, 8, 16, 32)
-_SMALL = (3, 6, 10, 18, 30)
+#: Of the other settings, unless everything is asked for: a law needs five.
+_FEWER = (3, 10, 30, 60, 100)
 _SIZES = (3, 10, 30, 100, 300)
 _LARGEST = 1000
 
@@ -99,8 +100,8 @@ class Plan:
 
 
 def plan(mode: Mode) -> Plan:
-    """What is booted: all sizes for both ways of activating in both layouts, and fewer for what changes a setting of
-    them, unless everything is asked for.
+    """What is booted: all sizes for both ways of activating in both layouts; of what changes a setting of them
+    fewer, in groups of one, unless everything is asked for.
 
     >>> plan("quick").rows
     {('event', 'groups'): (2, 4, 8, 16, 32), ('static', 'groups'): (2, 4, 8, 16, 32)}
@@ -110,8 +111,10 @@ def plan(mode: Mode) -> Plan:
     largest = (*_SIZES, _LARGEST) if mode == "full" else _SIZES
     rows = dict.fromkeys(_MAIN, largest)
     for setting in SETTINGS:
-        rows.setdefault((setting.key, "groups"), _SIZES if mode == "full" else _SMALL)
-    untraced = tuple(Cell(setting, Volumes(_SMALL[-1], layout), trace=False) for setting, layout in _MAIN[:2])
+        rows.setdefault((setting.key, "groups"), _SIZES if mode == "full" else _FEWER)
+        if mode == "full":
+            rows.setdefault((setting.key, "group"), _SIZES)
+    untraced = tuple(Cell(setting, Volumes(_FEWER[-1], layout), trace=False) for setting, layout in _MAIN[:2])
     return Plan(rows, untraced)
 
 

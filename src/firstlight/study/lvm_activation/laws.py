@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
-from firstlight.compare.scaling.prediction import Prediction, predict
+from firstlight.compare.scaling.laws import LAWS
+from firstlight.compare.scaling.prediction import BAND, Prediction, predict
 from firstlight.compare.scaling.study import LEAST_SIZES, Study, study
 from firstlight.errors import UsageError
-from firstlight.study.lvm_activation.measures import Figures, Programs
+from firstlight.study.lvm_activation.measures import Figures
+from firstlight.study.lvm_activation.programs import Command, Programs
 from firstlight.study.table import Hole, Kind
 
 #: The number that is asked for, beyond anything that is measured.
 FAR = 10_000
+#: The laws from the slowest to the fastest, and where that of the number itself is among them.
+_ORDER = {law.name: place for place, law in enumerate(LAWS)}
+_LINEAR = _ORDER["n"]
+
+
+#: Where the largest size lies farther from what the others foretell, or any size from the law, the law says nothing of
+#: sizes beyond: relative.
+_AMISS = 0.20
+NO_LAW = Hole("no law of the family foretells the largest")
+
+Where = Literal["times", "files", "memory"]
+"""The table that a quantity stands in."""
 
 
 @dataclass(frozen=True)
@@ -22,6 +38,7 @@ class Quantity:
     key: str
     title: str
     kind: Kind
+    where: Where
     of: Callable[[Figures], float | Hole | None]
 
 
@@ -29,27 +46,34 @@ def _of_programs(get: Callable[[Programs], float]) -> Callable[[Figures], float 
     return lambda figures: figures.programs if isinstance(figures.programs, Hole) else get(figures.programs)
 
 
+def _each(get: Callable[[Command], int]) -> Callable[[Figures], float | Hole]:
+    return _of_programs(lambda programs: programs.each(get))
+
+
+def _most(get: Callable[[Command], int]) -> Callable[[Figures], float | Hole]:
+    return _of_programs(lambda programs: programs.most(get))
+
+
 QUANTITIES = (
-    Quantity("active", "Last volume active", "time", lambda figures: figures.active_ns),
-    Quantity("settled", "Settled", "time", lambda figures: figures.settled_ns),
-    Quantity("lvm", "lvm2's own computing", "time", lambda figures: figures.lvm_ns),
-    Quantity("systemd", "systemd's own computing", "time", lambda figures: figures.systemd_ns),
-    Quantity("processes", "Processes of lvm2", "count", _of_programs(lambda programs: programs.count)),
-    Quantity("at-once", "Of these at once", "count", _of_programs(lambda programs: programs.at_once)),
+    Quantity("active", "Last volume active", "time", "times", lambda figures: figures.active_ns),
+    Quantity("settled", "Settled", "time", "times", lambda figures: figures.settled_ns),
+    Quantity("lvm", "lvm2's own computing, user mode", "time", "times", lambda figures: figures.lvm_ns),
+    Quantity("systemd", "systemd's own computing, user mode", "time", "times", lambda figures: figures.systemd_ns),
+    Quantity("processes", "Processes of lvm2", "count", "times", _of_programs(lambda programs: programs.count)),
+    Quantity("at-once", "Of these at once", "count", "times", _of_programs(lambda programs: programs.at_once)),
+    Quantity("opened-each", "Files opened, per process", "number", "files", _each(lambda command: command.opened)),
+    Quantity("online-each", "lvm2's notes, per process", "number", "files", _each(lambda command: command.online)),
     Quantity(
-        "udev-each", "udev's database, per process", "number",
-        _of_programs(lambda programs: programs.udev_database / max(1, programs.count)),
+        "udev-each", "udev's database, per process", "number", "files", _each(lambda command: command.udev_database)
     ),
     Quantity(
-        "udev-most", "udev's database, by one", "count", _of_programs(lambda programs: programs.udev_database_most)
+        "udev-most", "udev's database, by one", "count", "files", _most(lambda command: command.udev_database_most)
     ),
-    Quantity(
-        "sysfs-each", "sysfs, per process", "number",
-        _of_programs(lambda programs: programs.sysfs / max(1, programs.count)),
-    ),
-    Quantity("sysfs-most", "sysfs, by one", "count", _of_programs(lambda programs: programs.sysfs_most)),
-    Quantity("memory", "Memory of lvm2, peak", "bytes", _of_programs(lambda programs: programs.memory)),
-    Quantity("services", "Memory of all services, peak", "bytes", lambda figures: figures.services_memory),
+    Quantity("sysfs-each", "sysfs, per process", "number", "files", _each(lambda command: command.sysfs)),
+    Quantity("sysfs-most", "sysfs, by one", "count", "files", _most(lambda command: command.sysfs_most)),
+    Quantity("memory", "Memory of lvm2, peak", "bytes", "memory", _of_programs(lambda programs: programs.memory)),
+    Quantity("services", "Memory of all services, peak", "bytes", "memory", lambda figures: figures.services_memory),
+    Quantity("udev-service", "Memory of udev's service, peak", "bytes", "memory", lambda figures: figures.udev_memory),
 )  # fmt: skip
 
 
@@ -61,6 +85,32 @@ class Law:
     study: Study
     far: Prediction | None
     """At :data:`FAR`; none for what falls."""
+
+    @property
+    def foretells(self) -> bool:
+        """It comes near every size that was measured, and from the others to the largest; nothing is foretold of what
+        falls."""
+        left = self.study.left_out
+        near = self.study.best.misfit <= _AMISS and (left is None or abs(left.error) <= _AMISS)
+        return near or self.study.falls
+
+    @property
+    def last_exponent(self) -> float | None:
+        """The exponent of the growth between the two largest sizes.
+
+        The growth is what lies above the smallest size, over what the size is above it.
+        """
+        (least, first), (size, cost), (next_size, next_cost) = (
+            (self.study.sizes[place], self.study.costs[place]) for place in (0, -2, -1)
+        )
+        if cost <= first or next_cost <= first:
+            return None
+        return math.log((next_cost - first) / (cost - first)) / math.log((next_size - least) / (size - least))
+
+    @property
+    def faster(self) -> bool:
+        """No law that the figures leave open grows as slowly as the number, or slower."""
+        return all(_ORDER[fit.law] > _LINEAR for fit in self.study.within(BAND))
 
 
 def laws(by_size: Mapping[int, Figures]) -> dict[str, Law | Hole | None]:

@@ -7,27 +7,9 @@ from dataclasses import dataclass
 from firstlight.boot.boot import Boot
 from firstlight.study.kept import kept_text, stamps_of
 from firstlight.study.lvm_activation.arms import BY_KEY, Cell
-from firstlight.study.lvm_activation.trace import Trace, read_trace
+from firstlight.study.lvm_activation.programs import Programs, programs
+from firstlight.study.lvm_activation.trace import read_trace
 from firstlight.study.table import Hole
-
-
-@dataclass(frozen=True)
-class Programs:
-    """What the kernel noted of the processes of lvm2 in one boot."""
-
-    count: int
-    at_once: int
-    udev_database: int
-    """Files of udev's run-time database that they opened, all together; and the most that one of them did."""
-    udev_database_most: int
-    sysfs: int
-    sysfs_most: int
-    opened: int
-    memory: int
-    """Bytes that they had for themselves, all together, at most; and the most that one of them had."""
-    memory_most: int
-    lifetime_ns: int
-    """How long they were there, added up."""
 
 
 @dataclass(frozen=True)
@@ -40,9 +22,9 @@ class Figures:
     """From power on until udev's queue was empty after that."""
     instructions: int
     lvm_ns: int
-    """What lvm2's programs computed by themselves, outside of the kernel."""
+    """What lvm2's programs computed by themselves, in user mode: without what the kernel did for them."""
     systemd_ns: int
-    """What systemd's first process computed by itself, outside of the kernel."""
+    """What processes called systemd, the first of all among them, computed by themselves, in user mode."""
     udev_memory: int
     """Bytes that the kernel charged udev's service with, the programs that it runs among them, at most."""
     services_memory: int
@@ -76,7 +58,7 @@ def figures(cell: Cell, boot: Boot) -> Figures | Hole:
         systemd_ns=_own_time(boot, "[user systemd]"),
         udev_memory=memory["system.slice/systemd-udevd.service"],
         services_memory=memory["system.slice"],
-        programs=_programs(read_trace(boot.kept("trace.gz") or b"")) if cell.trace else Hole("not noted in this arm"),
+        programs=programs(read_trace(boot.kept("trace.gz") or b"")) if cell.trace else Hole("not noted in this arm"),
     )
 
 
@@ -109,23 +91,3 @@ def _own_time(boot: Boot, function: str) -> int:
 
     found = boot.functions().filter(pl.col("function") == function)
     return int(found["self_ns"].sum())
-
-
-def _programs(trace: Trace | None) -> Programs | Hole:
-    if trace is None:
-        return Hole("the guest's kernel noted nothing")
-    if not trace.complete:
-        return Hole("the kernel's buffer for notes was too small")
-    programs = trace.programs
-    return Programs(
-        count=len(programs),
-        at_once=trace.at_once,
-        udev_database=sum(each.udev_database for each in programs),
-        udev_database_most=max((each.udev_database for each in programs), default=0),
-        sysfs=sum(each.sysfs for each in programs),
-        sysfs_most=max((each.sysfs for each in programs), default=0),
-        opened=sum(each.opened for each in programs),
-        memory=trace.memory,
-        memory_most=max((each.memory for each in programs), default=0),
-        lifetime_ns=sum(each.ended_ns - each.began_ns for each in programs if each.ended_ns is not None),
-    )

@@ -10,19 +10,16 @@ from firstlight.lab.options import RecordOptions
 from firstlight.study.catalogue import find_study
 from firstlight.study.laboratory import Laboratory
 from firstlight.study.lvm_activation.arms import MEMORY, Cell, Mode, Plan, Row, arm, guest_options, plan
+from firstlight.study.lvm_activation.changes import change_table, tracing_table
+from firstlight.study.lvm_activation.charts import charts
 from firstlight.study.lvm_activation.findings import findings
+from firstlight.study.lvm_activation.growth import growth_table
 from firstlight.study.lvm_activation.laws import laws
+from firstlight.study.lvm_activation.measured import row_title
 from firstlight.study.lvm_activation.measures import Figures, figures, versions
-from firstlight.study.lvm_activation.tables import (
-    change_table,
-    charts,
-    law_tables,
-    measured_table,
-    missing_rows,
-    tracing_table,
-)
+from firstlight.study.lvm_activation.tables import commands_table, measured_table, missing_rows
 from firstlight.study.lvm_activation.userland import write_overlay
-from firstlight.study.lvm_activation.volumes import Volumes, prepared_disks
+from firstlight.study.lvm_activation.volumes import MIB_EACH, PER_DISK, Volumes, prepared_disks
 from firstlight.study.outcome import Missing, Outcome
 from firstlight.study.table import Hole
 
@@ -86,9 +83,12 @@ def _outcome(laboratory: Laboratory, wanted: Plan, found: dict[Cell, Figures | H
         laboratory,
         recipe=_recipe(wanted, booted, MEMORY[_mode(laboratory)]),
         tables=(
-            measured_table(measured),
+            measured_table(measured, "times"),
+            measured_table(measured, "files"),
+            measured_table(measured, "memory"),
+            commands_table(measured),
             change_table(measured),
-            *law_tables(grown),
+            growth_table(grown),
             *([tracing_table({cell: found[cell] for cell in wanted.untraced}, measured)] if wanted.untraced else []),
         ),
         findings=findings(measured, grown),
@@ -98,23 +98,36 @@ def _outcome(laboratory: Laboratory, wanted: Plan, found: dict[Cell, Figures | H
 
 
 def _recipe(wanted: Plan, booted: str, memory: str) -> tuple[str, ...]:
-    sizes = ", ".join(f"{size:,}" for size in sorted({cell.volumes.count for cell in wanted.cells()}))
     return (
         f"The laboratory's kernel and a small Debian ({booted}), exact mode, one processor, {memory} of memory.",
-        f"N physical volumes ({sizes}), each a partition of 3 MiB (GPT, at most 250 on a disk) of a disk in persistent "
-        "memory; lvm2 itself made them in a preparing boot, so that they are there before the boot that is measured.",
-        "Each has a logical volume of one extent, so that N volumes become active in either layout. A unit that needs "
-        "the devices of all of them notes the instant at which it starts.",
-        "The user land is udev (told of the disks that are there), the journal and lvm2, and little else; units and "
-        "rules are those of the distribution, and lvm2's settings stand in lvmlocal.conf.",
+        *(f"N = {sizes}: {'; '.join(settings)}." for sizes, settings in _by_sizes(wanted).items()),
+        f"A physical volume is a partition of {MIB_EACH} MiB (GPT, at most {PER_DISK} on a disk) of a disk in "
+        "persistent memory; lvm2 itself made them in a preparing boot, in which udev and lvm2-monitor.service do not "
+        "run, so that they are there before the boot that is measured.",
+        "On each physical volume lies one logical volume of one extent (64 KiB), so that N of them become active in "
+        "either layout. A unit that needs the devices of all of them notes the instant at which it starts.",
+        "The user land of the boot that is measured is udev (told of block devices that are there), the journal, lvm2 "
+        "with lvm2-monitor.service, and little else; rules and units are those of the distribution, but no unit gives "
+        "up waiting, and most of systemd's generators are left out; lvm2's settings stand in lvmlocal.conf and in its "
+        "devices file.",
     )
+
+
+def _by_sizes(wanted: Plan) -> dict[str, list[str]]:
+    """What is booted, by its sizes."""
+    found: dict[str, list[str]] = {}
+    for row, sizes in wanted.rows.items():
+        found.setdefault(", ".join(f"{size:,}" for size in sizes), []).append(row_title(row))
+    return {sizes: [title.replace("; ", ", ") for title in titles] for sizes, titles in found.items()}
 
 
 _NOTES = (
     "lvm2 2.03.16 has no static activation of its own any more: the static unit is ours, `vgchange -aay` after "
-    "systemd-udev-settle.service, with global/event_activation=0, as the generator of lvm2 up to 2.03.14 wrote it.",
+    "systemd-udev-settle.service, with global/event_activation=0, like those that the generator of lvm2 wrote up "
+    "to 2.03.14.",
     "Of the study of 2021 the versions of lvm2 are gone with their distributions; what is compared is the direction "
     "and the form, not seconds.",
     "One processor takes turns: processes that would run side by side on several do so here one slice after another.",
-    "lvm2-monitor.service, which the distribution starts early, looks at all devices in every arm, that of events too.",
+    "lvm2-monitor.service, which the distribution starts early, looks at all devices in every arm, that of events too: "
+    "its process is counted, and its memory with the others', but what it opens is not.",
 )

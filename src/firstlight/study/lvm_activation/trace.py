@@ -10,7 +10,11 @@ from dataclasses import dataclass, field
 _LINE = re.compile(r"\s*lvm-(\d+)\s+\[\d+\]\s+\S+\s+(\d+): (\w+): (.*)")
 _OPENED = re.compile(r'fs="([^"]*)" in="([^"]*)" name="([^"]*)"')
 _RESIDENT = re.compile(r"mm_id=\S+ curr=1 type=MM_(\w+)PAGES size=(-?\d+)B")
+_ARGUMENTS = re.compile(r'one="([^"]*)" two="([^"]*)"')
 _LOST = re.compile(r"# entries-in-buffer/entries-written: (\d+)/(\d+)")
+
+#: What lvm2-monitor.service runs, once in each boot: it looks at all devices, whatever events do.
+MONITOR = "vgchange --monitor"
 
 
 @dataclass
@@ -20,12 +24,16 @@ class Program:
     pid: int
     began_ns: int
     """From power on."""
+    command: str = ""
+    """What of lvm2 it is, with its first option: `pvscan --cache`."""
     ended_ns: int | None = None
     udev_database: int = 0
     """Files of udev's run-time database that it opened."""
     sysfs: int = 0
     devices: int = 0
     """Files below /dev."""
+    online: int = 0
+    """Files below /run/lvm/pvs_online: lvm2's own notes, one for each physical volume that came."""
     opened: int = 0
     """All that it opened."""
     memory: int = 0
@@ -50,6 +58,8 @@ class _Reading:
     living: dict[int, Program] = field(default_factory=dict)
     programs: list[Program] = field(default_factory=list)
     own: dict[int, int] = field(default_factory=dict)
+    commands: dict[int, str] = field(default_factory=dict)
+    """Of those that begin."""
     most: int = 0
     at_once: int = 0
 
@@ -78,8 +88,10 @@ def read_trace(content: bytes) -> Trace | None:
 
 
 def _note(reading: _Reading, pid: int, time: int, event: str, said: str) -> None:
-    if event == "sched_process_exec":
-        program = Program(pid, time)
+    if event == "arguments" and (words := _ARGUMENTS.search(said)) is not None:
+        reading.commands[pid] = " ".join(words.groups())
+    elif event == "sched_process_exec":
+        program = Program(pid, time, reading.commands.pop(pid, ""))
         reading.living[pid] = program
         reading.programs.append(program)
         reading.own[pid] = 0
@@ -109,3 +121,5 @@ def _open(program: Program, file_system: str, folder: str, _name: str) -> None:
     elif file_system == "tmpfs" and folder == "data":
         # /run/udev/data: no other folder of that name is on a tmpfs here.
         program.udev_database += 1
+    elif file_system == "tmpfs" and folder == "pvs_online":
+        program.online += 1

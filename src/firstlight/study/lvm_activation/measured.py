@@ -1,0 +1,55 @@
+"""What was measured of every setting at every size, and what two settings have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from firstlight.study.lvm_activation.arms import BY_KEY, LAYOUT_TITLES, Row
+from firstlight.study.lvm_activation.measures import Figures
+from firstlight.study.lvm_activation.programs import Programs
+from firstlight.study.table import Hole
+
+Measured = Mapping[Row, Mapping[int, Figures | Hole]]
+"""By setting and layout, by the number of physical volumes."""
+
+
+def row_title(row: Row) -> str:
+    """A setting and a layout, for people.
+
+    >>> row_title(("event", "group"))
+    'events; one group of N'
+    """
+    return f"{BY_KEY[row[0]].title}; {LAYOUT_TITLES[row[1]]}"
+
+
+def largest(one: Mapping[int, Figures | Hole], other: Mapping[int, Figures | Hole]) -> int | None:
+    """The largest size that came up with both."""
+    came_up = [size for size in one if not isinstance(one[size], Hole) and not isinstance(other.get(size), Hole | None)]
+    return max(came_up, default=None)
+
+
+def pair(measured: Measured, one: Row, other: Row) -> tuple[int, Figures, Figures] | str:
+    """Two settings at the largest size that both came up with; or why there is no such size."""
+    if one not in measured or other not in measured:
+        return "this setting was left out of a quick run"
+    size = largest(measured[one], measured[other])
+    if size is None:
+        return "no size came up with both"
+    first, second = measured[one][size], measured[other][size]
+    assert isinstance(first, Figures)
+    assert isinstance(second, Figures)
+    return size, first, second
+
+
+def programs_of(figures: Figures) -> Programs | None:
+    """What its processes did, where that was noted."""
+    return None if isinstance(figures.programs, Hole) else figures.programs
+
+
+def programs_by_size(measured: Measured, row: Row) -> dict[int, Programs]:
+    """What the processes of a setting did, by the sizes at which that is known, ascending."""
+    return {
+        size: found
+        for size, each in sorted(measured.get(row, {}).items())
+        if isinstance(each, Figures) and (found := programs_of(each)) is not None
+    }
