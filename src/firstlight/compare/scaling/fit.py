@@ -56,10 +56,12 @@ class Fit:
 
         >>> Fit("n", 10.0, 2.0, None, 0.0, 0.0, 0.0).at(np.array([0.0, 5.0])).tolist()
         [10.0, 20.0]
+        >>> Fit("1", 2.5, 0.0, None, 0.0, 0.0, 0.0).at(np.array([10_000])).tolist()
+        [2.5]
         """
         law = BY_NAME[self.law]
         if law.is_constant:
-            return np.full_like(sizes, self.constant)
+            return np.full_like(sizes, self.constant, dtype=np.float64)
         return self.constant + self.slope * law.growth(sizes)
 
 
