@@ -6,26 +6,36 @@ import io
 import tarfile
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
 import pytest
 
+from bundles import make_bundle
+from firstlight.boot.open import open as open_boot
 from firstlight.errors import LabError
 from firstlight.lab.elf import needed_libraries
 from firstlight.lab.ext4 import EPOCH
 from firstlight.study.historical import historical_tables
+from firstlight.study.laboratory import Laboratory
 from firstlight.study.outcome import Finding
 from firstlight.study.table import Hole
 from firstlight.study.udev_ptys import early_udev, stages
 from firstlight.study.udev_ptys.counts import IN_KERNEL, Counted, difference
-from firstlight.study.udev_ptys.findings import Figures, findings
+from firstlight.study.udev_ptys.done import Done, done_table
+from firstlight.study.udev_ptys.events import clock_ahead, with_kernel_stamps
+from firstlight.study.udev_ptys.figures import Figures
+from firstlight.study.udev_ptys.findings import findings
 from firstlight.study.udev_ptys.latency import Latency, latency_chart, latency_of, latency_table
 from firstlight.study.udev_ptys.law import CostLaw, law_of
 from firstlight.study.udev_ptys.left import Left, NotLeftError, read_units
+from firstlight.study.udev_ptys.others import waiting_table
 from firstlight.study.udev_ptys.per_device import payers_table, per_device_table
 from firstlight.study.udev_ptys.queue import Queue, queue_of, queue_table
+from firstlight.study.udev_ptys.share import programs_of, share_table
 from firstlight.study.udev_ptys.system_files import write_system_files
+from firstlight.study.udev_ptys.watched import latencies
 
 MS = 1_000_000
 
@@ -38,6 +48,13 @@ def old_arms() -> list[dict[str, int | Hole]]:
     for column in (1, 2, 4):
         arm: dict[str, int | Hole] = {name: round(float(str(row[column])) * 1e9) for name, row in rows.items()}
         arm[stages.WHOLE] = sum(int(str(arm[name])) for name in (stages.KERNEL, stages.INITRAMFS, stages.SYSTEM))
+        early = (stages.START_EARLY, stages.TRIGGER_EARLY, stages.PROCESSING_EARLY)
+        arm[stages.COLDPLUG_EARLY] = sum(int(str(arm[name])) for name in early)
+        arm[stages.COLDPLUG] = int(str(arm[stages.TRIGGER])) + int(str(arm[stages.PROCESSING]))
+        arm[stages.NOT_YET] = 0
+        # Then udev's share was what it took to process, of the stage.
+        arm[stages.UDEV_EARLY], arm[stages.PROGRAMS_EARLY] = arm[stages.PROCESSING_EARLY], arm[stages.INITRAMFS]
+        arm[stages.UDEV], arm[stages.PROGRAMS] = arm[stages.PROCESSING], arm[stages.SYSTEM]
         arms.append(arm)
     return arms
 
@@ -75,7 +92,7 @@ def events(*rows: dict[str, Any]) -> pl.DataFrame:
     return pl.DataFrame(
         rows,
         schema={
-            "device": pl.String, "arrival_ns": pl.Int64, "end_ns": pl.Int64, "latency_ns": pl.Int64,
+            "seqnum": pl.Int64, "device": pl.String, "arrival_ns": pl.Int64, "end_ns": pl.Int64, "latency_ns": pl.Int64,
             "blocked_ns": pl.Int64, "service_start_ns": pl.Int64, "service_ns": pl.Int64, "worker": pl.String,
         },
     )  # fmt: skip
@@ -102,18 +119,50 @@ def test_the_histogram_counts_every_event_with_one_width() -> None:
     assert len({series.points[1][0] if len(series.points) > 1 else None for series in chart.series} - {None}) == 1
 
 
-def test_waiting_blocked_and_service_add_up() -> None:
-    found = queue_of(
-        events(
-            {"arrival_ns": 0, "end_ns": 10, "service_start_ns": 2, "service_ns": 8, "worker": "7"},
-            {"arrival_ns": 0, "end_ns": 30, "service_start_ns": 20, "service_ns": 10, "blocked_ns": 12, "worker": "7"},
-        )
+def logged_and_monitored() -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Three events, of which the log has two from beginning to end."""
+    logged = events(
+        {"seqnum": 1, "arrival_ns": 4, "service_start_ns": 6, "worker": "7"},
+        {"seqnum": 2, "arrival_ns": 5, "service_start_ns": 20, "blocked_ns": 12, "worker": "7"},
+        {"seqnum": 3, "arrival_ns": 6},
     )
+    monitored = events(
+        *({"seqnum": number, "arrival_ns": 0, "end_ns": end} for number, end in ((1, 10), (2, 30), (3, 9)))
+    )
+    return logged, monitored
+
+
+def test_socket_waiting_blocked_and_service_add_up_to_the_monitors_latency() -> None:
+    logged, monitored = logged_and_monitored()
+    found = queue_of(logged, monitored)
     assert isinstance(found, Queue)
-    assert (found.waiting, found.blocked, found.service, found.latency) == (5, 6, 9, 20)
-    assert found.waiting + found.blocked + found.service == found.latency
-    assert (found.workers, found.most_waiting, found.held_back, found.busy) == (1, 2, 1, 30)
-    assert queue_table({("B", "system"): found, ("C", "system"): Hole("no log")}).rows[1][2] == Hole("no log")
+    assert (found.events, found.left_out) == (2, 1)
+    assert (found.socket, found.blocked, found.service, found.latency) == (4, 6, 7, 20)
+    assert found.socket + found.waiting + found.blocked + found.service == found.latency
+    assert (found.workers, found.most_in_socket, found.most_waiting, found.held_back, found.busy) == (1, 2, 2, 1, 30)
+    table = queue_table({("B", "system"): found, ("C", "system"): Hole("no log")}, {("system", "B"): LATENCY})
+    titles = [field.title for field in table.fields]
+    assert table.rows[0][titles.index("Latency, nobody logging")] == LATENCY.mean
+    assert table.rows[1][2] == Hole("no log")
+
+
+def test_an_event_that_is_read_before_it_is_sent_is_left_out_and_counted() -> None:
+    logged, monitored = logged_and_monitored()
+    late = monitored.with_columns(pl.when(pl.col("seqnum") == 1).then(5).otherwise(0).alias("arrival_ns"))
+    found = queue_of(logged, late)
+    assert isinstance(found, Queue)
+    assert (found.events, found.left_out) == (1, 2)
+    assert queue_of(logged.head(0), monitored) == Hole(
+        "no event was seen from beginning to end by both log and monitor"
+    )
+
+
+def test_a_log_and_a_monitor_come_into_one_clock() -> None:
+    line = "1777319336.250000 (61) ttyp0: Device processed (SEQNUM=9, ACTION=add)"
+    ahead = clock_ahead("  .get_time:   ktime_get_real\n  .offset:     1777319331000400000 nsecs\n")
+    assert ahead == 1777319331000400000
+    assert with_kernel_stamps(line, ahead).startswith("[    5.249600] systemd-udevd[61]: ttyp0")
+    assert clock_ahead("Timer List Version: v0.9") is None
 
 
 def counted(count: int) -> Counted:
@@ -143,6 +192,39 @@ def test_who_pays_adds_up() -> None:
     assert difference({"a": 1}, {"a": 1, "b": 2}) == {"b": 2}
 
 
+def test_shares_say_in_which_mode_and_the_kernel_is_nobodys() -> None:
+    found = Counted({}, {"initramfs": {"udevadm": 6, "sh": 2, IN_KERNEL: 8}})
+    row = next(row for row in share_table({"B": found}).rows if row[1] == "initramfs")
+    assert row[2:] == (16, 6 / 16, 0.0, 2 / 16, 8 / 16, 6 / 8)
+    assert programs_of(found)[stages.UDEV_EARLY] == 6
+    assert programs_of(found)[stages.PROGRAMS_EARLY] == 8
+
+
+def test_a_law_that_misses_by_far_is_none() -> None:
+    found = law_of({0: 746.5, 16: 737.9, 64: 701.0, 128: 713.1, 256: 28.4})
+    assert isinstance(found, Hole)
+    assert found.reason.startswith("no law of the family tells it")
+
+
+def test_where_nobody_waits_less_is_saved_and_saved_is_positive() -> None:
+    def arm(whole: int) -> Any:
+        return SimpleNamespace(time=lambda _: whole, left=Left({}, {}, {"settled": 1}))
+
+    table = waiting_table({"nobody": (arm(5 * MS), arm(3 * MS))})
+    assert table.rows[0][1:5] == (5 * MS, 3 * MS, 2 * MS, 0.4)
+
+
+def test_udev_is_done_before_its_waiter_starts() -> None:
+    done = Done(events=2, first=1, up=0, asked=20, done=30, waiter=90, told=95, busy=25, system=100)
+    titles = [field.title for field in done_table({}).fields]
+    row = done_table({"B": done, "C": Hole("no monitor")}).rows
+    assert row[0][titles.index("Nothing to do before the waiter starts")] == 60
+    assert row[0][titles.index("Of the system")] == 0.25
+    assert row[1][1] == Hole("no monitor")
+    busy = done_table({"B": replace(done, waiter=25)}).rows[0]
+    assert busy[titles.index("Nothing to do before the waiter starts")] == 0
+
+
 def test_a_law_needs_five_sizes() -> None:
     assert law_of({0: 1.0, 16: 2.0}) == Hole("2 sizes were measured, a law needs 5")
     found = law_of({count: 100.0 + 3 * count for count in (0, 16, 64, 128, 256)})
@@ -152,7 +234,7 @@ def test_a_law_needs_five_sizes() -> None:
 
 LATENCY = Latency(
     events=3, unfinished=0, mean=9, median=9, mode=9, bin=2, stddev=1, others=1, others_mean=9, others_median=9,
-    others_worst=9, figures=(9, 9, 9),
+    others_worst=9, too_early=0, up_after_first=0, figures=(9, 9, 9),
 )  # fmt: skip
 
 
@@ -163,6 +245,7 @@ def figures() -> Figures:
         a=a, b=b, c=c, sizes={count: counted(count) for count in (0, 256)}, terminals={0: 71, 256: 583},
         latency={(stage, "B"): LATENCY for stage in ("initramfs", "system")}
         | {(stage, "C"): sooner for stage in ("initramfs", "system")},
+        done=Done(events=2, first=0, up=1, asked=2, done=3, waiter=9, told=9, busy=30, system=100),
         law=law_of({count: 1e9 + 3e6 * count for count in (0, 16, 64, 128, 256)}),
         free=(30_000 * MS, 29_990 * MS),
     )  # fmt: skip
@@ -183,10 +266,13 @@ def test_the_old_figures_hold_against_themselves() -> None:
 def test_figures_that_changed_no_longer_hold() -> None:
     a, b, c = old_arms()
     level = figures()
-    same = replace(level, c=dict(b), free=(31_000 * MS, 29_000 * MS), latency=dict.fromkeys(level.latency, LATENCY))
+    same = replace(level, c=dict(b), latency=dict.fromkeys(level.latency, LATENCY))
     found = findings(same)
-    for start in ("Without legacy", "Asking for all", "Events are done", "Events of other", "A boot waits"):
+    for start in ("Without legacy", "Asking for all", "Events are done", "Events of other", "In the system processing"):
         assert verdict(found, start) == "no longer holds", start
+    assert verdict(found, "A boot waits") == "not testable here", "nothing is saved that could be kept"
+    kept = findings(replace(level, free=(31_000 * MS, 29_000 * MS)))
+    assert verdict(kept, "A boot waits") == "no longer holds"
     slower = findings(replace(level, a={name: 2 * int(str(time)) for name, time in a.items()}))
     assert verdict(slower, "Between two builds") == "no longer holds"
     square = law_of({count: 1e9 + 1e4 * count**2 for count in (0, 16, 64, 128, 256)})
@@ -194,10 +280,42 @@ def test_figures_that_changed_no_longer_hold() -> None:
     assert c
 
 
+def test_a_latency_that_udevds_start_hides_says_so_in_its_own_stage_only() -> None:
+    level = figures()
+    waited = replace(LATENCY, mean=20, median=20, others_mean=20, too_early=3, up_after_first=7 * MS)
+    found = findings(replace(level, latency={**level.latency, ("system", "C"): waited}))
+    told = {each.claim: each for each in found}
+    for start in ("Events are done sooner", "Events of other devices"):
+        early, late = (next(told[claim] for claim in told if claim.startswith(start) and claim.endswith(stage))
+                       for stage in ("initramfs", "system"))  # fmt: skip
+        assert (early.verdict, early.why) == ("holds", "")
+        assert late.verdict == "no longer holds"
+        assert late.why.startswith("without them 3 of 3 events were sent before udevd was up, the first 7.0 ms before")
+
+
+def test_the_share_of_the_system_does_not_hang_on_when_the_waiter_starts() -> None:
+    level = figures()
+    assert not isinstance(level.b, Hole)
+    late = dict(level.b) | {stages.PROCESSING: 1, stages.NOT_YET: 10_000 * MS}
+    start = "Four tenths of the system"
+    assert verdict(findings(replace(level, b=late)), start) == verdict(findings(level), start) == "holds"
+    few = dict(level.b) | {stages.UDEV: int(str(level.b[stages.PROGRAMS])) // 5}
+    assert verdict(findings(replace(level, b=few)), start) == "no longer holds"
+
+
+def test_what_an_observer_did_not_see_is_missing_by_name(tmp_path: Path) -> None:
+    blind = open_boot(make_bundle(tmp_path / "monitor-0.boot"))
+    laboratory = Laboratory(tmp_path, progress=None)  # type: ignore[arg-type]
+    found = latencies(laboratory, {"monitor-0": blind})
+    assert isinstance(found["initramfs", "C"], Hole)
+    assert [each.what for each in laboratory.missing] == ["monitor-0: latency, initramfs", "monitor-0: latency, system"]
+    assert laboratory.missing[0].reason == "the guest left no `monitor-initramfs`"
+
+
 def test_what_was_not_booted_is_not_testable_and_says_why() -> None:
     hole = Hole("the guest did not come up")
     latency = dict.fromkeys(figures().latency, hole)
-    found = findings(Figures(hole, hole, hole, {}, {}, latency, hole, (hole, hole)))
+    found = findings(Figures(hole, hole, hole, {}, {}, latency, hole, hole, (hole, hole)))
     assert {each.verdict for each in found} == {"not testable here"}
     assert all(each.now for each in found)
 
@@ -228,5 +346,7 @@ def test_every_arm_has_the_same_files(tmp_path: Path) -> None:
         "etc/systemd/system/sysinit.target.wants/systemd-udev-settle.service",
         "etc/systemd/system/systemd-udevd.service.d/log-target.conf",
     ]
+    first = (folder / "etc/firstlight/after-ready").read_text().splitlines()[0]
+    assert first == "[ -e /run/udev/queue ] && settled=0 || settled=1", "asked before anything else takes time"
     # Dates come into the guest: of another day it would be another boot.
     assert {path.lstat().st_mtime for path in folder.rglob("*")} == {EPOCH}

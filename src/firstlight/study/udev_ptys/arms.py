@@ -80,7 +80,8 @@ class Watched:
 
 PLAIN = Watched(NEIGHBOUR, plain(MOST), plain(0))
 MONITORED = Watched(f"monitor-neighbour-{MOST}", f"monitor-{MOST}", "monitor-0")
-LOGGED = Watched(f"log-neighbour-{MOST}", f"log-{MOST}", "log-0")
+LOGGED = Watched(f"monitor-log-neighbour-{MOST}", f"monitor-log-{MOST}", "monitor-log-0")
+"""These have the monitor too: only it knows when the kernel sent an event."""
 FREE = (f"free-{MOST}", "free-0")
 """Nothing waits for udev to settle."""
 WORKERS = (1, 2, 64)
@@ -150,11 +151,11 @@ def _changes(laboratory: Laboratory) -> Iterator[tuple[str, _Change]]:
     yield plain(MOST), legacy(MOST)
     yield NEIGHBOUR, legacy(MOST, anew=True)
     yield plain(0), legacy(0)
-    for three, words in ((MONITORED, _MONITOR), (LOGGED, LOG_ASKED)):
-        yield three.b, legacy(MOST, words)
-        yield three.c, legacy(0, words)
+    for three, words in ((MONITORED, (_MONITOR,)), (LOGGED, (_MONITOR, LOG_ASKED))):
+        yield three.b, legacy(MOST, *words)
+        yield three.c, legacy(0, *words)
         if not laboratory.quick:
-            yield three.a, legacy(MOST, words, anew=True)
+            yield three.a, legacy(MOST, *words, anew=True)
     for count in counts(laboratory):
         if count not in (MOST, 0):
             yield plain(count), legacy(count)

@@ -14,7 +14,15 @@ from firstlight.errors import LabError
 from firstlight.lab.elf import needed_libraries
 from firstlight.lab.initramfs import BEFORE_ROOT
 from firstlight.lab.user_land_tar import UserLandTar
-from firstlight.study.udev_ptys.system_files import LOG_ASKED, LOG_WORDS, LOGS, MONITOR_UNIT, MONITORS
+from firstlight.study.udev_ptys.system_files import (
+    CLOCK_NOTED,
+    CLOCKS,
+    LOG_ASKED,
+    LOG_WORDS,
+    LOGS,
+    MONITOR_UNIT,
+    MONITORS,
+)
 
 _UDEVD = "/usr/lib/systemd/systemd-udevd"
 #: The last one is for a program that only watches: it shall not wait for its turn.
@@ -33,6 +41,7 @@ mkdir -p /run/firstlight/keep /run/udev /tmp
 read -r words </proc/cmdline
 # The readers of udev's log run before anybody else once there is a line: its time is that of its reading.
 case " $words " in *" {LOG_ASKED} "*)
+    {CLOCK_NOTED} >/run/firstlight/keep/{CLOCKS["initramfs"]}
     for name in {" ".join(LOGS.values())}; do
         mkfifo /run/firstlight/$name
         # What is written is opened first: who reads the system's log waits for it when this root is gone.

@@ -32,15 +32,23 @@ class Latency:
     others_mean: int
     others_median: int
     others_worst: int
+    too_early: int
+    """Events that the kernel sent before udevd was up."""
+    up_after_first: int
+    """From the first event until udevd was up; negative where it was up before."""
     figures: tuple[int, ...]
 
 
-def latency_of(events: pl.DataFrame | Hole) -> Latency | Hole:
-    """The figures of one stage of one arm; the standard deviation is that of all events."""
+def latency_of(events: pl.DataFrame | Hole, up_ns: int = 0) -> Latency | Hole:
+    """The figures of one stage of one arm; the standard deviation is that of all events.
+
+    :param up_ns: when udevd was up, by the clock of the events; 0 where it was up before anything was asked for.
+    """
     if isinstance(events, Hole):
         return events
     known = events.drop_nulls("latency_ns").filter(pl.col("latency_ns") >= 0)
     rows = list(known.select("device", "latency_ns").iter_rows())
+    sent = known["arrival_ns"].drop_nulls().to_list()
     figures = sorted(latency for _, latency in rows)
     if not figures:
         return Hole("no event was seen from beginning to end")
@@ -60,6 +68,8 @@ def latency_of(events: pl.DataFrame | Hole) -> Latency | Hole:
         others_mean=round(statistics.fmean(others)),
         others_median=round(statistics.median(others)),
         others_worst=max(others),
+        too_early=sum(at < up_ns for at in sent),
+        up_after_first=up_ns - min(sent, default=0) if up_ns else 0,
         figures=tuple(figures),
     )
 
@@ -69,6 +79,7 @@ _ROWS = (
     ("(width of a bin)", "bin", "time"), ("stddev", "stddev", "time"), ("events", "events", "count"),
     ("mean of the others", "others_mean", "time"), ("median of the others", "others_median", "time"),
     ("longest of the others", "others_worst", "time"), ("events of the others", "others", "count"),
+    ("events before udevd was up", "too_early", "count"),
 )  # fmt: skip
 
 
@@ -86,7 +97,8 @@ def latency_table(stage: str, arms: Sequence[Latency | Hole]) -> Table:
     below = (
         "From the kernel's uevent to the moment when udev passes the event on, both as one observer sees them that "
         "nothing but the kernel can interrupt.",
-        "The others are the events of devices that are no legacy terminals.",
+        "The others are the events of devices that are no legacy terminals. In the initramfs udevd is up before "
+        "anybody asks; in the system it is up when the first process has heard so.",
         f"Events without a latency, because one of their instants was not seen ({', '.join(unseen) or 'none'}).",
     )
     fields = (Field("Figure"), *(Field(name) for name in "ABC"))

@@ -14,6 +14,7 @@ from firstlight.study.udev_ptys.arms import Relative
 from firstlight.study.udev_ptys.counts import Counted, counted
 from firstlight.study.udev_ptys.left import Left, left_by
 from firstlight.study.udev_ptys.per_device import CALLS, SYSTEM_CALLS, calls_of
+from firstlight.study.udev_ptys.share import programs_of
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,7 @@ class Measured:
 
     boot: Boot
     stages: dict[str, int | Hole]
+    """And what programs execute meanwhile, in instructions."""
     left: Left
     counted: Counted
 
@@ -44,7 +46,10 @@ class Measured:
 
 def measured(boot: Boot | Hole) -> Measured | Hole:
     """Measure an arm."""
-    return boot if isinstance(boot, Hole) else Measured(boot, stages.stages(boot), left_by(boot), counted(boot))
+    if isinstance(boot, Hole):
+        return boot
+    counts = counted(boot)
+    return Measured(boot, {**stages.stages(boot), **programs_of(counts)}, left_by(boot), counts)
 
 
 def relatives_table(
@@ -113,7 +118,7 @@ def waiting_table(arms: Mapping[str, tuple[Measured | Hole, Measured | Hole]]) -
             continue
         one, other = many.time(stages.WHOLE), few.time(stages.WHOLE)
         done = ["yes" if each.left.numbers.get("settled") else "no" for each in (many, few)]
-        saved = None if one is None or other is None else other - one
+        saved = None if one is None or other is None else one - other
         rows.append((who, one, other, saved, None if saved is None or not one else saved / one, *done))
     below = ("From power on to ready, which is when the default target is reached.",)
     return Table("waiting", "The whole boot, by who waits for udev", fields, tuple(rows), below)
@@ -121,7 +126,7 @@ def waiting_table(arms: Mapping[str, tuple[Measured | Hole, Measured | Hole]]) -
 
 def workers_table(arms: Mapping[str, Measured | Hole]) -> Table:
     """The same boot with other numbers of workers."""
-    shown = (stages.PROCESSING_EARLY, stages.TRIGGER, stages.PROCESSING, stages.WHOLE)
+    shown = (stages.COLDPLUG_EARLY, stages.COLDPLUG, stages.SYSTEM, stages.WHOLE)
     fields = (Field("udev.children_max"), *(Field(name, "time") for name in shown))
     rows = tuple(
         (name, *([arm] * len(shown) if isinstance(arm, Hole) else [arm.stages[stage] for stage in shown]))

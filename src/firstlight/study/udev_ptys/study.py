@@ -13,10 +13,11 @@ from firstlight.study.table import Chart, Hole, Table
 from firstlight.study.udev_ptys import arms as arm
 from firstlight.study.udev_ptys import stages
 from firstlight.study.udev_ptys.counts import Counted
-from firstlight.study.udev_ptys.events import observed
-from firstlight.study.udev_ptys.findings import Figures, findings
-from firstlight.study.udev_ptys.latency import Latency, latency_chart, latency_of, latency_table
-from firstlight.study.udev_ptys.law import TIMES, law_chart, law_of, law_table, sizes_table
+from firstlight.study.udev_ptys.done import done_table
+from firstlight.study.udev_ptys.figures import Figures
+from firstlight.study.udev_ptys.findings import findings
+from firstlight.study.udev_ptys.latency import latency_chart, latency_table
+from firstlight.study.udev_ptys.law import COSTS, law_chart, law_of, law_table, sizes_table
 from firstlight.study.udev_ptys.others import (
     Measured,
     measured,
@@ -26,13 +27,14 @@ from firstlight.study.udev_ptys.others import (
     workers_table,
 )
 from firstlight.study.udev_ptys.per_device import payers_table, per_device_table
-from firstlight.study.udev_ptys.queue import Queue, queue_chart, queue_of, queue_table
+from firstlight.study.udev_ptys.queue import queue_chart, queue_table
 from firstlight.study.udev_ptys.recipe import recipe
 from firstlight.study.udev_ptys.share import share_chart, share_table
-from firstlight.study.udev_ptys.system_files import LOGS, MONITORS
+from firstlight.study.udev_ptys.watched import LEFT_OUT, STAGES
+from firstlight.study.udev_ptys.watched import done as when_done
+from firstlight.study.udev_ptys.watched import latencies as latencies_of
+from firstlight.study.udev_ptys.watched import queues as queues_of
 
-_LEFT_OUT = Hole("a quick run leaves this arm out")
-_STAGES = ("initramfs", "system")
 Lookup = Callable[[str], Measured | Hole]
 
 _NOTES = (
@@ -50,20 +52,21 @@ def run(laboratory: Laboratory) -> Outcome:
     known = {name: _measured(name, boot, laboratory) for name, boot in boots.items()}
 
     def of(name: str) -> Measured | Hole:
-        return known.get(name, _LEFT_OUT)
+        return known.get(name, LEFT_OUT)
 
     sizes = {count: of(arm.plain(count)) for count in arm.counts(laboratory)}
     times = {count: each if isinstance(each, Hole) else each.stages for count, each in sizes.items()}
     booted = {count: each for count, each in sizes.items() if isinstance(each, Measured)}
     counts = {count: each.counted for count, each in booted.items()}
-    laws = {name: law_of(_costs(times, name)) for name in TIMES}
-    latencies = _latencies(laboratory, boots)
-    queues = _queues(laboratory, boots)
+    laws = {name: law_of(_costs(times, name)) for name in COSTS}
+    latencies, queues = latencies_of(laboratory, boots), queues_of(laboratory, boots)
+    dones = when_done(laboratory, boots)
     three = [_stages(of(name)) for name in (arm.PLAIN.a, arm.PLAIN.b, arm.PLAIN.c)]
     tables = [
         *_stage_tables(three),
-        *(latency_table(stage, [latencies[stage, name] for name in "ABC"]) for stage in _STAGES),
-        queue_table(queues),
+        *(latency_table(stage, [latencies[stage, name] for name in "ABC"]) for stage in STAGES),
+        done_table(dones),
+        queue_table(queues, latencies),
         *([per_device_table(counts)] if len(counts) > 1 else []),
         *_payers(of(arm.PLAIN.c), of(arm.PLAIN.b)),
         share_table({"C": _counted(of(arm.PLAIN.c)), "B": _counted(of(arm.PLAIN.b))}),
@@ -78,12 +81,13 @@ def run(laboratory: Laboratory) -> Outcome:
         c=three[2],
         sizes=counts,
         terminals={count: each.left.numbers.get("/sys/class/tty", 0) for count, each in booted.items()},
-        latency={(stage, name): latencies[stage, name] for stage in _STAGES for name in "BC"},
+        latency={(stage, name): latencies[stage, name] for stage in STAGES for name in "BC"},
+        done=dones["B"],
         law=laws[stages.WHOLE],
         free=(_whole(of(arm.FREE[0])), _whole(of(arm.FREE[1]))),
     )
     charts: list[Chart | None] = [
-        *(latency_chart(stage, {name: latencies[stage, name] for name in "BC"}) for stage in _STAGES),
+        *(latency_chart(stage, {name: latencies[stage, name] for name in "BC"}) for stage in STAGES),
         queue_chart(queues),
         share_chart({"C": _counted(of(arm.PLAIN.c)), "B": _counted(of(arm.PLAIN.b))}),
         law_chart(times),
@@ -100,10 +104,14 @@ def run(laboratory: Laboratory) -> Outcome:
 
 def _measured(name: str, boot: Boot | Hole, laboratory: Laboratory) -> Measured | Hole:
     try:
-        return measured(boot)
+        found = measured(boot)
     except FirstlightError as error:
         laboratory.missing.append(Missing(name, error.message))
         return Hole(error.message)
+    if isinstance(found, Measured) and name not in arm.FREE:
+        holes = {each.reason: stage for stage, each in found.stages.items() if isinstance(each, Hole)}
+        laboratory.missing.extend(Missing(f"{name}: {stage}", reason) for reason, stage in holes.items())
+    return found
 
 
 def _stages(each: Measured | Hole) -> Mapping[str, int | Hole] | Hole:
@@ -131,33 +139,22 @@ def _costs(times: Mapping[int, Mapping[str, int | Hole] | Hole], name: str) -> d
 def _stage_tables(three: list[Mapping[str, int | Hole] | Hole]) -> list[Table]:
     title = "Three arms: 256 legacy pseudo-terminals (A, B), and none (C)"
     below = (
-        "Virtual time. A percentage of a change is trunc(100 * new / old), as in the old table; udev's part is what it "
-        "takes to process, of the row above.",
-        "In the system udevd starts while udevadm already asks for events, and works beside it.",
+        "Virtual time. A percentage of a change is trunc(100 * new / old), as in the old table. udev's part was what "
+        "it takes to process, of the row above; here it is what udev's programs execute, of what all programs execute "
+        "in that part of the boot, in instructions.",
+        "Processing in the initramfs is from the end of the trigger until udev has settled, in the system what the "
+        "waiter waits. In the system udevd starts while udevadm already asks for events, and works beside it: what is "
+        "left for the waiter hangs on when the first process starts it.",
     )
-    more = ("What the old table lacks. Where udevd works while it is asked, both together are what udev takes.",)
+    more = (
+        "What the old table lacks. In the initramfs udevd works while it is asked: start, trigger and processing "
+        "belong together. In the system the span from the trigger until the waiter is told has three parts that add up "
+        "to it: trigger and processing (above), and between them the time until the first process starts the waiter.",
+    )
     return [
         stages.stage_table("stages", title, three, stages.ROWS, below),
         stages.stage_table("more-stages", "The same arms, the rest", three, stages.MORE_ROWS, more),
     ]
-
-
-def _latencies(laboratory: Laboratory, boots: Mapping[str, Boot | Hole]) -> dict[tuple[str, str], Latency | Hole]:
-    watched = dict(zip("ABC", (arm.MONITORED.a, arm.MONITORED.b, arm.MONITORED.c), strict=True))
-    return {
-        (stage, letter): latency_of(observed(boots.get(name, _LEFT_OUT), MONITORS[stage], laboratory.scratch))
-        for stage in _STAGES
-        for letter, name in watched.items()
-    }
-
-
-def _queues(laboratory: Laboratory, boots: Mapping[str, Boot | Hole]) -> dict[tuple[str, str], Queue | Hole]:
-    watched = {"A": arm.LOGGED.a, "B": arm.LOGGED.b, "C": arm.LOGGED.c}
-    return {
-        (letter, stage): queue_of(observed(boots.get(name, _LEFT_OUT), LOGS[stage], laboratory.scratch))
-        for letter, name in watched.items()
-        for stage in _STAGES
-    }
 
 
 def _payers(few: Measured | Hole, many: Measured | Hole) -> list[Table]:
@@ -189,7 +186,7 @@ def _observers(of: Lookup) -> Table:
         [
             ("udevadm monitor, 256", of(arm.PLAIN.b), of(arm.MONITORED.b)),
             ("udevadm monitor, none", of(arm.PLAIN.c), of(arm.MONITORED.c)),
-            ("udevd's debug log, 256", of(arm.PLAIN.b), of(arm.LOGGED.b)),
-            ("udevd's debug log, none", of(arm.PLAIN.c), of(arm.LOGGED.c)),
+            ("monitor and udevd's debug log, 256", of(arm.PLAIN.b), of(arm.LOGGED.b)),
+            ("monitor and udevd's debug log, none", of(arm.PLAIN.c), of(arm.LOGGED.c)),
         ]
     )

@@ -39,16 +39,22 @@ Environment={LOG_WORDS}
 StandardError=file:/run/firstlight/{LOGS["system"]}
 """
 _TIMES = "Id,InactiveExitTimestampMonotonic,ActiveEnterTimestampMonotonic,ExecMainStartTimestampMonotonic"
+#: What the realtime clock of the kernel is ahead of its monotonic one, to the nanosecond: udev's log has stamps of the
+#: one, its monitor of the other.
+CLOCKS = {"initramfs": "clock-initramfs", "system": "clock-system"}
+CLOCK_NOTED = "grep -A 1 ktime_get_real /proc/timer_list"
 _AFTER_READY = f"""\
+[ -e /run/udev/queue ] && settled=0 || settled=1
 cd /run/firstlight/keep || exit 1
 systemctl show systemd-udevd.service systemd-udev-trigger.service {SETTLE_UNIT} --property={_TIMES} >{UNITS}
+{CLOCK_NOTED} >{CLOCKS["system"]}
 {{
     read -r number </sys/kernel/uevent_seqnum && echo "uevents $number"
     for folder in /sys/class/tty /sys/class/block /run/udev/data /run/udev/tags/systemd; do
         set -- "$folder"/*
         echo "$folder $#"
     done
-    udevadm settle --timeout=0 && echo "settled 1" || echo "settled 0"
+    echo "settled $settled"
 }} >{NUMBERS}
 # The reader of the log writes its last lines when nobody has more to say.
 if [ -p /run/firstlight/{LOGS["system"]} ]; then
