@@ -161,7 +161,9 @@ def test_a_log_and_a_monitor_come_into_one_clock() -> None:
     line = "1777319336.250000 (61) ttyp0: Device processed (SEQNUM=9, ACTION=add)"
     ahead = clock_ahead("  .get_time:   ktime_get_real\n  .offset:     1777319331000400000 nsecs\n")
     assert ahead == 1777319331000400000
-    assert with_kernel_stamps(line, ahead).startswith("[    5.249600] systemd-udevd[61]: ttyp0")
+    begins, stamped = with_kernel_stamps(line, ahead).splitlines()
+    assert begins.startswith("[    0.000000] "), "an import counts from the first line"
+    assert stamped.startswith("[    5.249600] systemd-udevd[61]: ttyp0")
     assert clock_ahead("Timer List Version: v0.9") is None
 
 
@@ -245,7 +247,7 @@ def figures() -> Figures:
         a=a, b=b, c=c, sizes={count: counted(count) for count in (0, 256)}, terminals={0: 71, 256: 583},
         latency={(stage, "B"): LATENCY for stage in ("initramfs", "system")}
         | {(stage, "C"): sooner for stage in ("initramfs", "system")},
-        done=Done(events=2, first=0, up=1, asked=2, done=3, waiter=9, told=9, busy=30, system=100),
+        queues={}, done=Done(events=2, first=0, up=1, asked=2, done=3, waiter=9, told=9, busy=30, system=100),
         law=law_of({count: 1e9 + 3e6 * count for count in (0, 16, 64, 128, 256)}),
         free=(30_000 * MS, 29_990 * MS),
     )  # fmt: skip
@@ -293,6 +295,14 @@ def test_a_latency_that_udevds_start_hides_says_so_in_its_own_stage_only() -> No
         assert late.why.startswith("without them 3 of 3 events were sent before udevd was up, the first 7.0 ms before")
 
 
+def test_where_an_event_lies_is_told_with_the_other_devices() -> None:
+    queue = queue_of(*logged_and_monitored())
+    found = findings(replace(figures(), queues={("B", "initramfs"): queue, ("B", "system"): Hole("no log")}))
+    told = [each.now for each in found if each.claim.startswith("Events of other devices")]
+    assert "unread in udevd's socket for 20.0 % of its latency" in told[0]
+    assert "socket" not in told[1]
+
+
 def test_the_share_of_the_system_does_not_hang_on_when_the_waiter_starts() -> None:
     level = figures()
     assert not isinstance(level.b, Hole)
@@ -315,7 +325,7 @@ def test_what_an_observer_did_not_see_is_missing_by_name(tmp_path: Path) -> None
 def test_what_was_not_booted_is_not_testable_and_says_why() -> None:
     hole = Hole("the guest did not come up")
     latency = dict.fromkeys(figures().latency, hole)
-    found = findings(Figures(hole, hole, hole, {}, {}, latency, hole, hole, (hole, hole)))
+    found = findings(Figures(hole, hole, hole, {}, {}, latency, {}, hole, hole, (hole, hole)))
     assert {each.verdict for each in found} == {"not testable here"}
     assert all(each.now for each in found)
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from firstlight.study.outcome import Finding, untestable, verdict
 from firstlight.study.table import hole_in
 from firstlight.study.udev_ptys.arms import DEVICES_PER_COUNT, MOST
-from firstlight.study.udev_ptys.figures import Figures, ms
+from firstlight.study.udev_ptys.figures import Figures, ms, percent
 from firstlight.study.udev_ptys.latency import Latency
 from firstlight.study.udev_ptys.per_device import CALLS, EXEC, FORK, MKNOD, STAT, per_count
+from firstlight.study.udev_ptys.queue import Queue
 
 #: A latency that is this much longer is longer: means of a few hundred events differ by less from run to run.
 _LONGER = 1.1
@@ -63,6 +64,11 @@ def throttled(figures: Figures, stage: str) -> Finding:
         return untestable(claim, then, both)
     many, few = both
     now = f"mean of the others {ms(few.others_mean)} → {ms(many.others_mean)} with them"
+    if isinstance(queue := figures.queues.get(("B", stage)), Queue):
+        now += (
+            f"; any event lies unread in udevd's socket for {percent(queue.socket, queue.latency)} of its latency, with "
+            "them and with the log"
+        )
     holds = many.others_mean > few.others_mean * _LONGER
     return Finding(claim, then, now, verdict(holds), "" if holds else _waited_for_start(many, few))
 

@@ -62,7 +62,9 @@ def with_kernel_stamps(text: str, ahead_ns: int | None = None) -> str:
         second, part = divmod(microseconds, 1_000_000)
         return f"[{second:5}.{part:06}] systemd-udevd[{match[3]}]: {match[4]}"
 
-    return "\n".join(line if match is None else stamped(match) for line, match in found)
+    # An import counts from a log's first line.
+    origin = [] if ahead_ns is None else ["[    0.000000] the monotonic clock begins"]
+    return "\n".join((*origin, *(line if match is None else stamped(match) for line, match in found)))
 
 
 def observed(boot: Boot | Hole, record: str, scratch: Path, ahead_ns: int | None = None) -> pl.DataFrame | Hole:

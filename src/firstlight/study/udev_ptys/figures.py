@@ -10,6 +10,7 @@ from firstlight.study.udev_ptys.counts import Counted
 from firstlight.study.udev_ptys.done import Done
 from firstlight.study.udev_ptys.latency import Latency
 from firstlight.study.udev_ptys.law import CostLaw
+from firstlight.study.udev_ptys.queue import Queue
 
 Times = Mapping[str, int | Hole]
 #: A change that is not there is smaller than this part of what it is of: so much may an accident of layout do.
@@ -30,6 +31,8 @@ class Figures:
     """Devices of the class tty by that number."""
     latency: Mapping[tuple[str, str], Latency | Hole]
     """By stage (`initramfs`, `system`) and arm (`B`, `C`)."""
+    queues: Mapping[tuple[str, str], Queue | Hole]
+    """By arm and stage."""
     done: Done | Hole
     """When udev is done in the system of B."""
     law: CostLaw | Hole

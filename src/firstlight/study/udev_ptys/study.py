@@ -82,6 +82,7 @@ def run(laboratory: Laboratory) -> Outcome:
         sizes=counts,
         terminals={count: each.left.numbers.get("/sys/class/tty", 0) for count, each in booted.items()},
         latency={(stage, name): latencies[stage, name] for stage in STAGES for name in "BC"},
+        queues=queues,
         done=dones["B"],
         law=laws[stages.WHOLE],
         free=(_whole(of(arm.FREE[0])), _whole(of(arm.FREE[1]))),
