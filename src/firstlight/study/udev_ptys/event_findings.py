@@ -66,8 +66,8 @@ def throttled(figures: Figures, stage: str) -> Finding:
     now = f"mean of the others {ms(few.others_mean)} → {ms(many.others_mean)} with them"
     if isinstance(queue := figures.queues.get(("B", stage)), Queue):
         now += (
-            f"; any event lies unread in udevd's socket for {percent(queue.socket, queue.latency)} of its latency, with "
-            "them and with the log"
+            f"; with them an event lies unread in udevd's socket for {percent(queue.socket, queue.latency)} of its "
+            "latency, on the average (arm with the log)"
         )
     holds = many.others_mean > few.others_mean * _LONGER
     return Finding(claim, then, now, verdict(holds), "" if holds else _waited_for_start(many, few))

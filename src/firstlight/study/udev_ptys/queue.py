@@ -126,9 +126,9 @@ def queue_table(
             )  # fmt: skip
     unseen = [f"{arm}, {stage}: {each.left_out}" for (arm, stage), each in queues.items() if isinstance(each, Queue)]
     below = (
-        "Means of one event. In the socket: from the kernel's uevent until udevd has read it; what is sent before udevd "
-        "is up lies there until it is. Waiting: in udevd's own "
-        "queue, and not held back. Blocked: held back by an event of a device above or below. Service: from a worker's "
+        "Means of one event. In the socket: from the kernel's uevent until udevd has read it; what is sent before "
+        "udevd is up lies there until it is. Waiting: in udevd's own queue, and not held back. Blocked: held back by "
+        "an event of a device above or below. Service: from a worker's "
         "beginning until udev passes the event on. The four add up to the latency.",
         "Here udevd's debug log and the monitor observe at once. The log is udevd's own work and makes everything "
         "slower: the mean latency without it stands beside.",
