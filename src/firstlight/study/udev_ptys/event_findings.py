@@ -10,7 +10,7 @@ from firstlight.study.udev_ptys.latency import Latency
 from firstlight.study.udev_ptys.per_device import CALLS, EXEC, FORK, MKNOD, STAT, per_count
 from firstlight.study.udev_ptys.queue import Queue
 
-#: A latency that is this much longer is longer: means of a few hundred events differ by less from run to run.
+#: A latency is longer when it is so by more than this: less may be an accident of layout.
 _LONGER = 1.1
 
 
