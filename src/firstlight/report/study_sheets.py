@@ -48,10 +48,8 @@ def holes_of(table: Table) -> dict[str, str]:
     {'left out': 'all of A; b, B', 'no mkfs': 'c, C'}
     """
     found: dict[str, set[tuple[int, int]]] = {}
-    for row, values in enumerate(table.rows):
-        for column, value in enumerate(values):
-            if isinstance(value, Hole):
-                found.setdefault(value.reason, set()).add((row, column))
+    for row, column, reason in table.holes():
+        found.setdefault(reason, set()).add((row, column))
     return {reason: "; ".join(_places(table, cells)) for reason, cells in found.items()}
 
 

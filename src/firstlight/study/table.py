@@ -82,12 +82,12 @@ class Table:
             if len(row) != len(self.fields):
                 raise ValueError(f"table `{self.key}`: a row of {len(row)} values for {len(self.fields)} columns")
 
-    def holes(self) -> tuple[tuple[str, str, str], ...]:
-        """Every hole: the row's first value, the column's title, the reason."""
+    def holes(self) -> tuple[tuple[int, int, str], ...]:
+        """Every hole: the row's number, the column's, the reason."""
         return tuple(
-            (str(row[0]), field.title, value.reason)
-            for row in self.rows
-            for field, value in zip(self.fields, row, strict=True)
+            (number, column, value.reason)
+            for number, row in enumerate(self.rows)
+            for column, value in enumerate(row)
             if isinstance(value, Hole)
         )
 

@@ -47,8 +47,5 @@ def write_overlay(folder: Path) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.unlink(missing_ok=True)
         path.symlink_to(target)
-    for path in folder.rglob("*"):
-        if path.is_dir() and not path.is_symlink():
-            path.chmod(0o755)
     settle(folder)
     return folder

@@ -233,7 +233,9 @@ def _replay(figures: Figures) -> Finding:
 
 def _most_more(figures: Figures, name: str, beside: str) -> tuple[str, int] | None:
     own, other = figures.arms.get(name), figures.arms.get(beside)
-    return own.most_more(other) if isinstance(own, Measured) and isinstance(other, Measured) else None
+    if not isinstance(own, Measured) or not isinstance(other, Measured):
+        return None
+    return next(own.more_than(other).select("function", "more").iter_rows(), None)
 
 
 def _postponed(figures: Figures) -> Finding:

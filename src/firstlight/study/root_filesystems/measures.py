@@ -131,16 +131,12 @@ class Measured:
             log = log.filter(pl.col("time_ns").is_null() | (pl.col("time_ns") < until))
         return sum(len(text.encode()) + 2 for text in log["text"].to_list())
 
-    def most_more(self, other: Measured) -> tuple[str, int] | None:
-        """The function whose own time exceeds that of another boot the most, and by how much."""
-        own, theirs = (
-            each.functions.group_by("function").agg(pl.col("self_ns").sum().alias("own")) for each in (self, other)
-        )
-        more = own.join(theirs, on="function", how="left", suffix="_other").select(
-            "function", (pl.col("own") - pl.col("own_other").fill_null(0)).alias("more")
-        )
-        rows = more.sort("more", "function", descending=[True, False]).head(1).rows()
-        return (str(rows[0][0]), int(rows[0][1])) if rows and rows[0][1] > 0 else None
+    def more_than(self, other: Measured) -> pl.DataFrame:
+        """The kd rows of what itself takes longer than in another boot, by how much (`more`), the most first."""
+        theirs = other.functions.group_by("function").agg(pl.col("self_ns").sum().alias("theirs"))
+        more = (pl.col("self_ns") - pl.col("theirs").fill_null(0)).alias("more")
+        rows = self.functions.join(theirs, on="function", how="left").with_columns(more)
+        return rows.filter(pl.col("more") > 0).sort("more", "function", descending=[True, False])
 
     def log_lines(self, pattern: str) -> list[str]:
         """What the kernel said on its console, without its stamp, where it matches."""

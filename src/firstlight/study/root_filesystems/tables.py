@@ -144,7 +144,7 @@ def kd_tables(arms: Arms, kinds: Sequence[str], base: str = "initramfs") -> tupl
 
 def kd_table(kind: str, measured: Measured) -> Table:
     """The functions that take the most time, as kd tells them."""
-    rows = _kernel(measured).sort("total_ns", "function", descending=[True, False])
+    rows = _kernel(measured.functions).sort("total_ns", "function", descending=[True, False])
     below = ("Of the whole boot, in virtual time; every arm's whole table is in its bundle: `firstlight functions`.",)
     shown = tuple(rows.select(_KD_COLUMNS).head(_KD_ROWS).iter_rows())
     return Table(f"kd-{kind}", f"{kind}: the first rows of kd's table", _KD_FIELDS, shown, below)
@@ -152,11 +152,7 @@ def kd_table(kind: str, measured: Measured) -> Table:
 
 def more_table(kind: str, measured: Measured, base: Measured, beside: str) -> Table:
     """The kd rows of the functions that themselves take most more than in another boot."""
-    theirs = _kernel(base).group_by("function").agg(pl.col("self_ns").sum().alias("theirs"))
-    rows = _kernel(measured).join(theirs, on="function", how="left").with_columns(
-        (pl.col("self_ns") - pl.col("theirs").fill_null(0)).alias("more")
-    )  # fmt: skip
-    rows = rows.filter(pl.col("more") > 0).sort("more", "function", descending=[True, False])
+    rows = _kernel(measured.more_than(base))
     return Table(
         f"kd-more-{kind}",
         f"{kind}: the functions that themselves take more than with {beside}",
@@ -166,8 +162,8 @@ def more_table(kind: str, measured: Measured, base: Measured, beside: str) -> Ta
     )
 
 
-def _kernel(measured: Measured) -> pl.DataFrame:
-    return measured.functions.filter(~pl.col("function").str.starts_with("["))
+def _kernel(rows: pl.DataFrame) -> pl.DataFrame:
+    return rows.filter(~pl.col("function").str.starts_with("["))
 
 
 def start_chart(arms: Arms, kinds: Sequence[str]) -> Chart:

@@ -15,11 +15,10 @@ _LINEAR = (0.8, 1.25)
 def shorter(figures: Figures) -> Finding:
     """The system's start, as then, and the whole boot beside it."""
     claim, then = "Without legacy pseudo-terminals the system boots faster", "-1.82 s of 25.86 s (B→C), -1.61 s (A→C)"
-    system, whole = figures.pair(stages.SYSTEM), figures.pair(stages.WHOLE)
-    if isinstance(system, Hole):
-        return untestable(claim, then, system.reason)
-    if isinstance(whole, Hole):
-        return untestable(claim, then, whole.reason)
+    known = figures.pairs(stages.SYSTEM, stages.WHOLE)
+    if isinstance(known, Hole):
+        return untestable(claim, then, known.reason)
+    system, whole = known
     saved, in_all = system[0] - system[1], whole[0] - whole[1]
     now = (
         f"the system's start: {ms(saved)} less of {ms(system[0])} ({percent(saved, system[0])}); from power on: "
@@ -32,11 +31,10 @@ def shorter(figures: Figures) -> Finding:
 def kernel_part(figures: Figures) -> Finding:
     """The kernel's own part of what is saved."""
     claim, then = "The kernel's own part of it is small: user space pays", "0.10 s of 1.93 s (5 %)"
-    kernel, whole = figures.pair(stages.KERNEL), figures.pair(stages.WHOLE)
-    if isinstance(kernel, Hole):
-        return untestable(claim, then, kernel.reason)
-    if isinstance(whole, Hole):
-        return untestable(claim, then, whole.reason)
+    known = figures.pairs(stages.KERNEL, stages.WHOLE)
+    if isinstance(known, Hole):
+        return untestable(claim, then, known.reason)
+    kernel, whole = known
     part, saved = kernel[0] - kernel[1], whole[0] - whole[1]
     now = f"{ms(part)} of {ms(saved)} ({percent(part, saved)})"
     return Finding(claim, then, now, verdict(saved > 0 and part < saved / 5))
