@@ -1,17 +1,13 @@
 //! The lines of a record.
 
 use super::chunks::Chunks;
-
-/// So much text is gathered before it is looked at whether it is UTF-8: at once that takes a tenth of line by line.
-const PIECE_BYTES: usize = 64 << 10;
+use super::pieces::{Pieces, Place};
 
 /// The lines of a log: columns, with their texts in pieces, because there may be millions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Log {
-    /// The texts one after the other; each line lies whole in a piece.
-    pieces: Vec<String>,
-    /// The piece after them, of lines that are UTF-8 each.
-    gathered: Vec<u8>,
+    /// The texts, each of which is UTF-8.
+    texts: Pieces,
     rows: Chunks<Row>,
     /// Where every [`STRIDE`]th line begins.
     begins: Vec<Place>,
@@ -23,13 +19,6 @@ pub struct Log {
 
 /// So many lines are passed at most to find where one begins.
 const STRIDE: usize = 32;
-
-/// Where a line begins, or the one before ends.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Place {
-    piece: u32,
-    at: u32,
-}
 
 /// A line beside its text, packed: much of the memory that reading a log takes is this.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,13 +72,10 @@ impl Log {
         } else {
             text
         };
-        if self.gathered.len() + text.len() > self.gathered.capacity() {
-            self.room(text.len());
-        }
         if self.rows.len() % STRIDE == 0 {
-            self.begins.push(Place { piece: number(self.pieces.len()), at: number(self.gathered.len()) });
+            self.begins.push(self.texts.end());
         }
-        self.gathered.extend_from_slice(text);
+        self.texts.push(text);
         let plain = stamp.host_ns.is_none() && stamp.level.is_none() && stamp.caller.is_none();
         if !plain || !self.hosts.is_empty() || !self.who.is_empty() {
             column(&mut self.hosts, self.rows.len(), stamp.host_ns.unwrap_or(NO_TIME), NO_TIME);
@@ -101,20 +87,6 @@ impl Log {
             line: u32::try_from(stamp.line).unwrap_or(u32::MAX),
         });
         replaced
-    }
-
-    /// Makes room for so much more: a small log grows, and a piece that is full is put to the others.
-    #[cold]
-    fn room(&mut self, bytes: usize) {
-        let needed = self.gathered.len() + bytes;
-        if needed <= PIECE_BYTES || self.gathered.is_empty() {
-            let grown = needed.max(2 * self.gathered.capacity()).min(PIECE_BYTES.max(needed));
-            self.gathered.reserve_exact(grown - self.gathered.len());
-            return;
-        }
-        let full = std::mem::replace(&mut self.gathered, Vec::with_capacity(PIECE_BYTES.max(bytes)));
-        // Every line is UTF-8 by itself, and so are all together.
-        self.pieces.push(String::from_utf8(full).unwrap_or_default());
     }
 
     /// How many lines there are.
@@ -132,28 +104,9 @@ impl Log {
         let row = self.rows.get(index)?;
         let mut place = *self.begins.get(index / STRIDE)?;
         for before in (index - index % STRIDE)..index {
-            place = self.after(place, self.rows.get(before)?);
+            place = self.texts.after(place, self.rows.get(before)?.length).1;
         }
-        self.line(index, row, place)
-    }
-
-    /// Where a line ends, when the one before it ends at a place.
-    fn after(&self, before: Place, row: &Row) -> Place {
-        let begin = self.begin(before, row);
-        Place { at: begin.at.saturating_add(row.length), ..begin }
-    }
-
-    /// Where a line begins, when the one before it ends at a place: in the next piece, when it is not whole in this one.
-    fn begin(&self, before: Place, row: &Row) -> Place {
-        let whole = self
-            .pieces
-            .get(before.piece as usize)
-            .is_none_or(|piece| before.at as usize + row.length as usize <= piece.len());
-        if whole {
-            before
-        } else {
-            Place { piece: before.piece + 1, at: 0 }
-        }
+        self.line(index, row, self.texts.after(place, row.length))
     }
 
     /// When a line was stored.
@@ -161,7 +114,7 @@ impl Log {
         self.rows.get(index).map(|row| row.time_ns).filter(|&time| time != NO_TIME)
     }
 
-    fn line(&self, index: usize, row: &Row, before: Place) -> Option<(Stamp, &str)> {
+    fn line(&self, index: usize, row: &Row, lies: (Place, Place)) -> Option<(Stamp, &str)> {
         let who = self.who.get(index).copied().unwrap_or(NOBODY);
         let stamp = Stamp {
             line: u64::from(row.line),
@@ -174,24 +127,16 @@ impl Log {
                 _ => None,
             },
         };
-        Some((stamp, self.text(self.begin(before, row), row.length as usize)?))
-    }
-
-    fn text(&self, begin: Place, length: usize) -> Option<&str> {
-        let at = begin.at as usize;
-        match self.pieces.get(begin.piece as usize) {
-            Some(piece) => piece.get(at..at + length),
-            None => std::str::from_utf8(self.gathered.get(at..at + length)?).ok(),
-        }
+        Some((stamp, self.texts.text(lies)?))
     }
 
     /// All lines in order.
     pub fn iter(&self) -> impl Iterator<Item = (Stamp, &str)> + '_ {
         let mut end = Place::default();
         self.rows.iter().enumerate().filter_map(move |(index, row)| {
-            let before = end;
-            end = self.after(before, row);
-            self.line(index, row, before)
+            let lies = self.texts.after(end, row.length);
+            end = lies.1;
+            self.line(index, row, lies)
         })
     }
 }
@@ -232,6 +177,7 @@ fn who(stamp: &Stamp) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::pieces::PIECE_BYTES;
     use super::*;
 
     #[test]

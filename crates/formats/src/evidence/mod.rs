@@ -5,6 +5,7 @@
 mod calls;
 pub(crate) mod chunks;
 mod log;
+mod pieces;
 mod problem;
 mod span;
 mod span_ref;

@@ -55,8 +55,7 @@ class Image:
 
 
 def _debian(*more: str) -> tuple[Callable[[], Path], Callable[[Progress, int | None], Path]]:
-    def make(progress: Progress, _jobs: int | None) -> Path:
-        progress.step("making a Debian user land")
+    def make(_progress: Progress, _jobs: int | None) -> Path:
         return debian_tar(more)
 
     return (lambda: debian_place(more)), make
