@@ -47,9 +47,7 @@ impl Format for Kft {
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
         let mut lines = Lines::new(input.bytes);
         let mut reader = Reader::new();
-        while let Some(line) = lines.next_line()? {
-            reader.line(line);
-        }
+        lines.each(|line| reader.line(line))?;
         let problems = lines.problems();
         reader.finish(problems)
     }
