@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import struct
 import zlib
 from dataclasses import replace
@@ -18,6 +19,7 @@ from firstlight.lab.kernel import Kernel
 from firstlight.lab.kernel_root import KernelRoot, image_root, tree_root
 from firstlight.lab.machine import RunFiles, qemu_arguments
 from firstlight.lab.options import RecordOptions
+from firstlight.lab.ordered_tree import ordered_tree
 from firstlight.lab.recipe import LoadedMemory, Recipe
 from firstlight.lab.root_formats import FORMATS, find_format
 from firstlight.lab.root_maker import check_tools
@@ -162,6 +164,24 @@ class TestImages:
         form.check_image(first.path)
         assert first.size % 4096 == 0
         assert 0 < first.filled <= first.size
+
+    @pytest.mark.parametrize("name", ["romfs", "btrfs"])
+    def test_do_not_hold_the_order_or_the_numbers_of_the_hosts_files(self, tmp_path: Path, name: str) -> None:
+        if not _has_tools(name):
+            pytest.skip(f"what makes {name} is not installed")
+        names = [f"d{number % 5}/f{number}" for number in range(40)]
+        for folder, order in (("forth", names), ("back", names[::-1])):
+            for each in order:
+                file = tmp_path / folder / each
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(each)
+            for path in (*(tmp_path / folder).rglob("*"), tmp_path / folder):
+                os.utime(path, (1_700_000_000, 1_700_000_000))
+            root_maker.make_root(find_format(name), tmp_path / folder, tmp_path / f"{folder}.image")
+        with ordered_tree(tmp_path / "forth") as (_, words):
+            if not words:
+                pytest.skip("this host lets nobody mount a file system for himself")
+        assert (tmp_path / "forth.image").read_bytes() == (tmp_path / "back.image").read_bytes()
 
     def test_one_that_does_not_end_on_a_page_is_filled_up_in_a_copy(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -17,6 +17,7 @@ from firstlight.errors import LabError
 from firstlight.lab.cramfs import write_cramfs
 from firstlight.lab.ext4 import EPOCH, make_image, measure
 from firstlight.lab.newc import Archive
+from firstlight.lab.ordered_tree import ordered_tree
 from firstlight.lab.root_formats import ERASE_SIZE, RootFormat
 
 _MIB = 1 << 20
@@ -111,7 +112,8 @@ def _cramfs(form: RootFormat, tree: Path, image: Path, prefix: Sequence[str]) ->
 
 
 def _romfs(_form: RootFormat, tree: Path, image: Path, prefix: Sequence[str]) -> None:
-    _run(["genromfs", "-d", tree, "-f", image, "-V", "firstlight"], prefix)
+    with ordered_tree(tree) as (copy, before):
+        _run(["genromfs", "-d", copy, "-f", image, "-V", "firstlight"], (*before, *prefix))
 
 
 def _jffs2(_form: RootFormat, tree: Path, image: Path, prefix: Sequence[str]) -> None:
@@ -185,8 +187,10 @@ def _prototype(tree: Path) -> str:
 
 def _btrfs(form: RootFormat, tree: Path, image: Path, prefix: Sequence[str]) -> None:
     _empty(form, tree, image)
-    one = ["-m", "single", "-d", "single"]
-    _run(["mkfs.btrfs", "-q", "-f", "-U", _UUID, *one, "--rootdir", tree, image], prefix, **_steady())
+    with ordered_tree(tree) as (copy, before):
+        one = ["-m", "single", "-d", "single"]
+        command: list[str | Path] = ["mkfs.btrfs", "-q", "-f", "-U", _UUID, *one, "--rootdir", copy, image]
+        _run(command, (*before, *prefix), **_steady())
 
 
 def _f2fs(form: RootFormat, tree: Path, image: Path, prefix: Sequence[str]) -> None:
