@@ -357,6 +357,14 @@ def test_a_growth_that_is_neither_linear_nor_clearly_faster_is_left_open() -> No
     assert "the figures leave it open" in finding.now
 
 
+def test_the_growth_in_one_group_is_told_beside_that_in_many() -> None:
+    many = measured(event={size: figures(1000 + size) for size in SIZES})
+    one = {("event", "group"): {size: figures(1000 + size**2) for size in SIZES}}
+    finding = the(concluded({**many, **one}), "grows faster")
+    assert finding.verdict == "no longer holds"
+    assert "In one group of N the exponent is 1.964; law: n^2 (clear)." in finding.why
+
+
 @pytest.mark.parametrize("asking", [False, True])
 def test_what_is_said_of_asking_udev_is_of_the_setting_that_was_booted(asking: bool) -> None:
     static = {size: with_programs(figures(1000), sysfs_most=3 * size) for size in SIZES}

@@ -14,6 +14,7 @@ from firstlight.study.table import Hole
 Laws = Mapping[Row, Mapping[str, Law | Hole | None]]
 
 EVENT: Row = ("event", "groups")
+_ONE_GROUP: Row = ("event", "group")
 STATIC: Row = ("static", "groups")
 #: Whose process asks udev for the devices.
 _ASKING: Row = ("static-obtain", "groups")
@@ -41,12 +42,21 @@ def growth(measured: Measured, laws: Laws) -> Finding:
         f"{among.low:.3f} to {among.high:.3f}); law: {law.study.law} ({law.study.certainty})"
     )
     work, grows = _work(programs_by_size(measured, EVENT))
+    work += _in_one_group(laws)
     if last >= _FASTER and law.faster:
         return Finding(claim, then, now, "holds", work)
     if last <= _NOT_FASTER and not law.faster:
         yet = " The time does not show it at these sizes." if grows else ""
         return Finding(claim, then, now, "no longer holds", work + yet)
     return untestable(claim, then, f"{now}: the figures leave it open", work)
+
+
+def _in_one_group(laws: Laws) -> str:
+    """What the growth is where one group has all volumes."""
+    law = laws.get(_ONE_GROUP, {}).get("active")
+    if not isinstance(law, Law) or law.last_exponent is None:
+        return ""
+    return f" In one group of N the exponent is {law.last_exponent:.3f}; law: {law.study.law} ({law.study.certainty})."
 
 
 def _work(by_size: Mapping[int, Programs]) -> tuple[str, bool]:
