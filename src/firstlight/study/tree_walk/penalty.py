@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median_low
 
 from firstlight.study.table import Chart, Field, Hole, Series, Table, Value
 from firstlight.study.tree_walk.measured import Measured
@@ -22,9 +21,10 @@ _FIELDS = (
 
 @dataclass(frozen=True)
 class Penalty:
-    """What one more stat for each directory makes of a program on a file system: medians of its alternations.
+    """What one more stat for each directory makes of a program on a file system: the shortest of its alternations.
 
-    Of two the smaller one: what falls into a run from elsewhere, an interrupt or a kernel's thread, only adds to it.
+    What falls into a run from elsewhere only adds to it: an interrupt, a kernel's thread, or a slab of the kernel's
+    allocator that is full just then, so that every directory's objects come from one and go to another.
     """
 
     file_system: str
@@ -70,15 +70,16 @@ def penalties(
         if isinstance(with_, Hole):
             found[command] = with_
             continue
+        before, after = shortest(without), shortest(with_)
         found[command] = Penalty(
             file_system=kind,
             command=command,
             directories=directories,
-            without_ns=_median(without, "elapsed_ns"),
-            with_ns=_median(with_, "elapsed_ns"),
-            user_ns=_median(with_, "user_ns") - _median(without, "user_ns"),
-            system_ns=_median(with_, "system_ns") - _median(without, "system_ns"),
-            faults=_median(with_, "minor_faults") - _median(without, "minor_faults"),
+            without_ns=before.elapsed_ns,
+            with_ns=after.elapsed_ns,
+            user_ns=after.user_ns - before.user_ns,
+            system_ns=after.system_ns - before.system_ns,
+            faults=after.minor_faults - before.minor_faults,
         )
     return found
 
@@ -90,8 +91,12 @@ def _side(
     return next((run for run in side if isinstance(run, Hole)), [run for run in side if isinstance(run, Measured)])
 
 
-def _median(runs: Sequence[Measured], name: str) -> int:
-    return median_low(int(getattr(run, name)) for run in runs)
+def shortest(runs: Iterable[Measured]) -> Measured:
+    """The run that took the least; of equal ones the first.
+
+    :raises ValueError: when there is none.
+    """
+    return min(runs, key=lambda run: run.elapsed_ns)
 
 
 def alternation_table(
@@ -149,8 +154,8 @@ def penalty_table(found: Mapping[str, Mapping[Command, Penalty | Hole]], directo
                 )
             )  # fmt: skip
     below = (
-        f"Tree {shape}: {directories:,} directories, in the cache; elapsed time, medians of the alternations, each "
-        "program's after a run that is not told.",
+        f"Tree {shape}: {directories:,} directories, in the cache; elapsed time, the shortest of the alternations, "
+        "each program's after a run that is not told.",
         "Programs of the distribution make the further stat by a library that is preloaded on both sides.",
     )
     return Table("penalty", "The penalty of one more stat per directory", fields, tuple(rows), below)

@@ -54,6 +54,7 @@ def run(laboratory: Laboratory) -> Outcome:
     others = () if laboratory.quick else ("ext4", "xfs")
     work = Workload(
         _CLASSIC,
+        alternations=3 if laboratory.quick else 5,
         few=laboratory.quick,
         sizes=sizes,
         law_on=("tmpfs", *others),
