@@ -42,13 +42,13 @@ def growth(measured: Measured, laws: Laws) -> Finding:
         f"{among.low:.3f} to {among.high:.3f}); law: {law.study.law} ({law.study.certainty})"
     )
     work, grows = _work(programs_by_size(measured, EVENT))
-    work += _in_one_group(laws)
+    other = _in_one_group(laws)
     if last >= _FASTER and law.faster:
-        return Finding(claim, then, now, "holds", work)
+        return Finding(claim, then, now, "holds", work + other)
     if last <= _NOT_FASTER and not law.faster:
         yet = " The time does not show it at these sizes." if grows else ""
-        return Finding(claim, then, now, "no longer holds", work + yet)
-    return untestable(claim, then, f"{now}: the figures leave it open", work)
+        return Finding(claim, then, now, "no longer holds", work + yet + other)
+    return untestable(claim, then, f"{now}: the figures leave it open", work + other)
 
 
 def _in_one_group(laws: Laws) -> str:
