@@ -23,7 +23,7 @@ from firstlight.lab.rootfs import as_root
 from firstlight.lab.small_root import HELPER, make_small_root
 from firstlight.lab.tree import tree_digest
 
-_VERSION = "4"
+_VERSION = "5"
 _MIB = 1 << 20
 _NAME = "root.image"
 #: Of the helper's mark `ready`, docs/formats/guest-report.md.

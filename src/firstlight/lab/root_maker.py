@@ -90,15 +90,18 @@ def _run(command: Sequence[str | Path], prefix: Sequence[str] = (), **environmen
         raise LabError(f"`{name}` failed: {(said or [f'it ended with {run.returncode}'])[-1]}")
 
 
-def _steady() -> dict[str, str]:
-    """The environment in which a program sees a fixed date and draws the same numbers each time."""
-    return {
+def _steady(*, files: bool = False) -> dict[str, str]:
+    """The environment in which a program sees a fixed date and draws the same numbers each time.
+
+    :param files: it sees that date on files, too.
+    """
+    steady = {
         "LD_PRELOAD": str(_faketime()),
         "FAKETIME": "2024-01-01 00:00:00",
         "FAKERANDOM_SEED": "0x12345678DEADBEEF",
         "FAKETIME_FAKEPID": "4242",
-        "NO_FAKE_STAT": "1",
     }
+    return steady if files else {**steady, "NO_FAKE_STAT": "1"}
 
 
 def _cramfs(form: RootFormat, tree: Path, image: Path, prefix: Sequence[str]) -> None:
@@ -190,7 +193,8 @@ def _btrfs(form: RootFormat, tree: Path, image: Path, prefix: Sequence[str]) -> 
     with ordered_tree(tree) as (copy, before):
         one = ["-m", "single", "-d", "single"]
         command: list[str | Path] = ["mkfs.btrfs", "-q", "-f", "-U", _UUID, *one, "--rootdir", copy, image]
-        _run(command, (*before, *prefix), **_steady())
+        # It keeps when files came to lie where they are, among other times.
+        _run(command, (*before, *prefix), **_steady(files=True))
 
 
 def _f2fs(form: RootFormat, tree: Path, image: Path, prefix: Sequence[str]) -> None:
