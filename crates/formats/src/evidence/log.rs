@@ -1,7 +1,7 @@
 //! The lines of a record.
 
 use super::chunks::Chunks;
-use super::pieces::{Pieces, Place};
+use super::pieces::{number, Pieces, Place};
 
 /// The lines of a log: columns, with their texts in pieces, because there may be millions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -160,10 +160,6 @@ fn is_ascii(text: &[u8]) -> bool {
         all |= u64::from_le_bytes(eight.try_into().unwrap_or_default());
     }
     all & 0x8080_8080_8080_8080 == 0
-}
-
-fn number(of: usize) -> u32 {
-    u32::try_from(of).unwrap_or(u32::MAX)
 }
 
 fn who(stamp: &Stamp) -> u32 {

@@ -91,7 +91,7 @@ impl Piece {
 }
 
 impl Pieces {
-    /// Where the next text ends the one before it.
+    /// Where the last text ends.
     #[inline]
     pub(super) fn end(&self) -> Place {
         Place { piece: number(self.full.len()), at: number(self.last.bytes().len()) }
@@ -140,7 +140,8 @@ impl Pieces {
     }
 }
 
-fn number(of: usize) -> u32 {
+/// A length or place as it is kept; what does not fit is the largest.
+pub(super) fn number(of: usize) -> u32 {
     u32::try_from(of).unwrap_or(u32::MAX)
 }
 
