@@ -1,7 +1,7 @@
 """What a whole import takes, CPU time and peak memory, beside the reading alone: a kernel log and a function graph.
 
-The inputs are those of `read_rate.py`, larger. `--graph FILE` names a real function graph (a `trace` of the kernel) to
-be repeated; without it one is invented, and the figures say so.
+The inputs are those of `read_rate.py`, larger; `--graph FILE` names a function graph to be repeated. Beside it stands a
+graph of the worst shape for memory, whose calls are drawn by chance.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from measuring.figures import line, title
-from measuring.records import MB, Large, function_graph, kernel_log
+from measuring.records import MB, Large, function_graph, kernel_log, scattered_graph
 
 _READ = """
 import sys
@@ -37,14 +37,18 @@ def main() -> None:
     """Make the inputs, read them, import them, print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small inputs: a first impression")
-    parser.add_argument("--graph", type=Path, help="a function graph of a real boot")
+    parser.add_argument("--graph", type=Path, help="repeat this function graph of a boot")
     chosen = parser.parse_args()
     log_mb, graph_mb = (30, 100) if chosen.quick else (300, 2_000)
     idle = _run([sys.executable, "-c", "from firstlight import _core"])
-    with tempfile.TemporaryDirectory(prefix="firstlight-bench-") as name:
-        _measure(kernel_log(Path(name), log_mb * MB), idle, "")
-    with tempfile.TemporaryDirectory(prefix="firstlight-bench-") as name:
-        _measure(function_graph(Path(name), graph_mb * MB, chosen.graph), idle, "< 400 MB of 2 GB")
+    inputs = (
+        (lambda directory: kernel_log(directory, log_mb * MB), ""),
+        (lambda directory: function_graph(directory, graph_mb * MB, chosen.graph), "< 400 MB of 2 GB"),
+        (lambda directory: scattered_graph(directory, graph_mb * MB), "< 400 MB of 2 GB"),
+    )
+    for make, wanted in inputs:
+        with tempfile.TemporaryDirectory(prefix="firstlight-bench-") as name:
+            _measure(make(Path(name)), idle, wanted)
 
 
 def _measure(large: Large, idle: Cost, wanted: str) -> None:

@@ -1,9 +1,9 @@
 """How fast records are read, on one core: a function graph, kernel logs, a KFT log to kd's table.
 
 What is measured is the CPU time of the reading thread from a text in memory to its evidence (spans, lines, trees,
-tables), by `crates/formats/examples/read_rate.rs`. `--graph FILE` names a real function graph (a `trace` of the kernel)
-to be repeated; without it one is invented, and the figures say so. Other work on the machine makes figures worse, never
-better: the best of the runs stands beside the median.
+tables), by `crates/formats/examples/read_rate.rs`. The graph is that of a boot which is recorded first (some minutes),
+or of `--graph FILE` (a `trace` of the kernel), repeated. Other work on the machine makes figures worse, never better:
+the best of the runs stands beside the median.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def main() -> None:
     """Make each input, read it, print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small inputs, fewer runs: a first impression")
-    parser.add_argument("--graph", type=Path, help="a function graph of a real boot")
+    parser.add_argument("--graph", type=Path, help="repeat this function graph of a boot")
     chosen = parser.parse_args()
     size, rows, runs = (20 * MB, 100_000, 3) if chosen.quick else (100 * MB, 1_000_000, 15)
     title("Reading of text in memory, CPU time of one thread")

@@ -15,6 +15,7 @@ from firstlight.lab.record import record
 MB = 1_000_000
 _STAMP = re.compile(rb"^\[ *(\d+)\.(\d{6})\]")
 _GRAPH_STAMP = re.compile(rb"^ *(\d+)\.(\d{6}) \|")
+#: So much of a real graph is repeated.
 _SEED_BYTES = 20 * MB
 #: Calls in a KFT log are nested no deeper than this.
 _KFT_DEPTH = 40
@@ -46,18 +47,36 @@ def kernel_log(directory: Path, size: int, initcalls: bool = True) -> Large:
 
 
 def function_graph(directory: Path, size: int, real: Path | None = None) -> Large:
-    """A function graph: *real*, its middle repeated with moved stamps, or an invented one, as deep as a boot's."""
-    path = directory / "graph.txt"
-    if real is None:
-        return _written(path, "function graph, invented", _invented_graph(), size)
-    with real.open("rb") as file:
+    """A function graph of a boot, its middle repeated with moved stamps: *real*, or one that is recorded here."""
+    trace = real or _recorded_graph(directory)
+    with trace.open("rb") as file:
         parts = _scaled(file.read(_SEED_BYTES), _GRAPH_STAMP, b"%5d.%06d |")
-    return _written(path, f"function graph, {real.name} repeated", parts, size)
+    return _written(directory / "graph.txt", f"function graph, {trace.name} repeated", parts, size)
+
+
+def scattered_graph(directory: Path, size: int) -> Large:
+    """An invented function graph of the worst shape: by chance, so that nearly every call is a context of its own."""
+    return _written(directory / "scattered.txt", "function graph, calls by chance", _invented_graph(), size)
 
 
 def kft_log(directory: Path, rows: int) -> Large:
     """A KFT log of so many rows: invented calls within one another, some of which have no end."""
     return _written(directory / "kft.log", f"KFT log of {rows:,} rows", _invented_kft(rows), None)
+
+
+def _recorded_graph(directory: Path) -> Path:
+    boot = directory / "graph.boot"
+    commands = (
+        "mkdir -p /t /run/firstlight/keep",
+        "mount -t tracefs t /t",
+        "echo 0 >/t/tracing_on",
+        "for each in abstime proc; do echo 1 >/t/options/funcgraph-$each; done",
+        f"head -c {_SEED_BYTES} /t/trace >/run/firstlight/keep/graph-of-a-boot",
+        "umount /t",
+    )
+    append = f"ftrace=function_graph trace_buf_size={_SEED_BYTES}"
+    record(RecordOptions(output=boot, append=append, profile=False, memory="1G", guest_commands=commands))
+    return boot / "raw" / "kept" / "graph-of-a-boot"
 
 
 def _written(path: Path, what: str, parts: Iterator[bytes], least: int | None) -> Large:

@@ -1,8 +1,8 @@
 //! The calling-context tree of a boot from those of its pieces.
 
 use crate::{MergeError, Piece};
-use firstlight_formats::evidence::Calls;
-use firstlight_model::table::{write, write_empty, Values};
+use firstlight_formats::evidence::{CallNode, Calls};
+use firstlight_model::table::{integers, write_empty, TableWriter, Values, BATCH_ROWS};
 use std::path::Path;
 
 /// The piece whose tree goes into the table, and how many others have one, too.
@@ -36,48 +36,33 @@ pub fn write_calls(calls: Option<&Calls>, bundle: &Path) -> Result<usize, MergeE
             *parent = parent.saturating_add(own);
         }
     }
-    let count = |value: usize| i64::try_from(value).ok();
     let named = |function: u32| calls.functions.get(function as usize);
-    let nothing = || Values::Int64(vec![None; nodes.len()]);
-    write(
-        "calls",
-        vec![
-            ("node", Values::Int64((0..nodes.len()).map(count).collect())),
+    let mut table = TableWriter::create("calls", bundle)?;
+    for (batch, first) in nodes.chunks(BATCH_ROWS).zip((0..).step_by(BATCH_ROWS)) {
+        let rows = || (first..).zip(batch);
+        let text = |of: &dyn Fn(&CallNode) -> Option<String>| Values::Text(batch.iter().map(of).collect());
+        let nothing = || Values::Int64(vec![None; batch.len()]);
+        let total_ns = totals.get(first..first + batch.len()).unwrap_or_default();
+        table.append(vec![
+            ("node", integers(rows().map(|(number, _)| number as u64))),
             (
                 "parent",
-                Values::Int64(
-                    nodes
-                        .iter()
-                        .enumerate()
-                        .map(|(index, node)| (index > 0).then_some(i64::from(node.parent)))
-                        .collect(),
-                ),
+                Values::Int64(rows().map(|(number, node)| (number > 0).then_some(i64::from(node.parent))).collect()),
             ),
-            (
-                "function",
-                Values::Text(
-                    nodes
-                        .iter()
-                        .map(|node| Some(named(node.function).map_or(String::new(), |named| named.0.clone())))
-                        .collect(),
-                ),
-            ),
-            (
-                "module",
-                Values::Text(nodes.iter().map(|node| named(node.function).and_then(|named| named.1.clone())).collect()),
-            ),
-            ("kind", Values::Text(nodes.iter().map(|node| Some(node.kind.to_owned())).collect())),
+            ("function", text(&|node| Some(named(node.function).map_or(String::new(), |named| named.0.clone())))),
+            ("module", text(&|node| named(node.function).and_then(|named| named.1.clone()))),
+            ("kind", text(&|node| Some(node.kind.to_owned()))),
             (
                 "calls",
-                Values::Int64(nodes.iter().map(|node| Some(i64::try_from(node.calls).unwrap_or(i64::MAX))).collect()),
+                Values::Int64(batch.iter().map(|node| Some(i64::try_from(node.calls).unwrap_or(i64::MAX))).collect()),
             ),
             ("self_instructions", nothing()),
             ("total_instructions", nothing()),
-            ("self_ns", Values::Int64(nodes.iter().map(|node| Some(node.self_ns)).collect())),
-            ("total_ns", Values::Int64(totals.into_iter().map(Some).collect())),
-        ],
-        bundle,
-    )?;
+            ("self_ns", Values::Int64(batch.iter().map(|node| Some(node.self_ns)).collect())),
+            ("total_ns", Values::Int64(total_ns.iter().copied().map(Some).collect())),
+        ])?;
+    }
+    table.close()?;
     write_empty(&["phase_calls"], bundle)?;
     Ok(nodes.len())
 }

@@ -4,14 +4,13 @@ use crate::{MergeError, Piece};
 use arrow_array::builder::{Int64Builder, StringBuilder};
 use arrow_array::ArrayRef;
 use firstlight_formats::evidence::{Caller, Clock, Stamp};
-use firstlight_model::table::TableWriter;
+use firstlight_model::table::{TableWriter, BATCH_ROWS};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::fmt::Write;
 use std::hash::{Hash, Hasher};
 use std::path::Path;
 use std::sync::Arc;
 
-const BATCH_ROWS: usize = 1 << 17;
 /// Copies of one line, stamped by one kernel, differ by their rounding only.
 const SAME_STAMP_NS: i64 = 2_000;
 /// However late a console is, what it prints later than this is another line.

@@ -6,14 +6,13 @@ use crate::spans::Row;
 use crate::{Contradiction, MergeError, Piece};
 use arrow_array::{ArrayRef, Int64Array, StringArray};
 use firstlight_formats::evidence::{Grade, SpanKind};
-use firstlight_model::table::{texts, write, TableWriter, Values};
+use firstlight_model::table::{texts, write, TableWriter, Values, BATCH_ROWS};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-const BATCH_ROWS: usize = 1 << 16;
 /// Facts that change while a system runs: two records need not agree.
 const CHANGING: [&str; 4] = ["kernel.warning", "kernel.deferred", "systemd.", "memory.free"];
 

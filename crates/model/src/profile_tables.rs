@@ -1,7 +1,7 @@
 //! A profile's way into the tables of a bundle.
 
 use crate::invariants::{check, Invariant};
-use crate::table::{integers, texts, write, write_empty, Values};
+use crate::table::{integers, texts, write, write_empty, TableWriter, Values, BATCH_ROWS};
 use crate::ModelError;
 use firstlight_profile::recording::{merged, Instant, Recording, State};
 use firstlight_profile::tree::{totals, CallTree, Kind, Node, ROOT};
@@ -279,31 +279,27 @@ fn write_calls(recording: &Recording, clock: Clock, modules: &ModuleSymbols, bun
         Kind::Root => clock.ns(instructions) + idle,
         _ => clock.ns(instructions),
     };
-    write(
-        "calls",
-        vec![
-            ("node", integers(0..nodes.len() as u64)),
+    let mut table = TableWriter::create("calls", bundle)?;
+    for (batch, first) in nodes.chunks(BATCH_ROWS).zip((0..).step_by(BATCH_ROWS)) {
+        let rows = || (first..).zip(batch);
+        let totals = totals.get(first..first + batch.len()).unwrap_or_default();
+        table.append(vec![
+            ("node", integers(rows().map(|(number, _)| number as u64))),
             (
                 "parent",
-                Values::Int64(
-                    nodes
-                        .iter()
-                        .enumerate()
-                        .map(|(index, node)| (index > 0).then_some(i64::from(node.parent)))
-                        .collect(),
-                ),
+                Values::Int64(rows().map(|(number, node)| (number > 0).then_some(i64::from(node.parent))).collect()),
             ),
-            ("function", texts(nodes.iter().map(|node| of(&node.function).0))),
-            ("module", Values::Text(nodes.iter().map(|node| of(&node.function).1).collect())),
-            ("kind", texts(nodes.iter().map(|node| of(&node.function).2.unwrap_or(node.kind).name()))),
-            ("calls", integers(nodes.iter().map(|node| node.calls))),
-            ("self_instructions", integers(nodes.iter().map(|node| node.self_instructions))),
+            ("function", texts(batch.iter().map(|node| of(&node.function).0))),
+            ("module", Values::Text(batch.iter().map(|node| of(&node.function).1).collect())),
+            ("kind", texts(batch.iter().map(|node| of(&node.function).2.unwrap_or(node.kind).name()))),
+            ("calls", integers(batch.iter().map(|node| node.calls))),
+            ("self_instructions", integers(batch.iter().map(|node| node.self_instructions))),
             ("total_instructions", integers(totals.iter().copied())),
-            ("self_ns", integers(nodes.iter().map(|node| self_ns(node.kind, node.self_instructions)))),
-            ("total_ns", integers(nodes.iter().zip(&totals).map(|(node, total)| total_ns(node.kind, *total)))),
-        ],
-        bundle,
-    )
+            ("self_ns", integers(batch.iter().map(|node| self_ns(node.kind, node.self_instructions)))),
+            ("total_ns", integers(batch.iter().zip(totals).map(|(node, total)| total_ns(node.kind, *total)))),
+        ])?;
+    }
+    table.close()
 }
 
 fn write_phase_calls(recording: &Recording, clock: Clock, bundle: &Path) -> Result<(), ModelError> {

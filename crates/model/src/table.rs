@@ -79,14 +79,15 @@ pub fn path_of(bundle: &Path, table: &str) -> PathBuf {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn write(table: &str, values: Vec<(&str, Values)>, bundle: &Path) -> Result<(), ModelError> {
-    let schema = columns(table).ok_or_else(|| ModelError::UnknownTable(table.to_owned()))?;
-    check(table, schema, &values)?;
     let mut writer = TableWriter::create(table, bundle)?;
-    writer.batch(values.into_iter().map(|(_, values)| array(values)).collect())?;
+    writer.append(values)?;
     writer.close()
 }
 
-/// Writes a table batch by batch, from Arrow's arrays: for tables of millions of rows.
+/// Rows of a batch where a table is written batch by batch: what one takes beside the table stays below some ten MB.
+pub const BATCH_ROWS: usize = 1 << 16;
+
+/// Writes a table batch by batch: for tables of millions of rows.
 ///
 /// ```
 /// use arrow_array::{ArrayRef, StringArray};
@@ -102,6 +103,8 @@ pub fn write(table: &str, values: Vec<(&str, Values)>, bundle: &Path) -> Result<
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct TableWriter {
+    table: String,
+    schema: &'static [ColumnSchema],
     path: PathBuf,
     arrow: Arc<Schema>,
     writer: ArrowWriter<File>,
@@ -129,10 +132,21 @@ impl TableWriter {
         let file = File::create(&path).map_err(|error| ModelError::File { path: path.clone(), error })?;
         let writer = ArrowWriter::try_new(file, Arc::clone(&arrow), Some(properties))
             .map_err(|error| ModelError::Parquet { path: path.clone(), error: error.to_string() })?;
-        Ok(Self { path, arrow, writer })
+        Ok(Self { table: table.to_owned(), schema, path, arrow, writer })
     }
 
-    /// Appends rows: one array for each column, in the schema's order.
+    /// Appends rows: the values of each column, in the schema's order.
+    ///
+    /// # Errors
+    ///
+    /// [`ModelError::Columns`] when names, kinds, lengths or nulls are not the schema's, and [`ModelError::Parquet`] when they
+    /// cannot be written.
+    pub fn append(&mut self, values: Vec<(&str, Values)>) -> Result<(), ModelError> {
+        check(&self.table, self.schema, &values)?;
+        self.batch(values.into_iter().map(|(_, values)| array(values)).collect())
+    }
+
+    /// Appends rows: one of Arrow's arrays for each column, in the schema's order.
     ///
     /// # Errors
     ///
