@@ -359,7 +359,7 @@ def test_a_growth_that_is_neither_linear_nor_clearly_faster_is_left_open() -> No
 
 def test_the_growth_in_one_group_is_told_beside_that_in_many() -> None:
     many = measured(event={size: figures(1000 + size) for size in SIZES})
-    one = {("event", "group"): {size: figures(1000 + size**2) for size in SIZES}}
+    one: Measured = {("event", "group"): {size: figures(1000 + size**2) for size in SIZES}}
     finding = the(concluded({**many, **one}), "grows faster")
     assert finding.verdict == "no longer holds"
     assert "In one group of N the exponent is 1.964; law: n^2 (clear)." in finding.why
