@@ -67,6 +67,21 @@ fn bytes(path: &Path) -> Result<Vec<u8>, ModelError> {
     std::fs::read(path).map_err(|error| ModelError::File { path: path.to_owned(), error })
 }
 
+/// Makes a profile's file smaller where it lies, whole or not at all.
+///
+/// # Errors
+///
+/// [`ModelError::Profile`] when it is none, [`ModelError::File`] when it cannot be read or written.
+pub fn pack(profile: &Path) -> Result<(), ModelError> {
+    let wrong = |error| ModelError::Profile { path: profile.to_owned(), error };
+    let packed = Recording::pack(&bytes(profile)?).map_err(wrong)?;
+    let mut temporary = profile.to_owned().into_os_string();
+    temporary.push(".tmp");
+    std::fs::write(&temporary, packed)
+        .and_then(|()| std::fs::rename(&temporary, profile))
+        .map_err(|error| ModelError::File { path: profile.to_owned(), error })
+}
+
 #[derive(Clone, Copy)]
 struct Clock {
     shift: u8,

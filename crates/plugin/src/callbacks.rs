@@ -101,7 +101,7 @@ pub extern "C" fn on_entry(_vcpu: u32, data: *mut c_void) {
     let (function, remaining) = unpack(data);
     let now = session.clock.now(remaining);
     session.tracker.enter(function, now);
-    prefetch(session.tracker.next());
+    session.tracker.next().into_iter().for_each(prefetch);
     session.tick(now);
 }
 

@@ -17,7 +17,7 @@ use std::time::Duration;
 // what they hold does not depend on when they are made, and on a busy machine they would be many by a clock on the wall.
 const BETWEEN_COPIES: Duration = Duration::from_secs(2);
 /// A copy costs as much as the tree is large, and the tree grows: so many times its cost passes until the next one.
-const COPY_SHARE: u32 = 200;
+const COPY_SHARE: u32 = 500;
 const EVENTS_BETWEEN_TICKS: u32 = 1 << 16;
 
 /// Everything the callbacks work on.

@@ -4,7 +4,9 @@ use crate::tree::{FunctionId, Node, NodeId};
 use serde::{Deserialize, Serialize};
 
 const MAGIC: &[u8; 6] = b"FLPROF";
-const VERSION: u8 = 1;
+// After the version byte: one zstd frame of what the second has as it is.
+const PACKED: u8 = 1;
+const PLAIN: u8 = 2;
 // A profile is a few megabytes; a file that claims more than this is not one.
 const LARGEST_BYTES: usize = 1 << 30;
 
@@ -15,7 +17,7 @@ pub enum RecordingError {
     #[error("not a Firstlight profile")]
     NotAProfile,
     /// It was written by a newer Firstlight.
-    #[error("the profile has version {0}, and this Firstlight reads up to {VERSION}")]
+    #[error("the profile has version {0}, and this Firstlight reads up to {PLAIN}")]
     Newer(u8),
     /// Its bytes are cut short or altered.
     #[error("the profile is damaged: {0}")]
@@ -176,17 +178,35 @@ pub struct Recording {
     pub counts: Counts,
 }
 
+/// The version of a file, and what follows it.
+fn split(bytes: &[u8]) -> Result<(u8, &[u8]), RecordingError> {
+    let rest = bytes.strip_prefix(MAGIC.as_slice()).ok_or(RecordingError::NotAProfile)?;
+    rest.split_first().map(|(version, body)| (*version, body)).ok_or(RecordingError::NotAProfile)
+}
+
 impl Recording {
-    /// The file's bytes.
+    /// The file's bytes as the plugin writes them: while a boot is recorded nothing is spent on making them fewer.
     ///
     /// # Errors
     ///
-    /// [`RecordingError::Encode`] when the encoder or the compressor fails.
+    /// [`RecordingError::Encode`] when the encoder fails.
     pub fn encode(&self) -> Result<Vec<u8>, RecordingError> {
-        let encode = |error: &dyn std::fmt::Display| RecordingError::Encode(error.to_string());
-        let plain = postcard::to_stdvec(self).map_err(|error| encode(&error))?;
-        let packed = zstd::encode_all(plain.as_slice(), 1).map_err(|error| encode(&error))?;
-        Ok([MAGIC.as_slice(), &[VERSION], &packed].concat())
+        let begun = [MAGIC.as_slice(), &[PLAIN]].concat();
+        postcard::to_extend(self, begun).map_err(|error| RecordingError::Encode(error.to_string()))
+    }
+
+    /// The same file, made smaller: half its size. What is packed already stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// [`RecordingError::NotAProfile`], [`RecordingError::Encode`] when the compressor fails.
+    pub fn pack(bytes: &[u8]) -> Result<Vec<u8>, RecordingError> {
+        let (version, body) = split(bytes)?;
+        if version != PLAIN {
+            return Ok(bytes.to_vec());
+        }
+        let packed = zstd::encode_all(body, 1).map_err(|error| RecordingError::Encode(error.to_string()))?;
+        Ok([MAGIC.as_slice(), &[PACKED], &packed].concat())
     }
 
     /// Reads a file's bytes, which may be anything.
@@ -200,17 +220,20 @@ impl Recording {
     /// assert!(Recording::decode(b"FLPROF").is_err());
     /// ```
     pub fn decode(bytes: &[u8]) -> Result<Self, RecordingError> {
-        let rest = bytes.strip_prefix(MAGIC.as_slice()).ok_or(RecordingError::NotAProfile)?;
-        let (version, packed) = rest.split_first().ok_or(RecordingError::NotAProfile)?;
-        if *version > VERSION {
-            return Err(RecordingError::Newer(*version));
-        }
+        let (version, body) = split(bytes)?;
         let damaged = |error: &dyn std::fmt::Display| RecordingError::Damaged(error.to_string());
-        let mut plain = Vec::new();
-        let reader = zstd::Decoder::new(packed).map_err(|error| damaged(&error))?;
-        let mut limited = std::io::Read::take(reader, LARGEST_BYTES as u64);
-        std::io::Read::read_to_end(&mut limited, &mut plain).map_err(|error| damaged(&error))?;
-        let recording: Self = postcard::from_bytes(&plain).map_err(|error| damaged(&error))?;
+        let mut unpacked = Vec::new();
+        let plain = match version {
+            PLAIN => body,
+            PACKED => {
+                let reader = zstd::Decoder::new(body).map_err(|error| damaged(&error))?;
+                let mut limited = std::io::Read::take(reader, LARGEST_BYTES as u64);
+                std::io::Read::read_to_end(&mut limited, &mut unpacked).map_err(|error| damaged(&error))?;
+                unpacked.as_slice()
+            }
+            newer => return Err(RecordingError::Newer(newer)),
+        };
+        let recording: Self = postcard::from_bytes(plain).map_err(|error| damaged(&error))?;
         recording.check()?;
         Ok(recording)
     }

@@ -104,8 +104,7 @@ const CHILDLESS: Latest = Latest([(0, ROOT); REMEMBERED]);
 /// use firstlight_profile::tree::{CallTree, Kind, ROOT};
 /// let mut tree = CallTree::new(0);
 /// let a = tree.child(ROOT, 1, Kind::Function);
-/// tree.enter(a);
-/// tree.charge(a, 10);
+/// tree.charge(a, 1, 10);
 /// assert_eq!(tree.child(ROOT, 1, Kind::Function), a);
 /// assert_eq!(tree.node(a).self_instructions, 10);
 /// ```
@@ -114,7 +113,8 @@ pub struct CallTree {
     counts: Vec<Counts>,
     latest: Vec<Latest>,
     places: Vec<(NodeId, FunctionId, Kind)>,
-    children: FxHashMap<(NodeId, FunctionId), NodeId>,
+    // The children that their parents have forgotten.
+    others: FxHashMap<(NodeId, FunctionId), NodeId>,
 }
 
 impl CallTree {
@@ -125,7 +125,7 @@ impl CallTree {
             counts: Vec::with_capacity(EXPECTED_NODES),
             latest: Vec::with_capacity(EXPECTED_NODES),
             places: Vec::with_capacity(EXPECTED_NODES),
-            children: FxHashMap::with_capacity_and_hasher(EXPECTED_NODES / 8 * 7, Default::default()),
+            others: FxHashMap::default(),
         };
         tree.counts.push(Counts { calls: 1, ..UNTOUCHED });
         tree.latest.push(CHILDLESS);
@@ -144,18 +144,27 @@ impl CallTree {
         self.find_child(parent, function, kind)
     }
 
+    // A node that remembers fewer children than it can has no others.
     #[cold]
     fn find_child(&mut self, parent: NodeId, function: FunctionId, kind: Kind) -> NodeId {
-        let next = self.places.len() as NodeId;
-        let node = *self.children.entry((parent, function)).or_insert(next);
-        if node == next {
-            self.counts.push(UNTOUCHED);
-            self.latest.push(CHILDLESS);
-            self.places.push((parent, function, kind));
-        }
+        let (_, oldest) = self.latest[parent as usize].0[REMEMBERED - 1];
+        let known = if oldest == ROOT { None } else { self.others.get(&(parent, function)).copied() };
+        let node = known.unwrap_or_else(|| self.add(parent, function, kind));
         let remembered = &mut self.latest[parent as usize].0;
+        let (forgotten, was) = remembered[REMEMBERED - 1];
         remembered.rotate_right(1);
         remembered[0] = (function, node);
+        if was != ROOT {
+            self.others.insert((parent, forgotten), was);
+        }
+        node
+    }
+
+    fn add(&mut self, parent: NodeId, function: FunctionId, kind: Kind) -> NodeId {
+        let node = self.places.len() as NodeId;
+        self.counts.push(UNTOUCHED);
+        self.latest.push(CHILDLESS);
+        self.places.push((parent, function, kind));
         node
     }
 
@@ -165,16 +174,19 @@ impl CallTree {
         self.counts[node as usize].calls += 1;
     }
 
-    /// Adds instructions to what `node` executed itself.
+    /// Adds entries of `node`, and instructions that it executed itself.
     #[inline]
-    pub fn charge(&mut self, node: NodeId, instructions: u64) {
-        self.counts[node as usize].self_instructions += instructions;
+    pub fn charge(&mut self, node: NodeId, entries: u64, instructions: u64) {
+        let counts = &mut self.counts[node as usize];
+        counts.calls += entries;
+        counts.self_instructions += instructions;
     }
 
-    /// Where the next call from `node` will look first.
+    /// The counts of `node`, and where the next call from it will look first.
     #[inline]
-    pub fn next(&self, node: NodeId) -> *const u8 {
-        self.latest.as_ptr().wrapping_add(node as usize).cast()
+    pub fn next(&self, node: NodeId) -> [*const u8; 2] {
+        let node = node as usize;
+        [self.counts.as_ptr().wrapping_add(node).cast(), self.latest.as_ptr().wrapping_add(node).cast()]
     }
 
     /// How many nodes there are.
@@ -208,4 +220,24 @@ pub fn totals(nodes: &[Node]) -> Vec<u64> {
         totals[parent] += totals[index];
     }
     totals
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_node_finds_each_of_its_children_again_however_many_they_are() {
+        let mut tree = CallTree::new(0);
+        let parent = tree.child(ROOT, 1, Kind::Function);
+        let functions = 2..2 + 5 * REMEMBERED as FunctionId;
+        let made: Vec<NodeId> = functions.clone().map(|each| tree.child(parent, each, Kind::Function)).collect();
+        assert_eq!(tree.len(), 2 + made.len());
+        for _ in 0..3 {
+            let found: Vec<NodeId> =
+                functions.clone().rev().map(|each| tree.child(parent, each, Kind::Function)).collect();
+            assert!(found.iter().rev().eq(&made));
+        }
+        assert_eq!(tree.len(), 2 + made.len());
+    }
 }

@@ -5,7 +5,7 @@ mod export;
 mod import;
 
 use firstlight_model::kd::{bundle_kd, phase_kds, BundleKd};
-use firstlight_model::profile_tables::convert;
+use firstlight_model::profile_tables::{convert, pack};
 use firstlight_model::schema::{columns, ColumnKind, TABLES};
 use firstlight_model::table::{write, Values};
 use firstlight_model::ModelError;
@@ -67,6 +67,12 @@ fn state_name(state: State) -> &'static str {
         State::Timeout => "timeout",
         State::Stopped => "stopped",
     }
+}
+
+/// `firstlight_model::profile_tables::pack`.
+#[pyfunction]
+fn pack_profile(py: Python<'_>, profile: PathBuf) -> PyResult<()> {
+    py.detach(|| pack(&profile)).map_err(raised)
 }
 
 /// `firstlight_model::table::write`; a column that may be null can be left out.
@@ -169,6 +175,7 @@ fn table_schemas(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 #[pymodule(gil_used = false)]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(convert_profile, module)?)?;
+    module.add_function(wrap_pyfunction!(pack_profile, module)?)?;
     module.add_function(wrap_pyfunction!(write_table, module)?)?;
     module.add_function(wrap_pyfunction!(kd_table, module)?)?;
     module.add_function(wrap_pyfunction!(phase_kd_tables, module)?)?;

@@ -40,6 +40,7 @@ def tables_from_profile(files: RunFiles, report: Report, bundle: Path, *, cut_lo
         said = _core.convert_profile(
             str(files.profile), str(files.console), str(listing) if modules is not None else None, str(bundle)
         )
+        _core.pack_profile(str(files.profile))
     except ValueError as error:
         raise FirstlightError(f"the profile cannot be read: {error}", where=str(files.profile)) from error
     finally:

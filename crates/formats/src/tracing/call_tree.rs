@@ -51,14 +51,15 @@ struct Node {
 #[derive(Debug)]
 pub(crate) struct CallTree {
     nodes: Vec<Node>,
-    children: FxHashMap<(NodeId, Symbol), NodeId>,
+    // The children that their parents have forgotten.
+    others: FxHashMap<(NodeId, Symbol), NodeId>,
     /// Calls that found no place.
     pub(crate) folded: u64,
 }
 
 impl CallTree {
     pub(crate) fn new(root: Symbol) -> Self {
-        let mut tree = Self { nodes: Vec::new(), children: FxHashMap::default(), folded: 0 };
+        let mut tree = Self { nodes: Vec::new(), others: FxHashMap::default(), folded: 0 };
         tree.nodes.push(Node::new(ROOT, root, Kind::Root));
         tree.enter(ROOT);
         tree
@@ -76,23 +77,27 @@ impl CallTree {
         self.find(parent, function, kind)
     }
 
+    // A node that remembers fewer children than it can has no others.
     fn find(&mut self, parent: NodeId, function: Symbol, kind: Kind) -> NodeId {
-        let next = self.nodes.len() as NodeId;
-        let node = match self.children.get(&(parent, function)) {
-            Some(node) => *node,
+        let (forgotten, was) = self.nodes[parent as usize].recent[REMEMBERED - 1];
+        let known = if was == ROOT { None } else { self.others.get(&(parent, function)).copied() };
+        let node = match known {
+            Some(node) => node,
             None if self.nodes.len() >= MOST_NODES => {
                 self.folded += 1;
                 return parent;
             }
             None => {
-                self.children.insert((parent, function), next);
                 self.nodes.push(Node::new(parent, function, kind));
-                next
+                self.nodes.len() as NodeId - 1
             }
         };
         let recent = &mut self.nodes[parent as usize].recent;
         recent.rotate_right(1);
         recent[0] = (function, node);
+        if was != ROOT {
+            self.others.insert((parent, forgotten), was);
+        }
         node
     }
 
@@ -119,7 +124,7 @@ impl CallTree {
 
     /// The tree as evidence: every node before what it called, the callees in the order in which they were met.
     pub(crate) fn into_calls(self, symbols: &Symbols) -> Calls {
-        drop(self.children);
+        drop(self.others);
         let functions = (0..symbols.len()).map(|symbol| symbols.name(symbol as Symbol)).collect();
         // Siblings are chained by number, so that no node needs a list of its own.
         let mut first_child = vec![ROOT; self.nodes.len()];

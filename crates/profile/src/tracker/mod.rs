@@ -68,6 +68,8 @@ pub struct Tracker {
     /// The context that runs now, and since when.
     node: NodeId,
     since: u64,
+    /// Entries of that context that its counts lack: they are added with its instructions, when its memory has come.
+    entered: u64,
     /// A call whose function has not been entered yet: where its return address stands.
     pending: Option<u64>,
     in_user: bool,
@@ -118,6 +120,7 @@ impl Tracker {
             stack: Stack { user, ..Stack::default() },
             node: firmware,
             since: 0,
+            entered: 0,
             pending: None,
             in_user: false,
             in_stub: false,
@@ -153,11 +156,10 @@ impl Tracker {
 
     #[inline]
     fn charge(&mut self, now: u64) {
-        match now.checked_sub(self.since) {
-            Some(passed) => {
-                self.tree.charge(self.node, passed);
-                self.since = now;
-            }
+        let passed = now.checked_sub(self.since);
+        self.tree.charge(self.node, std::mem::take(&mut self.entered), passed.unwrap_or(0));
+        match passed {
+            Some(_) => self.since = now,
             None => self.counts.backward_steps += 1,
         }
     }
@@ -217,9 +219,9 @@ impl Tracker {
         true
     }
 
-    /// What the next call will read first, to be fetched before it is needed.
+    /// What the next return and the next call will need first, to be fetched before.
     #[inline]
-    pub fn next(&self) -> *const u8 {
+    pub fn next(&self) -> [*const u8; 2] {
         self.tree.next(self.node)
     }
 
@@ -230,7 +232,7 @@ impl Tracker {
             self.abandon_all();
         }
         let node = self.tree.child(self.node, function, kind);
-        self.tree.enter(node);
+        self.entered = 1;
         self.counts.pushed += 1;
         self.stack.frames.push(Frame { sp, node, function, role });
         self.node = node;

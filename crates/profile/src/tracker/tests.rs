@@ -520,14 +520,22 @@ proptest! {
         let phases: u64 = recording.phases.iter().map(|row| row.self_instructions).sum();
         prop_assert_eq!(phases, total[0]);
         let encoded = recording.encode().expect("encodes");
+        let packed = Recording::pack(&encoded).expect("packs");
+        prop_assert_eq!(&Recording::pack(&packed).expect("packed already"), &packed);
+        prop_assert_eq!(&Recording::decode(&packed).expect("decodes"), &recording);
         prop_assert_eq!(Recording::decode(&encoded).expect("decodes"), recording);
     }
 
     #[test]
-    fn a_damaged_profile_is_an_error_and_never_a_crash(at in 0_usize..400, value in any::<u8>(), length in 0_usize..400) {
+    fn a_damaged_profile_is_an_error_and_never_a_crash(
+        at in 0_usize..400, value in any::<u8>(), length in 0_usize..400, packed in any::<bool>(),
+    ) {
         let mut boot = Boot::new();
         boot.enter("start_kernel", 5);
         let mut bytes = boot.end(1).encode().expect("encodes");
+        if packed {
+            bytes = Recording::pack(&bytes).expect("packs");
+        }
         let length = length.min(bytes.len());
         if let Some(byte) = bytes.get_mut(at) {
             *byte = value;
