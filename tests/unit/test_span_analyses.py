@@ -15,7 +15,7 @@ import firstlight
 from bundles import make_bundle
 from firstlight.analysis.console_cost import console_cost
 from firstlight.analysis.devices import devices
-from firstlight.analysis.initcalls import OUTSIDE, by_level, initcalls, levels
+from firstlight.analysis.initcalls import OUTSIDE, by_level, initcalls, levels, remarks
 from firstlight.analysis.intervals import clipped, merged, most_at_once, union_ns
 from firstlight.analysis.log_lines import gaps, log_lines
 from firstlight.analysis.udev_queue import histogram, queue_over_time, queue_summary
@@ -89,6 +89,27 @@ def test_a_device_that_was_put_off_tells_tries_cost_and_wait(boot: Boot) -> None
 def test_a_device_that_waited_to_the_end_is_there(boot: Boot) -> None:
     device = row(devices(boot), "device", "sound")
     assert (device["tries"], device["result"], device["supplier"]) == (0, "deferred", "codec")
+
+
+def test_the_last_try_is_the_one_that_ended_last(tmp_path: Path) -> None:
+    spans = Spans()
+    # Ends are dates, of one second; the starts are counted back from them.
+    spans.add("probe", "pmic", (99.9, 100), attempt="1", returned="517")
+    spans.add("probe", "pmic", (88, 100), attempt="2", returned="0")
+    device = devices(firstlight.open(write_bundle(tmp_path, "dates.boot", spans=spans))).row(0, named=True)
+    assert (device["result"], device["tries"], device["duration_ns"]) == ("bound", 2, 12 * MS)
+
+
+def test_what_the_kernel_remarks_of_initcalls_is_told(boot: Boot, tmp_path: Path) -> None:
+    spans = Spans()
+    spans.add("initcall", "imb_init", (10, 20), warning="preemption imbalance")
+    facts = {"kernel.initcalls_blacklisted": "blk_init odd_init"}
+    told = remarks(firstlight.open(write_bundle(tmp_path, "told.boot", spans=spans, facts=facts)))
+    assert told == {
+        "warnings": [{"function": "imb_init", "warning": "preemption imbalance"}],
+        "blacklisted": ["blk_init", "odd_init"],
+    }
+    assert remarks(boot) == {}
 
 
 def test_the_driver_comes_from_the_facts_where_the_record_does_not_tell(boot: Boot) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -63,6 +64,7 @@ def devices(boot: Boot) -> pl.DataFrame:
         tries.setdefault(row["name"], []).append(row)
     rows = []
     for device, probes in tries.items():
+        probes.sort(key=_order)
         bus, driver = known.get(device, (None, None))
         row = _row(device, probes, still=device in waiting)
         row["bus"] = _last(probes, "bus") or bus
@@ -110,6 +112,11 @@ def _row(device: str, probes: Sequence[dict[str, Any]], still: bool) -> dict[str
         "start_ns": next((probe["start_ns"] for probe in probes if probe["start_ns"] is not None), None),
         **{column: last[column] for column in ("end_ns", "duration_ns", "grade", "reason", "source")},
     }
+
+
+def _order(probe: dict[str, Any]) -> tuple[float, int]:
+    """Of a device's tries: by their ends, and by their numbers where these are coarse; starts are only counted back."""
+    return (math.inf if probe["end_ns"] is None else probe["end_ns"], probe["tries"] or 0)
 
 
 def _cost(put_off: Sequence[dict[str, Any]]) -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TypedDict
 
 import polars as pl
 
@@ -18,6 +19,13 @@ OUTSIDE = "[outside all initcalls]"
 
 #: What makes a kernel tell its initcalls.
 HINT = "boot with `initcall_debug` on the kernel's command line and import the kernel's log, or record in exact mode"
+
+
+class Remarks(TypedDict, total=False):
+    """What the kernel says of its initcalls beside their times."""
+
+    warnings: list[dict[str, str]]
+    blacklisted: list[str]
 
 
 def initcalls(boot: Boot) -> pl.DataFrame:
@@ -122,6 +130,28 @@ def timed(frame: pl.DataFrame) -> list[Interval]:
 def never_returned() -> pl.Expr:
     """Whether an initcall was still running when the record ended: its duration is then the least that it took."""
     return pl.col("end_ns").is_null() & (pl.col("grade") == "bounded") & pl.col("duration_ns").is_not_null()
+
+
+def remarks(boot: Boot) -> Remarks:
+    """What the kernel says of its initcalls beside their times; what it does not say is not there.
+
+    `warnings`: `function` and `warning` of those that returned with an imbalance; `blacklisted`: those that were never
+    called, because the command line forbids them.
+
+    >>> import firstlight
+    >>> remarks(firstlight.open(bundle))
+    {}
+    """
+    frame = spans_of(boot, "initcall", keys=("warning",)).filter(pl.col("warning").is_not_null())
+    warnings = frame.select(pl.col("name").alias("function"), "warning").to_dicts()
+    facts = boot.facts().filter(pl.col("fact") == "kernel.initcalls_blacklisted")["value"].to_list()
+    blacklisted = [name for names in facts for name in names.split()]
+    told: Remarks = {}
+    if warnings:
+        told["warnings"] = warnings
+    if blacklisted:
+        told["blacklisted"] = blacklisted
+    return told
 
 
 def _share_out(rows: list[dict[str, object]], every: pl.DataFrame, names: list[str | None], phase: Interval) -> None:

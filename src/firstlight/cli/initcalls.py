@@ -35,7 +35,7 @@ def initcalls(
       firstlight initcalls a.boot --by-level
       firstlight initcalls a.boot --level device --sort start
     """
-    from firstlight.analysis.initcalls import HINT
+    from firstlight.analysis.initcalls import HINT, remarks
     from firstlight.analysis.initcalls import by_level as sums
     from firstlight.analysis.initcalls import initcalls as table
     from firstlight.boot.near import unknown_name
@@ -59,7 +59,7 @@ def initcalls(
     elif json:
         shown = rows if limit is None else rows.head(limit)
         print_json({**heading_data(opened), "initcalls": shown.to_dicts(), "levels": levels.to_dicts(),
-                    **({"hint": HINT} if every.is_empty() else {})})  # fmt: skip
+                    **remarks(opened), **({"hint": HINT} if every.is_empty() else {})})  # fmt: skip
     elif every.is_empty():
         print_heading(console(), opened, "Initcalls")
         say_nothing("no initcalls", HINT)

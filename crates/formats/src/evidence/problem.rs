@@ -19,6 +19,8 @@ pub enum ProblemKind {
     Untimed,
     /// The clock jumped.
     ClockJump,
+    /// The clock began anew: how much time passed meanwhile is unknown.
+    ClockStep,
     /// The clock wrapped round.
     ClockWrap,
     /// The clock has coarse steps.
@@ -63,6 +65,7 @@ impl ProblemKind {
             Self::Replay => "replay",
             Self::Untimed => "untimed",
             Self::ClockJump => "clock_jump",
+            Self::ClockStep => "clock_step",
             Self::ClockWrap => "clock_wrap",
             Self::Quantised => "quantised",
             Self::Unfinished => "unfinished",
@@ -92,6 +95,7 @@ impl ProblemKind {
                 | Self::Censored
                 | Self::Overlong
                 | Self::NeverReturned
+                | Self::ClockStep
         )
     }
 }

@@ -1,5 +1,6 @@
 //! The lines of a log, put in their boots: where one ends and the next begins, what stands there twice, what is missing.
 
+mod held;
 mod problems;
 mod replay;
 
@@ -7,6 +8,7 @@ use super::loader::{sign, Sign};
 use super::messages::Interpreter;
 use crate::evidence::{Clock, Evidence, Grade, Mark, Name, Problem, ProblemKind, Span, SpanKind, Stamp};
 use crate::systemd::console_units::ConsoleUnits;
+use held::{is_first, Held};
 use memchr::memmem;
 use replay::Replay;
 
@@ -31,6 +33,10 @@ pub struct Boots {
     interpreter: Interpreter,
     units: ConsoleUnits,
     last: Option<i64>,
+    held: Held,
+    /// What the stamps are behind the boot's time, since its clock began anew.
+    shift: i64,
+    begun: bool,
     kernel_lines: u64,
     version_at: Option<u64>,
     console_at: Option<u64>,
@@ -58,6 +64,9 @@ impl Boots {
             interpreter: Interpreter::new(),
             units: ConsoleUnits::default(),
             last: None,
+            held: Held::default(),
+            shift: 0,
+            begun: false,
             kernel_lines: 0,
             version_at: None,
             console_at: None,
@@ -101,10 +110,21 @@ impl Boots {
     }
 
     /// A line of the kernel.
+    #[inline]
     pub fn kernel(&mut self, stamp: Stamp, text: &[u8]) {
-        if text.first() == Some(&b'L') && text.starts_with(b"Linux version ") {
-            self.first_of_a_kernel(&stamp);
+        if !self.held.is_empty() || self.goes_back(&stamp, text) {
+            self.hold(stamp, text);
+        } else {
+            self.take(stamp, text);
         }
+    }
+
+    /// A line of the kernel whose place is known.
+    fn take(&mut self, mut stamp: Stamp, text: &[u8]) {
+        if is_first(text) {
+            self.first_of_a_kernel(&stamp, text);
+        }
+        stamp.time_ns = self.shifted(stamp.time_ns);
         if let Some(time) = stamp.time_ns {
             match self.last {
                 Some(last) if time < last => {
@@ -149,6 +169,17 @@ impl Boots {
 
     /// A line of something else on the same console or in the same file.
     pub fn other(&mut self, stamp: Stamp, text: &[u8]) {
+        if self.held.is_empty() {
+            self.take_other(stamp, text);
+        } else if self.held.is_full() || sign(text).is_some() {
+            self.release();
+            self.take_other(stamp, text);
+        } else {
+            self.held.push(stamp, text, false);
+        }
+    }
+
+    fn take_other(&mut self, stamp: Stamp, text: &[u8]) {
         if let Some(sign) = sign(text) {
             if let Sign::Banner(name) = sign {
                 if self.kernel_lines > 0 {
@@ -205,16 +236,17 @@ impl Boots {
         }
     }
 
-    /// A second `Linux version` is a second boot, unless a console repeats the first.
-    fn first_of_a_kernel(&mut self, stamp: &Stamp) {
-        let again = self.version_at.is_some() || self.kernel_lines > FIRST_LINES;
-        let reset = match (stamp.time_ns, self.last) {
-            (Some(time), Some(last)) => time < last,
-            _ => self.version_at.is_some(),
-        };
-        if again && reset && !self.just_enabled() {
+    /// The first line of a kernel begins a second boot, too, where its clock does not go back: it goes on through all
+    /// boots, there is none, or the boot before ended before it ran. A console that was enabled late repeats the first.
+    fn first_of_a_kernel(&mut self, stamp: &Stamp, text: &[u8]) {
+        let version = text.first() == Some(&b'L');
+        let again = self.version_at.is_some() || (self.begun && !version);
+        let goes_on = matches!(self.now.clock, Clock::Realtime | Clock::Host);
+        let stands = goes_on || stamp.time_ns.is_none() || self.shifted(stamp.time_ns) == self.last;
+        if again && stands && !self.just_enabled() {
             self.next_boot(stamp.line);
         }
+        self.begun = true;
     }
 
     /// Follows what the host's clock says of the kernel's lines.
@@ -238,6 +270,7 @@ impl Boots {
 
     /// Ends this boot and begins the next.
     pub fn next_boot(&mut self, line: u64) {
+        self.release();
         let mut next = Evidence::of(self.now.format, self.now.clock.clone());
         next.part.clone_from(&self.now.part);
         next.boot = self.now.boot + 1;
@@ -264,6 +297,8 @@ impl Boots {
         boot.understood = boot.understood.max(self.kernel_lines);
         self.done.push(boot);
         self.last = None;
+        self.shift = 0;
+        self.begun = false;
         self.kernel_lines = 0;
         self.version_at = None;
         self.console_at = None;
@@ -282,6 +317,7 @@ impl Boots {
 
     /// Every boot, with the problems of the lines given to that in which they lie.
     pub fn finish(mut self, problems: Vec<Problem>) -> Vec<Evidence> {
+        self.release();
         let next = Evidence::default();
         self.close(next);
         // A capture that ends at a prompt ends where nothing more came: nothing was cut off.

@@ -94,7 +94,16 @@ pub fn text(bytes: &[u8]) -> String {
 #[inline]
 pub fn returned(line: &[u8]) -> Option<(&[u8], i64, i64)> {
     let line = line.trim_ascii_end();
-    let line = line.strip_suffix(b" usecs").or_else(|| line.strip_suffix(b" usec"))?;
+    returned_after(line.strip_suffix(b" usecs").or_else(|| line.strip_suffix(b" usec"))?)
+}
+
+/// The same of ` returned VALUE after N msecs`.
+pub fn returned_in_millis(line: &[u8]) -> Option<(&[u8], i64, i64)> {
+    returned_after(line.strip_suffix(b" msecs")?)
+}
+
+#[inline]
+fn returned_after(line: &[u8]) -> Option<(&[u8], i64, i64)> {
     let (line, us) = last_number(line)?;
     let (line, value) = last_number(line.strip_suffix(b" after ")?)?;
     let (line, value) = match line.strip_suffix(b"-") {

@@ -8,7 +8,7 @@ import polars as pl
 from rich.console import Console
 from rich.text import Text
 
-from firstlight.analysis.initcalls import OUTSIDE, never_returned
+from firstlight.analysis.initcalls import OUTSIDE, never_returned, remarks
 from firstlight.analysis.window import window
 from firstlight.boot.boot import Boot
 from firstlight.report.terminal.columns import Column, print_table
@@ -66,6 +66,7 @@ def print_initcalls(out: Console, boot: Boot, rows: pl.DataFrame, left_out: pl.D
     print_table(out, columns, body, footer)
     _below(out, phase)
     _hung(out, pl.concat([rows, left_out]))
+    _remarks(out, boot)
     print_grades(out, pl.concat([rows, left_out]))
 
 
@@ -129,6 +130,19 @@ def _hung(out: Console, calls: pl.DataFrame) -> None:
     for row in calls.filter(never_returned()).sort("start_ns").head(5).iter_rows(named=True):
         text = f"{printable(row['function'], 80)} never returned: it began at {time_text(row['start_ns'])}"
         print_line(out, Text(f"{text}, and {time_text(row['duration_ns'])} later the record ends.", style="bold red"))
+
+
+def _remarks(out: Console, boot: Boot) -> None:
+    """Say which returned with a warning, and which were never called."""
+    told = remarks(boot)
+    for row in told.get("warnings", [])[:5]:
+        text = f"{printable(row['function'], 80)} returned with {printable(row['warning'], 80)}."
+        print_line(out, Text(text, style="yellow"))
+    names = told.get("blacklisted", [])
+    if names:
+        text = ", ".join(printable(name, 80) for name in names[:5])
+        more = f" and {len(names) - 5:,} more" if len(names) > 5 else ""
+        print_line(out, Text(f"Blacklisted on the command line, and never called: {text}{more}.", style="yellow"))
 
 
 def _below(out: Console, phase: dict[str, int | None]) -> None:

@@ -64,7 +64,7 @@ impl Boots {
     }
 
     /// Where the log of this boot has a line with this stamp.
-    fn holds(&self, time: i64, text: &[u8]) -> Option<usize> {
+    pub(super) fn holds(&self, time: i64, text: &[u8]) -> Option<usize> {
         let log = &self.now.log;
         let (mut low, mut high) = (0, log.len());
         while low < high {

@@ -2,6 +2,7 @@
 
 use super::initcalls::{task, track};
 use super::pairs::end;
+use super::trust::Figure;
 use super::Interpreter;
 use crate::evidence::spans::Row;
 use crate::evidence::{Evidence, SpanKind, Spans, Stamp};
@@ -46,7 +47,13 @@ pub fn returned(
     let closed = all.pairs.close(SpanKind::Async, symbol, task(stamp));
     let name = &function[..memchr(b'+', function).unwrap_or(function.len())];
     let lone = |spans: &mut Spans| row(name, cookie, spans);
-    end(closed, lone, (stamp.time_ns, units.saturating_mul(NS_PER_UNIT)), &mut all.trust, &mut evidence.spans);
+    end(
+        closed,
+        lone,
+        (stamp.time_ns, units.saturating_mul(NS_PER_UNIT), Figure::Micros),
+        &mut all.trust,
+        &mut evidence.spans,
+    );
     all.trust.shifted_bodies(stamp.line);
     true
 }
@@ -67,7 +74,13 @@ pub fn line(all: &mut Interpreter, stamp: &Stamp, line: &[u8], evidence: &mut Ev
     }
     let closed = all.pairs.close(SpanKind::AsyncWait, task.to_string().as_bytes(), Some(task));
     let lone = |spans: &mut Spans| waiting(task, spans);
-    end(closed, lone, (stamp.time_ns, units.saturating_mul(NS_PER_UNIT)), &mut all.trust, &mut evidence.spans);
+    end(
+        closed,
+        lone,
+        (stamp.time_ns, units.saturating_mul(NS_PER_UNIT), Figure::Micros),
+        &mut all.trust,
+        &mut evidence.spans,
+    );
     all.trust.shifted_bodies(stamp.line);
     true
 }

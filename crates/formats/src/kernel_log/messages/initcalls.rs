@@ -1,11 +1,12 @@
 //! `initcall_debug`: `calling  SYMBOL @ TASK`, `initcall SYMBOL returned N after N usecs`.
 
 use super::pairs::end;
-use super::{asynchronous, Interpreter};
+use super::trust::Figure;
+use super::{asynchronous, old_initcalls, Interpreter};
 use crate::evidence::spans::Row;
 use crate::evidence::texts::Text;
 use crate::evidence::{Caller, Evidence, Name, Problem, ProblemKind, SpanKind, Spans, Stamp};
-use crate::kernel_log::bytes::{self, number, split, text, unpadded};
+use crate::kernel_log::bytes::{self, number, text, unpadded};
 use memchr::{memmem, memrchr};
 
 /// What is known about initcalls beside the open ones.
@@ -19,6 +20,12 @@ pub struct Initcalls {
     last: Option<usize>,
     blacklisted: String,
     unpaired: Option<(u64, u64)>,
+    /// Whether lines of `initcall_debug` were met.
+    pub(super) debugged: bool,
+    /// The key and the span of the last event of a beginning.
+    pub(super) traced: Option<(Text, usize)>,
+    /// Whether lengths in milliseconds were met.
+    pub(super) in_millis: bool,
 }
 
 impl Initcalls {
@@ -45,9 +52,19 @@ impl Initcalls {
         }
     }
 
-    /// `initcall_level: level=device`, which the tracer may print into the log.
-    pub fn level(&mut self, line: &[u8]) {
-        self.level = split(line, b"level=").map(|(_, level)| text(level.trim_ascii_end()));
+    /// The level of the initcalls from here on.
+    pub fn level(&mut self, level: &[u8]) {
+        self.level = Some(text(level));
+    }
+
+    /// The level of the initcalls here, where it is known.
+    pub fn of_level(&self) -> Option<&str> {
+        self.level.as_deref()
+    }
+
+    /// One returned whose beginning is not in the log.
+    pub fn unpaired(&mut self, line: u64) {
+        self.unpaired.get_or_insert((0, line)).0 += 1;
     }
 }
 
@@ -75,7 +92,8 @@ fn parts(symbol: &[u8]) -> (&[u8], Option<&[u8]>) {
     (&symbol[..end], module)
 }
 
-fn row(symbol: &[u8], level: Option<&str>, spans: &mut Spans) -> Row {
+/// The row of a call that was not met before.
+pub fn row(symbol: &[u8], level: Option<&str>, spans: &mut Spans) -> Row {
     let (name, module) = parts(symbol);
     let mut row = Row::new(SpanKind::Initcall, spans.texts.number(name));
     if let Some(module) = module {
@@ -97,7 +115,7 @@ fn named(symbol: &[u8]) -> bool {
 pub fn calling(all: &mut Interpreter, stamp: &Stamp, line: &[u8], evidence: &mut Evidence) -> bool {
     let rest = unpadded(&line[b"calling".len()..]);
     let Some(at) = rest.iter().rposition(|&byte| byte == b'@').filter(|&at| at > 1 && rest[at - 1] == b' ') else {
-        return false;
+        return old_initcalls::calling(all, stamp, rest, evidence);
     };
     let symbol = &rest[..at - 1];
     if !named(symbol) {
@@ -109,6 +127,16 @@ pub fn calling(all: &mut Interpreter, stamp: &Stamp, line: &[u8], evidence: &mut
     }
     let spans = &mut evidence.spans;
     let key = all.pairs.key(symbol);
+    all.initcalls.debugged = true;
+    let traced = all.initcalls.traced.take_if(|(traced, _)| *traced == key);
+    if let Some((_, span)) = traced.filter(|&(_, span)| all.pairs.opened(SpanKind::Initcall, symbol) == Some(span)) {
+        // The event of this beginning was printed first.
+        let track = all.initcalls.track(task, spans);
+        if let Some(row) = spans.row_mut(span).filter(|row| row.track == Text::EMPTY) {
+            row.track = track;
+        }
+        return true;
+    }
     let mut row = match asynchronous::cookie(symbol) {
         Some((cookie, function)) => asynchronous::row(parts(function).0, cookie, spans),
         None => all.initcalls.row(symbol, key, spans),
@@ -130,6 +158,9 @@ pub fn returned(all: &mut Interpreter, stamp: &Stamp, line: &[u8], evidence: &mu
         return true;
     }
     let Some((symbol, value, us)) = bytes::returned(rest).filter(|(symbol, ..)| named(symbol)) else {
+        if old_initcalls::returned(all, stamp, rest, evidence) {
+            return true;
+        }
         let Some(at) = memmem::rfind(rest, b" returned ") else { return false };
         let (symbol, rest) = (&rest[..at], &rest[at + b" returned ".len()..]);
         if let Some(warning) = rest.strip_prefix(b"with ") {
@@ -138,10 +169,22 @@ pub fn returned(all: &mut Interpreter, stamp: &Stamp, line: &[u8], evidence: &mu
         let Some((cookie, function)) = asynchronous::cookie(symbol).filter(|_| named(symbol)) else { return false };
         return asynchronous::returned(all, stamp, (symbol, cookie, function), rest, evidence);
     };
+    returned_after(all, stamp, symbol, (value, us.saturating_mul(1000), Figure::Micros), evidence);
+    true
+}
+
+/// A call returned a value, after a length in nanoseconds.
+pub fn returned_after(
+    all: &mut Interpreter,
+    stamp: &Stamp,
+    symbol: &[u8],
+    (value, length, figure): (i64, i64, Figure),
+    evidence: &mut Evidence,
+) {
     let task = task(stamp);
     let closed = all.pairs.close(SpanKind::Initcall, symbol, task);
     if closed.is_none() {
-        all.initcalls.unpaired.get_or_insert((0, stamp.line)).0 += 1;
+        all.initcalls.unpaired(stamp.line);
     }
     let level = all.initcalls.level.as_deref();
     let lone = |spans: &mut Spans| {
@@ -149,12 +192,11 @@ pub fn returned(all: &mut Interpreter, stamp: &Stamp, line: &[u8], evidence: &mu
         row.track = task.map_or(Text::EMPTY, |task| track(task, spans));
         row
     };
-    let number = end(closed, lone, (stamp.time_ns, us.saturating_mul(1000)), &mut all.trust, &mut evidence.spans);
+    let number = end(closed, lone, (stamp.time_ns, length, figure), &mut all.trust, &mut evidence.spans);
     if value != 0 {
         evidence.spans.add_attribute(number, "returned", value.to_string().as_bytes());
     }
     all.initcalls.last = Some(number);
-    true
 }
 
 /// `initcall X returned with preemption imbalance`: a warning about the call that returned last.

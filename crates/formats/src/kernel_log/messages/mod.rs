@@ -3,12 +3,15 @@
 //! Every reader that meets lines of the kernel hands them to an [`Interpreter`], in their order, and finishes it.
 
 mod asynchronous;
+mod drivers;
 mod initcalls;
 mod marks;
+mod old_initcalls;
 mod pairs;
 mod probes;
 mod startup;
 mod steps;
+mod traced_initcalls;
 mod trust;
 mod warnings;
 
@@ -43,6 +46,7 @@ pub struct Interpreter {
     dropped: Option<(u64, u64)>,
     understood: u64,
     last_ns: Option<i64>,
+    pending: memmem::Finder<'static>,
     put_off: memmem::Finder<'static>,
     call: memmem::Finder<'static>,
 }
@@ -60,7 +64,8 @@ impl Default for Interpreter {
             dropped: None,
             understood: 0,
             last_ns: None,
-            put_off: memmem::Finder::new(b"deferred probe "),
+            pending: memmem::Finder::new(b"deferred probe "),
+            put_off: memmem::Finder::new(b"probe deferral"),
             call: memmem::Finder::new(b"call"),
         }
     }
@@ -81,7 +86,7 @@ impl Interpreter {
     #[inline]
     pub fn line(&mut self, stamp: &Stamp, text: &[u8], evidence: &mut Evidence) {
         if let Some(time) = stamp.time_ns {
-            self.trust.steps.at(time);
+            self.trust.at(time);
             self.last_ns = self.last_ns.max(Some(time));
         }
         let known = match text.first() {
@@ -106,15 +111,27 @@ impl Interpreter {
     }
 
     fn other(&mut self, stamp: &Stamp, text: &[u8], evidence: &mut Evidence) -> bool {
-        if text.starts_with(b"initcall_level: level=") {
-            self.initcalls.level(text);
-            return true;
+        match text.first() {
+            Some(b'i') if text.starts_with(b"initcall_") => {
+                return traced_initcalls::line(self, stamp, &text[9..], evidence);
+            }
+            Some(b'C') if text.starts_with(b"Calling initcall ") => {
+                return old_initcalls::calling_address(self, stamp, &text[17..], evidence) || self.torn(stamp, text);
+            }
+            Some(b'b') if text.starts_with(b"bus: '") => return drivers::of_bus(&mut self.probes.drivers, &text[6..]),
+            Some(b'd') if text.starts_with(b"driver: '") => {
+                return drivers::bound(&mut self.probes.drivers, &text[9..])
+            }
+            _ => {}
         }
         self.warnings.line(stamp, text);
         if self.marks.line(stamp, text, evidence) {
             return true;
         }
-        if self.put_off.find(text).is_some() && probes::pending(self, stamp, text, evidence) {
+        if self.pending.find(text).is_some() && probes::pending(self, stamp, text, evidence) {
+            return true;
+        }
+        if self.put_off.find(text).is_some() && drivers::put_off(self, text, evidence) {
             return true;
         }
         // Another processor may have cut into a line: what belongs to initcalls then stands within it.
@@ -166,7 +183,7 @@ impl Interpreter {
     pub fn finish(mut self, evidence: &mut Evidence) {
         initcalls::finish(&mut self, evidence);
         probes::finish(&mut self, evidence);
-        self.pairs.finish(self.last_ns, self.torn.is_some(), evidence);
+        self.pairs.finish(self.last_ns, (self.torn.is_some(), self.dropped.is_some()), evidence);
         let release = self.marks.release();
         self.marks.finish(evidence);
         self.trust.finish(release, evidence);

@@ -1,9 +1,10 @@
 //! What began and is still open: calls that wait for their return.
 
-use super::trust::Trust;
+use super::trust::{Figure, Trust};
 use crate::evidence::spans::Row;
 use crate::evidence::texts::{Text, Texts};
 use crate::evidence::{Evidence, Grade, Problem, ProblemKind, SpanKind, Spans};
+use std::collections::BTreeMap;
 
 /// More calls than this are never open at once in a boot; beyond it the oldest is given up.
 const OPEN: usize = 256;
@@ -22,8 +23,8 @@ struct Open {
     /// How many initcalls had begun, this one among them.
     begun: u64,
     line: u64,
-    /// Whether its task went on to another initcall: then it returned, and its last line is lost.
-    passed: bool,
+    /// Its task went on to another initcall, then: it returned before, and its last line is lost.
+    passed: Option<Option<i64>>,
 }
 
 /// The open calls of a boot, the last one last.
@@ -60,10 +61,10 @@ impl Pairs {
             // Those of the task before its last one were passed when that one began.
             let of_task = |open: &&mut Open| open.task == task && open.kind == SpanKind::Initcall;
             if let Some(last) = self.open.iter_mut().rev().find(of_task) {
-                last.passed = true;
+                last.passed.get_or_insert(row.start_ns());
             }
         }
-        self.open.push(Open { kind: row.kind, key, task, span: number, begun: self.begun, line, passed: false });
+        self.open.push(Open { kind: row.kind, key, task, span: number, begun: self.begun, line, passed: None });
         spans.push_row(row);
     }
 
@@ -76,6 +77,12 @@ impl Pairs {
         // The kernel keeps one start for all initcalls: the next one moves it.
         let moved = kind == SpanKind::Initcall && self.begun > open.begun;
         Some(Closed { span: open.span, moved })
+    }
+
+    /// The span of the last open call of this key.
+    pub fn opened(&self, kind: SpanKind, key: &[u8]) -> Option<usize> {
+        let mut open = self.open.iter().rev();
+        open.find(|open| open.kind == kind && self.keys.get(open.key).as_bytes() == key).map(|open| open.span)
     }
 
     /// The innermost open call of a task.
@@ -92,17 +99,30 @@ impl Pairs {
     }
 
     /// Says of what is still open that it never ended, or that its end is lost. *last_ns*: the last stamp of the log;
-    /// *torn*: lines of calls are torn, so that an end may be lost.
-    pub fn finish(&mut self, last_ns: Option<i64>, torn: bool, evidence: &mut Evidence) {
+    /// *torn*: lines of calls are torn, so that an end may be lost; *dropped*: the console dropped messages.
+    pub fn finish(&mut self, last_ns: Option<i64>, (torn, dropped): (bool, bool), evidence: &mut Evidence) {
         let booted = evidence.marks.iter().filter(|mark| AFTER_INITCALLS.contains(&mark.name.as_ref()));
-        let booted_ns = booted.map(|mark| mark.time_ns).max();
+        let booted: Vec<i64> = booted.map(|mark| mark.time_ns).collect();
+        let mut returned_by: BTreeMap<usize, Option<i64>> = BTreeMap::new();
         for open in std::mem::take(&mut self.open) {
             let Some(start) = evidence.spans.row(open.span).and_then(Row::start_ns) else {
                 self.lost.push((open.span, open.line));
                 continue;
             };
-            let initcall = open.kind == SpanKind::Initcall && !open.passed;
-            let returned = if open.task == 1 { booted_ns.is_some_and(|booted| booted >= start) } else { torn };
+            if open.kind == SpanKind::Initcall {
+                // It returned, at the latest when its task began the next, or the boot came to what follows them all.
+                let after = booted.iter().copied().filter(|&booted| open.task == 1 && booted >= start).min();
+                if open.passed.is_some() || after.is_some() {
+                    // A module may ask for another one, and end after it.
+                    let alone = evidence.spans.get(open.span).is_some_and(|span| span.level != Some("module"));
+                    let next = open.passed.flatten().filter(|&next| alone && next >= start);
+                    returned_by.insert(open.span, next.or(after));
+                    self.lost.push((open.span, open.line));
+                    continue;
+                }
+            }
+            let initcall = open.kind == SpanKind::Initcall;
+            let returned = torn && open.task != 1;
             match last_ns.map(|last| last.saturating_sub(start)).filter(|least| *least >= LONG_OPEN) {
                 Some(least) if initcall && !returned => never_returned(&open, least, evidence),
                 _ => self.lost.push((open.span, open.line)),
@@ -114,6 +134,35 @@ impl Pairs {
                 row.grade = Grade::Unknown;
                 row.reason = texts.number(b"it had not ended when the log did");
             }
+        }
+        let spans = &mut evidence.spans;
+        for at in 0..if returned_by.is_empty() { 0 } else { spans.len() } {
+            // What was taken to lie in such a call, because that seemed open, lies where it does.
+            let ended = |parent, start| returned_by.get(&parent).copied().flatten().is_some_and(|by: i64| start >= by);
+            let Some((mut parent, Some(start))) = spans.row(at).map(|row| (row.parent(), row.start_ns())) else {
+                continue;
+            };
+            while let Some(above) = parent.filter(|&parent| ended(parent, start)) {
+                parent = spans.row(above).and_then(Row::parent).filter(|&next| next < above);
+            }
+            if let Some(row) = spans.row_mut(at) {
+                row.set_parent(parent);
+            }
+        }
+        for (span, by) in returned_by {
+            let Some((row, texts)) = evidence.spans.row_and_texts(span) else { continue };
+            let what =
+                if dropped { "its last line is among the messages that were dropped" } else { "its last line is lost" };
+            let reason = match by.zip(row.start_ns()) {
+                Some((by, start)) => {
+                    row.set_end_ns(Some(by));
+                    row.set_duration_ns(Some(by.saturating_sub(start)));
+                    row.grade = Grade::Bounded;
+                    format!("{what}: so long at most, until what its task did next")
+                }
+                None => what.to_owned(),
+            };
+            row.reason = texts.number(reason.as_bytes());
         }
         let name = evidence.spans.get(first).map_or("", |span| span.name);
         let detail = format!("{} calls have no end, `{name}` the first of them", self.lost.len());
@@ -144,7 +193,7 @@ fn never_returned(open: &Open, least: i64, evidence: &mut Evidence) {
 pub fn end(
     closed: Option<Closed>,
     lone: impl FnOnce(&mut Spans) -> Row,
-    (end_ns, length_ns): (Option<i64>, i64),
+    (end_ns, length_ns, figure): (Option<i64>, i64, Figure),
     trust: &mut Trust,
     spans: &mut Spans,
 ) -> usize {
@@ -161,6 +210,6 @@ pub fn end(
         row.set_end_ns(end_ns);
         row.set_duration_ns(Some(length_ns));
     }
-    trust.measured(span, moved, paired);
+    trust.measured(span, moved, paired, figure);
     span
 }

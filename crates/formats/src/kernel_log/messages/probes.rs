@@ -1,7 +1,9 @@
 //! `probe of DEVICE returned N after N usecs`, and probes that were put off.
 
+use super::drivers::{self, Drivers};
 use super::initcalls::{task, track};
 use super::pairs::end;
+use super::trust::Figure;
 use super::Interpreter;
 use crate::evidence::spans::Row;
 use crate::evidence::texts::Text;
@@ -15,6 +17,7 @@ const DEFER: i64 = 517;
 /// What is known of devices that had to wait.
 #[derive(Debug, Default)]
 pub struct Probes {
+    pub(super) drivers: Drivers,
     /// Tries so far, of devices that were put off at least once.
     tries: BTreeMap<String, u32>,
     /// Devices that still waited at the end, with the reason.
@@ -32,6 +35,7 @@ pub fn returned(all: &mut Interpreter, stamp: &Stamp, line: &[u8], evidence: &mu
     let spans = &mut evidence.spans;
     let mut row = Row::new(SpanKind::Probe, spans.texts.number(device));
     row.track = task.map_or(Text::EMPTY, |task| track(task, spans));
+    all.probes.drivers.name(&mut row, spans);
     if value != 0 {
         spans.attach(&mut row, "returned", value.to_string().as_bytes());
     }
@@ -56,7 +60,7 @@ pub fn returned(all: &mut Interpreter, stamp: &Stamp, line: &[u8], evidence: &mu
             }
         }
     }
-    let number = end(None, |_| row, (stamp.time_ns, length), &mut all.trust, spans);
+    let number = end(None, |_| row, (stamp.time_ns, length, Figure::Micros), &mut all.trust, spans);
     all.trust.end_only(number);
     true
 }
@@ -64,23 +68,29 @@ pub fn returned(all: &mut Interpreter, stamp: &Stamp, line: &[u8], evidence: &mu
 /// `platform 30a20000.i2c: deferred probe pending: REASON`, `... deferred probe timeout, ignoring dependency`.
 pub fn pending(all: &mut Interpreter, _stamp: &Stamp, line: &[u8], evidence: &mut Evidence) -> bool {
     let Some((who, what)) = split(line, b": deferred probe ") else { return false };
-    // In front of a device's own name stands its driver or bus.
-    let device = text(who.rsplit(|&byte| byte == b' ').next().unwrap_or(who));
+    let device = text(drivers::device(who));
     let reason = match what.strip_prefix(b"pending") {
         Some(rest) => rest.strip_prefix(b": ").unwrap_or(b"reason unknown"),
         None if what.starts_with(b"timeout") => what,
         None => return false,
     };
     let reason = text(reason.trim_ascii_end()).trim_matches(['(', ')']).to_owned();
-    if let Some(supplier) = supplier(&reason) {
-        evidence.links.push(Link {
-            kind: Name::Borrowed("supplier"),
-            from: (SpanKind::Probe, device.clone()),
-            to: (SpanKind::Probe, supplier.to_owned()),
-        });
-    }
+    waits_for(&device, &reason, evidence);
     all.probes.pending.insert(device, reason);
     true
+}
+
+/// Links a device to what it waits for, as a reason tells it; once, however often it is told.
+pub fn waits_for(device: &str, reason: &str, evidence: &mut Evidence) {
+    let Some(supplier) = supplier(reason) else { return };
+    let link = Link {
+        kind: Name::Borrowed("supplier"),
+        from: (SpanKind::Probe, device.to_owned()),
+        to: (SpanKind::Probe, supplier.to_owned()),
+    };
+    if evidence.links.last() != Some(&link) {
+        evidence.links.push(link);
+    }
 }
 
 /// `wait for supplier X`, `supplier X not ready`.

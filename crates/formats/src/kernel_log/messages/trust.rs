@@ -4,6 +4,7 @@
 //! kernel's figure leaves out the printing of the first line, but its start is one variable for all initcalls, and before
 //! version 5.18 it counts 1024 ns as a microsecond. So each is held against the other.
 
+use super::old_initcalls;
 use super::steps::Steps;
 use crate::evidence::chunks::Chunks;
 use crate::evidence::spans::Row;
@@ -14,31 +15,68 @@ use crate::evidence::{Evidence, Grade, Name, ProblemKind, SpanKind};
 const MICROSECOND: i64 = 1_000;
 /// So many figures in steps of the tick, two of them not zero, are no accident.
 const TICKING: usize = 10;
+/// Stamps in steps above this give no instant of a call.
+const COARSE: i64 = 1_000_000;
+/// A line takes as long as this to be printed on the slowest console; a task is seldom held up as long.
+const HELD_UP: i64 = 100_000_000;
 /// From this length on a difference of 2.4 % is more than what printing takes.
 const LONG: i64 = 2_000_000;
+
+/// Whose figure a length is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Figure {
+    /// The kernel's, in microseconds.
+    Micros,
+    /// The kernel's, in what it takes for milliseconds.
+    Millis,
+    /// There is none: the distance of the stamps.
+    Stamps,
+}
 
 #[derive(Debug)]
 struct Measured {
     span: u32,
     moved: bool,
     paired: bool,
+    figure: Figure,
+}
+
+/// What is found out about a length, beside its grade.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Found {
+    Nothing,
+    /// The shared start spoilt the kernel's figure; the stamps tell.
+    Spoilt,
+    /// The same, and the stamps do not tell.
+    SpoiltForGood,
+    /// The stamps are much further apart.
+    Longer,
+    /// The stamps are not as far apart.
+    Shorter,
 }
 
 /// What is needed to judge once all is known.
 #[derive(Debug, Default)]
 pub struct Trust {
-    /// The steps of the clock.
-    pub steps: Steps,
+    steps: Steps,
+    first_ns: Option<i64>,
     measured: Chunks<Measured>,
     bodies: Option<u64>,
 }
 
 impl Trust {
+    /// The stamp of a line.
+    #[inline]
+    pub fn at(&mut self, time: i64) {
+        self.first_ns.get_or_insert(time);
+        self.steps.at(time);
+    }
+
     /// A span has its two figures. *moved*: the start that the kernel keeps was overwritten meanwhile; *paired*: its first
     /// line is in the log.
-    pub fn measured(&mut self, span: usize, moved: bool, paired: bool) {
+    pub fn measured(&mut self, span: usize, moved: bool, paired: bool, figure: Figure) {
         if let Ok(span) = u32::try_from(span) {
-            self.measured.push(Measured { span, moved, paired });
+            self.measured.push(Measured { span, moved, paired, figure });
         }
     }
 
@@ -76,30 +114,66 @@ impl Trust {
             );
             evidence.problem(ProblemKind::Quantised, None, detail);
         }
-        let mut shared: Option<(u64, String)> = None;
+        let mut found: [Option<(u64, String)>; 4] = Default::default();
         let mut reasons = Reasons::default();
         let stamp_step = evidence.step_ns;
         for (number, measured) in self.measured.iter().enumerate() {
             let Some((row, texts)) = evidence.spans.row_and_texts(measured.span as usize) else { continue };
             let Some(mut length) = row.duration_ns() else { continue };
-            if shifted && row.kind == SpanKind::Initcall {
+            if shifted && row.kind == SpanKind::Initcall && measured.figure == Figure::Micros {
                 length = (length / 1000).saturating_mul(1024);
             }
             let early = coarse.filter(|&(_, until)| row.start_ns().or(row.end_ns()).is_some_and(|time| time < until));
             let clock =
                 Clock { stamps: stamp_step.max(early.map_or(0, |(step, _)| step)), own: early.map(|(step, _)| step) };
             let own = ticking.filter(|&(_, calls)| number < calls).map(|(step, _)| step);
+            let own = (measured.figure == Figure::Millis).then_some(old_initcalls::NS_PER_UNIT).max(own);
             let clock = Clock { own: clock.own.max(own), ..clock };
-            if judge(row, length, measured, &clock, |reason| reasons.number(reason, texts)) {
-                shared.get_or_insert_with(|| (0, texts.get(row.name).to_owned())).0 += 1;
+            let place = match judge(row, length, measured, &clock, |reason| reasons.number(reason, texts)) {
+                Found::Nothing => None,
+                Found::Spoilt => Some(0),
+                Found::SpoiltForGood => Some(1),
+                Found::Longer => Some(2),
+                Found::Shorter => Some(3),
+            };
+            if let Some(of) = place.and_then(|place: usize| found.get_mut(place)) {
+                of.get_or_insert_with(|| (0, texts.get(row.name).to_owned())).0 += 1;
+            }
+            // A start that was counted back from a date is not before all that the log tells.
+            if stamp_step > COARSE && row.start_ns() < self.first_ns {
+                row.set_start_ns(row.start_ns().and(self.first_ns.min(row.end_ns())));
             }
         }
-        if let Some((count, name)) = shared {
-            let detail = format!(
-                "{count} initcalls, `{name}` the first, were still running when another began: the kernel measures from \
-                 the last beginning; their lengths are those of the stamps"
-            );
-            evidence.problem(ProblemKind::SharedStart, None, detail);
+        let told = [
+            (
+                ProblemKind::SharedStart,
+                "were still running when another began: the kernel measures from the last beginning; their lengths are those of \
+                 the stamps",
+            ),
+            (
+                ProblemKind::SharedStart,
+                "were still running when another began: the kernel measures from the last beginning, and no stamp tells more; \
+                 they took longer than shown",
+            ),
+            (
+                ProblemKind::Contradiction,
+                "have stamps that are more than 0.1 s further apart than the kernel's own figure: nobody knows what that time \
+                 was; shown are the kernel's figures",
+            ),
+            (
+                ProblemKind::Contradiction,
+                "have stamps that are less far apart than the kernel's own figure, by more than 0.1 s: one of the clocks is \
+                 wrong; shown are the kernel's figures, but they stand between their stamps",
+            ),
+        ];
+        for (of, (kind, what)) in found.into_iter().zip(told) {
+            if let Some((count, name)) = of {
+                evidence.problem(kind, None, format!("{count} initcalls, `{name}` the first, {what}"));
+            }
+        }
+        if self.measured.iter().any(|measured| measured.figure == Figure::Millis) {
+            let detail = "the kernel gives the lengths of initcalls in milliseconds of 1048576 ns: read so";
+            evidence.problem(ProblemKind::Quantised, None, detail);
         }
         if let Some(line) = self.bodies {
             let detail =
@@ -124,7 +198,7 @@ impl Trust {
         let (mut plain, mut by_1024, mut any) = (0_u64, 0_u64, false);
         for measured in self.measured.iter() {
             let Some(row) = evidence.spans.row(measured.span as usize) else { continue };
-            if row.kind != SpanKind::Initcall {
+            if row.kind != SpanKind::Initcall || measured.figure != Figure::Micros {
                 continue;
             }
             any = true;
@@ -186,20 +260,32 @@ impl Reasons {
     }
 }
 
-/// Writes length, grade and reason; tells whether the shared start spoilt the kernel's figure.
-fn judge(row: &mut Row, length: i64, measured: &Measured, clock: &Clock, mut text: impl FnMut(Name) -> Text) -> bool {
+/// Writes length, grade and reason; tells what all such calls have to be told of.
+fn judge(row: &mut Row, length: i64, measured: &Measured, clock: &Clock, mut text: impl FnMut(Name) -> Text) -> Found {
     let between = match (row.start_ns(), row.end_ns()) {
         (Some(start), Some(end)) => Some(end.saturating_sub(start)),
         _ => None,
     };
     let own_step = clock.own.unwrap_or(MICROSECOND);
-    let mut spoilt = false;
+    let mut found = Found::Nothing;
     let (length, grade, reason): (i64, Grade, Name) = if row.end_ns() == Some(0) && length == 0 {
         row.set_start_ns(row.start_ns().map(|_| 0));
         row.set_duration_ns(None);
         row.grade = Grade::Unknown;
         row.reason = text(Name::Borrowed("the clock did not run yet"));
-        return false;
+        return Found::Nothing;
+    } else if measured.figure == Figure::Stamps {
+        if !measured.paired {
+            row.set_start_ns(None);
+        }
+        let known = between.filter(|stamps| *stamps >= 0 && measured.paired);
+        let (length, grade, reason) =
+            known.map_or((0, Grade::Unknown, Name::Borrowed("")), |stamps| one_figure(stamps, clock.stamps));
+        let reason = if known.is_none() { Name::Borrowed("the stamps of both its ends are needed") } else { reason };
+        row.set_duration_ns(known.map(|_| length));
+        row.grade = grade;
+        row.reason = text(reason);
+        return Found::Nothing;
     } else if !measured.paired {
         let reason = "its beginning is not in the log, so that another may have moved the start";
         let reason = if row.kind == SpanKind::Initcall { reason } else { "its beginning is not in the log" };
@@ -210,7 +296,10 @@ fn judge(row: &mut Row, length: i64, measured: &Measured, clock: &Clock, mut tex
         match between {
             Some(stamps) if own_step > clock.stamps && stamps >= 0 => {
                 let (length, grade, reason) = one_figure(stamps, clock.stamps);
-                let by_stamps = "by the stamps: the kernel's own clock moves with the tick here";
+                let by_stamps = match measured.figure {
+                    Figure::Millis => "by the stamps: the kernel's own figure is in milliseconds",
+                    _ => "by the stamps: the kernel's own clock moves with the tick here",
+                };
                 (length, grade, if grade == Grade::Good { Name::Borrowed(by_stamps) } else { reason })
             }
             // Stamps as coarse as dates are say nothing about one call.
@@ -229,7 +318,7 @@ fn judge(row: &mut Row, length: i64, measured: &Measured, clock: &Clock, mut tex
                         Name::Borrowed("the clock of the log jumped back meanwhile: the start is the end less the kernel's own figure"),
                     )
                 } else if measured.moved {
-                    spoilt = true;
+                    found = Found::Spoilt;
                     let reason = format!(
                         "another initcall began meanwhile and moved the start that the kernel keeps: it says {} us",
                         length / 1000
@@ -238,8 +327,14 @@ fn judge(row: &mut Row, length: i64, measured: &Measured, clock: &Clock, mut tex
                 } else if row.start_ns() == Some(0) {
                     (length, Grade::Doubtful, Name::Borrowed("the clock began to run meanwhile"))
                 } else if stamps > length {
+                    if stamps - length > HELD_UP && row.kind == SpanKind::Initcall {
+                        found = Found::Longer;
+                    }
                     waited(stamps, length, own_step)
                 } else {
+                    if length - stamps > HELD_UP && row.kind == SpanKind::Initcall {
+                        found = Found::Shorter;
+                    }
                     let reason = match stamps {
                         0 => Name::Borrowed("its first and its last line have the same stamp"),
                         _ => Name::Owned(format!("the stamps are only {} us apart", stamps / 1000)),
@@ -248,8 +343,9 @@ fn judge(row: &mut Row, length: i64, measured: &Measured, clock: &Clock, mut tex
                 }
             }
             _ if measured.moved => {
-                spoilt = true;
-                let reason = "another initcall began meanwhile and moved the start that the kernel keeps";
+                found = Found::SpoiltForGood;
+                let reason =
+                    "another initcall began meanwhile and moved the start that the kernel keeps: it took longer";
                 (length, Grade::Doubtful, Name::Borrowed(reason))
             }
             _ => one_figure(length, own_step),
@@ -258,7 +354,7 @@ fn judge(row: &mut Row, length: i64, measured: &Measured, clock: &Clock, mut tex
     row.set_duration_ns(Some(length));
     row.grade = grade;
     row.reason = text(reason);
-    spoilt
+    found
 }
 
 fn agreed(grade: Grade, reason: Name) -> Name {
@@ -272,6 +368,10 @@ fn agreed(grade: Grade, reason: Name) -> Name {
 /// The stamps are further apart than the kernel's figure, which begins once the first line is printed.
 fn waited(stamps: i64, length: i64, step: i64) -> (i64, Grade, Name) {
     let more = stamps - length;
+    if more > HELD_UP {
+        let reason = format!("the stamps are {} us further apart", more / 1000);
+        return (length, Grade::Doubtful, Name::Owned(reason));
+    }
     if more >= 1_000_000 {
         let reason = format!(
             "the stamps are {} us further apart: its first line was still being printed, or its task was held up",
@@ -288,6 +388,7 @@ fn one_figure(length: i64, step: i64) -> (i64, Grade, Name) {
     }
     let reason = match step {
         MICROSECOND => "less than a hundred steps of 1 us",
+        old_initcalls::NS_PER_UNIT => "less than a hundred steps of a figure in milliseconds",
         _ => "less than a hundred steps of the clock, which moves with the tick here",
     };
     (length, Grade::Coarse, Name::Borrowed(reason))

@@ -1,0 +1,134 @@
+//! A stamp before the one before it: lines from there on are held back until it is known what went back.
+//!
+//! A boot may begin with them, the clock may have begun anew within one, or a line of another processor came late.
+
+use super::{Boots, FIRST_LINES};
+use crate::evidence::{Clock, Problem, ProblemKind, Stamp};
+
+/// Lines of several processors are out of order by less than this.
+const OUT_OF_ORDER: i64 = 100_000_000;
+/// Where the stamps of old kernels wrap: 32 bits of microseconds, and of ticks with 1000, 250 and 100 Hz.
+const WRAPS: [i64; 4] = [1_000 << 32, 1_000_000 << 32, 4_000_000 << 32, 10_000_000 << 32];
+/// A wrap is seen where what lies around it is less than this part of the whole; elsewhere the clock began anew.
+const AROUND: i64 = 64;
+/// So many lines of others are held with them.
+const OTHERS: usize = 64;
+
+/// The lines that are held back.
+#[derive(Debug, Default)]
+pub(super) struct Held {
+    lines: Vec<(Stamp, Vec<u8>, bool)>,
+    /// The stamp that they are behind.
+    from: i64,
+}
+
+impl Held {
+    pub(super) fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.lines.len() >= OTHERS
+    }
+
+    pub(super) fn push(&mut self, stamp: Stamp, text: &[u8], kernel: bool) {
+        self.lines.push((stamp, text.to_vec(), kernel));
+    }
+}
+
+/// The first line of a kernel: that of arm comes before its version.
+pub(super) fn is_first(text: &[u8]) -> bool {
+    match text.first() {
+        Some(b'L') => text.starts_with(b"Linux version "),
+        Some(b'B') => text.starts_with(b"Booting Linux on physical CPU"),
+        _ => false,
+    }
+}
+
+impl Boots {
+    /// Whether a line is before the one before it, and is not there already because a console repeats it.
+    #[inline]
+    pub(super) fn goes_back(&self, stamp: &Stamp, text: &[u8]) -> bool {
+        match (self.shifted(stamp.time_ns), self.last) {
+            (Some(time), Some(last)) if time < last => {
+                let repeated = self.just_enabled()
+                    && ((self.replay.is_some() && !is_first(text)) || self.holds(time, text).is_some());
+                !repeated
+            }
+            _ => false,
+        }
+    }
+
+    /// A time of this boot's lines behind those before its clock began anew.
+    #[inline]
+    pub(super) fn shifted(&self, time: Option<i64>) -> Option<i64> {
+        time.map(|time| time.saturating_add(self.shift))
+    }
+
+    /// Holds a line back, and lets all go as soon as it is known what they are.
+    pub(super) fn hold(&mut self, stamp: Stamp, text: &[u8]) {
+        if self.held.is_empty() {
+            self.held.from = self.last.unwrap_or_default();
+        }
+        let again = self.shifted(stamp.time_ns).is_some_and(|time| time >= self.held.from);
+        self.held.push(stamp, text, true);
+        if is_first(text) && !again {
+            let held = std::mem::take(&mut self.held);
+            self.next_boot(held.lines.first().map_or(stamp.line, |(first, ..)| first.line));
+            self.give(held);
+        } else if again {
+            // One that came late: the clock is where it was.
+            let held = std::mem::take(&mut self.held);
+            self.give(held);
+        } else if self.held.lines.iter().filter(|(.., kernel)| *kernel).count() as u64 >= FIRST_LINES {
+            self.release();
+        }
+    }
+
+    /// Lets go what is held: no kernel began with it.
+    pub(super) fn release(&mut self) {
+        let held = std::mem::take(&mut self.held);
+        let first = held.lines.iter().find_map(|(stamp, text, _)| Some((*stamp, self.shifted(stamp.time_ns)?, text)));
+        let Some((stamp, time, text)) = first else { return };
+        let back = held.from.saturating_sub(time);
+        // A line that is there already is repeated; dates are set, and go on.
+        if back >= OUT_OF_ORDER && self.now.clock == Clock::Printk && self.holds(time, text).is_none() {
+            self.stepped(&stamp, time, held.from);
+        }
+        self.give(held);
+    }
+
+    /// The clock began anew: the lines are in order, so that those from here on are behind the ones before.
+    fn stepped(&mut self, stamp: &Stamp, time: i64, from: i64) {
+        let back = from.saturating_sub(time);
+        let shown = stamp.time_ns.unwrap_or_default() as f64 / 1e9;
+        let wrap = WRAPS.into_iter().find(|wrap| *wrap >= back && *wrap - back <= *wrap / AROUND);
+        let (shift, kind, why) = match wrap {
+            Some(wrap) => (wrap, ProblemKind::ClockWrap, "it has 32 bits, and wrapped"),
+            None => (
+                back,
+                ProblemKind::ClockStep,
+                "how long it took from there to the next line is unknown, and counted as nothing",
+            ),
+        };
+        self.shift = self.shift.saturating_add(shift);
+        let before = from.saturating_add(shift).saturating_sub(self.shift) as f64 / 1e9;
+        let detail = format!(
+            "the clock goes back from {before:.6} to {shown:.6}: this line and those after it are put behind, {:.6} s \
+             later than their stamps; {why}",
+            self.shift as f64 / 1e9
+        );
+        let lost = (kind == ProblemKind::ClockStep).then_some(0);
+        self.now.problems.push(Problem { kind, detail, line: Some(stamp.line), lost });
+    }
+
+    fn give(&mut self, held: Held) {
+        for (stamp, text, kernel) in held.lines {
+            if kernel {
+                self.take(stamp, &text);
+            } else {
+                self.take_other(stamp, &text);
+            }
+        }
+    }
+}
