@@ -67,10 +67,10 @@ impl Text {
         }
     }
 
-    /// Goes by the host's clock: no line of the kernel has a stamp.
-    pub fn by_host(&mut self) {
+    /// Goes by the host's clock, of such a step: no line of the kernel has a stamp.
+    pub fn by_host(&mut self, step_ns: i64) {
         self.goes = Some(Goes::Host);
-        self.boots.clock(Clock::Host, 1_000);
+        self.boots.clock(Clock::Host, step_ns);
     }
 
     /// The boots so far.
