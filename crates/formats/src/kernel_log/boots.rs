@@ -6,6 +6,7 @@ mod replay;
 use super::loader::{sign, Sign};
 use super::messages::Interpreter;
 use crate::evidence::{Clock, Evidence, Grade, Mark, Name, Problem, ProblemKind, Span, SpanKind, Stamp};
+use crate::firmware::bootstage::Report;
 use crate::systemd::console_units::ConsoleUnits;
 use memchr::memmem;
 use replay::Replay;
@@ -30,6 +31,10 @@ pub struct Boots {
     now: Evidence,
     interpreter: Interpreter,
     units: ConsoleUnits,
+    /// What U-Boot prints of its stages right before it hands over.
+    bootstage: Report,
+    /// What the same record holds of a boot on another clock.
+    parts: Vec<Evidence>,
     last: Option<i64>,
     kernel_lines: u64,
     version_at: Option<u64>,
@@ -57,6 +62,8 @@ impl Boots {
             now,
             interpreter: Interpreter::new(),
             units: ConsoleUnits::default(),
+            bootstage: Report::default(),
+            parts: Vec::new(),
             last: None,
             kernel_lines: 0,
             version_at: None,
@@ -175,6 +182,9 @@ impl Boots {
         } else if text.starts_with(b"systemd[1]: ") || text.starts_with(b"firstlight: ready") {
             self.interpreter.line(&stamp, text, &mut self.now);
         }
+        if self.kernel_lines == 0 {
+            self.bootstage.console_line(text, stamp.line);
+        }
         self.of_units(&stamp, text);
         self.store(stamp, text);
     }
@@ -262,6 +272,11 @@ impl Boots {
         std::mem::take(&mut self.units).finish(&mut boot);
         boot.marks.sort_by_key(|mark| mark.time_ns);
         boot.understood = boot.understood.max(self.kernel_lines);
+        if let Some(mut stages) = std::mem::take(&mut self.bootstage).evidence(boot.format) {
+            "bootstage".clone_into(&mut stages.part);
+            stages.boot = boot.boot;
+            self.parts.push(stages);
+        }
         self.done.push(boot);
         self.last = None;
         self.kernel_lines = 0;
@@ -295,6 +310,8 @@ impl Boots {
                 boot.problems.push(problem);
             }
         }
+        self.done.append(&mut self.parts);
+        self.done.sort_by_key(|boot| boot.boot);
         self.done
     }
 }

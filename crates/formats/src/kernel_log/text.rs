@@ -285,7 +285,7 @@ impl Text {
         if let (Some(boot), Some((count, _))) = (boots.first_mut(), self.unstamped) {
             boot.not_understood = count;
         }
-        for boot in &mut boots {
+        for boot in boots.iter_mut().filter(|boot| boot.clock != Clock::Firmware) {
             match goes {
                 None => boot.problem(ProblemKind::Untimed, None, "no line has a stamp: only their order is known"),
                 Some(Goes::Since) => {
