@@ -121,6 +121,7 @@ impl Boots {
                 }
                 _ => {
                     if let Some(replay) = self.replay.take_if(|replay| time > replay.until) {
+                        self.printed_again(&replay, &stamp, time);
                         self.replay_is_over(&replay);
                     }
                     if self.replay.is_some() && !self.kept_in_replay(&stamp, text) {
