@@ -7,8 +7,18 @@ use firstlight_formats::registry::by_name;
 use firstlight_formats::sniff::recognise;
 use firstlight_formats::FormatError;
 
-const FORMATS: [&str; 9] =
-    ["printk", "serial", "grabserial", "kmsg", "dmesg-json", "lava", "pm-graph", "pm-graph-result", "grab-boot-data"];
+const FORMATS: [&str; 10] = [
+    "printk",
+    "serial",
+    "grabserial",
+    "kmsg",
+    "dmesg-json",
+    "lava",
+    "pm-graph",
+    "pm-graph-result",
+    "grab-boot-data",
+    "host-stamped",
+];
 
 fn read(format: &str, bytes: &[u8]) -> Result<Vec<Evidence>, FormatError> {
     let mut input = bytes;
@@ -21,7 +31,7 @@ fn excerpts() -> Vec<Vec<u8>> {
     let pages =
         ["printk", "initcall", "probe", "async", "kmsg", "dmesg-json", "serial", "grabserial", "lava", "pm-graph"];
     let mut found = Vec::new();
-    for page in pages.iter().chain(&["grab-boot-data"]) {
+    for page in pages.iter().chain(&["grab-boot-data", "host-stamped"]) {
         let text = std::fs::read_to_string(folder.join(format!("{page}.md"))).unwrap();
         for block in text.split("```record ").skip(1) {
             let body = block.split("\n```").next().unwrap();

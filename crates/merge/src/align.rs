@@ -125,6 +125,7 @@ pub fn align_knowing(pieces: &[&Evidence], certain: &[bool]) -> Vec<Place> {
         known: shared.get_mut(base).and_then(Option::take).unwrap_or_default(),
         clocks: Vec::new(),
         readings: Readings::of(pieces),
+        step_ns: pieces.get(base).map_or(0, |piece| piece.step_ns),
     };
     placed.clocks.extend(pieces.get(base).map(|piece| (piece.clock.clone(), Line::SAME)));
     while let Some((index, place)) = next(pieces, certain, &places, &shared, &placed) {
@@ -148,6 +149,8 @@ struct Placed {
     /// Each clock that is placed, and its way onto the boot's.
     clocks: Vec<(Clock, Line)>,
     readings: Readings,
+    /// The step of the boot's own clock.
+    step_ns: i64,
 }
 
 /// How clocks stood to one another, where a collector read them at the same instant.
@@ -204,8 +207,8 @@ fn next(
 }
 
 fn place(piece: &Evidence, ours: &Shared, placed: &Placed) -> Place {
-    if let Some((line, how)) = firmware(piece, placed) {
-        return same(line, how);
+    if let Some(place) = firmware(piece, placed) {
+        return place;
     }
     let limit = match &piece.clock {
         // Counters of another unit, and clocks of boot loaders that were never calibrated.
@@ -215,7 +218,7 @@ fn place(piece: &Evidence, ours: &Shared, placed: &Placed) -> Place {
     };
     let lines = Shared::pairs(&ours.lines, &placed.known.lines);
     if !lines.is_empty() {
-        return by_lines(piece, lines, limit);
+        return by_lines(piece, lines, limit, placed.step_ns.max(piece.step_ns));
     }
     let known = identity(&piece.clock, placed);
     for (events, theirs, what) in
@@ -269,7 +272,8 @@ fn place(piece: &Evidence, ours: &Shared, placed: &Placed) -> Place {
     }
 }
 
-fn by_lines(piece: &Evidence, lines: Vec<(i64, i64)>, limit: f64) -> Place {
+/// `step_ns`: by so much the coarser of the two clocks rounds.
+fn by_lines(piece: &Evidence, lines: Vec<(i64, i64)>, limit: f64, step_ns: i64) -> Place {
     if piece.clock == Clock::Host {
         // Its stamps are late by what the console took: host time lies above a line of the kernel's.
         let host_by_kernel = lines.into_iter().map(|(host, kernel)| (kernel, host)).collect();
@@ -280,11 +284,13 @@ fn by_lines(piece: &Evidence, lines: Vec<(i64, i64)>, limit: f64) -> Place {
         return Place::Fitted { fitted, how };
     }
     match through(lines, limit) {
-        Some(fitted) if fitted.shared >= ENOUGH_TO_CONVICT && fitted.most_ns > SAME_BOOT_NS => Place::Foreign(format!(
-            "{} lines that both records hold lie up to {} apart on any common clock",
-            fitted.shared,
-            seconds(fitted.max_ns)
-        )),
+        Some(fitted) if fitted.shared >= ENOUGH_TO_CONVICT && fitted.most_ns > SAME_BOOT_NS.saturating_add(step_ns) => {
+            Place::Foreign(format!(
+                "{} lines that both records hold lie up to {} apart on any common clock",
+                fitted.shared,
+                seconds(fitted.max_ns)
+            ))
+        }
         Some(fitted) => Place::Fitted { fitted, how: "lines that both records hold".to_owned() },
         None => Place::Unaligned("it shares no event with the other records".to_owned()),
     }
@@ -315,18 +321,40 @@ fn same_as_kernel(trace_clock: &str) -> bool {
 }
 
 /// The firmware's own times: where it handed over, the kernel's clock begins, as systemd takes it, too.
-fn firmware(piece: &Evidence, placed: &Placed) -> Option<(Line, String)> {
-    let (last, what) = match piece.format {
-        "fpdt" => ("exit_boot_services_end", "ExitBootServices returned"),
-        "efi-loader-times" => ("loader_end", "the boot loader handed over"),
-        _ => return None,
+fn firmware(piece: &Evidence, placed: &Placed) -> Option<Place> {
+    let at = |name: &str| piece.marks.iter().find(|mark| mark.name == name).map(|mark| mark.time_ns);
+    let assumed = |at: i64, how: &str| {
+        let of =
+            |wanted: &str| placed.clocks.iter().find(|(other, _)| family(other) == Some(wanted)).map(|(_, line)| *line);
+        let zero = of("monotonic").or_else(|| of("printk"))?.at(0);
+        let line = Line::SAME.shifted(zero.saturating_sub(at));
+        Some(same(line, format!("assumed{how}")))
     };
-    let of =
-        |wanted: &str| placed.clocks.iter().find(|(other, _)| family(other) == Some(wanted)).map(|(_, line)| *line);
-    let zero = of("monotonic").or_else(|| of("printk"))?.at(0);
-    let at = piece.marks.iter().find(|mark| mark.name == last)?.time_ns;
-    let line = Line::SAME.shifted(zero.saturating_sub(at));
-    Some((line, format!("assumed, as systemd does: the kernel's clock began when {what}")))
+    match piece.format {
+        "fpdt" => assumed(
+            at("exit_boot_services_end")?,
+            ", as systemd does: the kernel's clock began when ExitBootServices returned",
+        ),
+        "efi-loader-times" => {
+            assumed(at("loader_end")?, ", as systemd does: the kernel's clock began when the boot loader handed over")
+        }
+        _ if piece.clock != Clock::Firmware => None,
+        _ => match at("kernel_entry") {
+            // A console that a host stamped has seen the loader hand over.
+            Some(entry) => placed.known.mark("kernel_entry").map_or_else(
+                || assumed(entry, ": the kernel's clock began when the boot loader handed over"),
+                |seen| {
+                    let line = Line::SAME.shifted(seen.saturating_sub(entry));
+                    Some(same(line, "both records tell when the boot loader handed over".to_owned()))
+                },
+            ),
+            None => {
+                let how =
+                    ": the kernel's clock began when coreboot jumped to its payload; how long that took is not known";
+                assumed(at("payload_start")?, how)
+            }
+        },
+    }
 }
 
 /// The way of a clock onto the boot's by what it is and what is placed already, and why.

@@ -63,6 +63,11 @@ impl Shared {
         Self { lines: lines.events(), calls: calls.events(), units: units.events(), marks: marks.events() }
     }
 
+    /// When a mark was reached.
+    pub fn mark(&self, name: &str) -> Option<i64> {
+        self.marks.get(&key(("mark", name))).copied()
+    }
+
     /// The instants of the keys that two have, ours first.
     pub fn pairs(ours: &Events, theirs: &Events) -> Vec<(i64, i64)> {
         ours.iter().filter_map(|(key, at)| Some((*at, *theirs.get(key)?))).collect()

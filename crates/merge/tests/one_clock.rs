@@ -144,6 +144,48 @@ fn firmware_is_placed_by_a_mark_that_another_record_has_or_not_at_all() {
 }
 
 #[test]
+fn a_boot_loaders_clock_ends_where_the_kernels_begins_and_that_is_said_to_be_assumed() {
+    let kernel = log(Clock::Printk, 10, |at| at);
+    let mut bootstage = Evidence::of("bootstage", Clock::Firmware);
+    mark(&mut bootstage, "firmware_start", 0);
+    mark(&mut bootstage, "kernel_entry", 4_500 * MS);
+    let mut cbmem = Evidence::of("cbmem", Clock::Firmware);
+    mark(&mut cbmem, "payload_start", 805 * MS);
+    let places = align(&[&kernel, &bootstage, &cbmem]);
+    assert_eq!((fitted(&places[1]).0, fitted(&places[2]).0), (-4_500 * MS, -805 * MS));
+    for place in &places[1..] {
+        assert!(matches!(place, Place::Fitted { how, .. } if how.starts_with("assumed: ")), "{place:?}");
+    }
+}
+
+#[test]
+fn a_boot_loader_that_a_host_saw_hand_over_is_placed_by_that() {
+    let mut console = log(Clock::Printk, 10, |at| at);
+    console
+        .log
+        .push(Stamp { time_ns: Some(300 * MS), host_ns: Some(5_300 * MS), ..Stamp::default() }, b"widget: ready");
+    console.host_marks.push(Mark { name: "kernel_entry".into(), time_ns: 4_000 * MS, detail: String::new() });
+    let mut bootstage = Evidence::of("bootstage", Clock::Firmware);
+    mark(&mut bootstage, "kernel_entry", 3_500 * MS);
+    let places = align(&[&console, &bootstage]);
+    assert_eq!(places[1].line().unwrap().at(3_500 * MS), -1_000 * MS);
+    assert!(matches!(&places[1], Place::Fitted { how, .. } if how.starts_with("both records")), "{places:?}");
+}
+
+#[test]
+fn whole_seconds_are_of_the_same_boot_as_what_they_round() {
+    let second = 1_000 * MS;
+    let kernel = log(Clock::Printk, 60, |at| at * 3);
+    let whole = |shift: i64| {
+        let mut dated = log(Clock::Realtime, 60, |at| (at * 3 + at * shift) / second * second);
+        dated.step_ns = second;
+        align(&[&kernel, &dated]).remove(1)
+    };
+    assert!(matches!(whole(0), Place::Fitted { .. }));
+    assert!(matches!(whole(7), Place::Foreign(_)), "seven seconds in one are more than rounding");
+}
+
+#[test]
 fn lines_that_lie_on_no_common_clock_convict_another_boot() {
     let kernel = log(Clock::Printk, 50, |at| at);
     let other = log(Clock::Printk, 50, |at| at + (at / MS * 7_919) % 97 * MS);

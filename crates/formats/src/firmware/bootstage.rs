@@ -34,7 +34,6 @@ impl Format for Bootstage {
     }
 
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
-        let mut evidence = Evidence { first_line: 1, step_ns: 1_000, ..Evidence::of(self.name(), Clock::Firmware) };
         let mut lines = Lines::new(input.bytes);
         let (mut report, mut tree) = (Report::default(), Tree::default());
         while let Some(line) = lines.next_line()? {
@@ -42,30 +41,15 @@ impl Format for Bootstage {
             report.line(text.trim(), line.number);
             tree.line(text.trim(), line.number);
         }
-        let mut records = report.records;
-        let from_tree = records.is_empty();
-        if from_tree {
-            records = tree.records;
+        if report.records.is_empty() {
             // U-Boot adds the nodes in reverse.
-            records.sort_by_key(|record| (record.accumulated, record.us));
+            tree.records.sort_by_key(|record| (record.accumulated, record.us));
+            report.records = tree.records;
         }
-        if records.is_empty() {
+        let Some(mut evidence) = report.evidence(self.name()) else {
             let what = "it has neither `Timer summary in microseconds` nor a node `bootstage`".to_owned();
             return Err(FormatError::NotThis { format: self.title(), what });
-        }
-        evidence.understood = records.len() as u64;
-        evidence.first_line = records.first().map_or(1, |record| record.line);
-        tell(&records, &mut evidence);
-        let promised = report.promised.filter(|promised| report.overflow.is_none() && *promised > records.len() as u64);
-        if let Some(promised) = promised {
-            let lost = promised - records.len() as u64;
-            let detail = format!("the report promises {promised} records and has {}", records.len());
-            evidence.problems.push(Problem { kind: ProblemKind::Lost, detail, line: None, lost: Some(lost) });
-        }
-        if let Some((lost, line)) = report.overflow {
-            let detail = format!("U-Boot's table was full: {lost} records were not kept");
-            evidence.problems.push(Problem { kind: ProblemKind::Lost, detail, line: Some(line), lost: Some(lost) });
-        }
+        };
         evidence.problems.extend(lines.problems());
         Ok(vec![evidence])
     }
@@ -104,9 +88,14 @@ fn tell(records: &[Record], evidence: &mut Evidence) {
             span = span.graded(Grade::Doubtful, "the columns Mark and Elapsed do not agree");
         }
         evidence.spans.push(span);
-        if record.name == "start_kernel" {
-            let detail = "the stage start_kernel".to_owned();
-            evidence.marks.push(Mark { name: Name::Borrowed("kernel_entry"), time_ns: at, detail });
+        let mark = match record.name.as_str() {
+            "reset" => Some("firmware_start"),
+            "start_kernel" => Some("kernel_entry"),
+            _ => None,
+        };
+        if let Some(name) = mark {
+            let detail = format!("the stage {}", record.name);
+            evidence.marks.push(Mark { name: Name::Borrowed(name), time_ns: at, detail });
         }
         instants.push((record.name.as_str(), at));
         before = Some(at);
@@ -118,15 +107,16 @@ fn tell(records: &[Record], evidence: &mut Evidence) {
     check(&instants, evidence);
 }
 
-#[derive(Default)]
-struct Report {
+/// The report as it is printed, line by line; on a console it stands between lines of others.
+#[derive(Debug, Default)]
+pub struct Report {
     records: Vec<Record>,
     promised: Option<u64>,
     overflow: Option<(u64, u64)>,
     within: Within,
 }
 
-#[derive(Default, PartialEq)]
+#[derive(Debug, Default, PartialEq)]
 enum Within {
     #[default]
     Nothing,
@@ -135,6 +125,33 @@ enum Within {
 }
 
 impl Report {
+    /// A line of a console on which a report may be.
+    pub fn console_line(&mut self, bytes: &[u8], line: u64) {
+        if self.within != Within::Nothing || memchr::memmem::find(bytes, REPORT.as_bytes()).is_some() {
+            self.line(String::from_utf8_lossy(bytes).trim(), line);
+        }
+    }
+
+    /// What it says; none when it says nothing.
+    pub fn evidence(self, format: &'static str) -> Option<Evidence> {
+        let first_line = self.records.first()?.line;
+        let mut evidence = Evidence { first_line, step_ns: 1_000, ..Evidence::of(format, Clock::Firmware) };
+        let records = self.records;
+        evidence.understood = records.len() as u64;
+        tell(&records, &mut evidence);
+        let promised = self.promised.filter(|promised| self.overflow.is_none() && *promised > records.len() as u64);
+        if let Some(promised) = promised {
+            let lost = promised - records.len() as u64;
+            let detail = format!("the report promises {promised} records and has {}", records.len());
+            evidence.problems.push(Problem { kind: ProblemKind::Lost, detail, line: None, lost: Some(lost) });
+        }
+        if let Some((lost, line)) = self.overflow {
+            let detail = format!("U-Boot's table was full: {lost} records were not kept");
+            evidence.problems.push(Problem { kind: ProblemKind::Lost, detail, line: Some(line), lost: Some(lost) });
+        }
+        Some(evidence)
+    }
+
     fn line(&mut self, text: &str, line: u64) {
         if let Some(rest) = text.find(REPORT).and_then(|at| text.get(at + REPORT.len()..)) {
             // A board that prints the report twice prints the same records again, and some more.

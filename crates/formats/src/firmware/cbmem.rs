@@ -11,6 +11,11 @@ use crate::FormatError;
 /// Reads coreboot's timestamps.
 pub struct Cbmem;
 
+/// coreboot is done, and its payload begins.
+const SELFBOOT_JUMP: u32 = 99;
+/// What the payload depthcharge adds when it hands over.
+const JUMPING_TO_KERNEL: u32 = 1101;
+
 impl Format for Cbmem {
     fn name(&self) -> &'static str {
         "cbmem"
@@ -64,6 +69,15 @@ impl Format for Cbmem {
                 evidence.marks.push(Mark { name: Name::Borrowed("firmware_start"), time_ns: at, detail });
                 continue;
             };
+            let mark = match row.id {
+                SELFBOOT_JUMP => Some("payload_start"),
+                JUMPING_TO_KERNEL => Some("kernel_entry"),
+                _ => None,
+            };
+            if let Some(name) = mark {
+                let detail = format!("{} {}", row.id, one_line(row.name, "<unknown>"));
+                evidence.marks.push(Mark { name: Name::Borrowed(name), time_ns: at, detail });
+            }
             let mut span = Span::new(SpanKind::Firmware, one_line(row.name, "<unknown>"))
                 .between(start.min(at), at)
                 .with("id", row.id.to_string());

@@ -1,6 +1,6 @@
 //! What ran before the kernel tells of itself: U-Boot, ACPI firmware, EFI boot loaders, coreboot.
 
-mod bootstage;
+pub(crate) mod bootstage;
 mod cbmem;
 mod efi_loader;
 mod fpdt;

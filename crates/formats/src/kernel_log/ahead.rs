@@ -16,15 +16,22 @@ struct Waiting {
 pub struct Ahead {
     waiting: Option<Vec<Waiting>>,
     kept: usize,
+    /// The host's times may be coarser than microseconds.
+    coarse: bool,
 }
 
 impl Default for Ahead {
     fn default() -> Self {
-        Self { waiting: Some(Vec::new()), kept: 0 }
+        Self { waiting: Some(Vec::new()), kept: 0, coarse: false }
     }
 }
 
 impl Ahead {
+    /// For a host whose times have as many decimals as somebody chose.
+    pub fn of_any_step() -> Self {
+        Self { coarse: true, ..Self::default() }
+    }
+
     /// A line: given on at once when the clock is known.
     pub fn line(&mut self, text: &mut Text, number: u64, host_ns: Option<i64>, line: &[u8]) {
         let Some(waiting) = &mut self.waiting else {
@@ -47,10 +54,16 @@ impl Ahead {
     fn give(&mut self, text: &mut Text, by_host: bool) {
         let Some(waiting) = self.waiting.take() else { return };
         if by_host {
-            text.by_host();
+            text.by_host(if self.coarse { step(&waiting) } else { 1_000 });
         }
         for Waiting { number, host_ns, line } in waiting {
             text.line(number, host_ns, &line);
         }
     }
+}
+
+/// The smallest step that the host's times show.
+fn step(waiting: &[Waiting]) -> i64 {
+    let whole = |step: i64| waiting.iter().filter_map(|one| one.host_ns).all(|at| at % step == 0);
+    [1_000_000_000, 1_000_000].into_iter().find(|step| whole(*step)).unwrap_or(1_000)
 }

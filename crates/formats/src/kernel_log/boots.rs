@@ -7,6 +7,7 @@ mod replay;
 use super::loader::{sign, Sign};
 use super::messages::Interpreter;
 use crate::evidence::{Clock, Evidence, Grade, Mark, Name, Problem, ProblemKind, Span, SpanKind, Stamp};
+use crate::firmware::bootstage::Report;
 use crate::systemd::console_units::ConsoleUnits;
 use held::{is_first, Held};
 use memchr::memmem;
@@ -32,6 +33,10 @@ pub struct Boots {
     now: Evidence,
     interpreter: Interpreter,
     units: ConsoleUnits,
+    /// What U-Boot prints of its stages right before it hands over.
+    bootstage: Report,
+    /// What the same record holds of a boot on another clock.
+    parts: Vec<Evidence>,
     last: Option<i64>,
     held: Held,
     /// What the stamps are behind the boot's time, since its clock began anew.
@@ -63,6 +68,8 @@ impl Boots {
             now,
             interpreter: Interpreter::new(),
             units: ConsoleUnits::default(),
+            bootstage: Report::default(),
+            parts: Vec::new(),
             last: None,
             held: Held::default(),
             shift: 0,
@@ -134,6 +141,7 @@ impl Boots {
                 }
                 _ => {
                     if let Some(replay) = self.replay.take_if(|replay| time > replay.until) {
+                        self.printed_again(&replay, &stamp, time);
                         self.replay_is_over(&replay);
                     }
                     if self.replay.is_some() && !self.kept_in_replay(&stamp, text) {
@@ -205,6 +213,9 @@ impl Boots {
             self.mark(mark, &stamp, text);
         } else if text.starts_with(b"systemd[1]: ") || text.starts_with(b"firstlight: ready") {
             self.interpreter.line(&stamp, text, &mut self.now);
+        }
+        if self.kernel_lines == 0 {
+            self.bootstage.console_line(text, stamp.line);
         }
         self.of_units(&stamp, text);
         self.store(stamp, text);
@@ -295,6 +306,11 @@ impl Boots {
         std::mem::take(&mut self.units).finish(&mut boot);
         boot.marks.sort_by_key(|mark| mark.time_ns);
         boot.understood = boot.understood.max(self.kernel_lines);
+        if let Some(mut stages) = std::mem::take(&mut self.bootstage).evidence(boot.format) {
+            "bootstage".clone_into(&mut stages.part);
+            stages.boot = boot.boot;
+            self.parts.push(stages);
+        }
         self.done.push(boot);
         self.last = None;
         self.shift = 0;
@@ -331,6 +347,8 @@ impl Boots {
                 boot.problems.push(problem);
             }
         }
+        self.done.append(&mut self.parts);
+        self.done.sort_by_key(|boot| boot.boot);
         self.done
     }
 }

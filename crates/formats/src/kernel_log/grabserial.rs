@@ -16,15 +16,19 @@ pub struct Grabserial;
 const DAY: i64 = 86_400_000_000_000;
 const HALF_DAY: i64 = DAY / 2;
 
-/// The host's time of a line: since the base, or of the day.
+/// The host's time of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Host {
+pub(super) enum HostTime {
+    /// Since the base.
     Elapsed(i64),
+    /// Since midnight.
     OfDay(i64),
+    /// Since whatever the first line tells from.
+    Date(i64),
 }
 
 /// What stands before a line: the time, whether it is surely of grabserial, and the line.
-fn prefix(line: &[u8]) -> Option<(Host, bool, &[u8])> {
+fn prefix(line: &[u8]) -> Option<(HostTime, bool, &[u8])> {
     // A label may come first; it is one word.
     let open = line.iter().take(40).position(|&byte| byte == b'[')?;
     let label = &line[..open];
@@ -52,11 +56,11 @@ fn prefix(line: &[u8]) -> Option<(Host, bool, &[u8])> {
     let rest = rest.strip_prefix(b"]")?;
     let rest = rest.strip_prefix(b" ").unwrap_or(rest);
     match (of_day, count) {
-        (Some(_), 2) => Some((Host::Elapsed(numbers[0]), true, rest)),
-        (Some(time), 0 | 1) => Some((Host::OfDay(time), true, rest)),
-        (None, 2) => Some((Host::Elapsed(numbers[0]), true, rest)),
+        (Some(_), 2) => Some((HostTime::Elapsed(numbers[0]), true, rest)),
+        (Some(time), 0 | 1) => Some((HostTime::OfDay(time), true, rest)),
+        (None, 2) => Some((HostTime::Elapsed(numbers[0]), true, rest)),
         (None, 1) if inside.first().is_some_and(|byte| byte.is_ascii_digit() || *byte == b'-') => {
-            Some((Host::Elapsed(numbers[0]), false, rest))
+            Some((HostTime::Elapsed(numbers[0]), false, rest))
         }
         _ => None,
     }
@@ -64,31 +68,45 @@ fn prefix(line: &[u8]) -> Option<(Host, bool, &[u8])> {
 
 /// Makes one clock of the host's times.
 #[derive(Debug, Default)]
-struct Clock {
+pub(super) struct HostClock {
     last: Option<i64>,
     base: i64,
-    first_of_day: Option<i64>,
+    first: Option<i64>,
     reset: Option<(u64, u64)>,
 }
 
-impl Clock {
-    fn at(&mut self, host: Host, number: u64) -> i64 {
+impl HostClock {
+    /// The time of the line before.
+    pub(super) fn last(&self) -> Option<i64> {
+        self.last
+    }
+
+    /// Says where it went back.
+    pub(super) fn tell(&self, text: &mut Text) {
+        if let Some((count, line)) = self.reset {
+            let detail = format!("the host's times begin anew {count} times (a new base, or a step of its clock); they go on from the line before");
+            text.boots().note(ProblemKind::ClockJump, line, detail);
+        }
+    }
+
+    /// When a line was received.
+    pub(super) fn at(&mut self, host: HostTime, number: u64) -> i64 {
         let time = match host {
-            Host::Elapsed(time) => time,
-            Host::OfDay(time) => {
-                let first = *self.first_of_day.get_or_insert(time);
+            HostTime::Elapsed(time) => time,
+            HostTime::OfDay(time) | HostTime::Date(time) => {
+                let first = *self.first.get_or_insert(time);
                 time.saturating_sub(first)
             }
         };
         let mut now = time.saturating_add(self.base);
         if let Some(last) = self.last.filter(|&last| now < last) {
-            if matches!(host, Host::OfDay(_)) && last - now > HALF_DAY {
+            if matches!(host, HostTime::OfDay(_)) && last - now > HALF_DAY {
                 self.base = self.base.saturating_add(DAY);
             } else {
                 // A new base (`-m`) is the time of the line before, and the times go on from there.
                 self.reset.get_or_insert((0, number)).0 += 1;
                 self.base = last;
-                if matches!(host, Host::OfDay(_)) {
+                if !matches!(host, HostTime::Elapsed(_)) {
                     self.base = last.saturating_sub(time);
                 }
             }
@@ -134,7 +152,7 @@ impl Format for Grabserial {
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
         let mut text = Text::new(self.name(), "", true);
         let mut lines = Lines::new(input.bytes);
-        let mut clock = Clock::default();
+        let mut clock = HostClock::default();
         let mut ahead = Ahead::default();
         let mut bare: Option<(u64, u64)> = None;
         while let Some(line) = lines.next_line()? {
@@ -149,10 +167,7 @@ impl Format for Grabserial {
             ahead.line(&mut text, line.number, host, rest);
         }
         ahead.finish(&mut text);
-        if let Some((count, line)) = clock.reset {
-            let detail = format!("the host's times begin anew {count} times (a new base, or a step of its clock); they go on from the line before");
-            text.boots().note(ProblemKind::ClockJump, line, detail);
-        }
+        clock.tell(&mut text);
         if let Some((count, line)) = bare {
             let detail = format!("{count} lines have no time of the host");
             text.boots().note(ProblemKind::Torn, line, detail);
@@ -169,23 +184,23 @@ mod tests {
     #[test]
     fn every_prefix() {
         let rest = &b"x"[..];
-        assert_eq!(prefix(b"[3.201455 0.000420] x"), Some((Host::Elapsed(3_201_455_000), true, rest)));
-        assert_eq!(prefix(b"[3.201455] x"), Some((Host::Elapsed(3_201_455_000), false, rest)));
-        assert_eq!(prefix(b"board1 [3.201455 -0.000420] x"), Some((Host::Elapsed(3_201_455_000), true, rest)));
-        assert_eq!(prefix(b"[00:00:01.5 0.000420] x"), Some((Host::OfDay(1_500_000_000), true, rest)));
-        assert_eq!(prefix(b"[00:00:01.5] x"), Some((Host::OfDay(1_500_000_000), true, rest)));
-        assert_eq!(prefix(b"[10:00:00.5 2.5 0.1] x"), Some((Host::Elapsed(2_500_000_000), true, rest)));
+        assert_eq!(prefix(b"[3.201455 0.000420] x"), Some((HostTime::Elapsed(3_201_455_000), true, rest)));
+        assert_eq!(prefix(b"[3.201455] x"), Some((HostTime::Elapsed(3_201_455_000), false, rest)));
+        assert_eq!(prefix(b"board1 [3.201455 -0.000420] x"), Some((HostTime::Elapsed(3_201_455_000), true, rest)));
+        assert_eq!(prefix(b"[00:00:01.5 0.000420] x"), Some((HostTime::OfDay(1_500_000_000), true, rest)));
+        assert_eq!(prefix(b"[00:00:01.5] x"), Some((HostTime::OfDay(1_500_000_000), true, rest)));
+        assert_eq!(prefix(b"[10:00:00.5 2.5 0.1] x"), Some((HostTime::Elapsed(2_500_000_000), true, rest)));
         assert_eq!(prefix(b"[    3.201455] x"), None);
         assert_eq!(prefix(b"two words [3.2 0.1] x"), None);
     }
 
     #[test]
     fn a_new_base_goes_on_and_midnight_does_too() {
-        let mut clock = Clock::default();
-        let times = [Host::Elapsed(1), Host::Elapsed(5), Host::Elapsed(2), Host::Elapsed(3)];
+        let mut clock = HostClock::default();
+        let times = [HostTime::Elapsed(1), HostTime::Elapsed(5), HostTime::Elapsed(2), HostTime::Elapsed(3)];
         assert_eq!(times.map(|time| clock.at(time, 1)), [1, 5, 7, 8]);
-        let mut clock = Clock::default();
-        let times = [Host::OfDay(DAY - 2), Host::OfDay(1)];
+        let mut clock = HostClock::default();
+        let times = [HostTime::OfDay(DAY - 2), HostTime::OfDay(1)];
         assert_eq!(times.map(|time| clock.at(time, 1)), [0, 3]);
     }
 }

@@ -11,6 +11,7 @@ pub mod bytes;
 pub mod dates;
 mod dmesg_json;
 mod grabserial;
+mod host_stamped;
 pub mod json;
 mod kmsg;
 mod loader;
@@ -21,5 +22,11 @@ mod serial;
 pub mod text;
 
 /// The readers of this family.
-pub static FORMATS: &[&dyn Format] =
-    &[&kmsg::Kmsg, &dmesg_json::DmesgJson, &grabserial::Grabserial, &serial::Serial, &printk::Printk];
+pub static FORMATS: &[&dyn Format] = &[
+    &kmsg::Kmsg,
+    &dmesg_json::DmesgJson,
+    &grabserial::Grabserial,
+    &host_stamped::HostStamped,
+    &serial::Serial,
+    &printk::Printk,
+];

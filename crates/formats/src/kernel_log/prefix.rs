@@ -1,6 +1,6 @@
 //! What stands before a message: priority, facility, dates, the stamp, the caller.
 
-use super::bytes::{are_digits, eight_digits, number, padded_digits, seconds, unpadded};
+use super::bytes::{are_digits, eight_digits, number, padded_digits, seconds, split, unpadded};
 use super::dates;
 use crate::evidence::Caller;
 
@@ -39,6 +39,9 @@ const FACILITIES: &[&str] = &[
 /// The names of the levels, 0 to 7, as dmesg writes them.
 pub const LEVELS: [&str; 8] = ["emerg", "alert", "crit", "err", "warn", "notice", "info", "debug"];
 
+/// `authpriv.warning ` is the longest of syslog's words.
+const LONGEST_FACILITY: usize = 17;
+
 /// Takes a line apart; a line without anything before its message is all message.
 #[inline]
 pub fn parse(line: &[u8]) -> Prefixed<'_> {
@@ -76,10 +79,11 @@ fn parse_any(line: &[u8]) -> Prefixed<'_> {
             }
         }
         Some(b'J' | b'F' | b'M' | b'A' | b'S' | b'O' | b'N' | b'D' | b'0'..=b'9') => {
-            if let Some((time, foreign, after)) = dated(rest) {
+            if let Some((time, said)) = dated(rest) {
                 found.time = Some(time);
-                found.foreign = foreign;
-                rest = after;
+                found.level = said.level;
+                found.foreign = said.foreign;
+                rest = said.text;
             }
         }
         Some(b'a'..=b'z') => {
@@ -135,8 +139,15 @@ fn decoded(line: &[u8]) -> Option<(u8, &[u8])> {
     Some((level as u8, rest.strip_prefix(b" ").unwrap_or(rest)))
 }
 
-/// A date outside of brackets; of syslog also the host and the process.
-fn dated(line: &[u8]) -> Option<(Time, bool, &[u8])> {
+/// What stands behind a date: who said it, how grave it is, and the message.
+struct Said<'a> {
+    level: Option<u8>,
+    foreign: bool,
+    text: &'a [u8],
+}
+
+/// A date outside of brackets; of syslog also the host, the facility and the process.
+fn dated(line: &[u8]) -> Option<(Time, Said<'_>)> {
     let (time, rest) = match dates::of_syslog(line) {
         Some((time, rest)) => (Time::Date(time, 1_000_000_000), rest),
         None => {
@@ -146,21 +157,60 @@ fn dated(line: &[u8]) -> Option<(Time, bool, &[u8])> {
         }
     };
     let rest = rest.strip_prefix(b" ")?;
-    let Some((process, message)) = host_and_process(rest) else { return Some((time, false, rest)) };
-    if process == b"kernel" {
-        return Some((time, false, message));
+    // Only dmesg writes a comma, and it names no host: `Command line: ` is all message.
+    let dmesg = line.get(4) == Some(&b'-') && line.get(19) == Some(&b',');
+    if dmesg {
+        return Some((time, Said { level: None, foreign: false, text: rest }));
     }
-    // Of a foreign process its name stays: it is part of what the line says.
-    let blank = rest.iter().position(|&byte| byte == b' ').map_or(0, |blank| blank + 1);
-    Some((time, true, &rest[blank..]))
+    Some((time, sender(rest)))
+}
+
+/// Takes off `HOST PROCESS[PID]: `; BusyBox's syslogd puts `FACILITY.LEVEL ` between the two, or leaves out the host.
+fn sender(rest: &[u8]) -> Said<'_> {
+    let kernel = |level, text| Said { level, foreign: false, text };
+    if let Some(message) = rest.strip_prefix(b"kernel: ") {
+        return kernel(None, message);
+    }
+    if let Some((level, own)) = after_word(rest).and_then(facility) {
+        return match own.strip_prefix(b"kernel: ") {
+            Some(message) => kernel(Some(level), message),
+            None => Said { level: Some(level), foreign: true, text: own },
+        };
+    }
+    match host_and_process(rest) {
+        None => kernel(None, rest),
+        Some((process, message)) if process == b"kernel" => kernel(None, message),
+        // Of a foreign process its name stays: it is part of what the line says.
+        Some(_) => Said { level: None, foreign: true, text: after_word(rest).unwrap_or(rest) },
+    }
+}
+
+/// What comes after the first word.
+fn after_word(rest: &[u8]) -> Option<&[u8]> {
+    let blank = rest.iter().take(255).position(|&byte| byte == b' ').filter(|&blank| blank > 0)?;
+    Some(&rest[blank + 1..])
+}
+
+/// `kern.info `, as BusyBox's syslogd writes it: the level, and what comes after.
+pub fn facility(rest: &[u8]) -> Option<(u8, &[u8])> {
+    let (word, _) = split(&rest[..rest.len().min(LONGEST_FACILITY)], b" ")?;
+    let (facility, level) = split(word, b".")?;
+    FACILITIES.iter().find(|name| name.as_bytes() == facility)?;
+    // syslog's own names of the gravest level and of two others differ from dmesg's.
+    let level = match level {
+        b"panic" => 0,
+        b"error" => 3,
+        b"warning" => 4,
+        _ => LEVELS.iter().position(|name| name.as_bytes() == level)?,
+    };
+    Some((level as u8, &rest[word.len() + 1..]))
 }
 
 /// `HOST PROCESS[PID]: `: the process without its number, and the message.
 fn host_and_process(rest: &[u8]) -> Option<(&[u8], &[u8])> {
-    let blank = rest.iter().take(255).position(|&byte| byte == b' ')?;
-    let process = &rest[blank + 1..];
+    let process = after_word(rest)?;
     let end = process.iter().take(255).position(|&byte| matches!(byte, b':' | b' '))?;
-    if process[end] != b':' || process.get(end + 1) != Some(&b' ') || blank == 0 {
+    if process[end] != b':' || process.get(end + 1) != Some(&b' ') {
         return None;
     }
     let name = &process[..end];
@@ -305,6 +355,11 @@ mod tests {
         assert_eq!(parts("[    0.412345 <    0.000001>] w"), (None, kernel, None, "w"));
         assert_eq!(parts("Nov  4 10:00:00 host kernel: [    0.412345] w"), (None, kernel, None, "w"));
         assert_eq!(parts("2024-11-04T10:00:00.5+00:00 host kernel: [    0.412345] w"), (None, kernel, None, "w"));
+        let leveled = (Some(6), kernel, None, "w");
+        assert_eq!(parts("Nov  4 10:00:00 host kern.info kernel: [    0.412345] w"), leveled);
+        assert_eq!(parts("Nov  4 10:00:00 kernel: [    0.412345] w"), (None, kernel, None, "w"));
+        let comma = Some(Time::Date(1_234_567_890_000_000_000, 1_000));
+        assert_eq!(parts("2009-02-13T23:31:30,000000+00:00 Command line: w"), (None, comma, None, "Command line: w"));
         assert_eq!(without_host(b"host kernel: w"), b"w");
         assert_eq!(without_host(b"kernel: w"), b"kernel: w");
         assert_eq!(parts("[    0.412345] [Fri Feb 13 23:31:30 2009] w"), (None, kernel, None, "w"));
@@ -321,6 +376,9 @@ mod tests {
         let found = parse(b"Nov  4 10:00:00 host systemd[1]: Started gizmo.");
         assert!(found.foreign);
         assert_eq!(found.text, b"systemd[1]: Started gizmo.");
+        let found = parse(b"Nov  4 10:00:00 host syslog.info syslogd started: BusyBox v1.36.1");
+        assert_eq!((found.foreign, found.level), (true, Some(6)));
+        assert_eq!(found.text, b"syslogd started: BusyBox v1.36.1");
     }
 
     #[test]

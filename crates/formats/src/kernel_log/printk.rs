@@ -34,6 +34,11 @@ const BOOT: [&[u8]; 9] = [
     b"probe of ",
 ];
 
+/// Whether every boot has such a message.
+pub fn is_boot_message(text: &[u8]) -> bool {
+    BOOT.iter().any(|words| text.starts_with(words))
+}
+
 /// Looks at the beginning of a text.
 pub fn looks(head: &Head<'_>) -> Looks {
     let mut looks = Looks::default();
@@ -60,7 +65,7 @@ pub fn looks(head: &Head<'_>) -> Looks {
         let time = found.time.is_some() && !found.foreign;
         let dated = matches!(found.time, Some(prefix::Time::Date(..))) && line.first() != Some(&b'[');
         looks.stamped += usize::from(time && !dated);
-        looks.boot += usize::from(BOOT.iter().any(|words| found.text.starts_with(words)));
+        looks.boot += usize::from(is_boot_message(found.text));
         looks.loaders += usize::from(found.time.is_none() && loader::sign(line).is_some());
     }
     looks

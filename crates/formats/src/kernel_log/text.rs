@@ -67,10 +67,10 @@ impl Text {
         }
     }
 
-    /// Goes by the host's clock: no line of the kernel has a stamp.
-    pub fn by_host(&mut self) {
+    /// Goes by the host's clock, of such a step: no line of the kernel has a stamp.
+    pub fn by_host(&mut self, step_ns: i64) {
         self.goes = Some(Goes::Host);
-        self.boots.clock(Clock::Host, 1_000);
+        self.boots.clock(Clock::Host, step_ns);
     }
 
     /// The boots so far.
@@ -285,7 +285,7 @@ impl Text {
         if let (Some(boot), Some((count, _))) = (boots.first_mut(), self.unstamped) {
             boot.not_understood = count;
         }
-        for boot in &mut boots {
+        for boot in boots.iter_mut().filter(|boot| boot.clock != Clock::Firmware) {
             match goes {
                 None => boot.problem(ProblemKind::Untimed, None, "no line has a stamp: only their order is known"),
                 Some(Goes::Since) => {

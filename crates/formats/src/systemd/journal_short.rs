@@ -7,6 +7,7 @@ use super::unit_times::is_unit;
 use crate::evidence::{Clock, Evidence, Log, ProblemKind, Span, Stamp};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::kernel_log::messages::Interpreter;
+use crate::kernel_log::prefix::facility;
 use crate::lines::Lines;
 use crate::udev::queue::Queue;
 use crate::FormatError;
@@ -35,8 +36,10 @@ impl Format for JournalShort {
             }
             manager += usize::from(line.name == "systemd" && line.pid == Some("1"));
             kernel += usize::from(line.name == "kernel" && line.pid.is_none());
-            // A copy of the kernel's log by syslog has the kernel's stamp in the message, and its own reader.
-            stamped += usize::from(line.name == "kernel" && line.message.trim_start().starts_with('['));
+            // A copy of the kernel's log by syslog has the kernel's stamp in the message, and its own reader; so has what
+            // BusyBox's syslogd wrote, which names facility and level.
+            let copied = line.name == "kernel" && line.message.trim_start().starts_with('[');
+            stamped += usize::from(copied || facility(line.body.as_bytes()).is_some());
         }
         if good == 0 || good * 10 < all * 8 || hosts.len() > 1 || stamped * 2 > good {
             return Likelihood::No;

@@ -97,8 +97,9 @@ fn validate(keys: &Keys, evidence: &mut Evidence) {
             depth += 1;
             let parent = &key[..place];
             if place < key.len() && keys.get(parent).is_some_and(|(values, _)| !values.is_empty()) {
-                let detail = format!("`{parent}` has both a value and keys below it (`{key}`)");
-                evidence.problem(ProblemKind::Contradiction, Some(*line), detail);
+                let detail =
+                    format!("`{parent}` has both a value and keys below it (`{key}`): kernels before 5.14 refuse it");
+                evidence.problem(ProblemKind::Implausible, Some(*line), detail);
             }
         }
         if depth > MOST_DEPTH {

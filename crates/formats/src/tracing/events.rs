@@ -32,8 +32,14 @@ struct Process {
     parent: Option<u32>,
 }
 
-/// An initcall that has not ended: function, stamp, level.
-type Started = (String, Option<i64>, Option<Name>);
+/// An initcall that has not ended.
+struct Started {
+    func: String,
+    start_ns: Option<i64>,
+    level: Option<Name>,
+    /// How often events had been lost by then.
+    losses: u64,
+}
 
 /// One event.
 #[derive(Debug, Clone, Copy)]
@@ -59,6 +65,8 @@ pub(crate) struct Events {
     uncounted: u64,
     unkept: u64,
     unpaired: u64,
+    losses: u64,
+    unseen: u64,
     spans: Vec<Span>,
     first_ns: Option<i64>,
     last_ns: Option<i64>,
@@ -81,6 +89,8 @@ impl Events {
             uncounted: 0,
             unkept: 0,
             unpaired: 0,
+            losses: 0,
+            unseen: 0,
             spans: Vec::new(),
             first_ns: None,
             last_ns: None,
@@ -173,19 +183,44 @@ impl Events {
         evidence.log.push(stamp, &[event.name.as_bytes(), b": ", event.fields].concat());
     }
 
+    /// Events are missing from here on.
+    pub(crate) fn lost(&mut self) {
+        self.losses += 1;
+    }
+
     fn initcall_start(&mut self, event: &Event<'_>, func: &str) {
+        self.ended_unseen(event);
         let open = self.initcalls.entry(event.pid).or_default();
         if open.len() < 1000 {
-            open.push((func.to_owned(), event.time_ns, self.level.clone()));
+            let level = self.level.clone();
+            open.push(Started { func: func.to_owned(), start_ns: event.time_ns, level, losses: self.losses });
+        }
+    }
+
+    /// A task that begins an initcall has left the one before: where events were lost meanwhile, its end is among them.
+    fn ended_unseen(&mut self, next: &Event<'_>) {
+        let Some(open) = self.initcalls.get_mut(&next.pid) else { return };
+        let losses = self.losses;
+        let (left, still): (Vec<_>, Vec<_>) = std::mem::take(open).into_iter().partition(|one| one.losses < losses);
+        *open = still;
+        for started in left {
+            let mut span = initcall(&started.func, next.pid);
+            span.level = started.level;
+            span.start_ns = started.start_ns;
+            let most_ns = started.start_ns.zip(next.time_ns).map(|(start, next)| next.saturating_sub(start));
+            span.duration_ns = most_ns.filter(|most| *most >= 0);
+            let grade = if span.duration_ns.is_some() { Grade::Bounded } else { Grade::Unknown };
+            self.push(span.graded(grade, "its end is among lost events: at most until the next initcall of its task"));
+            self.unseen += 1;
         }
     }
 
     fn initcall_finish(&mut self, event: &Event<'_>, func: &str, returned: Option<String>) {
         let open = self.initcalls.entry(event.pid).or_default();
-        let place = open.iter().rposition(|(name, _, _)| name == func);
+        let place = open.iter().rposition(|started| started.func == func);
         let started = place.map(|place| open.remove(place));
         let known = started.is_some();
-        let (start_ns, level) = started.map_or((None, None), |open| (open.1, open.2));
+        let (start_ns, level) = started.map_or((None, None), |open| (open.start_ns, open.level));
         let mut span = initcall(func, event.pid);
         span.level = if span.attributes.is_empty() { level } else { Some(Name::Borrowed("module")) };
         span = match (start_ns, event.time_ns) {
@@ -277,11 +312,11 @@ impl Events {
         let mut unfinished = 0;
         for (pid, initcalls) in open {
             let last = initcalls.len();
-            for (number, (func, start_ns, level)) in initcalls.into_iter().enumerate() {
+            for (number, Started { func, start_ns, level, losses }) in initcalls.into_iter().enumerate() {
                 let mut span = initcall(&func, pid).graded(Grade::Unknown, "its end is not in the trace");
                 (span.start_ns, span.level) = (start_ns, level);
                 let least = self.last_ns.zip(start_ns).map(|(last, start)| last.saturating_sub(start));
-                match least.filter(|least| number + 1 == last && *least >= LONG_OPEN) {
+                match least.filter(|least| number + 1 == last && *least >= LONG_OPEN && losses == self.losses) {
                     Some(least) => {
                         span.duration_ns = Some(least);
                         span = span.graded(Grade::Bounded, "it never returned: so long until the trace ends");
@@ -312,6 +347,8 @@ impl Events {
             }
         };
         note(unfinished, ProblemKind::Unfinished, format!("{unfinished} initcalls have no end"));
+        let unseen = self.unseen;
+        note(unseen, ProblemKind::Unfinished, format!("{unseen} initcalls ended among lost events"));
         let open = self.open_pairs as u64;
         note(open, ProblemKind::Unfinished, format!("{open} events that begin something have no end"));
         note(

@@ -87,7 +87,9 @@ pub(crate) fn parse<'l>(line: &'l [u8], columns: Columns) -> Option<GraphLine<'l
         let after = &rest[bar + 1..];
         match field {
             [] => {}
-            [.., b'u', b's'] if field.len() > 2 => found.duration_ns = Some(duration(field)?),
+            [.., b'u', b's'] if field.len() > 2 => {
+                found.duration_ns = Some(duration(field).or_else(|| duration(without_flags(field)?))?);
+            }
             [b'=', .., b'>'] => {
                 found.body = Body::InterruptEntry;
                 return Some(found);
@@ -193,6 +195,13 @@ fn is_flags(field: &[u8]) -> bool {
     field.len() <= 8
         && field.iter().all(|byte| matches!(byte, b'.' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'#' | b'*'))
         && field.iter().any(|byte| matches!(byte, b'.' | b'0'..=b'9'))
+}
+
+/// Older kernels put no bar between flags and duration: `d..1.   0.412 us`.
+#[cold]
+fn without_flags(field: &[u8]) -> Option<&[u8]> {
+    let blank = memchr(b' ', field).filter(|&blank| is_flags(&field[..blank]))?;
+    Some(trim(&field[blank..]))
 }
 
 /// `[$@*#!+ ] 12.345 us` in nanoseconds.
@@ -311,6 +320,16 @@ mod tests {
         assert_eq!(line(" 0)  (sd-pam)-12  |   1.5 us      |  a();").task, Some((&b"(sd-pam)"[..], 12)));
         assert_eq!(line(" 0)  a b-c-12     |   1.5 us      |  a();").task, Some((&b"a b-c"[..], 12)));
         assert_eq!(line(" 0)   <idle>-0    =>   kworker-12  ").body, Body::Switch(b"kworker", 12));
+    }
+
+    #[test]
+    fn flags_may_share_the_column_of_the_duration() {
+        let both = line("    1.002005 |   0)   swapper-1    | d..1.   0.412 us    |    take_lock();");
+        assert_eq!((both.duration_ns, both.depth, both.body), (Some(412), 2, Body::Leaf(b"take_lock")));
+        let long = line("    1.003103 |   0)   swapper-1    | ..... # 1100.000 us |  }");
+        assert_eq!((long.duration_ns, long.body), (Some(1_100_000), Body::Close(None)));
+        let open = line("    1.002003 |   0)   swapper-1    | .....               |  gizmo_init() {");
+        assert_eq!((open.duration_ns, open.depth, open.body), (None, 1, Body::Open(b"gizmo_init")));
     }
 
     #[test]

@@ -158,6 +158,7 @@ impl Reader {
         if let Some(lost) = record.lost {
             self.lost = self.lost.saturating_add(lost);
             self.lost_places += 1;
+            self.events.lost();
             self.graph.lost(cpu);
         }
         let id = machine.number(record.data, 0, 2).unwrap_or(0) as u16;

@@ -86,6 +86,7 @@ impl Text for Reader {
         if let Some((cpu, lost)) = lost_events(trim(bytes)) {
             self.understood += 1;
             self.damage.lost(line.number, lost);
+            self.events.lost();
             return self.graph.lost(cpu);
         }
         let Some(found) = parse(bytes) else {

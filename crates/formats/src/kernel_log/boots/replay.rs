@@ -1,7 +1,7 @@
 //! A console that is enabled late prints again what was there before it: which lines stand there already.
 
-use super::{Boots, Jumps};
-use crate::evidence::Stamp;
+use super::{Boots, Jumps, WAITED};
+use crate::evidence::{Grade, Name, Span, SpanKind, Stamp};
 
 /// A console replays the log right after it was enabled: within so many lines.
 const REPLAY_WITHIN: u64 = 16;
@@ -80,6 +80,19 @@ impl Boots {
         (low..log.len().min(low + SAME_STAMP))
             .take_while(|&at| log.time_ns(at).is_none_or(|kept| kept == time))
             .find(|&at| log.get(at).is_some_and(|(stamp, line)| stamp.time_ns == Some(time) && line.as_bytes() == text))
+    }
+
+    /// While a console prints the log again the kernel waits for it: between the stamps around the replay, at most. What a
+    /// host has stamped tells more closely.
+    pub(super) fn printed_again(&mut self, replay: &Replay, next: &Stamp, time: i64) {
+        if next.host_ns.is_some() || time.saturating_sub(replay.until) < WAITED {
+            return;
+        }
+        let mut span = Span::new(SpanKind::Console, "lines that had piled up").between(replay.until, time);
+        span.grade = Grade::Bounded;
+        span.reason = Name::Borrowed("at most: the log was printed again between these stamps");
+        span.attributes.push((Name::Borrowed("lines"), replay.dropped.to_string()));
+        self.now.spans.push(span);
     }
 
     pub(super) fn replay_is_over(&mut self, replay: &Replay) {
