@@ -11,7 +11,8 @@ use crate::FormatError;
 /// Reads what `systemd-analyze time` prints.
 pub struct SystemdTime;
 
-const STARTUP: &str = "Startup finished in ";
+/// How the line of the stages begins.
+pub(super) const STARTUP: &str = "Startup finished in ";
 const UNFINISHED: &str = "Bootup is not yet finished";
 
 impl Format for SystemdTime {
@@ -41,7 +42,7 @@ impl Format for SystemdTime {
             let text = String::from_utf8_lossy(line.bytes);
             if let Some(stages) = text.strip_prefix(STARTUP) {
                 evidence.understood += 1;
-                userspace = startup(stages, line.number, &mut evidence);
+                userspace = startup(stages, line.number, None, &mut evidence);
             } else if target(text.trim(), userspace, &mut evidence) {
                 evidence.understood += 1;
             } else if text.starts_with(UNFINISHED) {
@@ -64,8 +65,8 @@ impl Format for SystemdTime {
 /// The stages of `1.2s (firmware) + ... = 3s`; gives when userspace began.
 ///
 /// The kernel's clock starts with the stage `kernel`; firmware and loader come before it. Without a kernel (in a container, or
-/// after a soft reboot) nothing says when the first stage began.
-pub(super) fn startup(text: &str, line: u64, evidence: &mut Evidence) -> Option<i64> {
+/// after a soft reboot) nothing says when the first stage began, but `finished`: when the last one ended, where that is known.
+pub(super) fn startup(text: &str, line: u64, finished: Option<i64>, evidence: &mut Evidence) -> Option<i64> {
     let mut stages: Vec<(String, i64)> = Vec::new();
     let mut total = None;
     let mut rest = text;
@@ -97,7 +98,11 @@ pub(super) fn startup(text: &str, line: u64, evidence: &mut Evidence) -> Option<
         .iter()
         .position(|(name, _)| name == "kernel")
         .map(|kernel| stages.iter().take(kernel).fold(0_i64, |sum, (_, length)| sum.saturating_add(*length)));
-    let mut at = before.map(|before| -before);
+    let mut at = finished.map(|finished| finished.saturating_sub(sum)).or(before.map(i64::saturating_neg));
+    let detail = match finished {
+        Some(_) => "sum of the stages of `Startup finished`, back from its line",
+        None => "sum of the stages of `Startup finished`",
+    };
     let mut userspace = None;
     for (name, length) in stages {
         let mut span = Span::new(SpanKind::Stage, one_line(&name, "<unknown>"));
@@ -106,14 +111,14 @@ pub(super) fn startup(text: &str, line: u64, evidence: &mut Evidence) -> Option<
             let mark = match name.as_str() {
                 "firmware" => "firmware_start",
                 "loader" => "loader_start",
+                "soft-reboot" => "soft_reboot_start",
                 "kernel" => "kernel_clock_start",
                 "initrd" => "initrd_start",
                 "userspace" => "userspace_start",
                 _ => "",
             };
             if !mark.is_empty() {
-                let detail = "sum of the stages of `Startup finished`".to_owned();
-                evidence.marks.push(Mark { name: Name::Borrowed(mark), time_ns: start, detail });
+                evidence.marks.push(Mark { name: Name::Borrowed(mark), time_ns: start, detail: detail.to_owned() });
             }
             let end = start.saturating_add(length);
             if name == "userspace" {
