@@ -1,7 +1,7 @@
 //! The journal's entries, whatever they were printed as, as evidence: one for each boot, and one for the kernel's lines of it.
 
 use super::journal_short::{interpret, unit};
-use super::time::{startup, STARTUP};
+use super::time::{startup, Zero, STARTUP};
 use super::unit_jobs::{UnitJobs, TWO_CLOCKS};
 use crate::evidence::{Clock, Evidence, Log, Mark, Name, ProblemKind, Span, SpanKind, SpanRef, Stamp};
 use crate::udev::queue::Queue;
@@ -318,7 +318,7 @@ impl Boot {
         {
             // There are no fields of firmware and loader: only the text has them, cut to milliseconds.
             let mut said = Evidence::default();
-            startup(stages, line, None, &mut said);
+            startup(stages, line, Zero::Kernel, &mut said);
             let before = |name: &str| matches!(name, "firmware" | "loader");
             self.spans.extend(said.spans.iter().filter(|span| before(span.name)).map(SpanRef::to_span));
             self.marks.extend(said.marks.into_iter().filter(|mark| mark.time_ns < 0));

@@ -1,7 +1,7 @@
 //! `journalctl` as lines of text: `short`, `short-monotonic`, `short-precise`, `short-iso`, `short-unix`, `short-full`, ...
 
 use super::short_line::{parse, ShortLine, Time};
-use super::time::{startup, STARTUP};
+use super::time::{startup, Zero, STARTUP};
 use super::unit_jobs::{UnitJobs, TWO_CLOCKS};
 use super::unit_times::is_unit;
 use crate::evidence::{Clock, Evidence, Grade, Log, ProblemKind, Span, Stamp};
@@ -183,10 +183,13 @@ impl Boot {
         };
         let mut system = of("", clock(Clock::Monotonic), self.log);
         if let Some((stages, line, time_ns)) = self.startup {
-            // The kernel's stage begins with the clock of the boot; on the wall clock, or without that stage, the line itself
-            // tells where they lie: it is written when the last one ends.
-            let elsewhere = self.realtime || !stages.contains("(kernel)");
-            startup(&stages, line, elsewhere.then_some(time_ns), &mut system);
+            // On the wall clock, or without a stage of the kernel, the line itself tells where they lie: it is written when the
+            // last one ends.
+            let zero = match Zero::of(&stages) {
+                Zero::Kernel if !self.realtime => Zero::Kernel,
+                _ => Zero::BackFrom(time_ns),
+            };
+            startup(&stages, line, zero, &mut system);
         }
         let mut early = Evidence { step_ns: self.step_ns, ..Evidence::default() };
         self.early.finish(&mut early);

@@ -42,7 +42,11 @@ impl Format for SystemdTime {
             let text = String::from_utf8_lossy(line.bytes);
             if let Some(stages) = text.strip_prefix(STARTUP) {
                 evidence.understood += 1;
-                userspace = startup(stages, line.number, None, &mut evidence);
+                let zero = Zero::of(stages);
+                userspace = startup(stages, line.number, zero, &mut evidence);
+                if matches!(zero, Zero::Userspace) && userspace.is_some() {
+                    evidence.clock = Clock::Userspace;
+                }
             } else if target(text.trim(), userspace, &mut evidence) {
                 evidence.understood += 1;
             } else if text.starts_with(UNFINISHED) {
@@ -62,11 +66,32 @@ impl Format for SystemdTime {
     }
 }
 
+/// Where the stages lie on the clock of a record.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Zero {
+    /// The stage `kernel` begins at 0, as the kernel's clock does; firmware and loader come before it.
+    Kernel,
+    /// The stage `userspace` begins at 0: where nothing tells of the kernel's clock.
+    Userspace,
+    /// The last of them ends at this instant.
+    BackFrom(i64),
+}
+
+impl Zero {
+    /// Without a kernel (in a container, or after a soft reboot) the kernel's clock began long before.
+    pub(super) fn of(stages: &str) -> Self {
+        if stages.contains("(kernel)") {
+            Self::Kernel
+        } else {
+            Self::Userspace
+        }
+    }
+}
+
 /// The stages of `1.2s (firmware) + ... = 3s`; gives when userspace began.
 ///
-/// The kernel's clock starts with the stage `kernel`; firmware and loader come before it. Without a kernel (in a container, or
-/// after a soft reboot) nothing says when the first stage began, but `finished`: when the last one ended, where that is known.
-pub(super) fn startup(text: &str, line: u64, finished: Option<i64>, evidence: &mut Evidence) -> Option<i64> {
+/// A stage that `zero` needs may be missing: then the stages are lengths without a place.
+pub(super) fn startup(text: &str, line: u64, zero: Zero, evidence: &mut Evidence) -> Option<i64> {
     let mut stages: Vec<(String, i64)> = Vec::new();
     let mut total = None;
     let mut rest = text;
@@ -94,14 +119,18 @@ pub(super) fn startup(text: &str, line: u64, finished: Option<i64>, evidence: &m
             format!("the stages make {} ms together, the total says {} ms", sum / 1_000_000, total / 1_000_000);
         evidence.problem(ProblemKind::Contradiction, Some(line), detail);
     }
-    let before = stages
-        .iter()
-        .position(|(name, _)| name == "kernel")
-        .map(|kernel| stages.iter().take(kernel).fold(0_i64, |sum, (_, length)| sum.saturating_add(*length)));
-    let mut at = finished.map(|finished| finished.saturating_sub(sum)).or(before.map(i64::saturating_neg));
-    let detail = match finished {
-        Some(_) => "sum of the stages of `Startup finished`, back from its line",
-        None => "sum of the stages of `Startup finished`",
+    let before = |stage: &str| {
+        let place = stages.iter().position(|(name, _)| name == stage)?;
+        Some(stages.iter().take(place).fold(0_i64, |sum, (_, length)| sum.saturating_add(*length)))
+    };
+    let mut at = match zero {
+        Zero::Kernel => before("kernel").map(i64::saturating_neg),
+        Zero::Userspace => before("userspace").map(i64::saturating_neg),
+        Zero::BackFrom(finished) => Some(finished.saturating_sub(sum)),
+    };
+    let detail = match zero {
+        Zero::BackFrom(_) => "sum of the stages of `Startup finished`, back from its line",
+        _ => "sum of the stages of `Startup finished`",
     };
     let mut userspace = None;
     for (name, length) in stages {
