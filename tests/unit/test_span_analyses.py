@@ -20,7 +20,7 @@ from firstlight.analysis.intervals import clipped, merged, most_at_once, union_n
 from firstlight.analysis.log_lines import gaps, log_lines
 from firstlight.analysis.udev_queue import histogram, queue_over_time, queue_summary
 from firstlight.analysis.uevents import uevents
-from firstlight.analysis.units import stages, units
+from firstlight.analysis.units import LATER, stages, units
 from firstlight.boot.boot import Boot
 from imported_bundle import MS, Spans, make_bare, make_imported, write_bundle
 
@@ -169,6 +169,41 @@ def test_a_device_unit_waits_for_hardware_and_does_no_work(boot: Boot) -> None:
 def test_failed_and_unfinished_units_are_told_apart(boot: Boot) -> None:
     states = dict(units(boot).select("unit", "state").iter_rows())
     assert (states["broken.service"], states["slow.service"]) == ("failed", "unfinished")
+
+
+@pytest.mark.parametrize(
+    ("attributes", "state"),
+    [
+        ({"result": "timeout"}, "failed"),
+        ({"result": "dependency"}, "failed"),
+        ({"result": "canceled"}, "canceled"),
+        ({"state": "active", "result": "watchdog"}, "active"),
+        ({"state": "failed", "result": "exit-code"}, "failed"),
+    ],
+)
+def test_a_start_failed_whose_job_did_by_whatever(tmp_path: Path, attributes: dict[str, str], state: str) -> None:
+    spans = Spans()
+    spans.add("unit", "a.mount", (10, 20), **attributes)
+    assert units(firstlight.open(write_bundle(tmp_path, "one.boot", spans=spans)))["state"].to_list() == [state]
+
+
+def test_a_unit_that_failed_and_came_up_by_a_restart_has_a_start_of_each_state(tmp_path: Path) -> None:
+    spans = Spans()
+    spans.add("unit", "a.service", (10, 20), result="failed")
+    spans.add("unit", "a.service", (30, 40))
+    rows = units(firstlight.open(write_bundle(tmp_path, "again.boot", spans=spans)))
+    assert rows["state"].to_list() == ["failed", "active"]
+
+
+def test_a_start_after_the_start_up_waited_for_nothing_in_it(tmp_path: Path) -> None:
+    spans = Spans()
+    spans.add("stage", "userspace", (10, 4500))
+    spans.add("unit", "a.service", (20, 40))
+    spans.add("unit", "b.timer", (86_400_000, 86_400_100))
+    marks = {"record_start": 0, "startup_finished": 4500, "record_end": 86_400_100}
+    rows = units(firstlight.open(write_bundle(tmp_path, "later.boot", spans=spans, marks=marks, length=86_400_100)))
+    assert rows["waiting_ns"].to_list() == [10 * MS, None]
+    assert rows["reason"].to_list() == [None, LATER]
 
 
 def test_a_part_of_a_stage_names_its_stage(boot: Boot) -> None:

@@ -72,6 +72,7 @@ pub fn clock_name(clock: &Clock) -> String {
         Clock::Printk => "printk".to_owned(),
         Clock::Monotonic => "monotonic".to_owned(),
         Clock::Boottime => "boottime".to_owned(),
+        Clock::Userspace => "userspace".to_owned(),
         Clock::Realtime => "realtime".to_owned(),
         Clock::Trace(name) if name.is_empty() => "trace".to_owned(),
         Clock::Trace(name) => format!("trace {name}"),
@@ -90,8 +91,9 @@ fn rank(clock: &Clock) -> u8 {
         Clock::Kft => 4,
         Clock::Host => 5,
         Clock::Realtime => 6,
-        Clock::Firmware => 7,
-        Clock::Untimed => 8,
+        Clock::Userspace => 7,
+        Clock::Firmware => 8,
+        Clock::Untimed => 9,
     }
 }
 
@@ -192,7 +194,9 @@ fn next(
         };
         (count(|all| &all.lines), count(|all| &all.calls), count(|all| &all.units))
     };
-    let index = open().max_by_key(|index| (strength(*index), std::cmp::Reverse(*index)))?;
+    // What counts from user space waits for a record that tells when that began.
+    let waits = |index: usize| pieces.get(index).is_some_and(|piece| piece.clock == Clock::Userspace);
+    let index = open().max_by_key(|index| (strength(*index), !waits(*index), std::cmp::Reverse(*index)))?;
     let (piece, ours) = (pieces.get(index)?, shared.get(index)?.as_ref()?);
     let place = place(piece, ours, placed);
     if let (Place::Foreign(why), Some(true)) = (&place, certain.get(index)) {
@@ -220,7 +224,7 @@ fn place(piece: &Evidence, ours: &Shared, placed: &Placed) -> Place {
     if !lines.is_empty() {
         return by_lines(piece, lines, limit, placed.step_ns.max(piece.step_ns));
     }
-    let known = identity(&piece.clock, placed);
+    let known = identity(&piece.clock, placed).or_else(|| by_start(piece, placed));
     for (events, theirs, what) in
         [(&ours.calls, &placed.known.calls, "calls"), (&ours.units, &placed.known.units, "units and devices")]
     {
@@ -268,6 +272,9 @@ fn place(piece: &Evidence, ours: &Shared, placed: &Placed) -> Place {
             "the marks that it shares with other records lie up to {} apart",
             seconds(fitted.max_ns)
         )),
+        None if piece.clock == Clock::Userspace => {
+            Place::Unaligned("it counts from the start of user space, which no other record tells".to_owned())
+        }
         None => Place::Unaligned("it shares no event with the other records".to_owned()),
     }
 }
@@ -360,8 +367,7 @@ fn firmware(piece: &Evidence, placed: &Placed) -> Option<Place> {
 /// The way of a clock onto the boot's by what it is and what is placed already, and why.
 fn identity(clock: &Clock, placed: &Placed) -> Option<(Line, String)> {
     // Those of firmware, capturing machines and function logs begin anew with each record.
-    let lasting =
-        matches!(clock, Clock::Printk | Clock::Monotonic | Clock::Boottime | Clock::Realtime | Clock::Trace(_));
+    let lasting = !matches!(clock, Clock::Firmware | Clock::Host | Clock::Kft);
     if let Some((_, line)) = placed.clocks.iter().find(|(other, _)| lasting && other == clock) {
         return Some((*line, "another record has the same clock".to_owned()));
     }
@@ -390,6 +396,28 @@ fn identity(clock: &Clock, placed: &Placed) -> Option<(Line, String)> {
             let how = "assumed: both count from the kernel's start; they may lie some ten milliseconds apart";
             Some((line, how.to_owned()))
         }
+    }
+}
+
+/// The way of a clock onto the boot's by where the start-up lies on it.
+fn by_start(piece: &Evidence, placed: &Placed) -> Option<(Line, String)> {
+    let mark = |name: &str| piece.marks.iter().find(|mark| mark.name == name).map(|mark| mark.time_ns);
+    match piece.clock {
+        Clock::Userspace => {
+            let line = Line::SAME.shifted(placed.known.mark("userspace_start")?);
+            Some((line, "it counts from the start of user space, which another record tells".to_owned()))
+        }
+        Clock::Realtime => {
+            let of =
+                |wanted| placed.clocks.iter().find(|(clock, _)| family(clock) == Some(wanted)).map(|(_, line)| *line);
+            let line = of("monotonic").or_else(|| of("printk"))?;
+            let line = line.shifted(mark("kernel_clock_start")?.saturating_neg());
+            Some((
+                line,
+                "by its line `Startup finished`, which tells how long before it the kernel's clock began".to_owned(),
+            ))
+        }
+        _ => None,
     }
 }
 

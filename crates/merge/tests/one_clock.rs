@@ -186,6 +186,26 @@ fn whole_seconds_are_of_the_same_boot_as_what_they_round() {
 }
 
 #[test]
+fn what_counts_from_user_space_is_placed_where_another_record_says_that_it_began() {
+    let mut chain = Evidence::of("test", Clock::Userspace);
+    mark(&mut chain, "userspace_start", 0);
+    let kernel = log(Clock::Printk, 10, |at| at);
+    let mut systemd = Evidence::of("test", Clock::Monotonic);
+    mark(&mut systemd, "userspace_start", 900 * MS);
+    let places = align(&[&chain, &kernel, &systemd]);
+    assert_eq!(fitted(&places[0]), (900 * MS, 1.0, 0));
+    assert!(matches!(&align(&[&chain, &kernel])[0], Place::Unaligned(why) if why.contains("user space")));
+}
+
+#[test]
+fn a_journal_by_the_wall_clock_is_placed_by_when_the_kernels_clock_began() {
+    let mut journal = Evidence::of("test", Clock::Realtime);
+    mark(&mut journal, "kernel_clock_start", 70_000 * MS);
+    let kernel = log(Clock::Printk, 10, |at| at);
+    assert_eq!(fitted(&align(&[&kernel, &journal])[1]), (-70_000 * MS, 1.0, 0));
+}
+
+#[test]
 fn lines_that_lie_on_no_common_clock_convict_another_boot() {
     let kernel = log(Clock::Printk, 50, |at| at);
     let other = log(Clock::Printk, 50, |at| at + (at / MS * 7_919) % 97 * MS);

@@ -17,6 +17,14 @@ HINT = "import what `systemctl show '*'` or `systemd-analyze plot --json=short` 
 #: The stages of a start, as systemd names them, in their order.
 STAGES = ("firmware", "loader", "kernel", "initrd", "userspace", "soft-reboot")
 
+#: With these results of its job a start failed. Others called it off, or found nothing to do.
+FAILURES = ("failed", "timeout", "dependency", "assert")
+
+#: Instants of two records may lie so far apart: what begins sooner after the end of the start belongs to it.
+_SLACK_NS = 10_000_000
+#: Why a start has no waiting.
+LATER = "it began after the start-up had finished: it is no part of it, and waited for nothing in it"
+
 _SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "span": pl.Int64,
     "unit": pl.String,
@@ -54,8 +62,12 @@ def units(boot: Boot) -> pl.DataFrame:
 
     So `ordered_ns` + `held_ns` + `working_ns`, or `ordered_ns` + `hardware_ns`, is the time from wanted to active.
 
-    `state` is `active`, `failed`, `unfinished` (it began and did not become active) or what the record says. Null is
-    not known. Grade `bounded` where the record cut times to the end of the boot.
+    A start that began after `startup_finished` is no part of the boot: it waited for nothing that is known, and its
+    `reason` says so.
+
+    `state` is how this start ended: `active`, `failed`, `unfinished` (it began and did not become active) or what the
+    record says (`canceled`, `skipped`, ...). Null is not known. Grade `bounded` where the record cut times to the end
+    of the boot.
 
     >>> import firstlight
     >>> units(firstlight.open(bundle)).height
@@ -66,12 +78,15 @@ def units(boot: Boot) -> pl.DataFrame:
     ends = _ends(frame)
     after = _links(boot, "after")
     begins = _stage_starts(boot)
-    failed = failed_units(boot)
+    failed = set(failed_units(boot))
+    latest = _latest(frame)
+    finished = boot.marks().filter(pl.col("mark") == "startup_finished")["time_ns"].drop_nulls().max()
     rows = []
     for row in frame.with_columns(whole_number("main_ns")).iter_rows(named=True):
         name, start = row["name"], row["start_ns"]
-        wanted = _wanted(start, begins)
-        ready, waited_for = _last_before(after.get(name, ()), ends, start)
+        later = start is not None and isinstance(finished, int) and start > finished + _SLACK_NS
+        wanted = None if later else _wanted(start, begins)
+        ready, waited_for = (None, None) if later else _last_before(after.get(name, ()), ends, start)
         waiting = None if wanted is None or start is None else max(0, start - wanted)
         ordered = None
         if waiting is not None and wanted is not None:
@@ -90,9 +105,9 @@ def units(boot: Boot) -> pl.DataFrame:
                 "working_ns": None if hardware else row["duration_ns"],
                 "hardware_ns": None if not hardware or row["duration_ns"] is None else row["duration_ns"] + (held or 0),
                 "waited_for": waited_for,
-                "state": _state(row, failed),
-                **{key: row[key] for key in ("start_ns", "end_ns", "duration_ns", "main_ns", "grade", "reason",
-                                             "source")},
+                "state": _state(row, name in failed and row["span"] == latest[name]),
+                "reason": "; ".join(filter(None, (LATER if later else None, row["reason"]))) or None,
+                **{key: row[key] for key in ("start_ns", "end_ns", "duration_ns", "main_ns", "grade", "source")},
             }
         )  # fmt: skip
     return pl.DataFrame(rows, schema=_SCHEMA)
@@ -116,13 +131,23 @@ def failed_units(boot: Boot) -> list[str]:
     return sorted({unit for value in facts for unit in value.split()})
 
 
-def _state(row: dict[str, Any], failed: list[str]) -> str | None:
-    if row["name"] in failed or row["active_state"] == "failed" or row["result"] == "failed":
-        return "failed"
-    if row["start_ns"] is not None and row["end_ns"] is None and row["active_state"] not in ("active", "inactive"):
-        return "unfinished"
+def _state(row: dict[str, Any], failed: bool) -> str | None:
+    """How a start ended, of which the facts may say that the unit is among the failed."""
     said: str | None = row["active_state"]
+    result: str | None = row["result"]
+    if failed or said == "failed" or result in FAILURES:
+        return "failed"
+    if said is None and result not in (None, "done"):
+        return result
+    if row["start_ns"] is not None and row["end_ns"] is None and said not in ("active", "inactive"):
+        return "unfinished"
     return said or (None if row["end_ns"] is None else "active")
+
+
+def _latest(frame: pl.DataFrame) -> dict[str, int]:
+    """The last start of each unit: what a record says of the unit as it is now is of that one."""
+    in_time = frame.sort(pl.coalesce("start_ns", "end_ns"), "span", nulls_last=False)
+    return dict(in_time.select("name", "span").iter_rows())
 
 
 def _ends(frame: pl.DataFrame) -> dict[str, list[int]]:

@@ -36,6 +36,8 @@ pub enum Clock {
     Monotonic,
     /// `CLOCK_BOOTTIME` of the booted system.
     Boottime,
+    /// Since the manager of user space began, as systemd-analyze prints it; what is before is negative.
+    Userspace,
     /// Wall time of the booted system, nanoseconds since 1970.
     Realtime,
     /// A clock of the kernel's tracer, by its name (`local`, `global`, `mono`, `boot`, `counter`, ...; empty: unknown).

@@ -2,7 +2,7 @@
 
 use super::timespan::{by_step, nanoseconds, STEP_NS};
 use super::unit_times::is_unit;
-use crate::evidence::{Clock, Evidence, Grade, Link, ProblemKind, Span, SpanKind};
+use crate::evidence::{Clock, Evidence, Grade, Link, Mark, ProblemKind, Span, SpanKind};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
 use crate::FormatError;
@@ -77,6 +77,11 @@ impl Format for SystemdCriticalChain {
             evidence.problem(ProblemKind::Torn, strange.1, format!("{} lines are no row of the tree", strange.0));
         }
         evidence.problems.extend(lines.problems());
+        if evidence.spans.iter().any(|span| span.end_ns.is_some()) {
+            let detail = "the times of the tree are counted from it".to_owned();
+            evidence.clock = Clock::Userspace;
+            evidence.marks.push(Mark { name: "userspace_start".into(), time_ns: 0, detail });
+        }
         if evidence.understood == 0 {
             return Err(FormatError::NotThis { format: self.title(), what: "no line is a row of the tree".to_owned() });
         }
@@ -117,12 +122,11 @@ fn row(line: &str) -> Option<Row<'_>> {
 }
 
 fn span(row: &Row<'_>) -> Span {
-    let mut span = Span { track: "systemd".into(), ..Span::new(SpanKind::Unit, row.unit) };
-    span.duration_ns = row.took;
+    let span = Span { track: "systemd".into(), duration_ns: row.took, ..Span::new(SpanKind::Unit, row.unit) };
     match (row.at, row.took) {
-        (Some(at), Some(_)) => by_step(span.with("started_since_userspace_ns", at.to_string()), STEP_NS),
+        (Some(at), Some(took)) => by_step(span.between(at, at.saturating_add(took)), STEP_NS),
         (Some(at), None) => {
-            let span = span.with("active_since_userspace_ns", at.to_string());
+            let span = Span { end_ns: Some(at), ..span };
             span.graded(Grade::Unknown, "it is printed without a length: only when it became active")
         }
         (None, Some(_)) => by_step(span, STEP_NS),

@@ -1,8 +1,9 @@
 //! The journal's entries, whatever they were printed as, as evidence: one for each boot, and one for the kernel's lines of it.
 
 use super::journal_short::{interpret, unit};
-use super::unit_jobs::UnitJobs;
-use crate::evidence::{Clock, Evidence, Log, Mark, Name, ProblemKind, Span, SpanKind, Stamp};
+use super::time::{startup, Zero, STARTUP};
+use super::unit_jobs::{UnitJobs, TWO_CLOCKS};
+use crate::evidence::{Clock, Evidence, Log, Mark, Name, ProblemKind, Span, SpanKind, SpanRef, Stamp};
 use crate::udev::queue::Queue;
 use std::collections::HashMap;
 
@@ -235,10 +236,10 @@ impl Boot {
             // What the manager said earlier came through the kernel's buffer, and has the kernel's stamps.
             Some(id) if entry.get(Field::Transport) != Some(b"kernel") => {
                 if !std::mem::replace(&mut self.manager, true) {
-                    self.units.take_over(&mut self.early);
+                    self.units.take_over(&mut self.early, TWO_CLOCKS);
                 }
                 if let Some(time_ns) = sent {
-                    self.unit(id, entry, time_ns);
+                    self.unit(id, entry, time_ns, line);
                 }
             }
             _ => {}
@@ -291,9 +292,9 @@ impl Boot {
         }
     }
 
-    fn unit(&mut self, id: &str, entry: &Entry, time_ns: i64) {
+    fn unit(&mut self, id: &str, entry: &Entry, time_ns: i64, line: u64) {
         if id == STARTUP_FINISHED {
-            self.startup(entry, time_ns);
+            self.startup(entry, time_ns, line);
             return;
         }
         let Some(unit) = entry.text(Field::Unit) else { return };
@@ -309,12 +310,22 @@ impl Boot {
         }
     }
 
-    fn startup(&mut self, entry: &Entry, time_ns: i64) {
+    fn startup(&mut self, entry: &Entry, time_ns: i64, line: u64) {
+        let (kernel, initrd) = (entry.ns(Field::KernelUsec), entry.ns(Field::InitrdUsec));
+        let Some(userspace) = entry.ns(Field::UserspaceUsec) else { return };
+        if let (Some(_), Some(stages)) =
+            (kernel, entry.text(Field::Message).and_then(|text| text.strip_prefix(STARTUP)))
+        {
+            // There are no fields of firmware and loader: only the text has them, cut to milliseconds.
+            let mut said = Evidence::default();
+            startup(stages, line, Zero::Kernel, &mut said);
+            let before = |name: &str| matches!(name, "firmware" | "loader");
+            self.spans.extend(said.spans.iter().filter(|span| before(span.name)).map(SpanRef::to_span));
+            self.marks.extend(said.marks.into_iter().filter(|mark| mark.time_ns < 0));
+        }
         let mut mark = |name: &'static str, time_ns: i64, detail: &str| {
             self.marks.push(Mark { name: Name::Borrowed(name), time_ns, detail: detail.to_owned() });
         };
-        let (kernel, initrd) = (entry.ns(Field::KernelUsec), entry.ns(Field::InitrdUsec));
-        let Some(userspace) = entry.ns(Field::UserspaceUsec) else { return };
         let stage = |name: &str, start: i64, length: i64| {
             Span::new(SpanKind::Stage, name).between(start, start.saturating_add(length))
         };

@@ -1,10 +1,10 @@
 //! `journalctl` as lines of text: `short`, `short-monotonic`, `short-precise`, `short-iso`, `short-unix`, `short-full`, ...
 
 use super::short_line::{parse, ShortLine, Time};
-use super::time::startup;
-use super::unit_jobs::UnitJobs;
+use super::time::{startup, Zero, STARTUP};
+use super::unit_jobs::{UnitJobs, TWO_CLOCKS};
 use super::unit_times::is_unit;
-use crate::evidence::{Clock, Evidence, Log, ProblemKind, Span, Stamp};
+use crate::evidence::{Clock, Evidence, Grade, Log, ProblemKind, Span, Stamp};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::kernel_log::messages::Interpreter;
 use crate::kernel_log::prefix::facility;
@@ -94,6 +94,9 @@ impl Format for JournalShort {
     }
 }
 
+/// Why a start of which the manager spoke before the journal ran has no exact times on the wall clock.
+const READ_LATE: &str = "what was said of it before the journal ran has the time at which the journal read it";
+
 #[derive(Default)]
 struct Boot {
     first_line: u64,
@@ -101,12 +104,15 @@ struct Boot {
     step_ns: i64,
     log: Log,
     kernel: Log,
+    /// So many of the kernel's lines, as far as is known, were in its buffer before the journal ran.
+    buffered: usize,
     last: Option<(bool, Stamp)>,
     units: UnitJobs,
     early: UnitJobs,
     journal: bool,
+    begun: bool,
     queue: Queue,
-    startup: Option<(String, u64)>,
+    startup: Option<(String, u64, i64)>,
     mixed: (u64, Option<u64>),
 }
 
@@ -128,19 +134,28 @@ impl Boot {
         let kernel = line.name == "kernel" && line.pid.is_none();
         self.last = Some((kernel, stamp));
         if kernel {
+            // With the first of them the boot began; that of the journal may never come (`journalctl -k`).
+            self.begun |= line.message.starts_with("Linux version ");
             self.kernel.push(stamp, line.message.as_bytes());
+            if self.begun && !self.journal {
+                self.buffered = self.kernel.len();
+            }
             return;
         }
         self.log.push(stamp, line.body.as_bytes());
-        // What the manager said before the journal ran came through the kernel's buffer, and has the kernel's stamps.
-        if line.name == "systemd-journald" && !std::mem::replace(&mut self.journal, true) {
-            self.units.take_over(&mut self.early);
+        // What the manager said before the journal ran came through the kernel's buffer, and has the kernel's stamps; on the
+        // wall clock, where only its first word tells that it had not run before, that of the buffer being read.
+        let journal =
+            line.name == "systemd-journald" && (!self.realtime || line.message.starts_with("Journal started"));
+        if journal && !std::mem::replace(&mut self.journal, true) {
+            self.buffered = self.kernel.len();
+            self.units.take_over(&mut self.early, if self.realtime { READ_LATE } else { TWO_CLOCKS });
         }
         let Some(time_ns) = time_ns else { return };
         if (line.name == "systemd" || line.name == "init.scope") && line.pid == Some("1") {
-            if let Some(stages) = line.message.strip_prefix("Startup finished in ") {
-                self.startup = Some((stages.to_owned(), number));
-            } else if self.journal || self.realtime {
+            if let Some(stages) = line.message.strip_prefix(STARTUP) {
+                self.startup = Some((stages.to_owned(), number, time_ns));
+            } else if self.journal {
                 unit(line.message, time_ns, &mut self.units);
             } else {
                 unit(line.message, time_ns, &mut self.early);
@@ -170,19 +185,24 @@ impl Boot {
             ..Evidence::of(format, clock)
         };
         let mut system = of("", clock(Clock::Monotonic), self.log);
-        if let Some((stages, line)) = self.startup {
-            let before = (system.spans.len(), system.marks.len());
-            startup(&stages, line, &mut system);
-            if self.realtime {
-                // Where the stages lie on the wall clock is not said; how long they took is.
-                system.marks.truncate(before.1);
-                for place in before.0..system.spans.len() {
-                    system.spans.change(place, |span| Span { start_ns: None, end_ns: None, ..span });
-                }
-            }
+        if let Some((stages, line, time_ns)) = self.startup {
+            // On the wall clock, or without a stage of the kernel, the line itself tells where they lie: it is written when the
+            // last one ends.
+            let zero = match Zero::of(&stages) {
+                Zero::Kernel if !self.realtime => Zero::Kernel,
+                _ => Zero::BackFrom(time_ns),
+            };
+            startup(&stages, line, zero, &mut system);
         }
         let mut early = Evidence { step_ns: self.step_ns, ..Evidence::default() };
         self.early.finish(&mut early);
+        if self.realtime && self.journal {
+            for place in 0..early.spans.len() {
+                early.spans.change(place, |span| {
+                    Span { start_ns: None, end_ns: None, duration_ns: None, ..span }.graded(Grade::Unknown, READ_LATE)
+                });
+            }
+        }
         self.units.finish(&mut system);
         self.queue.finish(&mut system);
         if self.mixed.0 > 0 {
@@ -197,14 +217,35 @@ impl Boot {
         let alone = system.log.is_empty() && !self.kernel.is_empty();
         let mut all = if alone { Vec::new() } else { vec![system] };
         if !self.kernel.is_empty() {
-            let mut kernel = of("kernel", clock(Clock::Printk), self.kernel);
+            let buffered = if self.realtime { self.buffered } else { 0 };
+            let mut kernel = of("kernel", clock(Clock::Printk), untimed(self.kernel, buffered));
             interpret(&mut kernel);
+            if buffered > 0 {
+                let detail = format!(
+                    "{buffered} lines of the kernel have the time at which the journal read its buffer, not their own: they \
+                     have none here, and no phase begins or ends with them; `journalctl -b -o short-monotonic` has theirs"
+                );
+                kernel.problem(ProblemKind::Untimed, Some(self.first_line), detail);
+            }
             kernel.spans.append(&early.spans);
             kernel.facts.append(&mut early.facts);
             all.push(kernel);
         }
         all
     }
+}
+
+/// The log with so many of its first lines without a time.
+fn untimed(log: Log, first: usize) -> Log {
+    if first == 0 {
+        return log;
+    }
+    let mut without = Log::default();
+    for (place, (stamp, text)) in log.iter().enumerate() {
+        let time_ns = stamp.time_ns.filter(|_| place >= first);
+        without.push(Stamp { time_ns, ..stamp }, text.as_bytes());
+    }
+    without
 }
 
 /// Reads the kernel's messages in the evidence's log.

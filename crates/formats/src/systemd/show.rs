@@ -220,8 +220,7 @@ fn manager(block: &Properties, evidence: &mut Evidence) {
             manager.set(key, ns);
         }
     }
-    manager.kernel =
-        block.get("KernelTimestamp").is_some_and(|value| !value.is_empty() && value != "n/a" && value != "0");
+    manager.kernel = block.get("KernelTimestamp").map(|value| !value.is_empty() && value != "n/a" && value != "0");
     manager.tell(evidence);
     for (key, fact) in [
         ("Version", "systemd.version"),

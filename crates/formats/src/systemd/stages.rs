@@ -1,14 +1,16 @@
 //! The stages of a start by the timestamps of the manager, with systemd's own arithmetic.
 
-use crate::evidence::{Evidence, Mark, Name, ProblemKind, Span, SpanKind};
-use std::collections::BTreeMap;
+use crate::evidence::{Evidence, Grade, Mark, Name, ProblemKind, Span, SpanKind};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Timestamps of the manager in nanoseconds; firmware and loader are ages before the kernel's clock began. Zero is unset.
 #[derive(Debug, Clone, Default)]
 pub struct Manager {
     values: BTreeMap<&'static str, i64>,
-    /// Whether the kernel's start is one of its own: a container has none.
-    pub kernel: bool,
+    /// Properties that are there and unset.
+    unset: BTreeSet<&'static str>,
+    /// Whether there is a date of the kernel's start: a container has none. None where the record has no such property.
+    pub kernel: Option<bool>,
 }
 
 const NAMES: [&str; 20] = [
@@ -37,6 +39,10 @@ const NAMES: [&str; 20] = [
 /// Ages beyond this are no boot: some firmware never resets its counter.
 const LONGEST_AGE_NS: i64 = 600_000_000_000;
 
+/// Why the kernel's stage may be none.
+const PERHAPS_CONTAINED: &str = "in a container it would be the host's time: neither KernelTimestamp= nor \
+                                 SecurityStartTimestampMonotonic= is there to tell";
+
 impl Manager {
     /// Takes a property such as `InitRDTimestampMonotonic` in nanoseconds; tells whether it is one of the manager's.
     pub fn set(&mut self, property: &str, value_ns: i64) -> bool {
@@ -44,8 +50,21 @@ impl Manager {
         let Some(name) = NAMES.iter().find(|known| **known == name) else { return false };
         if value_ns > 0 {
             self.values.insert(name, value_ns);
+        } else {
+            self.unset.insert(name);
         }
         true
+    }
+
+    /// Whether this is a container, whose kernel was up long before: nothing that a container lacks is there, and one of the
+    /// two is said to be unset that every machine has. None where the record does not tell: it has neither property.
+    fn contained(&self) -> Option<bool> {
+        let machine =
+            ["SecurityStart", "Firmware", "Loader", "InitRD"].into_iter().any(|name| self.get(name).is_some());
+        if machine || self.kernel == Some(true) {
+            return Some(false);
+        }
+        (self.kernel == Some(false) || self.unset.contains("SecurityStart")).then_some(true)
     }
 
     /// A timestamp that is set.
@@ -71,8 +90,8 @@ impl Manager {
             self.userspace(evidence);
             return;
         }
-        // Without a time of the security modules systemd takes itself to be in a container: what came before is the host's.
-        let contained = self.get("SecurityStart").is_none() && !self.kernel;
+        // In a container what came before is the host's.
+        let (contained, told) = (self.contained().unwrap_or(false), self.contained().is_some());
         let (firmware, loader) = (self.age("Firmware", evidence), self.age("Loader", evidence));
         let mut mark = |name: &'static str, time_ns: i64, detail: &str| {
             evidence.marks.push(Mark { name: Name::Borrowed(name), time_ns, detail: detail.to_owned() });
@@ -102,9 +121,11 @@ impl Manager {
         if let Some(loader) = loader {
             self.stage(evidence, "loader", Some(-loader), Some(0), &[]);
         }
-        if !contained {
-            if let Some(end) = initrd.or(userspace) {
-                self.stage(evidence, "kernel", Some(0), Some(end), &[]);
+        if let Some(end) = initrd.or(userspace).filter(|_| !contained) {
+            let place = evidence.spans.len();
+            self.stage(evidence, "kernel", Some(0), Some(end), &[]);
+            if !told {
+                evidence.spans.change(place, |span| span.graded(Grade::Doubtful, PERHAPS_CONTAINED));
             }
         }
         if initrd.is_some() {
@@ -177,7 +198,7 @@ fn stage(evidence: &mut Evidence, name: &str, start: Option<i64>, end: Option<i6
         (start, end) => {
             span.start_ns = start;
             span.end_ns = end;
-            span = span.graded(crate::evidence::Grade::Unknown, "it had not ended");
+            span = span.graded(Grade::Unknown, "it had not ended");
         }
     }
     Some(span)

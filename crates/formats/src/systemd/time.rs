@@ -11,7 +11,8 @@ use crate::FormatError;
 /// Reads what `systemd-analyze time` prints.
 pub struct SystemdTime;
 
-const STARTUP: &str = "Startup finished in ";
+/// How the line of the stages begins.
+pub(super) const STARTUP: &str = "Startup finished in ";
 const UNFINISHED: &str = "Bootup is not yet finished";
 
 impl Format for SystemdTime {
@@ -41,7 +42,11 @@ impl Format for SystemdTime {
             let text = String::from_utf8_lossy(line.bytes);
             if let Some(stages) = text.strip_prefix(STARTUP) {
                 evidence.understood += 1;
-                userspace = startup(stages, line.number, &mut evidence);
+                let zero = Zero::of(stages);
+                userspace = startup(stages, line.number, zero, &mut evidence);
+                if matches!(zero, Zero::Userspace) && userspace.is_some() {
+                    evidence.clock = Clock::Userspace;
+                }
             } else if target(text.trim(), userspace, &mut evidence) {
                 evidence.understood += 1;
             } else if text.starts_with(UNFINISHED) {
@@ -61,11 +66,32 @@ impl Format for SystemdTime {
     }
 }
 
+/// Where the stages lie on the clock of a record.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Zero {
+    /// The stage `kernel` begins at 0, as the kernel's clock does; firmware and loader come before it.
+    Kernel,
+    /// The stage `userspace` begins at 0: where nothing tells of the kernel's clock.
+    Userspace,
+    /// The last of them ends at this instant.
+    BackFrom(i64),
+}
+
+impl Zero {
+    /// Without a kernel (in a container, or after a soft reboot) the kernel's clock began long before.
+    pub(super) fn of(stages: &str) -> Self {
+        if stages.contains("(kernel)") {
+            Self::Kernel
+        } else {
+            Self::Userspace
+        }
+    }
+}
+
 /// The stages of `1.2s (firmware) + ... = 3s`; gives when userspace began.
 ///
-/// The kernel's clock starts with the stage `kernel`; firmware and loader come before it. Without a kernel (in a container, or
-/// after a soft reboot) nothing says when the first stage began.
-pub(super) fn startup(text: &str, line: u64, evidence: &mut Evidence) -> Option<i64> {
+/// A stage that `zero` needs may be missing: then the stages are lengths without a place.
+pub(super) fn startup(text: &str, line: u64, zero: Zero, evidence: &mut Evidence) -> Option<i64> {
     let mut stages: Vec<(String, i64)> = Vec::new();
     let mut total = None;
     let mut rest = text;
@@ -93,11 +119,19 @@ pub(super) fn startup(text: &str, line: u64, evidence: &mut Evidence) -> Option<
             format!("the stages make {} ms together, the total says {} ms", sum / 1_000_000, total / 1_000_000);
         evidence.problem(ProblemKind::Contradiction, Some(line), detail);
     }
-    let before = stages
-        .iter()
-        .position(|(name, _)| name == "kernel")
-        .map(|kernel| stages.iter().take(kernel).fold(0_i64, |sum, (_, length)| sum.saturating_add(*length)));
-    let mut at = before.map(|before| -before);
+    let before = |stage: &str| {
+        let place = stages.iter().position(|(name, _)| name == stage)?;
+        Some(stages.iter().take(place).fold(0_i64, |sum, (_, length)| sum.saturating_add(*length)))
+    };
+    let mut at = match zero {
+        Zero::Kernel => before("kernel").map(i64::saturating_neg),
+        Zero::Userspace => before("userspace").map(i64::saturating_neg),
+        Zero::BackFrom(finished) => Some(finished.saturating_sub(sum)),
+    };
+    let detail = match zero {
+        Zero::BackFrom(_) => "sum of the stages of `Startup finished`, back from its line",
+        _ => "sum of the stages of `Startup finished`",
+    };
     let mut userspace = None;
     for (name, length) in stages {
         let mut span = Span::new(SpanKind::Stage, one_line(&name, "<unknown>"));
@@ -106,14 +140,14 @@ pub(super) fn startup(text: &str, line: u64, evidence: &mut Evidence) -> Option<
             let mark = match name.as_str() {
                 "firmware" => "firmware_start",
                 "loader" => "loader_start",
+                "soft-reboot" => "soft_reboot_start",
                 "kernel" => "kernel_clock_start",
                 "initrd" => "initrd_start",
                 "userspace" => "userspace_start",
                 _ => "",
             };
             if !mark.is_empty() {
-                let detail = "sum of the stages of `Startup finished`".to_owned();
-                evidence.marks.push(Mark { name: Name::Borrowed(mark), time_ns: start, detail });
+                evidence.marks.push(Mark { name: Name::Borrowed(mark), time_ns: start, detail: detail.to_owned() });
             }
             let end = start.saturating_add(length);
             if name == "userspace" {

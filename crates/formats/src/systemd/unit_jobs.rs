@@ -3,21 +3,26 @@
 use super::timespan::by_step;
 use crate::evidence::{Evidence, Grade, Span, SpanKind};
 use crate::names::one_line;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// Joins the messages about each unit.
 #[derive(Debug, Default)]
 pub struct UnitJobs {
     starting: HashMap<String, i64>,
     up: HashMap<String, i64>,
-    failed: Vec<String>,
+    failed: BTreeSet<String>,
     spans: Vec<Span>,
-    /// What began before the journal ran, by the kernel's clock.
+    /// What began before the journal ran, and why that is no exact time.
     early: HashMap<String, i64>,
+    why: &'static str,
 }
 
-/// Why such a start is no exact one.
-const TWO_CLOCKS: &str = "it begins by the kernel's clock and ends by the monotonic one, which differ by milliseconds";
+/// Results of a start's job with which the unit failed to start: the others called it off, or found nothing to do.
+const FAILURES: [&str; 4] = ["failed", "timeout", "dependency", "assert"];
+
+/// Why a start that began before the journal ran is no exact one.
+pub const TWO_CLOCKS: &str =
+    "it begins by the kernel's clock and ends by the monotonic one, which differ by milliseconds";
 
 fn span(kind: SpanKind, unit: &str) -> Span {
     Span { track: "systemd".into(), ..Span::new(kind, one_line(unit, "<unknown>")) }
@@ -36,7 +41,7 @@ impl UnitJobs {
             Some(start) if start <= time_ns => span(SpanKind::Unit, unit).between(start, time_ns),
             _ if self.early.get(unit).is_some_and(|start| *start <= time_ns) => {
                 let start = self.early.remove(unit).unwrap_or(time_ns);
-                span(SpanKind::Unit, unit).between(start, time_ns).graded(Grade::Bounded, TWO_CLOCKS)
+                span(SpanKind::Unit, unit).between(start, time_ns).graded(Grade::Bounded, self.why)
             }
             _ => {
                 let span = Span { end_ns: Some(time_ns), ..span(SpanKind::Unit, unit) };
@@ -45,10 +50,12 @@ impl UnitJobs {
         };
         if well {
             self.up.insert(unit.to_owned(), time_ns);
+            // It failed before, was started once more, and is up.
+            self.failed.remove(unit);
         } else {
             one = one.with("result", result);
-            if result == "failed" {
-                self.failed.push(unit.to_owned());
+            if FAILURES.contains(&result) {
+                self.failed.insert(unit.to_owned());
             }
         }
         self.spans.push(one);
@@ -61,14 +68,15 @@ impl UnitJobs {
         }
     }
 
-    /// Takes over from those of the kernel's clock what the rest is logged of by this one.
-    pub fn take_over(&mut self, early: &mut Self) {
+    /// Takes over from those of the kernel's clock what the rest is logged of by this one; and why that makes no exact times.
+    pub fn take_over(&mut self, early: &mut Self, why: &'static str) {
+        self.why = why;
         self.early = std::mem::take(&mut early.starting);
         self.failed.append(&mut early.failed);
         early.up.clear();
     }
 
-    /// Adds the spans, those that never ended too, and the failed units as a fact.
+    /// Adds the spans, those that never ended too, and as a fact the units whose last start failed.
     pub fn finish(mut self, evidence: &mut Evidence) {
         for (unit, start) in sorted(self.starting) {
             let span = Span { start_ns: Some(start), ..span(SpanKind::Unit, &unit) };
@@ -81,9 +89,8 @@ impl UnitJobs {
         let step_ns = evidence.step_ns;
         evidence.spans.extend(self.spans.into_iter().map(|span| by_step(span, step_ns)));
         if !self.failed.is_empty() {
-            self.failed.sort();
-            self.failed.dedup();
-            evidence.facts.push(("systemd.failed".into(), self.failed.join(" ")));
+            let failed: Vec<String> = self.failed.into_iter().collect();
+            evidence.facts.push(("systemd.failed".into(), failed.join(" ")));
         }
     }
 }

@@ -8,6 +8,7 @@ import polars as pl
 from rich.console import Console
 from rich.text import Text
 
+from firstlight.analysis.units import LATER
 from firstlight.analysis.window import Window, window
 from firstlight.boot.boot import Boot
 from firstlight.report.terminal.columns import Column, print_table
@@ -31,7 +32,12 @@ def print_units(
         _units(out, boot, rows, left_out)
     every = pl.concat([rows, left_out])
     unfinished = every.filter(pl.col("state") == "unfinished")["unit"].to_list()
-    for names, text in ((failed, "Failed"), (unfinished, "Not finished")):
+    later = every.filter(pl.col("reason").str.starts_with(LATER))["unit"].to_list()
+    for names, text in (
+        (failed, "Failed"),
+        (unfinished, "Not finished"),
+        (later, "Began after the start-up had finished, no part of it"),
+    ):
         if names:
             listed = ", ".join(printable(name, 80) for name in names[:20])
             more = f" and {len(names) - 20} more" if len(names) > 20 else ""
