@@ -191,3 +191,39 @@ def test_what_lists_the_goals_is_named_where_they_are_too_many(tmp_path: Path) -
     with pytest.raises(BundleError) as raised:
         what_if(boot, {"zzz": -1})
     assert "`firstlight path --json " in raised.value.report()
+
+
+def test_what_the_firmware_took_changes_nothing_of_what_user_land_waited_for(tmp_path: Path) -> None:
+    def change(name: str, before: int) -> int:
+        spans = Spans()
+        if before:
+            spans.add("phase", "firmware", (0, before), track="boot")
+        call = spans.add("phase", "initcalls", (before, before + 1500), track="boot")
+        late = spans.add("phase", "initrd", (before + 1500, before + 4800), track="boot")
+        if before:
+            spans.add("stage", "firmware", (0, before), parent=0)
+        spans.add("initcall", "gizmo_init", (before + 700, before + 703), parent=call, track="task 1")
+        spans.add("probe", "gizmo", (before + 855, before + 900), parent=call)
+        spans.add("stage", "initrd", (before + 1754, before + 4800), parent=late)
+        marks = {"firmware_start": 0, "kernel_start": before, "startup_finished": before + 4800}
+        path = write_bundle(tmp_path, name, spans=spans, marks=marks, length=before + 4800)
+        return what_if(firstlight.open(path), {"gizmo": 2000 * MS}).change_ns
+
+    assert change("without.boot", 0) == change("with.boot", 3000) > 0
+
+
+def test_a_device_unit_waited_for_the_event_that_udevs_log_names_by_the_device(tmp_path: Path) -> None:
+    for file, unit in (("name.boot", "dev-sda1.device"), ("path.boot", "sys-devices-pci-sda1.device")):
+        spans = Spans()
+        spans.add("uevent", "sda1", (4400, 4890), seqnum="101", also_called="/devices/pci/sda1")
+        spans.add("unit", unit, (4900, 4900))
+        rows = critical_path(firstlight.open(write_bundle(tmp_path, file, spans=spans)), unit)
+        assert rows.filter(pl.col("kind") == "uevent")["duration_ns"].to_list() == [490 * MS]
+
+
+def test_where_the_kernel_ended_at_nobody_knows_when_the_time_before_a_unit_is_unknown(tmp_path: Path) -> None:
+    spans = Spans()
+    spans.add("phase", "unknown", (0, 4800), track="boot")
+    spans.add("unit", "a.service", (2000, 4800))
+    rows = critical_path(firstlight.open(write_bundle(tmp_path, "a.boot", spans=spans)))
+    assert rows["name"].to_list() == [UNKNOWN, "a.service"]

@@ -15,6 +15,8 @@ from export_boots import make_imported
 from firstlight.boot.tables import SCHEMAS
 from firstlight.cli.main import run
 from firstlight.report.export.formats import FORMATS, To
+from firstlight.report.export.write import write_export
+from imported_bundle import Spans, write_bundle
 
 ROOT = Path(__file__).parents[2]
 
@@ -154,3 +156,21 @@ def test_a_traced_call_is_drawn_once_in_a_uftrace_directory(tmp_path: Path, monk
     assert run(["export", "graph.boot", "--to", "uftrace", "-o", "out"]) == 0
     tracks = [line.split("\t")[1] for line in Path("out", "tracks.tsv").read_text().splitlines()]
     assert tracks == ["calls", "Boot: boot"]
+
+
+def test_a_unit_that_is_up_and_a_stage_beside_phases_are_no_calls_for_uftrace(tmp_path: Path) -> None:
+    spans = Spans()
+    phase = spans.add("phase", "userspace", (0, 4800), track="boot")
+    stage = spans.add("stage", "userspace", (0, 4800), parent=phase)
+    spans.add("stage", "generators", (10, 50), parent=stage)
+    spans.add("unit", "a.service", (100, 1100), track="systemd")
+    spans.add("unit_active", "a.service", (1100, 4800), track="systemd")
+    bundle = write_bundle(tmp_path, "up.boot", spans=spans)
+    (tmp_path / "out").mkdir()
+    exported = write_export(bundle, To.uftrace, tmp_path / "out")
+    symbols = [line.split()[-1] for line in (tmp_path / "out" / "boot.sym").read_text().splitlines()]
+    assert symbols == ["userspace", "generators_[stage]", "a.service", "__sym_end"]
+    assert any(note.startswith("2 spans left out") for note in exported.notes)
+    write_export(bundle, To.speedscope, tmp_path / "out.json")
+    frames = json.loads((tmp_path / "out.json").read_text())["shared"]["frames"]
+    assert {"a.service", "a.service [unit_active]"} < {frame["name"] for frame in frames}

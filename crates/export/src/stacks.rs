@@ -119,8 +119,16 @@ fn parents(table: &Interned) -> Vec<Option<usize>> {
 /// What a span has beyond the spans in it.
 fn beyond(table: Interned, parents: &[Option<usize>], unit: Unit) -> Stacks {
     let value = |column: &str, row: usize| table.integers(column).get(row).copied().flatten();
+    let kind = |row: usize| table.numbers("kind").get(row).and_then(|number| table.texts.get(*number));
+    // Nobody knows in which initcall such a probe lies, if in one: the time may be that of the initcall already.
+    let initcalls = (0..table.rows()).any(|row| kind(row) == Some("initcall") && value("duration_ns", row).is_some());
+    let somewhere =
+        |row: usize| initcalls && kind(row) == Some("probe") && parents.get(row).copied().flatten().is_none();
     let whole: Vec<Option<u64>> = (0..table.rows())
         .map(|row| {
+            if somewhere(row) {
+                return None;
+            }
             let between = || value("end_ns", row)?.checked_sub(value("start_ns", row)?);
             let weight = match unit {
                 Unit::Time => value("duration_ns", row).or_else(between),

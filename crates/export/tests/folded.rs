@@ -183,3 +183,33 @@ fn a_boot_without_phases_and_spans_that_lie_in_one_another_in_a_circle_are_no_ob
     assert_eq!(whole(&folded), 35);
     assert!(folded.contains("[nothing recorded] 10\n") && folded.contains("self 10\n"), "{folded}");
 }
+
+#[test]
+fn without_times_a_probe_does_not_count_beside_the_initcalls_that_it_may_lie_in() {
+    let weigh = |kinds: [&'static str; 3]| {
+        let bundle = tempfile::tempdir().unwrap();
+        firstlight_model::table::write_empty(&["calls"], bundle.path()).unwrap();
+        let (none, nothing) = (|| Values::Int64(vec![None; 3]), || Values::Text(vec![None; 3]));
+        let columns = vec![
+            ("span", integers(0..3)),
+            ("parent", Values::Int64(vec![None, None, Some(0)])),
+            ("kind", texts(kinds)),
+            ("name", texts(["gizmo_init", "gizmo", "inner"])),
+            ("track", nothing()),
+            ("level", nothing()),
+            ("start_ns", none()),
+            ("end_ns", none()),
+            ("instructions", none()),
+            ("idle_ns", none()),
+            ("duration_ns", Values::Int64(vec![Some(100), Some(12), Some(30)])),
+            ("grade", nothing()),
+            ("reason", nothing()),
+            ("source", nothing()),
+            ("attributes", nothing()),
+        ];
+        write("spans", columns, bundle.path()).unwrap();
+        (folded(bundle.path()), stacks(bundle.path(), Unit::Time).unwrap().unknown)
+    };
+    assert_eq!(weigh(["initcall", "probe", "probe"]), ("gizmo_init 70\ngizmo_init;inner 30\n".to_owned(), 1));
+    assert_eq!(weigh(["phase", "probe", "probe"]), ("gizmo_init 70\ngizmo_init;inner 30\ngizmo 12\n".to_owned(), 0));
+}

@@ -26,6 +26,9 @@ const SLOW_CONSOLE_NS: i64 = 20_000_000;
 /// So many shared events can convict a record of being another boot's.
 const ENOUGH_TO_CONVICT: usize = 5;
 
+/// So begins what a place rests on that no shared event bears out.
+const ASSUMED: &str = "assumed";
+
 /// How a piece's clock relates to the boot's.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Place {
@@ -129,11 +132,15 @@ pub fn align_knowing(pieces: &[&Evidence], certain: &[bool]) -> Vec<Place> {
         readings: Readings::of(pieces),
         step_ns: pieces.get(base).map_or(0, |piece| piece.step_ns),
     };
-    placed.clocks.extend(pieces.get(base).map(|piece| (piece.clock.clone(), Line::SAME)));
+    placed.clocks.extend(pieces.get(base).map(|piece| (piece.clock.clone(), Line::SAME, None)));
     while let Some((index, place)) = next(pieces, certain, &places, &shared, &placed) {
         if let (Some(line), Some(events)) = (place.line(), shared.get_mut(index).and_then(Option::take)) {
             placed.known.absorb(events, |at| line.at(at));
-            placed.clocks.extend(pieces.get(index).map(|piece| (piece.clock.clone(), line)));
+            let assumed = match &place {
+                Place::Fitted { how, .. } => Some(how.clone()).filter(|how| how.starts_with(ASSUMED)),
+                _ => None,
+            };
+            placed.clocks.extend(pieces.get(index).map(|piece| (piece.clock.clone(), line, assumed)));
         }
         set(&mut places, index, place);
     }
@@ -148,8 +155,8 @@ fn set(places: &mut [Option<Place>], index: usize, place: Place) {
 
 struct Placed {
     known: Shared,
-    /// Each clock that is placed, and its way onto the boot's.
-    clocks: Vec<(Clock, Line)>,
+    /// Each clock that is placed, its way onto the boot's, and what that rests on where it is only assumed.
+    clocks: Vec<(Clock, Line, Option<String>)>,
     readings: Readings,
     /// The step of the boot's own clock.
     step_ns: i64,
@@ -331,8 +338,9 @@ fn same_as_kernel(trace_clock: &str) -> bool {
 fn firmware(piece: &Evidence, placed: &Placed) -> Option<Place> {
     let at = |name: &str| piece.marks.iter().find(|mark| mark.name == name).map(|mark| mark.time_ns);
     let assumed = |at: i64, how: &str| {
-        let of =
-            |wanted: &str| placed.clocks.iter().find(|(other, _)| family(other) == Some(wanted)).map(|(_, line)| *line);
+        let of = |wanted: &str| {
+            placed.clocks.iter().find(|(other, ..)| family(other) == Some(wanted)).map(|(_, line, _)| *line)
+        };
         let zero = of("monotonic").or_else(|| of("printk"))?.at(0);
         let line = Line::SAME.shifted(zero.saturating_sub(at));
         Some(same(line, format!("assumed{how}")))
@@ -368,11 +376,13 @@ fn firmware(piece: &Evidence, placed: &Placed) -> Option<Place> {
 fn identity(clock: &Clock, placed: &Placed) -> Option<(Line, String)> {
     // Those of firmware, capturing machines and function logs begin anew with each record.
     let lasting = !matches!(clock, Clock::Firmware | Clock::Host | Clock::Kft);
-    if let Some((_, line)) = placed.clocks.iter().find(|(other, _)| lasting && other == clock) {
-        return Some((*line, "another record has the same clock".to_owned()));
+    if let Some((_, line, assumed)) = placed.clocks.iter().find(|(other, ..)| lasting && other == clock) {
+        // What is assumed of a clock is assumed of every record that has it.
+        let how = assumed.clone().unwrap_or_else(|| "another record has the same clock".to_owned());
+        return Some((*line, how));
     }
     let of =
-        |wanted: &str| placed.clocks.iter().find(|(other, _)| family(other) == Some(wanted)).map(|(_, line)| *line);
+        |wanted: &str| placed.clocks.iter().find(|(other, ..)| family(other) == Some(wanted)).map(|(_, line, _)| *line);
     if *clock == Clock::Realtime {
         let began = placed.readings.realtime_at_boot_ns?;
         let line = of("monotonic").or_else(|| of("printk"))?;
@@ -408,8 +418,9 @@ fn by_start(piece: &Evidence, placed: &Placed) -> Option<(Line, String)> {
             Some((line, "it counts from the start of user space, which another record tells".to_owned()))
         }
         Clock::Realtime => {
-            let of =
-                |wanted| placed.clocks.iter().find(|(clock, _)| family(clock) == Some(wanted)).map(|(_, line)| *line);
+            let of = |wanted| {
+                placed.clocks.iter().find(|(clock, ..)| family(clock) == Some(wanted)).map(|(_, line, _)| *line)
+            };
             let line = of("monotonic").or_else(|| of("printk"))?;
             let line = line.shifted(mark("kernel_clock_start")?.saturating_neg());
             Some((

@@ -33,15 +33,15 @@ pub fn boot_marks(pieces: &[Piece<'_>], rows: &[Row<'_>], contradictions: &mut V
     all
 }
 
-/// Records of systemd and udev alone carry instants since the kernel's clock began: the boot begins there, not at the first of
-/// them. In a container, and after a soft reboot, that clock is of an earlier start; the manager's own record tells.
+/// Records of systemd and udev carry instants since the kernel's clock began, and where none of the kernel's own is among them the
+/// boot begins there, not at the first instant that happens to be told: one more record of the same clock moves no zero. In a
+/// container, and after a soft reboot, that clock is of an earlier start; the manager's own record tells.
 fn clock_start(pieces: &[Piece<'_>], marks: &[BootMark]) -> Option<BootMark> {
-    const SINCE_START: [&str; 4] = ["systemd-plot-json", "systemd-plot-svg", "systemd-show", "udev-monitor"];
-    let boot = pieces.first()?;
+    let boot = pieces.first().filter(|boot| boot.evidence.clock == Clock::Monotonic)?;
     let told = marks.iter().any(|mark| {
         matches!(mark.name.as_str(), "kernel_clock_start" | "kernel_start" | "userspace_start" | "soft_reboot_start")
     });
-    if told || boot.evidence.clock != Clock::Monotonic || !SINCE_START.contains(&boot.evidence.format) {
+    if told || extent(boot.evidence).is_none() {
         return None;
     }
     Some(BootMark {

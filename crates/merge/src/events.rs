@@ -73,11 +73,6 @@ impl Shared {
         ours.iter().filter_map(|(key, at)| Some((*at, *theirs.get(key)?))).collect()
     }
 
-    /// When a mark was.
-    pub fn mark(&self, name: &str) -> Option<i64> {
-        self.marks.get(&key(("mark", name))).copied()
-    }
-
     /// Takes in those of another, on this one's clock.
     pub fn absorb(&mut self, other: Self, place: impl Fn(i64) -> i64) {
         for (ours, theirs) in [

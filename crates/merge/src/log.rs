@@ -98,6 +98,22 @@ pub fn placed(piece: &Piece<'_>, stamp: &Stamp) -> Option<i64> {
     }
 }
 
+/// Whether another log holds what lies before the first line of a piece: it has that line too, begins earlier, and has lost nothing.
+pub fn goes_back_beyond(other: &Piece<'_>, piece: &Piece<'_>) -> bool {
+    if std::ptr::eq(other.evidence, piece.evidence) || other.evidence.problems.iter().any(|told| told.kind.loses()) {
+        return false;
+    }
+    let Some((first, text)) = timed(piece).next() else { return false };
+    let reach = apart(piece).max(apart(other)).max(SAME_STAMP_NS);
+    let same = |(at, line): (i64, &str)| line == text && at.saturating_sub(first).saturating_abs() <= reach;
+    timed(other).next().is_some_and(|(begins, _)| begins.saturating_add(reach) < first) && timed(other).any(same)
+}
+
+/// The lines that have an instant on the boot's clock.
+fn timed<'a>(piece: &'a Piece<'a>) -> impl Iterator<Item = (i64, &'a str)> {
+    piece.evidence.log.iter().filter_map(|(stamp, text)| Some((placed(piece, &stamp)?, text.trim())))
+}
+
 #[derive(Default)]
 struct Copies {
     /// Lines that an earlier piece holds too.

@@ -64,7 +64,7 @@ pub struct Completeness {
     pub missing: Vec<String>,
     /// Records that were read.
     pub understood: u64,
-    /// Records known to be missing, left out, or not understood.
+    /// Records known to be missing, or not understood.
     pub lost: u64,
     /// Whether all that is missing could be counted.
     pub countable: bool,
@@ -162,7 +162,6 @@ pub fn merge(reads: &[Read], boots: &[Option<u32>], bundle: &Path) -> Result<Sum
                     ],
                 });
                 summary.warnings.push(format!("{}: {reason}", file(*read)));
-                summary.completeness.leave_out(file(*read), evidence.understood, why);
                 source.problems.push(("contradiction".to_owned(), reason, None, None));
                 summaries.push(source);
                 continue;
@@ -221,8 +220,6 @@ pub fn merge(reads: &[Read], boots: &[Option<u32>], bundle: &Path) -> Result<Sum
         summaries.push(source);
     }
     for (read, why) in &left_out {
-        let lines = found.iter().filter(|(of, _)| of == read).map(|(_, evidence)| evidence.understood).sum();
-        summary.completeness.leave_out(file(*read), lines, why);
         summary.warnings.push(format!("{}: left out of the tables: {why}", file(*read)));
     }
 
@@ -279,7 +276,7 @@ pub fn merge(reads: &[Read], boots: &[Option<u32>], bundle: &Path) -> Result<Sum
     }
     let mut contradictions = gathered(contradictions);
     // What concerns one unit each comes behind what concerns the boot.
-    contradictions.sort_by_key(|told| told.what.starts_with("how long unit"));
+    contradictions.sort_by_key(|told| told.what.starts_with("how long unit") || told.what.starts_with("when unit"));
     if contradictions.len() > CONTRADICTIONS {
         let more = contradictions.len() - CONTRADICTIONS;
         contradictions.truncate(CONTRADICTIONS);
@@ -385,13 +382,6 @@ fn placed(evidence: &[&Evidence], ids: &[Option<String>], base: Option<usize>) -
     }
 }
 
-impl Completeness {
-    fn leave_out(&mut self, file: &str, lines: u64, why: &str) {
-        self.lost = self.lost.saturating_add(lines);
-        self.missing.push(format!("{file}: left out with its {lines} lines or records: {why}"));
-    }
-}
-
 fn completeness(pieces: &[Piece<'_>], all: &mut Completeness) {
     all.countable = true;
     for piece in pieces {
@@ -403,7 +393,12 @@ fn completeness(pieces: &[Piece<'_>], all: &mut Completeness) {
                 (evidence.not_understood, evidence.understood.saturating_add(evidence.not_understood));
             all.missing.push(format!("{}: {strange} of {whole} lines or records were not understood", piece.file));
         }
+        let whole_elsewhere = || pieces.iter().any(|other| log::goes_back_beyond(other, piece));
         for problem in evidence.problems.iter().filter(|problem| problem.kind.loses()) {
+            // What a ring had overwritten is not missing where another record has it.
+            if problem.kind == ProblemKind::LostHead && whole_elsewhere() {
+                continue;
+            }
             // A last line without its end is one record at most.
             let cut = u64::from(problem.kind == ProblemKind::Cut);
             all.lost = all.lost.saturating_add(problem.lost.unwrap_or(cut));

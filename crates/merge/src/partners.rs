@@ -1,6 +1,6 @@
 //! Which span of a record is of the same thing as which row of the records before it.
 
-use crate::renamed::{misnamed, named_by_path};
+use crate::renamed::{misnamed, named_by_path, numbered};
 use crate::spans::{merges, Row};
 use crate::Piece;
 use firstlight_formats::evidence::{SpanKind, SpanRef};
@@ -56,6 +56,7 @@ pub fn partners(
         );
     }
     misnamed(piece, rows, pieces, &mut partners);
+    numbered(piece, rows, &mut partners);
     named_by_path(piece, rows, &mut partners);
     partners
 }

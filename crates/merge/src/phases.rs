@@ -1,8 +1,10 @@
 //! Marks of the whole boot, and the phases between them.
 
 use crate::spans::Row;
+use crate::trust::remove;
 use crate::{Contradiction, Piece};
 use firstlight_formats::evidence::SpanKind;
+use rustc_hash::FxHashMap;
 
 /// Marks of one name from two records may lie so far apart before they exclude one another.
 const SAME_MARK_NS: i64 = 20_000_000;
@@ -75,6 +77,8 @@ fn phase_name(mark: &str, all: &[BootMark]) -> String {
         "loader_start" => "loader",
         "capture_start" => "before_kernel",
         "decompression_start" => "decompression",
+        // Nothing says where the kernel ended and user land began.
+        "kernel_clock_start" if !all.iter().any(|mark| of_the_kernel(&mark.name)) => "unknown",
         "kernel_clock_start" | "kernel_start" => "early_init",
         "initcalls_end" => "after_initcalls",
         "user_start" | "guest_start" => "user_land",
@@ -90,31 +94,59 @@ fn phase_name(mark: &str, all: &[BootMark]) -> String {
     .to_owned()
 }
 
-/// The marks of all pieces in order of time, each name once: the first piece's, others that say otherwise are told.
+/// Whether a mark tells how far the kernel had come, or that it had started user land.
+fn of_the_kernel(mark: &str) -> bool {
+    matches!(
+        mark,
+        "kernel_start"
+            | "rest_init"
+            | "kernel_init"
+            | "initcalls"
+            | "initcalls_end"
+            | "free_init_memory"
+            | "run_init"
+            | "user_start"
+            | "guest_start"
+            | "initrd_start"
+            | "systemd_start"
+            | "userspace_start"
+    ) || mark.starts_with("initcall_")
+}
+
+/// The marks of all pieces in order of time, each name once: the first piece's, of systemd's own marks that of the piece which
+/// knows best, as with its stages; others that say otherwise are told.
 pub fn marks(pieces: &[Piece<'_>], rows: &[Row<'_>], contradictions: &mut Vec<Contradiction>) -> Vec<BootMark> {
     let mut marks: Vec<BootMark> = Vec::new();
+    let mut removes: FxHashMap<String, u8> = FxHashMap::default();
     for piece in pieces {
         let told = piece.line.map(|line| (line, &piece.evidence.marks));
         let heard = piece.host.map(|line| (line, &piece.evidence.host_marks));
         let all = told.into_iter().chain(heard).flat_map(|(line, of)| of.iter().map(move |mark| (line, mark)));
         for (line, mark) in all {
             let time_ns = line.at(mark.time_ns);
-            let Some(known) = marks.iter().find(|known| known.name == mark.name) else {
-                marks.push(BootMark {
-                    name: mark.name.to_string(),
-                    time_ns,
-                    source: piece.file.to_owned(),
-                    detail: mark.detail.clone(),
-                });
+            let mut one = BootMark {
+                name: mark.name.to_string(),
+                time_ns,
+                source: piece.file.to_owned(),
+                detail: mark.detail.clone(),
+            };
+            let from = if of_systemd(&one.name) { remove(SpanKind::Stage, piece.evidence) } else { 0 };
+            let Some(known) = marks.iter_mut().find(|known| known.name == mark.name) else {
+                removes.insert(one.name.clone(), from);
+                marks.push(one);
                 continue;
             };
-            let apart = known.time_ns.saturating_sub(time_ns).saturating_abs();
-            if apart > SAME_MARK_NS.saturating_add(piece.uncertainty_ns) && known.source != piece.file {
+            if removes.get(&one.name).is_some_and(|nearest| from < *nearest) {
+                removes.insert(one.name.clone(), from);
+                std::mem::swap(known, &mut one);
+            }
+            let apart = known.time_ns.saturating_sub(one.time_ns).saturating_abs();
+            if apart > SAME_MARK_NS.saturating_add(piece.uncertainty_ns) && known.source != one.source {
                 contradictions.push(Contradiction {
                     what: format!("when the mark `{}` was reached", mark.name),
                     statements: vec![
                         (known.source.clone(), crate::align::seconds(known.time_ns)),
-                        (piece.file.to_owned(), crate::align::seconds(time_ns)),
+                        (one.source, crate::align::seconds(one.time_ns)),
                     ],
                 });
             }
@@ -122,6 +154,11 @@ pub fn marks(pieces: &[Piece<'_>], rows: &[Row<'_>], contradictions: &mut Vec<Co
     }
     initcall_marks(pieces, rows, &mut marks);
     marks
+}
+
+/// Whether systemd itself sets the mark, and so has told it to whoever tells.
+fn of_systemd(mark: &str) -> bool {
+    matches!(mark, "initrd_start" | "userspace_start" | "startup_finished")
 }
 
 /// The marks that the kernel's own initcalls give: the begin of each level, or of all of them.

@@ -4,7 +4,7 @@ use crate::partners::ends;
 use crate::printing::both_kinds;
 use crate::spans::{row_of, Row};
 use crate::Piece;
-use firstlight_formats::evidence::SpanKind;
+use firstlight_formats::evidence::{Attributes, SpanKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Begin, end, and the number of a row.
@@ -52,6 +52,38 @@ pub fn misnamed(piece: &Piece<'_>, rows: &[Row<'_>], pieces: &[Piece<'_>], partn
             partners.insert(place, row);
         }
     }
+}
+
+/// Uevents by the number that the kernel gives each of them: a boot has every number once, whatever a record calls the device.
+pub fn numbered(piece: &Piece<'_>, rows: &[Row<'_>], partners: &mut FxHashMap<usize, usize>) {
+    let taken: FxHashSet<usize> = partners.values().copied().collect();
+    let mut known: FxHashMap<(&str, &str), usize> = FxHashMap::default();
+    for (number, row) in rows.iter().enumerate() {
+        if row.kind == SpanKind::Uevent && !taken.contains(&number) {
+            known.extend(row.attributes().and_then(event_number).map(|event| (event, number)));
+        }
+    }
+    if known.is_empty() {
+        return;
+    }
+    let device = |name: &str| name.rsplit('/').next().unwrap_or_default().to_owned();
+    for (place, span) in piece.evidence.spans.iter().enumerate() {
+        if span.kind != SpanKind::Uevent || partners.contains_key(&place) {
+            continue;
+        }
+        let Some(event) = event_number(span.attributes) else { continue };
+        // Another device of that number is another boot's, or a damaged line.
+        let same = |row: &Row<'_>| row.name() != span.name && device(row.name()) == device(span.name);
+        if known.get(&event).and_then(|number| rows.get(*number)).is_some_and(same) {
+            partners.extend(known.remove(&event).map(|number| (place, number)));
+        }
+    }
+}
+
+/// SEQNUM and ACTION.
+fn event_number<'a>(attributes: Attributes<'a>) -> Option<(&'a str, &'a str)> {
+    let of = |wanted: &str| attributes.iter().find(|(key, _)| *key == wanted).map(|(_, value)| value);
+    Some((of("seqnum")?, of("action").unwrap_or_default()))
 }
 
 /// Uevents that udevd's log names by the device and udev's database by its path: the database tells only when udevd took a

@@ -73,6 +73,8 @@ pub fn remove(kind: SpanKind, evidence: &Evidence) -> u8 {
         "systemd-plot-json" => 1,
         "systemd-plot-svg" => 2,
         "systemd-blame" | "systemd-critical-chain" | "systemd-time" => 3,
+        // What `Startup finished` says are systemd's own figures, wherever they are written.
+        format if format.starts_with("journal-") && evidence.part.is_empty() && kind == SpanKind::Stage => 3,
         format if format.starts_with("journal-") && evidence.part.is_empty() => 4,
         _ => 5,
     }

@@ -5,9 +5,15 @@ use crate::printing::{together, told_by_both};
 use crate::spans::Row;
 use crate::trust::{compare, remove, witness, Verdict};
 use crate::{Contradiction, Piece};
-use firstlight_formats::evidence::Grade;
+use firstlight_formats::evidence::{Grade, SpanKind};
 use std::borrow::Cow;
 use std::cmp::Ordering;
+
+/// Records no further than this from who knows a unit have its stamps, not messages about it.
+const STAMPED: u8 = 2;
+
+/// Stamps of one begin in two records, rounded as charts do it, lie no further apart.
+const STAMPS_APART_NS: i64 = 10_000_000;
 
 /// Makes one row of two that tell of the same thing: the better grade wins, the other fills what it lacks.
 pub fn unite<'a>(
@@ -19,15 +25,19 @@ pub fn unite<'a>(
     if known.piece == other.piece {
         return;
     }
+    began_apart(known, &other, pieces, contradictions);
     let told = together(known, &other, pieces);
     // Where log and tracer were put together, another copy of one of them has nothing to add to the figure.
     let settled = told.is_none() && told_by_both(known, pieces);
     let verdict = if settled { Verdict::Unknown } else { judge(known, &other, pieces) };
     let better = other.grade < known.grade && other.duration_ns.is_some() && !settled && known.name() == other.name();
     let (ours, theirs) = (distance(known, pieces), distance(&other, pieces));
+    // The path says which of all devices of a name it is.
+    let by_path = (known.kind == SpanKind::Uevent && known.name() != other.name())
+        .then(|| other.name().contains('/') && !known.name().contains('/') && other.duration_ns.is_some());
     let better = match ours.cmp(&theirs) {
         Ordering::Less => known.duration_ns.is_none() && other.duration_ns.is_some(),
-        Ordering::Equal => better || known.duration_ns.is_none(),
+        Ordering::Equal => by_path.unwrap_or(better) || known.duration_ns.is_none(),
         Ordering::Greater => other.duration_ns.is_some() || known.duration_ns.is_none(),
     };
     if told.as_ref().map_or(better, |told| !told.known_is_log) {
@@ -95,6 +105,21 @@ pub fn unite<'a>(
             }
         }
         _ => {}
+    }
+}
+
+/// Two records that have a unit's stamps from systemd itself cannot differ in its begin, also where its length is the same.
+fn began_apart(known: &Row<'_>, other: &Row<'_>, pieces: &[Piece<'_>], contradictions: &mut Vec<Contradiction>) {
+    let (Some(ours), Some(theirs)) = (known.start_ns, other.start_ns) else { return };
+    let (Some(one), Some(two)) = (pieces.get(known.piece), pieces.get(other.piece)) else { return };
+    let own = |row: &Row<'_>| row.kind == SpanKind::Unit && distance(row, pieces) <= STAMPED;
+    let steps = one.evidence.step_ns.saturating_add(two.evidence.step_ns);
+    let apart = ours.saturating_sub(theirs).saturating_abs();
+    if own(known) && own(other) && one.evidence.clock == two.evidence.clock && apart > STAMPS_APART_NS.max(steps) {
+        contradictions.push(Contradiction {
+            what: format!("when unit `{}` began", known.name()),
+            statements: vec![(one.file.to_owned(), seconds(ours)), (two.file.to_owned(), seconds(theirs))],
+        });
     }
 }
 

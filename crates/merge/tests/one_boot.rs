@@ -1,7 +1,9 @@
 //! Evidence of several records as the tables of one boot.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test stops where it is surprised")]
 
-use firstlight_formats::evidence::{CallNode, Calls, Clock, Evidence, Grade, Mark, Span, SpanKind, Stamp};
+use firstlight_formats::evidence::{
+    CallNode, Calls, Clock, Evidence, Grade, Mark, Problem, ProblemKind, Span, SpanKind, Stamp,
+};
 use firstlight_merge::record::Read;
 use firstlight_merge::{merge, Summary};
 use firstlight_model::table::{read, Values};
@@ -264,7 +266,7 @@ fn a_length_without_instants_joins_the_instants_of_another_record() {
     let mut blame = Evidence::of("test", Clock::Untimed);
     blame.spans = vec![Span { duration_ns: Some(4 * MS), ..unit("a.service") }].into();
     let boot = boot(&[record("plot", vec![plot]), record("blame", vec![blame])]);
-    assert_eq!(boot.spans("unit"), ["a.service 0-? took 4 good (blame and plot) in -"]);
+    assert_eq!(boot.spans("unit"), ["a.service 5-? took 4 good (blame and plot) in -"]);
 }
 
 #[test]
@@ -402,8 +404,10 @@ fn a_record_with_the_boots_own_number_stays_whatever_it_tells_otherwise() {
     journal.understood = 1;
     let stranger = boot(&[record("dmesg", vec![log.clone()]), record("journal", vec![journal.clone()])]);
     assert_eq!(stranger.summary.lines, 4);
-    assert_eq!(stranger.summary.completeness.lost, 1);
-    assert!(stranger.summary.completeness.missing[0].starts_with("journal: left out with its 1 lines or records"));
+    assert!(stranger.summary.warnings[0].starts_with("journal: left out, it seems to be another boot's"));
+    // Of this boot nothing is missing by it.
+    assert_eq!(stranger.summary.completeness.lost, 0);
+    assert_eq!(stranger.summary.completeness.missing, Vec::<String>::new());
     for of in [&mut log, &mut journal] {
         of.facts.push(("boot.id".into(), "0f1e".to_owned()));
     }
@@ -474,10 +478,39 @@ fn the_files_of_a_directory_that_hold_one_time_each_are_one_clock() {
 
 #[test]
 fn systemds_and_udevs_records_alone_count_from_the_zero_of_their_clock() {
-    let mut plot = Evidence::of("systemd-plot-json", Clock::Monotonic);
-    plot.spans = vec![unit("a.service", 2_000, 5_000)].into();
-    let boot = boot(&[record("plot", vec![plot])]);
+    let spans = || vec![unit("a.service", 2_000, 5_000)].into();
+    for format in ["systemd-plot-json", "udev-log", "udev-database", "journal-json"] {
+        let alone = Evidence { spans: spans(), ..Evidence::of(format, Clock::Monotonic) };
+        let boot = boot(&[record("one", vec![alone])]);
+        assert_eq!((boot.summary.origin.as_str(), boot.summary.length_ns), ("kernel_clock_start", 5_000 * MS));
+    }
+}
+
+#[test]
+fn one_more_record_of_the_same_clock_moves_no_zero() {
+    let plot = Evidence {
+        spans: vec![unit("a.service", 2_000, 5_000)].into(),
+        ..Evidence::of("systemd-plot-json", Clock::Monotonic)
+    };
+    let uevents: Vec<Span> = (0..3)
+        .map(|number| Span::new(SpanKind::Uevent, format!("tty{number}")).between(1_900 * MS, 1_950 * MS))
+        .collect();
+    let log = Evidence { spans: uevents.into(), ..Evidence::of("udev-log", Clock::Monotonic) };
+    let boot = boot(&[record("plot", vec![plot]), record("udevd", vec![log])]);
     assert_eq!((boot.summary.origin.as_str(), boot.summary.length_ns), ("kernel_clock_start", 5_000 * MS));
+}
+
+#[test]
+fn time_of_which_no_record_says_where_the_kernel_ended_is_a_phase_of_unknown_name() {
+    let plot = || Evidence {
+        spans: vec![unit("a.service", 2_000, 5_000)].into(),
+        ..Evidence::of("systemd-plot-json", Clock::Monotonic)
+    };
+    let phases = |evidence: Evidence| boot(&[record("plot", vec![evidence])]).spans("phase");
+    let unknown = phases(plot());
+    assert!(matches!(unknown.as_slice(), [only] if only.starts_with("unknown 0-5000")), "{unknown:?}");
+    let told = phases(Evidence { marks: vec![mark("userspace_start", 1_500)], ..plot() });
+    assert!(told.iter().all(|phase| !phase.starts_with("unknown")), "{told:?}");
 }
 
 #[test]
@@ -516,10 +549,10 @@ fn a_device_by_its_path_in_the_database_is_the_event_that_the_log_names_by_the_d
         assert_eq!(
             names,
             [
-                "/devices/pci/sdb 56-? took ? unknown",
-                "sda 0-10 took 10 good",
-                "sda 50-60 took 10 good",
-                "ttyS0 0-30 took 30 good"
+                "/devices/pci/sdb 66-? took ? unknown",
+                "sda 10-20 took 10 good",
+                "sda 60-70 took 10 good",
+                "ttyS0 10-40 took 30 good"
             ]
         );
     }
@@ -544,4 +577,84 @@ fn a_unit_that_a_message_tells_otherwise_is_a_contradiction_and_keeps_the_figure
     let statements = &boot.summary.contradictions[0].statements;
     assert_eq!(statements[0], ("units.txt".to_owned(), "3.390000 s".to_owned()));
     assert_eq!(statements[1], ("journal.json and journal.txt".to_owned(), "3.296000 s".to_owned()));
+}
+
+#[test]
+fn what_a_ring_had_overwritten_is_not_missing_where_another_log_has_it() {
+    let mut ring = kernel(&LINES[1..]);
+    ring.problems.push(Problem {
+        kind: ProblemKind::LostHead,
+        detail: "the ring lost 3 records".into(),
+        line: None,
+        lost: Some(3),
+    });
+    let alone = boot(&[record("ring", vec![ring.clone()])]);
+    assert_eq!(alone.summary.completeness.lost, 3);
+    let both = boot(&[record("dmesg", vec![kernel(&LINES)]), record("ring", vec![ring.clone()])]);
+    assert_eq!((both.summary.completeness.lost, both.summary.completeness.missing.len()), (0, 0));
+    // A log that begins no earlier has not what the ring lost.
+    let same = boot(&[record("dmesg", vec![kernel(&LINES[1..])]), record("ring", vec![ring])]);
+    assert_eq!(same.summary.completeness.lost, 3);
+}
+
+#[test]
+fn stages_and_marks_of_systemd_follow_one_record_and_its_own_figures_exclude_one_another() {
+    let stage = |end: i64| Span::new(SpanKind::Stage, "userspace").between(1_000 * MS, end * MS);
+    let told = |format: &'static str, end: i64| {
+        let mut evidence = Evidence::of(format, Clock::Monotonic);
+        evidence.spans = vec![stage(end)].into();
+        evidence.marks = vec![mark("userspace_start", 1_000), mark("startup_finished", end)];
+        evidence
+    };
+    let finished = |boot: &Boot| boot.summary.marks.iter().find(|mark| mark.0 == "startup_finished").unwrap().1 / MS;
+    // Both pass on what systemd says: neither is nearer to it.
+    let journal = || record("journal", vec![told("journal-json", 6_003)]);
+    let time = boot(&[journal(), record("time", vec![told("systemd-time", 8_003)])]);
+    let spans = time.spans("stage");
+    assert!(spans[0].contains("took 5003 doubtful"), "{spans:?}");
+    assert_eq!(finished(&time), 5_003);
+    // The manager's own stamps are nearer.
+    let manager = boot(&[journal(), record("manager", vec![told("systemd-show", 8_003)])]);
+    let spans = manager.spans("stage");
+    assert!(spans[0].contains("took 7003 good"), "{spans:?}");
+    assert_eq!(finished(&manager), 7_003);
+}
+
+#[test]
+fn a_unit_that_begins_at_two_instants_is_a_contradiction_whatever_its_length() {
+    let told = |format: &'static str, start: i64| Evidence {
+        spans: vec![unit("a.service", start, start + 1_000)].into(),
+        ..Evidence::of(format, Clock::Monotonic)
+    };
+    let records = |start| {
+        [record("units", vec![told("systemd-show", 5_200)]), record("plot", vec![told("systemd-plot-json", start)])]
+    };
+    let what = |boot: &Boot| boot.summary.contradictions.iter().map(|told| told.what.clone()).collect::<Vec<_>>();
+    assert_eq!(what(&boot(&records(5_700))), ["when unit `a.service` began"]);
+    assert_eq!(what(&boot(&records(5_205))), Vec::<String>::new());
+}
+
+#[test]
+fn one_uevent_by_its_number_in_two_records_is_one_row_with_the_path() {
+    let uevent = |name: &str, number: &str, start: i64| {
+        Span::new(SpanKind::Uevent, name)
+            .between(start * MS, (start + 10) * MS)
+            .with("seqnum", number)
+            .with("action", "add")
+    };
+    let monitor = Evidence {
+        spans: vec![uevent("/devices/pci/sda", "100", 40), uevent("/devices/pci/sda/sda1", "101", 41)].into(),
+        ..Evidence::of("udev-monitor", Clock::Monotonic)
+    };
+    let log = Evidence {
+        spans: vec![uevent("sda", "100", 40), uevent("sda1", "101", 41), uevent("sdb", "102", 42)].into(),
+        ..Evidence::of("udev-log", Clock::Monotonic)
+    };
+    for records in [[&monitor, &log], [&log, &monitor]] {
+        let reads = records.map(|evidence| record(evidence.format, vec![evidence.clone()]));
+        let mut names: Vec<String> =
+            boot(&reads).spans("uevent").iter().map(|told| told.split(' ').next().unwrap().to_owned()).collect();
+        names.sort();
+        assert_eq!(names, ["/devices/pci/sda", "/devices/pci/sda/sda1", "sdb"]);
+    }
 }

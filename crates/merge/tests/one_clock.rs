@@ -218,3 +218,20 @@ fn a_record_without_times_needs_no_place_and_no_other() {
     assert_eq!(align(&[&untimed]), [Place::Untimed]);
     assert!(align(&[]).is_empty());
 }
+
+#[test]
+fn what_is_assumed_of_a_clock_is_assumed_of_every_record_that_has_it() {
+    let uevent = |name: &'static str| {
+        let mut evidence = Evidence::of("test", Clock::Monotonic);
+        evidence.spans.push(Span::new(SpanKind::Uevent, name).between(40 * MS, 50 * MS));
+        evidence
+    };
+    let (kernel, one, two) = (log(Clock::Printk, 5, |at| at), uevent("sda"), uevent("sdb"));
+    let how = |place: &Place| match place {
+        Place::Fitted { how, .. } => how.clone(),
+        other => format!("{other:?}"),
+    };
+    let places = align(&[&kernel, &one, &two]);
+    assert!(how(&places[1]).starts_with("assumed: both count from the kernel's start"));
+    assert_eq!(how(&places[1]), how(&places[2]));
+}

@@ -71,7 +71,7 @@ def gaps(boot: Boot, least_ns: int = 0, explained: int = 20) -> pl.DataFrame:
     """The time between lines that follow one another in time, the longest first.
 
     With the time before the first line and after the last one they are the whole window of the boot: with *least_ns* 0
-    `gap_ns` adds up to it exactly.
+    `gap_ns` adds up to it exactly. Lines before or after it divide nothing.
 
     Columns: `gap_ns`, `start_ns`, `end_ns`, `line_before` and `before` (null: the boot's first mark), `line_after` and
     `after` (null: its last), `running` (the initcalls, probes, units, ... that ran longest in the gap; only of the
@@ -92,8 +92,8 @@ def gaps(boot: Boot, least_ns: int = 0, explained: int = 20) -> pl.DataFrame:
     edge = pl.DataFrame({"time_ns": [whole.first_ns], "line": [None], "text": [None]}, schema_overrides={
         "time_ns": pl.Int64, "line": pl.Int64, "text": pl.String})  # fmt: skip
     said = lines.select("time_ns", "line", "text")
-    first, last = min(whole.first_ns, said["time_ns"][0]), max(whole.last_ns, said["time_ns"][-1])
-    ends = [edge.with_columns(pl.lit(at, pl.Int64).alias("time_ns")) for at in (first, last)]
+    said = said.filter(pl.col("time_ns").is_between(whole.first_ns, whole.last_ns))
+    ends = [edge.with_columns(pl.lit(at, pl.Int64).alias("time_ns")) for at in (whole.first_ns, whole.last_ns)]
     rows = pl.concat([ends[0], said, ends[1]])
     frame = (
         rows.select(

@@ -22,6 +22,15 @@ _USER = frozenset({"unit", "stage"})
 _USER_LAND = frozenset({"user_land", "user", "user_start", "userspace", "userspace_start", "initrd", "initrd_start",
                         "guest_start", "soft-reboot"})  # fmt: skip
 
+#: Stages that systemd tells of what ran before it: no part of user land.
+_BEFORE_USER_LAND = frozenset({"firmware", "loader", "kernel"})
+
+#: The phase of which no record tells where the kernel ended and user land began.
+_UNDIVIDED = "unknown"
+
+#: So links name uevents, by the kernel's number.
+_NUMBER = "SEQNUM="
+
 #: An edge that no record tells: the step that ended last before this one began.
 INFERRED = "inferred"
 
@@ -36,6 +45,8 @@ def kernel_phases(boot: Boot) -> tuple[list[tuple[str, int, int]], int | None]:
     for name, start, end in phases:
         if name in _USER_LAND:
             return kernel, start
+        if name == _UNDIVIDED:
+            return kernel, None
         if end > start and (not kernel or start >= kernel[-1][2]):
             kernel.append((name, start, end))
     return kernel, None
@@ -77,7 +88,7 @@ def path_graph(boot: Boot) -> PathGraph:
     `blocked_by` of uevents, `worker` (a udev worker does one event after another), `supplier` of probes, `async` (what
     was waited for with `async_waiting`). A step without any has one edge that is inferred.
     """
-    frame = spans_of(boot, *_STEPS, keys=("seqnum", "returned"))
+    frame = spans_of(boot, *_STEPS, keys=("seqnum", "returned", "also_called"))
     frame = frame.filter((pl.col("kind") != "stage") | pl.col("parent").is_not_null())
     frame = frame.with_columns(pl.coalesce("end_ns", pl.col("start_ns") + pl.col("duration_ns")))
     whole = frame.drop_nulls(["start_ns", "end_ns"]).filter(pl.col("end_ns") >= pl.col("start_ns"))
@@ -171,7 +182,11 @@ class _Builder:
         return step if until is not None and row["end_ns"] <= until else None
 
     def _know(self, row: dict[str, Any], owner: int) -> None:
-        names = [row["name"]] + ([f"SEQNUM={row['seqnum']}"] if row["kind"] == "uevent" and row["seqnum"] else [])
+        names = [row["name"]]
+        if row["kind"] == "uevent":
+            # What one record names by the path another names by the device.
+            names += [row["also_called"]] if row["also_called"] else []
+            names += [f"{_NUMBER}{row['seqnum']}"] if row["seqnum"] else []
         for name in names:
             self._named.setdefault((row["kind"], name), []).append((row["end_ns"], row["start_ns"], owner))
             known = self.by_name.setdefault(name, [])
@@ -229,9 +244,10 @@ class _Builder:
             self._edge(edge, self._named.get((kind, waits), ()), self._named.get((kind, other), ()))
         events: dict[str, list[tuple[int, int, int]]] = {}
         for (kind, name), times in self._named.items():
-            if kind == "uevent" and "/" in name:
-                events.setdefault(name, []).extend(times)
-                events.setdefault(name.rpartition("/")[2], []).extend(times)
+            if kind == "uevent" and not name.startswith(_NUMBER):
+                # The kernel's path, and the name of the device, which is all that udevd's log has.
+                for known in {name, name.rpartition("/")[2]}:
+                    events.setdefault(known, []).extend(times)
         for times in events.values():
             times.sort()
         for (kind, name), times in list(self._named.items()):
@@ -265,12 +281,12 @@ class _Builder:
     def infer(self) -> None:
         """Give every step that nothing recorded came before the one that ended last before it began."""
         everyone = sorted((step.end, step.start, number) for number, step in enumerate(self.steps))
-        users = [entry for entry in everyone if self.steps[entry[2]].kind in _USER]
+        users = [entry for entry in everyone if _of_user_land(self.steps[entry[2]])]
         kernels = [entry for entry in everyone if self.steps[entry[2]].kind not in _USER | {"uevent"}]
         for number, step in enumerate(self.steps):
             if step.before:
                 continue
-            own = everyone if step.kind == "uevent" else users if step.kind in _USER else kernels
+            own = everyone if step.kind == "uevent" else users if _of_user_land(step) else kernels
             for among in (own, everyone):
                 place = bisect_left(among, (step.start, step.start, number))
                 if place:
@@ -292,6 +308,10 @@ class _Builder:
             if step.start >= user_land and all(self.steps[before].end <= user_land for before, _ in step.before):
                 step.before.append((number, "serial"))
         self.steps.append(border)
+
+
+def _of_user_land(step: Step) -> bool:
+    return step.kind in _USER and not (step.kind == "stage" and step.name in _BEFORE_USER_LAND)
 
 
 def _device_of(unit: str) -> str:

@@ -180,7 +180,8 @@ impl Chart {
         if let Some((dropped, line)) = self.dropped {
             let detail =
                 format!("{dropped} samples came too late and were dropped: the picture is shorter than the boot");
-            processes.problems.push(Problem { kind: ProblemKind::Lost, detail, line: Some(line), lost: Some(dropped) });
+            // Samples are not what the picture was read by: how many of its bars they would have made nobody knows.
+            processes.problems.push(Problem { kind: ProblemKind::Lost, detail, line: Some(line), lost: None });
         }
         if filtered > 0 {
             let detail = format!("{filtered} processes were filtered: of them only the time they used is there");

@@ -10,14 +10,23 @@ pub fn tell(units: Vec<UnitTimes>, end: Option<i64>, evidence: &mut Evidence) {
         evidence.marks.push(Mark { name: Name::Borrowed("startup_finished"), time_ns, detail });
     }
     let mut clamped = 0;
+    let mut disputed: Option<(u64, String)> = None;
     for unit in units {
         let unit = UnitTimes { clamp: end, ..unit };
         let at_end = |time: Option<i64>| time.zip(end).is_some_and(|(time, end)| (time - end).abs() <= unit.slack_ns);
         if at_end(unit.deactivated) || at_end(unit.activated) {
             clamped += 1;
         }
+        if let Some(apart) = unit.disputed() {
+            let first = format!("of {} by {} us", unit.name, apart / 1_000);
+            disputed = Some(disputed.map_or((1, first), |(units, first)| (units + 1, first)));
+        }
         evidence.spans.extend(unit.start());
         evidence.spans.extend(unit.up());
+    }
+    if let Some((units, first)) = disputed {
+        let detail = format!("of {units} units the length is not that from activating to active: {first}");
+        evidence.problem(ProblemKind::Contradiction, None, detail);
     }
     if clamped > 0 {
         let detail = format!("{clamped} units have a time that is the end of the boot: {CLAMPED}");

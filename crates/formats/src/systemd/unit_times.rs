@@ -65,6 +65,14 @@ impl UnitTimes {
         self.clamp.is_some_and(|clamp| (time - clamp).abs() <= self.slack_ns)
     }
 
+    /// How far systemd's `time` is from what lies between activating and active, where it is not that and neither was cut.
+    pub fn disputed(&self) -> Option<i64> {
+        let activated = self.activated.filter(|activated| !self.is_clamp(*activated))?;
+        let length = activated.checked_sub(self.activating?).filter(|length| *length >= 0)?;
+        let apart = (length - self.time.filter(|time| *time > 0)?).abs();
+        (apart > self.slack_ns).then_some(apart)
+    }
+
     /// The start: from activating to active, or to failed; none where the unit never began to start.
     pub fn start(&self) -> Option<Span> {
         let activating = self.activating?;
@@ -77,6 +85,11 @@ impl UnitTimes {
             }
         }
         if let Some(time) = self.time.filter(|time| *time > 0) {
+            if let Some(apart) = self.disputed() {
+                let span = span.between(activating, activating.saturating_add(time));
+                let reason = format!("by its own instants it differs by {} us", apart / 1_000);
+                return Some(span.graded(Grade::Doubtful, reason));
+            }
             if self.clamp.is_some() {
                 let span = span.between(activating, activating.saturating_add(time));
                 return Some(span.graded(Grade::Bounded, format!("until active or failed; of its times {CLAMPED}")));

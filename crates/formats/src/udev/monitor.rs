@@ -1,12 +1,12 @@
 //! `udevadm monitor`: events as the kernel sends them, and again as udev passes them on.
 
 use crate::decimal::scaled;
-use crate::evidence::{Clock, Evidence, Grade, ProblemKind, Span, SpanKind};
+use crate::evidence::{Clock, Evidence, Grade, Problem, ProblemKind, Span, SpanKind};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
 use crate::names::one_line;
 use crate::FormatError;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 
 /// Reads what `udevadm monitor` prints, with or without `--property`.
 pub struct UdevMonitor;
@@ -145,11 +145,13 @@ struct Join {
     only_udev: (u64, Option<u64>),
     kernel: u64,
     udev: u64,
+    numbers: BTreeSet<u64>,
 }
 
 impl Join {
     fn take(&mut self, seen: Option<Seen>) {
         let Some(seen) = seen else { return };
+        self.numbers.extend(seen.number);
         if !seen.udev {
             self.kernel += 1;
             match seen.number {
@@ -211,6 +213,14 @@ impl Join {
             let detail = format!("{} events of udev were not seen from the kernel", self.only_udev.0);
             evidence.problem(ProblemKind::Unpaired, self.only_udev.1, detail);
         }
+        if let Some((missing, after)) = gaps(&self.numbers) {
+            let sides = u64::from(self.kernel > 0) + u64::from(self.udev > 0);
+            let detail = format!(
+                "{missing} events are missing by their SEQNUM, the first after {after}: the monitor was too slow, or chose among them"
+            );
+            let lost = Some(missing.saturating_mul(sides));
+            evidence.problems.push(Problem { kind: ProblemKind::Lost, detail, line: None, lost });
+        }
         if !both {
             let detail = "only one side was recorded: no event has a length (use `udevadm monitor -k -u -p`)";
             evidence.problem(ProblemKind::Unpaired, None, detail);
@@ -221,6 +231,14 @@ impl Join {
             evidence.problem(ProblemKind::Unpaired, None, detail);
         }
     }
+}
+
+/// How many numbers are missing between the first and the last, and the number before the first of them.
+fn gaps(numbers: &BTreeSet<u64>) -> Option<(u64, u64)> {
+    let (first, last) = (numbers.first()?, numbers.last()?);
+    let missing = (last - first).saturating_sub(numbers.len() as u64 - 1);
+    let mut pairs = numbers.iter().zip(numbers.iter().skip(1));
+    pairs.find(|(one, next)| *next - *one > 1).map(|(before, _)| (missing, *before))
 }
 
 fn span(seen: &Seen) -> Span {

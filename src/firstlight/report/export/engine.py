@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from firstlight import _core
+from firstlight.boot.boot import Boot
 from firstlight.errors import BundleError, FirstlightError
 
 Unit = Literal["time", "instructions"]
@@ -69,6 +70,21 @@ def span_lanes(bundle: Path) -> Lanes:
     lanes = [Lane(*lane) for lane in worked["lanes"]]
     left_out = {reason: worked[reason] for reason in ("no_start", "ends_before_start")}
     return Lanes(lanes, worked["start"], worked["end"], left_out)
+
+
+#: Kinds of spans that have the name of another one: that of the unit, the event or the phase that they are about.
+_NAMED_BY_ANOTHER = frozenset({"stage", "unit_active", "uevent_queued", "uevent_blocked", "uevent_service"})
+
+
+def frame_names(boot: Boot) -> list[str]:
+    """The names of the spans for a format that knows frames by name alone: what is no work of its name says what it is.
+
+    >>> import firstlight
+    >>> frame_names(firstlight.open(bundle))[0]
+    'firmware'
+    """
+    rows = boot.spans().select("kind", "name").iter_rows()
+    return [f"{name} [{kind}]" if kind in _NAMED_BY_ANOTHER else name for kind, name in rows]
 
 
 def weighted_stacks(bundle: Path, unit: Unit) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from firstlight.boot.boot import Boot
 from firstlight.errors import BundleError
-from firstlight.report.export.engine import Lanes, Unit, span_lanes, weighted_stacks
+from firstlight.report.export.engine import Lanes, Unit, frame_names, span_lanes, weighted_stacks
 from firstlight.report.export.result import Exported, counted
 from firstlight.version import VERSION
 
@@ -43,7 +43,7 @@ def write_speedscope(boot: Boot, out: Path, unit: Unit = "time") -> Exported:
         stacks = weighted_stacks(boot.path, unit)
         exported.weigh(stacks, unit)
         profiles.append(_sampled(stacks, unit, frames))
-    names = boot.spans()["name"].to_list()
+    names = frame_names(boot)
     first, last = _range(boot, lanes)
     unfinished = 0
     for lane in lanes.lanes:

@@ -11,9 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from firstlight.boot.boot import Boot
 from firstlight.errors import BundleError
-from firstlight.report.export.engine import Lanes, span_lanes, weighted_stacks
+from firstlight.report.export.engine import Lanes, frame_names, span_lanes, weighted_stacks
 from firstlight.report.export.result import Exported, counted
 from firstlight.report.terminal.printable import printable
 
@@ -70,7 +72,8 @@ def write_uftrace(boot: Boot, out: Path) -> Exported:
     tasks: list[tuple[str, bytes]] = []
     lanes = span_lanes(boot.path)
     exported.leave_out(lanes.left_out)
-    names = boot.spans()["name"].to_list()
+    names = frame_names(boot)
+    counted_twice = _counted_twice(boot)
     times = [time for column in (lanes.start, lanes.end) for time in column if time is not None]
     # What has no known end is drawn to the end of the boot, not to that of whatever came later.
     last = boot.manifest.totals.virtual_ns or max([0, *times])
@@ -88,11 +91,17 @@ def write_uftrace(boot: Boot, out: Path) -> Exported:
         if tasks and functions and all(step in functions for step in lane.steps if step >= 0):
             exported.notes.append(f"the long calls of {printable(lane.track)} are in the tree, and not drawn again")
             continue
-        records, deep = _records(_lane_steps(lane.steps, lanes, names, last), symbols, shift)
+        steps = [step for step in lane.steps if (step if step >= 0 else ~step) not in counted_twice]
+        if not steps:
+            continue
+        records, deep = _records(_lane_steps(steps, lanes, names, last), symbols, shift)
         tasks.append((f"{lane.group}: {lane.track}", records))
         too_deep += deep
     if not tasks:
         raise BundleError("nothing to export: the boot has neither a profile nor spans", where=str(boot.path))
+    if counted_twice:
+        what = f"{counted(len(counted_twice), 'span')} left out, of units that are up and stages that are phases too"
+        exported.notes.append(f"{what}: uftrace adds up all that runs")
     if too_deep:
         exported.notes.append(f"{counted(too_deep, 'call')} left out: deeper than {MAX_DEPTH}, which uftrace can hold")
     if shift:
@@ -100,6 +109,17 @@ def write_uftrace(boot: Boot, out: Path) -> Exported:
     exported.counts["tasks"] = len(tasks)
     _write_files(out, tasks, symbols)
     return exported
+
+
+def _counted_twice(boot: Boot) -> set[int]:
+    """The rows of spans that are no work: units that are up, and stages where phases tell the same time."""
+    spans = boot.spans().with_row_index("row")
+    twice = set(spans.filter(kind="unit_active")["row"].to_list())
+    if spans.filter(kind="phase").is_empty():
+        return twice
+    stages = spans.filter(kind="stage")
+    parts = stages.filter(pl.col("parent").is_in(stages["span"].to_list()))["row"].to_list()
+    return twice | set(stages["row"].to_list()) - set(parts)
 
 
 def _lane_steps(steps: list[int], lanes: Lanes, names: list[str], last: int) -> Iterator[Step]:

@@ -8,6 +8,7 @@ from rich.text import Text
 
 from firstlight.analysis.console_cost import ConsoleCost
 from firstlight.analysis.log_lines import LEVELS
+from firstlight.analysis.window import window
 from firstlight.boot.boot import Boot
 from firstlight.report.terminal.columns import Column, print_table
 from firstlight.report.terminal.console import bar, is_unicode, print_line
@@ -81,6 +82,10 @@ def print_gaps(out: Console, boot: Boot, rows: pl.DataFrame, limit: int, untimed
     print_table(out, columns, body, footer)
     if untimed:
         print_line(out, Text(f"Lines without a time, somewhere in these gaps: {untimed:,}.", style="dim"))
+    boot_lasts = window(boot)
+    outside = boot.log().filter(~pl.col("time_ns").is_between(boot_lasts.first_ns, boot_lasts.last_ns)).height
+    if outside:
+        print_line(out, Text(f"Lines before or after the boot, in none of these gaps: {outside:,}.", style="dim"))
 
 
 def print_console_cost(out: Console, boot: Boot, cost: ConsoleCost, limit: int) -> None:

@@ -88,8 +88,10 @@ def gathered(rows: pl.DataFrame, limit: int) -> list[dict[str, Any]]:
 
 
 def _beside(out: Console, path: CriticalPath) -> None:
-    near = path.steps.filter(~pl.col("critical") & pl.col("slack_ns").is_not_null() & (pl.col("duration_ns") > 0))
+    near = path.steps.filter(~pl.col("critical") & pl.col("slack_ns").is_not_null())
+    nothing = path.steps["slack_ns"].null_count()
     if near.is_empty():
+        _leads_nowhere(out, nothing)
         return
     print_line(out)
     print_line(out, Text("Least slack beside the path", style="bold underline"))
@@ -110,9 +112,12 @@ def _beside(out: Console, path: CriticalPath) -> None:
         ]
         for row in near.head(10).iter_rows(named=True)
     ]
-    nothing = path.steps["slack_ns"].null_count()
     footer = [[f"{near.height - 10:,} more", *[""] * 4]] if near.height > 10 else []
     print_table(out, columns, rows, footer)
+    _leads_nowhere(out, nothing)
+
+
+def _leads_nowhere(out: Console, nothing: int) -> None:
     if nothing:
         print_line(out, Text(f"From {nothing:,} steps nothing leads to the goal: they have no slack.", style="dim"))
 
