@@ -103,6 +103,7 @@ def test_the_last_try_is_the_one_that_ended_last(tmp_path: Path) -> None:
 def test_what_the_kernel_remarks_of_initcalls_is_told(boot: Boot, tmp_path: Path) -> None:
     spans = Spans()
     spans.add("initcall", "imb_init", (10, 20), warning="preemption imbalance")
+    spans.add("initcall", "none_init", (20, 30), warning="error code -19", returned="-19")
     facts = {"kernel.initcalls_blacklisted": "blk_init odd_init"}
     told = remarks(firstlight.open(write_bundle(tmp_path, "told.boot", spans=spans, facts=facts)))
     assert told == {
