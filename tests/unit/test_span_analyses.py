@@ -94,10 +94,12 @@ def test_a_device_that_waited_to_the_end_is_there(boot: Boot) -> None:
 def test_the_last_try_is_the_one_that_ended_last(tmp_path: Path) -> None:
     spans = Spans()
     # Ends are dates, of one second; the starts are counted back from them.
-    spans.add("probe", "pmic", (99.9, 100), attempt="1", returned="517")
+    first = spans.add("probe", "pmic", (100, 100), attempt="1", returned="517")
+    spans.rows[first]["duration_ns"] = MS
     spans.add("probe", "pmic", (88, 100), attempt="2", returned="0")
     device = devices(firstlight.open(write_bundle(tmp_path, "dates.boot", spans=spans))).row(0, named=True)
     assert (device["result"], device["tries"], device["duration_ns"]) == ("bound", 2, 12 * MS)
+    assert device["deferred_ns"] == MS
 
 
 def test_what_the_kernel_remarks_of_initcalls_is_told(boot: Boot, tmp_path: Path) -> None:
