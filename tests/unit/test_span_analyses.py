@@ -94,15 +94,18 @@ def test_a_device_that_waited_to_the_end_is_there(boot: Boot) -> None:
 def test_the_last_try_is_the_one_that_ended_last(tmp_path: Path) -> None:
     spans = Spans()
     # Ends are dates, of one second; the starts are counted back from them.
-    spans.add("probe", "pmic", (99.9, 100), attempt="1", returned="517")
+    first = spans.add("probe", "pmic", (100, 100), attempt="1", returned="517")
+    spans.rows[first]["duration_ns"] = MS
     spans.add("probe", "pmic", (88, 100), attempt="2", returned="0")
     device = devices(firstlight.open(write_bundle(tmp_path, "dates.boot", spans=spans))).row(0, named=True)
     assert (device["result"], device["tries"], device["duration_ns"]) == ("bound", 2, 12 * MS)
+    assert device["deferred_ns"] == MS
 
 
 def test_what_the_kernel_remarks_of_initcalls_is_told(boot: Boot, tmp_path: Path) -> None:
     spans = Spans()
     spans.add("initcall", "imb_init", (10, 20), warning="preemption imbalance")
+    spans.add("initcall", "none_init", (20, 30), warning="error code -19", returned="-19")
     facts = {"kernel.initcalls_blacklisted": "blk_init odd_init"}
     told = remarks(firstlight.open(write_bundle(tmp_path, "told.boot", spans=spans, facts=facts)))
     assert told == {

@@ -120,14 +120,16 @@ def _order(probe: dict[str, Any]) -> tuple[float, int]:
 
 
 def _cost(put_off: Sequence[dict[str, Any]]) -> int | None:
-    """What tries took that came to nothing: the union of their time, or, without times, the sum of their lengths.
+    """What tries took that came to nothing: the union of their time; without times as fine, their lengths added up.
 
     A device is probed by one driver at a time.
     """
     instants = [(probe["start_ns"], probe["end_ns"]) for probe in put_off]
-    if not any(None in interval for interval in instants):
-        return union_ns(instants)
     lengths = [probe["duration_ns"] for probe in put_off]
+    if not any(None in interval for interval in instants):
+        between = [end - start for start, end in instants]
+        if all(length is None or time >= length for time, length in zip(between, lengths, strict=True)):
+            return union_ns(instants)
     return None if None in lengths else sum(lengths)
 
 

@@ -142,7 +142,11 @@ def remarks(boot: Boot) -> Remarks:
     >>> remarks(firstlight.open(bundle))
     {}
     """
-    frame = spans_of(boot, "initcall", keys=("warning",)).filter(pl.col("warning").is_not_null())
+    # Old kernels warn of every value but 0, which its own column has.
+    frame = spans_of(boot, "initcall", keys=("warning",)).with_columns(
+        pl.col("warning").str.replace(r"^error code -?\d+\s*", "")
+    )
+    frame = frame.filter(pl.col("warning") != "")
     warnings = frame.select(pl.col("name").alias("function"), "warning").to_dicts()
     facts = boot.facts().filter(pl.col("fact") == "kernel.initcalls_blacklisted")["value"].to_list()
     blacklisted = [name for names in facts for name in names.split()]

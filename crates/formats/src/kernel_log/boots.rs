@@ -187,7 +187,8 @@ impl Boots {
         }
     }
 
-    fn take_other(&mut self, stamp: Stamp, text: &[u8]) {
+    fn take_other(&mut self, mut stamp: Stamp, text: &[u8]) {
+        stamp.time_ns = self.shifted(stamp.time_ns);
         if let Some(sign) = sign(text) {
             if let Sign::Banner(name) = sign {
                 if self.kernel_lines > 0 {

@@ -20,9 +20,13 @@ fn old(all: &Interpreter) -> bool {
     all.initcalls.in_millis || all.marks.release().is_some_and(|release| release <= (2, 6))
 }
 
-/// Whether a symbol has its offset and size.
+/// Whether a symbol has its offset and size, and nothing behind them but a module.
 fn whole(symbol: &[u8]) -> bool {
-    split(symbol, b"+0x").and_then(|(_, offset)| split(offset, b"/0x")).is_some_and(|(_, size)| !size.is_empty())
+    let size = split(symbol, b"+0x").and_then(|(_, offset)| split(offset, b"/0x")).map(|(_, size)| size);
+    size.is_some_and(|size| {
+        let digits = size.split(|&byte| byte == b' ').next().unwrap_or_default();
+        !digits.is_empty() && digits.iter().all(u8::is_ascii_hexdigit)
+    })
 }
 
 /// `SYMBOL` after `calling  `; no, if the line is of a later kernel, and torn.
