@@ -157,7 +157,11 @@ impl Copies {
 fn apart(piece: &Piece<'_>) -> i64 {
     match piece.evidence.clock {
         Clock::Host => piece.uncertainty_ns.saturating_mul(2).clamp(SAME_STAMP_NS, LATEST_COPY_NS),
-        _ => piece.uncertainty_ns.saturating_mul(3).clamp(SAME_STAMP_NS, 10_000_000),
+        _ => {
+            // A clock of whole seconds rounds its copies by so much.
+            let step_ns = piece.evidence.step_ns.min(LATEST_COPY_NS);
+            piece.uncertainty_ns.saturating_mul(3).max(step_ns).clamp(SAME_STAMP_NS, step_ns.max(10_000_000))
+        }
     }
 }
 

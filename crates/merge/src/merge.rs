@@ -272,7 +272,13 @@ pub fn merge(reads: &[Read], boots: &[Option<u32>], bundle: &Path) -> Result<Sum
         && summary.kd_rows == 0
         && summary.nodes == 0
     {
-        summary.completeness.missing.push("no record says anything of the boot".to_owned());
+        let histograms = summary.facts.keys().any(|fact| fact.starts_with("hist."));
+        let what = if histograms {
+            "the records hold histograms only, which stand among the facts: nothing has an instant of the boot"
+        } else {
+            "no record says anything of the boot"
+        };
+        summary.completeness.missing.push(what.to_owned());
     }
     let mut contradictions = gathered(contradictions);
     // What concerns one unit each comes behind what concerns the boot.

@@ -50,8 +50,8 @@ class ConsoleCost:
     """Lines of `initcall_debug` among them."""
     diagnostic_ns: int | None
     measured_ns: int | None
-    """The union of what a capture shows of the kernel waiting for its console: by another machine's clock, or, at most, by the
-    stamps around lines that a late console printed again."""
+    """The union of what a capture shows of the kernel waiting for its console: by another machine's clock, or, at most,
+    by the stamps around lines that a late console printed again."""
     behind_ns: int | None
     """By how much lines came later than the kernel stored them, at most, beside the one that came soonest."""
     costly: pl.DataFrame

@@ -185,6 +185,8 @@ class Boot:
         manifest = self.manifest
         if manifest.mode == "live":
             return "a live recording counts nothing", "record in exact mode, without `--live`"
+        if manifest.mode == "imported" and self.facts()["fact"].str.starts_with("hist.").any():
+            return "its histograms are facts (`hist.…`), no calls", "`firstlight show` shows them"
         if manifest.mode == "imported":
             return "what was imported tells of no calls", "`firstlight record` makes one"
         if manifest.recipe.get("profile") is False:

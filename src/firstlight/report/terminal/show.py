@@ -12,6 +12,7 @@ from firstlight.analysis.sums import known, whole
 from firstlight.boot.boot import Boot
 from firstlight.report.terminal.columns import Column, print_table
 from firstlight.report.terminal.console import bar, is_unicode, print_cut, print_line, print_wrapped
+from firstlight.report.terminal.histograms import print_histograms
 from firstlight.report.terminal.printable import printable
 from firstlight.report.terminal.records import print_sources, print_trust
 from firstlight.report.terminal.row_names import RowNames
@@ -91,6 +92,7 @@ def print_boot(out: Console, boot: Boot, hot: int = 15) -> None:
     if table is not None:
         _functions(out, boot, "Hot functions, by self", hot_functions(table, hot), table)
         _functions(out, boot, "What is no function", no_functions(table), table)
+    print_histograms(out, boot)
     _trust(out, boot)
 
 
