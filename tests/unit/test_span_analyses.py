@@ -184,7 +184,7 @@ def test_failed_and_unfinished_units_are_told_apart(boot: Boot) -> None:
         ({"state": "failed", "result": "exit-code"}, "failed"),
     ],
 )
-def test_a_start_failed_whose_job_did_by_whatever(tmp_path: Path, attributes: dict[str, str], state: str) -> None:
+def test_a_start_failed_whose_job_did_by_whatever(tmp_path: Path, attributes: dict[str, Any], state: str) -> None:
     spans = Spans()
     spans.add("unit", "a.mount", (10, 20), **attributes)
     assert units(firstlight.open(write_bundle(tmp_path, "one.boot", spans=spans)))["state"].to_list() == [state]

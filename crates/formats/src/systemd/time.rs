@@ -126,7 +126,8 @@ pub(super) fn startup(text: &str, line: u64, zero: Zero, evidence: &mut Evidence
     let mut at = match zero {
         Zero::Kernel => before("kernel").map(i64::saturating_neg),
         Zero::Userspace => before("userspace").map(i64::saturating_neg),
-        Zero::BackFrom(finished) => Some(finished.saturating_sub(sum)),
+        // Of a line that was cut the last stages are missing.
+        Zero::BackFrom(finished) => before("userspace").map(|_| finished.saturating_sub(sum)),
     };
     let detail = match zero {
         Zero::BackFrom(_) => "sum of the stages of `Startup finished`, back from its line",
