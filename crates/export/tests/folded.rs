@@ -195,7 +195,7 @@ fn without_times_a_probe_does_not_count_beside_the_initcalls_that_it_may_lie_in(
             ("parent", Values::Int64(vec![None, None, Some(0)])),
             ("kind", texts(kinds)),
             ("name", texts(["gizmo_init", "gizmo", "inner"])),
-            ("track", nothing()),
+            ("track", texts(["task 1"; 3])),
             ("level", nothing()),
             ("start_ns", none()),
             ("end_ns", none()),

@@ -116,10 +116,13 @@ fn began_apart(known: &Row<'_>, other: &Row<'_>, pieces: &[Piece<'_>], contradic
     let steps = one.evidence.step_ns.saturating_add(two.evidence.step_ns);
     let apart = ours.saturating_sub(theirs).saturating_abs();
     if own(known) && own(other) && one.evidence.clock == two.evidence.clock && apart > STAMPS_APART_NS.max(steps) {
-        contradictions.push(Contradiction {
-            what: format!("when unit `{}` began", known.name()),
-            statements: vec![(one.file.to_owned(), seconds(ours)), (two.file.to_owned(), seconds(theirs))],
-        });
+        let mut statements = vec![(one.file.to_owned(), seconds(ours)), (two.file.to_owned(), seconds(theirs))];
+        // The tables follow who is nearer.
+        if distance(other, pieces) < distance(known, pieces) {
+            statements.reverse();
+        }
+        let what = format!("when unit `{}` began", known.name());
+        contradictions.push(Contradiction { what, statements });
     }
 }
 

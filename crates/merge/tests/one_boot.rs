@@ -627,10 +627,14 @@ fn a_unit_that_begins_at_two_instants_is_a_contradiction_whatever_its_length() {
         ..Evidence::of(format, Clock::Monotonic)
     };
     let records = |start| {
-        [record("units", vec![told("systemd-show", 5_200)]), record("plot", vec![told("systemd-plot-json", start)])]
+        [record("plot", vec![told("systemd-plot-json", start)]), record("units", vec![told("systemd-show", 5_200)])]
     };
     let what = |boot: &Boot| boot.summary.contradictions.iter().map(|told| told.what.clone()).collect::<Vec<_>>();
-    assert_eq!(what(&boot(&records(5_700))), ["when unit `a.service` began"]);
+    let apart = boot(&records(5_700));
+    assert_eq!(what(&apart), ["when unit `a.service` began"]);
+    // The tables follow the first, which is systemd's own record.
+    assert_eq!(apart.summary.contradictions[0].statements[0], ("units".to_owned(), "5.200000 s".to_owned()));
+    assert!(apart.spans("unit")[0].starts_with("a.service 5200-6200"));
     assert_eq!(what(&boot(&records(5_205))), Vec::<String>::new());
 }
 

@@ -48,7 +48,7 @@ class Completeness(_Part):
     complete: bool = Field(description="nothing is missing")
     missing: list[str] = Field(default_factory=list, description="what is missing, in words")
     understood: int | None = Field(default=None, description="records of the evidence that were read; imported boots")
-    lost: int | None = Field(default=None, description="records missing, left out or not understood; imported boots")
+    lost: int | None = Field(default=None, description="records missing or not understood; imported boots")
     share: float | None = Field(default=None, description="understood / (understood + lost); null where not countable")
 
 
