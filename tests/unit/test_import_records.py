@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from firstlight.analysis.devices import devices
 from firstlight.analysis.initcalls import initcalls, levels
+from firstlight.analysis.units import units
 from firstlight.cli.main import run
-from imported_bundle import Spans, write_bundle
+from imported_bundle import MS, Spans, write_bundle
 from imported_records import imported
 
 CAPTURE = """\
@@ -108,3 +110,58 @@ def test_a_line_of_a_recorded_console_is_shown_without_its_colours(
     assert "[  OK  ] Started a.service" in shown
     assert "x1b" not in shown
     assert ("[    0.010000]" in shown) is (form == [])
+
+
+CHAIN = """The time when unit became active or started is printed after the "@" character.
+The time the unit took to start is printed after the "+" character.
+
+graphical.target @4.990s
+└─gdm.service @4.701s +288ms
+  └─basic.target @1.051s
+"""
+
+TIME = """Startup finished in 1.754s (kernel) + 2.346s (initrd) + 5.003s (userspace) = 9.103s
+graphical.target reached after 4.990s in userspace.
+"""
+
+
+def test_a_chain_lies_where_another_record_says_that_user_space_began(tmp_path: Path) -> None:
+    boot = imported(tmp_path, {"chain.txt": CHAIN, "time.txt": TIME})
+    starts = dict(units(boot).select("unit", "start_ns").iter_rows())
+    assert starts["gdm.service"] == (4100 + 4701) * MS
+
+
+def test_the_start_of_a_container_counts_from_its_user_space(tmp_path: Path) -> None:
+    boot = imported(tmp_path, {"time.txt": "Startup finished in 1.403s (userspace) \n"})
+    assert dict(boot.marks().select("mark", "time_ns").iter_rows()) == {
+        "userspace_start": 0,
+        "startup_finished": 1403 * MS,
+    }
+
+
+WALL = """Nov 03 10:00:04.150000 box kernel: Linux version 6.12.10 (build@box) #1 SMP
+Nov 03 10:00:04.150060 box kernel: calling  gizmo_init+0x0/0x58 @ 1
+Nov 03 10:00:04.150090 box kernel: initcall gizmo_init+0x0/0x58 returned 0 after 3098 usecs
+Nov 03 10:00:04.150180 box kernel: Run /init as init process
+Nov 03 10:00:04.160000 box systemd-journald[310]: Journal started
+Nov 03 10:00:09.103000 box systemd[1]: Startup finished in 1.754s (kernel) + 2.346s (initrd) + 5.003s (userspace).
+"""
+
+
+def test_the_wall_clock_of_the_kernels_buffer_makes_no_phases(tmp_path: Path) -> None:
+    boot = imported(tmp_path, {"journal.txt": WALL})
+    phases = boot.phases().filter(pl.col("duration_ns") > 0)
+    lengths = dict(phases.select("phase", "duration_ns").iter_rows())
+    assert lengths == {"early_init": 1754 * MS, "initrd": 2346 * MS, "userspace": 5003 * MS}
+    assert initcalls(boot)["duration_ns"].to_list() == [3_098_000]
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path: Path) -> None:
+    boot = imported(tmp_path, {"time.txt": "\ufeff" + TIME})
+    assert boot.marks()["mark"].to_list()[-1] == "startup_finished"
+
+
+def test_text_in_utf_16_is_named_and_how_to_make_it_utf_8(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "time.txt").write_text(TIME, encoding="utf-16")
+    assert run(["import", str(tmp_path / "time.txt"), "-o", str(tmp_path / "a.boot")]) == 1
+    assert "iconv -f UTF-16" in " ".join(capsys.readouterr().err.split())

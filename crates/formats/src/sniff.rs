@@ -14,6 +14,11 @@ use crate::FormatError;
 /// use firstlight_formats::{format::Head, sniff::recognise};
 /// let error = recognise(&Head { name: "boot.png", bytes: b"\x89PNG\r\n\x1a\n" }).err().map(|error| error.to_string());
 /// assert_eq!(error.as_deref(), Some("its format is not recognised: it is a PNG picture"));
+/// let error = recognise(&Head { name: "time.txt", bytes: b"\xff\xfeS\0t\0" }).err().map(|error| error.to_string());
+/// assert!(error.is_some_and(|error| error.contains("iconv")));
+/// let table = Head { name: "plot.txt", bytes: b"NAME   ACTIVATED ACTIVATING TIME DEACTIVATED DEACTIVATING\na.mount 2s 1s 1s\n" };
+/// let error = recognise(&table).err().map(|error| error.to_string());
+/// assert!(error.is_some_and(|error| error.contains("--json=short")));
 /// ```
 pub fn recognise(head: &Head<'_>) -> Result<&'static dyn Format, FormatError> {
     if head.bytes.is_empty() {
@@ -49,6 +54,18 @@ const SIGNATURES: [(&[u8], &str); 14] = [
 fn look(bytes: &[u8]) -> String {
     if let Some((_, what)) = SIGNATURES.iter().find(|(signature, _)| bytes.starts_with(signature)) {
         return format!("it is {what}");
+    }
+    if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
+        return "it is text in UTF-16, as PowerShell's `>` writes it; make it UTF-8: \
+                `iconv -f UTF-16 -t UTF-8 FILE > NEW`"
+            .to_owned();
+    }
+    let first = bytes.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let columns = first.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).take(3);
+    if columns.eq([b"NAME".as_slice(), b"ACTIVATED", b"ACTIVATING"]) {
+        return "it is the table of `systemd-analyze plot --table`, whose times are rounded; \
+                `systemd-analyze plot --json=short` prints what is read"
+            .to_owned();
     }
     let odd = bytes.iter().filter(|&&byte| byte < 9 || (14..32).contains(&byte) && byte != 27).count();
     if odd * 20 > bytes.len() {

@@ -10,6 +10,7 @@ use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 
 const BUFFER_BYTES: usize = 1 << 20;
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// A record to be read.
 #[derive(Debug, Clone)]
@@ -41,6 +42,10 @@ impl Record {
 
     fn evidence(&self) -> Result<Vec<Evidence>, FormatError> {
         let mut bytes = BufReader::with_capacity(BUFFER_BYTES, File::open(&self.path)?);
+        // An editor's or a shell's sign that a text is UTF-8 is no part of its first line.
+        if bytes.fill_buf()?.starts_with(BYTE_ORDER_MARK) {
+            bytes.consume(BYTE_ORDER_MARK.len());
+        }
         let format = match &self.forced {
             Some(name) => by_name(name).ok_or_else(|| FormatError::UnknownFormat(name.clone()))?,
             None => {
