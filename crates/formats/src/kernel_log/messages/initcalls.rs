@@ -106,7 +106,7 @@ pub fn row(symbol: &[u8], level: Option<&str>, spans: &mut Spans) -> Row {
 }
 
 /// Whether there is a name at all.
-fn named(symbol: &[u8]) -> bool {
+pub fn named(symbol: &[u8]) -> bool {
     let function = asynchronous::cookie(symbol).map_or(symbol, |(_, function)| function);
     function.first().is_some_and(|byte| !matches!(byte, b'+' | b' '))
 }

@@ -3,7 +3,7 @@
 //! 2.6.25 to 2.6.27: `calling  SYMBOL`, `initcall SYMBOL returned N after N msecs`. Before: `Calling initcall 0xADDRESS: SYMBOL()`,
 //! `initcall 0xADDRESS: SYMBOL() returned N.`, `initcall 0xADDRESS ran for N msecs: SYMBOL()`.
 
-use super::initcalls::{returned_after, row};
+use super::initcalls::{named, returned_after, row};
 use super::pairs::end;
 use super::trust::Figure;
 use super::Interpreter;
@@ -23,10 +23,11 @@ fn old(all: &Interpreter) -> bool {
 /// Whether a symbol has its offset and size, and nothing behind them but a module.
 fn whole(symbol: &[u8]) -> bool {
     let size = split(symbol, b"+0x").and_then(|(_, offset)| split(offset, b"/0x")).map(|(_, size)| size);
-    size.is_some_and(|size| {
-        let digits = size.split(|&byte| byte == b' ').next().unwrap_or_default();
-        !digits.is_empty() && digits.iter().all(u8::is_ascii_hexdigit)
-    })
+    named(symbol)
+        && size.is_some_and(|size| {
+            let digits = size.split(|&byte| byte == b' ').next().unwrap_or_default();
+            !digits.is_empty() && digits.iter().all(u8::is_ascii_hexdigit)
+        })
 }
 
 /// `SYMBOL` after `calling  `; no, if the line is of a later kernel, and torn.
@@ -47,7 +48,11 @@ pub fn calling_address(all: &mut Interpreter, stamp: &Stamp, rest: &[u8], eviden
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_hexdigit) {
         return false;
     }
-    open(all, stamp, address, symbol.strip_suffix(b"()").unwrap_or(symbol), evidence);
+    let symbol = symbol.strip_suffix(b"()").unwrap_or(symbol);
+    if !named(symbol) {
+        return false;
+    }
+    open(all, stamp, address, symbol, evidence);
     true
 }
 
@@ -74,9 +79,12 @@ pub fn returned(all: &mut Interpreter, stamp: &Stamp, rest: &[u8], evidence: &mu
         split(rest, b" ran for ").and_then(|(address, rest)| Some((address, number(rest)?)))
     {
         let Some(symbol) = rest.strip_prefix(b" msecs: ") else { return false };
+        let symbol = symbol.strip_suffix(b"()").unwrap_or(symbol);
+        if !named(symbol) {
+            return false;
+        }
         all.initcalls.in_millis = true;
         let closed = all.pairs.close(SpanKind::Initcall, address, None);
-        let symbol = symbol.strip_suffix(b"()").unwrap_or(symbol);
         let length = units.saturating_mul(NS_PER_UNIT);
         let measured = (stamp.time_ns, length, Figure::Millis);
         end(closed, |spans| row(symbol, None, spans), measured, &mut all.trust, &mut evidence.spans);

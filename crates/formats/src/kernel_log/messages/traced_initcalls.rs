@@ -1,7 +1,7 @@
 //! The events of initcalls, which `tp_printk` has the kernel print: `initcall_start: func=SYMBOL`, `initcall_finish: func=SYMBOL
 //! ret=N`, `initcall_level: level=device`. Where `initcall_debug` prints them as well, its lines are taken.
 
-use super::initcalls::{row, task, track};
+use super::initcalls::{named, row, task, track};
 use super::pairs::end;
 use super::trust::Figure;
 use super::Interpreter;
@@ -18,15 +18,19 @@ pub fn line(all: &mut Interpreter, stamp: &Stamp, rest: &[u8], evidence: &mut Ev
     if let Some(level) = rest.strip_prefix(b"level: level=") {
         all.initcalls.level(level);
         true
-    } else if let Some(symbol) = rest.strip_prefix(b"start: func=").filter(|symbol| !symbol.is_empty()) {
+    } else if let Some(symbol) = rest.strip_prefix(b"start: func=").filter(|symbol| named(symbol)) {
         started(all, stamp, symbol, evidence);
         true
-    } else if let Some((symbol, value)) = rest.strip_prefix(b"finish: func=").and_then(|rest| split(rest, b" ret=")) {
+    } else if let Some((symbol, value)) = finish(rest) {
         finished(all, stamp, symbol, value, evidence);
         true
     } else {
         false
     }
+}
+
+fn finish(rest: &[u8]) -> Option<(&[u8], &[u8])> {
+    split(rest.strip_prefix(b"finish: func=")?, b" ret=").filter(|(symbol, _)| named(symbol))
 }
 
 fn started(all: &mut Interpreter, stamp: &Stamp, symbol: &[u8], evidence: &mut Evidence) {
