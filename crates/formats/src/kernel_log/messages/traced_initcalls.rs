@@ -7,7 +7,7 @@ use super::trust::Figure;
 use super::Interpreter;
 use crate::evidence::texts::Text;
 use crate::evidence::{Evidence, SpanKind, Stamp};
-use crate::kernel_log::bytes::split;
+use crate::kernel_log::bytes::{number, split};
 
 /// The initcalls of the kernel itself are those of its first task.
 const TASK: i64 = 1;
@@ -29,8 +29,11 @@ pub fn line(all: &mut Interpreter, stamp: &Stamp, rest: &[u8], evidence: &mut Ev
     }
 }
 
+/// Symbol and value; nothing of an event that is torn.
 fn finish(rest: &[u8]) -> Option<(&[u8], &[u8])> {
-    split(rest.strip_prefix(b"finish: func=")?, b" ret=").filter(|(symbol, _)| named(symbol))
+    let (symbol, value) = split(rest.strip_prefix(b"finish: func=")?, b" ret=")?;
+    let whole = number(value.strip_prefix(b"-").unwrap_or(value)).is_some_and(|(_, after)| after.is_empty());
+    (whole && named(symbol)).then_some((symbol, value))
 }
 
 fn started(all: &mut Interpreter, stamp: &Stamp, symbol: &[u8], evidence: &mut Evidence) {
@@ -56,7 +59,8 @@ fn finished(all: &mut Interpreter, stamp: &Stamp, symbol: &[u8], value: &[u8], e
     if closed.is_none() {
         all.initcalls.unpaired(stamp.line);
     }
-    let length = stamp.time_ns.zip(began).map_or(0, |(end, start)| end.saturating_sub(start));
+    // What has no two stamps in order gets no length when it is judged.
+    let length = stamp.time_ns.zip(began).map_or(0, |(end, start)| end.saturating_sub(start).max(0));
     let level = all.initcalls.of_level();
     let lone = |spans: &mut crate::evidence::Spans| row(symbol, level, spans);
     let number = end(closed, lone, (stamp.time_ns, length, Figure::Stamps), &mut all.trust, spans);

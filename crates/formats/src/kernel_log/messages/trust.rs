@@ -281,7 +281,14 @@ fn judge(row: &mut Row, length: i64, measured: &Measured, clock: &Clock, mut tex
         let known = between.filter(|stamps| *stamps >= 0 && measured.paired);
         let (length, grade, reason) =
             known.map_or((0, Grade::Unknown, Name::Borrowed("")), |stamps| one_figure(stamps, clock.stamps));
-        let reason = if known.is_none() { Name::Borrowed("the stamps of both its ends are needed") } else { reason };
+        let reason = match between {
+            _ if known.is_some() => reason,
+            Some(stamps) if stamps < 0 => {
+                row.set_end_ns(None);
+                Name::Borrowed("the clock of the log jumped back meanwhile")
+            }
+            _ => Name::Borrowed("the stamps of both its ends are needed"),
+        };
         row.set_duration_ns(known.map(|_| length));
         row.grade = grade;
         row.reason = text(reason);
