@@ -29,11 +29,11 @@ pub fn write_calls(calls: Option<&Calls>, bundle: &Path) -> Result<usize, MergeE
         return Ok(0);
     };
     let nodes = &calls.nodes;
-    let mut totals: Vec<i64> = nodes.iter().map(|node| node.self_ns).collect();
+    let mut totals: Vec<Option<i64>> = nodes.iter().map(|node| node.self_ns).collect();
     for (index, node) in nodes.iter().enumerate().skip(1).rev() {
-        let own = totals.get(index).copied().unwrap_or(0);
+        let Some(total) = totals.get(index).copied().flatten() else { continue };
         if let Some(parent) = totals.get_mut(node.parent as usize).filter(|_| (node.parent as usize) < index) {
-            *parent = parent.saturating_add(own);
+            *parent = Some(parent.unwrap_or(0).saturating_add(total));
         }
     }
     let named = |function: u32| calls.functions.get(function as usize);
@@ -58,8 +58,8 @@ pub fn write_calls(calls: Option<&Calls>, bundle: &Path) -> Result<usize, MergeE
             ),
             ("self_instructions", nothing()),
             ("total_instructions", nothing()),
-            ("self_ns", Values::Int64(batch.iter().map(|node| Some(node.self_ns)).collect())),
-            ("total_ns", Values::Int64(total_ns.iter().copied().map(Some).collect())),
+            ("self_ns", Values::Int64(batch.iter().map(|node| node.self_ns).collect())),
+            ("total_ns", Values::Int64(total_ns.to_vec())),
         ])?;
     }
     table.close()?;

@@ -323,7 +323,8 @@ fn what_shares_nothing_keeps_its_lengths_and_gets_no_instants() {
 
 #[test]
 fn a_tree_adds_up_also_where_a_record_contradicts_itself() {
-    let node = |parent, function, self_ns| CallNode { parent, function, kind: "function", calls: 1, self_ns };
+    let node =
+        |parent, function, self_ns| CallNode { parent, function, kind: "function", calls: 1, self_ns: Some(self_ns) };
     let functions = ["[boot]", "outer", "inner"].map(|name| (name.to_owned(), None)).to_vec();
     let nodes = vec![CallNode { kind: "root", ..node(0, 0, 0) }, node(0, 1, -5), node(1, 2, 20)];
     let mut trace = Evidence::of("function-graph", Clock::Trace(String::new()));
@@ -332,13 +333,14 @@ fn a_tree_adds_up_also_where_a_record_contradicts_itself() {
     assert_eq!(boot.integers("calls", 9), [Some(15), Some(15), Some(20)]);
     let kd = firstlight_model::kd::bundle_kd(boot.directory.path(), None, None, false).unwrap();
     let outer = kd.rows.iter().find(|row| row.0 .0 == "outer").unwrap();
-    assert_eq!((outer.1.total_ns, outer.1.self_ns, kd.instructions), (15, -5, false));
+    assert_eq!((outer.1.total_ns, outer.1.self_ns, kd.instructions), (Some(15), Some(-5), false));
 }
 
 #[test]
 fn a_trace_without_a_span_has_its_time_all_the_same() {
     let mut trace = Evidence::of("function-graph", Clock::Trace(String::new()));
-    let node = |parent, function, self_ns| CallNode { parent, function, kind: "function", calls: 1, self_ns };
+    let node =
+        |parent, function, self_ns| CallNode { parent, function, kind: "function", calls: 1, self_ns: Some(self_ns) };
     let functions = ["[boot]", "short"].map(|name| (name.to_owned(), None)).to_vec();
     trace.calls = Some(Calls { functions, nodes: vec![CallNode { kind: "root", ..node(0, 0, 0) }, node(0, 1, 900)] });
     trace.extent_ns = Some((3 * MS, 2_003 * MS));

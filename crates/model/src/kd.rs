@@ -94,7 +94,7 @@ impl Tree {
                 row,
                 calls: count(calls[index]),
                 self_instructions: count(own[index]),
-                self_ns: own_ns[index].unwrap_or(0),
+                self_ns: own_ns[index],
             });
         }
         Ok(Self { nodes, rows, instructions: own.iter().any(Option::is_some) })
@@ -102,14 +102,17 @@ impl Tree {
 
     /// The nodes with what they did in one phase only.
     fn in_phase(&self, rows: &[PhaseRow]) -> Result<Vec<KdNode>, ModelError> {
-        let empty = |node: &KdNode| KdNode { calls: 0, self_instructions: 0, self_ns: 0, ..*node };
+        let empty =
+            |node: &KdNode| KdNode { calls: 0, self_instructions: 0, self_ns: node.self_ns.map(|_| 0), ..*node };
         let mut nodes: Vec<KdNode> = self.nodes.iter().map(empty).collect();
         for row in rows {
             let node =
                 row.node.and_then(|number| nodes.get_mut(number)).ok_or(ModelError::Inconsistent("phase_calls"))?;
             node.calls = node.calls.saturating_add(row.calls);
             node.self_instructions = node.self_instructions.saturating_add(row.own);
-            node.self_ns = node.self_ns.saturating_add(row.own_ns);
+            if let Some(own_ns) = row.own_ns {
+                node.self_ns = Some(node.self_ns.unwrap_or(0).saturating_add(own_ns));
+            }
         }
         Ok(nodes)
     }
@@ -132,7 +135,7 @@ impl Tree {
             }
         }
         let named = |row: usize| self.rows.get(row).map(|name| name.0.clone());
-        let seen = |row: &KdRow| row.count > 0 || row.total_instructions > 0 || row.total_ns != 0;
+        let seen = |row: &KdRow| row.count > 0 || row.total_instructions > 0 || row.total_ns.is_some_and(|ns| ns != 0);
         let rows = self
             .rows
             .iter()
@@ -158,7 +161,7 @@ struct PhaseRow {
     node: Option<usize>,
     calls: u64,
     own: u64,
-    own_ns: i64,
+    own_ns: Option<i64>,
 }
 
 /// The table `phase_calls`, by phase.
@@ -178,7 +181,7 @@ impl PhaseCalls {
                 node: number.and_then(|number| usize::try_from(number).ok()),
                 calls: count(*calls),
                 own: count(*own),
-                own_ns: own_ns.unwrap_or(0),
+                own_ns: *own_ns,
             };
             let phase = phase.as_deref().unwrap_or_default();
             if let Some(known) = rows.get_mut(phase) {

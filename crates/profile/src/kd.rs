@@ -18,8 +18,8 @@ pub struct KdNode {
     pub calls: u64,
     /// Instructions of its own.
     pub self_instructions: u64,
-    /// Nanoseconds of its own; negative where a record contradicts itself.
-    pub self_ns: i64,
+    /// Nanoseconds of its own, where they are known; negative where a record contradicts itself.
+    pub self_ns: Option<i64>,
 }
 
 /// One row of the table.
@@ -29,12 +29,12 @@ pub struct KdRow {
     pub count: u64,
     /// Instructions of it and of all it called.
     pub total_instructions: u64,
-    /// Nanoseconds of it and of all it called.
-    pub total_ns: i64,
+    /// Nanoseconds of it and of all it called, as far as they are known; nothing where none is.
+    pub total_ns: Option<i64>,
     /// Instructions of its own.
     pub self_instructions: u64,
-    /// Nanoseconds of its own; negative where a record contradicts itself.
-    pub self_ns: i64,
+    /// Nanoseconds of its own, where they are known; negative where a record contradicts itself.
+    pub self_ns: Option<i64>,
     /// The row of the callee with the largest total.
     pub max_sub: Option<usize>,
     /// How often that one was called from here.
@@ -46,22 +46,22 @@ pub struct KdRow {
 /// ```
 /// use firstlight_profile::kd::{kd_table, KdNode};
 /// let node = |parent, row, calls, own: u32| KdNode {
-///     parent, row, calls, self_instructions: own.into(), self_ns: own.into(),
+///     parent, row, calls, self_instructions: own.into(), self_ns: Some(own.into()),
 /// };
 /// // main calls f, which calls itself and g.
 /// let tree = [node(0, 0, 1, 1), node(0, 1, 2, 10), node(1, 1, 4, 20), node(2, 2, 4, 5)];
 /// let table = kd_table(&tree, 3, None);
-/// assert_eq!((table[1].count, table[1].total_ns, table[1].self_ns), (6, 35, 30));
+/// assert_eq!((table[1].count, table[1].total_ns, table[1].self_ns), (6, Some(35), Some(30)));
 /// assert_eq!((table[1].max_sub, table[1].max_sub_count), (Some(1), 4));
-/// assert_eq!(table[2].total_ns, 5);
+/// assert_eq!(table[2].total_ns, Some(5));
 /// ```
 pub fn kd_table(nodes: &[KdNode], rows: usize, under: Option<usize>) -> Vec<KdRow> {
     let mut table = vec![KdRow::default(); rows];
-    let mut totals: Vec<(u64, i64)> = nodes.iter().map(|node| (node.self_instructions, node.self_ns)).collect();
+    let mut totals: Vec<(u64, Option<i64>)> = nodes.iter().map(|node| (node.self_instructions, node.self_ns)).collect();
     for index in (1..nodes.len()).rev() {
         let (instructions, ns) = totals[index];
         let parent = &mut totals[nodes[index].parent];
-        *parent = (parent.0.saturating_add(instructions), parent.1.saturating_add(ns));
+        *parent = (parent.0.saturating_add(instructions), sum(parent.1, ns));
     }
     let counted = inside(nodes, under);
     let outermost = outermost(nodes, rows, &counted);
@@ -70,10 +70,10 @@ pub fn kd_table(nodes: &[KdNode], rows: usize, under: Option<usize>) -> Vec<KdRo
         let row = &mut table[node.row];
         row.count = row.count.saturating_add(node.calls);
         row.self_instructions = row.self_instructions.saturating_add(node.self_instructions);
-        row.self_ns = row.self_ns.saturating_add(node.self_ns);
+        row.self_ns = sum(row.self_ns, node.self_ns);
         if outermost[index] {
             row.total_instructions = row.total_instructions.saturating_add(totals[index].0);
-            row.total_ns = row.total_ns.saturating_add(totals[index].1);
+            row.total_ns = sum(row.total_ns, totals[index].1);
         }
         // A callee that was entered in an earlier phase was not called in this one.
         if index > 0 && counted[node.parent] && node.calls > 0 {
@@ -83,6 +83,8 @@ pub fn kd_table(nodes: &[KdNode], rows: usize, under: Option<usize>) -> Vec<KdRo
     }
     let mut edges: Vec<((usize, usize), u64)> = calls.into_iter().collect();
     edges.sort_unstable();
+    let weighed = |callee: usize| table[callee].total_ns.is_some() || table[callee].total_instructions > 0;
+    edges.retain(|((_, callee), _)| weighed(*callee));
     for ((caller, callee), count) in edges {
         let larger = |than: usize| {
             (table[callee].total_ns, table[callee].total_instructions)
@@ -102,21 +104,21 @@ pub fn kd_table(nodes: &[KdNode], rows: usize, under: Option<usize>) -> Vec<KdRo
 /// ```
 /// use firstlight_profile::kd::{largest_callees, KdNode};
 /// let node = |parent, row, calls, own: u32| KdNode {
-///     parent, row, calls, self_instructions: own.into(), self_ns: own.into(),
+///     parent, row, calls, self_instructions: own.into(), self_ns: Some(own.into()),
 /// };
 /// // main calls a and b; a calls delay briefly and work at length; b calls delay at length.
 /// let tree = [node(0, 0, 1, 0), node(0, 1, 1, 0), node(0, 2, 1, 0), node(1, 3, 7, 5), node(1, 4, 1, 20), node(2, 3, 1, 90)];
 /// assert_eq!(largest_callees(&tree, 5, None)[1], Some((4, 1)));
 /// ```
 pub fn largest_callees(nodes: &[KdNode], rows: usize, under: Option<usize>) -> Vec<Option<(usize, u64)>> {
-    let mut totals: Vec<(i64, u64)> = nodes.iter().map(|node| (node.self_ns, node.self_instructions)).collect();
+    let mut totals: Vec<(Option<i64>, u64)> = nodes.iter().map(|node| (node.self_ns, node.self_instructions)).collect();
     for index in (1..nodes.len()).rev() {
         let (ns, instructions) = totals[index];
         let parent = &mut totals[nodes[index].parent];
-        *parent = (parent.0.saturating_add(ns), parent.1.saturating_add(instructions));
+        *parent = (sum(parent.0, ns), parent.1.saturating_add(instructions));
     }
     let counted = inside(nodes, under);
-    let mut edges: FxHashMap<(usize, usize), (i64, u64, u64)> = FxHashMap::default();
+    let mut edges: FxHashMap<(usize, usize), (Option<i64>, u64, u64)> = FxHashMap::default();
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
     for index in (1..nodes.len()).filter(|index| counted[*index]) {
         children[nodes[index].parent].push(index);
@@ -142,8 +144,7 @@ pub fn largest_callees(nodes: &[KdNode], rows: usize, under: Option<usize>) -> V
             let figures = edges.entry(edge).or_default();
             let depth = within.entry(edge).or_default();
             if *depth == 0 {
-                *figures =
-                    (figures.0.saturating_add(totals[index].0), figures.1.saturating_add(totals[index].1), figures.2);
+                *figures = (sum(figures.0, totals[index].0), figures.1.saturating_add(totals[index].1), figures.2);
             }
             figures.2 = figures.2.saturating_add(node.calls);
             *depth += 1;
@@ -151,16 +152,24 @@ pub fn largest_callees(nodes: &[KdNode], rows: usize, under: Option<usize>) -> V
         }
         stack.extend(children[index].iter().map(|child| (*child, false)));
     }
-    let mut edges: Vec<_> = edges.into_iter().filter(|(_, figures)| figures.2 > 0).collect();
+    let mut edges: Vec<_> = edges
+        .into_iter()
+        .filter(|(_, (ns, instructions, calls))| *calls > 0 && (ns.is_some() || *instructions > 0))
+        .collect();
     edges.sort_unstable();
     let mut largest: Vec<Option<(usize, u64)>> = vec![None; rows];
-    let mut best = vec![(0, 0); rows];
+    let mut best = vec![(None, 0); rows];
     for ((caller, callee), (ns, instructions, calls)) in edges {
         if largest[caller].is_none() || (ns, instructions) > best[caller] {
             (largest[caller], best[caller]) = (Some((callee, calls)), (ns, instructions));
         }
     }
     largest
+}
+
+/// Adds what is known.
+fn sum(one: Option<i64>, other: Option<i64>) -> Option<i64> {
+    one.zip(other).map(|(one, other)| one.saturating_add(other)).or(one).or(other)
 }
 
 // Which nodes stand at or below the row asked for; parents come first, so one pass tells.

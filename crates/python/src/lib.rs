@@ -140,7 +140,7 @@ fn kd_columns<'py>(py: Python<'py>, table: &BundleKd) -> PyResult<Bound<'py, PyD
     columns
         .set_item("total_instructions", rows.iter().map(|row| counted(row.1.total_instructions)).collect::<Vec<_>>())?;
     columns.set_item("total_ns", rows.iter().map(|row| row.1.total_ns).collect::<Vec<_>>())?;
-    let average = |count: u64, total: i64| i64::try_from(count).ok().and_then(|count| total.checked_div(count));
+    let average = |count: u64, total: Option<i64>| total?.checked_div(i64::try_from(count).ok()?);
     columns.set_item("average_ns", rows.iter().map(|row| average(row.1.count, row.1.total_ns)).collect::<Vec<_>>())?;
     columns
         .set_item("self_instructions", rows.iter().map(|row| counted(row.1.self_instructions)).collect::<Vec<_>>())?;

@@ -11,8 +11,8 @@ pub struct CallNode {
     pub kind: &'static str,
     /// Entries.
     pub calls: u64,
-    /// Time in it and in nothing below it; negative where the record contradicts itself.
-    pub self_ns: i64,
+    /// Time in it and in nothing below it, where the record tells; negative where it contradicts itself.
+    pub self_ns: Option<i64>,
 }
 
 /// A calling-context tree.

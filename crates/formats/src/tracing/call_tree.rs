@@ -122,9 +122,12 @@ impl CallTree {
         self.nodes.len()
     }
 
-    /// The tree as evidence: every node before what it called, the callees in the order in which they were met.
+    /// The tree as evidence: every node before what it called, the callees in the order in which they were met. Without
+    /// times where none was charged.
     pub(crate) fn into_calls(self, symbols: &Symbols) -> Calls {
         drop(self.others);
+        // Who only counted calls was told of no time at all.
+        let timed = self.nodes.iter().any(|node| node.self_ns != 0);
         let functions = (0..symbols.len()).map(|symbol| symbols.name(symbol as Symbol)).collect();
         // Siblings are chained by number, so that no node needs a list of its own.
         let mut first_child = vec![ROOT; self.nodes.len()];
@@ -142,7 +145,7 @@ impl CallTree {
                 function: node.function,
                 kind: node.kind.name(),
                 calls: node.calls,
-                self_ns: node.self_ns,
+                self_ns: timed.then_some(node.self_ns),
             });
             if next_sibling[place as usize] != ROOT {
                 waiting.push((next_sibling[place as usize], parent));

@@ -169,7 +169,7 @@ impl Reader {
         }
     }
 
-    fn function(&mut self, (name, hits, time_ns): (&str, u64, i64)) {
+    fn function(&mut self, (name, hits, time_ns): (&str, u64, Option<i64>)) {
         self.rows += 1;
         let Some(calls) = &mut self.calls else { return };
         if calls.nodes.len() >= MOST {
@@ -202,7 +202,7 @@ impl Reader {
 }
 
 fn profile_root() -> Calls {
-    let root = CallNode { parent: 0, function: 0, kind: "root", calls: 1, self_ns: 0 };
+    let root = CallNode { parent: 0, function: 0, kind: "root", calls: 1, self_ns: None };
     Calls { functions: vec![("[boot]".to_owned(), None)], nodes: vec![root] }
 }
 
@@ -213,13 +213,13 @@ fn is_profile(line: &[u8]) -> bool {
 }
 
 /// `name hits time us average us s^2 us`
-fn profile(line: &[u8]) -> Option<(&str, u64, i64)> {
+fn profile(line: &[u8]) -> Option<(&str, u64, Option<i64>)> {
     let text = std::str::from_utf8(trim(line)).ok()?;
     let (name, rest) = text.split_once("  ")?;
     let (hits, rest) = rest.trim().split_once(' ').unwrap_or((rest.trim(), ""));
     let time_ns = match rest.trim().split_once("us") {
-        Some((time, _)) => duration(format!("{}us", time.trim()).as_bytes())?,
-        None => 0,
+        Some((time, _)) => Some(duration(format!("{}us", time.trim()).as_bytes())?),
+        None => None,
     };
     Some((name.trim(), hits.parse().ok()?, time_ns))
 }

@@ -110,7 +110,7 @@ pub fn evidence(evidence: &Evidence) -> String {
                 "call {indent}{function}{module} {} x{} self {}",
                 node.kind,
                 node.calls,
-                seconds(node.self_ns)
+                node.self_ns.map_or_else(|| "?".to_owned(), seconds)
             )
             .unwrap();
         }
