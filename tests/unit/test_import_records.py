@@ -165,3 +165,42 @@ def test_text_in_utf_16_is_named_and_how_to_make_it_utf_8(tmp_path: Path, capsys
     (tmp_path / "time.txt").write_text(TIME, encoding="utf-16")
     assert run(["import", str(tmp_path / "time.txt"), "-o", str(tmp_path / "a.boot")]) == 1
     assert "iconv -f UTF-16" in " ".join(capsys.readouterr().err.split())
+
+
+CALLS_WITHOUT_TIMES = """\
+# tracer: function
+#
+              ls-13      [000] .N.1.    10.000150: vfs_read <-ksys_read
+              ls-13      [000] .N.1.    10.000151: vfs_read <-ksys_read
+              ls-13      [000] .N.1.    10.000153: fput <-vfs_open
+"""
+
+THEIR_TREE = """\
+Count  Function
+    1  [boot]
+    0  │ [task ls]
+    0  │ │ ksys_read
+    2  │ │ │ vfs_read
+    0  │ │ vfs_open
+    1  │ │ │ fput
+"""
+
+BY_CALLS = """\
+Functions, by calls: the record tells nothing of their times
+Function  Count
+vfs_read      2
+fput          1
+"""
+
+
+def test_calls_of_which_no_times_are_told_have_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    boot = imported(tmp_path, {"trace.txt": CALLS_WITHOUT_TIMES})
+    functions = boot.functions().filter(pl.col("kind") == "function")
+    assert functions.select("function", "count", "total_ns", "average_ns", "self_ns").rows() == [
+        ("fput", 1, None, None, None),
+        ("vfs_read", 2, None, None, None),
+    ]
+    assert [run(["functions", "--tree", str(boot.path)]), run(["show", str(boot.path)])] == [0, 0]
+    printed = capsys.readouterr().out
+    assert THEIR_TREE in printed
+    assert BY_CALLS in printed

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from firstlight.analysis.choices import Unit
+from firstlight.analysis.sums import together
 from firstlight.boot.boot import Boot
 
 
@@ -18,9 +19,9 @@ class ContextRow:
     function: str
     kind: str
     calls: int | None
-    total: int
-    """Of the node and all below it, in the unit that was asked for."""
-    own: int
+    total: int | None
+    """Of the node and all below it, in the unit that was asked for; none where the record tells of no such figures."""
+    own: int | None
     """Of the node by itself."""
     pruned: bool = False
     """The line stands for the callees of its parent that are too small to show."""
@@ -36,7 +37,7 @@ def context_tree(
     """Walk the calling-context tree from its root, the largest callee first.
 
     Callees below *min_share* stand together in one line, so that the totals of the lines below a node, with its own,
-    add up to its total.
+    add up to its total. Where a record only counts calls, callees weigh what is called in and below them.
 
     :param phase: only what ran in this phase.
     :param under: begin at each outermost call of this function instead of the root.
@@ -71,9 +72,9 @@ def context_tree(
         shown = [callee for callee in callees if tree.totals[callee] >= least]
         small = callees[len(shown) :]
         if small:
-            total = sum(tree.totals[callee] for callee in small)
+            total = sum(tree.totals[callee] for callee in small) if tree.measured else None
             text = f"({len(small)} smaller)"
-            waiting.append(ContextRow(depth + 1, text, "", None, total, 0, pruned=True))
+            waiting.append(ContextRow(depth + 1, text, "", None, total, None, pruned=True))
         waiting.extend((callee, depth + 1) for callee in reversed(shown))
     return rows
 
@@ -83,14 +84,14 @@ def _own(boot: Boot, phase: str | None, unit: Unit) -> pl.DataFrame:
     own = "self_ns" if unit == "time" else "self_instructions"
     calls = boot.calls()
     if phase is None:
-        figures = calls.select("node", "calls", own=pl.col(own).fill_null(0))
+        figures = calls.select("node", "calls", own=pl.col(own))
     else:
         there = boot.phase_calls().filter(pl.col("phase") == phase)
         figures = there.group_by("node").agg(pl.col("calls").sum(), pl.col(own).sum().alias("own"))
     return (
         calls.select("node", "parent", "function", "kind")
         .join(figures, on="node", how="left")
-        .with_columns(pl.col("calls", "own").fill_null(0))
+        .with_columns(pl.col("calls").fill_null(0))
         .sort("node")
     )
 
@@ -102,7 +103,8 @@ class _Tree:
         self.functions: list[str] = frame["function"].to_list()
         self.kinds: list[str] = frame["kind"].to_list()
         self.calls: list[int] = frame["calls"].to_list()
-        self.own: list[int] = frame["own"].to_list()
+        self.measured = together(frame["own"]) is not None
+        self.own: list[int] = frame["own"].fill_null(0).to_list() if self.measured else self.calls
         self.parents: list[int | None] = frame["parent"].to_list()
         self.totals = list(self.own)
         self.callees: list[list[int]] = [[] for _ in self.own]
@@ -129,5 +131,5 @@ class _Tree:
         return found
 
     def row(self, node: int, depth: int) -> ContextRow:
-        own, total = self.own[node], self.totals[node]
+        own, total = (self.own[node], self.totals[node]) if self.measured else (None, None)
         return ContextRow(depth, self.functions[node], self.kinds[node], self.calls[node], total, own)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from firstlight.analysis.choices import Order, Unit
-from firstlight.analysis.sums import known
+from firstlight.analysis.sums import known, together
 
 #: The kinds of rows that are no function.
 NO_FUNCTION = ("root", "firmware", "decompressor", "unknown", "user", "idle", "group")
@@ -25,10 +25,10 @@ class Selection:
         """Calls of all rows, shown or not."""
         return known(self.shown["count"]) + known(self.left_out["count"])
 
-    def whole_self(self, unit: Unit) -> int:
-        """Self of all rows, shown or not, in nanoseconds or instructions."""
+    def whole_self(self, unit: Unit) -> int | None:
+        """Self of all rows, shown or not, in nanoseconds or instructions; none where no row has one."""
         column = self_column(unit)
-        return known(self.shown[column]) + known(self.left_out[column])
+        return together(pl.concat([self.shown[column], self.left_out[column]]))
 
 
 def self_column(unit: Unit) -> str:
@@ -47,7 +47,7 @@ def select(table: pl.DataFrame, order: Order = "total", unit: Unit = "time", lim
     The root and other rows without anything of their own, which only gather what stands below them, are not shown:
     they are no function, and the sums do not need them.
 
-    :param order: the largest self, total or count first; then the name.
+    :param order: the largest self, total or count first, then the name; by count where neither of the others is known.
     :param unit: what self and total are compared in.
     :param limit: how many rows to keep; all when not given.
 
@@ -58,6 +58,8 @@ def select(table: pl.DataFrame, order: Order = "total", unit: Unit = "time", lim
     ('b', 11)
     """
     column = {"self": self_column(unit), "total": total_column(unit), "count": "count"}[order]
+    if table.height and table[column].null_count() == table.height:
+        column = "count"  # what only counts calls is ordered by them
     gathers = pl.col("kind").is_in(["root", "group"]) & (pl.col(self_column(unit)).fill_null(0) == 0)
     rows = table.filter(~gathers).sort(column, "function", descending=[True, False], nulls_last=True)
     kept = rows.height if limit is None else max(limit, 0)

@@ -15,6 +15,16 @@ def whole(figures: pl.Series) -> int | None:
     return None if figures.null_count() else int(figures.sum())
 
 
+def together(figures: pl.Series) -> int | None:
+    """The sum of those whole numbers that are known; none when there are some and none of them is.
+
+    >>> import polars as pl
+    >>> together(pl.Series([1, None])), together(pl.Series([None], dtype=pl.Int64))
+    (1, None)
+    """
+    return None if 0 < len(figures) == figures.null_count() else int(figures.sum())
+
+
 def known(figures: pl.Series) -> int:
     """The sum of those whole numbers that are known.
 

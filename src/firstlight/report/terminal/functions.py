@@ -11,7 +11,7 @@ from rich.text import Text
 from firstlight.analysis.choices import Unit
 from firstlight.analysis.context import ContextRow
 from firstlight.analysis.functions import Selection, self_column, total_column
-from firstlight.analysis.sums import known
+from firstlight.analysis.sums import known, together
 from firstlight.report.terminal.columns import Column, print_table
 from firstlight.report.terminal.console import is_unicode, print_line, print_wrapped
 from firstlight.report.terminal.printable import printable
@@ -50,7 +50,7 @@ def print_functions(out: Console, selection: Selection, unit: Unit, clock: str, 
     footer: list[Sequence[str]] = []
     if selection.left_out.height:
         left = selection.left_out
-        count, own = known(left["count"]), known(left[self_column(unit)])
+        count, own = known(left["count"]), together(left[self_column(unit)])
         name = f"({left.height:,} more)"
         footer.append([name, count_text(count), "", "", figure_text(own, unit), "", ""])
     footer.append(["all", count_text(selection.whole_count), "", "",
@@ -79,17 +79,17 @@ def _print_head(out: Console, unit: Unit, clock: str, what: str) -> None:
 
 def print_tree(out: Console, rows: Sequence[ContextRow], unit: Unit, clock: str, what: str) -> None:
     """Print the calling-context tree; a node's own and the lines right below it add up to its total."""
-    whole = sum(row.total for row in rows if row.depth == 0)
+    totals = [row.total for row in rows if row.depth == 0 and row.total is not None]
+    whole = sum(totals)
     deepest = max((row.depth for row in rows), default=0)
     _print_head(out, unit, clock, what)
     print_line(out)
-    columns = [
+    figures = [
         Column("Total", number=True),
         Column("Share", number=True),
         Column("Local", number=True, style="bold", wide=80),
-        Column("Count", number=True, wide=80),
-        Column("Function", style="cyan", longest=100 + 2 * deepest),
     ]
+    columns = [Column("Count", number=True, wide=80), Column("Function", style="cyan", longest=100 + 2 * deepest)]
     # A deep tree takes one character for each level, so that names stay in sight.
     step = ("│" if is_unicode(out) else "|") + (" " if 4 * deepest <= out.width else "")
     body = [
@@ -102,4 +102,7 @@ def print_tree(out: Console, rows: Sequence[ContextRow], unit: Unit, clock: str,
         ]
         for row in rows
     ]
-    print_table(out, columns, body)
+    if totals:
+        print_table(out, figures + columns, body)
+    else:  # the record only counts calls
+        print_table(out, columns, [row[len(figures) :] for row in body])

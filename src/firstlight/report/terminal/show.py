@@ -8,7 +8,7 @@ from rich.text import Text
 
 from firstlight.analysis.functions import NO_FUNCTION
 from firstlight.analysis.hot import hot_functions, no_functions
-from firstlight.analysis.sums import known, whole
+from firstlight.analysis.sums import known, together, whole
 from firstlight.boot.boot import Boot
 from firstlight.report.terminal.columns import Column, print_table
 from firstlight.report.terminal.console import bar, is_unicode, print_cut, print_line, print_wrapped
@@ -90,8 +90,11 @@ def print_boot(out: Console, boot: Boot, hot: int = 15) -> None:
     _phases(out, boot)
     _marks(out, boot)
     if table is not None:
-        _functions(out, boot, "Hot functions, by self", hot_functions(table, hot), table)
-        _functions(out, boot, "What is no function", no_functions(table), table)
+        if together(table["self_ns"]) is None:
+            _called(out, hot_functions(table, hot), table)
+        else:
+            _functions(out, boot, "Hot functions, by self", hot_functions(table, hot), table)
+            _functions(out, boot, "What is no function", no_functions(table), table)
     print_histograms(out, boot)
     _trust(out, boot)
 
@@ -223,6 +226,14 @@ def _marks(out: Console, boot: Boot) -> None:
     ]
     kept = _known_columns(boot, columns)
     print_table(out, [columns[number] for number in kept], [_kept(row, kept) for row in rows])
+
+
+def _called(out: Console, rows: pl.DataFrame, table: pl.DataFrame) -> None:
+    """The functions of a record that counts calls and tells of no times."""
+    names = RowNames(table)
+    _heading(out, "Functions, by calls: the record tells nothing of their times")
+    columns = [Column("Function", style="cyan"), Column("Count", number=True, style="bold")]
+    print_table(out, columns, [[names.of(row), count_text(row["count"])] for row in rows.iter_rows(named=True)])
 
 
 def _functions(out: Console, boot: Boot, title: str, rows: pl.DataFrame, table: pl.DataFrame) -> None:
