@@ -45,6 +45,7 @@ pub fn convert(
     let mut modules = ModuleSymbols::parse(&String::from_utf8_lossy(&text(modules)?));
     modules.forget_initcalls(&recording);
     gather_nameless(&mut recording, &modules);
+    recording.phases = merged(&recording.phases);
     let clock = Clock { shift: recording.icount_shift };
     write_marks(&recording, clock, bundle)?;
     write_spans(&recording, clock, &modules, bundle)?;
@@ -157,7 +158,6 @@ fn gather_nameless(recording: &mut Recording, modules: &ModuleSymbols) {
     for row in &mut recording.phases {
         row.node = moved[row.node as usize];
     }
-    recording.phases = merged(&recording.phases);
     recording.nodes = nodes;
 }
 

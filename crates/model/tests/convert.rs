@@ -24,7 +24,7 @@ const NAMELESS_FUNCTION: u64 = 0xffff_ffff_c000_2000;
 const ANOTHER_NAMELESS: u64 = 0xffff_ffff_c000_3000;
 const CONSOLE: &[u8] = b"[    0.000000] Linux\r\nbroken \xff line\r\nafter the mark";
 
-fn recording(shift: u8) -> firstlight_profile::Recording {
+fn recording(shift: u8) -> Vec<u8> {
     let symbols = SymbolTable::parse(KERNEL);
     let watch = Watch { marks: vec![("kernel_start".to_owned(), "start_kernel".to_owned())], ready: None };
     let mut tracker = Tracker::new(&symbols, watch);
@@ -46,15 +46,16 @@ fn recording(shift: u8) -> firstlight_profile::Recording {
     tracker.line(22, 650);
     tracker.ret(2, 0x8ff0, 700);
     tracker.mark("ready", "no-operation", "", 800);
-    let mut recording = tracker.finish(State::Ready, 800);
-    recording.icount_shift = shift;
-    recording.clock = "icount".to_owned();
-    recording
+    let mut snapshot = tracker.snapshot(State::Ready, 800);
+    (snapshot.icount_shift, snapshot.clock) = (shift, "icount");
+    let mut file = Vec::new();
+    snapshot.write(&mut file).expect("writes");
+    file
 }
 
 fn converted(bundle: &Path, shift: u8) -> Summary {
     let path = |name: &str| bundle.join(name);
-    std::fs::write(path("profile.flp"), recording(shift).encode().expect("encodes")).expect("written");
+    std::fs::write(path("profile.flp"), recording(shift)).expect("written");
     std::fs::write(path("console.log"), CONSOLE).expect("written");
     let modules = format!("{MODULE_FUNCTION:x} t probe\t[nd_pmem]\n{MODULE_FUNCTION:x}0 r data\t[nd_pmem]\n");
     std::fs::write(path("modules"), modules).expect("written");

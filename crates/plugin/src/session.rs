@@ -6,10 +6,12 @@ use crate::config::{ClockChoice, Config, ConfigError};
 use crate::console::Console;
 use crate::guest_memory::GuestMemory;
 use crate::status::{Status, StatusFile};
-use firstlight_profile::recording::{Recording, State};
+use firstlight_profile::recording::State;
 use firstlight_profile::tracker::{Request, Watch};
 use firstlight_profile::{SymbolTable, Tracker};
 use std::collections::HashSet;
+use std::fs::File;
+use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::time::Duration;
 
@@ -182,7 +184,6 @@ impl Session {
         }
         self.tracker.idle(self.clock.idle_ns(), now);
         self.frozen = true;
-        let recording = self.tracker.snapshot(state, now);
         let name = match state {
             State::Running => "running",
             State::Ready => "ready",
@@ -190,7 +191,7 @@ impl Session {
             State::Timeout => "timeout",
             State::Stopped => "stopped",
         };
-        match self.write(recording) {
+        match self.write(state, now) {
             Ok(()) => self.report(name, "", now),
             Err(error) => self.report("error", &error, now),
         }
@@ -209,24 +210,25 @@ impl Session {
     }
 
     fn copy(&mut self, begun: Duration, now: u64) {
-        let recording = self.tracker.snapshot(State::Running, now);
-        if let Err(error) = self.write(recording) {
+        if let Err(error) = self.write(State::Running, now) {
             self.fail(&error);
         }
         let ended = processor_time();
         self.next_copy = ended + BETWEEN_COPIES.max(ended.saturating_sub(begun) * COPY_SHARE);
     }
 
-    fn write(&self, recording: Recording) -> Result<(), String> {
-        let clock = if self.clock.is_counted() { "counted" } else { "icount" }.to_owned();
-        let (plugin_api, icount_shift) = (self.api.version.unsigned_abs(), self.config.icount_shift);
-        let recording = Recording { plugin_api, clock, icount_shift, ..recording };
-        let bytes = recording.encode().map_err(|error| error.to_string())?;
-        let mut temporary = self.config.output.clone().into_os_string();
+    fn write(&mut self, state: State, now: u64) -> Result<(), String> {
+        let mut snapshot = self.tracker.snapshot(state, now);
+        snapshot.plugin_api = self.api.version.unsigned_abs();
+        snapshot.clock = if self.clock.is_counted() { "counted" } else { "icount" };
+        snapshot.icount_shift = self.config.icount_shift;
+        let output = &self.config.output;
+        let mut temporary = output.clone().into_os_string();
         temporary.push(".tmp");
-        std::fs::write(&temporary, bytes)
-            .and_then(|()| std::fs::rename(&temporary, &self.config.output))
-            .map_err(|error| format!("cannot write {}: {error}", self.config.output.display()))
+        let wrong = |error: &dyn std::fmt::Display| format!("cannot write {}: {error}", output.display());
+        let mut file = File::create(&temporary).map(BufWriter::new).map_err(|error| wrong(&error))?;
+        snapshot.write(&mut file).map_err(|error| wrong(&error))?;
+        file.flush().and_then(|()| std::fs::rename(&temporary, output)).map_err(|error| wrong(&error))
     }
 
     fn report(&self, state: &str, detail: &str, now: u64) {

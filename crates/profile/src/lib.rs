@@ -1,13 +1,15 @@
 //! What a profile is made of: the kernel's symbols, shadow stacks that follow a boot's control flow,
 //! the calling-context tree they grow, and the tables that are read off it.
 //!
-//! The plugin feeds [`Tracker`] with events and writes its [`Recording`]; everything else reads that.
+//! The plugin feeds [`Tracker`] with events and writes a [`snapshot`](snapshot::Snapshot) of it; everything else reads that file
+//! as a [`Recording`].
 
 pub mod difference;
 pub mod initcalls;
 pub mod instruction;
 pub mod kd;
 pub mod recording;
+pub mod snapshot;
 pub mod symbols;
 pub mod tracker;
 pub mod tree;

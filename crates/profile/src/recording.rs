@@ -3,10 +3,10 @@
 use crate::tree::{FunctionId, Node, NodeId};
 use serde::{Deserialize, Serialize};
 
-const MAGIC: &[u8; 6] = b"FLPROF";
+pub(crate) const MAGIC: &[u8; 6] = b"FLPROF";
 // After the version byte: one zstd frame of what the second has as it is.
 const PACKED: u8 = 1;
-const PLAIN: u8 = 2;
+pub(crate) const PLAIN: u8 = 2;
 // A profile is a few megabytes; a file that claims more than this is not one.
 const LARGEST_BYTES: usize = 1 << 30;
 
@@ -185,17 +185,7 @@ fn split(bytes: &[u8]) -> Result<(u8, &[u8]), RecordingError> {
 }
 
 impl Recording {
-    /// The file's bytes as the plugin writes them: while a boot is recorded nothing is spent on making them fewer.
-    ///
-    /// # Errors
-    ///
-    /// [`RecordingError::Encode`] when the encoder fails.
-    pub fn encode(&self) -> Result<Vec<u8>, RecordingError> {
-        let begun = [MAGIC.as_slice(), &[PLAIN]].concat();
-        postcard::to_extend(self, begun).map_err(|error| RecordingError::Encode(error.to_string()))
-    }
-
-    /// The same file, made smaller: half its size. What is packed already stays as it is.
+    /// A file's bytes, made fewer: half as many. What is packed already stays as it is.
     ///
     /// # Errors
     ///

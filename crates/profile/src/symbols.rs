@@ -82,8 +82,8 @@ impl SymbolTable {
             if matches!(kind, "T" | "t" | "W" | "w") {
                 functions.push((address, name));
             }
-            // Section bounds and a few variables are asked for by name.
-            if kind != "t" {
+            // Section bounds and a few variables are asked for by name: all of them are global.
+            if kind.starts_with(|letter: char| letter.is_ascii_uppercase()) {
                 data.entry(name.to_owned()).or_insert(address);
             }
         }

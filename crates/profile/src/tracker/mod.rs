@@ -10,7 +10,8 @@ mod stack;
 mod tasks;
 mod timeline;
 
-use crate::recording::{Counts, Function, Instant, Recording, State};
+use crate::recording::{Counts, Function, Instant, State};
+use crate::snapshot::Snapshot;
 use crate::symbols::{Class, SymbolTable};
 use crate::tree::{CallTree, FunctionId, Kind, NodeId, ROOT};
 use rustc_hash::FxHashMap;
@@ -54,9 +55,12 @@ struct Rows {
 /// tracker.call(0, 0xff8, 14);     // it calls, the return address is written to 0xff8
 /// tracker.entry(1, 14);
 /// tracker.ret(1, 0xff8, 20);      // `leaf` returns after 6 instructions
-/// let recording = tracker.finish(firstlight_profile::recording::State::Ready, 25);
-/// let leaf = recording.nodes.iter().find(|node| node.function == 1).expect("seen");
+/// let mut file = Vec::new();
+/// tracker.snapshot(firstlight_profile::recording::State::Ready, 25).write(&mut file)?;
+/// let recording = firstlight_profile::Recording::decode(&file)?;
+/// let leaf = recording.nodes.iter().find(|node| recording.functions[node.function as usize].name == "leaf").expect("seen");
 /// assert_eq!((leaf.calls, leaf.self_instructions), (1, 6));
+/// # Ok::<(), firstlight_profile::recording::RecordingError>(())
 /// ```
 #[derive(Debug)]
 pub struct Tracker {
@@ -315,13 +319,7 @@ impl Tracker {
     }
 
     /// Ends the recording.
-    pub fn finish(mut self, state: State, now: u64) -> Recording {
-        self.charge(now);
-        self.snapshot(state, now)
-    }
-
-    /// A copy of the recording as it stands.
-    pub fn snapshot(&mut self, state: State, now: u64) -> Recording {
+    pub fn snapshot(&mut self, state: State, now: u64) -> Snapshot<'_> {
         self.charge(now);
         self.timeline.close_phase(&self.tree);
         let suspended: usize = self.suspended.values().map(|stack| stack.frames.len()).sum();
@@ -332,7 +330,7 @@ impl Tracker {
             open_frames: (suspended + self.stack.frames.len()) as u64,
             ..self.counts
         };
-        self.timeline.recording(state, now, &self.tree, &self.functions, counts)
+        self.timeline.snapshot(state, now, &self.tree, &self.functions, counts)
     }
 
     /// Counts one comparison of the clock with QEMU's.

@@ -2,7 +2,8 @@
 
 use super::{stack::Role, Request, Tracker};
 use crate::initcalls::ORDER;
-use crate::recording::{merged, Counts, Function, Instant, Line, Mark, PhaseRow, Recording, Span, State};
+use crate::recording::{Counts, Function, Instant, Line, Mark, PhaseRow, Span, State};
+use crate::snapshot::{named, Snapshot};
 use crate::symbols::SymbolTable;
 use crate::tree::{CallTree, FunctionId};
 
@@ -156,27 +157,28 @@ impl Timeline {
         }
     }
 
-    pub fn recording(
-        &self,
+    pub fn snapshot<'t>(
+        &'t self,
         state: State,
         now: u64,
-        tree: &CallTree,
-        functions: &[Function],
+        tree: &'t CallTree,
+        functions: &'t [Function],
         counts: Counts,
-    ) -> Recording {
-        Recording {
+    ) -> Snapshot<'t> {
+        let (nodes, spans, functions) = named(tree, &self.spans, functions);
+        Snapshot {
             state,
             plugin_api: 0,
-            clock: String::new(),
+            clock: "",
             icount_shift: 0,
             end: self.instant(now),
-            functions: functions.to_vec(),
-            nodes: tree.nodes().collect(),
-            phases: merged(&self.phases),
-            marks: self.marks.clone(),
-            spans: self.spans.clone(),
-            lines: self.lines.clone(),
-            idles: self.idles.clone(),
+            functions,
+            nodes,
+            phases: &self.phases,
+            marks: &self.marks,
+            spans,
+            lines: &self.lines,
+            idles: &self.idles,
             counts,
         }
     }
