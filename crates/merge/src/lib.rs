@@ -5,6 +5,9 @@ pub mod align;
 mod boot_marks;
 pub mod boots;
 mod calls;
+mod choice;
+mod completeness;
+mod contradictions;
 pub mod events;
 mod firmware;
 pub mod fit;
@@ -20,12 +23,17 @@ mod quiet;
 pub mod record;
 pub mod recorded;
 mod renamed;
+mod sources;
 pub mod spans;
+mod summary;
 mod tables;
 pub mod trust;
 mod unite;
 
-pub use merge::{merge, Completeness, SourceFit, SourceSummary, Summary};
+pub use completeness::Completeness;
+pub use contradictions::Contradiction;
+pub use merge::merge;
+pub use summary::{SourceFit, SourceSummary, Summary};
 
 use firstlight_formats::evidence::Evidence;
 use fit::Line;
@@ -39,15 +47,6 @@ pub enum MergeError {
     /// No piece of evidence says anything.
     #[error("nothing was understood")]
     Nothing,
-}
-
-/// Sources that exclude one another.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Contradiction {
-    /// What they disagree on.
-    pub what: String,
-    /// Source and what it says; the tables follow the first.
-    pub statements: Vec<(String, String)>,
 }
 
 /// A piece of evidence that goes into the tables.

@@ -1,0 +1,172 @@
+//! What clocks are to one another by what they are, before any shared event is looked at.
+
+use super::{same, Place, Placed};
+use crate::fit::Line;
+use firstlight_formats::evidence::{Clock, Evidence};
+
+/// The clock in words.
+pub fn clock_name(clock: &Clock) -> String {
+    match clock {
+        Clock::Untimed => "untimed".to_owned(),
+        Clock::Printk => "printk".to_owned(),
+        Clock::Monotonic => "monotonic".to_owned(),
+        Clock::Boottime => "boottime".to_owned(),
+        Clock::Userspace => "userspace".to_owned(),
+        Clock::Realtime => "realtime".to_owned(),
+        Clock::Trace(name) if name.is_empty() => "trace".to_owned(),
+        Clock::Trace(name) => format!("trace {name}"),
+        Clock::Host => "host".to_owned(),
+        Clock::Firmware => "firmware".to_owned(),
+        Clock::Kft => "kft".to_owned(),
+    }
+}
+
+/// The clock that comes first is the boot's.
+pub fn rank(clock: &Clock) -> u8 {
+    match clock {
+        Clock::Printk => 0,
+        Clock::Monotonic => 1,
+        Clock::Boottime => 2,
+        Clock::Trace(_) => 3,
+        Clock::Kft => 4,
+        Clock::Host => 5,
+        Clock::Realtime => 6,
+        Clock::Userspace => 7,
+        Clock::Firmware => 8,
+        Clock::Untimed => 9,
+    }
+}
+
+/// How clocks stood to one another, where a collector read them at the same instant.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Readings {
+    printk_ahead_of_monotonic_ns: Option<i64>,
+    realtime_at_boot_ns: Option<i64>,
+}
+
+impl Readings {
+    pub fn of(pieces: &[&Evidence]) -> Self {
+        let reading = |name: &str| {
+            let mut facts = pieces.iter().flat_map(|piece| &piece.facts);
+            facts.find(|(fact, _)| fact == name).and_then(|(_, value)| value.parse().ok())
+        };
+        Self {
+            printk_ahead_of_monotonic_ns: reading("clock.printk_ahead_of_monotonic_ns"),
+            realtime_at_boot_ns: reading("clock.realtime_at_boot_ns"),
+        }
+    }
+}
+
+/// Whether this clock of the tracer runs as one of the kernel's own does.
+pub fn same_as_kernel(trace_clock: &str) -> bool {
+    matches!(trace_clock, "" | "local" | "global" | "mono" | "mono_raw" | "boot" | "tai")
+}
+
+/// The firmware's own times: where it handed over, the kernel's clock begins, as systemd takes it, too.
+pub fn firmware(piece: &Evidence, placed: &Placed) -> Option<Place> {
+    let at = |name: &str| piece.marks.iter().find(|mark| mark.name == name).map(|mark| mark.time_ns);
+    let assumed = |at: i64, how: &str| {
+        let of = |wanted: &str| {
+            placed.clocks.iter().find(|(other, ..)| family(other) == Some(wanted)).map(|(_, line, _)| *line)
+        };
+        let zero = of("monotonic").or_else(|| of("printk"))?.at(0);
+        let line = Line::SAME.shifted(zero.saturating_sub(at));
+        Some(same(line, format!("assumed{how}")))
+    };
+    match piece.format {
+        "fpdt" => assumed(
+            at("exit_boot_services_end")?,
+            ", as systemd does: the kernel's clock began when ExitBootServices returned",
+        ),
+        "efi-loader-times" => {
+            assumed(at("loader_end")?, ", as systemd does: the kernel's clock began when the boot loader handed over")
+        }
+        _ if piece.clock != Clock::Firmware => None,
+        _ => match at("kernel_entry") {
+            // A console that a host stamped has seen the loader hand over.
+            Some(entry) => placed.known.mark("kernel_entry").map_or_else(
+                || assumed(entry, ": the kernel's clock began when the boot loader handed over"),
+                |seen| {
+                    let line = Line::SAME.shifted(seen.saturating_sub(entry));
+                    Some(same(line, "both records tell when the boot loader handed over".to_owned()))
+                },
+            ),
+            None => {
+                let how =
+                    ": the kernel's clock began when coreboot jumped to its payload; how long that took is not known";
+                assumed(at("payload_start")?, how)
+            }
+        },
+    }
+}
+
+/// The way of a clock onto the boot's by what it is and what is placed already, and why.
+pub fn identity(clock: &Clock, placed: &Placed) -> Option<(Line, String)> {
+    // Those of firmware, capturing machines and function logs begin anew with each record.
+    let lasting = !matches!(clock, Clock::Firmware | Clock::Host | Clock::Kft);
+    if let Some((_, line, assumed)) = placed.clocks.iter().find(|(other, ..)| lasting && other == clock) {
+        // What is assumed of a clock is assumed of every record that has it.
+        let how = assumed.clone().unwrap_or_else(|| "another record has the same clock".to_owned());
+        return Some((*line, how));
+    }
+    let of =
+        |wanted: &str| placed.clocks.iter().find(|(other, ..)| family(other) == Some(wanted)).map(|(_, line, _)| *line);
+    if *clock == Clock::Realtime {
+        let began = placed.readings.realtime_at_boot_ns?;
+        let line = of("monotonic").or_else(|| of("printk"))?;
+        return Some((line.shifted(began.saturating_neg()), "by readings of both clocks at one instant".to_owned()));
+    }
+    let ours = family(clock)?;
+    if let Some(line) = of(ours) {
+        let how = match ours {
+            "printk" => "assumed: the tracer's clock and printk's are the scheduler's",
+            _ => "assumed: without suspend these clocks are one",
+        };
+        return Some((line, how.to_owned()));
+    }
+    let line = of(if ours == "printk" { "monotonic" } else { "printk" })?;
+    match placed.readings.printk_ahead_of_monotonic_ns {
+        Some(ahead) => {
+            let ahead = if ours == "printk" { ahead.saturating_neg() } else { ahead };
+            Some((line.shifted(ahead), "by readings of both clocks at one instant".to_owned()))
+        }
+        None => {
+            let how = "assumed: both count from the kernel's start; they may lie some ten milliseconds apart";
+            Some((line, how.to_owned()))
+        }
+    }
+}
+
+/// The way of a clock onto the boot's by where the start-up lies on it.
+pub fn by_start(piece: &Evidence, placed: &Placed) -> Option<(Line, String)> {
+    let mark = |name: &str| piece.marks.iter().find(|mark| mark.name == name).map(|mark| mark.time_ns);
+    match piece.clock {
+        Clock::Userspace => {
+            let line = Line::SAME.shifted(placed.known.mark("userspace_start")?);
+            Some((line, "it counts from the start of user space, which another record tells".to_owned()))
+        }
+        Clock::Realtime => {
+            let of = |wanted| {
+                placed.clocks.iter().find(|(clock, ..)| family(clock) == Some(wanted)).map(|(_, line, _)| *line)
+            };
+            let line = of("monotonic").or_else(|| of("printk"))?;
+            let line = line.shifted(mark("kernel_clock_start")?.saturating_neg());
+            Some((
+                line,
+                "by its line `Startup finished`, which tells how long before it the kernel's clock began".to_owned(),
+            ))
+        }
+        _ => None,
+    }
+}
+
+/// What counts from the kernel's start, in two families that may lie some ten milliseconds apart.
+fn family(clock: &Clock) -> Option<&'static str> {
+    match clock {
+        Clock::Printk => Some("printk"),
+        Clock::Trace(name) if matches!(name.as_str(), "" | "local" | "global") => Some("printk"),
+        Clock::Monotonic | Clock::Boottime => Some("monotonic"),
+        Clock::Trace(name) if matches!(name.as_str(), "mono" | "mono_raw" | "boot") => Some("monotonic"),
+        _ => None,
+    }
+}

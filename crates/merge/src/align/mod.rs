@@ -1,0 +1,163 @@
+//! Puts the clocks of all pieces of evidence onto one.
+//!
+//! The boot's clock is that of the best piece. Every other is fitted to what is placed already, the one that shares most
+//! first: by lines that both hold word for word, by the same calls, by the same units; else by what the two clocks are
+//! (`CLOCK_MONOTONIC` and printk's both begin with the kernel); else by marks. A piece that shares nothing is not
+//! placed: its lengths stay, its instants do not.
+
+mod clocks;
+mod witnesses;
+
+use crate::events::{Events, Shared};
+use crate::fit::{Fitted, Line};
+pub use clocks::clock_name;
+use clocks::{identity, rank, Readings};
+use firstlight_formats::evidence::{Clock, Evidence};
+
+/// So begins what a place rests on that no shared event bears out.
+const ASSUMED: &str = "assumed";
+
+/// How a piece's clock relates to the boot's.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Place {
+    /// It is the boot's clock.
+    Base,
+    /// It follows it by a line.
+    Fitted {
+        /// The fit; of no shared event where the clocks are the same by what they are.
+        fitted: Fitted,
+        /// What it rests on.
+        how: String,
+    },
+    /// It has no times.
+    Untimed,
+    /// It shares nothing with what is placed.
+    Unaligned(String),
+    /// What it shares shows that it is another boot's.
+    Foreign(String),
+}
+
+impl Place {
+    /// The way of its instants onto the boot's clock.
+    pub fn line(&self) -> Option<Line> {
+        match self {
+            Self::Base => Some(Line::SAME),
+            Self::Fitted { fitted, .. } => Some(fitted.line),
+            Self::Untimed | Self::Unaligned(_) | Self::Foreign(_) => None,
+        }
+    }
+
+    /// How far a placed instant may be off.
+    pub fn uncertainty_ns(&self) -> i64 {
+        match self {
+            Self::Fitted { fitted, .. } => fitted.most_ns,
+            _ => 0,
+        }
+    }
+}
+
+/// The piece whose clock is the boot's: the kernel's own before others, of equal ones that which tells most.
+pub fn base(pieces: &[&Evidence]) -> Option<usize> {
+    let weight = |piece: &Evidence| piece.marks.len() + piece.spans.len() + piece.log.len() + piece.counters.len();
+    let best = |(index, piece): &(usize, &&Evidence)| (rank(&piece.clock), std::cmp::Reverse(weight(piece)), *index);
+    let timed = pieces.iter().enumerate().filter(|(_, piece)| weight(piece) > 0 || piece.calls.is_some());
+    timed.min_by_key(best).map(|(index, _)| index)
+}
+
+/// Where every piece's clock lies.
+pub fn align(pieces: &[&Evidence]) -> Vec<Place> {
+    align_knowing(pieces, &[])
+}
+
+/// Where every piece's clock lies; of those that are `certain` it is known that they are of this boot.
+pub fn align_knowing(pieces: &[&Evidence], certain: &[bool]) -> Vec<Place> {
+    let mut places: Vec<Option<Place>> =
+        pieces.iter().map(|piece| (piece.clock == Clock::Untimed).then_some(Place::Untimed)).collect();
+    let Some(base) = base(pieces).filter(|base| pieces.get(*base).is_some_and(|piece| piece.clock != Clock::Untimed))
+    else {
+        return places.into_iter().map(|_| Place::Untimed).collect();
+    };
+    set(&mut places, base, Place::Base);
+    if places.iter().all(Option::is_some) {
+        return places.into_iter().flatten().collect();
+    }
+    let mut shared: Vec<Option<Shared>> = pieces.iter().map(|piece| Some(Shared::of(piece))).collect();
+    let mut placed = Placed {
+        known: shared.get_mut(base).and_then(Option::take).unwrap_or_default(),
+        clocks: Vec::new(),
+        readings: Readings::of(pieces),
+        step_ns: pieces.get(base).map_or(0, |piece| piece.step_ns),
+    };
+    placed.clocks.extend(pieces.get(base).map(|piece| (piece.clock.clone(), Line::SAME, None)));
+    while let Some((index, place)) = next(pieces, certain, &places, &shared, &placed) {
+        if let (Some(line), Some(events)) = (place.line(), shared.get_mut(index).and_then(Option::take)) {
+            placed.known.absorb(events, |at| line.at(at));
+            let assumed = match &place {
+                Place::Fitted { how, .. } => Some(how.clone()).filter(|how| how.starts_with(ASSUMED)),
+                _ => None,
+            };
+            placed.clocks.extend(pieces.get(index).map(|piece| (piece.clock.clone(), line, assumed)));
+        }
+        set(&mut places, index, place);
+    }
+    places.into_iter().map(|place| place.unwrap_or(Place::Untimed)).collect()
+}
+
+fn set(places: &mut [Option<Place>], index: usize, place: Place) {
+    if let Some(slot) = places.get_mut(index) {
+        *slot = Some(place);
+    }
+}
+
+struct Placed {
+    known: Shared,
+    /// Each clock that is placed, its way onto the boot's, and what that rests on where it is only assumed.
+    clocks: Vec<(Clock, Line, Option<String>)>,
+    readings: Readings,
+    /// The step of the boot's own clock.
+    step_ns: i64,
+}
+
+/// The piece to place next: that which shares most of the most telling kind; when none shares anything, the first.
+fn next(
+    pieces: &[&Evidence],
+    certain: &[bool],
+    places: &[Option<Place>],
+    shared: &[Option<Shared>],
+    placed: &Placed,
+) -> Option<(usize, Place)> {
+    let open = || (0..pieces.len()).filter(|index| places.get(*index).is_some_and(Option::is_none));
+    let strength = |index: usize| {
+        let ours = shared.get(index).and_then(Option::as_ref);
+        let count = |of: fn(&Shared) -> &Events| {
+            ours.map_or(0, |ours| {
+                let (ours, theirs) = (of(ours), of(&placed.known));
+                ours.keys().filter(|key| theirs.contains_key(*key)).count()
+            })
+        };
+        (count(|all| &all.lines), count(|all| &all.calls), count(|all| &all.units))
+    };
+    // What counts from user space waits for a record that tells when that began.
+    let waits = |index: usize| pieces.get(index).is_some_and(|piece| piece.clock == Clock::Userspace);
+    let index = open().max_by_key(|index| (strength(*index), !waits(*index), std::cmp::Reverse(*index)))?;
+    let (piece, ours) = (pieces.get(index)?, shared.get(index)?.as_ref()?);
+    let place = witnesses::place(piece, ours, placed);
+    if let (Place::Foreign(why), Some(true)) = (&place, certain.get(index)) {
+        // Whatever it tells otherwise, it is of this boot.
+        let place = match identity(&piece.clock, placed) {
+            Some((line, how)) => same(line, format!("{how}; but {why}")),
+            None => Place::Unaligned(why.clone()),
+        };
+        return Some((index, place));
+    }
+    Some((index, place))
+}
+
+fn same(line: Line, how: String) -> Place {
+    Place::Fitted { fitted: Fitted { line, shared: 0, median_ns: 0, most_ns: 0, max_ns: 0 }, how }
+}
+
+/// Seconds for a message.
+pub fn seconds(ns: i64) -> String {
+    format!("{:.6} s", ns as f64 / 1e9)
+}

@@ -1,0 +1,150 @@
+//! What becomes of each record: where its clock lies, and whether it goes into the tables.
+
+use crate::align::{align_knowing, base, Place};
+use crate::choice::Choice;
+use crate::firmware::Joined;
+use crate::fit::{Fitted, Line};
+use crate::summary::{SourceFit, SourceSummary};
+use crate::{host, Contradiction, Piece};
+use firstlight_formats::evidence::Evidence;
+
+/// The pieces of a boot, and what is to be said of every record.
+#[derive(Debug, Default)]
+pub struct Sources<'a> {
+    /// What goes into the tables; the piece whose clock is the boot's speaks first.
+    pub pieces: Vec<Piece<'a>>,
+    /// Every piece of evidence.
+    pub summaries: Vec<SourceSummary>,
+    /// Where they exclude one another.
+    pub contradictions: Vec<Contradiction>,
+    /// What a person should know at once.
+    pub warnings: Vec<String>,
+    /// Why not all of the evidence is there.
+    pub missing: Vec<String>,
+}
+
+impl<'a> Sources<'a> {
+    /// Places what was chosen; `together` has the records that are made of several files.
+    pub fn of(choice: &'a Choice<'a>, together: &'a Joined) -> Self {
+        let evidence: Vec<&Evidence> =
+            choice.kept.iter().enumerate().map(|(number, (_, own))| together.of(number, own)).collect();
+        let first = base(&evidence);
+        let places = placed(&evidence, &choice.boot_ids(), first);
+        let speaker = first.and_then(|first| choice.kept.get(first)).map_or("", |(read, _)| choice.file(*read));
+        let mut sources = Self { contradictions: choice.contradictions.clone(), ..Self::default() };
+        let mut order: Vec<usize> = (0..choice.kept.len()).collect();
+        order.sort_by_key(|number| (Some(*number) != first, *number));
+        let mut hosts = Vec::new();
+        for number in order.into_iter().filter(|number| !together.part_of.contains_key(number)) {
+            let (Some((read, own)), Some(place)) = (choice.kept.get(number), places.get(number)) else { continue };
+            let (file, evidence) = (choice.file(*read), together.of(number, own));
+            match place {
+                Place::Foreign(why) => sources.leave_out(file, evidence, speaker, why),
+                _ => hosts.extend(sources.take(file, evidence, place)),
+            }
+        }
+        sources.summaries.extend(hosts);
+        // A file that is part of a record has the place of the record.
+        for (number, whole) in &together.part_of {
+            let Some((read, evidence)) = choice.kept.get(*number) else { continue };
+            let fit = places.get(*whole).and_then(fit);
+            sources.summaries.push(SourceSummary { fit, ..SourceSummary::of(choice.file(*read), evidence) });
+        }
+        for (read, evidence, why) in &choice.left_out {
+            let mut source = SourceSummary::of(choice.file(*read), evidence);
+            source.problem("contradiction", format!("left out: {why}"));
+            sources.summaries.push(source);
+            let warning = format!("{}: left out of the tables: {why}", choice.file(*read));
+            if !sources.warnings.contains(&warning) {
+                sources.warnings.push(warning);
+            }
+        }
+        sources
+    }
+
+    /// A record whose shared events show that it is another boot's.
+    fn leave_out(&mut self, file: &str, evidence: &Evidence, speaker: &str, why: &str) {
+        let reason = format!("left out, it seems to be another boot's: {why}");
+        self.contradictions.push(Contradiction {
+            what: "which boot this is, by shared events".to_owned(),
+            statements: vec![(speaker.to_owned(), "this one".to_owned()), (file.to_owned(), why.to_owned())],
+        });
+        self.warnings.push(format!("{file}: {reason}"));
+        let mut source = SourceSummary::of(file, evidence);
+        source.problem("contradiction", reason);
+        self.summaries.push(source);
+    }
+
+    /// A record of this boot; returns what its capturing machine's clock is told of.
+    fn take(&mut self, file: &'a str, evidence: &'a Evidence, place: &Place) -> Option<SourceSummary> {
+        let mut source = SourceSummary { fit: fit(place), ..SourceSummary::of(file, evidence) };
+        if let Place::Unaligned(why) = place {
+            let reason = format!(
+                "its clock could not be put onto the boot's ({why}): its lengths count, its instants are not shown"
+            );
+            self.warnings.push(format!("{file}: {reason}"));
+            self.missing.push(format!("{file}: {reason}"));
+            source.problem("unaligned", reason);
+        }
+        let line = place.line();
+        let heard = line.and_then(|line| capturing(&source, evidence, line));
+        let (summary, host) = heard.unzip();
+        self.pieces.push(Piece { evidence, file, line, host, uncertainty_ns: place.uncertainty_ns() });
+        self.summaries.push(source);
+        summary
+    }
+}
+
+fn fit(place: &Place) -> Option<SourceFit> {
+    match place {
+        Place::Fitted { fitted, how } => Some(SourceFit::of(fitted, how)),
+        Place::Base => Some(SourceFit::same()),
+        _ => None,
+    }
+}
+
+/// The clock of the machine that captured a record, as a source of its own, and its way onto the boot's.
+fn capturing(source: &SourceSummary, evidence: &Evidence, line: Line) -> Option<(SourceSummary, Line)> {
+    let fitted = host::heard(evidence)?;
+    let onto = host::after(fitted.line, line);
+    let how = "lines stamped by both clocks; the residual is what the console delayed them";
+    let heard = SourceSummary {
+        clock: "host".to_owned(),
+        part: host::part(&evidence.part),
+        understood: 0,
+        not_understood: 0,
+        problems: Vec::new(),
+        fit: Some(SourceFit::of(&Fitted { line: onto, ..fitted }, how)),
+        ..source.clone()
+    };
+    Some((heard, onto))
+}
+
+/// Where every piece's clock lies, once it is known which of them are of one boot by its own number.
+fn placed(evidence: &[&Evidence], ids: &[Option<String>], base: Option<usize>) -> Vec<Place> {
+    let mut certain = vec![false; evidence.len()];
+    loop {
+        let places = align_knowing(evidence, &certain);
+        let ours: Vec<&String> = places
+            .iter()
+            .zip(ids)
+            .enumerate()
+            .filter(|(number, (place, _))| Some(*number) == base || !matches!(place, Place::Foreign(_)))
+            .filter_map(|(_, (_, id))| id.as_ref())
+            .collect();
+        let wrong = |number: usize| {
+            matches!(places.get(number), Some(Place::Foreign(_)))
+                && ids.get(number).and_then(Option::as_ref).is_some_and(|id| ours.contains(&id))
+        };
+        let more: Vec<usize> = (0..evidence.len()).filter(|number| wrong(*number)).collect();
+        if more.is_empty() {
+            return places;
+        }
+        // Each time round there are more of them: whoever is certain is not foreign any more.
+        for number in more {
+            if let Some(slot) = certain.get_mut(number) {
+                *slot = true;
+            }
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! Evidence of several records as the tables of one boot.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test stops where it is surprised")]
+
+mod calls;
+mod clocks;
+mod completeness;
+mod devices;
+mod initcalls;
+mod log;
+mod made;
+mod phases;
+mod units;
+mod which_boot;

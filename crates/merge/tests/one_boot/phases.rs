@@ -1,0 +1,91 @@
+//! Phases, and where a start-up ends.
+
+use crate::made::{boot, initcall, kernel, mark, record, LINES, MS};
+use crate::units::unit;
+use firstlight_formats::evidence::{CallNode, Calls, Clock, Evidence, Grade, Span, SpanKind};
+
+#[test]
+fn phases_partition_the_boot_and_probes_lie_in_the_initcalls_of_their_task() {
+    let mut log = kernel(&LINES);
+    log.marks = vec![mark("kernel_start", 0), mark("clocksource_switch", 35), mark("user_start", 60)];
+    log.spans = vec![initcall("bus_init", 20, 50), initcall("odd_init", 55, 65)].into();
+    log.spans.push(Span { track: "task 1".into(), ..Span::new(SpanKind::Probe, "pci0").between(25 * MS, 40 * MS) });
+    log.spans.push(Span { track: "task 9".into(), ..Span::new(SpanKind::Probe, "usb0").between(25 * MS, 41 * MS) });
+    let boot = boot(&[record("dmesg", vec![log])]);
+    assert_eq!(
+        boot.spans("phase"),
+        [
+            "early_init 0-20 took 20 good (dmesg) in -",
+            "initcalls 20-60 took 40 good (dmesg) in -",
+            "user_land 60-90 took 30 good (dmesg) in -"
+        ]
+    );
+    assert_eq!(
+        boot.spans("initcall"),
+        ["bus_init 20-50 took 30 good (dmesg) in initcalls", "odd_init 55-65 took 10 good (dmesg) in -"]
+    );
+    assert_eq!(
+        boot.spans("probe"),
+        ["usb0 25-41 took 16 good (dmesg) in initcalls", "pci0 25-40 took 15 good (dmesg) in bus_init"]
+    );
+    assert_eq!((boot.summary.origin.as_str(), boot.summary.length_ns), ("kernel_start", 90 * MS));
+}
+
+#[test]
+fn an_initcall_that_never_returns_keeps_its_phase_to_the_end_of_the_record() {
+    let mut log = kernel(&[(10, "first thing happened"), (6_000, "last thing happened")]);
+    log.marks = vec![mark("kernel_start", 0)];
+    let hung = Span { end_ns: None, duration_ns: Some(5_300 * MS), ..initcall("open_init", 700, 6_000) };
+    log.spans = vec![initcall("slow_init", 500, 600), hung.graded(Grade::Bounded, "it never returned")].into();
+    let boot = boot(&[record("con", vec![log])]);
+    assert_eq!(
+        boot.spans("phase"),
+        ["early_init 0-500 took 500 good (con) in -", "initcalls 500-6000 took 5500 good (con) in -"]
+    );
+}
+
+#[test]
+fn a_trace_without_a_span_has_its_time_all_the_same() {
+    let mut trace = Evidence::of("function-graph", Clock::Trace(String::new()));
+    let node =
+        |parent, function, self_ns| CallNode { parent, function, kind: "function", calls: 1, self_ns: Some(self_ns) };
+    let functions = ["[boot]", "short"].map(|name| (name.to_owned(), None)).to_vec();
+    trace.calls = Some(Calls { functions, nodes: vec![CallNode { kind: "root", ..node(0, 0, 0) }, node(0, 1, 900)] });
+    trace.extent_ns = Some((3 * MS, 2_003 * MS));
+    let boot = boot(&[record("trace", vec![trace])]);
+    assert_eq!(boot.summary.marks, [("record_start".to_owned(), 0), ("record_end".to_owned(), 2_000 * MS)]);
+    assert_eq!(boot.spans("phase"), ["record 0-2000 took 2000 good () in -"]);
+}
+
+#[test]
+fn a_start_ends_where_nothing_happens_any_more_and_a_late_line_does_not_prolong_it() {
+    let mut log =
+        kernel(&[(10, "first thing happened"), (2_000, "last of the start"), (26_974_000, "usb 1-1: plugged in")]);
+    log.marks = vec![mark("kernel_start", 0), mark("user_start", 1_000)];
+    let boot = boot(&[record("dmesg", vec![log])]);
+    assert_eq!((boot.summary.length_ns, boot.summary.lines), (2_000 * MS, 3));
+    assert_eq!(boot.summary.marks.last().unwrap().0, "startup_over");
+    assert!(boot.summary.warnings[0].starts_with("no record tells when the start was over"));
+}
+
+#[test]
+fn time_of_which_no_record_says_where_the_kernel_ended_is_a_phase_of_unknown_name() {
+    let plot = || Evidence {
+        spans: vec![unit("a.service", 2_000, 5_000)].into(),
+        ..Evidence::of("systemd-plot-json", Clock::Monotonic)
+    };
+    let phases = |evidence: Evidence| boot(&[record("plot", vec![evidence])]).spans("phase");
+    let unknown = phases(plot());
+    assert!(matches!(unknown.as_slice(), [only] if only.starts_with("unknown 0-5000")), "{unknown:?}");
+    let told = phases(Evidence { marks: vec![mark("userspace_start", 1_500)], ..plot() });
+    assert!(told.iter().all(|phase| !phase.starts_with("unknown")), "{told:?}");
+}
+
+#[test]
+fn neighbours_of_one_name_are_one_phase() {
+    let mut log = kernel(&LINES);
+    log.marks = vec![mark("kernel_clock_start", 0), mark("kernel_start", 5), mark("user_start", 60)];
+    let boot = boot(&[record("dmesg", vec![log])]);
+    assert_eq!(boot.spans("phase").len(), 2);
+    assert!(boot.spans("phase")[0].starts_with("early_init 0-60"));
+}
