@@ -1,0 +1,116 @@
+//! A profile's way into the tables of a bundle.
+
+mod calls;
+mod evidence;
+mod module_symbols;
+mod spans;
+
+use crate::invariants::{check, Invariant};
+use crate::table::write_empty;
+use crate::ModelError;
+use calls::{write_calls, write_phase_calls};
+use evidence::{write_counters, write_log};
+use firstlight_profile::recording::{merged, Instant, Recording, State};
+use module_symbols::{gather_nameless, ModuleSymbols};
+use spans::{write_marks, write_spans};
+use std::path::Path;
+
+/// What the tables say altogether.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Summary {
+    /// How the recording ended.
+    pub state: State,
+    /// Instructions, virtual nanoseconds and idle nanoseconds at its end.
+    pub totals: [u64; 3],
+    /// The plugin interface that QEMU spoke.
+    pub plugin_api: u32,
+    /// `icount` or `counted`.
+    pub clock: String,
+    /// What must hold, and whether it does.
+    pub invariants: Vec<Invariant>,
+}
+
+/// Reads a profile and writes `marks`, `spans`, `calls`, `phase_calls`, `log` and `counters` into a bundle's directory.
+///
+/// `console` is what the guest's console printed, `modules` the lines of `/proc/kallsyms` that name a module; either may
+/// be missing.
+///
+/// # Errors
+///
+/// [`ModelError::Profile`] or [`ModelError::File`] when the evidence cannot be read, or what [`write`] says.
+pub fn convert(
+    profile: &Path,
+    console: Option<&Path>,
+    modules: Option<&Path>,
+    bundle: &Path,
+) -> Result<Summary, ModelError> {
+    let decoded = Recording::decode(&bytes(profile)?);
+    let mut recording = decoded.map_err(|error| ModelError::Profile { path: profile.to_owned(), error })?;
+    let text = |path: Option<&Path>| path.map(bytes).transpose().map(Option::unwrap_or_default);
+    let console = text(console)?;
+    let mut modules = ModuleSymbols::parse(&String::from_utf8_lossy(&text(modules)?));
+    modules.forget_initcalls(&recording);
+    gather_nameless(&mut recording, &modules);
+    recording.phases = merged(&recording.phases);
+    let clock = Clock { shift: recording.icount_shift };
+    write_marks(&recording, clock, bundle)?;
+    write_spans(&recording, clock, &modules, bundle)?;
+    write_calls(&recording, clock, &modules, bundle)?;
+    write_phase_calls(&recording, clock, bundle)?;
+    write_log(&recording, clock, &console, bundle)?;
+    write_counters(&recording, clock, bundle)?;
+    write_empty(&["links", "kd"], bundle)?;
+    let end = recording.end;
+    Ok(Summary {
+        state: recording.state,
+        totals: [end.instructions, clock.at(end), end.idle_ns],
+        plugin_api: recording.plugin_api,
+        clock: recording.clock.clone(),
+        invariants: check(&recording),
+    })
+}
+
+fn bytes(path: &Path) -> Result<Vec<u8>, ModelError> {
+    std::fs::read(path).map_err(|error| ModelError::File { path: path.to_owned(), error })
+}
+
+/// Makes a profile's file smaller where it lies, whole or not at all.
+///
+/// # Errors
+///
+/// [`ModelError::Profile`] when it is none, [`ModelError::File`] when it cannot be read or written.
+pub fn pack(profile: &Path) -> Result<(), ModelError> {
+    let wrong = |error| ModelError::Profile { path: profile.to_owned(), error };
+    let packed = Recording::pack(&bytes(profile)?).map_err(wrong)?;
+    let mut temporary = profile.to_owned().into_os_string();
+    temporary.push(".tmp");
+    std::fs::write(&temporary, packed)
+        .and_then(|()| std::fs::rename(&temporary, profile))
+        .map_err(|error| ModelError::File { path: profile.to_owned(), error })
+}
+
+#[derive(Clone, Copy)]
+struct Clock {
+    shift: u8,
+}
+
+impl Clock {
+    fn ns(self, instructions: u64) -> u64 {
+        instructions.checked_shl(u32::from(self.shift)).unwrap_or(u64::MAX)
+    }
+
+    fn at(self, instant: Instant) -> u64 {
+        self.ns(instant.instructions).saturating_add(instant.idle_ns)
+    }
+}
+
+/// A phase has the name of the mark that begins it, or that of what runs in it where the field has a word for that.
+fn phase_name(mark: &str) -> &str {
+    match mark {
+        "power_on" => "firmware",
+        "decompression_start" => "decompression",
+        "kernel_start" => "early_init",
+        "guest_start" => "user_land",
+        other => other,
+    }
+}

@@ -1,0 +1,77 @@
+//! The names of what the kernel's own symbols do not cover.
+
+use firstlight_profile::recording::Recording;
+use firstlight_profile::tree::{CallTree, Kind, Node, ROOT};
+use std::collections::BTreeMap;
+
+/// The functions of kernel modules, which are known only when the boot is over.
+pub struct ModuleSymbols(BTreeMap<u64, (String, String)>);
+
+impl ModuleSymbols {
+    pub fn parse(text: &str) -> Self {
+        let line = |line: &str| {
+            let mut words = line.split_ascii_whitespace();
+            let address = u64::from_str_radix(words.next()?, 16).ok()?;
+            matches!(words.next()?, "T" | "t" | "W" | "w").then_some(())?;
+            let (name, module) = (words.next()?, words.next()?);
+            Some((address, (name.to_owned(), module.trim_matches(['[', ']']).to_owned())))
+        };
+        Self(text.lines().filter_map(line).collect())
+    }
+
+    /// A module's initialiser is freed when it has run, and another module's function may stand in its place by the time
+    /// the symbols are read: that is not its name.
+    pub fn forget_initcalls(&mut self, recording: &Recording) {
+        for span in recording.spans.iter().filter(|span| span.level == "module") {
+            if let Some(function) = recording.functions.get(span.function as usize) {
+                self.0.remove(&function.address);
+            }
+        }
+    }
+
+    /// Name, module and kind of a function that the recording knows by its address.
+    fn name(&self, address: u64) -> (String, Option<String>, Option<Kind>) {
+        match self.0.get(&address) {
+            Some((name, module)) => (name.clone(), Some(module.clone()), None),
+            None => (NAMELESS.to_owned(), None, Some(Kind::Unknown)),
+        }
+    }
+}
+
+/// The row of kernel code that no symbol covers: generated code, and modules' code that was freed.
+pub const NAMELESS: &str = "[kernel without symbol]";
+
+/// Makes one function of all those that have an address but no name, so that they share a row under each caller.
+pub fn gather_nameless(recording: &mut Recording, modules: &ModuleSymbols) {
+    let Some(row) = recording.functions.iter().position(|function| function.name == NAMELESS) else { return };
+    let nameless = |function: u32| {
+        let function = &recording.functions[function as usize];
+        function.name.is_empty() && !modules.0.contains_key(&function.address)
+    };
+    let mut tree = CallTree::new(recording.nodes[0].function);
+    let mut moved = vec![ROOT; recording.nodes.len()];
+    for (index, node) in recording.nodes.iter().enumerate().skip(1) {
+        let (function, kind) =
+            if nameless(node.function) { (row as u32, Kind::Unknown) } else { (node.function, node.kind) };
+        moved[index] = tree.child(moved[node.parent as usize], function, kind);
+    }
+    let mut nodes: Vec<Node> = tree.nodes().map(|node| Node { calls: 0, ..node }).collect();
+    for (node, moved) in recording.nodes.iter().zip(&moved) {
+        let node_moved: &mut Node = &mut nodes[*moved as usize];
+        node_moved.calls += node.calls;
+        node_moved.self_instructions += node.self_instructions;
+    }
+    for row in &mut recording.phases {
+        row.node = moved[row.node as usize];
+    }
+    recording.nodes = nodes;
+}
+
+/// Name, module and, where it is no function, kind of a function of the recording.
+pub fn name(recording: &Recording, modules: &ModuleSymbols, function: u32) -> (String, Option<String>, Option<Kind>) {
+    match recording.functions.get(function as usize) {
+        Some(function) if function.name.is_empty() => modules.name(function.address),
+        Some(function) => (function.name.clone(), None, None),
+        None => (String::new(), None, None),
+    }
+}

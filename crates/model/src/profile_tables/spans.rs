@@ -1,0 +1,111 @@
+//! The tables of instants and intervals.
+
+use super::module_symbols::{name, ModuleSymbols, NAMELESS};
+use super::{phase_name, Clock};
+use crate::table::{integers, texts, write, Values};
+use crate::ModelError;
+use firstlight_profile::recording::{Instant, Recording};
+use std::path::Path;
+
+/// Writes `marks`.
+pub fn write_marks(recording: &Recording, clock: Clock, bundle: &Path) -> Result<(), ModelError> {
+    let marks = &recording.marks;
+    write(
+        "marks",
+        vec![
+            ("mark", texts(marks.iter().map(|mark| mark.mark.as_str()))),
+            ("time_ns", integers(marks.iter().map(|mark| clock.at(mark.at)))),
+            ("instructions", integers(marks.iter().map(|mark| mark.at.instructions))),
+            ("idle_ns", integers(marks.iter().map(|mark| mark.at.idle_ns))),
+            ("source", texts(marks.iter().map(|mark| mark.source.as_str()))),
+            ("detail", texts(marks.iter().map(|mark| mark.detail.as_str()))),
+        ],
+        bundle,
+    )
+}
+
+struct SpanRow {
+    parent: Option<i64>,
+    kind: &'static str,
+    name: String,
+    track: String,
+    level: Option<String>,
+    start: Instant,
+    end: Option<Instant>,
+}
+
+/// Writes `spans`: phases and initcalls.
+pub fn write_spans(
+    recording: &Recording,
+    clock: Clock,
+    modules: &ModuleSymbols,
+    bundle: &Path,
+) -> Result<(), ModelError> {
+    let ends = recording.marks.iter().skip(1).map(|mark| mark.at).chain([recording.end]);
+    // The last mark ends the recording as a rule: what it begins has no length, and is no phase.
+    let phases = recording.marks.iter().zip(ends).filter(|(mark, end)| mark.at != *end);
+    let mut rows: Vec<SpanRow> = phases
+        .map(|(mark, end)| SpanRow {
+            parent: None,
+            kind: "phase",
+            name: phase_name(&mark.mark).to_owned(),
+            track: "boot".to_owned(),
+            level: None,
+            start: mark.at,
+            end: Some(end),
+        })
+        .collect();
+    let phase_count = rows.len();
+    for span in &recording.spans {
+        let function = recording.functions.get(span.function as usize);
+        let address = function.filter(|function| function.name.is_empty()).map(|function| function.address);
+        let within = rows[..phase_count].iter().rposition(|phase| phase.start.instructions <= span.start.instructions);
+        rows.push(SpanRow {
+            parent: within.and_then(|index| i64::try_from(index).ok()),
+            kind: "initcall",
+            // Modules' initcalls are freed before their symbols can be read; the address at least tells them apart.
+            name: match (name(recording, modules, span.function).0, address) {
+                (name, Some(address)) if name == NAMELESS => format!("{address:#x}"),
+                (name, _) => name,
+            },
+            track: format!("task {}", span.task),
+            level: Some(span.level.clone()),
+            start: span.start,
+            end: span.end,
+        });
+    }
+    let end = |value: &dyn Fn(&SpanRow, Instant) -> u64| {
+        Values::Int64(rows.iter().map(|row| row.end.and_then(|end| i64::try_from(value(row, end)).ok())).collect())
+    };
+    write(
+        "spans",
+        vec![
+            ("span", integers(0..rows.len() as u64)),
+            ("parent", Values::Int64(rows.iter().map(|row| row.parent).collect())),
+            ("kind", texts(rows.iter().map(|row| row.kind))),
+            ("name", texts(rows.iter().map(|row| row.name.as_str()))),
+            ("track", texts(rows.iter().map(|row| row.track.as_str()))),
+            ("level", Values::Text(rows.iter().map(|row| row.level.clone()).collect())),
+            ("start_ns", integers(rows.iter().map(|row| clock.at(row.start)))),
+            ("end_ns", end(&|_, end| clock.at(end))),
+            ("instructions", end(&|row, end| end.instructions - row.start.instructions)),
+            ("idle_ns", end(&|row, end| end.idle_ns - row.start.idle_ns)),
+            ("duration_ns", end(&|row, end| clock.at(end) - clock.at(row.start))),
+            (
+                "grade",
+                Values::Text(
+                    rows.iter()
+                        .map(|row| Some(if row.end.is_some() { "exact" } else { "unknown" }.to_owned()))
+                        .collect(),
+                ),
+            ),
+            (
+                "reason",
+                Values::Text(rows.iter().map(|row| row.end.is_none().then(|| "it did not end".to_owned())).collect()),
+            ),
+            ("source", Values::Text(rows.iter().map(|_| Some("profile".to_owned())).collect())),
+            ("attributes", Values::Text(rows.iter().map(|_| None).collect())),
+        ],
+        bundle,
+    )
+}
