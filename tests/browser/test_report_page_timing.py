@@ -7,7 +7,7 @@ from pathlib import Path
 import firstlight
 from browser.report_page import Report, Show
 from bundles import HOSTILE
-from firstlight.analysis.critical_path import critical_path
+from firstlight.analysis.path.critical import critical_path
 from imported_bundle import make_bare, make_imported
 
 SECTIONS = ("path", "initcalls-time", "devices", "udev", "units", "gaps")

@@ -6,7 +6,7 @@ import re
 
 import polars as pl
 
-from firstlight.analysis.critical_path import ran_between
+from firstlight.analysis.path.during import ran_between
 from firstlight.analysis.spans import spans_of
 from firstlight.analysis.window import window
 from firstlight.boot.boot import Boot

@@ -39,9 +39,9 @@ def path(
       firstlight path a.boot --to multi-user.target
       firstlight path a.boot --what-if dh_init=-100ms
     """
-    from firstlight.analysis.critical_path import find_path
-    from firstlight.analysis.critical_path import what_if as change
     from firstlight.analysis.log_lines import HINT as LOG_HINT
+    from firstlight.analysis.path.critical import find_path
+    from firstlight.analysis.path.what_if import what_if as change
     from firstlight.analysis.window import Window
     from firstlight.boot.open import open
     from firstlight.report.terminal.console import console

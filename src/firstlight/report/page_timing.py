@@ -6,10 +6,10 @@ from typing import Any
 
 import polars as pl
 
-from firstlight.analysis.critical_path import CriticalPath, find_path
 from firstlight.analysis.devices import devices
 from firstlight.analysis.initcalls import initcalls
 from firstlight.analysis.log_lines import gaps
+from firstlight.analysis.path.critical import CriticalPath, find_path
 from firstlight.analysis.udev_queue import queue_over_time, queue_summary
 from firstlight.analysis.uevents import uevents
 from firstlight.analysis.units import units

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from firstlight.analysis.critical_path import CriticalPath, find_path
 from firstlight.analysis.intervals import Interval, clipped, merged
+from firstlight.analysis.path.critical import CriticalPath, find_path
 from firstlight.analysis.spans import spans_of
 from firstlight.boot.boot import Boot
 from firstlight.compare.exact.exclusive import exclusive_ns

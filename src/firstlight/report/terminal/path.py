@@ -8,7 +8,8 @@ import polars as pl
 from rich.console import Console
 from rich.text import Text
 
-from firstlight.analysis.critical_path import CriticalPath, WhatIf
+from firstlight.analysis.path.critical import CriticalPath
+from firstlight.analysis.path.what_if import WhatIf
 from firstlight.analysis.window import Window
 from firstlight.boot.boot import Boot
 from firstlight.report.terminal.columns import Column, print_table

@@ -1,0 +1,57 @@
+"""A chain of steps as a path without holes: what lies between them is the kernel's phases, or of unknown cause."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from firstlight.analysis.path.during import explain
+from firstlight.analysis.path.goal import driver
+from firstlight.analysis.path.kernel_phases import UNKNOWN, KernelPhases
+from firstlight.analysis.path.steps import PathGraph
+from firstlight.boot.boot import Boot
+
+_ROWS: dict[str, pl.DataType | type[pl.DataType]] = {
+    "kind": pl.String,
+    "name": pl.String,
+    "track": pl.String,
+    "start_ns": pl.Int64,
+    "end_ns": pl.Int64,
+    "duration_ns": pl.Int64,
+    "edge": pl.String,
+    "grade": pl.String,
+    "during": pl.String,
+    "span": pl.Int64,
+}
+
+
+def cover(boot: Boot, graph: PathGraph, chain: list[int], goal: int, first: int) -> pl.DataFrame:
+    """The path as parts without holes between them, in order of time."""
+    phases = KernelPhases(boot)
+    rows: list[dict[str, Any]] = []
+    at = graph.steps[goal].end
+    for place, number in enumerate(chain):
+        step = graph.steps[number]
+        edge = driver(graph.steps, number)
+        told = edge[1] if edge is not None and place + 1 < len(chain) else None
+        begin = min(max(step.start, first), at)
+        shown = step.span >= 0
+        if shown and step.end >= first:
+            rows.append(
+                {"kind": step.kind, "name": step.name, "track": step.track, "start_ns": begin, "end_ns": at,
+                 "edge": told, "grade": step.grade, "span": step.span}
+            )  # fmt: skip
+        before = graph.steps[chain[place + 1]].end if place + 1 < len(chain) else first
+        before = min(max(before, first), begin)
+        why = step.name if step.kind == "async_wait" else UNKNOWN
+        rows.extend(phases.cover(before, begin, why))
+        at = before
+        if at <= first:
+            break
+    for row in rows:
+        row["duration_ns"] = row["end_ns"] - row["start_ns"]
+        row.setdefault("during", None)
+    rows.reverse()
+    explain(boot, rows)
+    return pl.DataFrame(rows, schema=_ROWS)

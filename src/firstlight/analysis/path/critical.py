@@ -1,0 +1,117 @@
+"""The critical path of a boot, the slack beside it, and what a change would do.
+
+The model: a step begins a fixed lag after the last of those it waited for has ended, and takes its own duration. The
+lag is what the record shows between the two: nobody knows its cause, so that no change takes it away. With it the
+critical path method gives what is asked: the path is the chain of those that ended last, the slack of a step is by
+how much it may end later before the goal is reached later, and a changed duration moves all that follows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from firstlight.analysis.path.cover import cover
+from firstlight.analysis.path.goal import driver, goal_step, with_goal
+from firstlight.analysis.path.graph import path_graph
+from firstlight.analysis.path.steps import PathGraph, Step
+from firstlight.analysis.window import window
+from firstlight.boot.boot import Boot
+
+
+@dataclass(frozen=True)
+class CriticalPath:
+    """The path from the first mark to a goal, and all steps with their slack."""
+
+    goal: str
+    goal_ns: int
+    first: str
+    first_ns: int
+    rows: pl.DataFrame
+    """In order of time; their `duration_ns` add up to `goal_ns - first_ns`."""
+    steps: pl.DataFrame
+    """All steps with `slack_ns`; null where nothing leads from a step to the goal."""
+    unfinished: int
+    """Spans without an end, which can be no part of a path."""
+
+
+def critical_path(boot: Boot, to: str | None = None) -> pl.DataFrame:
+    """The critical path from the first mark to a goal, in order of time; its parts add up exactly.
+
+    Columns: `kind`, `name`, `track`, `start_ns`, `end_ns`, `duration_ns` (of this part of the path), `edge` (what the
+    part waited for in the part before: a kind of link, `serial`, or `inferred` where only the times tell), `grade`,
+    `during` (what else ran in a part whose cause is unknown), `span`.
+
+    :param to: a mark or a unit; when not given `ready`, else `startup_finished`, else the last mark.
+    :raises BundleError: when the boot has neither a mark nor a finished unit of that name.
+
+    >>> import firstlight
+    >>> boot = firstlight.open(bundle)
+    >>> critical_path(boot)["duration_ns"].sum() == boot.manifest.totals.virtual_ns
+    True
+    """
+    return find_path(boot, to).rows
+
+
+def slack(boot: Boot, to: str | None = None) -> pl.DataFrame:
+    """Every step of a boot with its slack to a goal, the least first.
+
+    Columns: `kind`, `name`, `track`, `start_ns`, `end_ns`, `duration_ns`, `slack_ns` (by how much it may end later
+    before the goal is reached later; 0 on the critical path; null where nothing leads from it to the goal), `critical`,
+    `span`.
+
+    :param to: as of :func:`critical_path`.
+    """
+    return find_path(boot, to).steps
+
+
+def find_path(boot: Boot, to: str | None = None, graph: PathGraph | None = None) -> CriticalPath:
+    """The critical path with everything about it; see :func:`critical_path` and :func:`slack`."""
+    graph = path_graph(boot) if graph is None else graph
+    whole = window(boot)
+    name, goal = goal_step(boot, graph, whole, to)
+    at = graph.steps[goal].end
+    chain = _chain(graph.steps, goal)
+    rows = cover(boot, graph, chain, goal, whole.first_ns)
+    free = _slack(graph, goal)
+    critical = set(chain)
+    table = [
+        (step.kind, step.name, step.track, step.start, step.end, step.end - step.start, free[number],
+         number in critical, step.span)
+        for number, step in enumerate(graph.steps) if step.span >= 0
+    ]  # fmt: skip
+    figures = dict.fromkeys(("start_ns", "end_ns", "duration_ns", "slack_ns"), pl.Int64)
+    schema = {
+        **dict.fromkeys(("kind", "name", "track"), pl.String),
+        **figures,
+        "critical": pl.Boolean,
+        "span": pl.Int64,
+    }
+    steps = pl.DataFrame(table, schema=schema, orient="row").sort("slack_ns", "start_ns", nulls_last=True)
+    return CriticalPath(name, at, whole.first, whole.first_ns, rows, steps, graph.unfinished)
+
+
+def _chain(steps: list[Step], goal: int) -> list[int]:
+    chain, seen = [goal], {goal}
+    while (edge := driver(steps, chain[-1])) is not None and edge[0] not in seen:
+        chain.append(edge[0])
+        seen.add(edge[0])
+    return chain
+
+
+def _slack(graph: PathGraph, goal: int) -> list[int | None]:
+    steps = graph.steps
+    latest: list[int | None] = [None] * len(steps)
+    latest[goal] = steps[goal].end
+    for number in reversed(with_goal(graph, goal)):
+        limit, step = latest[number], steps[number]
+        if limit is None or not step.before:
+            continue
+        # The step must begin by then, and its lag lies before.
+        lag = step.start - max(steps[before].end for before, _ in step.before)
+        limit -= step.end - step.start + lag
+        for before, _ in step.before:
+            known = latest[before]
+            latest[before] = limit if known is None else min(known, limit)
+    return [None if limit is None else limit - step.end for limit, step in zip(latest, steps, strict=True)]

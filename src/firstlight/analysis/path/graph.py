@@ -1,0 +1,69 @@
+"""What came before what in a boot: intervals, and the edges that the record tells between them."""
+
+from __future__ import annotations
+
+from collections import deque
+
+import polars as pl
+
+from firstlight.analysis.path.inferred import divide, infer
+from firstlight.analysis.path.kernel_phases import kernel_phases
+from firstlight.analysis.path.links import link
+from firstlight.analysis.path.placing import Placing
+from firstlight.analysis.path.steps import PathGraph, Step
+from firstlight.analysis.spans import spans_of
+from firstlight.boot.boot import Boot
+
+#: Kinds of spans that are steps of a boot; parts of a step belong to it.
+_STEPS = ("initcall", "probe", "async", "async_wait", "uevent", "uevent_service", "unit", "stage", "firmware")
+
+
+def path_graph(boot: Boot) -> PathGraph:
+    """The steps of a boot with their edges; about linear in the number of spans and links.
+
+    Edges that are recorded: `serial` (a task does one thing after another), `after` and `requires` of units,
+    `blocked_by` of uevents, `worker` (a udev worker does one event after another), `supplier` of probes, `async` (what
+    was waited for with `async_waiting`). A step without any has one edge that is inferred.
+    """
+    frame = spans_of(boot, *_STEPS, keys=("seqnum", "returned", "also_called"))
+    frame = frame.filter((pl.col("kind") != "stage") | pl.col("parent").is_not_null())
+    frame = frame.with_columns(pl.coalesce("end_ns", pl.col("start_ns") + pl.col("duration_ns")))
+    whole = frame.drop_nulls(["start_ns", "end_ns"]).filter(pl.col("end_ns") >= pl.col("start_ns"))
+    placing = Placing(boot)
+    placing.add(whole)
+    steps = placing.steps
+    link(placing, boot.links())
+    infer(steps)
+    divide(steps, kernel_phases(boot)[1])
+    return PathGraph(steps, _ordered(steps), placing.by_name, frame["end_ns"].null_count())
+
+
+def _ordered(steps: list[Step]) -> list[int]:
+    """All steps, each after those it waited for; an edge that would close a ring is taken away."""
+    missing = [len(step.before) for step in steps]
+    after: list[list[int]] = [[] for _ in steps]
+    for number, step in enumerate(steps):
+        for before, _ in step.before:
+            after[before].append(number)
+    by_time = deque(sorted(range(len(steps)), key=lambda number: (steps[number].start, steps[number].end, number)))
+    ready = deque(number for number in by_time if not missing[number])
+    done = [False] * len(steps)
+    order: list[int] = []
+    while True:
+        while ready:
+            number = ready.popleft()
+            if done[number]:
+                continue
+            done[number] = True
+            order.append(number)
+            for later in after[number]:
+                missing[later] -= 1
+                if not missing[later]:
+                    ready.append(later)
+        while by_time and done[by_time[0]]:
+            by_time.popleft()
+        if not by_time:
+            return order
+        ring = by_time.popleft()
+        steps[ring].before = [edge for edge in steps[ring].before if done[edge[0]]]
+        ready.append(ring)

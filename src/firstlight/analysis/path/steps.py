@@ -1,0 +1,52 @@
+"""Intervals of a boot, and the edges between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+#: An edge that no record tells: the step that ended last before this one began.
+INFERRED = "inferred"
+
+_USER = frozenset({"unit", "stage"})
+
+#: Stages that systemd tells of what ran before it: no part of user land.
+_BEFORE_USER_LAND = frozenset({"firmware", "loader", "kernel"})
+
+
+@dataclass
+class Step:
+    """An interval of the boot, or a part of one that waited in between."""
+
+    kind: str
+    name: str
+    track: str
+    start: int
+    end: int
+    grade: str
+    span: int
+    before: list[tuple[int, str]] = field(default_factory=list)
+    """Steps that this one waited for, by number, each with the kind of the edge."""
+    release: int | None = None
+    """It cannot begin before, whatever it waits for: a uevent's arrival."""
+
+    @property
+    def of_user_land(self) -> bool:
+        """Whether it is user land's own, and not what systemd tells of the time before it."""
+        return self.kind in _USER and not (self.kind == "stage" and self.name in _BEFORE_USER_LAND)
+
+    @property
+    def of_kernel(self) -> bool:
+        """Whether it is the kernel's own work."""
+        return self.kind not in _USER | {"uevent"}
+
+
+@dataclass
+class PathGraph:
+    """Steps, and which of them belong to what name."""
+
+    steps: list[Step]
+    order: list[int]
+    """The numbers of all steps, each after those that it waited for."""
+    by_name: dict[str, list[int]]
+    unfinished: int
+    """Spans without an end: they are no steps, because nobody knows what waited for them."""
