@@ -13,6 +13,8 @@ import firstlight
 from firstlight.analysis.devices import devices
 from firstlight.analysis.initcalls import initcalls
 from firstlight.cache import file_digest
+from firstlight.errors import LabError
+from firstlight.lab.kernel import default_kernel
 from firstlight.lab.options import RecordOptions
 from firstlight.lab.record import planned_command, record
 from firstlight.lab.rootfs import root_image
@@ -153,6 +155,22 @@ def test_a_dry_run_prints_what_would_run_and_writes_nothing(tmp_path: Path, caps
     assert words[words.index("-append") + 1] == "console=ttyS0 nokaslr norandmaps quiet 'x y'"
     assert shlex.join(words) == planned_command(options)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_of_a_kernel_that_was_never_asked_a_dry_run_boots_nothing_and_a_relative_path_serves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copy(default_kernel().path, tmp_path / "vmlinuz")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    record(RecordOptions(output=Path("a.boot"), kernel=Path("vmlinuz"), dry_run=True))
+    assert f"-kernel {tmp_path / 'vmlinuz'} " in capsys.readouterr().out
+    assert not (tmp_path / "cache/firstlight/symbols").exists()
+    with pytest.raises(LabError, match=r"did not give its symbols: not ready after 0\.5 s") as caught:
+        record(RecordOptions(output=Path("a.boot"), kernel=Path("vmlinuz"), timeout_wall_s=0.5))
+    assert "--timeout" in str(caught.value.hint)
+    boot = firstlight.open(record(RecordOptions(output=Path("a.boot"), kernel=Path("vmlinuz"))))
+    assert boot.manifest.status == "complete"
 
 
 def test_a_live_boot_is_stamped_by_the_host_and_says_that_it_is_live(boots: Path) -> None:

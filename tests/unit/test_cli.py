@@ -125,6 +125,9 @@ def test_rows_of_one_name_are_told_apart_by_their_kind(
     assert shown.count("__switch_to_asm (task)") == 1
 
 
+FULL = "No space left on device\nhint: free some space where it goes\n"
+
+
 @pytest.mark.parametrize(
     ("error", "code", "said"),
     [
@@ -134,7 +137,7 @@ def test_rows_of_one_name_are_told_apart_by_their_kind(
         (FirstlightError("slower", exit_code=3), 3, "error: slower\n"),
         (LabError("\x1b[31mred\nand more", hint="\x07"), 1, "error: \\x1b[31mred\n  and more\nhint: \\x07\n"),
         (KeyboardInterrupt(), 130, ""),
-        (OSError(28, "No space left on device", "/disk"), 1, "error: /disk: No space left on device\n"),
+        (OSError(28, "No space left on device", "/disk"), 1, f"error: /disk: {FULL}"),
     ],
 )
 def test_errors_have_their_exit_codes(
@@ -228,7 +231,7 @@ def test_output_that_cannot_be_written_is_an_error(invented_boot: Path) -> None:
     with Path("/dev/full").open("w") as full:
         said = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True)
     assert said.returncode == 1
-    assert said.stderr == "error: No space left on device\n"
+    assert said.stderr == f"error: the output: {FULL}"
 
 
 def test_closed_streams_are_no_crash(invented_boot: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -81,3 +82,10 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(LabError) as error:
         check_initrd(tmp_path / "none")
     assert error.value.where == str(tmp_path / "none")
+
+
+def test_what_never_ends_is_not_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    for path in (tmp_path / "fifo", Path("/dev/zero")):
+        with pytest.raises(LabError, match="not a regular file"):
+            check_initrd(path)

@@ -63,12 +63,20 @@ def test_the_configuration_of_a_build_tree(tmp_path: Path) -> None:
 ELF = b"\x7fELF\x02\x01\x01" + bytes(11)
 
 
+def linked_at(address: int) -> bytes:
+    """An ELF file for x86_64 with one segment."""
+    header = ELF + struct.pack("<HIQQQIHHH", 0x3E, 1, address, 64, 0, 0, 64, 56, 1)
+    return header.ljust(64, b"\0") + struct.pack("<IIQQQQQQ", 1, 5, 0, address, 0, 0, 0, 0)
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
         (b"", "an empty file"),
         (b"text\n" * 1000, "not a kernel"),
-        (ELF + b"\x3e\x00" + bytes(100), "an uncompressed `vmlinux`"),
+        (linked_at(0xFFFF_FFFF_8100_0000), "an uncompressed `vmlinux`"),
+        (linked_at(0x40_0000), "a program, no kernel"),
+        (ELF + b"\x3e\x00", "a program, no kernel"),
         (ELF + b"\xb7\x00" + bytes(100), "an ELF file for another processor"),
         (bytes(0x38) + b"ARM\x64" + bytes(100), "a kernel for arm64"),
         (bytes(0x38) + b"RSC\x05" + bytes(100), "a kernel for riscv64"),

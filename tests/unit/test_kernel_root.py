@@ -14,8 +14,9 @@ import pytest
 from firstlight.errors import LabError, UsageError
 from firstlight.lab import root_maker
 from firstlight.lab.architecture import X86_64
+from firstlight.lab.choices import check_choices
 from firstlight.lab.cramfs import write_cramfs
-from firstlight.lab.inputs import check_choices, kernel_root
+from firstlight.lab.inputs import kernel_root
 from firstlight.lab.kernel import Kernel
 from firstlight.lab.kernel_root import KernelRoot, image_root, tree_root
 from firstlight.lab.machine import RunFiles, qemu_arguments

@@ -34,7 +34,7 @@ def kernel(tmp_path: Path) -> Kernel:
         "kernel/drivers/nvdimm/libnvdimm.ko.xz": lzma.compress(module(depends="")),
         "kernel/drivers/nvdimm/nd_pmem.ko.zst": zstandard.compress(module(depends="nd-btt,libnvdimm")),
         "kernel/drivers/nvdimm/nd-btt.ko.gz": gzip.compress(module(depends="libnvdimm")),
-        "kernel/fs/ext4/ext4.ko": module(depends="jbd2,mbcache", softdep="pre: crc32c post: late"),
+        "kernel/fs/ext4/ext4.ko": module(depends="jbd2,mbcache", softdep="pre: crypto-crc32c post: late"),
         "kernel/fs/jbd2/jbd2.ko": module(depends=""),
         "kernel/crypto/crc32c_generic.ko": module(depends=""),
         "kernel/lib/late.ko": module(depends=""),

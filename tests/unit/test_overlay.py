@@ -11,9 +11,9 @@ from firstlight.compare.experiment.change import Change
 from firstlight.compare.experiment.files import overlay_for
 from firstlight.errors import FirstlightError, LabError, UsageError
 from firstlight.lab.architecture import X86_64
+from firstlight.lab.choices import check_choices
 from firstlight.lab.ext4 import resolve
 from firstlight.lab.initramfs import GuestConfig, build_initramfs
-from firstlight.lab.inputs import check_choices
 from firstlight.lab.options import RecordOptions
 from firstlight.lab.overlay import apply_overlay, check_overlay
 from firstlight.lab.rootfs import root_image

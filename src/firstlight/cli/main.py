@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import sys
 from collections.abc import Sequence
 
@@ -22,7 +23,7 @@ def main() -> None:
     code = run(sys.argv[1:])
     problem = finish_output()
     if problem is not None and code == 0:
-        code = _complain(f"standard output: {problem}", None, 1)
+        code = _complain(f"standard output: {problem}", "what was found is not all written: send it elsewhere", 1)
     sys.exit(code)
 
 
@@ -54,9 +55,9 @@ def run(arguments: Sequence[str]) -> int:
         # Typer's own way to end where the reader of the output has gone away, which is no error.
         return 0
     except OSError as error:
-        place = None if error.filename is None else str(error.filename)
-        message = error.strerror or str(error)
-        return _complain(message if place is None else f"{place}: {message}", None, 1)
+        place = "the output" if error.filename is None else str(error.filename)
+        hint = "free some space where it goes" if error.errno in (errno.ENOSPC, errno.EDQUOT) else None
+        return _complain(f"{place}: {error.strerror or error}", hint, 1)
     return result if isinstance(result, int) else 0
 
 

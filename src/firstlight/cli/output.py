@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -53,7 +54,10 @@ def print_json(data: Any) -> None:
 def refuse_to_overwrite(path: Path, force: bool) -> None:
     """Check that a file may be written.
 
-    :raises FirstlightError: when something is there already and *force* is not given.
+    :raises FirstlightError: when something is there already and *force* is not given, or there is no such directory.
     """
+    if not path.parent.is_dir():
+        hint = f"`mkdir -p {shlex.quote(str(path.parent))}` makes it"
+        raise FirstlightError("there is no such directory", where=str(path.parent), hint=hint)
     if path.exists() and not force:
         raise FirstlightError("there is something already", where=str(path), hint="`--force` replaces it")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shutil
@@ -58,10 +59,15 @@ def unpack(deb: Path, folder: Path) -> None:
     """Put the files of a package into a folder.
 
     :raises LabError: when that fails.
+    :raises OSError: when there is no space.
     """
     run = subprocess.run(["dpkg-deb", "-x", str(deb), str(folder)], capture_output=True, text=True, errors="replace")
     if run.returncode != 0:
-        raise LabError(f"cannot unpack the package: {run.stderr.strip()}", where=str(deb))
+        if os.strerror(errno.ENOSPC) in run.stderr:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder))
+        # One line for each file, and what they come to.
+        lines = run.stderr.strip().splitlines() or ["it does not say why"]
+        raise LabError(f"cannot unpack the package: {lines[0]}", where=str(deb), hint="download it again")
 
 
 def _fresh_lists(private: Path) -> Sequence[str]:

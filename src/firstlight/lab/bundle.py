@@ -98,10 +98,11 @@ def check_destination(output: Path, *, force: bool) -> None:
     """
     where = str(output)
     if os.path.lexists(output):
+        if output.is_symlink() or not (output / MANIFEST).is_file():
+            what = "this is already there, and is no bundle: it is not replaced"
+            raise LabError(what, where=where, hint="choose another name with `-o`")
         if not force:
             raise LabError("this is already there", where=where, hint="give `--force` to replace it")
-        if output.is_symlink() or not (output / MANIFEST).is_file():
-            raise LabError("this is no bundle, and is not replaced", where=where, hint="choose another name with `-o`")
     if not output.parent.is_dir():
         raise LabError("there is no such directory", where=str(output.parent), hint="make it first")
     usage = shutil.disk_usage(output.parent)

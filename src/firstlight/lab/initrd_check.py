@@ -46,6 +46,8 @@ def check_initrd(path: Path) -> None:
     ...     print(error.message)
     the initramfs cannot be read: Not a directory
     """
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise LabError("not a regular file", where=str(path), hint="copy it into a file", exit_code=MISSING_INPUT)
     try:
         with path.open("rb") as file:
             _check(file, path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -11,6 +10,7 @@ from firstlight.cache import file_digest
 from firstlight.carried import carried
 from firstlight.errors import LabError, UsageError
 from firstlight.lab.architecture import X86_64, Architecture
+from firstlight.lab.choices import check_choices, guest_memory
 from firstlight.lab.initramfs import BEFORE_ROOT, GuestConfig, build_initramfs
 from firstlight.lab.initrd_check import check_initrd
 from firstlight.lab.kernel import Kernel, default_kernel, open_kernel
@@ -23,14 +23,10 @@ from firstlight.lab.overlay import check_overlay
 from firstlight.lab.progress import Progress, SilentProgress
 from firstlight.lab.qemu import Qemu, find_qemu, require_plugins
 from firstlight.lab.recipe import LoadedMemory, PersistentMemory, Recipe
-from firstlight.lab.refuse import refuse_cpu, refuse_machine, refuse_options
+from firstlight.lab.refuse import refuse_machine
 from firstlight.lab.root_formats import find_format
 from firstlight.lab.rootfs import root_image
-from firstlight.lab.sizes import parse_size
-from firstlight.lab.symbols import kernel_symbols
-
-_LARGEST_SHIFT = 10
-"""QEMU's own limit."""
+from firstlight.lab.symbols import kernel_symbols, known_symbols
 
 
 @dataclass(frozen=True)
@@ -61,7 +57,7 @@ class _Guest:
 
 def resolve(options: RecordOptions, progress: Progress | None = None) -> Inputs:
     """Find, check and where needed make every input of a recording; nothing is booted, but perhaps the probe that
-    asks a new kernel for its symbols.
+    asks a new kernel for its symbols. With `dry_run` nothing is booted at all, and the symbols may be missing.
 
     :raises UsageError: for choices that cannot be, such as those that break exactness.
     :raises LabError: for an input that is missing, damaged or does not fit.
@@ -80,15 +76,15 @@ def resolve(options: RecordOptions, progress: Progress | None = None) -> Inputs:
     progress.step("looking for the kernel")
     kernel = open_kernel(options.kernel) if options.kernel is not None else default_kernel()
     if options.root_as is not None:
-        _check_signs(find_format(options.root_as).signs, options.root_as, kernel, qemu, progress)
+        _check_signs(find_format(options.root_as).signs, options, kernel, qemu, progress)
     elif options.rootfs is not None and kernel.modules is None:
-        _check_built_in(architecture, kernel, qemu, progress)
+        _check_built_in(architecture, options, kernel, qemu, progress)
     guest = _guest(options, architecture, kernel, progress)
     recipe = Recipe(
         architecture=architecture,
         machine=options.machine or architecture.machine,
         cpu=options.cpu or (architecture.live_cpu if options.live else architecture.cpu),
-        memory=_memory(options, architecture),
+        memory=guest_memory(options, architecture),
         kernel=kernel.path.absolute(),
         initrd=guest.initrd,
         command_line=kernel_command_line(architecture, f"{guest.words} {options.append}".strip()),
@@ -106,7 +102,7 @@ def resolve(options: RecordOptions, progress: Progress | None = None) -> Inputs:
         qemu_options=words,
     )
     check_memory(recipe)
-    symbols = kernel_symbols(kernel, qemu, progress) if plugin is not None else None
+    symbols = _symbols(options, kernel, qemu, progress) if plugin is not None else None
     digests = {
         "kernel": kernel.digest,
         "initrd": file_digest(guest.initrd) if guest.initrd is not None else None,
@@ -123,116 +119,46 @@ def resolve(options: RecordOptions, progress: Progress | None = None) -> Inputs:
     return Inputs(recipe, qemu, kernel, plugin, symbols, digests)
 
 
-def _check_built_in(architecture: Architecture, kernel: Kernel, qemu: Qemu, progress: Progress) -> None:
+def _symbols(options: RecordOptions, kernel: Kernel, qemu: Qemu, progress: Progress) -> Path | None:
+    """The kernel's symbols; where nothing may be booted only those that are known already."""
+    if options.dry_run:
+        return known_symbols(kernel)
+    return kernel_symbols(kernel, qemu, progress, options.timeout_wall_s)
+
+
+def _told_symbols(options: RecordOptions, kernel: Kernel, qemu: Qemu, progress: Progress) -> Path | None:
+    """The same; nothing for a kernel that keeps them: nobody can know then what it has built in."""
+    try:
+        return _symbols(options, kernel, qemu, progress)
+    except LabError:
+        return None
+
+
+def _check_built_in(
+    architecture: Architecture, options: RecordOptions, kernel: Kernel, qemu: Qemu, progress: Progress
+) -> None:
     """A root file system needs what is a module in most kernels; where none were found, the symbols tell."""
-    try:
-        symbols = kernel_symbols(kernel, qemu, progress)
-    except LabError:
-        # A kernel may keep its symbols; nobody can know then what it has built in.
-        return
-    require_built_in(kernel, symbols, architecture.built_in_signs)
+    symbols = _told_symbols(options, kernel, qemu, progress)
+    if symbols is not None:
+        require_built_in(kernel, symbols, architecture.built_in_signs)
 
 
-def _check_signs(signs: tuple[str, ...], what: str, kernel: Kernel, qemu: Qemu, progress: Progress) -> None:
+def _check_signs(
+    signs: tuple[str, ...], options: RecordOptions, kernel: Kernel, qemu: Qemu, progress: Progress
+) -> None:
     """What a kernel needs to mount its root by itself cannot be a module; its own symbols tell what is none."""
-    try:
-        symbols = kernel_symbols(kernel, qemu, progress)
-    except LabError:
+    symbols = _told_symbols(options, kernel, qemu, progress)
+    if symbols is None:
         return
     with symbols.open(encoding="utf-8", errors="replace") as lines:
         names = {fields[2].partition(".")[0] for fields in map(str.split, lines) if len(fields) == 3}
     missing = [f"`{sign}`" for sign in signs if sign not in names]
     if missing:
         raise LabError(
-            f"this kernel cannot mount {what} by itself: it has not built in {', '.join(missing)}",
+            f"this kernel cannot mount {options.root_as} by itself: it has not built in {', '.join(missing)}",
             where=str(kernel.path),
             hint="take one that has: `firstlight image build kernel`, and `--kernel $(firstlight image path kernel)`",
         )
-
-
-def check_choices(options: RecordOptions, architecture: Architecture) -> None:
-    """Check what can be checked without looking at any file.
-
-    :raises UsageError: naming the option.
-    """
-    refuse_options(options.qemu_options, live=options.live)
-    if options.cpu is not None:
-        refuse_cpu(options.cpu, architecture, live=options.live)
-    if options.initrd is not None and options.rootfs is not None:
-        raise UsageError(
-            "`--initrd` and `--rootfs` exclude each other",
-            hint="a root file system is mounted by Firstlight's own initramfs",
-        )
-    if options.root_as is not None:
-        _check_root_as(options)
-    if options.initrd is not None and (options.overlay is not None or options.guest_commands):
-        word = "--overlay" if options.overlay is not None else "--guest-command"
-        raise UsageError(
-            f"`--initrd` excludes `{word}`",
-            hint="an initramfs of your own is booted as it is: change it before, or give the user land with `--rootfs`",
-        )
-    if options.initramfs_files is not None and (options.rootfs is None or options.root_as is not None):
-        raise UsageError(
-            "`--initramfs-files` needs `--rootfs`, mounted by an initramfs",
-            hint="the small guest is its initramfs: lay files over it by `--overlay`",
-        )
-    if any("\0" in command or not command.strip() for command in options.guest_commands):
-        raise UsageError("this is no command", where="--guest-command")
-    if options.initrd is not None and options.initramfs_order is not None:
-        hint = "only Firstlight's own initramfs has members that it can order"
-        raise UsageError("`--initrd` and `--initramfs-order` exclude each other", hint=hint)
-    if not 0 <= options.shift <= _LARGEST_SHIFT:
-        raise UsageError(f"`--shift {options.shift}` is out of range", hint=f"0 to {_LARGEST_SHIFT}")
-    if not 0 <= options.seed < 1 << 32:
-        raise UsageError(f"`--seed {options.seed}` is out of range", hint="0 to 4294967295")
-    if options.timeout_wall_s <= 0 or (options.timeout_virtual_s is not None and options.timeout_virtual_s <= 0):
-        raise UsageError("a time-out has to be longer than nothing", hint="give seconds")
-    if "\n" in options.append or "\0" in options.append:
-        raise UsageError("the kernel's command line is one line", where="--append")
-    if options.ready is not None:
-        _check_pattern(options.ready)
-    _memory(options, architecture)
-
-
-def _check_root_as(options: RecordOptions) -> None:
-    """Check what goes with a root that the kernel mounts by itself."""
-    assert options.root_as is not None
-    find_format(options.root_as)
-    hint = "it is the kernel that mounts this root: there is no initramfs"
-    if options.initrd is not None:
-        raise UsageError("`--initrd` and `--root-as` exclude each other", hint=hint)
-    if options.initramfs_order is not None:
-        raise UsageError("`--initramfs-order` and `--root-as` exclude each other", hint=hint)
-    if options.rootfs is None:
-        return
-    if options.rootfs == "debian":
-        hint = "give the directory or the image of a user land, and say with `--ready REGEX` when it is up"
-        raise UsageError("`--rootfs debian` cannot be had with `--root-as`", hint=hint)
-    if options.overlay is not None or options.guest_commands:
-        word = "--overlay" if options.overlay is not None else "--guest-command"
-        hint = "change the directory or the image before, or leave `--rootfs` out for the small guest"
-        raise UsageError(f"`--rootfs` with `--root-as` excludes `{word}`", hint=hint)
-
-
-def _check_pattern(pattern: str) -> None:
-    try:
-        re.compile(pattern)
-    except re.error as error:
-        raise UsageError(f"`{pattern}` is no regular expression: {error}", where="--ready") from error
-    if re.search(r"\(\?(<?[=!]|P=|\()|\\[1-9]", pattern):
-        raise UsageError(
-            f"`{pattern}` looks around or back, which the plugin's expressions cannot",
-            where="--ready",
-            hint="use an expression without `(?=`, `(?!`, `(?<` and `\\1`",
-        )
-
-
-def _memory(options: RecordOptions, architecture: Architecture) -> int:
-    if options.memory is not None:
-        # QEMU takes whole mebibytes of what it is given here.
-        return max(1 << 20, parse_size(options.memory) >> 20 << 20)
-    default = architecture.default_memory if options.rootfs is None else architecture.default_rootfs_memory
-    return parse_size(default)
 
 
 def _guest(options: RecordOptions, architecture: Architecture, kernel: Kernel, progress: Progress) -> _Guest:
@@ -289,7 +215,7 @@ def _guest(options: RecordOptions, architecture: Architecture, kernel: Kernel, p
 def _mounted_by_kernel(options: RecordOptions, architecture: Architecture, kernel: Kernel, report: str) -> _Guest:
     root = kernel_root(options, report)
     helper = options.rootfs is None or options.ready is None
-    memory = _memory(options, architecture)
+    memory = guest_memory(options, architecture)
     return _Guest(
         root.path if root.form.device in ("ram", "initramfs") else None,
         helper=helper,

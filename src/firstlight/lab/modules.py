@@ -105,7 +105,8 @@ class _Search:
 
     def _known(self, name: str) -> str | None:
         """A soft dependency may name an algorithm of the kernel's; its portable module works on every processor."""
-        candidates = (_canonical(name), f"{_canonical(name)}_generic")
+        algorithm = _canonical(name).removeprefix("crypto_")
+        candidates = (_canonical(name), algorithm, f"{algorithm}_generic")
         return next((name for name in candidates if name in self._files), None)
 
 

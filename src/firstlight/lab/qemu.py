@@ -83,6 +83,8 @@ def find_qemu(architecture: Architecture, path: Path | None = None) -> Qemu:
     name = str(path) if path is not None else architecture.qemu_binary
     # `Path` drops the `./` by which a person says that the file here is meant.
     found = shutil.which(str(path.absolute()) if path is not None and path.exists() else name)
+    if found is None and path is not None and path.exists():
+        raise LabError("this is no program that can be run", where=name, hint="give a QEMU with `--qemu`")
     if found is None:
         raise LabError("there is no QEMU", where=name, hint=_INSTALL, exit_code=None if path is None else MISSING_INPUT)
     version_text = _ask(found, "--version").split("\n", 1)[0]

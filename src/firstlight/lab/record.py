@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
@@ -18,6 +18,7 @@ from firstlight.errors import LabError, UnhealthyBootError
 from firstlight.lab.advice import advice
 from firstlight.lab.architecture import X86_64
 from firstlight.lab.bundle import check_destination, check_space, describe_tables, new_bundle, sweep, write_manifest
+from firstlight.lab.choices import check_choices
 from firstlight.lab.evidence import (
     Attributed,
     tables_from_console,
@@ -26,7 +27,7 @@ from firstlight.lab.evidence import (
     write_facts,
     write_kept,
 )
-from firstlight.lab.inputs import Inputs, check_choices, resolve
+from firstlight.lab.inputs import Inputs, resolve
 from firstlight.lab.live import boot_live
 from firstlight.lab.machine import RunFiles, qemu_arguments, write_plugin_config
 from firstlight.lab.options import RecordOptions
@@ -92,12 +93,12 @@ def record(options: RecordOptions, progress: Progress | None = None) -> Path:
 
 
 def planned_command(options: RecordOptions, progress: Progress | None = None) -> str:
-    """QEMU's command line for a recording, ready for a shell; nothing is booted but perhaps the probe for symbols.
+    """QEMU's command line for a recording, ready for a shell; nothing is booted.
 
     :raises UsageError: for choices that cannot be.
     :raises LabError: for inputs that are missing or damaged.
     """
-    inputs = resolve(options, progress)
+    inputs = resolve(replace(options, dry_run=True), progress)
     files = RunFiles(options.output.absolute() / "raw")
     return shlex.join([str(inputs.qemu.path), *qemu_arguments(inputs.recipe, files, inputs.plugin)])
 

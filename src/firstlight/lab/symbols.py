@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from firstlight.cache import entry
+from firstlight.cache import entry, place
 from firstlight.errors import LabError
 from firstlight.lab.architecture import X86_64
 from firstlight.lab.console import last_lines
@@ -22,32 +22,40 @@ _NAME = "kallsyms"
 _TIMEOUT_S = 300.0
 
 
-def kernel_symbols(kernel: Kernel, qemu: Qemu, progress: Progress | None = None) -> Path:
+def known_symbols(kernel: Kernel) -> Path | None:
+    """The symbols of a kernel that was asked for them before; nothing of any other."""
+    path = place("symbols", kernel.digest) / _NAME
+    return path if path.is_file() else None
+
+
+def kernel_symbols(kernel: Kernel, qemu: Qemu, progress: Progress | None = None, timeout_s: float = _TIMEOUT_S) -> Path:
     """The symbols of a kernel at the addresses that it has with `nokaslr`, in the form of `/proc/kallsyms`.
 
     Distributions do not ship them beside the kernel, so a probe boot without instruction counting prints them on the
     second serial port. Cached by the kernel's digest.
 
+    :param timeout_s: how long the probe may take on the host, five minutes at most.
     :raises LabError: when the probe does not boot, or the kernel has no `/proc/kallsyms`.
     """
 
     def probe(directory: Path) -> None:
         (progress or SilentProgress()).step("asking the kernel for its symbols (once for each kernel)")
-        (directory / _NAME).write_bytes(_probe(kernel, qemu))
+        (directory / _NAME).write_bytes(_probe(kernel, qemu, min(timeout_s, _TIMEOUT_S)))
 
     return entry("symbols", kernel.digest, probe) / _NAME
 
 
-def _probe(kernel: Kernel, qemu: Qemu) -> bytes:
+def _probe(kernel: Kernel, qemu: Qemu, timeout_s: float) -> bytes:
     initramfs = build_initramfs(GuestConfig(action="symbols", report=f"/dev/{X86_64.report_device}"))
     recipe = Recipe(
         architecture=X86_64,
         machine=X86_64.machine,
         cpu=X86_64.cpu,
         memory=512 << 20,
-        kernel=kernel.path,
+        kernel=kernel.path.absolute(),  # QEMU runs elsewhere
         initrd=initramfs.path,
-        command_line=kernel_command_line(X86_64, "quiet"),
+        # A kernel with threaded interrupts would give up the port when so much is written to it.
+        command_line=kernel_command_line(X86_64, "quiet noirqdebug"),
         profile=False,
         live=True,
     )
@@ -55,7 +63,7 @@ def _probe(kernel: Kernel, qemu: Qemu) -> bytes:
     with tempfile.TemporaryDirectory(prefix="firstlight-symbols-") as directory:
         files = RunFiles(Path(directory))
         command = [str(qemu.path), *qemu_arguments(recipe, files)]
-        outcome = run(command, files, Watch(_TIMEOUT_S, profile=False, report=True))
+        outcome = run(command, files, Watch(timeout_s, profile=False, report=True))
     report = read_report(outcome.report)
     symbols = report.records.get("kallsyms", b"")
     if not report.complete or symbols.count(b"\n") < 100:
@@ -65,6 +73,8 @@ def _probe(kernel: Kernel, qemu: Qemu) -> bytes:
         raise LabError(
             f"the kernel did not give its symbols: {detail}{tail}",
             where=str(kernel.path),
-            hint="record with `--no-profile`, or use a kernel with CONFIG_KALLSYMS",
+            hint="give it longer by `--timeout`, or record with `--no-profile`"
+            if outcome.reason == "wall_timeout" and timeout_s < _TIMEOUT_S
+            else "record with `--no-profile`, or use a kernel with CONFIG_KALLSYMS",
         )
     return symbols

@@ -1,0 +1,33 @@
+"""What a person chose, checked before any file is looked at."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from firstlight.errors import UsageError
+from firstlight.lab.architecture import X86_64
+from firstlight.lab.choices import check_choices
+from firstlight.lab.options import RecordOptions
+
+
+@pytest.mark.parametrize(
+    ("pattern", "message"),
+    [
+        ("", "matches every line"),
+        (".*", "matches every line"),
+        ("(login)?", "matches every line"),
+        ("(", "is no regular expression"),
+        ("(?=a)b", "looks around or back"),
+    ],
+)
+def test_a_pattern_that_cannot_end_a_boot_is_refused(pattern: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message) as caught:
+        check_choices(RecordOptions(Path("a.boot"), ready=pattern), X86_64)
+    assert caught.value.where == "--ready"
+
+
+@pytest.mark.parametrize("pattern", ["login:", "^$", "a|b", r"\[ +[0-9.]+\] Run /init"])
+def test_a_pattern_that_some_lines_match_is_taken(pattern: str) -> None:
+    check_choices(RecordOptions(Path("a.boot"), ready=pattern), X86_64)
