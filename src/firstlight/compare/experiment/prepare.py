@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from firstlight.boot.near import nearest
@@ -69,7 +69,7 @@ def prepare(
     """Read a plan, and find every input of every boot; nothing is written or booted, but perhaps the probe that asks a
     new kernel for its symbols, and an image or a kernel that has to be made first.
 
-    :param dry_run: build no kernel; a cell that needs one that is not built has no key.
+    :param dry_run: build no kernel and ask none for its symbols; a cell that needs one that is not built has no key.
     :raises FirstlightError: when the plan, an input or the directory cannot be.
     """
     text = read_text(plan_file)
@@ -102,7 +102,7 @@ def prepare_plan(
         try:
             bundle = store.path.absolute() / cell.directory / "1.boot"
             chosen = options_for(plan, cell, folder, bundle, progress, dry_run=dry_run)
-            key = key_of_inputs(chosen, resolve(chosen, progress))
+            key = key_of_inputs(chosen, resolve(replace(chosen, dry_run=dry_run), progress))
         except NotBuiltError:
             chosen, key = RecordOptions(output=bundle, append=cell.change.append), ""
         except FirstlightError as error:
