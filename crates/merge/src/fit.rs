@@ -66,6 +66,13 @@ pub struct Fitted {
     pub max_ns: i64,
 }
 
+impl Fitted {
+    /// A line that rests on no shared event.
+    pub fn without_events(line: Line) -> Self {
+        Self { line, shared: 0, median_ns: 0, most_ns: 0, max_ns: 0 }
+    }
+}
+
 /// The line through events `(mine, theirs)`: the rate by Theil and Sen's median of slopes where that makes it fit
 /// better and stays within `1 ± rate_limit`, the offset by the median; none without an event.
 ///

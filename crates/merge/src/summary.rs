@@ -90,8 +90,7 @@ impl SourceFit {
 
     /// That of the source whose clock is the boot's.
     pub fn same() -> Self {
-        let still = Fitted { line: Line::SAME, shared: 0, median_ns: 0, most_ns: 0, max_ns: 0 };
-        Self::of(&still, "its clock is the boot's")
+        Self::of(&Fitted::without_events(Line::SAME), "its clock is the boot's")
     }
 }
 

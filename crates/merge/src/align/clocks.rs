@@ -66,10 +66,7 @@ pub fn same_as_kernel(trace_clock: &str) -> bool {
 pub fn firmware(piece: &Evidence, placed: &Placed) -> Option<Place> {
     let at = |name: &str| piece.marks.iter().find(|mark| mark.name == name).map(|mark| mark.time_ns);
     let assumed = |at: i64, how: &str| {
-        let of = |wanted: &str| {
-            placed.clocks.iter().find(|(other, ..)| family(other) == Some(wanted)).map(|(_, line, _)| *line)
-        };
-        let zero = of("monotonic").or_else(|| of("printk"))?.at(0);
+        let zero = placed.kernel_line()?.at(0);
         let line = Line::SAME.shifted(zero.saturating_sub(at));
         Some(same(line, format!("assumed{how}")))
     };
@@ -109,22 +106,20 @@ pub fn identity(clock: &Clock, placed: &Placed) -> Option<(Line, String)> {
         let how = assumed.clone().unwrap_or_else(|| "another record has the same clock".to_owned());
         return Some((*line, how));
     }
-    let of =
-        |wanted: &str| placed.clocks.iter().find(|(other, ..)| family(other) == Some(wanted)).map(|(_, line, _)| *line);
     if *clock == Clock::Realtime {
         let began = placed.readings.realtime_at_boot_ns?;
-        let line = of("monotonic").or_else(|| of("printk"))?;
+        let line = placed.kernel_line()?;
         return Some((line.shifted(began.saturating_neg()), "by readings of both clocks at one instant".to_owned()));
     }
     let ours = family(clock)?;
-    if let Some(line) = of(ours) {
+    if let Some(line) = placed.line_of(ours) {
         let how = match ours {
             "printk" => "assumed: the tracer's clock and printk's are the scheduler's",
             _ => "assumed: without suspend these clocks are one",
         };
         return Some((line, how.to_owned()));
     }
-    let line = of(if ours == "printk" { "monotonic" } else { "printk" })?;
+    let line = placed.line_of(if ours == "printk" { "monotonic" } else { "printk" })?;
     match placed.readings.printk_ahead_of_monotonic_ns {
         Some(ahead) => {
             let ahead = if ours == "printk" { ahead.saturating_neg() } else { ahead };
@@ -146,10 +141,7 @@ pub fn by_start(piece: &Evidence, placed: &Placed) -> Option<(Line, String)> {
             Some((line, "it counts from the start of user space, which another record tells".to_owned()))
         }
         Clock::Realtime => {
-            let of = |wanted| {
-                placed.clocks.iter().find(|(clock, ..)| family(clock) == Some(wanted)).map(|(_, line, _)| *line)
-            };
-            let line = of("monotonic").or_else(|| of("printk"))?;
+            let line = placed.kernel_line()?;
             let line = line.shifted(mark("kernel_clock_start")?.saturating_neg());
             Some((
                 line,
@@ -161,7 +153,7 @@ pub fn by_start(piece: &Evidence, placed: &Placed) -> Option<(Line, String)> {
 }
 
 /// What counts from the kernel's start, in two families that may lie some ten milliseconds apart.
-fn family(clock: &Clock) -> Option<&'static str> {
+pub fn family(clock: &Clock) -> Option<&'static str> {
     match clock {
         Clock::Printk => Some("printk"),
         Clock::Trace(name) if matches!(name.as_str(), "" | "local" | "global") => Some("printk"),

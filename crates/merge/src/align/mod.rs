@@ -11,7 +11,7 @@ mod witnesses;
 use crate::events::{Events, Shared};
 use crate::fit::{Fitted, Line};
 pub use clocks::clock_name;
-use clocks::{identity, rank, Readings};
+use clocks::{family, identity, rank, Readings};
 use firstlight_formats::evidence::{Clock, Evidence};
 
 /// So begins what a place rests on that no shared event bears out.
@@ -118,6 +118,18 @@ struct Placed {
     step_ns: i64,
 }
 
+impl Placed {
+    /// The way of a clock of this family onto the boot's, where one is placed.
+    fn line_of(&self, wanted: &str) -> Option<Line> {
+        self.clocks.iter().find(|(clock, ..)| family(clock) == Some(wanted)).map(|(_, line, _)| *line)
+    }
+
+    /// The way of the clock that counts from the kernel's start.
+    fn kernel_line(&self) -> Option<Line> {
+        self.line_of("monotonic").or_else(|| self.line_of("printk"))
+    }
+}
+
 /// The piece to place next: that which shares most of the most telling kind; when none shares anything, the first.
 fn next(
     pieces: &[&Evidence],
@@ -154,7 +166,7 @@ fn next(
 }
 
 fn same(line: Line, how: String) -> Place {
-    Place::Fitted { fitted: Fitted { line, shared: 0, median_ns: 0, most_ns: 0, max_ns: 0 }, how }
+    Place::Fitted { fitted: Fitted::without_events(line), how }
 }
 
 /// Seconds for a message.
