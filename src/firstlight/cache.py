@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import hashlib
 import os
@@ -11,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from firstlight.errors import LabError
+from firstlight.errors import LabError, is_full
 
 
 def cache_dir() -> Path:
@@ -88,7 +87,7 @@ def entry(kind: str, digest: str, make: Callable[[Path], None]) -> Path:
             if not path.is_dir():
                 _make(folder / f".making-{digest}", path, make)
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        if is_full(error):
             hint = f"free some space, or set XDG_CACHE_HOME; `rm -r {cache_dir()}` empties the cache"
             raise LabError("no space left for the cache", where=str(folder), hint=hint) from error
         what = f"{error.strerror}: `{error.filename}`" if error.filename else str(error.strerror or error)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import os
+
 #: The exit code where an option names a file that is not there or cannot be read: a matter of usage. A file that is
 #: there and no good is a failure.
 MISSING_INPUT = 2
@@ -69,3 +72,9 @@ class UnhealthyBootError(FirstlightError):
     """The boot was recorded, but it did not come up."""
 
     default_exit_code = 4
+
+
+def is_full(error: BaseException) -> bool:
+    """Whether an error says that a disk is full. The engine's errors, and the plugin's, have a text and no number."""
+    full = (errno.ENOSPC, errno.EDQUOT)
+    return getattr(error, "errno", None) in full or any(os.strerror(number) in str(error) for number in full)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import sys
 from collections.abc import Sequence
 
@@ -11,7 +10,7 @@ import typer
 
 from firstlight.cli.app import app
 from firstlight.cli.outlet import finish_output, protect_output
-from firstlight.errors import FirstlightError
+from firstlight.errors import FirstlightError, is_full
 from firstlight.report.terminal.printable import printable
 
 _INTERRUPTED = 130
@@ -56,7 +55,7 @@ def run(arguments: Sequence[str]) -> int:
         return 0
     except OSError as error:
         place = "the output" if error.filename is None else str(error.filename)
-        hint = "free some space where it goes" if error.errno in (errno.ENOSPC, errno.EDQUOT) else None
+        hint = "free some space where it goes" if is_full(error) else None
         return _complain(f"{place}: {error.strerror or error}", hint, 1)
     return result if isinstance(result, int) else 0
 

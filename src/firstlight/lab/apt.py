@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from firstlight.errors import LabError
+from firstlight.errors import LabError, is_full
 
 #: As root the client would otherwise complain that its own user cannot write into a private directory.
 _SANDBOX = ("-o", "APT::Sandbox::User=root")
@@ -63,7 +63,7 @@ def unpack(deb: Path, folder: Path) -> None:
     """
     run = subprocess.run(["dpkg-deb", "-x", str(deb), str(folder)], capture_output=True, text=True, errors="replace")
     if run.returncode != 0:
-        if os.strerror(errno.ENOSPC) in run.stderr:
+        if is_full(OSError(run.stderr)):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder))
         # One line for each file, and what they come to.
         lines = run.stderr.strip().splitlines() or ["it does not say why"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import glob
 import os
@@ -15,7 +14,7 @@ from pathlib import Path
 from firstlight import _core
 from firstlight.boot.manifest import Manifest, Table
 from firstlight.cache import file_digest
-from firstlight.errors import FirstlightError, LabError
+from firstlight.errors import FirstlightError, LabError, is_full
 from firstlight.lab.sizes import format_size
 
 MANIFEST = "manifest.json"
@@ -113,12 +112,6 @@ def check_destination(output: Path, *, force: bool) -> None:
         raise LabError("you may not write in this directory", where=str(output.parent), hint=elsewhere)
     if usage.free < _LEAST_FREE:
         raise no_space(output)
-
-
-def is_full(error: BaseException) -> bool:
-    """Whether an error says that a disk is full. The engine's errors, and the plugin's, have a text and no number."""
-    full = (errno.ENOSPC, errno.EDQUOT)
-    return getattr(error, "errno", None) in full or any(os.strerror(number) in str(error) for number in full)
 
 
 def check_space(output: Path, said: str = "") -> None:
