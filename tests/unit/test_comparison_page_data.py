@@ -13,9 +13,9 @@ from bundles import make_bundle
 from firstlight.cli.main import run
 from firstlight.compare.arms import read_arms
 from firstlight.compare.compare import compare_arms
-from firstlight.report.html import filled
-from firstlight.report.page_comparison import comparison_page_data
-from firstlight.report.page_text import sound
+from firstlight.report.page.comparison import comparison_page_data
+from firstlight.report.page.html import filled
+from firstlight.report.page.text import sound
 from varying_boots import noise, session
 
 Capture = pytest.CaptureFixture[str]

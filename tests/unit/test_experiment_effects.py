@@ -15,7 +15,7 @@ from firstlight.cli.main import run
 from firstlight.compare.experiment.effects import aliases, interactions, main_effects
 from firstlight.compare.experiment.results import Results, read_results
 from firstlight.compare.experiment.shapley import Shares, shapley
-from firstlight.report.experiment_sheets import cells_sheet, effects_sheet
+from firstlight.report.sheets.experiment import cells_sheet, effects_sheet
 
 BASE = 900_000_000
 

@@ -16,7 +16,7 @@ from firstlight.compare.scaling.measured import Measured
 from firstlight.compare.scaling.plan import expand, read_scale_plan
 from firstlight.compare.scaling.table import read_table
 from firstlight.errors import UsageError
-from firstlight.report.scaling_sheets import meeting_line, meeting_text
+from firstlight.report.sheets.scaling import meeting_line, meeting_text
 
 SIZES = [1, 2, 4, 8, 16, 32, 64]
 

@@ -103,7 +103,7 @@ def compare(
         _tell_undescribed(found)
     share = None if min_percent is None else min_percent / 100
     if page is not None:
-        from firstlight.report.page_comparison import comparison_page_data
+        from firstlight.report.page.comparison import comparison_page_data
 
         page.write(comparison_page_data(arms[0].name, found, judged, limit, share))
     if json:
@@ -160,7 +160,7 @@ def _judge(found: Comparison, band: Band | Calibration | None) -> Robustness | N
 
 def _print_markdown(found: list[Comparison], judged: list[Robustness | None], limit: int) -> None:
     from firstlight.compare.exact.difference import ExactDifference
-    from firstlight.report.compare_markdown import difference_markdown
+    from firstlight.report.markdown.compare import difference_markdown
 
     texts = []
     for each, by_band in zip(found, judged, strict=True):
@@ -171,7 +171,7 @@ def _print_markdown(found: list[Comparison], judged: list[Robustness | None], li
 
                 texts.append(f"Against the nuisance band: {total_text(by_band)}\n")
         else:
-            from firstlight.report.noisy_markdown import noisy_markdown
+            from firstlight.report.markdown.noisy import noisy_markdown
 
             texts.append(noisy_markdown(each, limit))
     print("\n".join(texts), end="")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from firstlight.compare.experiment.prepare import Prepared
     from firstlight.compare.experiment.results import Results
-    from firstlight.report.sheet import Sheet
+    from firstlight.report.sheets.sheet import Sheet
 
 app = typer.Typer(
     help="Boot what a plan says, arms or factors, and show what each of them did.",
@@ -110,8 +110,8 @@ def show(
     """
     from firstlight.compare.experiment.results import read_results
     from firstlight.compare.experiment.shape import results_data
-    from firstlight.report.experiment_sheets import heading
-    from firstlight.report.sheet import markdown_text, sheet_csv
+    from firstlight.report.sheets.experiment import heading
+    from firstlight.report.sheets.sheet import markdown_text, sheet_csv
     from firstlight.report.terminal.console import console
     from firstlight.report.terminal.experiment import not_counting, print_results
 
@@ -122,7 +122,7 @@ def show(
     page = Page.wanted(html, force, data=markdown or csv or json)
     results = read_results(directory)
     if page is not None:
-        from firstlight.report.page_experiment import experiment_page_data
+        from firstlight.report.page.experiment import experiment_page_data
 
         page.write(experiment_page_data(results))
     if json:
@@ -160,8 +160,8 @@ def _sheets(results: Results, chosen: str, out: Console | None) -> tuple[list[Sh
     :param out: where they are printed to; `None`: they are data.
     """
     from firstlight.compare.experiment.stages import stage_table
-    from firstlight.report.experiment_sheets import cells_sheet, effects_sheet, interactions_sheet, shares_sheet
-    from firstlight.report.stage_sheet import stage_sheet, step_sheets
+    from firstlight.report.sheets.experiment import cells_sheet, effects_sheet, interactions_sheet, shares_sheet
+    from firstlight.report.sheets.stages import stage_sheet, step_sheets
     from firstlight.report.terminal.console import is_unicode
     from firstlight.report.terminal.experiment import fits
 

@@ -43,7 +43,7 @@ class Page:
         :raises LabError: when the page has not been built.
         :raises FirstlightError: when the file cannot be written.
         """
-        from firstlight.report.html import filled, write_page
+        from firstlight.report.page.html import filled, write_page
 
         html = filled(data)
         if self.path == _STANDARD_OUTPUT:

@@ -30,7 +30,7 @@ def report(
       firstlight report a.boot -o - | gzip > page.html.gz
     """
     from firstlight.boot.open import open
-    from firstlight.report.html import page_html, write_html
+    from firstlight.report.page.html import page_html, write_html
 
     opened = open(boot)
     if output == Path("-"):

@@ -66,7 +66,7 @@ def scale(
     else:
         answer = _booted(plan, output, jobs, bisect, at or [])
     if page is not None:
-        from firstlight.report.page_scaling import scaling_page_data
+        from firstlight.report.page.scaling import scaling_page_data
 
         page.write(scaling_page_data(answer))
     if json:

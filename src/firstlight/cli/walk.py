@@ -59,8 +59,8 @@ def walk(
       firstlight walk --fs tmpfs --no-law --no-audit -o walk/ --json
     """
     from firstlight.cli.page import Page
+    from firstlight.report.page.study import study_page_data
     from firstlight.report.study_data import outcome_data
-    from firstlight.report.study_page import study_page_data
 
     work = _workload(shape, fs, command, alternations, sizes, law=law, counts=counts, audit=audit)
     # With `--force` the page may be there, and so may the directory.

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from firstlight.errors import FirstlightError
-from firstlight.report.html import filled, write_page
-from firstlight.report.sheet import sheet_csv
+from firstlight.report.markdown.study import outcome_markdown
+from firstlight.report.page.html import filled, write_page
+from firstlight.report.page.study import study_page_data
+from firstlight.report.sheets.sheet import sheet_csv
+from firstlight.report.sheets.study import findings_table, sheet_of
 from firstlight.report.study_data import outcome_data
-from firstlight.report.study_markdown import outcome_markdown
-from firstlight.report.study_page import study_page_data
-from firstlight.report.study_sheets import findings_table, sheet_of
 from firstlight.study.outcome import Outcome
 
 _DATA = "study.json"

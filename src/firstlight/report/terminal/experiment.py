@@ -9,8 +9,8 @@ from rich.text import Text
 
 from firstlight.compare.experiment.prepare import Prepared
 from firstlight.compare.experiment.results import Results
-from firstlight.report.experiment_sheets import heading
-from firstlight.report.sheet import Sheet
+from firstlight.report.sheets.experiment import heading
+from firstlight.report.sheets.sheet import Sheet
 from firstlight.report.terminal.columns import Column, print_table, table_width
 from firstlight.report.terminal.console import print_line, print_wrapped
 from firstlight.report.terminal.printable import printable

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from firstlight.compare.scaling.answer import Answer, Configuration
 from firstlight.compare.scaling.fit import Fit
-from firstlight.report.scaling_sheets import (
+from firstlight.report.sheets.scaling import (
     law_lines,
     law_text,
     meeting_line,
@@ -21,7 +21,7 @@ from firstlight.report.scaling_sheets import (
     subtitle,
     write_of,
 )
-from firstlight.report.sheet import Sheet
+from firstlight.report.sheets.sheet import Sheet
 from firstlight.report.terminal.columns import print_table
 from firstlight.report.terminal.console import is_unicode, print_line, print_wrapped
 from firstlight.report.terminal.log_plot import POINTS, log_plot

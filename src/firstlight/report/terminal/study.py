@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
-from firstlight.report.study_sheets import sheet_of
+from firstlight.report.sheets.study import sheet_of
 from firstlight.report.terminal.columns import Column, print_table
 from firstlight.report.terminal.console import print_line, print_wrapped
 from firstlight.report.terminal.experiment import print_sheet

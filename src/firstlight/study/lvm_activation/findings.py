@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from firstlight.report.study_sheets import value_text
+from firstlight.report.sheets.study import value_text
 from firstlight.study.lvm_activation.measured import Measured, pair, programs_of
 from firstlight.study.lvm_activation.measures import Figures
 from firstlight.study.lvm_activation.mechanism import EVENT, STATIC, Laws, at_once, growth, opens, processes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from firstlight.report.study_sheets import value_text
+from firstlight.report.sheets.study import value_text
 from firstlight.study.lvm_activation.arms import Row
 from firstlight.study.lvm_activation.laws import FAR, NO_LAW, QUANTITIES, Law
 from firstlight.study.lvm_activation.measured import row_title

@@ -10,7 +10,7 @@ from firstlight.compare.data import comparisons_data
 from firstlight.compare.exact.difference import ExactDifference
 from firstlight.compare.noisy.comparison import NoisyComparison
 from firstlight.compare.robust import Robustness
-from firstlight.report.page_text import sound
+from firstlight.report.page.text import sound
 from firstlight.report.terminal.band import total_text
 from firstlight.report.terminal.compare import input_text
 from firstlight.report.terminal.noisy import (

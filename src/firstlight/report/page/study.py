@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from firstlight.report.page_text import sound
-from firstlight.report.sheet import sheet_data
+from firstlight.report.page.text import sound
+from firstlight.report.sheets.sheet import sheet_data
+from firstlight.report.sheets.study import findings_table, sheet_of, value_text
 from firstlight.report.study_data import outcome_data
-from firstlight.report.study_sheets import findings_table, sheet_of, value_text
 from firstlight.study.outcome import Outcome
 
 #: The version of the data; the page refuses any other.

@@ -11,7 +11,7 @@ from typing import Any
 from firstlight.boot.boot import Boot
 from firstlight.carried import carried
 from firstlight.errors import LabError
-from firstlight.report.page_data import page_data
+from firstlight.report.page.boot import page_data
 from firstlight.whole import whole
 
 #: Where the built page takes its data; it is in there exactly once.

@@ -10,7 +10,7 @@ from firstlight.compare.scaling.answer import Answer, Configuration, Meeting
 from firstlight.compare.scaling.exponent import Exponent
 from firstlight.compare.scaling.fit import Fit
 from firstlight.compare.scaling.prediction import BAND, FARTHEST, Prediction
-from firstlight.report.sheet import Sheet
+from firstlight.report.sheets.sheet import Sheet
 from firstlight.report.terminal.columns import Column
 from firstlight.report.units import time_text
 

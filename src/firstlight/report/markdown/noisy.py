@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from firstlight.compare.noisy.comparison import NoisyComparison
 from firstlight.compare.noisy.levels import MeanLevel, MeanRow
-from firstlight.report.compare_markdown import table, text
+from firstlight.report.markdown.compare import table, text
 from firstlight.report.terminal.compare import TITLES
 from firstlight.report.terminal.noisy import (
     bridge_text,

@@ -8,8 +8,8 @@ import numpy as np
 
 from firstlight.compare.scaling.answer import Answer, Configuration
 from firstlight.compare.scaling.prediction import predict
-from firstlight.report.page_text import sound
-from firstlight.report.scaling_sheets import (
+from firstlight.report.page.text import sound
+from firstlight.report.sheets.scaling import (
     law_lines,
     law_text,
     meeting_line,
@@ -19,7 +19,7 @@ from firstlight.report.scaling_sheets import (
     predictions_sheet,
     subtitle,
 )
-from firstlight.report.sheet import sheet_data
+from firstlight.report.sheets.sheet import sheet_data
 
 #: The version of the data; the page refuses any other.
 SCALING_VERSION = 1

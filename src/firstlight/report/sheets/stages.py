@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from firstlight.compare.experiment.shape import exact_number
 from firstlight.compare.experiment.stages import StageRow, StageTable, percent_of
-from firstlight.report.sheet import Sheet
+from firstlight.report.sheets.sheet import Sheet
 from firstlight.report.terminal.columns import Column
 
 CONVENTION = "A percentage is the new figure in whole percent of the old one, cut off: 100 % is no change."

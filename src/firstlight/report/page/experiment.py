@@ -7,10 +7,10 @@ from typing import Any
 from firstlight.compare.experiment.results import Results
 from firstlight.compare.experiment.shape import results_data
 from firstlight.compare.experiment.stages import stage_table
-from firstlight.report.experiment_sheets import cells_sheet, effects_sheet, heading, interactions_sheet, shares_sheet
-from firstlight.report.page_text import sound
-from firstlight.report.sheet import Sheet, sheet_data
-from firstlight.report.stage_sheet import stage_sheet
+from firstlight.report.page.text import sound
+from firstlight.report.sheets.experiment import cells_sheet, effects_sheet, heading, interactions_sheet, shares_sheet
+from firstlight.report.sheets.sheet import Sheet, sheet_data
+from firstlight.report.sheets.stages import stage_sheet
 from firstlight.report.terminal.experiment import not_counting
 
 #: The version of the data; the page refuses any other.

@@ -7,10 +7,10 @@ from typing import Any
 import polars as pl
 
 from firstlight.boot.boot import Boot
-from firstlight.report.page_records import page_records
-from firstlight.report.page_text import TEXT, shortened
-from firstlight.report.page_timing import page_timing
-from firstlight.report.page_tree import FOLD_DEPTH, FOLD_SHARE, PageTree, fold, fold_phases
+from firstlight.report.page.records import page_records
+from firstlight.report.page.text import TEXT, shortened
+from firstlight.report.page.timing import page_timing
+from firstlight.report.page.tree import FOLD_DEPTH, FOLD_SHARE, PageTree, fold, fold_phases
 
 #: The version of the data; the page refuses any other.
 DATA_VERSION = 1
@@ -48,7 +48,7 @@ class Strings:
 def page_data(boot: Boot) -> Json:
     """Everything of *boot* that the report page shows, as plain lists, numbers and strings.
 
-    Long columns stay columns. The calling-context tree is folded by :func:`firstlight.report.page_tree.fold`: sums
+    Long columns stay columns. The calling-context tree is folded by :func:`firstlight.report.page.tree.fold`: sums
     are kept at every level.
 
     :raises BundleError: when a table of the bundle cannot be read.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from firstlight.report.sheet import Sheet
+from firstlight.report.sheets.sheet import Sheet
 from firstlight.report.terminal.columns import Column
 from firstlight.report.units import count_text, signed_time, time_text
 from firstlight.study.outcome import Outcome

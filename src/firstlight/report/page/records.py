@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from firstlight.boot.manifest import Manifest, Source
-from firstlight.report.page_text import TEXT, shortened
+from firstlight.report.page.text import TEXT, shortened
 from firstlight.report.terminal.records import differing, fit_text
 
 #: So many records, problems of one, and contradictions go into a page.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from firstlight.report.sheet import markdown_table, markdown_words
-from firstlight.report.study_sheets import findings_table, sheet_of
+from firstlight.report.sheets.sheet import markdown_table, markdown_words
+from firstlight.report.sheets.study import findings_table, sheet_of
 from firstlight.study.outcome import Outcome
 from firstlight.study.table import Table
 

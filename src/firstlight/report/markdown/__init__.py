@@ -1,0 +1,1 @@
+"""Results as Markdown, for a pull request or a note."""
