@@ -26,16 +26,17 @@ from firstlight.study.kernel_hotspots.hotspots import HotSpot, hot_spots
 from firstlight.study.kernel_hotspots.linked import Linked, LinkedFunction, linked_functions
 from firstlight.study.kernel_hotspots.measured import Measured, measure
 from firstlight.study.kernel_hotspots.partition import IDLE, REST, FunctionShare, Partition, partition
+from firstlight.study.kernel_hotspots.printed import Printed
 from firstlight.study.kernel_hotspots.remedies import KERNELS, PLAIN, Remedy, chosen, remedies
 from firstlight.study.kernel_hotspots.remedy_tables import Remedies, remedy_table, serial_table
 from firstlight.study.kernel_hotspots.seen import Uneven, of_lines, of_trace, uneven
-from firstlight.study.kernel_hotspots.serial import Printed, on_the_line_ns
 from firstlight.study.kernel_hotspots.share_tables import Plain, function_table, share_table
 from firstlight.study.kernel_hotspots.size_tables import device_table, memory_table
 from firstlight.study.kernel_hotspots.unmeasured import unmeasured
 from firstlight.study.kernel_hotspots.way_tables import agreement_table, initcall_table
 from firstlight.study.kernel_hotspots.ways import ways_on
 from firstlight.study.kernel_hotspots.window import Tree, Window
+from firstlight.study.serial_line import on_the_line_ns
 from firstlight.study.table import Hole, Table
 
 MS = 1_000_000

@@ -8,8 +8,8 @@ from firstlight.study.kernel_hotspots.breakage import sanity, subtle
 from firstlight.study.kernel_hotspots.evidence import HOT, WORTH, Evidence, finding, ms, percent, saves, span
 from firstlight.study.kernel_hotspots.measured import Measured
 from firstlight.study.kernel_hotspots.remedies import KERNELS, PLAIN
-from firstlight.study.kernel_hotspots.serial import BAUD, on_the_line_ns
 from firstlight.study.outcome import Finding
+from firstlight.study.serial_line import BAUD, on_the_line_ns
 
 _UNKNOWN = "not measured in this run"
 

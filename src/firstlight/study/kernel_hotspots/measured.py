@@ -11,7 +11,7 @@ from firstlight.errors import FirstlightError
 from firstlight.study.kernel_hotspots.health import Health, health_of
 from firstlight.study.kernel_hotspots.hotspots import hot_spots
 from firstlight.study.kernel_hotspots.partition import Partition, partition
-from firstlight.study.kernel_hotspots.serial import Printed, printed
+from firstlight.study.kernel_hotspots.printed import Printed, printed
 from firstlight.study.kernel_hotspots.window import Window, tree_in, window_of
 from firstlight.study.table import Hole
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from firstlight.study.kernel_hotspots.hotspots import HotSpot
 from firstlight.study.kernel_hotspots.measured import Measured
 from firstlight.study.kernel_hotspots.remedies import KERNELS, KernelName, Remedy
-from firstlight.study.kernel_hotspots.serial import BAUD, SLOW_BAUD, on_the_line_ns
+from firstlight.study.serial_line import BAUD, SLOW_BAUD, on_the_line_ns
 from firstlight.study.table import Chart, Field, Hole, Series, Table, Value, first_hole, hole_row
 
 Arms = Mapping[KernelName, Mapping[str, Measured | Hole]]

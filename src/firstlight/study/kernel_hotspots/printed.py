@@ -1,4 +1,4 @@
-"""What a serial line of a stated rate adds to a boot: the emulated port takes every byte at once."""
+"""What a boot printed out of the console's port between two marks."""
 
 from __future__ import annotations
 
@@ -6,12 +6,6 @@ from dataclasses import dataclass
 
 from firstlight.boot.boot import Boot
 from firstlight.study.kernel_hotspots.window import Window
-
-#: What is stated where one rate is: the usual one of boards.
-BAUD = 115_200
-SLOW_BAUD = 9_600
-#: Start bit, eight data bits, stop bit.
-BITS = 10
 
 
 @dataclass(frozen=True)
@@ -21,15 +15,6 @@ class Printed:
     lines: int
     size: int
     """Bytes, line ends and all."""
-
-
-def on_the_line_ns(size: int, baud: int) -> int:
-    """How long so many bytes take on a serial line, in nanoseconds.
-
-    >>> on_the_line_ns(11_520, 115_200)
-    1000000000
-    """
-    return size * BITS * 1_000_000_000 // baud
 
 
 def printed(boot: Boot, window: Window) -> Printed:
