@@ -1,4 +1,9 @@
 import "./style/page.css";
+import "./style/figures.css";
+import "./style/controls.css";
+import "./style/tables.css";
+import "./style/details.css";
+import "./style/media.css";
 import "./style/charts.css";
 import "./style/comparison.css";
 import "./style/scaling.css";
