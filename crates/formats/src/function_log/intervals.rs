@@ -35,12 +35,15 @@ struct Open {
 }
 
 /// Puts calls, which must be in the order of their entry, into a tree and into spans.
-pub(crate) fn build(calls: &[Call], symbols: &mut Symbols, evidence: &mut Evidence) {
+///
+/// *logged*: how many microseconds were logged, where the log tells.
+pub(crate) fn build(calls: &[Call], logged_us: Option<i64>, symbols: &mut Symbols, evidence: &mut Evidence) {
     let root = symbols.number(b"[boot]");
     let mut tree = CallTree::new(root);
     let mut long = LongCalls::default();
     let mut tasks: FxHashMap<u32, (NodeId, Vec<Open>)> = FxHashMap::default();
-    let end_us = calls.iter().map(|call| call.start_us.saturating_add(call.length_us.unwrap_or(0))).max().unwrap_or(0);
+    let ends = calls.iter().map(|call| call.start_us.saturating_add(call.length_us.unwrap_or(0)));
+    let end_us = ends.chain(logged_us).max().unwrap_or(0);
     let (mut open_ended, mut overlapping, mut skipped) = (0_u64, 0_u64, 0_u64);
     for call in calls {
         let (base, stack) = tasks.entry(call.task).or_insert_with(|| {

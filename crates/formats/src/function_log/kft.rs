@@ -76,6 +76,8 @@ struct Reader {
     not_found: u64,
     promised: Option<u64>,
     full: bool,
+    started_us: Option<i64>,
+    stopped_us: Option<i64>,
 }
 
 impl Reader {
@@ -103,6 +105,8 @@ impl Reader {
             not_found: 0,
             promised: None,
             full: false,
+            started_us: None,
+            stopped_us: None,
         }
     }
 
@@ -187,9 +191,11 @@ impl Reader {
         if let Some(id) = text.strip_prefix("Kernel Instrumentation Run ID") {
             fact(self, "kft.run", id);
         } else if let Some((time, reason)) = text.strip_prefix("Logging started at ").and_then(parted) {
+            self.started_us = number(time.trim().as_bytes());
             fact(self, "kft.started_us", time);
             fact(self, "kft.started_by", reason);
         } else if let Some((time, reason)) = text.strip_prefix("Logging stopped at ").and_then(parted) {
+            self.stopped_us = number(time.trim().as_bytes());
             fact(self, "kft.stopped_us", time);
             fact(self, "kft.stopped_by", reason);
             self.full = reason.trim() == "log full";
@@ -230,7 +236,10 @@ impl Reader {
         self.problems();
         self.evidence.problems.extend(of_lines);
         self.evidence.kd = std::mem::take(&mut self.kd).table(&self.symbols);
-        build(&self.calls, &mut self.symbols, &mut self.evidence);
+        // Entries count from the start of the logging.
+        let logged_us = self.started_us.zip(self.stopped_us).map(|(started, stopped)| stopped.saturating_sub(started));
+        self.evidence.extent_ns = logged_us.filter(|us| *us > 0).map(|us| (0, us.saturating_mul(1000)));
+        build(&self.calls, logged_us, &mut self.symbols, &mut self.evidence);
         Ok(vec![self.evidence])
     }
 

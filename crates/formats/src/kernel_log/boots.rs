@@ -1,5 +1,6 @@
 //! The lines of a log, put in their boots: where one ends and the next begins, what stands there twice, what is missing.
 
+mod doubled;
 mod held;
 mod problems;
 mod replay;
@@ -9,6 +10,7 @@ use super::messages::Interpreter;
 use crate::evidence::{Clock, Evidence, Grade, Mark, Name, Problem, ProblemKind, Span, SpanKind, Stamp};
 use crate::firmware::bootstage::Report;
 use crate::systemd::console_units::ConsoleUnits;
+use doubled::Doubled;
 use held::{is_first, Held};
 use memchr::memmem;
 use replay::Replay;
@@ -39,6 +41,7 @@ pub struct Boots {
     parts: Vec<Evidence>,
     last: Option<i64>,
     held: Held,
+    doubled: Doubled,
     /// What the stamps are behind the boot's time, since its clock began anew.
     shift: i64,
     begun: bool,
@@ -72,6 +75,7 @@ impl Boots {
             parts: Vec::new(),
             last: None,
             held: Held::default(),
+            doubled: Doubled::default(),
             shift: 0,
             begun: false,
             kernel_lines: 0,
@@ -119,6 +123,9 @@ impl Boots {
     /// A line of the kernel.
     #[inline]
     pub fn kernel(&mut self, stamp: Stamp, text: &[u8]) {
+        if self.stands_twice(&stamp, text) {
+            return;
+        }
         if !self.held.is_empty() || self.goes_back(&stamp, text) {
             self.hold(stamp, text);
         } else {
@@ -321,6 +328,7 @@ impl Boots {
         self.console_at = None;
         self.backlog = None;
         self.replayed = None;
+        self.doubled = Doubled::default();
         self.jumps = Jumps::default();
         self.replaced = None;
         self.first_kernel = None;

@@ -26,7 +26,7 @@ pub struct Prefixed<'a> {
     pub time: Option<Time>,
     /// Who said it.
     pub caller: Option<Caller>,
-    /// A process of a syslog line that is not the kernel.
+    /// A process wrote it, and not the kernel.
     pub foreign: bool,
     /// The message.
     pub text: &'a [u8],
@@ -69,12 +69,12 @@ pub fn usual(line: &[u8]) -> Option<(i64, &[u8])> {
 
 fn parse_any(line: &[u8]) -> Prefixed<'_> {
     let mut found = Prefixed { level: None, time: None, caller: None, foreign: false, text: line };
-    let mut rest = line;
+    let (mut rest, mut wrote) = (line, false);
     match rest.first() {
         Some(b'[') => {}
         Some(b'<') => {
-            if let Some((level, after)) = priority(rest) {
-                found.level = Some(level);
+            if let Some((level, process, after)) = priority(rest) {
+                (found.level, wrote) = (Some(level), process);
                 rest = after;
             }
         }
@@ -87,8 +87,8 @@ fn parse_any(line: &[u8]) -> Prefixed<'_> {
             }
         }
         Some(b'a'..=b'z') => {
-            if let Some((level, after)) = decoded(rest) {
-                found.level = Some(level);
+            if let Some((level, process, after)) = decoded(rest) {
+                (found.level, wrote) = (Some(level), process);
                 rest = after;
             }
         }
@@ -115,28 +115,29 @@ fn parse_any(line: &[u8]) -> Prefixed<'_> {
         found.caller = Some(caller);
         rest = after;
     }
+    found.foreign = wrote && found.time.is_some();
     found.text = rest;
     found
 }
 
-/// `<6>`; the upper bits are the facility.
-fn priority(line: &[u8]) -> Option<(u8, &[u8])> {
+/// `<6>`: the level, whether the facility in the upper bits is that of a process, and what comes after.
+fn priority(line: &[u8]) -> Option<(u8, bool, &[u8])> {
     let (value, rest) = number(&line[1..])?;
     let rest = rest.strip_prefix(b">")?;
-    (value < 1024).then_some(((value & 7) as u8, rest))
+    (value < 1024).then_some(((value & 7) as u8, value > 7, rest))
 }
 
-/// `kern  :info  : `, as `dmesg -x` writes it.
-fn decoded(line: &[u8]) -> Option<(u8, &[u8])> {
+/// `kern  :info  : `, as `dmesg -x` writes it: the level, whether a process wrote it, and what comes after.
+fn decoded(line: &[u8]) -> Option<(u8, bool, &[u8])> {
     let colon = line.iter().take(9).position(|&byte| byte == b':')?;
     let facility = line[..colon].trim_ascii_end();
-    FACILITIES.iter().find(|name| name.as_bytes() == facility)?;
+    let facility = FACILITIES.iter().position(|name| name.as_bytes() == facility)?;
     let rest = &line[colon + 1..];
     let colon = rest.iter().take(9).position(|&byte| byte == b':')?;
     let level = rest[..colon].trim_ascii_end();
     let level = LEVELS.iter().position(|name| name.as_bytes() == level)?;
     let rest = &rest[colon + 1..];
-    Some((level as u8, rest.strip_prefix(b" ").unwrap_or(rest)))
+    Some((level as u8, facility != 0, rest.strip_prefix(b" ").unwrap_or(rest)))
 }
 
 /// What stands behind a date: who said it, how grave it is, and the message.
@@ -258,6 +259,10 @@ pub fn stamp(line: &[u8]) -> Option<(Option<Time>, &[u8])> {
         }
         b'A'..=b'Z' => {
             if let Some((time, rest)) = dates::of_ctime(inside) {
+                // A distance to the line before is finer than whole seconds.
+                if let Some((since, rest)) = rest.strip_prefix(b" <").and_then(|rest| seconds(unpadded(rest))) {
+                    return Some((Some(Time::Since(since)), rest.strip_prefix(b">").and_then(close)?));
+                }
                 return Some((Some(Time::Date(time, 1_000_000_000)), close(rest)?));
             }
             let (time, rest) = dates::of_minute(inside)?;

@@ -22,12 +22,13 @@ pub struct Looks {
     pub boot: usize,
 }
 
-const BOOT: [&[u8]; 9] = [
+const BOOT: [&[u8]; 10] = [
     b"Linux version ",
     b"Command line: ",
     b"Kernel command line: ",
     b"Calibrating delay loop",
     b"Freeing unused kernel",
+    b"Freeing init memory: ",
     b"Booting Linux on physical CPU",
     b"calling  ",
     b"initcall ",

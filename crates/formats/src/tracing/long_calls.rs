@@ -127,7 +127,11 @@ impl LongCalls {
             let mut row = Row::new(long.kind, name);
             row.set_parent(open.last().map(|(place, _)| *place));
             row.track = *track;
-            row.level = long.level.and_then(|level| levels.get(usize::from(level)).copied()).unwrap_or(Text::EMPTY);
+            row.level = match long.kind {
+                // What a module begins with comes at any time, and has no level of the kernel's.
+                SpanKind::Initcall if module != Text::EMPTY => texts.number(b"module"),
+                _ => long.level.and_then(|level| levels.get(usize::from(level)).copied()).unwrap_or(Text::EMPTY),
+            };
             long.times(&mut row);
             let (grade, reason) = long.grade();
             (row.grade, row.reason) = (grade, texts.number(reason.as_bytes()));

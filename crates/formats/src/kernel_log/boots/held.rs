@@ -11,6 +11,10 @@ const OUT_OF_ORDER: i64 = 100_000_000;
 const WRAPS: [i64; 4] = [1_000 << 32, 1_000_000 << 32, 4_000_000 << 32, 10_000_000 << 32];
 /// A wrap is seen where what lies around it is less than this part of the whole; elsewhere the clock began anew.
 const AROUND: i64 = 64;
+/// The clock of the scheduler begins at zero, however far the processor's own had run before: a line right behind zero that
+/// comes so late after one is the first of the new clock.
+const NEW_CLOCK: i64 = 1_000_000;
+const OLD_CLOCK: i64 = 10_000_000;
 /// So many lines of others are held with them.
 const OTHERS: usize = 64;
 
@@ -76,23 +80,32 @@ impl Boots {
             let held = std::mem::take(&mut self.held);
             self.next_boot(held.lines.first().map_or(stamp.line, |(first, ..)| first.line));
             self.give(held);
-        } else if again {
+        } else if again && !self.clock_is_new() {
             // One that came late: the clock is where it was.
             let held = std::mem::take(&mut self.held);
             self.give(held);
+        } else if again {
+            self.release();
         } else if self.held.lines.iter().filter(|(.., kernel)| *kernel).count() as u64 >= FIRST_LINES {
             self.release();
         }
     }
 
+    /// Whether what is held begins at the zero of a new clock.
+    fn clock_is_new(&self) -> bool {
+        let first = self.held.lines.iter().find_map(|(stamp, ..)| stamp.time_ns);
+        first.is_some_and(|first| (0..NEW_CLOCK).contains(&first) && self.held.from.saturating_sub(first) >= OLD_CLOCK)
+    }
+
     /// Lets go what is held: no kernel began with it.
     pub(super) fn release(&mut self) {
+        let new = self.clock_is_new();
         let held = std::mem::take(&mut self.held);
         let first = held.lines.iter().find_map(|(stamp, text, _)| Some((*stamp, self.shifted(stamp.time_ns)?, text)));
         let Some((stamp, time, text)) = first else { return };
         let back = held.from.saturating_sub(time);
         // A line that is there already is repeated; dates are set, and go on.
-        if back >= OUT_OF_ORDER && self.now.clock == Clock::Printk && self.holds(time, text).is_none() {
+        if (back >= OUT_OF_ORDER || new) && self.now.clock == Clock::Printk && self.holds(time, text).is_none() {
             self.stepped(&stamp, time, held.from);
         }
         self.give(held);

@@ -24,6 +24,7 @@ impl Boots {
                 format!("{dropped} lines stand there again, because a console was enabled late; the first are kept");
             boot.problem(ProblemKind::Replay, Some(line), detail);
         }
+        self.doubled.problem(boot);
         if self.jumps.count > 0 {
             let Jumps { count, first, from, to } = &self.jumps;
             let (from, to) = (*from as f64 / 1e9, *to as f64 / 1e9);

@@ -60,10 +60,16 @@ impl Marks {
                 self.clocksource = Some(text(line[37..].trim_ascii()));
                 "clocksource_switch"
             }
+            // Up to 4.0, and up to 3.9.
+            Some(b'S') if starts(b"Switched to clocksource ") || starts(b"Switching to clocksource ") => {
+                self.clocksource = split(line, b"clocksource ").map(|(_, name)| text(name.trim_ascii()));
+                "clocksource_switch"
+            }
             Some(b's') if starts(b"sched_clock: ") => "sched_clock",
             Some(b's') if starts(b"smp: Brought up") => "smp_up",
             Some(b's') if starts(b"systemd[1]: ") => return self.systemd(stamp, line, evidence),
-            Some(b'F') if starts(b"Freeing unused kernel") => "free_init_memory",
+            // ARM said so up to 3.9.
+            Some(b'F') if starts(b"Freeing unused kernel") || starts(b"Freeing init memory: ") => "free_init_memory",
             Some(b'f') if starts(b"firstlight: ready") => "ready",
             Some(b'W') if starts(b"Write protecting the") => "write_protect",
             Some(b'R') if starts(b"Run ") && memmem::find(line, b" as init process").is_some() => "user_start",

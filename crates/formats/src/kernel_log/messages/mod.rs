@@ -103,7 +103,9 @@ impl Interpreter {
     }
 
     fn calling(&mut self, stamp: &Stamp, text: &[u8], evidence: &mut Evidence) -> bool {
-        initcalls::calling(self, stamp, text, evidence) || self.torn(stamp, text)
+        // `calling  0000:00:02.0+ @ 1234, parent: pci0000:00` is a device that is put to sleep, or woken.
+        let of_power = || memmem::find(text, b", parent: ").is_some();
+        initcalls::calling(self, stamp, text, evidence) || (!of_power() && self.torn(stamp, text))
     }
 
     fn returned(&mut self, stamp: &Stamp, text: &[u8], evidence: &mut Evidence) -> bool {
