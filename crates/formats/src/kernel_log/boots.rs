@@ -114,6 +114,11 @@ impl Boots {
         self.kernel_lines + self.done.iter().map(|boot| boot.understood).sum::<u64>()
     }
 
+    /// Whether the kernel of the present boot has started its first program, or is about to.
+    pub fn runs_programs(&self) -> bool {
+        self.now.marks.iter().any(|mark| matches!(mark.name.as_ref(), "user_start" | "free_init_memory"))
+    }
+
     /// Sets the clock, when the first line tells it.
     pub fn clock(&mut self, clock: Clock, step_ns: i64) {
         self.now.clock = clock;

@@ -226,7 +226,8 @@ impl Text {
             let more = Stamp { line: stamp.line, host_ns: stamp.host_ns, ..self.before };
             self.boots.kernel(more, &found.text[self.indent..]);
         } else {
-            if !self.console && !found.text.is_empty() {
+            // Once the first program runs, its lines come between the kernel's.
+            if !self.console && !found.text.is_empty() && !self.boots.runs_programs() {
                 self.unstamped.get_or_insert((0, stamp.line)).0 += 1;
             }
             if found.level.is_some() {

@@ -149,6 +149,11 @@ impl Pairs {
                 row.set_parent(parent);
             }
         }
+        if !returned_by.is_empty() && !dropped {
+            let lost = returned_by.len() as u64;
+            let detail = format!("{lost} initcalls returned, and their last lines are not there");
+            evidence.problems.push(Problem { kind: ProblemKind::Lost, detail, line: Some(line), lost: Some(lost) });
+        }
         for (span, by) in returned_by {
             let Some((row, texts)) = evidence.spans.row_and_texts(span) else { continue };
             let what =
