@@ -162,7 +162,9 @@ impl Text {
     /// The time of a line that a process wrote, by the clock that the log goes by.
     fn foreign(&self, time: Option<Time>) -> Option<i64> {
         match (self.goes, time) {
-            (Some(Goes::Date), Some(Time::Date(time, _))) | (Some(Goes::Kernel), Some(Time::Kernel(time))) => Some(time),
+            (Some(Goes::Date), Some(Time::Date(time, _))) | (Some(Goes::Kernel), Some(Time::Kernel(time))) => {
+                Some(time)
+            }
             _ => None,
         }
     }

@@ -14,8 +14,9 @@ pub(super) struct Doubled {
 impl Doubled {
     pub(super) fn problem(&self, boot: &mut Evidence) {
         if let Some((count, line)) = self.lines {
-            let detail =
-                format!("{count} lines stand there twice in a row, because two consoles print them; one of each is kept");
+            let detail = format!(
+                "{count} lines stand there twice in a row, because two consoles print them; one of each is kept"
+            );
             boot.problem(ProblemKind::Replay, Some(line), detail);
         }
     }

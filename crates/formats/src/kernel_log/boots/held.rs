@@ -84,9 +84,7 @@ impl Boots {
             // One that came late: the clock is where it was.
             let held = std::mem::take(&mut self.held);
             self.give(held);
-        } else if again {
-            self.release();
-        } else if self.held.lines.iter().filter(|(.., kernel)| *kernel).count() as u64 >= FIRST_LINES {
+        } else if again || self.held.lines.iter().filter(|(.., kernel)| *kernel).count() as u64 >= FIRST_LINES {
             self.release();
         }
     }
