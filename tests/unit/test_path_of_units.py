@@ -103,3 +103,10 @@ def test_what_is_shorter_in_the_initrd_is_shorter_in_the_boot(tmp_path: Path) ->
 def test_an_initrd_without_units_stays_one_step(tmp_path: Path) -> None:
     rows = critical_path(initrd(tmp_path, units=False))
     assert rows.filter(pl.col("kind") == "stage")["name"].to_list() == ["kernel", "initrd"]
+
+
+def test_a_target_alone_does_not_hide_the_stage_that_is_all_that_is_known(tmp_path: Path) -> None:
+    boot = imported(tmp_path, {"time.txt": TIME + "multi-user.target reached after 5.000s in userspace.\n"})
+    rows = critical_path(boot)
+    assert rows.filter(pl.col("kind") == "stage")["name"].to_list() == ["kernel", "userspace"]
+    assert find_path(boot, "multi-user.target").goal_ns == 6000 * MS

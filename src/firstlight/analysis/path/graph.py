@@ -30,7 +30,7 @@ def path_graph(boot: Boot) -> PathGraph:
     frame = frame.with_columns(pl.coalesce("end_ns", pl.col("start_ns") + pl.col("duration_ns")))
     frame, instants = _as_instants(frame)
     switched = switches(frame)
-    frame = without_frames(frame.filter((pl.col("kind") != "stage") | pl.col("parent").is_not_null()))
+    frame = without_frames(frame.filter((pl.col("kind") != "stage") | pl.col("parent").is_not_null()), instants)
     whole = frame.drop_nulls(["start_ns", "end_ns"]).filter(pl.col("end_ns") >= pl.col("start_ns"))
     placing = Placing(boot)
     placing.add(whole)
@@ -39,18 +39,16 @@ def path_graph(boot: Boot) -> PathGraph:
     infer(steps)
     divide(steps, kernel_phases(boot)[1], switched)
     without_start = frame.filter(pl.col("start_ns").is_null() & pl.col("end_ns").is_not_null()).height
-    return PathGraph(
-        steps, _ordered(steps), placing.by_name, frame["end_ns"].null_count(), without_start, frozenset(instants)
-    )
+    return PathGraph(steps, _ordered(steps), placing.by_name, frame["end_ns"].null_count(), without_start, instants)
 
 
-def _as_instants(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[int]]:
+def _as_instants(frame: pl.DataFrame) -> tuple[pl.DataFrame, frozenset[int]]:
     """Units of which only the instant is known at which they were up, such as targets, as points; and their spans."""
     only_end = (pl.col("kind") == "unit") & pl.col("start_ns").is_null() & pl.col("end_ns").is_not_null()
     begins = pl.col("end_ns") - pl.col("duration_ns").clip(lower_bound=0)
-    points = frame.filter(only_end & pl.col("duration_ns").is_null())["span"].to_list()
-    return frame.with_columns(pl.when(only_end).then(pl.coalesce(begins, "end_ns")).otherwise("start_ns")
-                              .alias("start_ns")), points  # fmt: skip
+    points = frozenset(frame.filter(only_end & pl.col("duration_ns").is_null())["span"].to_list())
+    start = pl.when(only_end).then(pl.coalesce(begins, "end_ns")).otherwise("start_ns").alias("start_ns")
+    return frame.with_columns(start), points
 
 
 def _ordered(steps: list[Step]) -> list[int]:

@@ -10,12 +10,15 @@ import polars as pl
 _FRAMES = ("initrd", "userspace", "soft-reboot")
 
 
-def without_frames(frame: pl.DataFrame) -> pl.DataFrame:
+def without_frames(frame: pl.DataFrame, points: frozenset[int]) -> pl.DataFrame:
     """The spans without the stages that are no work of their own: units did it, and only they can be a part of a path.
 
-    A stage of user land in which nobody recorded a unit stays, because it is all that is known of that time.
+    A stage of user land stays in which no unit is known to have begun, because it is all that is known of that time.
+
+    :param points: spans of units of which only the end is known: they tell nothing of what ran in a stage.
     """
-    begins = sorted(frame.filter(pl.col("kind") == "unit")["start_ns"].drop_nulls().to_list())
+    known = frame.filter((pl.col("kind") == "unit") & ~pl.col("span").is_in(list(points)))
+    begins = sorted(known["start_ns"].drop_nulls().to_list())
     opaque = [_divided(row, begins) for row in frame.iter_rows(named=True)]
     return frame.filter(~pl.Series(opaque, dtype=pl.Boolean))
 
