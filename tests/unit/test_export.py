@@ -16,7 +16,7 @@ from firstlight.boot.tables import SCHEMAS
 from firstlight.cli.main import run
 from firstlight.report.export.formats import FORMATS, To
 from firstlight.report.export.write import write_export
-from imported_bundle import Spans, write_bundle
+from imported_bundle import MS, Spans, write_bundle
 
 ROOT = Path(__file__).parents[2]
 
@@ -174,3 +174,22 @@ def test_a_unit_that_is_up_and_a_stage_beside_phases_are_no_calls_for_uftrace(tm
     write_export(bundle, To.speedscope, tmp_path / "out.json")
     frames = json.loads((tmp_path / "out.json").read_text())["shared"]["frames"]
     assert {"a.service", "a.service [unit_active]"} < {frame["name"] for frame in frames}
+
+
+def test_speedscope_draws_what_has_no_end_to_the_end_of_the_boot_and_not_of_the_record(tmp_path: Path) -> None:
+    spans = Spans()
+    spans.add("unit", "a.service", (100, 1100), track="systemd")
+    spans.add("unit_active", "a.service", (1100, None), track="systemd")
+    spans.add("unit", "late.service", (6000, 7000), track="systemd")
+    spans.add("unit_active", "late.service", (7000, None), track="systemd")
+    spans.add("unit", "timer.service", (8000, 9000), track="systemd")
+    bundle = write_bundle(tmp_path, "up.boot", spans=spans, marks={"kernel_start": 0, "ready": 4800})
+    exported = write_export(bundle, To.speedscope, tmp_path / "out.json")
+    data = json.loads((tmp_path / "out.json").read_text())
+    names = [frame["name"] for frame in data["shared"]["frames"]]
+    events = [event for profile in data["profiles"] for event in profile["events"]]
+    closed = {names[event["frame"]]: event["at"] // MS for event in events if event["type"] == "C"}
+    assert closed["a.service [unit_active]"] == 4800
+    assert closed["late.service [unit_active]"] == 9000
+    note = "2 spans without an end: drawn to the end of the boot, or of the record where they begin after it"
+    assert note in exported.notes

@@ -68,6 +68,21 @@ def test_what_a_late_console_printed_again_is_the_consoles(tmp_path: Path) -> No
     assert console_cost(boot).measured_ns == 50_000_000
 
 
+def test_a_capture_in_which_nothing_piled_up_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def measured(name: str, text: str) -> str:
+        boot = imported(tmp_path, {name: text})
+        capsys.readouterr()
+        assert run(["log", "--console-cost", str(boot.path)]) == 0
+        shown = capsys.readouterr().out.splitlines()
+        return next(line for line in shown if line.lstrip().startswith("measured"))
+
+    late = [
+        (3.5 + at + 0.01 * number, line) for number, ((at, _), line) in enumerate(zip(KERNEL, STAMPED, strict=True))
+    ]
+    assert "no waiting: by the capture's clock" in measured("c.log", "".join(f"{at:.6f} {line}\n" for at, line in late))
+    assert "not told: a capture" in measured("dmesg.txt", "\n".join(STAMPED) + "\n")
+
+
 def test_histograms_are_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = "\n".join(f"{{ func: [ffffffff8100{n:04x}] f{n}_init }} hitcount: 1  lat: {n}" for n in range(20))
     text = f"# event histogram\n#\n# trigger info: hist:keys=func.sym:vals=lat [active]\n#\n\n{rows}\n"
@@ -81,3 +96,17 @@ def test_histograms_are_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert "5 more rows" in shown
     assert run(["functions", str(boot.path)]) == 1
     assert "firstlight show" in capsys.readouterr().err
+
+
+def test_a_boot_of_which_evidence_is_missing_is_not_called_complete(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = "\n".join(STAMPED) + "\n"
+    dropped = whole.replace(STAMPED[2], f"** 12 printk messages dropped **\n{STAMPED[2]}")
+    for text, state, evidence in ((whole, "complete", "nothing is known"), (dropped, "incomplete", "incomplete")):
+        boot = imported(tmp_path, {"dmesg.txt": text})
+        capsys.readouterr()
+        assert run(["show", str(boot.path)]) == 0
+        shown = capsys.readouterr().out
+        assert shown.splitlines()[0].endswith(f"  imported mode, {state}")
+        assert f"Evidence: {evidence}" in shown

@@ -58,7 +58,12 @@ def path(
     elif json:
         whole = Window(found.first, found.first_ns, found.goal, found.goal_ns)
         steps = found.steps if limit is None else found.steps.head(limit)
-        data = {"path": found.rows.to_dicts(), "steps": steps.to_dicts(), "unfinished": found.unfinished}
+        data = {
+            "path": found.rows.to_dicts(),
+            "steps": steps.to_dicts(),
+            "unfinished": found.unfinished,
+            "without_start": found.without_start,
+        }
         if changed is not None:
             data["what_if"] = dataclasses.asdict(dataclasses.replace(changed, rows=changed.rows.to_dicts()))  # type: ignore[arg-type]
         print_json(heading_data(opened, whole) | data)

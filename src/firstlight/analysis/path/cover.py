@@ -49,9 +49,20 @@ def cover(boot: Boot, graph: PathGraph, chain: list[int], goal: int, first: int)
         at = before
         if at <= first:
             break
+    rows = _joined(rows[::-1])
     for row in rows:
         row["duration_ns"] = row["end_ns"] - row["start_ns"]
         row.setdefault("during", None)
-    rows.reverse()
     explain(boot, rows)
     return pl.DataFrame(rows, schema=_ROWS)
+
+
+def _joined(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Waits of unknown cause that only a border of stages divides are one."""
+    joined: list[dict[str, Any]] = []
+    for row in rows:
+        if joined and joined[-1]["name"] == row["name"] == UNKNOWN and joined[-1]["kind"] == row["kind"] == "waiting":
+            joined[-1]["end_ns"] = row["end_ns"]
+        else:
+            joined.append(row)
+    return joined

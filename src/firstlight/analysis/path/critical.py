@@ -34,6 +34,10 @@ class CriticalPath:
     """All steps with `slack_ns`; null where nothing leads from a step to the goal."""
     unfinished: int
     """Spans without an end, which can be no part of a path."""
+    without_start: int
+    """Spans of which only the end is known, and which are no units: neither can they."""
+    instants: int
+    """Units on the path of which only the end is known: points, whose activation lies in the part before them."""
 
 
 def critical_path(boot: Boot, to: str | None = None) -> pl.DataFrame:
@@ -89,7 +93,10 @@ def find_path(boot: Boot, to: str | None = None, graph: PathGraph | None = None)
         "span": pl.Int64,
     }
     steps = pl.DataFrame(table, schema=schema, orient="row").sort("slack_ns", "start_ns", nulls_last=True)
-    return CriticalPath(name, at, whole.first, whole.first_ns, rows, steps, graph.unfinished)
+    points = rows["span"].is_in(list(graph.instants)).sum()
+    return CriticalPath(
+        name, at, whole.first, whole.first_ns, rows, steps, graph.unfinished, graph.without_start, int(points or 0)
+    )
 
 
 def _chain(steps: list[Step], goal: int) -> list[int]:

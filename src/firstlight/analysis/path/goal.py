@@ -29,9 +29,11 @@ def goal_step(boot: Boot, graph: PathGraph, whole: Window, to: str | None) -> tu
         return to, units[to]
     goal = Step("goal", name, "", max(at, whole.first_ns), max(at, whole.first_ns), "good", -1)
     ended = [(step.end, number) for number, step in enumerate(graph.steps) if step.end <= at]
-    # A unit is nearer to what a boot is for than any event that happens to end later.
+    # A unit is nearer to what a boot is for than any event that happens to end later. Points alone tell nothing of
+    # what ran.
     users = [entry for entry in ended if graph.steps[entry[1]].kind == "unit"]
-    last = max(users or ended, default=None)
+    ran = any(graph.steps[number].span not in graph.instants for _, number in users)
+    last = max(users if ran else ended, default=None)
     if last is not None:
         goal.before.append((last[1], INFERRED))
     graph.steps.append(goal)

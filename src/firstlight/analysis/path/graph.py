@@ -10,6 +10,7 @@ from firstlight.analysis.path.inferred import divide, infer
 from firstlight.analysis.path.kernel_phases import kernel_phases
 from firstlight.analysis.path.links import link
 from firstlight.analysis.path.placing import Placing
+from firstlight.analysis.path.stages import switches, without_frames
 from firstlight.analysis.path.steps import PathGraph, Step
 from firstlight.analysis.spans import spans_of
 from firstlight.boot.boot import Boot
@@ -26,16 +27,28 @@ def path_graph(boot: Boot) -> PathGraph:
     was waited for with `async_waiting`). A step without any has one edge that is inferred.
     """
     frame = spans_of(boot, *_STEPS, keys=("seqnum", "returned", "also_called"))
-    frame = frame.filter((pl.col("kind") != "stage") | pl.col("parent").is_not_null())
     frame = frame.with_columns(pl.coalesce("end_ns", pl.col("start_ns") + pl.col("duration_ns")))
+    frame, instants = _as_instants(frame)
+    switched = switches(frame)
+    frame = without_frames(frame.filter((pl.col("kind") != "stage") | pl.col("parent").is_not_null()), instants)
     whole = frame.drop_nulls(["start_ns", "end_ns"]).filter(pl.col("end_ns") >= pl.col("start_ns"))
     placing = Placing(boot)
     placing.add(whole)
     steps = placing.steps
     link(placing, boot.links())
     infer(steps)
-    divide(steps, kernel_phases(boot)[1])
-    return PathGraph(steps, _ordered(steps), placing.by_name, frame["end_ns"].null_count())
+    divide(steps, kernel_phases(boot)[1], switched)
+    without_start = frame.filter(pl.col("start_ns").is_null() & pl.col("end_ns").is_not_null()).height
+    return PathGraph(steps, _ordered(steps), placing.by_name, frame["end_ns"].null_count(), without_start, instants)
+
+
+def _as_instants(frame: pl.DataFrame) -> tuple[pl.DataFrame, frozenset[int]]:
+    """Units of which only the instant is known at which they were up, such as targets, as points; and their spans."""
+    only_end = (pl.col("kind") == "unit") & pl.col("start_ns").is_null() & pl.col("end_ns").is_not_null()
+    begins = pl.col("end_ns") - pl.col("duration_ns").clip(lower_bound=0)
+    points = frozenset(frame.filter(only_end & pl.col("duration_ns").is_null())["span"].to_list())
+    start = pl.when(only_end).then(pl.coalesce(begins, "end_ns")).otherwise("start_ns").alias("start_ns")
+    return frame.with_columns(start), points
 
 
 def _ordered(steps: list[Step]) -> list[int]:

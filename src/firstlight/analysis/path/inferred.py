@@ -23,18 +23,32 @@ def infer(steps: list[Step]) -> None:
                 break
 
 
-def divide(steps: list[Step], user_land: int | None) -> None:
-    """Nothing of user land begins before the kernel has started it, whatever else it waited for."""
-    if user_land is None:
-        return
-    border = Step("border", "[user land begins]", "", user_land, user_land, "good", -1)
-    kernel = [(step.end, step.start, number) for number, step in enumerate(steps)
-              if step.end <= user_land and step.start < user_land]  # fmt: skip
-    first = [entry for entry in kernel if steps[entry[2]].track == "task 1"]
-    if kernel:
-        border.before.append((max(first or kernel)[2], "serial"))
+def divide(steps: list[Step], user_land: int | None, switches: list[int]) -> None:
+    """Nothing of user land begins before the kernel has started it, nor of a stage before the one before it was over.
+
+    :param switches: when a stage of user land gave way to the next one; what it waited for no record tells.
+    """
+    if user_land is not None:
+        kernel = _ended_by(steps, user_land)
+        first = [entry for entry in kernel if steps[entry[2]].track == "task 1"]
+        _border(steps, "[user land begins]", user_land, first or kernel, "serial")
+    for at in switches:
+        own = [entry for entry in _ended_by(steps, at) if steps[entry[2]].of_user_land]
+        if at != user_land and own:
+            _border(steps, "[the next stage begins]", at, own, INFERRED)
+
+
+def _ended_by(steps: list[Step], at: int) -> list[tuple[int, int, int]]:
+    return [(step.end, step.start, number) for number, step in enumerate(steps) if step.end <= at and step.start < at]
+
+
+def _border(steps: list[Step], name: str, at: int, before: list[tuple[int, int, int]], edge: str) -> None:
+    """A step without length between what ended before an instant and what began after it."""
+    border = Step("border", name, "", at, at, "good", -1)
+    if before:
+        border.before.append((max(before)[2], edge))
     number = len(steps)
     for step in steps:
-        if step.start >= user_land and all(steps[before].end <= user_land for before, _ in step.before):
-            step.before.append((number, "serial"))
+        if step.start >= at and all(steps[other].end <= at for other, _ in step.before):
+            step.before.append((number, edge))
     steps.append(border)

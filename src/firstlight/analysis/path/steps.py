@@ -50,3 +50,7 @@ class PathGraph:
     by_name: dict[str, list[int]]
     unfinished: int
     """Spans without an end: they are no steps, because nobody knows what waited for them."""
+    without_start: int
+    """Spans of which only the end is known, and which are no units: nobody knows what they waited for."""
+    instants: frozenset[int]
+    """Spans of units of which only the end is known: points, whose activation lies in what comes before them."""

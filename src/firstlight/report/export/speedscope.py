@@ -47,17 +47,10 @@ def write_speedscope(boot: Boot, out: Path, unit: Unit = "time") -> Exported:
     first, last = _range(boot, lanes)
     unfinished = 0
     for lane in lanes.lanes:
-        events, open_rows = [], []
-        for step in lane.steps:
-            row = step if step >= 0 else ~step
-            at = lanes.start[row] if step >= 0 else lanes.end[row]
-            events.append({"type": "O" if step >= 0 else "C", "frame": frames.number(names[row]), "at": at})
-            if step >= 0:
-                open_rows.append(row)
-            else:
-                open_rows.pop()
-        unfinished += len(open_rows)
-        events += [{"type": "C", "frame": frames.number(names[row]), "at": last} for row in reversed(open_rows)]
+        events, open_ended = _events(lane.steps, lanes, boot.manifest.totals.virtual_ns or last, last)
+        unfinished += open_ended
+        for event in events:
+            event["frame"] = frames.number(names[event["frame"]])
         extra = "" if lane.number == 0 else f" ({lane.number + 1})"
         title = f"{lane.group}: {lane.track}{extra}"
         profiles.append({"type": "evented", "name": title, "unit": "nanoseconds", "startValue": first,
@@ -65,7 +58,9 @@ def write_speedscope(boot: Boot, out: Path, unit: Unit = "time") -> Exported:
     if not profiles:
         raise BundleError("nothing to export: the boot has neither a profile nor spans", where=str(boot.path))
     if unfinished:
-        exported.notes.append(f"{counted(unfinished, 'span')} without an end: drawn to the end of the boot")
+        ends = boot.manifest.totals.virtual_ns or last
+        later = ", or of the record where they begin after it" if last > ends else ""
+        exported.notes.append(f"{counted(unfinished, 'span')} without an end: drawn to the end of the boot{later}")
     exported.counts["profiles"] = len(profiles)
     document: dict[str, Any] = {
         "$schema": SCHEMA,
@@ -78,6 +73,37 @@ def write_speedscope(boot: Boot, out: Path, unit: Unit = "time") -> Exported:
     with out.open("w", encoding="ascii", newline="\n") as file:
         json.dump(document, file, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return exported
+
+
+def _events(steps: list[int], lanes: Lanes, boot_ends: int, last: int) -> tuple[list[dict[str, Any]], int]:
+    """The openings and closings of a lane, their frames by row, and how many of its spans have no end.
+
+    What never ended is closed with the boot, or when all that lies in it was over; what began later, with the record.
+    """
+    events: list[dict[str, Any]] = []
+    open_rows: list[int] = []
+    now = unfinished = 0
+
+    def close(until: int) -> None:
+        """Close what is on top and has no end, as far as it ends by now with the boot."""
+        while open_rows and lanes.end[row := open_rows[-1]] is None and (lanes.start[row] or 0) <= boot_ends < until:
+            events.append({"type": "C", "frame": open_rows.pop(), "at": max(now, boot_ends)})
+
+    for step in steps:
+        row = step if step >= 0 else ~step
+        at = (lanes.start if step >= 0 else lanes.end)[row] or 0
+        close(at)
+        now = at
+        events.append({"type": "O" if step >= 0 else "C", "frame": row, "at": at})
+        if step >= 0:
+            open_rows.append(row)
+            unfinished += lanes.end[row] is None
+        else:
+            open_rows.pop()
+    for row in reversed(open_rows):
+        now = max(now, boot_ends if (lanes.start[row] or 0) <= boot_ends else last)
+        events.append({"type": "C", "frame": row, "at": now})
+    return events, unfinished
 
 
 def _range(boot: Boot, lanes: Lanes) -> tuple[int, int]:

@@ -88,6 +88,15 @@ def print_gaps(out: Console, boot: Boot, rows: pl.DataFrame, limit: int, untimed
         print_line(out, Text(f"Lines before or after the boot, in none of these gaps: {outside:,}.", style="dim"))
 
 
+def _measured(cost: ConsoleCost) -> str:
+    """What was measured of the console; without another machine's times what would tell."""
+    if cost.measured_ns is not None:
+        return f"{time_text(cost.measured_ns)} in which the kernel waited for its console"
+    if cost.behind_ns is not None:
+        return "no waiting: by the capture's clock no lines had piled up that the kernel waited for"
+    return "not told: a capture with the times of another machine would tell"
+
+
 def print_console_cost(out: Console, boot: Boot, cost: ConsoleCost, limit: int) -> None:
     """Print what the console cost, computed and measured, and the lines that cost most."""
     print_heading(out, boot, "Cost of the console")
@@ -103,8 +112,7 @@ def print_console_cost(out: Console, boot: Boot, cost: ConsoleCost, limit: int) 
         ("printed", f"{cost.lines:,} lines below level {cost.level}, {cost.characters:,} characters"),
         ("computed", f"{time_text(cost.computed_ns)}{share_of} (characters x 10 bits / rate)"),
         ("diagnostics", f"{cost.diagnostic_lines:,} lines of initcall_debug, {time_text(cost.diagnostic_ns)} of it"),
-        ("measured", "not told: a capture with the times of another machine would tell" if cost.measured_ns is None
-                     else f"{time_text(cost.measured_ns)} in which the kernel waited for its console"),
+        ("measured", _measured(cost)),
         ("behind", "-" if cost.behind_ns is None else f"lines came up to {time_text(cost.behind_ns)} late"),
     ]  # fmt: skip
     for name, value in pairs:

@@ -58,12 +58,22 @@ def print_path(out: Console, boot: Boot, path: CriticalPath, limit: int, what_if
     print_table(out, columns, body, [["", time_text(sums), "", share_text(sums, length), *[""] * 5]])
     note = "The parts add up to the whole. `inferred`: no record tells this edge, only the times do."
     print_line(out, Text(note, style="dim"))
-    if path.unfinished:
-        text = f"{path.unfinished:,} spans have no end and can be no part of a path."
-        print_line(out, Text(text, style="dim"))
+    _notes(out, path)
     _beside(out, path)
     if what_if is not None:
         _what_if(out, path, what_if)
+
+
+def _notes(out: Console, path: CriticalPath) -> None:
+    """What of the record is no part of the path, or only a point on it."""
+    for number, text in (
+        (path.unfinished, "{:,} spans have no end and can be no part of a path."),
+        (path.without_start, "{:,} spans have no start and can be no part of a path."),
+        (path.instants, "Units that are points, because only when they were up is known: {:,}. What their start took "
+                        "lies in the part before."),
+    ):  # fmt: skip
+        if number:
+            print_line(out, Text(text.format(number), style="dim"))
 
 
 def gathered(rows: pl.DataFrame, limit: int) -> list[dict[str, Any]]:

@@ -114,8 +114,10 @@ def _pairs(out: Console, pairs: list[tuple[str, str | None]]) -> None:
 def _identity(out: Console, boot: Boot) -> None:
     manifest = boot.manifest
     facts = dict(boot.facts().select("fact", "value").iter_rows())
-    good = manifest.status == "complete"
-    status = (manifest.status, "green" if good else "bold red")
+    # What came to its end is complete only when its evidence is.
+    missing = not manifest.completeness.complete or bool(manifest.completeness.missing)
+    state = "incomplete" if manifest.status == "complete" and missing else manifest.status
+    status = (state, {"complete": "green", "incomplete": "yellow"}.get(state, "bold red"))
     print_wrapped(out, Text.assemble((printable(str(boot.path)), "bold"), f"  {manifest.mode} mode, ", status))
     shift = manifest.clock.icount_shift
     rate = "" if shift is None else f", one instruction takes {2**shift} ns"

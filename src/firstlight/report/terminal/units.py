@@ -94,7 +94,7 @@ def _units(out: Console, boot: Boot, rows: pl.DataFrame, left_out: pl.DataFrame)
             time_text(row["start_ns"]),
             time_text(row["waiting_ns"]),
             time_text(row["ordered_ns"]),
-            time_text(row["held_ns"]) if row["type"] != "device" else f"h {time_text(row['hardware_ns'])}",
+            _held(row),
             time_text(row["duration_ns"]),
             grade_mark(row["grade"]),
             time_text(row["main_ns"]) if row["main_ns"] is not None else "",
@@ -111,6 +111,14 @@ def _units(out: Console, boot: Boot, rows: pl.DataFrame, left_out: pl.DataFrame)
         "Activation: what its start then took. h: a device, which waited for its hardware and does no work.",
     ):
         print_line(out, Text(text, style="dim"))
+
+
+def _held(row: dict[str, Any]) -> str:
+    """What of the waiting no unit explains; of a device the part before its activation, in which it waited, too."""
+    if row["type"] != "device":
+        return time_text(row["held_ns"])
+    known = row["waiting_ns"] is not None and row["ordered_ns"] is not None
+    return f"h {time_text(row['waiting_ns'] - row['ordered_ns'] if known else None)}"
 
 
 def _waterfall(row: dict[str, Any], whole: Window, unicode: bool) -> str:
