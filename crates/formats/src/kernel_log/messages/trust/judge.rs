@@ -1,0 +1,188 @@
+//! One length: whose figure it is, how far it can be believed, and why.
+
+use super::{Figure, Measured, MICROSECOND};
+use crate::evidence::spans::Row;
+use crate::evidence::texts::Text;
+use crate::evidence::{Grade, Name, SpanKind};
+use crate::kernel_log::messages::old_initcalls;
+
+/// A line takes as long as this to be printed on the slowest console; a task is seldom held up as long.
+const HELD_UP: i64 = 100_000_000;
+
+/// What is found out about a length, beside its grade.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Found {
+    Nothing,
+    /// The shared start spoilt the kernel's figure; the stamps tell.
+    Spoilt,
+    /// The same, and the stamps do not tell.
+    SpoiltForGood,
+    /// The stamps are much further apart.
+    Longer,
+    /// The stamps are not as far apart.
+    Shorter,
+}
+
+/// The steps that a length is held against.
+pub(super) struct Clock {
+    /// Of the stamps.
+    pub(super) stamps: i64,
+    /// Of the kernel's own figure too, while its clock is the tick.
+    pub(super) own: Option<i64>,
+    /// The kernel's own clock stands still here.
+    pub(super) stands: bool,
+}
+
+/// Writes length, grade and reason; tells what all such calls have to be told of.
+pub(super) fn judge(
+    row: &mut Row,
+    length: i64,
+    measured: &Measured,
+    clock: &Clock,
+    mut text: impl FnMut(Name) -> Text,
+) -> Found {
+    let between = match (row.start_ns(), row.end_ns()) {
+        (Some(start), Some(end)) => Some(end.saturating_sub(start)),
+        _ => None,
+    };
+    let own_step = clock.own.unwrap_or(MICROSECOND);
+    let mut found = Found::Nothing;
+    let (length, grade, reason): (i64, Grade, Name) = if row.end_ns() == Some(0) && length == 0 {
+        row.set_start_ns(row.start_ns().map(|_| 0));
+        row.set_duration_ns(None);
+        row.grade = Grade::Unknown;
+        row.reason = text(Name::Borrowed("the clock did not run yet"));
+        return Found::Nothing;
+    } else if measured.figure == Figure::Stamps {
+        if !measured.paired {
+            row.set_start_ns(None);
+        }
+        let known = between.filter(|stamps| *stamps >= 0 && measured.paired);
+        let (length, grade, reason) =
+            known.map_or((0, Grade::Unknown, Name::Borrowed("")), |stamps| one_figure(stamps, clock.stamps));
+        let reason = match between {
+            _ if known.is_some() => reason,
+            Some(stamps) if stamps < 0 => {
+                row.set_end_ns(None);
+                Name::Borrowed("the clock of the log jumped back meanwhile")
+            }
+            _ => Name::Borrowed("the stamps of both its ends are needed"),
+        };
+        row.set_duration_ns(known.map(|_| length));
+        row.grade = grade;
+        row.reason = text(reason);
+        return Found::Nothing;
+    } else if !measured.paired {
+        let reason = "its beginning is not in the log, so that another may have moved the start";
+        let reason = if row.kind == SpanKind::Initcall { reason } else { "its beginning is not in the log" };
+        (length, Grade::Doubtful, Name::Borrowed(reason))
+    } else if row.kind == SpanKind::Probe {
+        one_figure(length, own_step)
+    } else {
+        match between {
+            Some(stamps) if stamps >= 0 && (own_step > clock.stamps || clock.stands && row.start_ns() > Some(0)) => {
+                let (length, grade, reason) = one_figure(stamps, clock.stamps);
+                let by_stamps = match measured.figure {
+                    _ if clock.stands => "by the stamps: the kernel's own clock stands still here",
+                    Figure::Millis => "by the stamps: the kernel's own figure is in milliseconds",
+                    _ => "by the stamps: the kernel's own clock moves with the tick here",
+                };
+                (length, grade, if grade == Grade::Good { Name::Borrowed(by_stamps) } else { reason })
+            }
+            // Stamps as coarse as dates are say nothing about one call.
+            Some(stamps) if clock.stamps == own_step || stamps < 0 || clock.own.is_some() => {
+                let slack = clock.stamps.saturating_mul(3).max(length / 100);
+                let agree = stamps.saturating_sub(length).unsigned_abs() <= slack.unsigned_abs();
+                if agree && stamps >= 0 && measured.moved {
+                    found = Found::Spoilt;
+                    let reason =
+                        "by the stamps: another initcall began meanwhile and moved the start that the kernel keeps";
+                    let (stamps, grade, coarse) = one_figure(stamps, clock.stamps);
+                    (stamps, grade, if grade == Grade::Good { Name::Borrowed(reason) } else { coarse })
+                } else if agree && stamps >= 0 {
+                    let (length, grade, reason) = one_figure(length, own_step);
+                    (length, if grade == Grade::Good { Grade::Exact } else { grade }, agreed(grade, reason))
+                } else if stamps < 0 {
+                    row.set_start_ns(row.end_ns().map(|end| end.saturating_sub(length)));
+                    let grade = if measured.moved { Grade::Doubtful } else { Grade::Good };
+                    (
+                        length,
+                        grade,
+                        Name::Borrowed("the clock of the log jumped back meanwhile: the start is the end less the kernel's own figure"),
+                    )
+                } else if measured.moved {
+                    found = Found::Spoilt;
+                    let reason = format!(
+                        "another initcall began meanwhile and moved the start that the kernel keeps: it says {} us",
+                        length / 1000
+                    );
+                    (stamps, Grade::Doubtful, Name::Owned(reason))
+                } else if row.start_ns() == Some(0) {
+                    (length, Grade::Doubtful, Name::Borrowed("the clock began to run meanwhile"))
+                } else if stamps > length {
+                    if stamps - length > HELD_UP && row.kind == SpanKind::Initcall {
+                        found = Found::Longer;
+                    }
+                    waited(stamps, length, own_step)
+                } else {
+                    if length - stamps > HELD_UP && row.kind == SpanKind::Initcall {
+                        found = Found::Shorter;
+                    }
+                    let reason = match stamps {
+                        0 => Name::Borrowed("its first and its last line have the same stamp"),
+                        _ => Name::Owned(format!("the stamps are only {} us apart", stamps / 1000)),
+                    };
+                    (length, Grade::Doubtful, reason)
+                }
+            }
+            _ if measured.moved => {
+                found = Found::SpoiltForGood;
+                let reason =
+                    "another initcall began meanwhile and moved the start that the kernel keeps: it took longer";
+                (length, Grade::Doubtful, Name::Borrowed(reason))
+            }
+            _ => one_figure(length, own_step),
+        }
+    };
+    row.set_duration_ns(Some(length));
+    row.grade = grade;
+    row.reason = text(reason);
+    found
+}
+
+fn agreed(grade: Grade, reason: Name) -> Name {
+    if grade == Grade::Good {
+        Name::Borrowed("the stamps and the kernel's own figure agree")
+    } else {
+        reason
+    }
+}
+
+/// The stamps are further apart than the kernel's figure, which begins once the first line is printed.
+fn waited(stamps: i64, length: i64, step: i64) -> (i64, Grade, Name) {
+    let more = stamps - length;
+    if more > HELD_UP {
+        let reason = format!("the stamps are {} us further apart", more / 1000);
+        return (length, Grade::Doubtful, Name::Owned(reason));
+    }
+    if more >= 1_000_000 {
+        let reason = format!(
+            "the stamps are {} us further apart: its first line was still being printed, or its task was held up",
+            more / 1000
+        );
+        return (length, Grade::Good, Name::Owned(reason));
+    }
+    one_figure(length, step)
+}
+
+fn one_figure(length: i64, step: i64) -> (i64, Grade, Name) {
+    if length >= step.saturating_mul(100) {
+        return (length, Grade::Good, Name::Borrowed(""));
+    }
+    let reason = match step {
+        MICROSECOND => "less than a hundred steps of 1 us",
+        old_initcalls::NS_PER_UNIT => "less than a hundred steps of a figure in milliseconds",
+        _ => "less than a hundred steps of the clock, which moves with the tick here",
+    };
+    (length, Grade::Coarse, Name::Borrowed(reason))
+}
