@@ -67,7 +67,8 @@ fn look(bytes: &[u8]) -> String {
                 `systemd-analyze plot --json=short` prints what is read"
             .to_owned();
     }
-    let odd = bytes.iter().filter(|&&byte| byte < 9 || (14..32).contains(&byte) && byte != 27).count();
+    let control = bytes.iter().filter(|&&byte| byte < 9 || (14..32).contains(&byte) && byte != 27).count();
+    let odd = control + String::from_utf8_lossy(bytes).matches(char::REPLACEMENT_CHARACTER).count();
     if odd * 20 > bytes.len() {
         return "it is binary data of no known kind".to_owned();
     }

@@ -236,5 +236,5 @@ def _span_threads(boot: Boot, lanes: Lanes, strings: Strings, exported: Exported
         thread = _thread(track, _no_samples(), _markers(markers), main=main, pid=pid, tid=len(threads) + 1)
         threads.append({**thread, "processName": group})
     if unfinished:
-        exported.notes.append(f"{counted(unfinished, 'span')} without an end: drawn to the end of the boot")
+        exported.notes.append(f"{counted(unfinished, 'span')} without an end: drawn to the end of the profile")
     return threads
