@@ -1,6 +1,7 @@
 //! The journal's entries, whatever they were printed as, as evidence: one for each boot, and one for the kernel's lines of it.
 
-use super::journal_short::{interpret, unit};
+use super::journal_short::interpret;
+use super::manager_words::unit;
 use super::time::{startup, Zero, STARTUP};
 use super::unit_jobs::{UnitJobs, TWO_CLOCKS};
 use crate::evidence::{Clock, Evidence, Log, Mark, Name, ProblemKind, Span, SpanKind, SpanRef, Stamp};

@@ -58,7 +58,7 @@ impl Event {
     pub fn fail(&mut self, time: Option<i64>, reason: &str) {
         self.processed = time.or(self.processed);
         self.seen = true;
-        self.failure = if reason.is_empty() { "it failed".to_owned() } else { one_line(reason, "it failed").into() };
+        self.failure = one_line(reason, "it failed");
     }
 
     /// Adds its spans and links; tells whether its times run backwards.
