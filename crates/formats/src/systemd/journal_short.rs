@@ -1,7 +1,7 @@
 //! `journalctl` as lines of text: `short`, `short-monotonic`, `short-precise`, `short-iso`, `short-unix`, `short-full`, ...
 
 use super::manager_words::unit;
-use super::short_line::{parse, ShortLine, Time};
+use super::short_line::{numbered_month, parse, ShortLine, Time};
 use super::time::{startup, Zero, STARTUP};
 use super::unit_jobs::{UnitJobs, READ_LATE, TWO_CLOCKS};
 use super::wall_clock::{Setting, WallClock};
@@ -28,7 +28,10 @@ impl Format for JournalShort {
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
         let text = String::from_utf8_lossy(head.bytes);
         let (mut all, mut good, mut hosts, mut manager, mut kernel, mut stamped) = (0, 0, Vec::new(), 0, 0, 0);
-        for line in text.lines().filter(|line| !line.starts_with([' ', '-']) && !line.is_empty()) {
+        for line in text.lines().filter(|line| !line.starts_with([' ', '-']) || numbered_month(line)) {
+            if line.is_empty() {
+                continue;
+            }
             all += 1;
             let Some(line) = parse(line) else { continue };
             good += 1;

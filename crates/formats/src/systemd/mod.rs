@@ -9,6 +9,7 @@ mod journal_json;
 mod journal_short;
 mod journal_verbose;
 mod manager_words;
+pub mod months;
 mod plot_json;
 mod plot_svg;
 mod plot_units;
