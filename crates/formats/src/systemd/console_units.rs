@@ -1,6 +1,6 @@
 //! Units by what the manager writes onto a console: through the kernel's log, and as lines of status (`[  OK  ] Started ...`).
 
-use super::journal_short::{said, tell};
+use super::manager_words::{said, tell};
 use super::unit_jobs::UnitJobs;
 use super::unit_times::is_unit;
 use crate::evidence::Evidence;

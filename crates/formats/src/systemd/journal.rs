@@ -1,6 +1,7 @@
 //! The journal's entries, whatever they were printed as, as evidence: one for each boot, and one for the kernel's lines of it.
 
-use super::journal_short::{interpret, unit};
+use super::journal_short::interpret;
+use super::manager_words::unit;
 use super::time::{startup, Zero, STARTUP};
 use super::unit_jobs::{UnitJobs, TWO_CLOCKS};
 use crate::evidence::{Clock, Evidence, Log, Mark, Name, ProblemKind, Span, SpanKind, SpanRef, Stamp};
@@ -47,6 +48,8 @@ fields! {
     Comm "_COMM",
     Pid "_PID",
     SyslogPid "SYSLOG_PID",
+    InUnit "_SYSTEMD_UNIT",
+    InUserUnit "_SYSTEMD_USER_UNIT",
     Hostname "_HOSTNAME",
     Unit "UNIT",
     JobType "JOB_TYPE",
@@ -92,6 +95,14 @@ impl Entry {
         }
         text.extend_from_slice(message);
         text
+    }
+
+    /// Whether it can be the system's manager that sent it, and not that of a user, which says the same of its own units and
+    /// of the end of its own start.
+    fn of_system(&self) -> bool {
+        self.get(Field::Pid).is_none_or(|pid| pid == b"1")
+            && self.get(Field::InUserUnit).is_none()
+            && self.get(Field::InUnit).is_none_or(|unit| !unit.starts_with(b"user@"))
     }
 
     fn ns(&self, field: Field) -> Option<i64> {
@@ -293,6 +304,9 @@ impl Boot {
     }
 
     fn unit(&mut self, id: &str, entry: &Entry, time_ns: i64, line: u64) {
+        if !entry.of_system() {
+            return;
+        }
         if id == STARTUP_FINISHED {
             self.startup(entry, time_ns, line);
             return;

@@ -1,9 +1,10 @@
 //! `journalctl` as lines of text: `short`, `short-monotonic`, `short-precise`, `short-iso`, `short-unix`, `short-full`, ...
 
-use super::short_line::{parse, ShortLine, Time};
+use super::manager_words::unit;
+use super::short_line::{numbered_month, parse, ShortLine, Time};
 use super::time::{startup, Zero, STARTUP};
-use super::unit_jobs::{UnitJobs, TWO_CLOCKS};
-use super::unit_times::is_unit;
+use super::unit_jobs::{UnitJobs, READ_LATE, TWO_CLOCKS};
+use super::wall_clock::{Setting, WallClock};
 use crate::evidence::{Clock, Evidence, Grade, Log, ProblemKind, Span, Stamp};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::kernel_log::messages::Interpreter;
@@ -27,7 +28,10 @@ impl Format for JournalShort {
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
         let text = String::from_utf8_lossy(head.bytes);
         let (mut all, mut good, mut hosts, mut manager, mut kernel, mut stamped) = (0, 0, Vec::new(), 0, 0, 0);
-        for line in text.lines().filter(|line| !line.starts_with([' ', '-']) && !line.is_empty()) {
+        for line in text.lines().filter(|line| !line.starts_with([' ', '-']) || numbered_month(line)) {
+            if line.is_empty() {
+                continue;
+            }
             all += 1;
             let Some(line) = parse(line) else { continue };
             good += 1;
@@ -70,10 +74,10 @@ impl Format for JournalShort {
                     boots.push(Boot { first_line: line.number, ..Boot::default() });
                 }
                 if let Some(boot) = boots.last_mut() {
-                    boot.add(&short, line.number);
+                    boot.take(&short, &text, line.number);
                 }
             } else if let Some(boot) = boots.last_mut().filter(|_| text.starts_with(' ')) {
-                boot.go_on(text.trim_start(), line.number);
+                boot.take_more(&text, line.number);
             } else {
                 strange = (strange.0 + 1, strange.1.or(Some(line.number)));
             }
@@ -94,9 +98,6 @@ impl Format for JournalShort {
     }
 }
 
-/// Why a start of which the manager spoke before the journal ran has no exact times on the wall clock.
-const READ_LATE: &str = "what was said of it before the journal ran has the time at which the journal read it";
-
 #[derive(Default)]
 struct Boot {
     first_line: u64,
@@ -114,13 +115,53 @@ struct Boot {
     queue: Queue,
     startup: Option<(String, u64, i64)>,
     mixed: (u64, Option<u64>),
+    /// With the wall clock, the lines wait until it is known where that was set; a further line of a message begins with a space.
+    wall: WallClock,
+    waiting: Vec<(u64, String)>,
+    /// By how much the clock has been set.
+    set_ns: i64,
 }
 
 impl Boot {
+    fn take(&mut self, short: &ShortLine<'_>, text: &str, number: u64) {
+        if self.waiting.is_empty() && (self.last.is_some() || matches!(short.time, Time::Monotonic(_))) {
+            self.add(short, number);
+            return;
+        }
+        self.wall.see(short, number);
+        self.waiting.push((number, text.trim_start().to_owned()));
+    }
+
+    fn take_more(&mut self, text: &str, number: u64) {
+        if self.waiting.is_empty() {
+            self.go_on(text.trim_start(), number);
+        } else {
+            self.waiting.push((number, text.to_owned()));
+        }
+    }
+
+    /// Adds the lines that waited, by a clock that was not set.
+    fn settle(&mut self) -> Vec<Setting> {
+        let settings = std::mem::take(&mut self.wall).settings();
+        let mut next = settings.iter().peekable();
+        for (number, text) in std::mem::take(&mut self.waiting) {
+            while let Some(setting) = next.next_if(|setting| setting.line <= number) {
+                self.set_ns = self.set_ns.saturating_add(setting.by_ns);
+                self.units.clock_set();
+                self.early.clock_set();
+            }
+            match parse(&text).filter(|_| !text.starts_with(' ')) {
+                Some(short) => self.add(&short, number),
+                None => self.go_on(text.trim_start(), number),
+            }
+        }
+        settings
+    }
+
     fn add(&mut self, line: &ShortLine<'_>, number: u64) {
         let (realtime, time_ns) = match line.time {
             Time::Monotonic(time) => (false, time),
-            Time::Realtime(time) => (true, time),
+            Time::Realtime(time) => (true, time.saturating_sub(self.set_ns)),
         };
         if self.last.is_none() {
             self.realtime = realtime;
@@ -173,7 +214,8 @@ impl Boot {
         log.push(stamp, text.as_bytes());
     }
 
-    fn finish(self, format: &'static str, number: u32) -> Vec<Evidence> {
+    fn finish(mut self, format: &'static str, number: u32) -> Vec<Evidence> {
+        let settings = self.settle();
         let clock = |own: Clock| if self.realtime { Clock::Realtime } else { own };
         let of = |part: &str, clock, log: Log| Evidence {
             part: part.to_owned(),
@@ -215,6 +257,9 @@ impl Boot {
             system.facts.append(&mut early.facts);
         }
         let alone = system.log.is_empty() && !self.kernel.is_empty();
+        if !alone {
+            settings.iter().for_each(|setting| setting.tell(&mut system));
+        }
         let mut all = if alone { Vec::new() } else { vec![system] };
         if !self.kernel.is_empty() {
             let buffered = if self.realtime { self.buffered } else { 0 };
@@ -226,6 +271,9 @@ impl Boot {
                      have none here, and no phase begins or ends with them; `journalctl -b -o short-monotonic` has theirs"
                 );
                 kernel.problem(ProblemKind::Untimed, Some(self.first_line), detail);
+            }
+            if alone {
+                settings.iter().for_each(|setting| setting.tell(&mut kernel));
             }
             kernel.spans.append(&early.spans);
             kernel.facts.append(&mut early.facts);
@@ -257,78 +305,4 @@ pub(super) fn interpret(kernel: &mut Evidence) {
     }
     interpreter.finish(kernel);
     kernel.log = log;
-}
-
-/// What the manager says of a unit. Since 250 its name stands before its description; before that only the description does,
-/// and is taken for the name.
-pub(super) fn unit(message: &str, time_ns: i64, units: &mut UnitJobs) {
-    if let Some((step, unit)) = said(message) {
-        tell(&step, unit, time_ns, units);
-    }
-}
-
-/// What a message says, and of which unit.
-pub(super) fn said(message: &str) -> Option<(Step, &str)> {
-    const WORDS: [(&str, Step); 21] = [
-        ("Starting ", Step::Starting),
-        ("Mounting ", Step::Starting),
-        ("Activating swap ", Step::Starting),
-        ("Started ", Step::Ended("done")),
-        ("Finished ", Step::Ended("done")),
-        ("Mounted ", Step::Ended("done")),
-        ("Activated swap ", Step::Ended("done")),
-        ("Reached target ", Step::Ended("done")),
-        ("Listening on ", Step::Ended("done")),
-        ("Found device ", Step::Ended("done")),
-        ("Created slice ", Step::Ended("done")),
-        ("Set up automount ", Step::Ended("done")),
-        ("Failed to start ", Step::Ended("failed")),
-        ("Failed to mount ", Step::Ended("failed")),
-        ("Failed to listen on ", Step::Ended("failed")),
-        ("Failed to activate swap ", Step::Ended("failed")),
-        ("Timed out waiting for device ", Step::Ended("timeout")),
-        ("Dependency failed for ", Step::Ended("dependency")),
-        ("Stopping ", Step::Stopping),
-        ("Unmounting ", Step::Stopping),
-        ("Stopped ", Step::Stopping),
-    ];
-    // `Starting of NAME - ... unsupported.` is no start.
-    if message.starts_with("Starting of ") {
-        return None;
-    }
-    let found = WORDS.iter().find_map(|(word, step)| Some((message.strip_prefix(word)?, step)));
-    let (rest, step) = found?;
-    let rest = rest.strip_suffix("...").or_else(|| rest.strip_suffix('.')).unwrap_or(rest);
-    let first = rest.split(' ').next().unwrap_or_default();
-    let name = if is_unit(first) { first } else { rest };
-    (!name.is_empty()).then(|| (step.clone(), name))
-}
-
-/// Notes what was said of a unit.
-pub(super) fn tell(step: &Step, unit: &str, time_ns: i64, units: &mut UnitJobs) {
-    match step {
-        Step::Starting => units.starting(unit, time_ns),
-        Step::Ended(result) => units.ended(unit, time_ns, result),
-        Step::Stopping => units.stopping(unit, time_ns),
-    }
-}
-
-/// What happens to a unit.
-#[derive(Debug, Clone)]
-pub(super) enum Step {
-    Starting,
-    /// With this result.
-    Ended(&'static str),
-    Stopping,
-}
-
-impl Step {
-    /// A word for it.
-    pub(super) fn name(&self) -> &'static str {
-        match self {
-            Self::Starting => "starting",
-            Self::Ended(result) => result,
-            Self::Stopping => "stopping",
-        }
-    }
 }

@@ -8,6 +8,8 @@ mod journal_export;
 mod journal_json;
 mod journal_short;
 mod journal_verbose;
+mod manager_words;
+pub mod months;
 mod plot_json;
 mod plot_svg;
 mod plot_units;
@@ -18,6 +20,7 @@ mod time;
 pub mod timespan;
 mod unit_jobs;
 pub mod unit_times;
+mod wall_clock;
 
 use crate::format::Format;
 

@@ -1,5 +1,6 @@
 //! One line of the journal as text: `TIME HOST NAME[PID]: MESSAGE`, with any of the times that `journalctl` prints.
 
+use super::months::foreign;
 use crate::decimal::scaled;
 
 /// When a line was logged.
@@ -7,7 +8,8 @@ use crate::decimal::scaled;
 pub enum Time {
     /// Nanoseconds of `CLOCK_MONOTONIC`; of the kernel's lines, of its own clock.
     Monotonic(i64),
-    /// Nanoseconds since 1970. A zone other than an offset is taken for UTC, a missing year for 1970.
+    /// Nanoseconds since 1970. A zone other than an offset is taken for UTC, a missing year for 1970, and a month in an
+    /// unknown language for January.
     Realtime(i64),
 }
 
@@ -42,6 +44,8 @@ pub struct ShortLine<'a> {
 ///     "1970-01-02T01:00:01.500000+01:00 box a: b",
 ///     "Fri 1970-01-02 00:00:01.5 UTC box a: b",
 ///     "     86401.500000 box a: b",
+///     "janv. 02 00:00:01.500000 box a: b",
+///     " 1月 02 00:00:01.500000 box a: b",
 /// ] {
 ///     assert_eq!(parse(text).unwrap().time, Time::Realtime(86_401_500_000_000), "{text}");
 /// }
@@ -73,6 +77,9 @@ fn stamp(line: &str) -> Option<(Time, i64, &str)> {
     let first = text.split(' ').next()?;
     if first.as_bytes().get(4) == Some(&b'-') {
         return iso(text, first);
+    }
+    if numbered_month(line) {
+        return syslog(text);
     }
     if first.as_bytes().first()?.is_ascii_digit() {
         let (_, decimals) = first.split_once('.')?;
@@ -118,18 +125,26 @@ fn weekday(text: &str) -> Option<(Time, i64, &str)> {
     Some((Time::Realtime(date_of(date)?.checked_add(clock)?), step, rest))
 }
 
-/// `Jan 02 00:00:01`, or with decimals.
+/// Whether a line begins with a month as ` 5月`: before a number of one digit stands a space, which is no further line of a message.
+pub(super) fn numbered_month(line: &str) -> bool {
+    let first = line.trim_start_matches(' ').split(' ').next().unwrap_or_default();
+    first.ends_with(['月', '월'])
+}
+
+/// `Jan 02 00:00:01`, or with decimals; the month also in another language.
 fn syslog(text: &str) -> Option<(Time, i64, &str)> {
     const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-    let (month, day, time) = (text.get(..3)?, text.get(4..6)?, text.get(7..)?);
-    if text.as_bytes().get(3) != Some(&b' ') || text.as_bytes().get(6) != Some(&b' ') {
-        return None;
-    }
-    let month = MONTHS.iter().position(|name| *name == month)? as i64 + 1;
+    let (word, rest) = text.split_once(' ')?;
+    let (day, rest) = rest.split_at_checked(2)?;
+    let rest = rest.strip_prefix(' ')?;
     let day: i64 = day.trim_start().parse().ok()?;
-    let time = time.split(' ').next()?;
+    let time = rest.split(' ').next()?;
     let (clock, step) = clock(time)?;
-    Some((Time::Realtime(days(1970, month, day)?.checked_add(clock)?), step, text.get(7 + time.len()..)?))
+    let month = match MONTHS.iter().zip(1..).find(|(name, _)| **name == word) {
+        Some((_, month)) => month,
+        None => foreign(word)?,
+    };
+    Some((Time::Realtime(days(1970, month, day)?.checked_add(clock)?), step, rest.get(time.len()..)?))
 }
 
 fn date_of(text: &str) -> Option<i64> {

@@ -10,11 +10,12 @@ use std::collections::{BTreeSet, HashMap};
 pub struct UnitJobs {
     starting: HashMap<String, i64>,
     up: HashMap<String, i64>,
+    /// Those of them of which the clock was set since.
+    up_across: BTreeSet<String>,
     failed: BTreeSet<String>,
     spans: Vec<Span>,
     /// What began before the journal ran, and why that is no exact time.
-    early: HashMap<String, i64>,
-    why: &'static str,
+    early: HashMap<String, (i64, &'static str)>,
 }
 
 /// Results of a start's job with which the unit failed to start: the others called it off, or found nothing to do.
@@ -24,6 +25,12 @@ const FAILURES: [&str; 4] = ["failed", "timeout", "dependency", "assert"];
 pub const TWO_CLOCKS: &str =
     "it begins by the kernel's clock and ends by the monotonic one, which differ by milliseconds";
 
+/// Why a start of which the manager spoke before the journal ran has no exact times on the wall clock.
+pub const READ_LATE: &str = "what was said of it before the journal ran has the time at which the journal read it";
+
+/// Why a length is none where the wall clock was set meanwhile.
+const CLOCK_SET: &str = "the wall clock was set meanwhile";
+
 fn span(kind: SpanKind, unit: &str) -> Span {
     Span { track: "systemd".into(), ..Span::new(kind, one_line(unit, "<unknown>")) }
 }
@@ -31,6 +38,7 @@ fn span(kind: SpanKind, unit: &str) -> Span {
 impl UnitJobs {
     /// Its start began.
     pub fn starting(&mut self, unit: &str, time_ns: i64) {
+        self.early.remove(unit);
         self.starting.insert(unit.to_owned(), time_ns);
     }
 
@@ -39,9 +47,9 @@ impl UnitJobs {
         let well = result.is_empty() || result == "done";
         let mut one = match self.starting.remove(unit) {
             Some(start) if start <= time_ns => span(SpanKind::Unit, unit).between(start, time_ns),
-            _ if self.early.get(unit).is_some_and(|start| *start <= time_ns) => {
-                let start = self.early.remove(unit).unwrap_or(time_ns);
-                span(SpanKind::Unit, unit).between(start, time_ns).graded(Grade::Bounded, self.why)
+            _ if self.early.get(unit).is_some_and(|(start, _)| *start <= time_ns) => {
+                let (start, why) = self.early.remove(unit).unwrap_or((time_ns, ""));
+                span(SpanKind::Unit, unit).between(start, time_ns).graded(Grade::Bounded, why)
             }
             _ => {
                 let span = Span { end_ns: Some(time_ns), ..span(SpanKind::Unit, unit) };
@@ -50,6 +58,7 @@ impl UnitJobs {
         };
         if well {
             self.up.insert(unit.to_owned(), time_ns);
+            self.up_across.remove(unit);
             // It failed before, was started once more, and is up.
             self.failed.remove(unit);
         } else {
@@ -64,20 +73,35 @@ impl UnitJobs {
     /// It goes down.
     pub fn stopping(&mut self, unit: &str, time_ns: i64) {
         if let Some(start) = self.up.remove(unit).filter(|start| *start <= time_ns) {
-            self.spans.push(span(SpanKind::UnitActive, unit).between(start, time_ns));
+            let span = span(SpanKind::UnitActive, unit).between(start, time_ns);
+            let across = self.up_across.remove(unit);
+            self.spans.push(if across { span.graded(Grade::Bounded, CLOCK_SET) } else { span });
         }
     }
 
     /// Takes over from those of the kernel's clock what the rest is logged of by this one; and why that makes no exact times.
     pub fn take_over(&mut self, early: &mut Self, why: &'static str) {
-        self.why = why;
-        self.early = std::mem::take(&mut early.starting);
+        let begun = std::mem::take(&mut early.early).into_iter().map(|(unit, (start, _))| (unit, start));
+        let begun = begun.chain(std::mem::take(&mut early.starting));
+        self.early = begun.map(|(unit, start)| (unit, (start, why))).collect();
         self.failed.append(&mut early.failed);
         early.up.clear();
     }
 
+    /// The clock was set: what is under way has no exact length.
+    pub fn clock_set(&mut self) {
+        self.early.extend(self.starting.drain().map(|(unit, start)| (unit, (start, CLOCK_SET))));
+        self.up_across.extend(self.up.keys().cloned());
+    }
+
     /// Adds the spans, those that never ended too, and as a fact the units whose last start failed.
     pub fn finish(mut self, evidence: &mut Evidence) {
+        // By another clock, or at another time, than the manager meant: nothing but that they began.
+        for (unit, (start, why)) in sorted(self.early) {
+            let start_ns = (why == CLOCK_SET).then_some(start);
+            let span = Span { start_ns, ..span(SpanKind::Unit, &unit) };
+            self.spans.push(span.graded(Grade::Unknown, format!("no message says that it had started; {why}")));
+        }
         for (unit, start) in sorted(self.starting) {
             let span = Span { start_ns: Some(start), ..span(SpanKind::Unit, &unit) };
             self.spans.push(span.graded(Grade::Unknown, "no message says that it had started"));
@@ -95,8 +119,8 @@ impl UnitJobs {
     }
 }
 
-fn sorted(units: HashMap<String, i64>) -> Vec<(String, i64)> {
-    let mut units: Vec<(String, i64)> = units.into_iter().collect();
+fn sorted<T: Copy + Ord>(units: HashMap<String, T>) -> Vec<(String, T)> {
+    let mut units: Vec<(String, T)> = units.into_iter().collect();
     units.sort_by(|one, other| (one.1, &one.0).cmp(&(other.1, &other.0)));
     units
 }

@@ -54,6 +54,13 @@ impl Event {
         }
     }
 
+    /// It failed, and that was its end.
+    pub fn fail(&mut self, time: Option<i64>, reason: &str) {
+        self.processed = time.or(self.processed);
+        self.seen = true;
+        self.failure = one_line(reason, "it failed");
+    }
+
     /// Adds its spans and links; tells whether its times run backwards.
     pub fn tell(&self, done: &HashMap<u64, i64>, evidence: &mut Evidence) -> bool {
         let mut backward = false;
@@ -72,8 +79,8 @@ impl Event {
                 (start_ns, end_ns) => Span { start_ns, end_ns, ..span },
             }
         };
-        let start = self.queued.or(self.ready).or(self.processing);
-        let mut whole = span(SpanKind::Uevent, ordered(start, self.processed)).with("seqnum", self.number.to_string());
+        let mut whole =
+            span(SpanKind::Uevent, ordered(self.queued, self.processed)).with("seqnum", self.number.to_string());
         for (key, value) in [
             ("action", self.action.as_str()),
             ("subsystem", &self.subsystem),
@@ -91,15 +98,15 @@ impl Event {
             whole = whole.with("requeued", self.requeued.to_string());
         }
         if whole.duration_ns.is_none() {
-            let reason = match (start, self.processed, self.seen) {
-                (None, _, true) | (_, None, true) => "the messages have no time",
-                (None, Some(_), _) => "only its end was logged",
-                _ if self.failure.is_empty() => "it was not done when the record ended",
-                _ => "it failed",
+            let begun = self.ready.or(self.processing).is_some();
+            let reason = match (self.queued, self.processed, self.seen) {
+                (None, Some(_), _) => "its arrival was not logged",
+                (_, None, true) => "the messages have no time",
+                _ if !self.failure.is_empty() => "it failed",
+                (None, None, _) if begun => "neither its arrival nor its end was logged",
+                _ => "it was not done when the record ended",
             };
             whole = whole.graded(Grade::Unknown, reason);
-        } else if self.queued.is_none() {
-            whole = whole.graded(Grade::Bounded, "its arrival was not logged");
         }
         let parent = evidence.spans.len();
         evidence.spans.push(whole);

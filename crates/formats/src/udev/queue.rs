@@ -49,6 +49,9 @@ impl Queue {
         if let Some(rest) = message.strip_prefix("seq ") {
             return self.old(time, pid, rest, line);
         }
+        if let Some(worker) = message.strip_prefix("worker [").or_else(|| message.strip_prefix("Worker [")) {
+            return self.worker("", worker, line);
+        }
         let (device, text) = message.split_once(": ")?;
         if device.contains(|letter: char| letter == '=' || letter.is_whitespace()) {
             return None;
@@ -72,11 +75,20 @@ impl Queue {
             self.events.get_mut(index)?.requeued += 1;
             return Some(());
         }
+        if let Some(reason) = text.strip_prefix("Failed to process device, ignoring: ") {
+            let index = pid.and_then(|pid| self.at_work.get(&pid).copied());
+            let index = index.or_else(|| self.by_device.get(device).copied())?;
+            self.events.get_mut(index)?.fail(time, reason);
+            return Some(());
+        }
+        // The number stands at the end; from 240 to 248 it stood behind the word `Device`.
         let (text, tail) = text.rsplit_once("(SEQNUM=")?;
-        let mut fields = tail.trim_end_matches(['.', ' ']).strip_suffix(')')?.split(", ");
+        let (fields, tail) = tail.split_once(')')?;
+        let mut fields = fields.split(", ");
         let number = fields.next()?.parse().ok()?;
-        let text = text.trim_end();
-        if text.starts_with("Device is queued") {
+        let (text, tail) = (text.trim_end(), tail.trim_matches(['.', ' ']));
+        let text = if text == "Device" { tail } else { text.strip_prefix("Device ").unwrap_or(text) };
+        if text == "is queued" {
             self.begin_again(number);
         }
         let index = self.index(number, device, line);
@@ -89,8 +101,8 @@ impl Queue {
             }
         }
         match text {
-            "Device is queued" => event.queued = event.queued.or(time),
-            "Device ready for processing" => event.ready = event.ready.or(time),
+            "is queued" => event.queued = event.queued.or(time),
+            "ready for processing" => event.ready = event.ready.or(time),
             "Processing device" => {
                 event.processing = event.processing.or(time);
                 event.worker = event.worker.or(pid);
@@ -98,11 +110,12 @@ impl Queue {
                     self.at_work.insert(worker, index);
                 }
             }
-            "Device processed" => {
+            "processed" => {
                 event.processed = time.or(event.processed);
                 event.seen = true;
                 event.worker = event.worker.or(pid);
             }
+            "Failed to process device" => event.fail(time, tail.trim_start_matches([':', ' '])),
             _ if text.starts_with("The underlying block device is locked") => {
                 "the device was locked for too long".clone_into(&mut event.failure);
             }
@@ -146,6 +159,14 @@ impl Queue {
             }
             return Some(());
         }
+        if text.starts_with("failed while handling '") {
+            let index = *self.at_work.get(&pid)?;
+            let event = self.events.get_mut(index)?;
+            if !event.seen && event.failure.is_empty() {
+                "its worker failed".clone_into(&mut event.failure);
+            }
+            return Some(());
+        }
         text.starts_with("exited").then_some(())
     }
 
@@ -167,13 +188,28 @@ impl Queue {
             event.worker = rest.trim_end_matches(']').parse().ok();
             event.forked = true;
             event.ready = event.ready.or(time);
+            if let Some(worker) = event.worker {
+                self.at_work.insert(worker, index);
+            }
             self.forked += 1;
         } else if text == "running" {
             event.processing = event.processing.or(time);
             event.worker = event.worker.or(pid);
+            if let Some(worker) = event.worker {
+                self.at_work.insert(worker, index);
+            }
         } else if text.starts_with("processed") {
             event.processed = time.or(event.processed);
             event.seen = true;
+        } else if let Some((path, what)) = text.strip_prefix('\'').and_then(|text| text.rsplit_once("' ")) {
+            match what {
+                "is taking a long time" => event.slow = true,
+                "killed" => "its worker was killed".clone_into(&mut event.failure),
+                _ => return None,
+            }
+            if event.device.is_empty() {
+                path.rsplit('/').next().unwrap_or_default().clone_into(&mut event.device);
+            }
         } else {
             return None;
         }
