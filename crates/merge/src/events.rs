@@ -70,7 +70,7 @@ impl Shared {
                 marks.event(key(("mark", mark.name.as_ref())), heard.line.at(mark.time_ns));
             }
         }
-        let until = extent(evidence).filter(|_| stamped).map(|(_, last)| last);
+        let until = stamped.then(|| extent(evidence)).flatten().map(|(_, last)| last);
         Self {
             lines: lines.events(),
             calls: calls.events(),
