@@ -1,6 +1,8 @@
 //! What a piece of evidence tells that another record of the same boot would tell too, by a key and its instant.
 
+use crate::boots::extent;
 use crate::host::heard;
+use crate::trust::{remove, STAMPED};
 use firstlight_formats::evidence::{Clock, Evidence, SpanKind};
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
@@ -22,6 +24,10 @@ pub struct Shared {
     pub units: Events,
     /// Marks.
     pub marks: Events,
+    /// Begin of units as systemd itself stamped them.
+    pub begun: Events,
+    /// Until when it was known how units begin.
+    pub until: Option<i64>,
 }
 
 impl Shared {
@@ -36,7 +42,8 @@ impl Shared {
                 lines.event(key(("line", text.trim())), at);
             }
         }
-        let (mut calls, mut units) = (Once::default(), Once::default());
+        let (mut calls, mut units, mut begun) = (Once::default(), Once::default(), Once::default());
+        let stamped = evidence.clock == Clock::Monotonic && remove(SpanKind::Unit, evidence) <= STAMPED;
         for span in &evidence.spans {
             let into = match span.kind {
                 SpanKind::Initcall | SpanKind::Async => &mut calls,
@@ -46,6 +53,9 @@ impl Shared {
             let what = (span.kind, span.name);
             if let Some(at) = span.start_ns {
                 into.event(key(("start", what)), at);
+                if stamped && span.kind == SpanKind::Unit {
+                    begun.event(key(span.name), at);
+                }
             }
             if let Some(at) = span.end_ns {
                 into.event(key(("end", what)), at);
@@ -60,7 +70,15 @@ impl Shared {
                 marks.event(key(("mark", mark.name.as_ref())), heard.line.at(mark.time_ns));
             }
         }
-        Self { lines: lines.events(), calls: calls.events(), units: units.events(), marks: marks.events() }
+        let until = stamped.then(|| extent(evidence)).flatten().map(|(_, last)| last);
+        Self {
+            lines: lines.events(),
+            calls: calls.events(),
+            units: units.events(),
+            marks: marks.events(),
+            begun: begun.events(),
+            until,
+        }
     }
 
     /// When a mark was reached.
@@ -75,11 +93,13 @@ impl Shared {
 
     /// Takes in those of another, on this one's clock.
     pub fn absorb(&mut self, other: Self, place: impl Fn(i64) -> i64) {
+        self.until = self.until.max(other.until.map(&place));
         for (ours, theirs) in [
             (&mut self.lines, other.lines),
             (&mut self.calls, other.calls),
             (&mut self.units, other.units),
             (&mut self.marks, other.marks),
+            (&mut self.begun, other.begun),
         ] {
             for (key, at) in theirs {
                 ours.entry(key).or_insert_with(|| place(at));

@@ -20,6 +20,7 @@ mod partners;
 pub mod phases;
 mod printing;
 mod quiet;
+mod received;
 pub mod record;
 pub mod recorded;
 mod renamed;

@@ -9,6 +9,7 @@ use crate::firmware::joined;
 use crate::parents::parents;
 use crate::phases::{phases, BootMark};
 use crate::quiet::start_up_over;
+use crate::received::received;
 use crate::record::Read;
 use crate::sources::Sources;
 use crate::spans::{rows, Row};
@@ -29,7 +30,9 @@ pub fn merge(reads: &[Read], boots: &[Option<u32>], bundle: &Path) -> Result<Sum
     }
     // Files of one directory that hold one time each are one record.
     let together = joined(&choice.kept, &|read| choice.file(read));
-    let Sources { mut pieces, mut summaries, mut contradictions, warnings, missing } = Sources::of(&choice, &together);
+    let received = received(&choice.kept);
+    let Sources { mut pieces, mut summaries, mut contradictions, warnings, missing, copies } =
+        Sources::of(&choice, &together, &received);
     let completeness = Completeness { missing, ..Completeness::default() };
     let mut summary = Summary { warnings, completeness, ..Summary::default() };
     let mut all_rows = rows(&pieces, &mut contradictions);
@@ -51,7 +54,7 @@ pub fn merge(reads: &[Read], boots: &[Option<u32>], bundle: &Path) -> Result<Sum
     write_marks(&all_marks, bundle)?;
     summary.grades = write_spans(&phases, &all_rows, &parents, &pieces, bundle)?;
     let written = log::write(&pieces, bundle)?;
-    (summary.lines, summary.copies) = (written.lines, written.copies);
+    (summary.lines, summary.copies) = (written.lines, written.copies.saturating_add(copies));
     summary.facts = write_facts(&pieces, &mut contradictions, bundle)?;
     if write_counters(&pieces, bundle)? > 0 {
         summary.warnings.push("counters of records whose clock could not be aligned are not in the tables".to_owned());

@@ -13,32 +13,31 @@ const QUIET_NS: i64 = 60_000_000_000;
 /// before nothing did for a minute, once user land ran. Gives what is to be said about it.
 pub fn start_up_over(pieces: &[Piece<'_>], rows: &[Row<'_>], marks: &mut Vec<BootMark>) -> Option<String> {
     let last = marks.iter().find(|mark| mark.name == "record_end")?.time_ns;
-    let user = marks
-        .iter()
-        .filter(|mark| {
-            matches!(
-                mark.name.as_str(),
-                "user_start" | "initrd_start" | "userspace_start" | "systemd_start" | "run_init" | "free_init_memory"
-            )
-        })
-        .map(|mark| mark.time_ns)
-        .min()?;
+    let user = user_land(rows, marks)?;
     if last.saturating_sub(user) <= QUIET_NS {
         return None;
     }
-    let mut instants: Vec<i64> = vec![user];
+    // From when to when something happened.
+    let mut busy: Vec<(i64, i64)> = vec![(user, user)];
     for piece in pieces {
-        instants.extend(piece.evidence.log.iter().filter_map(|(stamp, _)| placed(piece, &stamp)));
+        let lines = piece.evidence.log.iter().filter_map(|(stamp, _)| placed(piece, &stamp));
+        busy.extend(lines.map(|at| (at, at)));
     }
     for row in rows.iter().filter(|row| row.kind != SpanKind::UnitActive) {
-        instants.extend(row.start_ns.into_iter().chain(row.end_ns));
+        match (row.start_ns, row.end_ns) {
+            // The start waits for a unit that waits for something.
+            (Some(start), Some(end)) if row.kind == SpanKind::Unit => busy.push((start, end.max(start))),
+            (start, end) => busy.extend(start.into_iter().chain(end).map(|at| (at, at))),
+        }
     }
-    instants.extend(marks.iter().filter(|mark| mark.name != "record_end").map(|mark| mark.time_ns));
-    instants.retain(|at| *at >= user);
-    instants.sort_unstable();
-    let (over, next) = instants.windows(2).find_map(|pair| match pair {
-        [one, two] if two.saturating_sub(*one) > QUIET_NS => Some((*one, *two)),
-        _ => None,
+    busy.extend(marks.iter().filter(|mark| mark.name != "record_end").map(|mark| (mark.time_ns, mark.time_ns)));
+    busy.retain(|(_, end)| *end >= user);
+    busy.sort_unstable();
+    let mut reach = user;
+    let (over, next) = busy.into_iter().find_map(|(start, end)| {
+        let over = reach;
+        reach = reach.max(end);
+        (start.saturating_sub(over) > QUIET_NS).then_some((over, start))
     })?;
     // What happened later is no mark of the start.
     let source =
@@ -49,8 +48,21 @@ pub fn start_up_over(pieces: &[Piece<'_>], rows: &[Row<'_>], marks: &mut Vec<Boo
     marks.sort_by_key(|mark| mark.time_ns);
     Some(format!(
         "no record tells when the start was over: it is taken to end where nothing happened for {} s; what came later, up to \
-         {} s after that, stays in the log",
+         {} s after that, stays in the log and among the spans",
         next.saturating_sub(over) / 1_000_000_000,
         last.saturating_sub(over) / 1_000_000_000
     ))
+}
+
+/// When user land ran at the latest: what a manager of units starts is its own.
+fn user_land(rows: &[Row<'_>], marks: &[BootMark]) -> Option<i64> {
+    let told = |mark: &&BootMark| {
+        matches!(
+            mark.name.as_str(),
+            "user_start" | "initrd_start" | "userspace_start" | "systemd_start" | "run_init" | "free_init_memory"
+        )
+    };
+    let units = rows.iter().filter(|row| row.kind == SpanKind::Unit);
+    let units = units.filter_map(|row| row.start_ns.or(row.end_ns));
+    marks.iter().filter(told).map(|mark| mark.time_ns).min().or_else(|| units.min())
 }

@@ -60,7 +60,7 @@ pub fn numbered(piece: &Piece<'_>, rows: &[Row<'_>], partners: &mut FxHashMap<us
     let mut known: FxHashMap<(&str, &str), usize> = FxHashMap::default();
     for (number, row) in rows.iter().enumerate() {
         if row.kind == SpanKind::Uevent && !taken.contains(&number) {
-            known.extend(row.attributes().and_then(event_number).map(|event| (event, number)));
+            known.extend(row_number(row).map(|event| (event, number)));
         }
     }
     if known.is_empty() {
@@ -86,8 +86,15 @@ fn event_number<'a>(attributes: Attributes<'a>) -> Option<(&'a str, &'a str)> {
     Some((of("seqnum")?, of("action").unwrap_or_default()))
 }
 
+/// Those of a row, whichever of its records tells them.
+fn row_number<'r>(row: &'r Row<'_>) -> Option<(&'r str, &'r str)> {
+    let more = |wanted: &str| row.more().iter().find(|(key, _)| key == wanted).map(|(_, value)| value.as_ref());
+    let told = || Some((more("seqnum")?, more("action").unwrap_or_default()));
+    row.attributes().and_then(event_number).or_else(told)
+}
+
 /// Uevents that udevd's log names by the device and udev's database by its path: the database tells only when udevd took a
-/// device up, which lies within the event.
+/// device up, which lies within the event, whatever else has told of it and named its path.
 pub fn named_by_path(piece: &Piece<'_>, rows: &[Row<'_>], partners: &mut FxHashMap<usize, usize>) {
     let taken: FxHashSet<usize> = partners.values().copied().collect();
     let device = |name: &str| name.rsplit('/').next().unwrap_or_default().to_owned();
@@ -107,7 +114,9 @@ pub fn named_by_path(piece: &Piece<'_>, rows: &[Row<'_>], partners: &mut FxHashM
         let Some((Some(start), end)) = ends(span, piece) else { continue };
         let Some(candidates) = known.get_mut(&device(span.name)) else { continue };
         let one = candidates.iter().position(|number| {
-            let Some(row) = rows.get(*number).filter(|row| row.name() != span.name) else { return false };
+            // Devices of one name at two paths are two.
+            let same = |name: &str| name == span.name || name.contains('/') != span.name.contains('/');
+            let Some(row) = rows.get(*number).filter(|row| same(row.name())) else { return false };
             let begun = row.start_ns.unwrap_or(start);
             match (end, row.end_ns) {
                 (None, Some(last)) => span.name.contains('/') && begun <= start && start <= last,

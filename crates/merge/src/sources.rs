@@ -4,9 +4,11 @@ use crate::align::{align_knowing, base, Place};
 use crate::choice::Choice;
 use crate::firmware::Joined;
 use crate::fit::{Fitted, Line};
+use crate::received::Received;
 use crate::summary::{SourceFit, SourceSummary};
 use crate::{host, Contradiction, Piece};
 use firstlight_formats::evidence::Evidence;
+use std::collections::BTreeMap;
 
 /// The pieces of a boot, and what is to be said of every record.
 #[derive(Debug, Default)]
@@ -21,13 +23,19 @@ pub struct Sources<'a> {
     pub warnings: Vec<String>,
     /// Why not all of the evidence is there.
     pub missing: Vec<String>,
+    /// Lines of texts that another form of their journal has.
+    pub copies: u64,
 }
 
 impl<'a> Sources<'a> {
-    /// Places what was chosen; `together` has the records that are made of several files.
-    pub fn of(choice: &'a Choice<'a>, together: &'a Joined) -> Self {
+    /// Places what was chosen; `together` has the records that are made of several files, `received` those of which another
+    /// form is among the others.
+    pub fn of(choice: &'a Choice<'a>, together: &'a Joined, received: &'a BTreeMap<usize, Received>) -> Self {
+        let of = |number: usize, own: &'a Evidence| {
+            received.get(&number).map_or_else(|| together.of(number, own), |received| &received.rest)
+        };
         let evidence: Vec<&Evidence> =
-            choice.kept.iter().enumerate().map(|(number, (_, own))| together.of(number, own)).collect();
+            choice.kept.iter().enumerate().map(|(number, (_, own))| of(number, own)).collect();
         let first = base(&evidence);
         let places = placed(&evidence, &choice.boot_ids(), first);
         let speaker = first.and_then(|first| choice.kept.get(first)).map_or("", |(read, _)| choice.file(*read));
@@ -37,10 +45,20 @@ impl<'a> Sources<'a> {
         let mut hosts = Vec::new();
         for number in order.into_iter().filter(|number| !together.part_of.contains_key(number)) {
             let (Some((read, own)), Some(place)) = (choice.kept.get(number), places.get(number)) else { continue };
-            let (file, evidence) = (choice.file(*read), together.of(number, own));
-            match place {
+            let (file, evidence) = (choice.file(*read), of(number, own));
+            let other_form = received.get(&number);
+            // Both forms of a journal are of one boot.
+            let form =
+                other_form.and_then(|form| places.get(form.sent)).filter(|form| matches!(form, Place::Foreign(_)));
+            match form.unwrap_or(place) {
                 Place::Foreign(why) => sources.leave_out(file, evidence, speaker, why),
-                _ => hosts.extend(sources.take(file, evidence, place)),
+                place => {
+                    hosts.extend(sources.take(file, evidence, place));
+                    if let Some(form) = other_form {
+                        let journal = choice.kept.get(form.sent).map_or("", |(read, _)| choice.file(*read));
+                        sources.also_sent(form.lines, journal);
+                    }
+                }
             }
         }
         sources.summaries.extend(hosts);
@@ -73,6 +91,14 @@ impl<'a> Sources<'a> {
         let mut source = SourceSummary::of(file, evidence);
         source.problem("contradiction", reason);
         self.summaries.push(source);
+    }
+
+    /// Of the record that was taken last, so many lines stand in the tables as another form of its journal has them.
+    fn also_sent(&mut self, lines: u64, journal: &str) {
+        self.copies = self.copies.saturating_add(lines);
+        if let Some(fit) = self.summaries.last_mut().and_then(|source| source.fit.as_mut()) {
+            fit.how.push_str(&format!("; {lines} lines are those of {journal}, which has when they were sent"));
+        }
     }
 
     /// A record of this boot; returns what its capturing machine's clock is told of.

@@ -83,10 +83,15 @@ pub fn rows<'a>(pieces: &[Piece<'a>], contradictions: &mut Vec<Contradiction>) -
         let mut moved: Vec<usize> = (first..first + piece.evidence.spans.len()).collect();
         let partners = if several { partners(piece, &rows, &index, pieces) } else { FxHashMap::default() };
         let mut next = first;
+        let mut called: Vec<(SpanKind, &str, usize)> = Vec::new();
         for (place, span) in piece.evidence.spans.iter().enumerate() {
             let row = row_of(place, span, number, piece);
             match partners.get(&place).and_then(|partner| Some((*partner, rows.get_mut(*partner)?))) {
                 Some((partner, known)) => {
+                    // A row that has several names is found by each of them.
+                    if known.name() != span.name {
+                        called.extend([(span.kind, known.name(), partner), (span.kind, span.name, partner)]);
+                    }
                     unite(known, row, pieces, contradictions);
                     put(&mut moved, place, partner);
                 }
@@ -110,6 +115,12 @@ pub fn rows<'a>(pieces: &[Piece<'a>], contradictions: &mut Vec<Contradiction>) -
         if several {
             for (number, row) in rows.iter().enumerate().skip(first).filter(|(_, row)| merges(row.kind)) {
                 index.entry((row.kind, row.name())).or_default().push(number);
+            }
+            for (kind, name, number) in called.into_iter().filter(|(kind, ..)| merges(*kind)) {
+                let there = index.entry((kind, name)).or_default();
+                if !there.contains(&number) {
+                    there.push(number);
+                }
             }
         }
     }

@@ -16,6 +16,19 @@ use std::sync::Arc;
 /// Facts that change while a system runs: two records need not agree.
 const CHANGING: [&str; 4] = ["kernel.warning", "kernel.deferred", "systemd.", "memory.free"];
 
+/// Facts that count what one record holds: records that cover different spans need not agree.
+const COUNTING: [&str; 9] = [
+    "udev.events",
+    "udev.workers",
+    "udev.children_max_reached",
+    "trace.event.",
+    "trace.span_threshold_ns",
+    "trace.calls_without_span",
+    "hist.",
+    "lava.dispatcher_lines",
+    "bootchart.samples",
+];
+
 /// Writes the marks.
 pub fn write_marks(marks: &[BootMark], bundle: &Path) -> Result<(), MergeError> {
     let none = || Values::Int64(vec![None; marks.len()]);
@@ -200,7 +213,7 @@ pub fn write_facts(
             // One number with and without dashes is one.
             let same = known.split_whitespace().eq(value.split_whitespace())
                 || fact == "boot.id" && known.replace('-', "") == value.replace('-', "");
-            if !same && file != piece.file && !CHANGING.iter().any(|prefix| fact.starts_with(prefix)) {
+            if !same && file != piece.file && !of_the_record(fact) {
                 contradictions.push(Contradiction {
                     what: format!("the fact `{fact}`"),
                     statements: vec![(file.to_owned(), known.to_owned()), (piece.file.to_owned(), value.clone())],
@@ -212,6 +225,11 @@ pub fn write_facts(
         vec![("fact", texts(facts.keys().copied())), ("value", texts(facts.values().map(|(value, _)| *value)))];
     write("facts", columns, bundle)?;
     Ok(facts.into_iter().map(|(fact, (value, _))| (fact.to_owned(), value.to_owned())).collect())
+}
+
+/// Whether two records of one boot may tell a fact differently.
+fn of_the_record(fact: &str) -> bool {
+    CHANGING.iter().chain(&COUNTING).any(|prefix| fact.starts_with(prefix))
 }
 
 /// Writes counters that can be placed; tells how many cannot.

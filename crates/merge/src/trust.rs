@@ -6,6 +6,12 @@ use firstlight_formats::{firmware, function_log, kernel_log, sampling, systemd, 
 /// The step of a clock that a record does not show: stamps of a boot are microseconds.
 const USUAL_STEP_NS: i64 = 1_000;
 
+/// Records no further than this from who knows a unit have its stamps, not messages about it.
+pub const STAMPED: u8 = 2;
+
+/// Stamps of one begin in two records, rounded as charts do it, lie no further apart.
+pub const STAMPS_APART_NS: i64 = 10_000_000;
+
 /// What two figures for one length say about one another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {

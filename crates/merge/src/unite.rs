@@ -3,17 +3,11 @@
 use crate::align::seconds;
 use crate::printing::{together, told_by_both};
 use crate::spans::Row;
-use crate::trust::{compare, remove, witness, Verdict};
+use crate::trust::{compare, remove, witness, Verdict, STAMPED, STAMPS_APART_NS};
 use crate::{Contradiction, Piece};
 use firstlight_formats::evidence::{Grade, SpanKind};
 use std::borrow::Cow;
 use std::cmp::Ordering;
-
-/// Records no further than this from who knows a unit have its stamps, not messages about it.
-const STAMPED: u8 = 2;
-
-/// Stamps of one begin in two records, rounded as charts do it, lie no further apart.
-const STAMPS_APART_NS: i64 = 10_000_000;
 
 /// Makes one row of two that tell of the same thing: the better grade wins, the other fills what it lacks.
 pub fn unite<'a>(

@@ -6,6 +6,7 @@
 //! placed: its lengths stay, its instants do not.
 
 mod clocks;
+mod stamps;
 mod witnesses;
 
 use crate::events::{Events, Shared};
@@ -87,6 +88,7 @@ pub fn align_knowing(pieces: &[&Evidence], certain: &[bool]) -> Vec<Place> {
         clocks: Vec::new(),
         readings: Readings::of(pieces),
         step_ns: pieces.get(base).map_or(0, |piece| piece.step_ns),
+        certain: certain.contains(&true),
     };
     placed.clocks.extend(pieces.get(base).map(|piece| (piece.clock.clone(), Line::SAME, None)));
     while let Some((index, place)) = next(pieces, certain, &places, &shared, &placed) {
@@ -116,6 +118,8 @@ struct Placed {
     readings: Readings,
     /// The step of the boot's own clock.
     step_ns: i64,
+    /// Whether there are records of which it is known that they are of this boot.
+    certain: bool,
 }
 
 impl Placed {
@@ -130,7 +134,7 @@ impl Placed {
     }
 }
 
-/// The piece to place next: that which shares most of the most telling kind; when none shares anything, the first.
+/// The piece to place next: that which is known to be of this boot where its clock has a place by what it is, else that which shares most of the most telling kind; when none shares anything, the first.
 fn next(
     pieces: &[&Evidence],
     certain: &[bool],
@@ -151,7 +155,13 @@ fn next(
     };
     // What counts from user space waits for a record that tells when that began.
     let waits = |index: usize| pieces.get(index).is_some_and(|piece| piece.clock == Clock::Userspace);
-    let index = open().max_by_key(|index| (strength(*index), !waits(*index), std::cmp::Reverse(*index)))?;
+    // What no record can convict is what the others are judged by.
+    let judges = |index: usize| {
+        let clock = pieces.get(index).map(|piece| &piece.clock);
+        certain.get(index) == Some(&true) && clock.is_some_and(|clock| identity(clock, placed).is_some())
+    };
+    let key = |index: &usize| (judges(*index), strength(*index), !waits(*index), std::cmp::Reverse(*index));
+    let index = open().max_by_key(key)?;
     let (piece, ours) = (pieces.get(index)?, shared.get(index)?.as_ref()?);
     let place = witnesses::place(piece, ours, placed);
     if let (Place::Foreign(why), Some(true)) = (&place, certain.get(index)) {

@@ -1,6 +1,7 @@
 //! Where a clock lies by what its record shares with those that are placed.
 
 use super::clocks::{by_start, firmware, identity, same_as_kernel};
+use super::stamps::{begin_together, excluded, told_late, SAME_MARK_NS};
 use super::{same, seconds, Place, Placed};
 use crate::events::Shared;
 use crate::fit::{below, inverted, through, Fitted, Line};
@@ -12,8 +13,6 @@ const QUARTZ: f64 = 0.001;
 const SAME_BOOT_NS: i64 = 5_000_000;
 /// Two witnesses of one call or unit (the kernel's log and its tracer, systemd and its journal) lie no further apart.
 const SAME_CALL_NS: i64 = 200_000_000;
-/// Marks further apart than this do not mean the same.
-const SAME_MARK_NS: i64 = 1_000_000_000;
 /// Stamps of one clock that follow one another may be rounded the other way round.
 const ROUNDING_NS: i64 = 2_000;
 /// The tracer follows the quickest of the printed lines this soon.
@@ -39,6 +38,9 @@ pub fn place(piece: &Evidence, ours: &Shared, placed: &Placed) -> Place {
         return by_lines(piece, lines, limit, placed.step_ns.max(piece.step_ns));
     }
     let known = identity(&piece.clock, placed).or_else(|| by_start(piece, placed));
+    if let Some(why) = known.as_ref().and_then(|(line, _)| excluded(piece, ours, placed, *line)) {
+        return Place::Foreign(why);
+    }
     for (events, theirs, what) in
         [(&ours.calls, &placed.known.calls, "calls"), (&ours.units, &placed.known.units, "units and devices")]
     {
@@ -51,6 +53,9 @@ pub fn place(piece: &Evidence, ours: &Shared, placed: &Placed) -> Place {
                 return place;
             }
         }
+        let excused = known.as_ref().is_some_and(|(line, _)| {
+            placed.certain && told_late(piece, &pairs, *line) || begin_together(piece, ours, placed, *line)
+        });
         let Some(fitted) = through(pairs, limit) else { continue };
         if fitted.most_ns <= SAME_CALL_NS {
             // What two witnesses see of a unit is apart by what happens between them: where the clocks are the same by
@@ -60,7 +65,7 @@ pub fn place(piece: &Evidence, ours: &Shared, placed: &Placed) -> Place {
                 _ => Place::Fitted { fitted, how: format!("{what} that both records hold") },
             };
         }
-        if fitted.shared >= ENOUGH_TO_CONVICT {
+        if fitted.shared >= ENOUGH_TO_CONVICT && !excused {
             return Place::Foreign(format!(
                 "{} {what} that both records hold lie up to {} apart on any common clock",
                 fitted.shared,

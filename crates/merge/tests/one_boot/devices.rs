@@ -64,3 +64,43 @@ fn one_uevent_by_its_number_in_two_records_is_one_row_with_the_path() {
         assert_eq!(names, ["/devices/pci/sda", "/devices/pci/sda/sda1", "sdb"]);
     }
 }
+
+#[test]
+fn a_monitor_a_log_and_the_database_tell_of_one_event_once_in_any_order() {
+    let (vda, vda1, pci) = ("/devices/pci/virtio0/block/vda", "/devices/pci/virtio0/block/vda/vda1", "/devices/pci");
+    let uevent = |name: &str, number: &str, start: i64, end: i64| {
+        Span::new(SpanKind::Uevent, name).between(start * MS, end * MS).with("seqnum", number).with("action", "add")
+    };
+    let taken_up = |name: &str, at: i64| {
+        let span = Span { start_ns: Some(at * MS), ..Span::new(SpanKind::Uevent, name) };
+        span.graded(Grade::Unknown, "only when udevd took it up")
+    };
+    let of = |format: &'static str, spans: Vec<Span>, events: &str| Evidence {
+        spans: spans.into(),
+        facts: vec![("udev.events".into(), events.to_owned())],
+        ..Evidence::of(format, Clock::Monotonic)
+    };
+    let log = of("udev-log", vec![uevent("vda", "712", 50, 80), uevent("vda1", "713", 52, 90)], "2");
+    let monitor = of("udev-monitor", vec![uevent(vda, "712", 45, 86), uevent(vda1, "713", 46, 97)], "6");
+    let database = of("udev-database", vec![taken_up(vda, 60), taken_up(vda1, 61), taken_up(pci, 62)], "3");
+    let all = [&log, &monitor, &database];
+    for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+        let reads = order.map(|number| record(all[number].format, vec![all[number].clone()]));
+        let boot = boot(&reads);
+        let spans = boot.spans("uevent");
+        assert_eq!(spans.len(), 3, "{order:?} {spans:?}");
+        // What one record counts of itself excludes no other's count.
+        assert!(boot.summary.contradictions.iter().all(|told| !told.what.contains("udev.events")));
+    }
+}
+
+#[test]
+fn devices_of_one_name_at_two_paths_are_two() {
+    let one = Evidence {
+        spans: vec![Span::new(SpanKind::Uevent, "/devices/a/rx-0").between(10 * MS, 40 * MS)].into(),
+        ..Evidence::of("udev-monitor", Clock::Monotonic)
+    };
+    let other = Span { start_ns: Some(20 * MS), ..Span::new(SpanKind::Uevent, "/devices/b/rx-0") };
+    let database = Evidence { spans: vec![other].into(), ..Evidence::of("udev-database", Clock::Monotonic) };
+    assert_eq!(boot(&[record("monitor", vec![one]), record("database", vec![database])]).spans("uevent").len(), 2);
+}

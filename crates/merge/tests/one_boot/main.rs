@@ -9,5 +9,6 @@ mod initcalls;
 mod log;
 mod made;
 mod phases;
+mod received;
 mod units;
 mod which_boot;

@@ -89,3 +89,21 @@ fn neighbours_of_one_name_are_one_phase() {
     assert_eq!(boot.spans("phase").len(), 2);
     assert!(boot.spans("phase")[0].starts_with("early_init 0-60"));
 }
+
+#[test]
+fn units_alone_are_user_land_and_what_a_timer_starts_a_day_later_does_not_prolong_the_start() {
+    let show = |units: &[(&str, i64, i64)]| Evidence {
+        spans: units.iter().map(|(name, start, end)| unit(name, *start, *end)).collect::<Vec<_>>().into(),
+        ..Evidence::of("systemd-show", Clock::Monotonic)
+    };
+    let start = [("a.service", 4_100, 4_600), ("multi-user.target", 4_700, 4_700)];
+    let day = show(&[start[0], start[1], ("apt-daily.service", 90_000_000, 90_003_000)]);
+    let day = boot(&[record("show", vec![day])]);
+    assert_eq!(day.summary.marks.last(), Some(&("startup_over".to_owned(), 4_700 * MS)));
+    assert!(day.summary.warnings[0].starts_with("no record tells when the start was over"));
+    assert_eq!(day.spans("unit").len(), 3);
+    // A start that waits a minute and a half for a device is not over meanwhile.
+    let slow = show(&[start[0], ("data.mount", 5_000, 95_000), ("multi-user.target", 95_100, 95_100)]);
+    let slow = boot(&[record("show", vec![slow])]);
+    assert_eq!((slow.summary.length_ns, slow.summary.warnings.len()), (95_100 * MS, 0));
+}

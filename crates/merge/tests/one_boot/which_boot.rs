@@ -1,6 +1,6 @@
 //! Which records are of the boot.
 
-use crate::made::{boot, initcall, kernel, record, LINES, MS};
+use crate::made::{boot, initcall, kernel, mark, record, LINES, MS};
 use crate::units::unit;
 use firstlight_formats::evidence::{Clock, Evidence, Stamp};
 use firstlight_merge::merge;
@@ -52,4 +52,59 @@ fn a_record_with_the_boots_own_number_stays_whatever_it_tells_otherwise() {
     let same = boot(&[record("dmesg", vec![log]), record("journal", vec![journal])]);
     assert_eq!((same.summary.lines, same.summary.completeness.lost), (5, 0));
     assert_eq!(same.summary.completeness.missing, Vec::<String>::new());
+}
+
+fn stamped(format: &'static str, units: &[(&str, i64, i64)]) -> Evidence {
+    Evidence {
+        spans: units.iter().map(|(name, start, end)| unit(name, *start, *end)).collect::<Vec<_>>().into(),
+        step_ns: 1_000,
+        ..Evidence::of(format, Clock::Monotonic)
+    }
+}
+
+#[test]
+fn a_few_units_that_systemd_stamped_at_other_instants_are_another_boots() {
+    let plot = [("a.service", 4_500, 5_500), ("b.service", 5_510, 7_510), ("c.service", 5_600, 5_700)];
+    let show = [("a.service", 4_900, 6_900), ("b.service", 6_910, 8_910), ("c.service", 7_000, 7_100)];
+    let both = |plot: &[(&str, i64, i64)], show: &[(&str, i64, i64)]| {
+        let mut plot = stamped("systemd-plot-json", plot);
+        plot.spans.push(unit("only.service", 6_000, 7_900));
+        let mut show = stamped("systemd-show", show);
+        show.spans.push(unit("d.service", 8_000, 8_001));
+        show.spans.push(unit("e.service", 8_000, 8_001));
+        boot(&[record("show", vec![show]), record("plot", vec![plot])])
+    };
+    let apart = both(&plot, &show);
+    assert!(apart.summary.warnings[0].starts_with("plot: left out, it seems to be another boot's: 3 of 3 units"));
+    assert!(apart.spans("unit").iter().all(|told| !told.starts_with("only.service")));
+    // One that agrees speaks for the same boot, and so does what was restarted behind the end of the plot.
+    for start in [5_600, 900_000] {
+        let mut again = show;
+        again[0] = plot[0];
+        again[2] = ("c.service", start, start + 100);
+        assert!(both(&plot, &again).summary.warnings.iter().all(|warning| !warning.contains("left out")));
+    }
+    let later = show.map(|(name, start, end)| (name, start + 900_000, end + 900_000));
+    assert!(both(&plot, &later).summary.warnings.iter().all(|warning| !warning.contains("left out")));
+}
+
+#[test]
+fn a_record_is_judged_by_the_one_that_has_the_boots_own_number() {
+    let id = || vec![("boot.id".into(), "0f1e".to_owned())];
+    let marks = |userspace, finished| vec![mark("userspace_start", userspace), mark("startup_finished", finished)];
+    let names = ["a.service", "b.service", "c.service"];
+    let units = |slower: i64| -> Vec<(&str, i64, i64)> {
+        (0..).zip(names).map(|(at, name)| (name, 4_200 + at * 300 * slower, 4_300 + at * 300 * slower)).collect()
+    };
+    let journal = Evidence { marks: marks(4_000, 8_000), facts: id(), ..stamped("journal-json", &units(1)) };
+    let mut kernel = Evidence { part: "kernel".to_owned(), ..kernel(&LINES) };
+    kernel.facts = id();
+    let with =
+        |show: Evidence| boot(&[record("show", vec![show]), record("journal", vec![journal.clone(), kernel.clone()])]);
+    let other = with(Evidence { marks: marks(4_100, 9_400), ..stamped("systemd-show", &units(2)) });
+    let told = &other.summary.warnings[0];
+    assert!(told.starts_with("show: left out, it seems to be another boot's: the same mark lies 1.4"), "{told}");
+    assert_eq!(other.spans("unit").len(), 3);
+    let same = with(Evidence { marks: marks(4_000, 8_000), ..stamped("systemd-show", &units(1)) });
+    assert_eq!((same.summary.warnings.len(), same.summary.contradictions.len()), (0, 0));
 }
