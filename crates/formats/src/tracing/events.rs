@@ -100,8 +100,7 @@ impl Events {
 
     /// Takes an event.
     pub(crate) fn take(&mut self, event: &Event<'_>, evidence: &mut Evidence) {
-        self.last_ns = self.last_ns.max(event.time_ns);
-        self.first_ns = self.first_ns.into_iter().chain(event.time_ns).min();
+        self.at(event.time_ns);
         let kinds = self.counts.len();
         if let Some(count) = self.counts.get_mut(event.name) {
             *count += 1;
@@ -157,8 +156,14 @@ impl Events {
         }
     }
 
+    fn at(&mut self, time_ns: Option<i64>) {
+        self.last_ns = self.last_ns.max(time_ns);
+        self.first_ns = self.first_ns.into_iter().chain(time_ns).min();
+    }
+
     /// Takes a line of the function tracer: a call of which only the caller is known.
-    pub(crate) fn call(&mut self, comm: &[u8], function: &[u8], caller: &[u8]) {
+    pub(crate) fn call(&mut self, time_ns: Option<i64>, comm: &[u8], function: &[u8], caller: &[u8]) {
+        self.at(time_ns);
         let symbols = &mut self.symbols;
         let root = symbols.number(b"[boot]");
         let tree = self.calls.get_or_insert_with(|| CallTree::new(root));

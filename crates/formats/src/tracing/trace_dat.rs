@@ -190,7 +190,7 @@ impl Reader {
             "function" => {
                 let (Some(ip), Some(parent)) = (number("ip"), number("parent_ip")) else { return };
                 let (function, caller) = (self.symbol(ip, false), self.symbol(parent, false));
-                self.events.call(comm, function.as_bytes(), caller.as_bytes());
+                self.events.call(time_ns, comm, function.as_bytes(), caller.as_bytes());
             }
             _ => {
                 let fields = format.text(machine, record.data, |address| self.symbol(address, true));

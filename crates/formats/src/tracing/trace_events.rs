@@ -106,7 +106,7 @@ impl Text for Reader {
         let text = String::from_utf8_lossy(found.text);
         if let Some((function, caller)) = text.split_once(" <-") {
             if !function.contains(": ") && !function.contains(' ') {
-                return self.events.call(found.comm, function.as_bytes(), trim(caller.as_bytes()));
+                return self.events.call(time_ns, found.comm, function.as_bytes(), trim(caller.as_bytes()));
             }
         }
         let (name, fields) = match text.split_once(':') {
