@@ -291,6 +291,10 @@ impl Text {
         for boot in boots.iter_mut().filter(|boot| boot.clock != Clock::Firmware) {
             match goes {
                 None => boot.problem(ProblemKind::Untimed, None, "no line has a stamp: only their order is known"),
+                Some(Goes::Date) if boot.step_ns >= 1_000_000_000 => {
+                    let detail = "each line tells whole seconds only: phases, gaps and what has no length of its own are as coarse";
+                    boot.problem(ProblemKind::Quantised, None, detail);
+                }
                 Some(Goes::Since) => {
                     let detail = "each line tells only its distance to the one before: times count from the first line";
                     boot.problem(ProblemKind::Untimed, None, detail);
