@@ -108,6 +108,6 @@ def test_a_boot_of_which_evidence_is_missing_is_not_called_complete(
         capsys.readouterr()
         assert run(["show", str(boot.path)]) == 0
         shown = capsys.readouterr().out
-            # A long path may wrap the line.
-            assert f"imported mode, {state} " in " ".join(shown.split()) + " "
+        # A long path may wrap the line.
+        assert f"imported mode, {state} " in " ".join(shown.split()) + " "
         assert f"Evidence: {evidence}" in shown
