@@ -81,13 +81,17 @@ def instrumented(figures: Figures) -> Finding:
     return Finding(claim, then, now, verdict(holds), why)
 
 
+def _plain(figures: Figures) -> Measured | Hole:
+    """A boot as plain as that of the old study."""
+    measured = figures.arms.get("cramfs", Hole("not booted"))
+    return figures.arms.get("initramfs", Hole("not booted")) if isinstance(measured, Hole) else measured
+
+
 def pages(figures: Figures) -> Finding:
     """What it costs to free every page of memory."""
     claim = "To free every page of memory is the largest single piece of the early start"
     then = "free_all_bootmem_core 109 ms of 843 ms (13 %)"
-    measured = figures.arms.get("cramfs", Hole("not booted"))
-    if isinstance(measured, Hole):
-        measured = figures.arms.get("initramfs", Hole("not booted"))
+    measured = _plain(figures)
     if isinstance(measured, Hole) or isinstance(measured.from_start_kernel, Hole):
         return missing(claim, then, hole_in(measured) or Hole("the boot has no marks"))
     spent = measured.total("memblock_free_all")
@@ -103,9 +107,7 @@ def tables(figures: Figures) -> Finding:
     """What it costs to register settings and devices."""
     claim = "To register tables of settings and devices costs tens of milliseconds"
     then = "register_proc_table 39 ms in 22 calls, device_register 22 ms in 11"
-    measured = figures.arms.get("cramfs", Hole("not booted"))
-    if isinstance(measured, Hole):
-        measured = figures.arms.get("initramfs", Hole("not booted"))
+    measured = _plain(figures)
     if isinstance(measured, Hole) or isinstance(measured.from_start_kernel, Hole):
         return missing(claim, then, hole_in(measured) or Hole("the boot has no marks"))
     settings, devices = measured.total("__register_sysctl_table"), measured.total("device_register")
