@@ -109,9 +109,13 @@ def test_a_zip_and_an_archive_in_an_archive(here: Path) -> None:
         archive.writestr("inner.tgz", inner)
         archive.writestr("plot.json", BOOT.plot())
     assert run(["import", "outer.zip"]) == 0
-    found = {source.file: source.format for source in firstlight.open("outer.boot").manifest.sources}
+    manifest = firstlight.open("outer.boot").manifest
+    found = {source.file: source.format for source in manifest.sources}
     assert found["outer.zip/inner.tgz/dmesg.txt"] == "printk"
     assert found["outer.zip/inner.tgz/deeper.tar"] is None
+    # What nothing opened may hold anything.
+    assert not manifest.completeness.complete
+    assert any("deeper.tar" in reason for reason in manifest.completeness.missing)
 
 
 def test_a_hostile_tar_writes_nothing_outside_and_its_good_member_is_read(

@@ -74,7 +74,9 @@ def finish_bundle(
 
     :param words: the command line that makes it again.
     """
-    missing = summary["missing"] + [f"{file}: {why}" for file, why in gathered.damaged.items()]
+    # What was not unpacked may hold anything.
+    packed = [*gathered.damaged.items(), *((item.file, why) for item, why in gathered.unread)]
+    missing = summary["missing"] + [f"{file}: {why}" for file, why in packed]
     reasons = missing[:_MISSING]
     if len(missing) > _MISSING:
         reasons.append(f"{len(missing) - _MISSING} more reasons, which the sources name")
@@ -94,7 +96,7 @@ def finish_bundle(
             missing=reasons,
             understood=summary["understood"],
             lost=summary["lost"],
-            share=None if gathered.damaged else summary["share"],
+            share=None if packed else summary["share"],
         ),
         invariants={},
         totals=Totals(instructions=None, virtual_ns=summary["length_ns"], idle_ns=None),
