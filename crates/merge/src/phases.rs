@@ -1,7 +1,7 @@
 //! Marks of the whole boot, and the phases between them.
 
 use crate::spans::Row;
-use crate::trust::remove;
+use crate::trust::{remove, SYSTEMD_MARKS};
 use crate::{Contradiction, Piece};
 use firstlight_formats::evidence::SpanKind;
 use rustc_hash::FxHashMap;
@@ -130,7 +130,8 @@ pub fn marks(pieces: &[Piece<'_>], rows: &[Row<'_>], contradictions: &mut Vec<Co
                 source: piece.file.to_owned(),
                 detail: mark.detail.clone(),
             };
-            let from = if of_systemd(&one.name) { remove(SpanKind::Stage, piece.evidence) } else { 0 };
+            let from =
+                if SYSTEMD_MARKS.contains(&one.name.as_ref()) { remove(SpanKind::Stage, piece.evidence) } else { 0 };
             let Some(known) = marks.iter_mut().find(|known| known.name == mark.name) else {
                 removes.insert(one.name.clone(), from);
                 marks.push(one);
@@ -154,11 +155,6 @@ pub fn marks(pieces: &[Piece<'_>], rows: &[Row<'_>], contradictions: &mut Vec<Co
     }
     initcall_marks(pieces, rows, &mut marks);
     marks
-}
-
-/// Whether systemd itself sets the mark, and so has told it to whoever tells.
-fn of_systemd(mark: &str) -> bool {
-    matches!(mark, "initrd_start" | "userspace_start" | "startup_finished")
 }
 
 /// The marks that the kernel's own initcalls give: the begin of each level, or of all of them.

@@ -9,6 +9,9 @@ const USUAL_STEP_NS: i64 = 1_000;
 /// Records no further than this from who knows a unit have its stamps, not messages about it.
 pub const STAMPED: u8 = 2;
 
+/// The marks that systemd itself sets, and so has told to whoever tells.
+pub const SYSTEMD_MARKS: [&str; 3] = ["initrd_start", "userspace_start", "startup_finished"];
+
 /// Stamps of one begin in two records, rounded as charts do it, lie no further apart.
 pub const STAMPS_APART_NS: i64 = 10_000_000;
 

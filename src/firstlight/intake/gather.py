@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import stat
 import sys
@@ -10,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from firstlight.errors import is_full
 from firstlight.intake.inflate import Inflating
 from firstlight.intake.keep import Kept, keep_file, keep_stream
 from firstlight.intake.limits import Budget, IntakeError, Limits
@@ -156,7 +156,7 @@ class Gatherer:
             else:
                 self.found.items.append(Item(path, file, unpacked_name(name), given, kept.sha256, kept.size_bytes))
         except DAMAGE as error:
-            if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            if is_full(error):
                 raise
             if len(self.found.items) + len(self.found.unread) > before:
                 # Something came out of it: that is read, and the rest is told.

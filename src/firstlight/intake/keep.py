@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import hashlib
 import io
@@ -12,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Protocol
 
+from firstlight.errors import is_full
 from firstlight.intake.limits import IntakeError
 
 _CHUNK = 1 << 20
@@ -46,7 +46,7 @@ def keep_file(source: Path, target: Path) -> Kept:
         with os.fdopen(os.open(source, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as given:
             return keep_stream(given, target, clone=True)
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        if is_full(error):
             raise
         raise IntakeError(f"cannot read: {error.strerror or error}", where=str(source), exit_code=2) from error
 

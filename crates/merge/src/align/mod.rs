@@ -134,7 +134,8 @@ impl Placed {
     }
 }
 
-/// The piece to place next: that which is known to be of this boot where its clock has a place by what it is, else that which shares most of the most telling kind; when none shares anything, the first.
+/// The piece to place next: that which is known to be of this boot where its clock has a place by what it is, else that which
+/// shares most of the most telling kind; when none shares anything, the first.
 fn next(
     pieces: &[&Evidence],
     certain: &[bool],

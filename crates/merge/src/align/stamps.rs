@@ -3,7 +3,7 @@
 use super::{seconds, Placed};
 use crate::events::Shared;
 use crate::fit::Line;
-use crate::trust::{remove, STAMPED, STAMPS_APART_NS};
+use crate::trust::{remove, STAMPED, STAMPS_APART_NS, SYSTEMD_MARKS};
 use firstlight_formats::evidence::{Evidence, SpanKind};
 
 /// Marks further apart than this do not mean the same.
@@ -14,8 +14,6 @@ const ONE_BOOT_NS: i64 = 2_000_000;
 const ENOUGH_UNITS: usize = 3;
 /// Messages about a unit wait no longer than this to be written.
 const LATEST_MESSAGE_NS: i64 = 10_000_000_000;
-/// The marks that systemd sets.
-const MARKS: [&str; 3] = ["initrd_start", "userspace_start", "startup_finished"];
 
 /// Why a record is another boot's, by what systemd stamped on a clock that is placed already.
 pub fn excluded(piece: &Evidence, ours: &Shared, placed: &Placed, line: Line) -> Option<String> {
@@ -33,10 +31,14 @@ fn marks_apart(ours: &Shared, known: &Shared, line: Line) -> Option<String> {
         return None;
     }
     let apart = |name: &str| Some(line.at(ours.mark(name)?).saturating_sub(known.mark(name)?).saturating_abs());
-    let least = MARKS.into_iter().filter_map(apart).min()?;
-    let most = MARKS.into_iter().filter_map(apart).max()?;
-    (least > ONE_BOOT_NS && most > SAME_MARK_NS)
-        .then(|| format!("the same mark lies {} apart on what is one clock", seconds(most)))
+    let least = SYSTEMD_MARKS.into_iter().filter_map(apart).min()?;
+    let most = SYSTEMD_MARKS.into_iter().filter_map(apart).max()?;
+    (least > ONE_BOOT_NS && most > SAME_MARK_NS).then(|| two_instants(most))
+}
+
+/// Why a record is another boot's whose mark lies so far apart.
+pub fn two_instants(apart: i64) -> String {
+    format!("the same mark lies {} apart on what is one clock", seconds(apart))
 }
 
 /// How many units that both records stamped began at two instants, of how many, and how far apart at most. What began behind

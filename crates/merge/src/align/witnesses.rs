@@ -1,7 +1,7 @@
 //! Where a clock lies by what its record shares with those that are placed.
 
 use super::clocks::{by_start, firmware, identity, same_as_kernel};
-use super::stamps::{begin_together, excluded, told_late, SAME_MARK_NS};
+use super::stamps::{begin_together, excluded, told_late, two_instants, SAME_MARK_NS};
 use super::{same, seconds, Place, Placed};
 use crate::events::Shared;
 use crate::fit::{below, inverted, through, Fitted, Line};
@@ -77,9 +77,7 @@ pub fn place(piece: &Evidence, ours: &Shared, placed: &Placed) -> Place {
     if let Some((line, how)) = known {
         let apart = marks.iter().map(|(mine, theirs)| theirs.saturating_sub(line.at(*mine)).saturating_abs()).max();
         return match apart {
-            Some(apart) if apart > SAME_MARK_NS => {
-                Place::Foreign(format!("the same mark lies {} apart on what is one clock", seconds(apart)))
-            }
+            Some(apart) if apart > SAME_MARK_NS => Place::Foreign(two_instants(apart)),
             _ => same(line, how),
         };
     }

@@ -45,9 +45,10 @@ def write_speedscope(boot: Boot, out: Path, unit: Unit = "time") -> Exported:
         profiles.append(_sampled(stacks, unit, frames))
     names = frame_names(boot)
     first, last = _range(boot, lanes)
+    boot_ends = boot.manifest.totals.virtual_ns or last
     unfinished = 0
     for lane in lanes.lanes:
-        events, open_ended = _events(lane.steps, lanes, boot.manifest.totals.virtual_ns or last, last)
+        events, open_ended = _events(lane.steps, lanes, boot_ends, last)
         unfinished += open_ended
         for event in events:
             event["frame"] = frames.number(names[event["frame"]])
@@ -58,8 +59,7 @@ def write_speedscope(boot: Boot, out: Path, unit: Unit = "time") -> Exported:
     if not profiles:
         raise BundleError("nothing to export: the boot has neither a profile nor spans", where=str(boot.path))
     if unfinished:
-        ends = boot.manifest.totals.virtual_ns or last
-        later = ", or of the record where they begin after it" if last > ends else ""
+        later = ", or of the record where they begin after it" if last > boot_ends else ""
         exported.notes.append(f"{counted(unfinished, 'span')} without an end: drawn to the end of the boot{later}")
     exported.counts["profiles"] = len(profiles)
     document: dict[str, Any] = {

@@ -115,7 +115,7 @@ def _identity(out: Console, boot: Boot) -> None:
     manifest = boot.manifest
     facts = dict(boot.facts().select("fact", "value").iter_rows())
     # What came to its end is complete only when its evidence is.
-    missing = not manifest.completeness.complete or bool(manifest.completeness.missing)
+    missing = not manifest.completeness.complete
     state = "incomplete" if manifest.status == "complete" and missing else manifest.status
     status = (state, {"complete": "green", "incomplete": "yellow"}.get(state, "bold red"))
     print_wrapped(out, Text.assemble((printable(str(boot.path)), "bold"), f"  {manifest.mode} mode, ", status))
