@@ -79,7 +79,9 @@ fn phase_name(mark: &str, all: &[BootMark]) -> String {
         "decompression_start" => "decompression",
         // Nothing says where the kernel ended and user land began.
         "kernel_clock_start" if !all.iter().any(|mark| of_the_kernel(&mark.name)) => "unknown",
-        "kernel_clock_start" | "kernel_start" => "early_init",
+        "kernel_clock_start" | "kernel_start" if all.iter().any(|mark| within_the_kernel(&mark.name)) => "early_init",
+        // Nothing says how far the kernel had come before user land.
+        "kernel_clock_start" | "kernel_start" => "kernel",
         "initcalls_end" => "after_initcalls",
         "user_start" | "guest_start" => "user_land",
         "initrd_start" => "initrd",
@@ -96,21 +98,23 @@ fn phase_name(mark: &str, all: &[BootMark]) -> String {
 
 /// Whether a mark tells how far the kernel had come, or that it had started user land.
 fn of_the_kernel(mark: &str) -> bool {
-    matches!(
-        mark,
-        "kernel_start"
-            | "rest_init"
-            | "kernel_init"
-            | "initcalls"
-            | "initcalls_end"
-            | "free_init_memory"
-            | "run_init"
-            | "user_start"
-            | "guest_start"
-            | "initrd_start"
-            | "systemd_start"
-            | "userspace_start"
-    ) || mark.starts_with("initcall_")
+    within_the_kernel(mark)
+        || matches!(
+            mark,
+            "kernel_start"
+                | "free_init_memory"
+                | "run_init"
+                | "user_start"
+                | "guest_start"
+                | "initrd_start"
+                | "systemd_start"
+                | "userspace_start"
+        )
+}
+
+/// Whether a mark parts the kernel's early initialisation from its initcalls.
+fn within_the_kernel(mark: &str) -> bool {
+    matches!(mark, "rest_init" | "kernel_init" | "initcalls" | "initcalls_end") || mark.starts_with("initcall_")
 }
 
 /// The marks of all pieces in order of time, each name once: the first piece's, of systemd's own marks that of the piece which

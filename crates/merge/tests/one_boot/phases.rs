@@ -87,7 +87,7 @@ fn neighbours_of_one_name_are_one_phase() {
     log.marks = vec![mark("kernel_clock_start", 0), mark("kernel_start", 5), mark("user_start", 60)];
     let boot = boot(&[record("dmesg", vec![log])]);
     assert_eq!(boot.spans("phase").len(), 2);
-    assert!(boot.spans("phase")[0].starts_with("early_init 0-60"));
+    assert!(boot.spans("phase")[0].starts_with("kernel 0-60"));
 }
 
 #[test]
