@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import shutil
 from collections.abc import Sequence
@@ -21,7 +22,9 @@ _START = datetime(2024, 5, 1, 12, 0, tzinfo=UTC)
 @cache
 def _pattern() -> Path:
     # Made once: what varies is written anew, the rest is copied.
-    return make_bundle(Path(mkdtemp(prefix="firstlight-varying-")), live=True)
+    folder = Path(mkdtemp(prefix="firstlight-varying-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return make_bundle(folder, live=True)
 
 
 def stretched(path: Path, factor: float, *, second: int, phase: str | None = None, failed: bool = False) -> Path:

@@ -77,11 +77,12 @@ mod tests {
 
     #[test]
     fn instants_stand_in_the_order_in_which_they_were_noted() {
-        let folder = std::env::temp_dir().join(format!("firstlight-stamps-{}", std::process::id())).join("keep");
+        let made = std::env::temp_dir().join(format!("firstlight-stamps-{}", std::process::id()));
+        let folder = made.join("keep");
         stamp(12, "mount ext4", &folder).unwrap();
         stamp(1_568_416_397, "two\nlines", &folder).unwrap();
         let text = fs::read_to_string(folder.join(STAMPS)).unwrap();
-        fs::remove_dir_all(&folder).unwrap();
+        fs::remove_dir_all(&made).unwrap();
         assert_eq!(text, "12 mount ext4\n1568416397 two\\nlines\n");
     }
 
