@@ -100,6 +100,7 @@ def write_bundle(
                 "host_ns": None if received is None else round(received * MS),
                 "level": level,
                 "caller": None,
+                "channel": "printk",
             }
         )
     for table, columns in SCHEMA.items():

@@ -127,7 +127,7 @@ def test_endless_logs_and_facts_are_cut_and_counted(tmp_path: Path) -> None:
             "time_ns": range(lines),
             "source": "console",
             "text": [f"line {i}" for i in range(lines)],
-            **dict.fromkeys(("host_ns", "level", "caller")),
+            **dict.fromkeys(("host_ns", "level", "caller", "channel")),
         },
         schema=SCHEMA["log"],
     )

@@ -1,8 +1,10 @@
 //! Which reader a record belongs to.
 
 use crate::format::{Format, Head, Likelihood};
+use crate::lines::Lines;
 use crate::registry::formats;
 use crate::FormatError;
+use memchr::memchr2;
 
 /// The reader that is surest of a record; of equally sure ones the first.
 ///
@@ -16,6 +18,9 @@ use crate::FormatError;
 /// assert_eq!(error.as_deref(), Some("its format is not recognised: it is a PNG picture"));
 /// let error = recognise(&Head { name: "time.txt", bytes: b"\xff\xfeS\0t\0" }).err().map(|error| error.to_string());
 /// assert!(error.is_some_and(|error| error.contains("iconv")));
+/// let line = "\x1b[1mNov 03 10:00:04.153098 box systemd[1]: Starting a.service...\x1b[0m\r\n".repeat(2);
+/// let coloured = Head { name: "journal.txt", bytes: line.as_bytes() };
+/// assert_eq!(recognise(&coloured).map(|format| format.name()).ok(), Some("journal-short"));
 /// let table = Head { name: "plot.txt", bytes: b"NAME   ACTIVATED ACTIVATING TIME DEACTIVATED DEACTIVATING\na.mount 2s 1s 1s\n" };
 /// let error = recognise(&table).err().map(|error| error.to_string());
 /// assert!(error.is_some_and(|error| error.contains("--json=short")));
@@ -24,6 +29,15 @@ pub fn recognise(head: &Head<'_>) -> Result<&'static dyn Format, FormatError> {
     if head.bytes.is_empty() {
         return Err(FormatError::Unrecognised("it is empty".to_owned()));
     }
+    if in_utf16(head.bytes) {
+        return Err(FormatError::Unrecognised(look(head.bytes)));
+    }
+    // The readers see lines without escapes and returns, and so do their signs.
+    let found = as_lines(head.bytes).and_then(|bytes| surest(&Head { bytes: &bytes, ..*head }));
+    found.or_else(|| surest(head)).ok_or_else(|| FormatError::Unrecognised(look(head.bytes)))
+}
+
+fn surest(head: &Head<'_>) -> Option<&'static dyn Format> {
     let mut best: Option<(&'static dyn Format, Likelihood)> = None;
     for format in formats() {
         let likelihood = format.likelihood(head);
@@ -31,7 +45,23 @@ pub fn recognise(head: &Head<'_>) -> Result<&'static dyn Format, FormatError> {
             best = Some((format, likelihood));
         }
     }
-    best.map(|(format, _)| format).ok_or_else(|| FormatError::Unrecognised(look(head.bytes)))
+    best.map(|(format, _)| format)
+}
+
+/// The lines as readers get them, where they are not as they stand in the file.
+fn as_lines(bytes: &[u8]) -> Option<Vec<u8>> {
+    memchr2(b'\r', 0x1b, bytes)?;
+    let (mut rest, mut text) = (bytes, Vec::with_capacity(bytes.len()));
+    let mut lines = Lines::new(&mut rest);
+    while let Ok(Some(line)) = lines.next_line() {
+        text.extend_from_slice(line.bytes);
+        text.push(b'\n');
+    }
+    Some(text)
+}
+
+fn in_utf16(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff")
 }
 
 const SIGNATURES: [(&[u8], &str); 14] = [
@@ -55,7 +85,7 @@ fn look(bytes: &[u8]) -> String {
     if let Some((_, what)) = SIGNATURES.iter().find(|(signature, _)| bytes.starts_with(signature)) {
         return format!("it is {what}");
     }
-    if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
+    if in_utf16(bytes) {
         return "it is text in UTF-16, as PowerShell's `>` writes it; make it UTF-8: \
                 `iconv -f UTF-16 -t UTF-8 FILE > NEW`"
             .to_owned();

@@ -30,6 +30,7 @@ mod summary;
 mod tables;
 pub mod trust;
 mod unite;
+mod verdict;
 
 pub use completeness::Completeness;
 pub use contradictions::Contradiction;

@@ -50,7 +50,7 @@ pub fn write(pieces: &[Piece<'_>], bundle: &Path) -> Result<Written, MergeError>
                 .of
                 .get(&at)
                 .and_then(|(piece, index)| pieces.get(*piece).and_then(|piece| piece.evidence.log.get(*index)));
-            rows.line(stamp, head.placed, text, other.map(|(stamp, _)| stamp), head.piece.file)?;
+            rows.line(stamp, head.placed, text, other.map(|(stamp, _)| stamp), head.piece)?;
             written.lines += 1;
         }
         head.step();
@@ -95,6 +95,18 @@ pub fn placed(piece: &Piece<'_>, stamp: &Stamp) -> Option<i64> {
         (None, Some(line)) if piece.evidence.clock == Clock::Host => stamp.host_ns.map(|at| line.at(at)),
         (None, Some(_)) => Some(piece.host?.at(stamp.host_ns?)),
         _ => None,
+    }
+}
+
+/// What a line went through to its record: of these, the kernel's console shows what went through printk.
+fn channel(piece: &Piece<'_>, stamp: &Stamp) -> &'static str {
+    match piece.evidence.format {
+        format if format.starts_with("journal-") && piece.evidence.part != "kernel" => "journal",
+        "function-graph" | "trace-events" | "trace-dat" => "tracer",
+        "udev-log" => "udev",
+        format if format.starts_with("journal-") => "printk",
+        _ if stamp.time_ns.is_some() || piece.evidence.clock == Clock::Untimed => "printk",
+        _ => "console",
     }
 }
 
@@ -181,6 +193,7 @@ struct Rows {
     host: Int64Builder,
     level: Int64Builder,
     caller: StringBuilder,
+    channel: StringBuilder,
 }
 
 impl Rows {
@@ -195,6 +208,7 @@ impl Rows {
             host: Int64Builder::new(),
             level: Int64Builder::new(),
             caller: StringBuilder::new(),
+            channel: StringBuilder::new(),
         })
     }
 
@@ -204,11 +218,11 @@ impl Rows {
         time: Option<i64>,
         text: &str,
         other: Option<Stamp>,
-        file: &str,
+        piece: &Piece<'_>,
     ) -> Result<(), MergeError> {
         self.line.append_value(i64::try_from(stamp.line).unwrap_or(i64::MAX));
         self.time.append_option(time);
-        self.source.append_value(file);
+        self.source.append_value(piece.file);
         self.text.append_value(text);
         self.host.append_option(stamp.host_ns.or(other.and_then(|other| other.host_ns)));
         self.level.append_option(stamp.level.or(other.and_then(|other| other.level)).map(i64::from));
@@ -223,6 +237,7 @@ impl Rows {
             }
             None => self.caller.append_null(),
         }
+        self.channel.append_value(channel(piece, &stamp));
         self.count += 1;
         // The texts of a batch must fit 32-bit offsets.
         if self.count >= BATCH_ROWS || self.text.values_slice().len() > (1 << 28) {
@@ -241,6 +256,7 @@ impl Rows {
             Arc::new(self.host.finish()),
             Arc::new(self.level.finish()),
             Arc::new(self.caller.finish()),
+            Arc::new(self.channel.finish()),
         ];
         Ok(self.table.batch(arrays)?)
     }

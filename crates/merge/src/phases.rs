@@ -1,7 +1,7 @@
 //! Marks of the whole boot, and the phases between them.
 
 use crate::spans::Row;
-use crate::trust::{remove, SYSTEMD_MARKS};
+use crate::trust::{remove, OTHERS, SYSTEMD_MARKS};
 use crate::{Contradiction, Piece};
 use firstlight_formats::evidence::SpanKind;
 use rustc_hash::FxHashMap;
@@ -122,21 +122,21 @@ fn within_the_kernel(mark: &str) -> bool {
 pub fn marks(pieces: &[Piece<'_>], rows: &[Row<'_>], contradictions: &mut Vec<Contradiction>) -> Vec<BootMark> {
     let mut marks: Vec<BootMark> = Vec::new();
     let mut removes: FxHashMap<String, u8> = FxHashMap::default();
+    let reset_told = pieces.iter().any(|piece| piece.evidence.format == "fpdt" && tells(piece, "firmware_start"));
     for piece in pieces {
+        // systemd counts the firmware from the zero of its timer; the table tells when the reset had ended.
+        let from_zero = reset_told && remove(SpanKind::Stage, piece.evidence) < OTHERS;
         let told = piece.line.map(|line| (line, &piece.evidence.marks));
         let heard = piece.host.map(|line| (line, &piece.evidence.host_marks));
         let all = told.into_iter().chain(heard).flat_map(|(line, of)| of.iter().map(move |mark| (line, mark)));
         for (line, mark) in all {
             let time_ns = line.at(mark.time_ns);
-            let mut one = BootMark {
-                name: mark.name.to_string(),
-                time_ns,
-                source: piece.file.to_owned(),
-                detail: mark.detail.clone(),
-            };
+            let name = if from_zero && mark.name == "firmware_start" { "power_on" } else { &mark.name };
+            let mut one =
+                BootMark { name: name.to_owned(), time_ns, source: piece.file.to_owned(), detail: mark.detail.clone() };
             let from =
                 if SYSTEMD_MARKS.contains(&one.name.as_ref()) { remove(SpanKind::Stage, piece.evidence) } else { 0 };
-            let Some(known) = marks.iter_mut().find(|known| known.name == mark.name) else {
+            let Some(known) = marks.iter_mut().find(|known| known.name == one.name) else {
                 removes.insert(one.name.clone(), from);
                 marks.push(one);
                 continue;
@@ -148,7 +148,7 @@ pub fn marks(pieces: &[Piece<'_>], rows: &[Row<'_>], contradictions: &mut Vec<Co
             let apart = known.time_ns.saturating_sub(one.time_ns).saturating_abs();
             if apart > SAME_MARK_NS.saturating_add(piece.uncertainty_ns) && known.source != one.source {
                 contradictions.push(Contradiction {
-                    what: format!("when the mark `{}` was reached", mark.name),
+                    what: format!("when the mark `{}` was reached", known.name),
                     statements: vec![
                         (known.source.clone(), crate::align::seconds(known.time_ns)),
                         (one.source, crate::align::seconds(one.time_ns)),
@@ -159,6 +159,10 @@ pub fn marks(pieces: &[Piece<'_>], rows: &[Row<'_>], contradictions: &mut Vec<Co
     }
     initcall_marks(pieces, rows, &mut marks);
     marks
+}
+
+fn tells(piece: &Piece<'_>, mark: &str) -> bool {
+    piece.evidence.marks.iter().any(|told| told.name == mark)
 }
 
 /// The marks that the kernel's own initcalls give: the begin of each level, or of all of them.

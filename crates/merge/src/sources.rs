@@ -1,11 +1,12 @@
 //! What becomes of each record: where its clock lies, and whether it goes into the tables.
 
-use crate::align::{align_knowing, base, Place};
+use crate::align::Place;
 use crate::choice::Choice;
 use crate::firmware::Joined;
 use crate::fit::{Fitted, Line};
 use crate::received::Received;
 use crate::summary::{SourceFit, SourceSummary};
+use crate::verdict::Verdict;
 use crate::{host, Contradiction, Piece};
 use firstlight_formats::evidence::Evidence;
 use std::collections::BTreeMap;
@@ -36,8 +37,8 @@ impl<'a> Sources<'a> {
         };
         let evidence: Vec<&Evidence> =
             choice.kept.iter().enumerate().map(|(number, (_, own))| of(number, own)).collect();
-        let first = base(&evidence);
-        let places = placed(&evidence, &choice.boot_ids(), first);
+        let reads: Vec<usize> = choice.kept.iter().map(|(read, _)| *read).collect();
+        let Verdict { base: first, places } = Verdict::of(&evidence, &reads, &choice.boot_ids());
         let speaker = first.and_then(|first| choice.kept.get(first)).map_or("", |(read, _)| choice.file(*read));
         let mut sources = Self { contradictions: choice.contradictions.clone(), ..Self::default() };
         let mut order: Vec<usize> = (0..choice.kept.len()).collect();
@@ -144,33 +145,4 @@ fn capturing(source: &SourceSummary, evidence: &Evidence, line: Line) -> Option<
         ..source.clone()
     };
     Some((heard, onto))
-}
-
-/// Where every piece's clock lies, once it is known which of them are of one boot by its own number.
-fn placed(evidence: &[&Evidence], ids: &[Option<String>], base: Option<usize>) -> Vec<Place> {
-    let mut certain = vec![false; evidence.len()];
-    loop {
-        let places = align_knowing(evidence, &certain);
-        let ours: Vec<&String> = places
-            .iter()
-            .zip(ids)
-            .enumerate()
-            .filter(|(number, (place, _))| Some(*number) == base || !matches!(place, Place::Foreign(_)))
-            .filter_map(|(_, (_, id))| id.as_ref())
-            .collect();
-        let wrong = |number: usize| {
-            matches!(places.get(number), Some(Place::Foreign(_)))
-                && ids.get(number).and_then(Option::as_ref).is_some_and(|id| ours.contains(&id))
-        };
-        let more: Vec<usize> = (0..evidence.len()).filter(|number| wrong(*number)).collect();
-        if more.is_empty() {
-            return places;
-        }
-        // Each time round there are more of them: whoever is certain is not foreign any more.
-        for number in more {
-            if let Some(slot) = certain.get_mut(number) {
-                *slot = true;
-            }
-        }
-    }
 }

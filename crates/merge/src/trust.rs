@@ -64,6 +64,9 @@ pub fn compare(kind: SpanKind, one: (i64, i64), two: (i64, i64), independent: bo
     }
 }
 
+/// So far from systemd's stamps are records that do not pass them on.
+pub const OTHERS: u8 = 5;
+
 /// How far a record is from who knows a thing of its kind: a unit's own stamps in systemd are its truth, charts of them are
 /// rounded or cut, and messages about them wait in line to be written.
 ///
@@ -85,7 +88,7 @@ pub fn remove(kind: SpanKind, evidence: &Evidence) -> u8 {
         // What `Startup finished` says are systemd's own figures, wherever they are written.
         format if format.starts_with("journal-") && evidence.part.is_empty() && kind == SpanKind::Stage => 3,
         format if format.starts_with("journal-") && evidence.part.is_empty() => 4,
-        _ => 5,
+        _ => OTHERS,
     }
 }
 

@@ -59,15 +59,20 @@ pub fn unite<'a>(
         }
     }
     known.duration_ns = known.duration_ns.or(other.duration_ns);
+    let file = |row: &Row<'_>| pieces.get(row.piece).map_or(String::new(), |piece| piece.file.to_owned());
     let own = other
         .attributes()
         .into_iter()
         .flat_map(|all| all.iter())
         .map(|(key, value)| (Cow::Borrowed(key), Cow::Borrowed(value)));
     for (key, value) in own.chain(others.more) {
-        let known_keys = known.attributes().into_iter().flat_map(|all| all.iter()).map(|(there, _)| there);
-        if !known_keys.chain(known.more().iter().map(|(there, _)| there.as_ref())).any(|there| there == key) {
-            known.others_mut().more.push((key, value));
+        match attribute(known, &key) {
+            None => known.others_mut().more.push((key, value)),
+            Some(there) if key == "returned" && there != value => contradictions.push(Contradiction {
+                what: format!("what {} `{}` returned", known.kind.name(), known.name()),
+                statements: vec![(file(known), there.to_owned()), (file(&other), value.into_owned())],
+            }),
+            Some(_) => {}
         }
     }
     if let Some(told) = told {
@@ -77,7 +82,6 @@ pub fn unite<'a>(
         (known.duration_ns, known.grade, known.reason) = (Some(told.duration_ns), told.grade, told.reason);
         return;
     }
-    let file = |row: &Row<'_>| pieces.get(row.piece).map_or(String::new(), |piece| piece.file.to_owned());
     match verdict {
         Verdict::Agree if known.grade <= Grade::Good => {
             known.grade = Grade::Exact;
@@ -100,6 +104,13 @@ pub fn unite<'a>(
         }
         _ => {}
     }
+}
+
+fn attribute<'r>(row: &'r Row<'_>, key: &str) -> Option<&'r str> {
+    let own = row.attributes().into_iter().flat_map(|all| all.iter());
+    own.chain(row.more().iter().map(|(there, value)| (there.as_ref(), value.as_ref())))
+        .find(|(there, _)| *there == key)
+        .map(|(_, value)| value)
 }
 
 /// Two records that have a unit's stamps from systemd itself cannot differ in its begin, also where its length is the same.

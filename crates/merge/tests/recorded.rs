@@ -37,6 +37,7 @@ fn recording(bundle: &Path, initcalls: &[(&str, &str, &str, i64, i64)]) -> Vec<u
         ("host_ns", Values::Int64(vec![None; CONSOLE.len()])),
         ("level", Values::Int64(vec![None; CONSOLE.len()])),
         ("caller", nothing(CONSOLE.len())),
+        ("channel", nothing(CONSOLE.len())),
     ];
     write("log", log, bundle).unwrap();
     let mut rows = vec![("phase", "early_init", "boot", "", 0, 90), ("phase", "initcalls", "boot", "", 90, 600)];

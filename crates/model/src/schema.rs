@@ -97,6 +97,7 @@ pub const TABLES: [(&str, &[ColumnSchema]); 9] = [
             maybe(int("host_ns")),
             maybe(int("level")),
             maybe(text("caller")),
+            maybe(text("channel")),
         ],
     ),
     ("counters", &[text("counter"), int("time_ns"), int("value")]),

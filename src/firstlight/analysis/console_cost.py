@@ -14,8 +14,8 @@ from firstlight.boot.boot import Boot
 
 #: Start bit, eight data bits, stop bit.
 _BITS = 10
-#: `[    0.123456] `, which the kernel puts before a line.
-_STAMP = 15
+#: `[    0.123456] `, which the kernel puts before a line, and `[    T1]`, which `CONFIG_PRINTK_CALLER` adds.
+_STAMP, _CALLER = 15, 8
 #: Carriage return and line feed.
 _LINE_END = 2
 #: What the kernel's serial drivers take where the command line names no rate.
@@ -39,7 +39,7 @@ class ConsoleCost:
     level: int
     """Lines of the kernel's below this level were printed."""
     lines: int
-    """Lines that reached the console, as far as levels are known."""
+    """Lines that reached the console, as far as levels are known; not of boot loaders, journals and tracers."""
     characters: int
     """Of those lines, with the stamps and line ends that the console adds."""
     computed_ns: int | None
@@ -76,12 +76,13 @@ def console_cost(boot: Boot) -> ConsoleCost:
     rate = baud or _USUAL_BAUD
     # Of a recorded console the text is all that was printed; a record of the kernel's own leaves out the stamp.
     bare = (pl.col("source") != "console") & pl.col("time_ns").is_not_null() & ~pl.col("text").str.starts_with("[")
+    stamped = bare & (pl.col("channel").is_null() | (pl.col("channel") == "printk"))
+    prefix = pl.when(stamped).then(_STAMP + pl.when(pl.col("caller").is_null()).then(0).otherwise(_CALLER)).otherwise(0)
     printed = (
-        boot.log()
+        _of_the_kernels_console(boot)
         .filter(pl.col("level").is_null() | (pl.col("level") < level))
         .with_columns(
-            (pl.col("text").str.len_bytes().cast(pl.Int64) + _LINE_END + pl.when(bare).then(_STAMP).otherwise(0))
-            .alias("characters")
+            (pl.col("text").str.len_bytes().cast(pl.Int64) + _LINE_END + prefix).alias("characters")
         )
         .with_columns((pl.col("characters") * _BITS * 1_000_000_000 // rate).alias("cost_ns"))
     )  # fmt: skip
@@ -110,6 +111,14 @@ def console_cost(boot: Boot) -> ConsoleCost:
         behind_ns=max(delays) - min(delays) if len(delays) > 1 else None,
         costly=costly.sort("characters", "line", descending=[True, False]),
     )
+
+
+def _of_the_kernels_console(boot: Boot) -> pl.DataFrame:
+    """The lines that the kernel prints, and what a capture shows beside them once the kernel runs."""
+    channel, at = pl.col("channel"), pl.col("time_ns")
+    begins = boot.marks().filter(pl.col("mark").is_in(["kernel_start", "kernel_clock_start"]))["time_ns"].min()
+    loader = (channel == "console") & (at < begins) if begins is not None else pl.lit(False)
+    return boot.log().filter(channel.is_null() | (channel.is_in(["printk", "console"]) & ~loader.fill_null(False)))
 
 
 def serial_console(command_line: str | None) -> tuple[str | None, int | None]:

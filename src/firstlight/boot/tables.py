@@ -62,6 +62,7 @@ SCHEMAS: dict[str, dict[str, pl.DataType]] = {
         "host_ns": pl.Int64(),
         "level": pl.Int64(),
         "caller": pl.String(),
+        "channel": pl.String(),
     },
     "counters": {"counter": pl.String(), "time_ns": pl.Int64(), "value": pl.Int64()},
     "facts": {"fact": pl.String(), "value": pl.String()},
@@ -85,7 +86,7 @@ SCHEMAS: dict[str, dict[str, pl.DataType]] = {
 #: What schema version 2 added to the tables of version 1; an older bundle reads as if it were null.
 ADDED_COLUMNS: dict[str, tuple[str, ...]] = {
     "spans": ("duration_ns", "grade", "reason", "source", "attributes"),
-    "log": ("host_ns", "level", "caller"),
+    "log": ("host_ns", "level", "caller", "channel"),
 }
 
 #: The tables that version 2 added; an older bundle reads as if they had no rows.

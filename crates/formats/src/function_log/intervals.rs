@@ -32,6 +32,13 @@ struct Open {
     end_us: i64,
     length_us: i64,
     children_us: i64,
+    task: u32,
+    /// Its place among the open calls, where its caller is one of them.
+    caller: Option<usize>,
+    /// Its exit was not logged: it had ended by then.
+    unfinished: bool,
+    /// Until when it is known to have lasted.
+    seen_us: i64,
 }
 
 /// Puts calls, which must be in the order of their entry, into a tree and into spans.
@@ -61,7 +68,7 @@ pub(crate) fn build(calls: &[Call], logged_us: Option<i64>, symbols: &mut Symbol
             .last()
             .is_some_and(|top| top.end_us < call.start_us || top.end_us == call.start_us && top.function != call.caller)
         {
-            overlapping += u64::from(leave(stack, &mut tree));
+            overlapping += u64::from(leave(stack, end_us, &mut tree, &mut long));
         }
         if stack.len() >= MOST_OPEN {
             skipped += 1;
@@ -76,9 +83,10 @@ pub(crate) fn build(calls: &[Call], logged_us: Option<i64>, symbols: &mut Symbol
         let named = stack.iter().rposition(active);
         if let Some(place) = named {
             // What is open below the caller has ended by then, whatever its Delta says: its exit was paired wrongly.
-            if stack[place + 1..].iter().all(|open| open.end_us < known_end_us) {
-                for _ in place + 1..stack.len() {
-                    overlapping += u64::from(leave(stack, &mut tree));
+            if stack[place + 1..].iter().all(|open| open.unfinished || open.end_us < known_end_us) {
+                while stack.len() > place + 1 {
+                    end_by(stack, call.start_us);
+                    overlapping += u64::from(leave(stack, end_us, &mut tree, &mut long));
                 }
             }
         }
@@ -92,6 +100,7 @@ pub(crate) fn build(calls: &[Call], logged_us: Option<i64>, symbols: &mut Symbol
         let parent_node = match parent {
             Some(parent) => {
                 parent.children_us = parent.children_us.saturating_add(length_us);
+                parent.seen_us = parent.seen_us.max(call.start_us);
                 parent.node
             }
             None => base,
@@ -107,22 +116,15 @@ pub(crate) fn build(calls: &[Call], logged_us: Option<i64>, symbols: &mut Symbol
             end_us: call_end_us,
             length_us,
             children_us: 0,
-        });
-        let nanoseconds = |us: i64| us.saturating_mul(1000);
-        long.offer(Long {
-            function: call.function,
             task: call.task,
-            start_ns: nanoseconds(call.start_us),
-            end_ns: nanoseconds(call_end_us),
-            duration_ns: nanoseconds(length_us),
-            trust: if call.length_us.is_none() { Trust::Unfinished } else { Trust::One },
-            kind: SpanKind::Function,
-            level: None,
+            caller: place,
+            unfinished: call.length_us.is_none(),
+            seen_us: known_end_us,
         });
     }
     for (_, stack) in tasks.values_mut() {
         while !stack.is_empty() {
-            overlapping += u64::from(leave(stack, &mut tree));
+            overlapping += u64::from(leave(stack, end_us, &mut tree, &mut long));
         }
     }
     let mut note = |number: u64, kind, detail: String| {
@@ -133,7 +135,7 @@ pub(crate) fn build(calls: &[Call], logged_us: Option<i64>, symbols: &mut Symbol
     note(
         open_ended,
         ProblemKind::Unfinished,
-        format!("{open_ended} calls have no end: in the tree they last as long as their caller, or until the end of the log"),
+        format!("{open_ended} calls have no end: in the tree they last until their caller calls again or ends, or until the end of the log"),
     );
     note(
         overlapping,
@@ -151,9 +153,40 @@ pub(crate) fn build(calls: &[Call], logged_us: Option<i64>, symbols: &mut Symbol
     evidence.calls = Some(tree.into_calls(symbols));
 }
 
-// Ends the innermost call; tells whether what it called took longer than it did.
-fn leave(stack: &mut Vec<Open>, tree: &mut CallTree) -> bool {
+// The innermost call, if its exit was not logged, had ended when its caller called again; what it called took its time.
+fn end_by(stack: &mut [Open], by_us: i64) {
+    let Some((open, outer)) = stack.split_last_mut().filter(|(open, _)| open.unfinished) else { return };
+    let end_us = by_us.min(open.end_us).max(open.start_us.saturating_add(open.children_us));
+    let shorter_us = open.end_us.saturating_sub(end_us).clamp(0, open.length_us);
+    open.end_us = end_us;
+    open.length_us -= shorter_us;
+    if let Some(caller) = open.caller.and_then(|caller| outer.get_mut(caller)) {
+        caller.children_us = caller.children_us.saturating_sub(shorter_us);
+    }
+}
+
+// Ends the innermost call; tells whether what it called took longer than it did. What nothing ended was open when the log ended.
+fn leave(stack: &mut Vec<Open>, log_end_us: i64, tree: &mut CallTree, long: &mut LongCalls) -> bool {
     let Some(open) = stack.pop() else { return false };
+    if let Some(caller) = open.caller.and_then(|caller| stack.get_mut(caller)) {
+        caller.seen_us = caller.seen_us.max(open.seen_us);
+    }
+    let (end_us, trust) = match open.unfinished {
+        true if open.end_us < log_end_us => (open.seen_us, Trust::Unfinished),
+        true => (open.end_us, Trust::Unfinished),
+        false => (open.end_us, Trust::One),
+    };
+    let nanoseconds = |us: i64| us.saturating_mul(1000);
+    long.offer(Long {
+        function: open.function,
+        task: open.task,
+        start_ns: nanoseconds(open.start_us),
+        end_ns: nanoseconds(end_us),
+        duration_ns: nanoseconds(if open.unfinished { end_us.saturating_sub(open.start_us) } else { open.length_us }),
+        trust,
+        kind: SpanKind::Function,
+        level: None,
+    });
     let own_us = open.length_us.saturating_sub(open.children_us);
     tree.charge(open.node, own_us.saturating_mul(1000));
     own_us < 0

@@ -63,9 +63,13 @@ impl Format for SystemdPlotJson {
             match rows.next() {
                 Some(Ok(row)) => {
                     let read = rows.byte_offset();
-                    if let Some(unit) = unit(row) {
-                        evidence.understood += 1;
-                        units.push(unit);
+                    match unit(row) {
+                        Some(unit) => {
+                            evidence.understood += 1;
+                            units.push(unit);
+                        }
+                        // Its name is none of a unit.
+                        None => evidence.not_understood += 1,
                     }
                     rest = rest.get(read..).unwrap_or_default();
                 }

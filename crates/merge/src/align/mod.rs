@@ -59,23 +59,30 @@ impl Place {
 
 /// The piece whose clock is the boot's: the kernel's own before others, of equal ones that which tells most.
 pub fn base(pieces: &[&Evidence]) -> Option<usize> {
+    base_among(pieces, |_| true)
+}
+
+/// The same, of the pieces with these numbers only.
+pub fn base_among(pieces: &[&Evidence], wanted: impl Fn(usize) -> bool) -> Option<usize> {
     let weight = |piece: &Evidence| piece.marks.len() + piece.spans.len() + piece.log.len() + piece.counters.len();
     let best = |(index, piece): &(usize, &&Evidence)| (rank(&piece.clock), std::cmp::Reverse(weight(piece)), *index);
-    let timed = pieces.iter().enumerate().filter(|(_, piece)| weight(piece) > 0 || piece.calls.is_some());
+    let timed = pieces
+        .iter()
+        .enumerate()
+        .filter(|(index, piece)| wanted(*index) && (weight(piece) > 0 || piece.calls.is_some()));
     timed.min_by_key(best).map(|(index, _)| index)
 }
 
 /// Where every piece's clock lies.
 pub fn align(pieces: &[&Evidence]) -> Vec<Place> {
-    align_knowing(pieces, &[])
+    align_knowing(pieces, base(pieces), &[])
 }
 
-/// Where every piece's clock lies; of those that are `certain` it is known that they are of this boot.
-pub fn align_knowing(pieces: &[&Evidence], certain: &[bool]) -> Vec<Place> {
+/// Where every piece's clock lies on that of the piece `base`; of those that are `certain` it is known that they are of this boot.
+pub fn align_knowing(pieces: &[&Evidence], base: Option<usize>, certain: &[bool]) -> Vec<Place> {
     let mut places: Vec<Option<Place>> =
         pieces.iter().map(|piece| (piece.clock == Clock::Untimed).then_some(Place::Untimed)).collect();
-    let Some(base) = base(pieces).filter(|base| pieces.get(*base).is_some_and(|piece| piece.clock != Clock::Untimed))
-    else {
+    let Some(base) = base.filter(|base| pieces.get(*base).is_some_and(|piece| piece.clock != Clock::Untimed)) else {
         return places.into_iter().map(|_| Place::Untimed).collect();
     };
     set(&mut places, base, Place::Base);

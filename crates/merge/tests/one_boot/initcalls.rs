@@ -23,6 +23,25 @@ fn two_witnesses_that_agree_make_a_length_exact_and_two_that_do_not_a_contradict
     assert_eq!(told.statements[1], ("trace".to_owned(), "0.045000 s".to_owned()));
 }
 
+#[test]
+fn two_records_that_differ_in_what_an_initcall_returned_contradict_one_another() {
+    let returned = |format, clock, value: &str| {
+        let mut log = Evidence { step_ns: 1_000, understood: 1, ..Evidence::of(format, clock) };
+        let call = initcall("same_init", 12, 15);
+        log.spans.push(Span { attributes: vec![("returned".into(), value.to_owned())], ..call });
+        log.marks = vec![mark("kernel_start", 0)];
+        log
+    };
+    let of = |value: &str| {
+        let trace = returned("trace-events", Clock::Trace("local".to_owned()), value);
+        boot(&[record("dmesg", vec![returned("printk", Clock::Printk, "0")]), record("trace", vec![trace])]).summary
+    };
+    assert_eq!(of("0").contradictions, []);
+    let told = of("-19").contradictions.swap_remove(0);
+    assert_eq!(told.what, "what initcall `same_init` returned");
+    assert_eq!(told.statements, [("dmesg".into(), "0".into()), ("trace".into(), "-19".into())]);
+}
+
 /// An initcall with its stamps and, of the kernel's log, its own figure; in microseconds.
 pub fn timed(name: &str, level: Option<&'static str>, (start, end): (i64, i64), own: Option<i64>) -> Span {
     let grade = if own.is_some() { Grade::Good } else { Grade::Exact };

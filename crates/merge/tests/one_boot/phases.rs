@@ -107,3 +107,17 @@ fn units_alone_are_user_land_and_what_a_timer_starts_a_day_later_does_not_prolon
     let slow = boot(&[record("show", vec![slow])]);
     assert_eq!((slow.summary.length_ns, slow.summary.warnings.len()), (95_100 * MS, 0));
 }
+
+#[test]
+fn systemd_counts_the_firmware_from_power_on_and_its_table_from_the_end_of_the_reset() {
+    let marks = |all: &[(&'static str, i64)]| all.iter().map(|(name, at)| mark(name, *at)).collect();
+    let systemd = marks(&[("firmware_start", -4_600), ("loader_start", -1_100), ("kernel_clock_start", 0)]);
+    let systemd = Evidence { marks: systemd, understood: 1, ..Evidence::of("systemd-time", Clock::Monotonic) };
+    let table = marks(&[("firmware_start", 1_000), ("exit_boot_services_end", 4_600)]);
+    let table = Evidence { marks: table, understood: 2, ..Evidence::of("fpdt", Clock::Firmware) };
+    let boot = boot(&[record("time", vec![systemd]), record("fpdt", vec![table])]);
+    assert_eq!(boot.summary.contradictions, []);
+    let marks: Vec<Option<String>> = boot.texts("marks", 0);
+    assert_eq!(marks[..2], [Some("power_on".to_owned()), Some("firmware_start".to_owned())]);
+    assert!(boot.spans("phase")[0].starts_with("firmware 0-3500"), "{:?}", boot.spans("phase"));
+}

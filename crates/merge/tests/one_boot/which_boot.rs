@@ -1,6 +1,6 @@
 //! Which records are of the boot.
 
-use crate::made::{boot, initcall, kernel, mark, record, LINES, MS};
+use crate::made::{boot, initcall, kernel, mark, record, Boot, LINES, MS};
 use crate::units::unit;
 use firstlight_formats::evidence::{Clock, Evidence, Stamp};
 use firstlight_merge::merge;
@@ -107,4 +107,54 @@ fn a_record_is_judged_by_the_one_that_has_the_boots_own_number() {
     assert_eq!(other.spans("unit").len(), 3);
     let same = with(Evidence { marks: marks(4_000, 8_000), ..stamped("systemd-show", &units(1)) });
     assert_eq!((same.summary.warnings.len(), same.summary.contradictions.len()), (0, 0));
+}
+
+/// The kernel's log with some lines of its own pace, as a record of this format has it.
+fn paced(format: &'static str, pace: i64) -> Evidence {
+    let mut log = Evidence { step_ns: 1_000, understood: 9, ..Evidence::of(format, Clock::Printk) };
+    for number in 1_i64..10 {
+        let at = number * (100 + pace * number) * MS;
+        log.log.push(
+            Stamp { line: 1, time_ns: Some(at), ..Stamp::default() },
+            format!("gizmo: step {number} of the start is done").as_bytes(),
+        );
+    }
+    log
+}
+
+/// A journal of that pace: what the kernel said, and what a program did.
+fn journal(pace: i64) -> Vec<Evidence> {
+    let mut own = Evidence { understood: 1, ..Evidence::of("journal-json", Clock::Monotonic) };
+    own.log.push(Stamp { line: 1, time_ns: Some(9_000 * MS), ..Stamp::default() }, b"an application spoke");
+    let mut both = vec![own, Evidence { part: "kernel".to_owned(), ..paced("journal-json", pace) }];
+    for one in &mut both {
+        one.facts.push(("boot.id".into(), "0f1e".to_owned()));
+    }
+    both
+}
+
+fn left_out(boot: &Boot) -> Vec<&str> {
+    boot.summary.warnings.iter().filter_map(|warning| warning.split_once(": left out")).map(|(file, _)| file).collect()
+}
+
+#[test]
+fn a_log_whose_lines_are_not_the_journals_is_another_boots_whatever_else_the_journal_holds() {
+    let boot = boot(&[record("dmesg", vec![paced("printk", 7)]), record("journal", journal(0))]);
+    assert_eq!(left_out(&boot), ["dmesg"]);
+    assert_eq!(boot.summary.lines, 10);
+}
+
+#[test]
+fn the_boot_is_that_of_most_records() {
+    let odd = || record("odd", vec![paced("printk", 7)]);
+    let log = |file| record(file, vec![paced("printk", 0)]);
+    for reads in [[odd(), log("dmesg"), log("serial")], [log("dmesg"), odd(), log("serial")]] {
+        let boot = boot(&reads);
+        assert_eq!(left_out(&boot), ["odd"]);
+        assert_eq!(boot.summary.lines, 9);
+    }
+    // Also where the odd one is a journal that has a number.
+    let boot = boot(&[record("journal", journal(7)), log("dmesg"), log("serial")]);
+    assert_eq!(left_out(&boot), ["journal", "journal"]);
+    assert_eq!(boot.summary.lines, 9);
 }

@@ -28,6 +28,7 @@ pub fn write_log(recording: &Recording, clock: Clock, console: &[u8], bundle: &P
             ("host_ns", Values::Int64(rows.iter().map(|_| None).collect())),
             ("level", Values::Int64(rows.iter().map(|_| None).collect())),
             ("caller", Values::Text(rows.iter().map(|_| None).collect())),
+            ("channel", Values::Text(rows.iter().map(|_| None).collect())),
         ],
         bundle,
     )
