@@ -50,7 +50,7 @@ pub struct Stacks {
     pub texts: Texts,
     /// Nodes of which nothing says what they weigh; they count nothing.
     pub unknown: u64,
-    /// Spans whose children last longer than they do; they count nothing themselves.
+    /// Nodes and spans whose children last longer than they do; they count nothing themselves.
     pub overlapped: u64,
 }
 
@@ -90,8 +90,10 @@ fn calls(bundle: &Path, unit: Unit) -> Result<Option<Stacks>, ExportError> {
             return Err(ModelError::Inconsistent("calls").into());
         }
         let name = table.numbers("function").get(row).copied().unwrap_or(NO_TEXT);
-        let weight = value(column).and_then(|value| u64::try_from(value).ok());
-        stacks.unknown += u64::from(weight.is_none());
+        let own = value(column);
+        let weight = own.and_then(|value| u64::try_from(value).ok());
+        stacks.unknown += u64::from(own.is_none());
+        stacks.overlapped += u64::from(own.is_some() && weight.is_none());
         stacks.nodes.push(Node { parent, row, name, weight: weight.unwrap_or(0) });
     }
     stacks.texts = table.texts;

@@ -27,7 +27,10 @@ def write_perfetto(bundle: Path, manifest: Manifest, out: Path) -> Exported:
         exported.notes.append(f"{counted(written['lines_without_time'], 'log line')} left out: they have no time")
     if written["shift_ns"]:
         exported.notes.append(f"every time is {written['shift_ns']:,} ns later than in the bundle: some are negative")
-    exported.notes.append("the calling-context tree has no axis of time: `--to firefox` and `--to speedscope` hold it")
+    if manifest.tables["calls"].rows:
+        exported.notes.append(
+            "the calling-context tree has no axis of time: `--to firefox` and `--to speedscope` hold it"
+        )
     return exported
 
 

@@ -27,7 +27,7 @@ class Column:
     style: str = ""
     """Colour, as rich names it; only seen on a terminal."""
     wide: int = 0
-    """The column is left out where the width is less."""
+    """The column is left out where the width is less; where all do not fit, that which asks for most goes first."""
     longest: int = 100
     """No cell is longer, however wide the terminal: names may be."""
     picture: bool = False
@@ -46,17 +46,11 @@ def print_table(
 
     :param footer: rows below a rule, such as sums.
     """
-    shown = [number for number, column in enumerate(columns) if out.width >= column.wide]
+    whole = [[[printable(cell, column.longest) for cell, column in zip(row, columns, strict=True)] for row in part]
+             for part in (rows, footer)]  # fmt: skip
+    shown, widths = _shown(columns, [*whole[0], *whole[1]], out.width)
     kept = [columns[number] for number in shown]
-    body, foot = (
-        [[printable(row[number], columns[number].longest) for number in shown] for row in part]
-        for part in (rows, footer)
-    )
-    widths = [
-        max(cell_len(cell) for cell in cells)
-        for cells in zip([column.title for column in kept], *body, *foot, strict=True)
-    ]
-    _fit(widths, kept, out.width)
+    body, foot = ([[row[number] for number in shown] for row in part] for part in whole)
     print_line(out, _line([column.title for column in kept], kept, widths, "bold"))
     for row in body:
         print_line(out, _line(row, kept, widths))
@@ -64,7 +58,7 @@ def print_table(
         print_line(out, Text(_GAP.join(("─" if is_unicode(out) else "-") * width for width in widths), style="dim"))
     for row in foot:
         print_line(out, _line(row, kept, widths))
-    missing = [column.title for column in columns if out.width < column.wide and column.title]
+    missing = [column.title for number, column in enumerate(columns) if number not in shown and column.title]
     if missing:
         print_wrapped(out, Text(f"In {out.width} columns there is no room for: {', '.join(missing)}.", style="dim"))
 
@@ -74,16 +68,31 @@ def table_width(columns: Sequence[Column], rows: Iterable[Sequence[str]], total:
 
     :param total: the width that there is: columns that are left out there do not count.
     """
-    shown = [number for number, column in enumerate(columns) if total >= column.wide]
+    cells = [[printable(cell, column.longest) for cell, column in zip(row, columns, strict=True)] for row in rows]
+    return _together(_shown(columns, cells, total)[1])
+
+
+def _shown(columns: Sequence[Column], rows: Sequence[Sequence[str]], total: int) -> tuple[list[int], list[int]]:
+    """The columns for which there is room, and how wide each is then."""
     cells = [[column.title for column in columns], *rows]
-    widths = [max(cell_len(printable(row[number], columns[number].longest)) for row in cells) for number in shown]
-    _fit(widths, [columns[number] for number in shown], total)
+    longest = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
+    shown = [number for number, column in enumerate(columns) if total >= column.wide]
+    while True:
+        widths = [longest[number] for number in shown]
+        _fit(widths, [columns[number] for number in shown], total)
+        widest = max(shown, key=lambda number: columns[number].wide)
+        if _together(widths) <= total or not columns[widest].wide:
+            return shown, widths
+        shown.remove(widest)
+
+
+def _together(widths: Sequence[int]) -> int:
     return sum(widths) + len(_GAP) * (len(widths) - 1)
 
 
 def _fit(widths: list[int], columns: Sequence[Column], total: int) -> None:
     """Take from the widest names until the line fits, or no name can give more."""
-    over = sum(widths) + len(_GAP) * (len(widths) - 1) - total
+    over = _together(widths) - total
     while over > 0:
         names = [
             number

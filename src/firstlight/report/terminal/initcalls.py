@@ -75,15 +75,15 @@ def print_levels(out: Console, boot: Boot, levels: pl.DataFrame, calls: pl.DataF
     print_heading(out, boot, "Initcalls by level")
     columns = [
         Column("Level", style="cyan", longest=40, picture=True),
-        Column("Initcalls", number=True),
-        Column("Start", number=True, wide=80),
-        Column("End", number=True, wide=90),
+        Column("Initcalls", number=True, wide=50),
+        Column("Start", number=True, wide=105),
+        Column("End", number=True, wide=112),
         Column("Wall", number=True, style="bold"),
-        Column("Share", number=True),
-        Column("Sum", number=True),
-        Column("Probes", number=True, wide=70),
-        Column("Unknown", number=True, wide=80),
-        Column("", wide=110, style="blue", picture=True),
+        Column("Share", number=True, wide=40),
+        Column("Sum", number=True, wide=60),
+        Column("Probes", number=True, wide=80),
+        Column("Unknown", number=True, wide=90),
+        Column("", wide=100, style="blue", picture=True),
     ]
     phase = levels.row(-1, named=True)
     lines = []
