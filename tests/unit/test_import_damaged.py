@@ -216,6 +216,13 @@ def test_an_encrypted_member_is_missing_and_one_that_holds_nothing_is_not(here: 
     assert firstlight.open("b.boot").manifest.completeness.missing == ["locked.zip: `d` was left out: it is encrypted"]
 
 
+def test_a_member_of_a_zip_without_a_name_is_left_out(here: Path) -> None:
+    packed = zip_of(("dmesg", DMESG), ("", DMESG))
+    found, told = imported("boot.zip", packed)
+    assert found == {"dmesg": "printk"}
+    assert not told.complete
+
+
 def test_an_archive_of_which_nothing_can_be_read_is_refused_alone_and_missing_beside_others(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

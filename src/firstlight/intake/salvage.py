@@ -9,8 +9,8 @@ from firstlight.intake.keep import Readable
 from firstlight.intake.packed import DAMAGE
 
 _STEPS = (1 << 14, 1 << 7, 1)
-"""Bytes asked for in one go. A library gives nothing at all of a piece with damage in it: so that is read again in smaller
-ones; by way of a middle size, because a hostile input may be damaged at thousands of places.
+"""Bytes asked for in one go. A library gives nothing at all of a piece with damage in it: that is read again in smaller
+ones, by way of a middle size, because a hostile input may be damaged at thousands of places.
 """
 
 

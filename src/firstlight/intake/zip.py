@@ -36,7 +36,7 @@ def zip_members(path: Path, where: str, budget: Budget, left: LeftOut) -> Iterat
     with archive:
         for member in archive.infolist():
             budget.file(where)
-            if member.is_dir():
+            if member.filename.endswith("/"):
                 continue
             name, shown = safe_name(member.filename), readable(member.filename)
             if member.external_attr >> 16 & _KIND not in (0, _REGULAR):
