@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,8 @@ from firstlight.boot.manifest import (
     Tool,
     Totals,
 )
-from firstlight.intake.gather import Gathered
+from firstlight.intake.gathered import Gathered
+from firstlight.intake.names import shell_line
 from firstlight.lab.bundle import describe_tables, write_manifest
 from firstlight.version import VERSION
 
@@ -74,9 +74,8 @@ def finish_bundle(
 
     :param words: the command line that makes it again.
     """
-    # What was not unpacked may hold anything.
-    packed = [*gathered.damaged.items(), *((item.file, why) for item, why in gathered.unread)]
-    missing = summary["missing"] + [f"{file}: {why}" for file, why in packed]
+    not_taken = gathered.missing()
+    missing = summary["missing"] + not_taken
     reasons = missing[:_MISSING]
     if len(missing) > _MISSING:
         reasons.append(f"{len(missing) - _MISSING} more reasons, which the sources name")
@@ -96,7 +95,7 @@ def finish_bundle(
             missing=reasons,
             understood=summary["understood"],
             lost=summary["lost"],
-            share=None if packed else summary["share"],
+            share=None if not_taken else summary["share"],
         ),
         invariants={},
         totals=Totals(instructions=None, virtual_ns=summary["length_ns"], idle_ns=None),
@@ -106,7 +105,7 @@ def finish_bundle(
             for told in summary["contradictions"]
         ],
         tables=describe_tables(bundle),
-        repeat=shlex.join(words),
+        repeat=shell_line(words),
         recorded_at=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         host={},
     )

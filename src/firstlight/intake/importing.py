@@ -16,9 +16,11 @@ from firstlight.boot.manifest import Manifest
 from firstlight.errors import UsageError
 from firstlight.intake.bundle import finish_bundle
 from firstlight.intake.choose import chosen
-from firstlight.intake.gather import STDIN, Gathered, Gatherer
+from firstlight.intake.gather import STDIN, Gatherer
+from firstlight.intake.gathered import Gathered
 from firstlight.intake.keep import keep_file
 from firstlight.intake.limits import IntakeError, Limits
+from firstlight.intake.names import readable
 from firstlight.intake.packed import unpacked_name
 from firstlight.intake.patience import Patience
 from firstlight.lab.bundle import check_destination, new_bundle
@@ -65,7 +67,7 @@ def default_output(first: str) -> Path:
     path = Path(first)
     name = unpacked_name(path.name) or path.resolve().name
     stem = name if path.is_dir() else name.rpartition(".")[0] or name
-    return Path(f"{stem or 'import'}.boot")
+    return Path(f"{readable(stem) or 'import'}.boot")
 
 
 def import_records(options: ImportOptions, patience: Patience | None = None) -> list[Imported]:
@@ -110,8 +112,17 @@ def _check(options: ImportOptions) -> None:
     if options.format is not None and options.format not in dict(_core.record_formats()):
         hint = "`firstlight import --formats` lists all"
         raise UsageError(f"no format is called `{options.format}`", hint=hint)
+    _check_output(options.output.absolute())
     if not options.split:
         check_destination(options.output.absolute(), force=options.force)
+
+
+def _check_output(output: Path) -> None:
+    """The engine that writes tables takes paths as text."""
+    shown = readable(str(output))
+    if shown != str(output):
+        hint = "choose another with `-o`"
+        raise UsageError("a bundle's path has to be UTF-8", where=shown, hint=hint)
 
 
 def _check_understood(gathered: Gathered, outcomes: list[dict[str, Any]], options: ImportOptions) -> None:
@@ -122,18 +133,19 @@ def _check_understood(gathered: Gathered, outcomes: list[dict[str, Any]], option
         "not_this": "leave out `--as`: most formats are recognised by their content" if options.format else None,
         "unrecognised": "`--as FORMAT` says what it is; `firstlight import --formats` lists all",
     }
-    if len(outcomes) == 1 and not gathered.unread:
+    if len(outcomes) == 1 and not gathered.unread and not gathered.left_out:
         outcome = outcomes[0]
         if gathered.items[0].size_bytes == 0:
             raise IntakeError("it is empty", where=gathered.items[0].given, hint="give a record of a boot")
         message = outcome["error"] or "nothing in it was understood"
         raise IntakeError(message, where=gathered.items[0].given, hint=hints.get(outcome["kind"]))
     listed = [f"{outcome['file']}: {outcome['error'] or 'nothing in it was understood'}" for outcome in outcomes]
-    listed += [f"{item.file}: {why}" for item, why in gathered.unread]
+    listed += gathered.missing()
     if len(listed) > _MOST:
         listed[_MOST:] = [f"... and {len(listed) - _MOST} more"]
-    message = f"none of {len(outcomes) + len(gathered.unread)} files is a boot record\n" + "\n".join(listed)
-    raise IntakeError(message, where=options.inputs[0], hint=hints["unrecognised"])
+    files = len(outcomes) + len(gathered.unread) + len(gathered.left_out)
+    message = f"none of {files} files is a boot record\n" + "\n".join(listed)
+    raise IntakeError(message, where=readable(options.inputs[0]), hint=hints["unrecognised"])
 
 
 def _outputs(options: ImportOptions, number: int) -> list[Path]:

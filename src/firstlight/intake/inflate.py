@@ -1,4 +1,4 @@
-"""Compressed files as far as they go: what is cut or damaged gives what comes before, and says so."""
+"""Compressed files as streams: their content, up to where they are cut or damaged."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import IO, Any
 
 import zstandard
 
-#: What the libraries raise over damaged content.
-_DAMAGE = (EOFError, lzma.LZMAError, zlib.error, zstandard.ZstdError, OSError, ValueError)
+from firstlight.intake.salvage import CutOffError
+
 #: Compressed bytes that are looked at in one go: zstd cannot be told how much to give, and 1 KiB may become 32 MiB.
 _PIECE = {"zst": 1 << 10}
 _MOST = 1 << 20
@@ -27,49 +27,51 @@ def _decoders() -> dict[str, Callable[[], Any]]:
 
 
 class Inflating:
-    """The content of a compressed file, as a stream for :func:`firstlight.intake.keep.keep_stream`.
+    """The content of a compressed file, as a stream for :class:`firstlight.intake.salvage.Salvaged`.
 
     Streams that follow one another (as `cat a.gz b.gz` makes them) are one content.
 
     >>> import gzip, io
-    >>> packed = io.BytesIO(gzip.compress(b"one line\\n" * 9)[:-8])
-    >>> stream = Inflating(packed, "gz")
-    >>> stream.read(100)[:9], stream.read(100), stream.damage
-    (b'one line\\n', b'', 'it is cut off')
+    >>> stream = Inflating(io.BytesIO(gzip.compress(b"one line\\n" * 9)[:-8]), "gz")
+    >>> stream.read(100)[:9]
+    b'one line\\n'
+    >>> stream.read(100)
+    Traceback (most recent call last):
+    firstlight.intake.salvage.CutOffError: it is cut off
     """
 
     def __init__(self, packed: IO[bytes], kind: str) -> None:
-        self.damage: str | None = None
-        """What ended the content before its time; none while all is well."""
         self._packed, self._kind = packed, kind
         self._new = _decoders()[kind]
         self._decoder = self._new()
-        self._rest, self._begun, self._over = b"", False, False
+        self._rest, self._begun = b"", False
 
-    def read(self, size: int = -1) -> bytes:
-        """Some of the content; none at its end. At most *size* bytes, but for zstd."""
+    def read(self, size: int = -1, /) -> bytes:
+        """Some of the content; none at its end. At most *size* bytes, but for zstd.
+
+        :raises CutOffError: when the file ends before its content.
+        :raises Exception: one of `DAMAGE`, when it is damaged; what it gave of this piece is lost then.
+        """
         limit = _MOST if size < 0 else size
-        while not self._over:
-            given = self._rest or self._packed.read(_PIECE.get(self._kind, 1 << 16))
-            self._rest = b""
-            if not given and self._hungry():
-                self._over = True
-                self.damage = "it is cut off" if self._begun else None
-                break
-            try:
-                out = self._feed(given, limit)
-            except _DAMAGE as error:
-                self._over, self.damage = True, f"{error}"
-                break
+        while True:
+            given, asked = self._rest, not self._rest and self._hungry()
+            if asked:
+                # Who wants a single byte looks for where damage begins.
+                given = self._packed.read(_PIECE.get(self._kind, 1 << 13) if limit > 1 else 1)
+            out = self._feed(given, limit)
             if out:
                 return out
-        return b""
+            if asked and not given:
+                if self._begun:
+                    raise CutOffError("it is cut off")
+                return b""
 
     def _hungry(self) -> bool:
-        """Whether the decoder has nothing more to give of what it holds."""
+        """Whether the decoder takes more, because it has nothing left to give of what it holds."""
         return bool(getattr(self._decoder, "needs_input", True))
 
     def _feed(self, given: bytes, limit: int) -> bytes:
+        self._rest = b""
         if not self._begun:
             # Between two streams padding may stand.
             given = given.lstrip(b"\0")

@@ -13,6 +13,7 @@ from typing import IO, Protocol
 
 from firstlight.errors import is_full
 from firstlight.intake.limits import IntakeError
+from firstlight.intake.names import readable
 
 _CHUNK = 1 << 20
 _FICLONE = 0x40049409
@@ -48,7 +49,9 @@ def keep_file(source: Path, target: Path) -> Kept:
     except OSError as error:
         if is_full(error):
             raise
-        raise IntakeError(f"cannot read: {error.strerror or error}", where=str(source), exit_code=2) from error
+        raise IntakeError(
+            f"cannot read: {error.strerror or error}", where=readable(str(source)), exit_code=2
+        ) from error
 
 
 def keep_stream(

@@ -1,0 +1,72 @@
+"""The members of a zip, each read as far as it goes."""
+
+from __future__ import annotations
+
+import struct
+import zipfile
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from firstlight.intake.gathered import LeftOut
+from firstlight.intake.keep import Readable
+from firstlight.intake.limits import Budget
+from firstlight.intake.names import readable, safe_name
+from firstlight.intake.salvage import Salvaged
+from firstlight.intake.torn_zip import torn_members
+
+_KIND, _REGULAR, _ENCRYPTED = 0o170000, 0o100000, 1
+_OUTSIDE = "it points outside of the archive"
+_LOCKED = "it is encrypted"
+
+
+def zip_members(path: Path, where: str, budget: Budget, left: LeftOut) -> Iterator[tuple[str, Salvaged]]:
+    """The files of a zip, one after the other; what points outside or is encrypted is told.
+
+    Where the directory at its end is missing or damaged, members are looked for one after the other.
+
+    :param where: what an error names.
+    :raises zipfile.BadZipFile: at the end, when the directory is not sound.
+    """
+    try:
+        archive = zipfile.ZipFile(path)
+    except (zipfile.BadZipFile, NotImplementedError, ValueError, OverflowError, struct.error) as error:
+        yield from _torn(path, where, budget, left)
+        raise zipfile.BadZipFile("it is cut off or damaged: the directory at its end cannot be read") from error
+    with archive:
+        for member in archive.infolist():
+            budget.file(where)
+            if member.filename.endswith("/"):
+                continue
+            name, shown = safe_name(member.filename), readable(member.filename)
+            if member.external_attr >> 16 & _KIND not in (0, _REGULAR):
+                left.nothing(shown, "it is no regular file")
+            elif name is None:
+                left.evidence(shown, _OUTSIDE)
+            elif member.flag_bits & _ENCRYPTED:
+                left.evidence(shown, _LOCKED)
+            else:
+                crc = member.CRC
+                # The library raises over a wrong sum, and gives nothing of the last piece.
+                del member.CRC
+                yield name, Salvaged(partial(_open, archive, member), crc)
+
+
+def _open(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Readable:
+    return archive.open(member)
+
+
+def _torn(path: Path, where: str, budget: Budget, left: LeftOut) -> Iterator[tuple[str, Salvaged]]:
+    for member in torn_members(path):
+        budget.file(where)
+        name, shown = safe_name(member.name), readable(member.name)
+        if member.name.endswith("/"):
+            continue
+        if name is None:
+            left.evidence(shown, _OUTSIDE)
+        elif member.encrypted:
+            left.evidence(shown, _LOCKED)
+        elif member.opened is None:
+            left.evidence(shown, "its packing, or where it ends, is not known")
+        else:
+            yield name, Salvaged(member.opened, member.crc)
