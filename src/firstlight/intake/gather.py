@@ -12,7 +12,7 @@ from firstlight.intake.gathered import Gathered
 from firstlight.intake.keep import keep_file, keep_stream
 from firstlight.intake.limits import Budget, IntakeError, Limits
 from firstlight.intake.names import Names, readable
-from firstlight.intake.opening import Opener
+from firstlight.intake.unpack.opening import Opener
 
 STDIN = "stdin"
 

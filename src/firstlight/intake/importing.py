@@ -21,8 +21,8 @@ from firstlight.intake.gathered import Gathered
 from firstlight.intake.keep import keep_file
 from firstlight.intake.limits import IntakeError, Limits
 from firstlight.intake.names import readable
-from firstlight.intake.packed import unpacked_name
 from firstlight.intake.patience import Patience
+from firstlight.intake.unpack.packed import unpacked_name
 from firstlight.lab.bundle import check_destination, new_bundle
 
 #: A message lists no more files than this.

@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Callable
 
 from firstlight.intake.keep import Readable
-from firstlight.intake.packed import DAMAGE
+from firstlight.intake.unpack.packed import DAMAGE
 
 _STEPS = (1 << 14, 1 << 7, 1)
 """Bytes asked for in one go. A library gives nothing at all of a piece with damage in it: that is read again in smaller

@@ -10,7 +10,7 @@ from typing import IO, Any
 
 import zstandard
 
-from firstlight.intake.salvage import CutOffError
+from firstlight.intake.unpack.salvage import CutOffError
 
 #: Compressed bytes that are looked at in one go: zstd cannot be told how much to give, and 1 KiB may become 32 MiB.
 _PIECE = {"zst": 1 << 10}
@@ -27,7 +27,7 @@ def _decoders() -> dict[str, Callable[[], Any]]:
 
 
 class Inflating:
-    """The content of a compressed file, as a stream for :class:`firstlight.intake.salvage.Salvaged`.
+    """The content of a compressed file, as a stream for :class:`firstlight.intake.unpack.salvage.Salvaged`.
 
     Streams that follow one another (as `cat a.gz b.gz` makes them) are one content.
 
@@ -37,7 +37,7 @@ class Inflating:
     b'one line\\n'
     >>> stream.read(100)
     Traceback (most recent call last):
-    firstlight.intake.salvage.CutOffError: it is cut off
+    firstlight.intake.unpack.salvage.CutOffError: it is cut off
     """
 
     def __init__(self, packed: IO[bytes], kind: str) -> None:

@@ -7,14 +7,14 @@ from pathlib import Path
 
 from firstlight.errors import is_full
 from firstlight.intake.gathered import Gathered, Item, LeftOut
-from firstlight.intake.inflate import Inflating
 from firstlight.intake.keep import Kept, keep_stream
 from firstlight.intake.limits import Budget, IntakeError
 from firstlight.intake.names import Names
-from firstlight.intake.packed import DAMAGE, Packing, damaged, packing, unpacked_name
-from firstlight.intake.salvage import Salvaged
-from firstlight.intake.tar import tar_members
-from firstlight.intake.zip import zip_members
+from firstlight.intake.unpack.inflate import Inflating
+from firstlight.intake.unpack.packed import DAMAGE, Packing, damaged, packing, unpacked_name
+from firstlight.intake.unpack.salvage import Salvaged
+from firstlight.intake.unpack.tar import tar_members
+from firstlight.intake.unpack.zip import zip_members
 
 
 class Opener:

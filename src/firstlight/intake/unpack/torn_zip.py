@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO
 
 from firstlight.intake.keep import Readable
-from firstlight.intake.salvage import CutOffError
+from firstlight.intake.unpack.salvage import CutOffError
 
 _HEADER = struct.Struct("<4s5H3I2H")
 _LOCAL = b"PK\x03\x04"

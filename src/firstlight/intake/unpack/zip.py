@@ -12,8 +12,8 @@ from firstlight.intake.gathered import LeftOut
 from firstlight.intake.keep import Readable
 from firstlight.intake.limits import Budget
 from firstlight.intake.names import readable, safe_name
-from firstlight.intake.salvage import Salvaged
-from firstlight.intake.torn_zip import torn_members
+from firstlight.intake.unpack.salvage import Salvaged
+from firstlight.intake.unpack.torn_zip import torn_members
 
 _KIND, _REGULAR, _ENCRYPTED = 0o170000, 0o100000, 1
 _OUTSIDE = "it points outside of the archive"

@@ -11,8 +11,8 @@ from firstlight.intake.gathered import LeftOut
 from firstlight.intake.keep import Readable
 from firstlight.intake.limits import Budget
 from firstlight.intake.names import readable, safe_name
-from firstlight.intake.salvage import CutOffError, Salvaged
-from firstlight.intake.tar_header import BLOCK, damaged_at, sound_header
+from firstlight.intake.unpack.salvage import CutOffError, Salvaged
+from firstlight.intake.unpack.tar_header import BLOCK, damaged_at, sound_header
 
 #: Behind so many damaged places nothing more is looked for: to get over each takes time.
 _MOST = 100
