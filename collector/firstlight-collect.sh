@@ -520,6 +520,35 @@ pack() { # FILE: owners as numbers of nobody in particular, where this tar can
     return 1
 }
 
+# Only a file is ever replaced: a device, a pipe or a folder in its place is somebody's.
+free_name() {
+    [ "$output" != - ] || return 0
+    [ -e "$output" ] || [ -L "$output" ] || return 0
+    [ ! -d "$output" ] || fail "$shown: is a directory" 'name a file in it'
+    [ -f "$output" ] || fail "$shown: is there and is no regular file" '-o - writes to standard output'
+    [ -n "$force" ] || fail "$shown: there is something already" '-f replaces it'
+}
+
+# The whole tar gets its name; without -f only one of two gets it that end at once: a link is never made over what is there.
+publish() {
+    trap '' INT TERM HUP
+    free_name
+    if [ -n "$force" ]; then
+        mv -f "$part" "$output" && part='' && return
+    elif ln "$part" "$output" 2>/dev/null; then
+        rm -f "$part"
+        part='' && return
+    fi
+    free_name
+    # A file system without hard links: the name is taken first, by an empty file.
+    if [ -z "$force" ] && (set -C && : >"$output") 2>/dev/null; then
+        mv -f "$part" "$output" && part='' && return
+        rm -f "$output"
+    fi
+    free_name
+    fail "$shown: the tar cannot be written" 'is there room, and may you write there?'
+}
+
 main() {
     quiet='' force='' redact=yes wait_s=0 output=firstlight-boot.tar
     work='' part='' timer='' job='' items=0 missing=0 denied=0 troubled=''
@@ -539,15 +568,18 @@ main() {
         shift
     done
     case $wait_s in '' | *[!0-9]* | ??????*) fail "$wait_s is no number of seconds" 'such as --wait 120' 2 ;; esac
+    shown=$output
+    # A name must not look like an option, nor like a machine's (`12:30.tar` is one for GNU tar).
     case $output in
-    -) folder=. && [ ! -t 1 ] || fail 'a tar is nothing for a terminal' 'redirect the output, or give -o FILE.tar' 2 ;;
-    */*) folder=${output%/*} ;;
-    *) folder=. ;;
+    '') fail '-o lacks its value' 'see --help' 2 ;;
+    -) [ ! -t 1 ] || fail 'a tar is nothing for a terminal' 'redirect the output, or give -o FILE.tar' 2 ;;
+    /*) ;;
+    *) output=./$output ;;
     esac
+    case $output in -) folder=. ;; *) folder=${output%/*} ;; esac
     folder=${folder:-/}
-    [ -n "$force" ] || [ "$output" = - ] || { [ ! -e "$output" ] && [ ! -L "$output" ]; } || fail "$output: there is something already" '-f replaces it'
-    [ ! -d "$output" ] || fail "$output: is a directory"
-    [ "$output" = - ] || { [ -d "$folder" ] && [ -w "$folder" ]; } || fail "$folder: cannot be written"
+    [ "$output" = - ] || { [ -d "$folder" ] && [ -w "$folder" ]; } || fail "${folder#./}: cannot be written" 'name a folder that is there, and that you may write to'
+    free_name
     [ -r /proc/uptime ] || fail '/proc is not there' 'a system without /proc tells nothing of its boot'
 
     umask 077
@@ -598,11 +630,10 @@ main() {
         pack - || fail "the tar cannot be written: $(head -n 1 "$work/error")"
     else
         part=$output.part.$$
-        pack "$part" || fail "$output: the tar cannot be written: $(head -n 1 "$work/error")"
-        mv "$part" "$output" || fail "$output: the tar cannot be written"
-        part=
+        pack "$part" || fail "$shown: the tar cannot be written: $(head -n 1 "$work/error")"
+        publish
     fi
-    [ "$output" = - ] || say "$output: $items items looked for, $missing not there, $denied not permitted"
+    [ "$output" = - ] || say "$shown: $items items looked for, $missing not there, $denied not permitted"
     [ "$denied" = 0 ] || [ "$uid" = 0 ] || say 'hint: root may read more'
     [ -z "$troubled" ] || say "not whole:$troubled (manifest.tsv says why)"
     clean
