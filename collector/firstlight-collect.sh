@@ -33,16 +33,30 @@ fail() {
     exit "${3:-1}"
 }
 
+# The last that is done. What shells say of processes that were killed is nobody's concern.
 clean() {
     trap '' INT TERM HUP
-    [ -z "$timer" ] || kill -9 "$timer" 2>/dev/null
-    [ -z "$job" ] || kill_tree "$job"
-    [ -z "$part" ] || rm -f "$part"
-    [ -z "$work" ] || rm -rf "$work"
+    [ -n "$work$part" ] || return 0
+    {
+        # `$!` may have been started so lately that nothing else knows of it. None but our own: a shell that became this one by
+        # `exec` left us its children.
+        [ "${!:-}" = "$ended" ] || kill_tree "$!"
+        [ -z "$timer" ] || kill -9 "$timer"
+        [ -z "$job" ] || kill_tree "$job"
+        [ -z "$part" ] || rm -f "$part"
+        # What was just being written when it was killed may still appear.
+        for _ in 1 2 3; do
+            if rm -rf "$work"; then break; fi
+            sleep 1
+        done
+    } 2>/dev/null
+    [ ! -e "$work" ] || printf 'error: %s: cannot be removed\n' "$work" >&2
+    exec 2>/dev/null
 }
 
-# A process and all below it, which may have lost their parent by the time that it is gone: children first.
+# A process and all below it. It is stopped first: else it would start another, or go on with its next step, when its child is gone.
 kill_tree() {
+    kill -STOP "$1" 2>/dev/null
     for stat in /proc/[0-9]*/stat; do
         read -r line 2>/dev/null <"$stat" || continue
         # The name in parentheses may hold anything; after it stand state and parent.
@@ -85,6 +99,7 @@ limited() {
     else
         kill_tree "$job"
     fi
+    ended=$job
     job=
 }
 
@@ -486,10 +501,13 @@ identifiers() { # one on each line
 # A private directory, where there is room -> $work.
 find_place() {
     for place in "${TMPDIR:-}" /tmp /var/tmp /run /dev/shm "$folder"; do
-        [ -n "$place" ] && [ -d "$place" ] && [ -w "$place" ] || continue
-        work=$place/firstlight-collect.$$
+        [ -n "$place" ] || continue
+        # By its whole path: what is gathered may look around elsewhere.
+        case $place in /*) ;; *) place=./$place ;; esac
+        place=$(cd -P "$place" && pwd -P) && [ -w "$place" ] || continue
+        try=${place%/}/firstlight-collect.$$
         # It fails where something is, even a link: nobody can put a directory of his own in its place.
-        if mkdir "$work" 2>/dev/null; then
+        if (trap '' INT TERM HUP && mkdir "$try") && work=$try; then
             room
             if [ "$room" -ge 4194304 ] && echo >"$work/status"; then return; fi
             rm -rf "$work"
@@ -551,7 +569,7 @@ publish() {
 
 main() {
     quiet='' force='' redact=yes wait_s=0 output=firstlight-boot.tar
-    work='' part='' timer='' job='' items=0 missing=0 denied=0 troubled=''
+    work='' part='' timer='' job='' ended=${!:-} items=0 missing=0 denied=0 troubled=''
     while [ $# -gt 0 ]; do
         case $1 in
         -o | --wait) [ $# -ge 2 ] || fail "$1 lacks its value" 'see --help' 2 ;;
@@ -586,12 +604,18 @@ main() {
     PATH=$PATH:/usr/sbin:/usr/bin:/sbin:/bin
     LC_ALL=C SYSTEMD_COLORS=0 SYSTEMD_PAGER='' SYSTEMD_URLIFY=0 SYSTEMD_LOG_LEVEL=err TZ=UTC
     export PATH LC_ALL SYSTEMD_COLORS SYSTEMD_PAGER SYSTEMD_URLIFY SYSTEMD_LOG_LEVEL TZ
-    unset CDPATH
+    # Options from the environment would be added to ours.
+    unset CDPATH TAR_OPTIONS TAR_WRITER_OPTIONS TAPE GREP_OPTIONS GZIP POSIXLY_CORRECT COLUMNS
     uid=$(id -u 2>/dev/null) || uid='?'
     command -v mkdir >/dev/null || mkdir() { busybox mkdir "$@"; }
+    # Only noted until the directory is there and known: else it could be left behind.
+    stopped=''
+    trap 'stopped=130' INT
+    trap 'stopped=143' TERM HUP
+    find_place
     trap 'clean; exit 130' INT
     trap 'clean; exit 143' TERM HUP
-    find_place
+    [ -z "$stopped" ] || { clean && exit "$stopped"; }
     # A busybox without links to its applets has them all the same.
     if command -v busybox >/dev/null && ! { command -v tar && command -v sed && command -v sleep; } >/dev/null; then
         mkdir "$work/bin" && busybox --install -s "$work/bin"

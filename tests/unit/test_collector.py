@@ -132,20 +132,59 @@ def test_no_service_is_started_for_a_plot(tmp_path: Path) -> None:
         assert words[4:6] == ["env", "DBUS_SYSTEM_BUS_ADDRESS=unix:path=/dev/null"]
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_leaves_nothing_behind(number: signal.Signals, tmp_path: Path) -> None:
+def interrupted(script: str, shell: str, number: signal.Signals, folder: Path) -> tuple[int, bytes]:
+    """Run a script until `begun` appears, send it a signal: how it ends, and what it says."""
+    if shutil.which(SHELLS[shell][0]) is None:
+        pytest.skip(f"there is no {shell}")
     mark = f"3601.{os.getpid()}"
-    path = programs(tmp_path / "bin", cbmem=f"touch {tmp_path}/begun; sleep {mark}")
-    environment = {"PATH": path, "TMPDIR": str(tmp_path)}
-    words = [*SHELL, str(SCRIPT), "-o", "boot.tar"]
-    with subprocess.Popen(words, cwd=tmp_path, env=environment, stderr=subprocess.DEVNULL) as process:
+    path = programs(folder / "bin", cbmem=f"touch {folder}/begun; sleep {mark}")
+    (folder / "bin/collect").write_text(script)
+    words = [*SHELLS[shell], str(folder / "bin/collect"), "-q", "-o", "boot.tar"]
+    environment = {"PATH": path, "TMPDIR": str(folder)}
+    with subprocess.Popen(words, cwd=folder, env=environment, stderr=subprocess.PIPE) as process:
         deadline = time.monotonic() + 60
-        while not (tmp_path / "begun").exists() and time.monotonic() < deadline:
+        while not (folder / "begun").exists() and time.monotonic() < deadline:
             time.sleep(0.02)
         process.send_signal(number)
-        assert process.wait(60) == 128 + number
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["begun", "bin"]
+        _, errors = process.communicate(timeout=60)
     assert not subprocess.run(["pgrep", "-f", mark], capture_output=True, check=False).stdout
+    return process.returncode, errors
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("shell", SHELLS)
+def test_an_interrupt_leaves_nothing_behind_and_says_nothing(
+    shell: str, number: signal.Signals, tmp_path: Path
+) -> None:
+    assert interrupted(SCRIPT.read_text(), shell, number, tmp_path) == (128 + number, b"")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["begun", "bin"]
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_a_job_that_was_started_just_before_an_interrupt_is_not_left_running(shell: str, tmp_path: Path) -> None:
+    script = SCRIPT.read_text()
+    assert script.count("    job=$!\n") == 1
+    late = script.replace("    job=$!\n", "    [ ! -e cbmem ] || sleep 1\n    job=$!\n")
+    late = late.replace("    command_ firmware/cbmem.txt", "    : >cbmem\n    command_ firmware/cbmem.txt")
+    assert interrupted(late, shell, signal.SIGINT, tmp_path) == (130, b"")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["begun", "bin", "cbmem"]
+
+
+def test_an_interrupt_ends_no_process_that_the_collector_did_not_start(tmp_path: Path) -> None:
+    (tmp_path / "script").write_text(SCRIPT.read_text())
+    collector = " ".join(SHELL)
+    starts = f"sleep 3602 >/dev/null 2>&1 & echo $! >{tmp_path}/other\nexec {collector} {tmp_path}/script"
+    assert interrupted(f'{starts} "$@"\n', "dash", signal.SIGINT, tmp_path)[0] == 130
+    other = (tmp_path / "other").read_text().strip()
+    assert ") S " in Path(f"/proc/{other}/stat").read_text()
+    os.kill(int(other), signal.SIGKILL)
+
+
+def test_what_is_still_written_when_the_directory_is_removed_goes_too(tmp_path: Path) -> None:
+    first = f"[ $1 = -rf ] && [ ! -e {tmp_path}/late ] && touch {tmp_path}/late && exit 1"
+    path = programs(tmp_path / "bin", rm=f'{first}\nexec {shutil.which("rm")} "$@"')
+    assert collect("-q", "-o", "boot.tar", cwd=tmp_path, path=path).stderr == b""
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["bin", "boot.tar", "late"]
 
 
 def test_a_script_that_was_cut_on_its_way_does_nothing(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from collecting import SCRIPT, SHELL, collect, members, programs
+from collecting import SCRIPT, SHELL, collect, manifest, members, programs
 
 
 def test_a_tar_that_is_there_stays_unless_it_is_to_be_replaced(tmp_path: Path) -> None:
@@ -109,3 +109,24 @@ def test_where_no_temporary_directory_can_be_written_the_tars_own_serves(tmp_pat
     words = [*SHELL, "-s", "--", "-o", "boot.tar"]
     subprocess.run(words, input=script.encode(), env=environment, cwd=tmp_path, capture_output=True, check=True)
     assert [path.name for path in tmp_path.iterdir()] == ["boot.tar"]
+
+
+@pytest.mark.parametrize("place", [".", "below", ""])
+def test_a_work_directory_that_is_named_from_here_serves_as_well(place: str, tmp_path: Path) -> None:
+    (tmp_path / "below").mkdir()
+    script = SCRIPT.read_text().replace("/tmp /var/tmp /run /dev/shm", "/proc /sys")
+    environment = {"PATH": os.environ["PATH"], "TMPDIR": place}
+    words = [*SHELL, "-s", "--", "-o", "boot.tar"]
+    subprocess.run(words, input=script.encode(), env=environment, cwd=tmp_path, capture_output=True, check=True)
+    item = manifest(members((tmp_path / "boot.tar").read_bytes()))[1]["kernel/devices.tsv"]
+    assert (item[0], item[1]) == ("whole", "0")
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["below", "boot.tar"]
+
+
+def test_options_of_tar_in_the_environment_change_nothing(tmp_path: Path) -> None:
+    environment = {
+        "PATH": os.environ["PATH"], "TMPDIR": str(tmp_path), "TAR_OPTIONS": "--exclude=proc", "GREP_OPTIONS": "-v",
+    }  # fmt: skip
+    words = [*SHELL, str(SCRIPT), "-q", "-o", "-"]
+    said = subprocess.run(words, env=environment, cwd=tmp_path, capture_output=True, check=True)
+    assert "proc/cmdline" in members(said.stdout)
