@@ -456,18 +456,49 @@ redaction() {
         replace "$value" "SERIAL$number"
     done <"$work/identifiers"
     read -r value 2>/dev/null </proc/sys/kernel/hostname || value=
-    case ${value%%.*} in
-    '' | ? | ?? | '(none)' | localhost | linux | debian | ubuntu | fedora | arch | alpine | buildroot | openwrt | raspberrypi) ;;
-    *) host "$value" && host "${value%%.*}" ;;
-    esac
+    case $value in *.*) host "$value" ;; esac
+    host "${value%%.*}"
 }
 
-host() { # NAME: where nothing around it makes it a part of another name, of a unit's, a file's or a device's
+# The host's name is a word like any other: of a machine called `pci` the log would lose every `pci 0000:00:00.0`. So it is replaced
+# where a log says that it is the host's; elsewhere only when no other word can be meant.
+host() { # NAME
+    case $1 in
+    # So many are called so that it tells nothing.
+    '' | ? | '(none)' | localhost | localhost.localdomain | linux | debian | ubuntu | fedora | arch | alpine | buildroot | openwrt | raspberrypi) return ;;
+    esac
     quoted=$(printf '%s\n' "$1" | sed 's/[]\/$*.^|(){}?+[]/\\&/g')
-    for _ in 1 2; do
-        printf 's/(^|[^0-9A-Za-z._\/\\-])%s($|[^0-9A-Za-z._@\/\\-]|\\.$|\\.[^0-9A-Za-z])/\\1HOSTNAME\\2/g\n' "$quoted" >>"$rules"
+    # Nothing that makes it a part of another name, of a unit's, a file's or a device's.
+    end='($|[^0-9A-Za-z._@\/\\-]|\\"|\.$|\.[^0-9A-Za-z]|\.local[^0-9A-Za-z-]|\.local$)'
+    stamp='[A-Z][a-z][a-z] [ 0-9][0-9] [0-9:.]+|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.,]+(Z|[+-][0-9:]+)?'
+    cat >>"$rules" <<RULES
+s/([Hh][Oo][Ss][Tt][ _-]?[Nn][Aa][Mm][Ee](["'\\\\]*[[:space:]]*[=:][[:space:]]*["'\\\\<(]*|( set| changed)? (to|is|was) ))$quoted$end/\\1HOSTNAME\\5/g
+s/([Hh][Oo][Ss][Tt][ _-]?[Nn][Aa][Mm][Ee] [^"'<>\\\\]{0,40}["'\\\\<(]+)$quoted$end/\\1HOSTNAME\\2/g
+s/((^|[^0-9A-Za-z])(host|HOST|node|nodename)=["'\\\\]*)$quoted$end/\\1HOSTNAME\\4/g
+s/(ip=([^: "]*:){4})$quoted(:|[ "]|\$)/\\1HOSTNAME\\3/g
+s/^((<[0-9]+>)?($stamp) )$quoted( [^] :[]+(\\[[0-9]+\\])?:( |\$))/\\1HOSTNAME\\5/
+s/(Linux )$quoted( [0-9][^ ]* #[0-9])/\\1HOSTNAME\\2/g
+s/( )$quoted( \\(Linux [0-9])/\\1HOSTNAME\\2/g
+s/([Bb]oot ?chart for )$quoted$end/\\1HOSTNAME\\2/g
+s/(^|[[:space:]"])$quoted( login:)/\\1HOSTNAME\\2/g
+s/([0-9A-Za-z_]@)$quoted$end/\\1HOSTNAME\\2/g
+s/((^|[[:space:]:])\\/\\/)$quoted([:\\/])/\\1HOSTNAME\\3/g
+s/(^|[[:space:]="'])$quoted(:\\/[^\\/])/\\1HOSTNAME\\2/g
+RULES
+    ! distinctive "$1" || for _ in 1 2; do
+        printf '%s\n' "s/(^|[^0-9A-Za-z._\\/\\\\-])$quoted$end/\\1HOSTNAME\\2/g" >>"$rules"
     done
-    printf 's/:\/\/%s([:\/])/:\/\/HOSTNAME\\1/g\n' "$quoted" >>"$rules"
+}
+
+distinctive() { # NAME: it has a letter and a digit, a dash or a dot, and nothing of the system is called so
+    case $1 in ?? | *[!0-9A-Za-z.-]*) return 1 ;; *[A-Za-z]*) ;; *) return 1 ;; esac
+    case $1 in *[0-9.-]*) ;; *) return 1 ;; esac
+    module=$(printf '%s\n' "$1" | tr - _)
+    for path in /sys/*/"$1" /sys/bus/*/devices/"$1" /sys/bus/*/drivers/"$1" /sys/class/*/"$1" /sys/module/"$module" \
+        /proc/sys/*/"$1" /lib/systemd/"$1" /lib/systemd/system/"$1".*; do
+        [ ! -e "$path" ] || return 1
+    done
+    ! command -v "$1" >/dev/null
 }
 
 replace() { # VALUE PLACEHOLDER: as a word, also in the names of systemd's units, where a dash is `\x2d`
