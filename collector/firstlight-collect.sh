@@ -33,16 +33,30 @@ fail() {
     exit "${3:-1}"
 }
 
+# The last that is done. What shells say of processes that were killed is nobody's concern.
 clean() {
     trap '' INT TERM HUP
-    [ -z "$timer" ] || kill -9 "$timer" 2>/dev/null
-    [ -z "$job" ] || kill_tree "$job"
-    [ -z "$part" ] || rm -f "$part"
-    [ -z "$work" ] || rm -rf "$work"
+    [ -n "$work$part" ] || return 0
+    {
+        # `$!` may have been started so lately that nothing else knows of it. None but our own: a shell that became this one by
+        # `exec` left us its children.
+        [ "${!:-}" = "$ended" ] || kill_tree "$!"
+        [ -z "$timer" ] || kill -9 "$timer"
+        [ -z "$job" ] || kill_tree "$job"
+        [ -z "$part" ] || rm -f "$part"
+        # What was just being written when it was killed may still appear.
+        for _ in 1 2 3; do
+            if rm -rf "$work"; then break; fi
+            sleep 1
+        done
+    } 2>/dev/null
+    [ ! -e "$work" ] || printf 'error: %s: cannot be removed\n' "$work" >&2
+    exec 2>/dev/null
 }
 
-# A process and all below it, which may have lost their parent by the time that it is gone: children first.
+# A process and all below it. It is stopped first: else it would start another, or go on with its next step, when its child is gone.
 kill_tree() {
+    kill -STOP "$1" 2>/dev/null
     for stat in /proc/[0-9]*/stat; do
         read -r line 2>/dev/null <"$stat" || continue
         # The name in parentheses may hold anything; after it stand state and parent.
@@ -85,6 +99,7 @@ limited() {
     else
         kill_tree "$job"
     fi
+    ended=$job
     job=
 }
 
@@ -441,18 +456,49 @@ redaction() {
         replace "$value" "SERIAL$number"
     done <"$work/identifiers"
     read -r value 2>/dev/null </proc/sys/kernel/hostname || value=
-    case ${value%%.*} in
-    '' | ? | ?? | '(none)' | localhost | linux | debian | ubuntu | fedora | arch | alpine | buildroot | openwrt | raspberrypi) ;;
-    *) host "$value" && host "${value%%.*}" ;;
-    esac
+    case $value in *.*) host "$value" ;; esac
+    host "${value%%.*}"
 }
 
-host() { # NAME: where nothing around it makes it a part of another name, of a unit's, a file's or a device's
+# The host's name is a word like any other: of a machine called `pci` the log would lose every `pci 0000:00:00.0`. So it is replaced
+# where a log says that it is the host's; elsewhere only when no other word can be meant.
+host() { # NAME
+    case $1 in
+    # So many are called so that it tells nothing.
+    '' | ? | '(none)' | localhost | localhost.localdomain | linux | debian | ubuntu | fedora | arch | alpine | buildroot | openwrt | raspberrypi) return ;;
+    esac
     quoted=$(printf '%s\n' "$1" | sed 's/[]\/$*.^|(){}?+[]/\\&/g')
-    for _ in 1 2; do
-        printf 's/(^|[^0-9A-Za-z._\/\\-])%s($|[^0-9A-Za-z._@\/\\-]|\\.$|\\.[^0-9A-Za-z])/\\1HOSTNAME\\2/g\n' "$quoted" >>"$rules"
+    # Nothing that makes it a part of another name, of a unit's, a file's or a device's.
+    end='($|[^0-9A-Za-z._@\/\\-]|\\"|\.$|\.[^0-9A-Za-z]|\.local[^0-9A-Za-z-]|\.local$)'
+    stamp='[A-Z][a-z][a-z] [ 0-9][0-9] [0-9:.]+|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.,]+(Z|[+-][0-9:]+)?'
+    cat >>"$rules" <<RULES
+s/([Hh][Oo][Ss][Tt][ _-]?[Nn][Aa][Mm][Ee](["'\\\\]*[[:space:]]*[=:][[:space:]]*["'\\\\<(]*|( set| changed)? (to|is|was) ))$quoted$end/\\1HOSTNAME\\5/g
+s/([Hh][Oo][Ss][Tt][ _-]?[Nn][Aa][Mm][Ee] [^"'<>\\\\]{0,40}["'\\\\<(]+)$quoted$end/\\1HOSTNAME\\2/g
+s/((^|[^0-9A-Za-z])(host|HOST|node|nodename)=["'\\\\]*)$quoted$end/\\1HOSTNAME\\4/g
+s/(ip=([^: "]*:){4})$quoted(:|[ "]|\$)/\\1HOSTNAME\\3/g
+s/^((<[0-9]+>)?($stamp) )$quoted( [^] :[]+(\\[[0-9]+\\])?:( |\$))/\\1HOSTNAME\\5/
+s/(Linux )$quoted( [0-9][^ ]* #[0-9])/\\1HOSTNAME\\2/g
+s/( )$quoted( \\(Linux [0-9])/\\1HOSTNAME\\2/g
+s/([Bb]oot ?chart for )$quoted$end/\\1HOSTNAME\\2/g
+s/(^|[[:space:]"])$quoted( login:)/\\1HOSTNAME\\2/g
+s/([0-9A-Za-z_]@)$quoted$end/\\1HOSTNAME\\2/g
+s/((^|[[:space:]:])\\/\\/)$quoted([:\\/])/\\1HOSTNAME\\3/g
+s/(^|[[:space:]="'])$quoted(:\\/[^\\/])/\\1HOSTNAME\\2/g
+RULES
+    ! distinctive "$1" || for _ in 1 2; do
+        printf '%s\n' "s/(^|[^0-9A-Za-z._\\/\\\\-])$quoted$end/\\1HOSTNAME\\2/g" >>"$rules"
     done
-    printf 's/:\/\/%s([:\/])/:\/\/HOSTNAME\\1/g\n' "$quoted" >>"$rules"
+}
+
+distinctive() { # NAME: it has a letter and a digit, a dash or a dot, and nothing of the system is called so
+    case $1 in ?? | *[!0-9A-Za-z.-]*) return 1 ;; *[A-Za-z]*) ;; *) return 1 ;; esac
+    case $1 in *[0-9.-]*) ;; *) return 1 ;; esac
+    module=$(printf '%s\n' "$1" | tr - _)
+    for path in /sys/*/"$1" /sys/bus/*/devices/"$1" /sys/bus/*/drivers/"$1" /sys/class/*/"$1" /sys/module/"$module" \
+        /proc/sys/*/"$1" /lib/systemd/"$1" /lib/systemd/system/"$1".*; do
+        [ ! -e "$path" ] || return 1
+    done
+    ! command -v "$1" >/dev/null
 }
 
 replace() { # VALUE PLACEHOLDER: as a word, also in the names of systemd's units, where a dash is `\x2d`
@@ -486,10 +532,13 @@ identifiers() { # one on each line
 # A private directory, where there is room -> $work.
 find_place() {
     for place in "${TMPDIR:-}" /tmp /var/tmp /run /dev/shm "$folder"; do
-        [ -n "$place" ] && [ -d "$place" ] && [ -w "$place" ] || continue
-        work=$place/firstlight-collect.$$
+        [ -n "$place" ] || continue
+        # By its whole path: what is gathered may look around elsewhere.
+        case $place in /*) ;; *) place=./$place ;; esac
+        place=$(cd -P "$place" && pwd -P) && [ -w "$place" ] || continue
+        try=${place%/}/firstlight-collect.$$
         # It fails where something is, even a link: nobody can put a directory of his own in its place.
-        if mkdir "$work" 2>/dev/null; then
+        if (trap '' INT TERM HUP && mkdir "$try") && work=$try; then
             room
             if [ "$room" -ge 4194304 ] && echo >"$work/status"; then return; fi
             rm -rf "$work"
@@ -520,9 +569,38 @@ pack() { # FILE: owners as numbers of nobody in particular, where this tar can
     return 1
 }
 
+# Only a file is ever replaced: a device, a pipe or a folder in its place is somebody's.
+free_name() {
+    [ "$output" != - ] || return 0
+    [ -e "$output" ] || [ -L "$output" ] || return 0
+    [ ! -d "$output" ] || fail "$shown: is a directory" 'name a file in it'
+    [ -f "$output" ] || fail "$shown: is there and is no regular file" '-o - writes to standard output'
+    [ -n "$force" ] || fail "$shown: there is something already" '-f replaces it'
+}
+
+# The whole tar gets its name; without -f only one of two gets it that end at once: a link is never made over what is there.
+publish() {
+    trap '' INT TERM HUP
+    free_name
+    if [ -n "$force" ]; then
+        mv -f "$part" "$output" && part='' && return
+    elif ln "$part" "$output" 2>/dev/null; then
+        rm -f "$part"
+        part='' && return
+    fi
+    free_name
+    # A file system without hard links: the name is taken first, by an empty file.
+    if [ -z "$force" ] && (set -C && : >"$output") 2>/dev/null; then
+        mv -f "$part" "$output" && part='' && return
+        rm -f "$output"
+    fi
+    free_name
+    fail "$shown: the tar cannot be written" 'is there room, and may you write there?'
+}
+
 main() {
     quiet='' force='' redact=yes wait_s=0 output=firstlight-boot.tar
-    work='' part='' timer='' job='' items=0 missing=0 denied=0 troubled=''
+    work='' part='' timer='' job='' ended=${!:-} items=0 missing=0 denied=0 troubled=''
     while [ $# -gt 0 ]; do
         case $1 in
         -o | --wait) [ $# -ge 2 ] || fail "$1 lacks its value" 'see --help' 2 ;;
@@ -539,27 +617,36 @@ main() {
         shift
     done
     case $wait_s in '' | *[!0-9]* | ??????*) fail "$wait_s is no number of seconds" 'such as --wait 120' 2 ;; esac
+    shown=$output
+    # A name must not look like an option, nor like a machine's (`12:30.tar` is one for GNU tar).
     case $output in
-    -) folder=. && [ ! -t 1 ] || fail 'a tar is nothing for a terminal' 'redirect the output, or give -o FILE.tar' 2 ;;
-    */*) folder=${output%/*} ;;
-    *) folder=. ;;
+    '') fail '-o lacks its value' 'see --help' 2 ;;
+    -) [ ! -t 1 ] || fail 'a tar is nothing for a terminal' 'redirect the output, or give -o FILE.tar' 2 ;;
+    /*) ;;
+    *) output=./$output ;;
     esac
+    case $output in -) folder=. ;; *) folder=${output%/*} ;; esac
     folder=${folder:-/}
-    [ -n "$force" ] || [ "$output" = - ] || { [ ! -e "$output" ] && [ ! -L "$output" ]; } || fail "$output: there is something already" '-f replaces it'
-    [ ! -d "$output" ] || fail "$output: is a directory"
-    [ "$output" = - ] || { [ -d "$folder" ] && [ -w "$folder" ]; } || fail "$folder: cannot be written"
+    [ "$output" = - ] || { [ -d "$folder" ] && [ -w "$folder" ]; } || fail "${folder#./}: cannot be written" 'name a folder that is there, and that you may write to'
+    free_name
     [ -r /proc/uptime ] || fail '/proc is not there' 'a system without /proc tells nothing of its boot'
 
     umask 077
     PATH=$PATH:/usr/sbin:/usr/bin:/sbin:/bin
     LC_ALL=C SYSTEMD_COLORS=0 SYSTEMD_PAGER='' SYSTEMD_URLIFY=0 SYSTEMD_LOG_LEVEL=err TZ=UTC
     export PATH LC_ALL SYSTEMD_COLORS SYSTEMD_PAGER SYSTEMD_URLIFY SYSTEMD_LOG_LEVEL TZ
-    unset CDPATH
+    # Options from the environment would be added to ours.
+    unset CDPATH TAR_OPTIONS TAR_WRITER_OPTIONS TAPE GREP_OPTIONS GZIP POSIXLY_CORRECT COLUMNS
     uid=$(id -u 2>/dev/null) || uid='?'
     command -v mkdir >/dev/null || mkdir() { busybox mkdir "$@"; }
+    # Only noted until the directory is there and known: else it could be left behind.
+    stopped=''
+    trap 'stopped=130' INT
+    trap 'stopped=143' TERM HUP
+    find_place
     trap 'clean; exit 130' INT
     trap 'clean; exit 143' TERM HUP
-    find_place
+    [ -z "$stopped" ] || { clean && exit "$stopped"; }
     # A busybox without links to its applets has them all the same.
     if command -v busybox >/dev/null && ! { command -v tar && command -v sed && command -v sleep; } >/dev/null; then
         mkdir "$work/bin" && busybox --install -s "$work/bin"
@@ -598,11 +685,10 @@ main() {
         pack - || fail "the tar cannot be written: $(head -n 1 "$work/error")"
     else
         part=$output.part.$$
-        pack "$part" || fail "$output: the tar cannot be written: $(head -n 1 "$work/error")"
-        mv "$part" "$output" || fail "$output: the tar cannot be written"
-        part=
+        pack "$part" || fail "$shown: the tar cannot be written: $(head -n 1 "$work/error")"
+        publish
     fi
-    [ "$output" = - ] || say "$output: $items items looked for, $missing not there, $denied not permitted"
+    [ "$output" = - ] || say "$shown: $items items looked for, $missing not there, $denied not permitted"
     [ "$denied" = 0 ] || [ "$uid" = 0 ] || say 'hint: root may read more'
     [ -z "$troubled" ] || say "not whole:$troubled (manifest.tsv says why)"
     clean

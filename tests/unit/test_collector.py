@@ -2,67 +2,21 @@
 
 from __future__ import annotations
 
-import io
 import os
 import shutil
 import signal
 import subprocess
 import sys
-import tarfile
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from collecting import ROOT, SCRIPT, SHELL, SHELLS, collect, manifest, members, programs
 from firstlight.carried import carried
 from firstlight.cli.main import run
 
-ROOT = Path(__file__).parents[2]
-SCRIPT = ROOT / "collector/firstlight-collect.sh"
-SHELLS = {"dash": ["dash"], "busybox": ["busybox", "sh"], "bash": ["bash", "--posix"]}
 STATES = {"whole", "partial", "empty", "missing", "denied", "timeout", "failed", "skipped"}
-SHELL = next((words for words in SHELLS.values() if shutil.which(words[0])), ["sh"])
-
-
-def collect(
-    *options: str, cwd: Path, shell: Sequence[str] = SHELL, user: int | None = None, path: str | None = None
-) -> subprocess.CompletedProcess[bytes]:
-    """Run the script as a person does, its own directory in `cwd`."""
-    environment = {"PATH": path or os.environ["PATH"], "TMPDIR": str(cwd)}
-    words = [shutil.which(shell[0]) or shell[0], *shell[1:], "-s", "--", *options]
-    return subprocess.run(
-        words, cwd=cwd, env=environment, input=SCRIPT.read_bytes(), capture_output=True, check=False, user=user,
-        group=user, extra_groups=None if user is None else [],
-    )  # fmt: skip
-
-
-def members(tar: bytes) -> dict[str, bytes]:
-    """The files of a collection, without their folder."""
-    found = {}
-    with tarfile.open(fileobj=io.BytesIO(tar)) as archive:
-        for member in archive:
-            top, _, name = member.name.partition("/")
-            assert top == "firstlight-collection"
-            content = archive.extractfile(member) if member.isfile() else None
-            if content is not None:
-                found[name] = content.read()
-    return found
-
-
-def manifest(files: dict[str, bytes]) -> tuple[list[list[str]], dict[str, list[str]]]:
-    """The manifest's lines, and its items by name."""
-    lines = [line.split("\t") for line in files["manifest.tsv"].decode().splitlines()]
-    return lines, {line[1]: line[2:] for line in lines if line[0] == "item"}
-
-
-def programs(folder: Path, **replaced: str) -> str:
-    """A `PATH` on which some programs are scripts of ours, the rest as on this machine."""
-    folder.mkdir()
-    for name, text in replaced.items():
-        (folder / name).write_text(f"#!/bin/sh\n{text}\n")
-        (folder / name).chmod(0o755)
-    return f"{folder}:{os.environ['PATH']}"
 
 
 @pytest.mark.parametrize("shell", SHELLS)
@@ -170,70 +124,6 @@ def test_a_date_without_fractions_gives_whole_seconds(tmp_path: Path) -> None:
     assert walls == [["1700000000000000000", "1000000000"]] * 2
 
 
-SECRETS = """\
-E: ID_SERIAL_SHORT=60A44C-3FAC
-E: ID_SERIAL_SHORT=7
-E: ID_SERIAL_SHORT=123456
-E: ID_SERIAL_SHORT=X1Y2Z3W4V5
-"""
-TOLD = """\
-[    1.000000] usb 1-1: SerialNumber: 0815ABC
-[    1.123456] eth0: 52:54:00:12:34:56, enx525400123456, by 00-11-22-33-44-55
-[    1.200000] ata1: disk 60A44C-3FAC X1Y2Z3W4V5 X1Y2Z3W4V5, not X1Y2Z3W4V55
-dev-disk-by\\x2did-usb_60A44C\\x2d3FAC.device
-/home/alice/mail home-alice.mount cifs rw,username=alice,uid=0 c:d:e 0000:00:1f.2
-"""
-
-
-def test_identifiers_are_replaced_one_by_one_and_nothing_else_is(tmp_path: Path) -> None:
-    path = programs(tmp_path / "bin", udevadm=f"cat <<'X'\n{SECRETS}X", cbmem=f"cat <<'X'\n{TOLD}X")
-    for options, redacted in (((), True), (("--no-redact",), False)):
-        files = members(collect("-o", "-", *options, cwd=tmp_path, path=path).stdout)
-        assert ["redacted", "yes" if redacted else "no"] in manifest(files)[0]
-        told = files["firmware/cbmem.txt"].decode()
-        if not redacted:
-            assert told == TOLD
-            continue
-        first, second, third, unit, rest = told.splitlines()
-        assert first == "[    1.000000] usb 1-1: SerialNumber: SERIAL"
-        assert second == "[    1.123456] eth0: 00:00:00:00:00:00, enx000000000000, by 00-00-00-00-00-00"
-        words = third.split()
-        assert words[4].startswith("SERIAL")
-        assert words[5].startswith("SERIAL")
-        assert words[4] != words[5]
-        assert words[6] == f"{words[5]},"
-        assert third.startswith("[    1.200000] ata1: disk SERIAL")
-        assert third.endswith(", not X1Y2Z3W4V55")
-        assert unit == f"dev-disk-by\\x2did-usb_{words[4]}.device"
-        assert rest == "/home/USER/mail home-USER.mount cifs rw,username=USER,uid=0 c:d:e 0000:00:1f.2"
-        assert not any(b"60A44C" in content for content in files.values())
-
-
-NAMED = """\
-Linux gizmobox 6.1.0-example #1 SMP
-Set hostname to <gizmobox>. nfs://gizmobox/export gizmobox.
-Starting gizmobox-backup.service
-Id=gizmobox.service gizmobox@1.service dev-mapper-gizmobox\\x2droot.device
-/var/lib/gizmobox/state gizmoboxes
-"""
-
-
-@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="only root may name a machine")
-def test_a_unit_that_has_the_host_name_in_its_own_keeps_it(tmp_path: Path) -> None:
-    path = programs(tmp_path / "bin", cbmem=f"cat <<'X'\n{NAMED}X")
-    named = "echo gizmobox >/proc/sys/kernel/hostname && exec sh -s -- -o -"
-    said = subprocess.run(
-        ["unshare", "--uts", "sh", "-c", named], cwd=tmp_path, env={"PATH": path, "TMPDIR": str(tmp_path)},
-        input=SCRIPT.read_bytes(), capture_output=True, check=False,
-    )  # fmt: skip
-    if said.returncode != 0 and not said.stdout:
-        pytest.skip("a machine cannot be named here")
-    first, second, *rest = members(said.stdout)["firmware/cbmem.txt"].decode().splitlines()
-    assert first == "Linux HOSTNAME 6.1.0-example #1 SMP"
-    assert second == "Set hostname to <HOSTNAME>. nfs://HOSTNAME/export HOSTNAME."
-    assert rest == NAMED.splitlines()[2:]
-
-
 def test_no_service_is_started_for_a_plot(tmp_path: Path) -> None:
     """`systemd-analyze plot` would have the system bus start hostnamed: it is never given that bus."""
     started = [line.split() for line in SCRIPT.read_text().splitlines() if "systemd-analyze plot" in line]
@@ -242,68 +132,59 @@ def test_no_service_is_started_for_a_plot(tmp_path: Path) -> None:
         assert words[4:6] == ["env", "DBUS_SYSTEM_BUS_ADDRESS=unix:path=/dev/null"]
 
 
-@pytest.mark.skipif(not Path("/etc/machine-id").exists(), reason="this machine has no id")
-def test_the_machines_id_is_nowhere(tmp_path: Path) -> None:
-    number = Path("/etc/machine-id").read_bytes().strip()
-    files = members(collect("-o", "-", cwd=tmp_path).stdout)
-    assert not [name for name, content in files.items() if number and number in content]
-
-
-def test_a_tar_that_is_there_stays_unless_it_is_to_be_replaced(tmp_path: Path) -> None:
-    (tmp_path / "boot.tar").write_text("mine")
-    said = collect("-o", "boot.tar", cwd=tmp_path)
-    assert (said.returncode, said.stderr) == (1, b"error: boot.tar: there is something already\nhint: -f replaces it\n")
-    assert (tmp_path / "boot.tar").read_text() == "mine"
-    assert collect("-o", "boot.tar", "-f", "-q", cwd=tmp_path).stderr == b""
-    assert "manifest.tsv" in members((tmp_path / "boot.tar").read_bytes())
-
-
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        (["--fast"], b"there is no option --fast"),
-        (["-o"], b"-o lacks its value"),
-        (["--wait", "1m"], b"1m is no number of seconds"),
-    ],
-)
-def test_wrong_use_is_told(options: list[str], says: bytes, tmp_path: Path) -> None:
-    said = collect(*options, cwd=tmp_path)
-    assert said.returncode == 2
-    assert says in said.stderr
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_directory_that_is_not_there_and_a_missing_tar_are_told(tmp_path: Path) -> None:
-    assert b"cannot be written" in collect("-o", "none/boot.tar", cwd=tmp_path).stderr
-    path = programs(tmp_path / "bin", tar="echo 'No space left on device' >&2; exit 2")
-    said = collect("-o", "boot.tar", cwd=tmp_path, path=path)
-    assert said.returncode == 1
-    assert b"boot.tar: the tar cannot be written: No space left on device" in said.stderr
-    assert [each.name for each in tmp_path.iterdir()] == ["bin"]
-
-
-def test_where_no_temporary_directory_can_be_written_the_tars_own_serves(tmp_path: Path) -> None:
-    script = SCRIPT.read_text().replace("/tmp /var/tmp /run /dev/shm", "/proc /sys")
-    environment = {"PATH": os.environ["PATH"], "TMPDIR": "/proc/self"}
-    words = [*SHELL, "-s", "--", "-o", "boot.tar"]
-    subprocess.run(words, input=script.encode(), env=environment, cwd=tmp_path, capture_output=True, check=True)
-    assert [path.name for path in tmp_path.iterdir()] == ["boot.tar"]
+def interrupted(script: str, shell: str, number: signal.Signals, folder: Path) -> tuple[int, bytes]:
+    """Run a script until `begun` appears, send it a signal: how it ends, and what it says."""
+    if shutil.which(SHELLS[shell][0]) is None:
+        pytest.skip(f"there is no {shell}")
+    mark = f"3601.{os.getpid()}"
+    path = programs(folder / "bin", cbmem=f"touch {folder}/begun; sleep {mark}")
+    (folder / "bin/collect").write_text(script)
+    words = [*SHELLS[shell], str(folder / "bin/collect"), "-q", "-o", "boot.tar"]
+    environment = {"PATH": path, "TMPDIR": str(folder)}
+    with subprocess.Popen(words, cwd=folder, env=environment, stderr=subprocess.PIPE) as process:
+        deadline = time.monotonic() + 60
+        while not (folder / "begun").exists() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        process.send_signal(number)
+        _, errors = process.communicate(timeout=60)
+    assert not subprocess.run(["pgrep", "-f", mark], capture_output=True, check=False).stdout
+    return process.returncode, errors
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_leaves_nothing_behind(number: signal.Signals, tmp_path: Path) -> None:
-    mark = f"3601.{os.getpid()}"
-    path = programs(tmp_path / "bin", cbmem=f"touch {tmp_path}/begun; sleep {mark}")
-    environment = {"PATH": path, "TMPDIR": str(tmp_path)}
-    words = [*SHELL, str(SCRIPT), "-o", "boot.tar"]
-    with subprocess.Popen(words, cwd=tmp_path, env=environment, stderr=subprocess.DEVNULL) as process:
-        deadline = time.monotonic() + 60
-        while not (tmp_path / "begun").exists() and time.monotonic() < deadline:
-            time.sleep(0.02)
-        process.send_signal(number)
-        assert process.wait(60) == 128 + number
+@pytest.mark.parametrize("shell", SHELLS)
+def test_an_interrupt_leaves_nothing_behind_and_says_nothing(
+    shell: str, number: signal.Signals, tmp_path: Path
+) -> None:
+    assert interrupted(SCRIPT.read_text(), shell, number, tmp_path) == (128 + number, b"")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["begun", "bin"]
-    assert not subprocess.run(["pgrep", "-f", mark], capture_output=True, check=False).stdout
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_a_job_that_was_started_just_before_an_interrupt_is_not_left_running(shell: str, tmp_path: Path) -> None:
+    script = SCRIPT.read_text()
+    assert script.count("    job=$!\n") == 1
+    late = script.replace("    job=$!\n", "    [ ! -e cbmem ] || sleep 1\n    job=$!\n")
+    late = late.replace("    command_ firmware/cbmem.txt", "    : >cbmem\n    command_ firmware/cbmem.txt")
+    assert interrupted(late, shell, signal.SIGINT, tmp_path) == (130, b"")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["begun", "bin", "cbmem"]
+
+
+def test_an_interrupt_ends_no_process_that_the_collector_did_not_start(tmp_path: Path) -> None:
+    (tmp_path / "script").write_text(SCRIPT.read_text())
+    collector = " ".join(SHELL)
+    starts = f"sleep 3602 >/dev/null 2>&1 & echo $! >{tmp_path}/other\nexec {collector} {tmp_path}/script"
+    assert interrupted(f'{starts} "$@"\n', "dash", signal.SIGINT, tmp_path)[0] == 130
+    other = (tmp_path / "other").read_text().strip()
+    assert ") S " in Path(f"/proc/{other}/stat").read_text()
+    os.kill(int(other), signal.SIGKILL)
+
+
+def test_what_is_still_written_when_the_directory_is_removed_goes_too(tmp_path: Path) -> None:
+    first = f"[ $1 = -rf ] && [ ! -e {tmp_path}/late ] && touch {tmp_path}/late && exit 1"
+    path = programs(tmp_path / "bin", rm=f'{first}\nexec {shutil.which("rm")} "$@"')
+    assert collect("-q", "-o", "boot.tar", cwd=tmp_path, path=path).stderr == b""
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["bin", "boot.tar", "late"]
 
 
 def test_a_script_that_was_cut_on_its_way_does_nothing(tmp_path: Path) -> None:
