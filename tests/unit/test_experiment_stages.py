@@ -158,3 +158,11 @@ def test_a_change_too_small_for_its_column_is_not_called_nothing(
     monkeypatch.setenv("COLUMNS", "60")
     changes = [line.split()[3:] for line in show(factors, capsys).splitlines() if line.startswith("all ")]
     assert ["-0.000", "99%"] in changes
+
+
+def test_a_row_of_cells_of_factors_has_a_cell_for_each_column(
+    factors: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = [line for line in show(factors, capsys, "--markdown").splitlines() if line.startswith("|")]
+    assert len(lines) > 3
+    assert len({line.replace(r"\|", "").count("|") for line in lines}) == 1

@@ -96,7 +96,7 @@ def _arranged(name: str, figures: list[str], changes: list[tuple[str, str]], arm
     cells = [name, figures[0]]
     for place in range(1, arms):
         cells += [figures[place], *changes[place - 1]]
-    return [*cells, *changes[-1]] if arms > 2 else cells
+    return [*cells, *changes[-1]] if len(changes) == arms else cells
 
 
 def _figure(time: Fraction | None, unit: tuple[str, int, int], signed: bool = False) -> str:
@@ -124,4 +124,4 @@ def _data(row: StageRow, pairs: list[tuple[int, int]], arms: int) -> list[str | 
         changes.append((exact_number(change), percent_of(after, before)))
     for place in range(1, arms):
         cells += [exact_number(row.times[place]), *changes[place - 1]]
-    return [*cells, *changes[-1]] if arms > 2 else cells
+    return [*cells, *changes[-1]] if len(changes) == arms else cells

@@ -46,8 +46,7 @@ def print_table(
 
     :param footer: rows below a rule, such as sums.
     """
-    whole = [[[printable(cell, column.longest) for cell, column in zip(row, columns, strict=True)] for row in part]
-             for part in (rows, footer)]  # fmt: skip
+    whole = [[_cells(row, columns) for row in part] for part in (rows, footer)]
     shown, widths = _shown(columns, [*whole[0], *whole[1]], out.width)
     kept = [columns[number] for number in shown]
     body, foot = ([[row[number] for number in shown] for row in part] for part in whole)
@@ -63,12 +62,16 @@ def print_table(
         print_wrapped(out, Text(f"In {out.width} columns there is no room for: {', '.join(missing)}.", style="dim"))
 
 
+def _cells(row: Sequence[str], columns: Sequence[Column]) -> list[str]:
+    return [printable(row[number], column.longest) for number, column in enumerate(columns)]
+
+
 def table_width(columns: Sequence[Column], rows: Iterable[Sequence[str]], total: int) -> int:
     """How wide a table is when its names give all that they can.
 
     :param total: the width that there is: columns that are left out there do not count.
     """
-    cells = [[printable(cell, column.longest) for cell, column in zip(row, columns, strict=True)] for row in rows]
+    cells = [_cells(row, columns) for row in rows]
     return _together(_shown(columns, cells, total)[1])
 
 
