@@ -466,6 +466,7 @@ host() { # NAME
     case $1 in
     # So many are called so that it tells nothing.
     '' | ? | '(none)' | localhost | localhost.localdomain | linux | debian | ubuntu | fedora | arch | alpine | buildroot | openwrt | raspberrypi) return ;;
+    server | host | machine | desktop | laptop | router | gateway | target | test) return ;;
     esac
     quoted=$(printf '%s\n' "$1" | sed 's/[]\/$*.^|(){}?+[]/\\&/g')
     # Nothing that makes it a part of another name, of a unit's, a file's or a device's.
@@ -490,15 +491,19 @@ RULES
     done
 }
 
-distinctive() { # NAME: it has a letter and a digit, a dash or a dot, and nothing of the system is called so
+distinctive() { # NAME: it has letters, nothing of the system is called so, and one of letters only is no word of the kernel's
     case $1 in ?? | *[!0-9A-Za-z.-]*) return 1 ;; *[A-Za-z]*) ;; *) return 1 ;; esac
-    case $1 in *[0-9.-]*) ;; *) return 1 ;; esac
+    case $1 in *[0-9.-]*) ;; ???) return 1 ;; *) ! of_the_kernel "$1" || return 1 ;; esac
     module=$(printf '%s\n' "$1" | tr - _)
-    for path in /sys/*/"$1" /sys/bus/*/devices/"$1" /sys/bus/*/drivers/"$1" /sys/class/*/"$1" /sys/module/"$module" \
+    for path in /sys/"$1" /proc/"$1" /dev/"$1" /sys/*/"$1" /sys/bus/*/devices/"$1" /sys/bus/*/drivers/"$1" /sys/class/*/"$1" /sys/module/"$module" \
         /proc/sys/*/"$1" /lib/systemd/"$1" /lib/systemd/system/"$1".*; do
         [ ! -e "$path" ] || return 1
     done
     ! command -v "$1" >/dev/null
+}
+
+of_the_kernel() { # WORD: it said so before a program could tell it the host's name
+    dmesg 2>/dev/null | sed -e '/[Hh]ost/d' -e '/ommand line:/d' -e '/\]: /d' -e '/Run .* as init process/q' | grep -qiw -e "$1"
 }
 
 replace() { # VALUE PLACEHOLDER: as a word, also in the names of systemd's units, where a dash is `\x2d`
