@@ -27,7 +27,8 @@ def write_perfetto(bundle: Path, manifest: Manifest, out: Path) -> Exported:
         exported.notes.append(f"{counted(written['lines_without_time'], 'log line')} left out: they have no time")
     if written["shift_ns"]:
         exported.notes.append(f"every time is {written['shift_ns']:,} ns later than in the bundle: some are negative")
-    if manifest.tables["calls"].rows:
+    tree = manifest.tables.get("calls")
+    if tree is not None and tree.rows:
         exported.notes.append(
             "the calling-context tree has no axis of time: `--to firefox` and `--to speedscope` hold it"
         )
