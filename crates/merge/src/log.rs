@@ -1,9 +1,11 @@
 //! The lines of all pieces as one log, in order of time, what several records hold once.
 
+use crate::trust::{is_among, is_journal};
 use crate::{MergeError, Piece};
 use arrow_array::builder::{Int64Builder, StringBuilder};
 use arrow_array::ArrayRef;
-use firstlight_formats::evidence::{Caller, Clock, Stamp};
+use firstlight_formats::evidence::{Caller, Clock, Evidence, Stamp};
+use firstlight_formats::{tracing, udev};
 use firstlight_model::table::{TableWriter, BATCH_ROWS};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::fmt::Write;
@@ -50,7 +52,7 @@ pub fn write(pieces: &[Piece<'_>], bundle: &Path) -> Result<Written, MergeError>
                 .of
                 .get(&at)
                 .and_then(|(piece, index)| pieces.get(*piece).and_then(|piece| piece.evidence.log.get(*index)));
-            rows.line(stamp, head.placed, text, other.map(|(stamp, _)| stamp), head.piece)?;
+            rows.line(stamp, head, text, other.map(|(stamp, _)| stamp))?;
             written.lines += 1;
         }
         head.step();
@@ -66,11 +68,13 @@ struct Cursor<'a> {
     current: Option<(Stamp, &'a str)>,
     placed: Option<i64>,
     key: i64,
+    channel: Option<&'static str>,
 }
 
 impl<'a> Cursor<'a> {
     fn new(piece_number: usize, piece: &'a Piece<'a>) -> Self {
-        let mut cursor = Self { piece_number, piece, index: 0, current: None, placed: None, key: i64::MIN };
+        let channel = channel(piece.evidence);
+        let mut cursor = Self { piece_number, piece, index: 0, current: None, placed: None, key: i64::MIN, channel };
         cursor.look();
         cursor
     }
@@ -98,15 +102,14 @@ pub fn placed(piece: &Piece<'_>, stamp: &Stamp) -> Option<i64> {
     }
 }
 
-/// What a line went through to its record: of these, the kernel's console shows what went through printk.
-fn channel(piece: &Piece<'_>, stamp: &Stamp) -> &'static str {
-    match piece.evidence.format {
-        format if format.starts_with("journal-") && piece.evidence.part != "kernel" => "journal",
-        "function-graph" | "trace-events" | "trace-dat" => "tracer",
-        "udev-log" => "udev",
-        format if format.starts_with("journal-") => "printk",
-        _ if stamp.time_ns.is_some() || piece.evidence.clock == Clock::Untimed => "printk",
-        _ => "console",
+/// What the lines of a record went through: of these, the kernel's console shows what went through printk. None: what the kernel
+/// stamped went through printk, the rest only through a console.
+fn channel(evidence: &Evidence) -> Option<&'static str> {
+    match evidence {
+        _ if is_journal(evidence) => Some(if evidence.part == "kernel" { "printk" } else { "journal" }),
+        _ if is_among(tracing::FORMATS, evidence) => Some("tracer"),
+        _ if is_among(udev::FORMATS, evidence) => Some("udev"),
+        _ => (evidence.clock == Clock::Untimed).then_some("printk"),
     }
 }
 
@@ -212,17 +215,10 @@ impl Rows {
         })
     }
 
-    fn line(
-        &mut self,
-        stamp: Stamp,
-        time: Option<i64>,
-        text: &str,
-        other: Option<Stamp>,
-        piece: &Piece<'_>,
-    ) -> Result<(), MergeError> {
+    fn line(&mut self, stamp: Stamp, head: &Cursor<'_>, text: &str, other: Option<Stamp>) -> Result<(), MergeError> {
         self.line.append_value(i64::try_from(stamp.line).unwrap_or(i64::MAX));
-        self.time.append_option(time);
-        self.source.append_value(piece.file);
+        self.time.append_option(head.placed);
+        self.source.append_value(head.piece.file);
         self.text.append_value(text);
         self.host.append_option(stamp.host_ns.or(other.and_then(|other| other.host_ns)));
         self.level.append_option(stamp.level.or(other.and_then(|other| other.level)).map(i64::from));
@@ -237,7 +233,8 @@ impl Rows {
             }
             None => self.caller.append_null(),
         }
-        self.channel.append_value(channel(piece, &stamp));
+        let by_its_stamp = if stamp.time_ns.is_some() { "printk" } else { "console" };
+        self.channel.append_value(head.channel.unwrap_or(by_its_stamp));
         self.count += 1;
         // The texts of a batch must fit 32-bit offsets.
         if self.count >= BATCH_ROWS || self.text.values_slice().len() > (1 << 28) {

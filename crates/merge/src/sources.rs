@@ -49,8 +49,7 @@ impl<'a> Sources<'a> {
             let (file, evidence) = (choice.file(*read), of(number, own));
             let other_form = received.get(&number);
             // Both forms of a journal are of one boot.
-            let form =
-                other_form.and_then(|form| places.get(form.sent)).filter(|form| matches!(form, Place::Foreign(_)));
+            let form = other_form.and_then(|form| places.get(form.sent)).filter(|form| form.is_foreign());
             match form.unwrap_or(place) {
                 Place::Foreign(why) => sources.leave_out(file, evidence, speaker, why),
                 place => {

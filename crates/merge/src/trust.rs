@@ -1,6 +1,7 @@
 //! How far figures can be believed when several records tell of one thing.
 
 use firstlight_formats::evidence::{Clock, Evidence, SpanKind};
+use firstlight_formats::format::Format;
 use firstlight_formats::{firmware, function_log, kernel_log, sampling, systemd, tracing, udev};
 
 /// The step of a clock that a record does not show: stamps of a boot are microseconds.
@@ -86,16 +87,25 @@ pub fn remove(kind: SpanKind, evidence: &Evidence) -> u8 {
         "systemd-plot-svg" => 2,
         "systemd-blame" | "systemd-critical-chain" | "systemd-time" => 3,
         // What `Startup finished` says are systemd's own figures, wherever they are written.
-        format if format.starts_with("journal-") && evidence.part.is_empty() && kind == SpanKind::Stage => 3,
-        format if format.starts_with("journal-") && evidence.part.is_empty() => 4,
+        _ if is_journal(evidence) && evidence.part.is_empty() && kind == SpanKind::Stage => 3,
+        _ if is_journal(evidence) && evidence.part.is_empty() => 4,
         _ => OTHERS,
     }
 }
 
+/// Whether a record is a journal, in whichever form.
+pub fn is_journal(evidence: &Evidence) -> bool {
+    evidence.format.starts_with("journal-")
+}
+
+/// Whether a record is of one of these formats.
+pub fn is_among(formats: &[&dyn Format], evidence: &Evidence) -> bool {
+    formats.iter().any(|one| one.name() == evidence.format)
+}
+
 /// Who stands behind what a record says of a kind of thing; two records of one witness are no two figures.
 pub fn witness(kind: SpanKind, evidence: &Evidence) -> &'static str {
-    let format = evidence.format;
-    let among = |formats: &[&dyn firstlight_formats::format::Format]| formats.iter().any(|one| one.name() == format);
+    let among = |formats| is_among(formats, evidence);
     if among(tracing::FORMATS) || matches!(evidence.clock, Clock::Trace(_)) {
         return "the tracer";
     }

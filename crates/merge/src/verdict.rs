@@ -19,53 +19,54 @@ impl Verdict {
     /// The boot's clock is that of the best piece. Where records of another boot go with one another, and fewer with that
     /// piece, or where it lacks the number that one of them has, theirs is the boot.
     pub fn of(pieces: &[&Evidence], reads: &[usize], ids: &[Option<String>]) -> Self {
+        let numbered = |piece: usize| ids.get(piece).is_some_and(Option::is_some);
         let mut base = base(pieces);
-        let mut doubted = foreign(&align_knowing(pieces, base, &[]));
-        while let Some(other) = opponent(pieces, base, &doubted) {
-            let others = foreign(&align_knowing(pieces, Some(other), &[]));
-            let number = |piece: Option<usize>| piece.and_then(|piece| ids.get(piece)).and_then(Option::as_ref);
-            let told = number(Some(other)).is_some() && number(base).is_none();
-            let (now, then) = (records(&others, reads).len(), records(&doubted, reads).len());
+        let mut places = align_knowing(pieces, base, &[]);
+        while let Some(other) = opponent(pieces, base, &places) {
+            let others = align_knowing(pieces, Some(other), &[]);
+            let told = numbered(other) && !base.is_some_and(numbered);
+            let (now, then) = (records(&others, reads), records(&places, reads));
             if now > then || now == then && !told {
                 break;
             }
-            (base, doubted) = (Some(other), others);
+            (base, places) = (Some(other), others);
         }
-        Self { base, places: placed(pieces, reads, ids, base) }
+        Self { base, places: knowing_numbers(pieces, reads, ids, base, places) }
     }
 }
 
 /// The best of the pieces that are doubted, if it is as good a clock as the boot's.
-fn opponent(pieces: &[&Evidence], base: Option<usize>, doubted: &BTreeSet<usize>) -> Option<usize> {
+fn opponent(pieces: &[&Evidence], base: Option<usize>, places: &[Place]) -> Option<usize> {
     let clock = |piece: usize| pieces.get(piece).map(|piece| &piece.clock);
-    let other = base_among(pieces, |piece| doubted.contains(&piece))?;
+    let other = base_among(pieces, |piece| places.get(piece).is_some_and(Place::is_foreign))?;
     (clock(base?) == clock(other)).then_some(other)
 }
 
-fn foreign(places: &[Place]) -> BTreeSet<usize> {
-    places.iter().enumerate().filter(|(_, place)| matches!(place, Place::Foreign(_))).map(|(piece, _)| piece).collect()
+/// The numbers of the pieces that are doubted.
+fn foreign(places: &[Place]) -> impl Iterator<Item = usize> + '_ {
+    places.iter().enumerate().filter(|(_, place)| place.is_foreign()).map(|(piece, _)| piece)
 }
 
-fn records(pieces: &BTreeSet<usize>, reads: &[usize]) -> BTreeSet<usize> {
-    pieces.iter().filter_map(|piece| reads.get(*piece).copied()).collect()
+/// How many records are doubted.
+fn records(places: &[Place], reads: &[usize]) -> usize {
+    foreign(places).filter_map(|piece| reads.get(piece)).collect::<BTreeSet<_>>().len()
 }
 
-/// Where every piece's clock lies, once it is known which of them are of one boot by its own number.
-fn placed(pieces: &[&Evidence], reads: &[usize], ids: &[Option<String>], base: Option<usize>) -> Vec<Place> {
+/// Where every piece's clock lies, once it is known which of them are of one boot by its own number; `places`: before that.
+fn knowing_numbers(
+    pieces: &[&Evidence],
+    reads: &[usize],
+    ids: &[Option<String>],
+    base: Option<usize>,
+    mut places: Vec<Place>,
+) -> Vec<Place> {
     let mut certain = vec![false; pieces.len()];
     loop {
-        let mut places = align_knowing(pieces, base, &certain);
-        banish_with_their_kernel(pieces, reads, base, &mut places);
-        let ours: BTreeSet<&String> = places
-            .iter()
-            .zip(ids)
-            .enumerate()
-            .filter(|(number, (place, _))| Some(*number) == base || !matches!(place, Place::Foreign(_)))
-            .filter_map(|(_, (_, id))| id.as_ref())
-            .collect();
-        let doubted = foreign(&places);
-        let wrong = |number: &&usize| ids.get(**number).and_then(Option::as_ref).is_some_and(|id| ours.contains(id));
-        let more: Vec<usize> = doubted.iter().filter(wrong).copied().collect();
+        banish_with_their_kernel(pieces, reads, &mut places);
+        let ours: BTreeSet<&String> =
+            places.iter().zip(ids).filter(|(place, _)| !place.is_foreign()).filter_map(|(_, id)| id.as_ref()).collect();
+        let wrong = |number: &usize| ids.get(*number).and_then(Option::as_ref).is_some_and(|id| ours.contains(id));
+        let more: Vec<usize> = foreign(&places).filter(wrong).collect();
         if more.is_empty() {
             return places;
         }
@@ -75,17 +76,19 @@ fn placed(pieces: &[&Evidence], reads: &[usize], ids: &[Option<String>], base: O
                 *slot = true;
             }
         }
+        places = align_knowing(pieces, base, &certain);
     }
 }
 
 /// What a journal tells beside the kernel's lines is of the boot that those are of, unless events of its own bear out its place.
-fn banish_with_their_kernel(pieces: &[&Evidence], reads: &[usize], base: Option<usize>, places: &mut [Place]) {
+fn banish_with_their_kernel(pieces: &[&Evidence], reads: &[usize], places: &mut [Place]) {
     let of_the_kernel = |piece: &usize| pieces.get(*piece).is_some_and(|piece| piece.clock == Clock::Printk);
-    for kernel in foreign(places).into_iter().filter(of_the_kernel) {
+    let kernels: Vec<usize> = foreign(places).filter(of_the_kernel).collect();
+    for kernel in kernels {
         let Some(why) = places.get(kernel).cloned() else { continue };
         for (piece, place) in places.iter_mut().enumerate() {
             let unproven = matches!(place, Place::Fitted { fitted, .. } if fitted.shared == 0);
-            if reads.get(piece) == reads.get(kernel) && Some(piece) != base && unproven {
+            if reads.get(piece) == reads.get(kernel) && unproven {
                 *place = why.clone();
             }
         }

@@ -48,6 +48,11 @@ impl Place {
         }
     }
 
+    /// Whether it is another boot's.
+    pub fn is_foreign(&self) -> bool {
+        matches!(self, Self::Foreign(_))
+    }
+
     /// How far a placed instant may be off.
     pub fn uncertainty_ns(&self) -> i64 {
         match self {
