@@ -49,33 +49,34 @@ def test_what_is_no_regular_file_is_never_replaced(kind: str, tmp_path: Path) ->
 def test_a_name_is_neither_an_option_nor_that_of_a_machine(name: str, tar: str, tmp_path: Path) -> None:
     if shutil.which(tar.split()[0]) is None:
         pytest.skip(f"there is no {tar}")
-    (tmp_path / "work/a:b").mkdir(parents=True)
+    (tmp_path / "here/a:b").mkdir(parents=True)
     program = " ".join([str(shutil.which(tar.split()[0])), *tar.split()[1:]])
     path = programs(tmp_path / "bin", tar=f'exec {program} "$@"')
-    said = collect("-o", name, cwd=tmp_path / "work", path=path)
+    said = collect("-o", name, cwd=tmp_path / "here", path=path)
     assert said.returncode == 0, said.stderr
     assert said.stderr.startswith(name.encode() + b": ")
-    assert [each for each in (tmp_path / "work").rglob("*") if each.is_file()] == [tmp_path / "work" / name]
-    assert "manifest.tsv" in members((tmp_path / "work" / name).read_bytes())
+    assert [each for each in (tmp_path / "here").rglob("*") if each.is_file()] == [tmp_path / "here" / name]
+    assert "manifest.tsv" in members((tmp_path / "here" / name).read_bytes())
 
 
 @pytest.mark.parametrize("links", [True, False])
 def test_of_two_that_end_at_once_one_gets_the_name_and_the_other_is_told(links: bool, tmp_path: Path) -> None:
-    (tmp_path / "work").mkdir()
-    first = f'{shutil.which("tar")} "$@" && echo first >{tmp_path}/work/boot.tar'
+    (tmp_path / "here").mkdir()
+    target = tmp_path / "here" / "boot.tar"
+    first = f'{shutil.which("tar")} "$@" && echo first >{target}'
     path = programs(tmp_path / "bin", tar=first, **({} if links else {"ln": "exit 1"}))
-    said = collect("-o", "boot.tar", cwd=tmp_path / "work", path=path)
+    said = collect("-o", "boot.tar", cwd=tmp_path / "here", path=path)
     assert (said.returncode, said.stderr) == (1, b"error: boot.tar: there is something already\nhint: -f replaces it\n")
-    assert [each.name for each in (tmp_path / "work").iterdir()] == ["boot.tar"]
-    assert (tmp_path / "work/boot.tar").read_text() == "first\n"
+    assert [each.name for each in (tmp_path / "here").iterdir()] == ["boot.tar"]
+    assert target.read_text() == "first\n"
 
 
 def test_a_file_system_without_hard_links_takes_a_tar_too(tmp_path: Path) -> None:
-    (tmp_path / "work").mkdir()
+    (tmp_path / "here").mkdir()
     path = programs(tmp_path / "bin", ln="exit 1")
-    assert collect("-o", "boot.tar", cwd=tmp_path / "work", path=path).returncode == 0
-    assert [each.name for each in (tmp_path / "work").iterdir()] == ["boot.tar"]
-    assert "manifest.tsv" in members((tmp_path / "work/boot.tar").read_bytes())
+    assert collect("-o", "boot.tar", cwd=tmp_path / "here", path=path).returncode == 0
+    assert [each.name for each in (tmp_path / "here").iterdir()] == ["boot.tar"]
+    assert "manifest.tsv" in members((tmp_path / "here/boot.tar").read_bytes())
 
 
 @pytest.mark.parametrize(
