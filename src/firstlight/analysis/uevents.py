@@ -56,7 +56,8 @@ def uevents(boot: Boot) -> pl.DataFrame:
     frame = spans_of(boot, "uevent", *_PARTS, keys=keys).with_columns(whole_number("seqnum"))
     parts: dict[int, dict[str, dict[str, Any]]] = {}
     numbered: dict[int, dict[str, dict[str, Any]]] = {}
-    wholes = set(frame.filter(pl.col("kind") == "uevent")["span"])
+    events = frame.filter(pl.col("kind") == "uevent")
+    wholes = set(events["span"])
     for row in frame.filter(pl.col("kind") != "uevent").iter_rows(named=True):
         part = _PARTS[row["kind"]]
         # By another record's stamps a part may end just after its event: then its number says whose it is.
@@ -65,7 +66,7 @@ def uevents(boot: Boot) -> pl.DataFrame:
         elif row["seqnum"] is not None:
             numbered.setdefault(row["seqnum"], {}).setdefault(part, row)
     rows: dict[tuple[str, object], dict[str, Any]] = {}
-    for whole in frame.filter(pl.col("kind") == "uevent").iter_rows(named=True):
+    for whole in events.iter_rows(named=True):
         number = whole["seqnum"]
         own = (numbered.get(number, {}) if number is not None else {}) | parts.get(whole["span"], {})
         row = _row(whole, own)

@@ -70,7 +70,7 @@ class Gatherer:
         root = self._names.free(readable(folder.resolve().name) or "folder")
 
         def unreadable(error: OSError) -> None:
-            self._unreadable(root, f"{error.filename}: cannot read: {error.strerror}")
+            self.found.leave_out(root, readable(f"{error.filename}: cannot read: {error.strerror}"))
 
         files = 0
         for directory, folders, names in os.walk(folder, followlinks=False, onerror=unreadable):
@@ -86,7 +86,7 @@ class Gatherer:
                 try:
                     kept = keep_file(path, self._raw / file)
                 except IntakeError as error:
-                    self._unreadable(root, str(error))
+                    self.found.leave_out(root, readable(str(error)))
                     continue
                 self._budget.content(kept.size_bytes, given)
                 files += 1
@@ -102,11 +102,6 @@ class Gatherer:
         return (folder.name.startswith(".") and folder.name.endswith((".intake", ".partial"))) or (
             folder.resolve() == self._raw.parent.resolve()
         )
-
-    def _unreadable(self, root: str, why: str) -> None:
-        """What stands in a folder and cannot be read may hold evidence."""
-        self.found.notes.append(readable(why))
-        self.found.left_out.append((root, readable(why)))
 
 
 def _is_bundle(folder: Path) -> bool:

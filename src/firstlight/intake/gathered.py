@@ -35,6 +35,11 @@ class Gathered:
     left_out: list[tuple[str, str]] = field(default_factory=list)
     """What could not be taken in and may hold evidence: the place below `raw/` where it was met, and why."""
 
+    def leave_out(self, file: str, why: str) -> None:
+        """Tell of what could not be taken in, and may hold evidence; *file*: where below `raw/` it was met."""
+        self.notes.append(why)
+        self.left_out.append((file, why))
+
     def missing(self) -> list[str]:
         """Why evidence may be missing, whatever the records say: what was not unpacked may hold anything."""
         unread = [(item.file, why) for item, why in self.unread]
@@ -60,5 +65,8 @@ class LeftOut:
         """A member that may hold evidence, which is missing now."""
         told = f"`{name}` was left out: {why}"
         self.first = self.first or told
-        self._found.notes.append(told)
-        self._found.left_out.append((self._file, told))
+        self._found.leave_out(self._file, told)
+
+    def outside(self, name: str) -> None:
+        """A member whose name leads out of the archive."""
+        self.evidence(name, "it points outside of the archive")

@@ -77,7 +77,7 @@ class Opener:
                 return Inflating(packed, kind)
 
             content = Salvaged(opened)
-            inner = keep_stream(content, self._next(), check=self._grows(item.given, kept.size_bytes))
+            inner = keep_stream(content, self._next(), check=self.grows(item.given, kept.size_bytes))
         self._budget.content(inner.size_bytes, item.given)
         if content.damage is not None:
             if inner.size_bytes == 0:
@@ -114,11 +114,9 @@ class Opener:
                 raise IntakeError(message + why, where=item.given, hint="give one that holds boot records")
             self._found.notes.append(f"{item.given}: {message}")
 
-    def grows(self, where: str) -> Callable[[int], None]:
-        """Checks the size that something from outside has grown to."""
-        return self._grows(where, None)
+    def grows(self, where: str, packed: int | None = None) -> Callable[[int], None]:
+        """Checks the size that something has grown to; *packed*: its size before it was unpacked."""
 
-    def _grows(self, where: str, packed: int | None) -> Callable[[int], None]:
         def check(size: int) -> None:
             if size + self._budget.bytes > self._budget.limits.bytes:
                 self._budget.content(size, where)

@@ -81,7 +81,7 @@ def tar_members(path: Path, where: str, budget: Budget, left: LeftOut) -> Iterat
                 if not member.isreg():
                     _leave_out(member, left)
                 elif name is None:
-                    left.evidence(readable(member.name), "it points outside of the archive")
+                    left.outside(readable(member.name))
                 else:
                     yield name, Salvaged(opened)
                 if member.isreg() and not member.issparse() and member.offset_data + member.size > size:

@@ -22,8 +22,8 @@ _CHUNK = 1 << 16
 
 
 @dataclass(frozen=True)
-class TornMember:
-    """A member, by the header before it."""
+class ZipMember:
+    """A member, by the directory, or by the header before it."""
 
     name: str
     encrypted: bool
@@ -31,6 +31,7 @@ class TornMember:
     """Opens its content; none when that cannot be read."""
     crc: int | None
     """None where it stands behind the content."""
+    regular: bool = True
 
 
 class _Content:
@@ -69,7 +70,7 @@ class _Content:
         return piece
 
 
-def torn_members(path: Path) -> Iterator[TornMember]:
+def torn_members(path: Path) -> Iterator[ZipMember]:
     """The members, folders among them, by the headers before each; the last may be cut.
 
     Where a member's length is told nowhere, and behind what is damaged, it goes on with the next header that it finds.
@@ -90,7 +91,7 @@ def torn_members(path: Path) -> Iterator[TornMember]:
             begin, told = at + _HEADER.size + name_bytes + extra_bytes, not flags & _SIZE_FOLLOWS
             contents: list[_Content] = []
             known = method == _DEFLATED or (method == _STORED and told)
-            yield TornMember(
+            yield ZipMember(
                 name=name.decode("utf-8", "surrogateescape"), encrypted=bool(flags & _ENCRYPTED),
                 opened=_opener(contents, file, begin, method, packed) if known else None,
                 crc=crc if told else None,

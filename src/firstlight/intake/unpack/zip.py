@@ -13,11 +13,9 @@ from firstlight.intake.keep import Readable
 from firstlight.intake.limits import Budget
 from firstlight.intake.names import readable, safe_name
 from firstlight.intake.unpack.salvage import Salvaged
-from firstlight.intake.unpack.torn_zip import torn_members
+from firstlight.intake.unpack.torn_zip import ZipMember, torn_members
 
 _KIND, _REGULAR, _ENCRYPTED = 0o170000, 0o100000, 1
-_OUTSIDE = "it points outside of the archive"
-_LOCKED = "it is encrypted"
 
 
 def zip_members(path: Path, where: str, budget: Budget, left: LeftOut) -> Iterator[tuple[str, Salvaged]]:
@@ -31,41 +29,40 @@ def zip_members(path: Path, where: str, budget: Budget, left: LeftOut) -> Iterat
     try:
         archive = zipfile.ZipFile(path)
     except (zipfile.BadZipFile, NotImplementedError, ValueError, OverflowError, struct.error) as error:
-        yield from _torn(path, where, budget, left)
+        yield from _taken(torn_members(path), where, budget, left)
         raise zipfile.BadZipFile("it is cut off or damaged: the directory at its end cannot be read") from error
     with archive:
-        for member in archive.infolist():
-            budget.file(where)
-            if member.filename.endswith("/"):
-                continue
-            name, shown = safe_name(member.filename), readable(member.filename)
-            if member.external_attr >> 16 & _KIND not in (0, _REGULAR):
-                left.nothing(shown, "it is no regular file")
-            elif name is None:
-                left.evidence(shown, _OUTSIDE)
-            elif member.flag_bits & _ENCRYPTED:
-                left.evidence(shown, _LOCKED)
-            else:
-                crc = member.CRC
-                # The library raises over a wrong sum, and gives nothing of the last piece.
-                del member.CRC
-                yield name, Salvaged(partial(_open, archive, member), crc)
+        yield from _taken(_listed(archive), where, budget, left)
+
+
+def _listed(archive: zipfile.ZipFile) -> Iterator[ZipMember]:
+    for member in archive.infolist():
+        crc = member.CRC
+        # The library raises over a wrong sum, and gives nothing of the last piece.
+        del member.CRC
+        yield ZipMember(
+            name=member.filename, encrypted=bool(member.flag_bits & _ENCRYPTED),
+            opened=partial(_open, archive, member), crc=crc,
+            regular=member.external_attr >> 16 & _KIND in (0, _REGULAR),
+        )  # fmt: skip
 
 
 def _open(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Readable:
     return archive.open(member)
 
 
-def _torn(path: Path, where: str, budget: Budget, left: LeftOut) -> Iterator[tuple[str, Salvaged]]:
-    for member in torn_members(path):
+def _taken(members: Iterator[ZipMember], where: str, budget: Budget, left: LeftOut) -> Iterator[tuple[str, Salvaged]]:
+    for member in members:
         budget.file(where)
-        name, shown = safe_name(member.name), readable(member.name)
         if member.name.endswith("/"):
             continue
-        if name is None:
-            left.evidence(shown, _OUTSIDE)
+        name, shown = safe_name(member.name), readable(member.name)
+        if not member.regular:
+            left.nothing(shown, "it is no regular file")
+        elif name is None:
+            left.outside(shown)
         elif member.encrypted:
-            left.evidence(shown, _LOCKED)
+            left.evidence(shown, "it is encrypted")
         elif member.opened is None:
             left.evidence(shown, "its packing, or where it ends, is not known")
         else:

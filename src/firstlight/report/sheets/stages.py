@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from typing import TypeVar
 
 from firstlight.compare.experiment.shape import exact_number
 from firstlight.compare.experiment.stages import StageRow, StageTable, percent_of
@@ -13,6 +15,7 @@ from firstlight.report.terminal.columns import Column
 CONVENTION = "A percentage is the new figure in whole percent of the old one, cut off: 100 % is no change."
 #: Names of two arms that are longer than this stand above their table, not in it.
 _LONGEST_HEADS = 16
+_Cell = TypeVar("_Cell")
 _UNITS = (("s", 1_000_000_000, 6), ("ms", 1_000_000, 3), ("us", 1_000, 3), ("ns", 1, 0))
 
 
@@ -33,7 +36,7 @@ def stage_sheet(table: StageTable) -> Sheet:
         columns += _change_columns(f"{table.arms[0]}→{table.arms[-1]}")
         data += ["total_ns", "total_percent"]
         pairs = [*pairs, table.whole_step]
-    rows = [_cells(row, pairs, len(table.arms), unit) for row in table.rows]
+    rows = [_cells(row, pairs, unit) for row in table.rows]
     first = [f"Each change is against {table.arms[0]}."] if table.from_first and len(table.arms) > 2 else []
     return Sheet(
         "Stages",
@@ -42,7 +45,7 @@ def stage_sheet(table: StageTable) -> Sheet:
         [rows[-1]],
         [*first, CONVENTION, *table.why_not],
         data,
-        [_data(row, pairs, len(table.arms)) for row in table.rows],
+        [_data(row, pairs) for row in table.rows],
     )
 
 
@@ -78,25 +81,26 @@ def _unit(table: StageTable) -> tuple[str, int, int]:
     return next((unit for unit in _UNITS if largest >= unit[1]), _UNITS[-1])
 
 
-def _cells(row: StageRow, pairs: list[tuple[int, int]], arms: int, unit: tuple[str, int, int]) -> list[str]:
+def _cells(row: StageRow, pairs: list[tuple[int, int]], unit: tuple[str, int, int]) -> list[str]:
     if row.percents is not None:
         shown = ["-" if percent is None else f"{percent}%" for percent in row.percents]
         name = f"(of which {row.name})" if row.share_of is not None else row.name
-        return _arranged(name, shown, [("", "")] * len(pairs), arms)
+        return _arranged(name, shown, [("", "")] * len(pairs))
     changes = []
     for one, other in pairs:
         before, after = row.times[one], row.times[other]
         change = None if before is None or after is None else after - before
         percent = percent_of(after, before)
         changes.append((_figure(change, unit, signed=True), "-" if percent is None else f"{percent}%"))
-    return _arranged(row.name, [_figure(time, unit) for time in row.times], changes, arms)
+    return _arranged(row.name, [_figure(time, unit) for time in row.times], changes)
 
 
-def _arranged(name: str, figures: list[str], changes: list[tuple[str, str]], arms: int) -> list[str]:
-    cells = [name, figures[0]]
-    for place in range(1, arms):
-        cells += [figures[place], *changes[place - 1]]
-    return [*cells, *changes[-1]] if len(changes) == arms else cells
+def _arranged(name: str, figures: Sequence[_Cell], changes: Sequence[tuple[_Cell, _Cell]]) -> list[str | _Cell]:
+    """The first figure, each of the others with its change, and the change in all, where there is one."""
+    cells: list[str | _Cell] = [name, figures[0]]
+    for place, figure in enumerate(figures[1:]):
+        cells += [figure, *changes[place]]
+    return [*cells, *changes[-1]] if len(changes) == len(figures) else cells
 
 
 def _figure(time: Fraction | None, unit: tuple[str, int, int], signed: bool = False) -> str:
@@ -115,13 +119,10 @@ def _figure(time: Fraction | None, unit: tuple[str, int, int], signed: bool = Fa
     return f"{sign}{whole}" + (f".{rest:0{places}}" if places else "")
 
 
-def _data(row: StageRow, pairs: list[tuple[int, int]], arms: int) -> list[str | int | float | None]:
-    cells: list[str | int | float | None] = [row.name, exact_number(row.times[0])]
+def _data(row: StageRow, pairs: list[tuple[int, int]]) -> list[str | int | float | None]:
     changes: list[tuple[int | float | None, int | None]] = []
     for one, other in pairs:
         before, after = row.times[one], row.times[other]
         change = None if before is None or after is None else after - before
         changes.append((exact_number(change), percent_of(after, before)))
-    for place in range(1, arms):
-        cells += [exact_number(row.times[place]), *changes[place - 1]]
-    return [*cells, *changes[-1]] if len(changes) == arms else cells
+    return _arranged(row.name, [exact_number(time) for time in row.times], changes)
