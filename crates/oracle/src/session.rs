@@ -165,7 +165,7 @@ impl Session {
         let address = shown.first().map_or(0, |first| first.address);
         let is_high = address >= KERNEL_HALF && !VSYSCALL.contains(&address);
         self.high |= is_high;
-        self.in_kernel |= address == self.text.load_address() || is_high;
+        self.in_kernel |= address == self.text.first_instruction() || is_high;
         // Before it maps itself high, the kernel runs where it lies.
         let offset = if is_high { 0 } else { KERNEL_MAP };
         let low = self.in_kernel && !self.high && address >= self.text.load_address();

@@ -65,6 +65,7 @@ pub struct Text {
     aliases: Vec<(String, Row)>,
     initcalls: Vec<Row>,
     image: Range<u64>,
+    first: u64,
     /// The row of kernel code without a symbol.
     pub nameless: Row,
     /// The row that paths begin in.
@@ -118,6 +119,7 @@ impl Text {
             names: Vec::new(),
             aliases: Vec::new(),
             initcalls: Vec::new(),
+            first: *bounds.get("startup_64").unwrap_or(&image.start),
             image,
             nameless: 0,
             root: 0,
@@ -178,9 +180,14 @@ impl Text {
         self.image.contains(&address)
     }
 
-    /// Physical address at which the image is entered.
+    /// Where the image lies in memory before it is mapped.
     pub fn load_address(&self) -> u64 {
         self.image.start.wrapping_sub(KERNEL_MAP)
+    }
+
+    /// Physical address at which the image is entered, which need not be its beginning.
+    pub fn first_instruction(&self) -> u64 {
+        self.first.wrapping_sub(KERNEL_MAP)
     }
 
     /// The rows' names, by number.

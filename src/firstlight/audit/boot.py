@@ -160,7 +160,7 @@ def _check_same(outcome: Outcome, bundle: Path) -> None:
         )
     console = bundle / "raw" / "console.log"
     recorded = console.read_bytes() if console.is_file() else b""
-    # Where a guest does not power off by itself, the launcher ends it, and what comes after the mark depends on the host.
+    # Where a guest does not power off by itself the launcher ends it: what comes after the mark depends on the host.
     length = min(len(recorded), len(outcome.console))
     if not length or recorded[:length] != outcome.console[:length]:
         raise LabError(

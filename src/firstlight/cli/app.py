@@ -44,8 +44,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 for verb in (
-    record, show, functions, initcalls, devices, units, path, log, compare, report, export, verify, audit, bless, gate, scale,
-    study, walk, calibrate, collector, doctor,
+    record, show, functions, initcalls, devices, units, path, log, compare, report, export, verify, audit, bless, gate,
+    scale, study, walk, calibrate, collector, doctor,
 ):  # fmt: skip
     app.command()(verb)
 app.command("import")(import_)
