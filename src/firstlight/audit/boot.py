@@ -65,7 +65,7 @@ def audit(bundle: Path, progress: Progress | None = None) -> Audit:
         progress.step("comparing")
         seen = read_observation(_tables(files))
     _check_sound(seen, str(bundle))
-    recorded = recorded_tables(bundle, seen.aliases)
+    recorded = recorded_tables(bundle, seen.aliases, seen.tables.functions.keys())
     if abs(recorded.instructions - seen.tables.instructions) > COUNT_TOLERANCE:
         raise LabError(
             f"the boots are not the same: {recorded.instructions:,} instructions when recorded, "
