@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from firstlight.cache import file_digest
+from firstlight.cache import check_kept, file_digest
 from firstlight.errors import MISSING_INPUT, LabError
 from firstlight.lab.bzimage import HEAD_SIZE, NotBootableError, read_head
 from firstlight.lab.distribution_kernel import unpacked_kernel
@@ -33,7 +33,7 @@ def default_kernel() -> Kernel:
 
     :raises LabError: when the package client cannot download it.
     """
-    return open_kernel(unpacked_kernel(refresh=False))
+    return _opened(unpacked_kernel(refresh=False))
 
 
 def refresh_default_kernel() -> Kernel:
@@ -41,14 +41,15 @@ def refresh_default_kernel() -> Kernel:
 
     :raises LabError: when the package client cannot download it.
     """
-    return open_kernel(unpacked_kernel(refresh=True))
+    return _opened(unpacked_kernel(refresh=True))
 
 
 def open_kernel(path: Path) -> Kernel:
     """Check a kernel and look for what belongs to it.
 
     :param path: a bzImage (``vmlinuz``) for x86_64.
-    :raises LabError: when it is missing, cannot be read, is no kernel, is for another architecture, or is truncated.
+    :raises LabError: when it is missing, cannot be read, is no kernel, is for another architecture, is truncated, or
+        is a damaged part of the cache.
 
     >>> from firstlight.errors import MISSING_INPUT, LabError
     >>> try:
@@ -57,6 +58,11 @@ def open_kernel(path: Path) -> Kernel:
     ...     print(error.message)
     not a regular file
     """
+    check_kept(path)
+    return _opened(path)
+
+
+def _opened(path: Path) -> Kernel:
     head, size = _read(path)
     try:
         release = read_head(head, size).release

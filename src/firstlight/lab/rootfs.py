@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
-from firstlight.cache import cache_dir, digest_of, entry, file_digest
+from firstlight.cache import cache_dir, check_kept, digest_of, entry, file_digest
 from firstlight.errors import MISSING_INPUT, LabError
 from firstlight.lab.archive import check_archive, is_archive, unpack
 from firstlight.lab.debian import debian_digest, debian_tar
@@ -91,6 +91,7 @@ def root_image(
             what = "not a regular file" if path.exists() else "there is no such root file system"
             hint = "give a directory, a tar, an ext4 image, or `debian`"
             raise LabError(what, where=str(path), hint=hint, exit_code=MISSING_INPUT)
+        check_kept(path)
         archive = is_archive(path)
     except OSError as error:
         raise LabError(f"cannot read: {error.strerror}", where=str(path), exit_code=MISSING_INPUT) from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from firstlight.cache import entry, place
+from firstlight.cache import entry, entry_damage, place
 from firstlight.errors import LabError
 from firstlight.lab.architecture import X86_64
 from firstlight.lab.console import last_lines
@@ -24,8 +24,9 @@ _TIMEOUT_S = 300.0
 
 def known_symbols(kernel: Kernel) -> Path | None:
     """The symbols of a kernel that was asked for them before; nothing of any other."""
-    path = place("symbols", kernel.digest) / _NAME
-    return path if path.is_file() else None
+    if entry_damage("symbols", kernel.digest) is not None:
+        return None
+    return place("symbols", kernel.digest) / _NAME
 
 
 def kernel_symbols(kernel: Kernel, qemu: Qemu, progress: Progress | None = None, timeout_s: float = _TIMEOUT_S) -> Path:
