@@ -189,7 +189,7 @@ class Boot:
             return "its histograms are facts (`hist.…`), no calls", "`firstlight show` shows them"
         if manifest.mode == "imported":
             return "what was imported tells of no calls", "`firstlight record` makes one"
-        if manifest.recipe.get("profile") is False:
+        if manifest.recipe.profile is False:
             return "it was recorded with `--no-profile`", "record it again without `--no-profile`"
         if manifest.failure is not None:
             why = f"the recording died ({manifest.failure.reason}) before the first copy of its profile was written"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from firstlight.boot.manifest import SCHEMA_VERSION, Manifest
+from firstlight.boot.manifest import DESCRIBED, RECORDED, SCHEMA_VERSION, Manifest
 from firstlight.errors import BundleError
 
 if TYPE_CHECKING:
@@ -76,6 +76,14 @@ def _manifest(text: str, where: str) -> Manifest:
     try:
         return Manifest.model_validate_json(text)
     except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"]) or "manifest"
-        raise BundleError(f"the manifest is damaged: `{field}`: {first['msg']}", where=where, hint=_DAMAGED) from error
+        raise BundleError(f"the manifest is damaged: {_first_fault(error)}", where=where, hint=_DAMAGED) from error
+
+
+def _first_fault(error: ValidationError) -> str:
+    """The first field that does not fit, and why."""
+    first = error.errors(include_url=False, include_context=False)[0]
+    # The tag of a union's member is no field.
+    place = [str(part) for part in first["loc"] if part not in (RECORDED, DESCRIBED)]
+    unknown = first["type"] in ("extra_forbidden", "unexpected_keyword_argument")
+    said = "no such field is known" if unknown else first["msg"].removeprefix("Value error, ")
+    return f"`{'.'.join(place) or 'manifest'}`: {said}"

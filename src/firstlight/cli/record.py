@@ -9,7 +9,6 @@ import typer
 
 from firstlight.cli.output import Json, print_json
 from firstlight.errors import UnhealthyBootError
-from firstlight.lab.options import RecordOptions
 
 
 def record(
@@ -121,6 +120,7 @@ def record(
       firstlight record --kernel bzImage --root-as squashfs-zstd -o d.boot
       firstlight record --no-profile -o e.boot
     """
+    from firstlight.lab.options import RecordOptions
     from firstlight.lab.progress import progress_for
     from firstlight.lab.record import planned_command
     from firstlight.lab.record import record as record_boot

@@ -137,7 +137,7 @@ def make_band(bundle: Path, progress: Progress | None = None) -> Band:
         raise UnhealthyBootError("this boot failed: nothing can be learned from changing it", where=where)
     former = options_from_manifest(manifest, bundle, where)
     key = key_of_boot(manifest)
-    if key_of_inputs(former, resolve(former, progress)) != key:
+    if key_of_inputs(resolve(former, progress)) != key:
         message = "its inputs are not what it was recorded with: other boots would differ by more than a nuisance"
         raise FirstlightError(message, where=where, hint="record it again")
     changes, skipped = nuisances(former, manifest)
@@ -175,7 +175,7 @@ def nuisances(former: RecordOptions, manifest: Manifest) -> tuple[list[Nuisance]
                   for order in (1, 2)]  # fmt: skip
     else:
         skipped.append("initramfs in another order: it is the person's own, and may be packed")
-    memory = parse_size(str(manifest.recipe.get("memory") or former.memory or X86_64.default_memory)) // _MIB
+    memory = parse_size(str(manifest.recipe_text("memory") or former.memory or X86_64.default_memory)) // _MIB
     found.append(Nuisance("memory +1 MiB", replace(former, memory=f"{memory + 1}M")))
     found += [Nuisance(f"seed {former.seed + more}", replace(former, seed=former.seed + more)) for more in (1, 2)]
     return found, skipped
@@ -207,7 +207,7 @@ def band_of(
 
 
 def _boot(change: Nuisance, progress: Progress) -> Boot:
-    key = key_of_inputs(change.options, resolve(change.options, progress))
+    key = key_of_inputs(resolve(change.options, progress))
     try:
         return open_boot(boots.obtain(change.options, key, progress)[0])
     except UnhealthyBootError as error:

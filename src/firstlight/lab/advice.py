@@ -23,7 +23,8 @@ def advice(failure: Failure, options: RecordOptions, report: Report) -> str:
     """What a person should look at.
 
     >>> failure = Failure(reason="never_ready", detail="", console_tail=["firstlight: error: the new root has no `/x`"])
-    >>> advice(failure, RecordOptions(output="a.boot"), Report())
+    >>> from pathlib import Path
+    >>> advice(failure, RecordOptions(Path("a.boot")), Report())
     'the guest says: the new root has no `/x`'
     """
     said = "\n".join(failure.console_tail)

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from firstlight.recipe.words import Isa
+
 
 @dataclass(frozen=True)
 class FunctionMark:
@@ -42,7 +44,7 @@ class Architecture:
     ('pc-q35-7.2', 'ttyS0')
     """
 
-    name: str
+    name: Isa
     qemu_binary: str
     machine: str
     """Versioned type, present in every QEMU that is supported, so that the hardware is the same in all of them."""
@@ -86,7 +88,7 @@ class Architecture:
 
 
 X86_64 = Architecture(
-    name="x86_64",
+    name=Isa.X86_64,
     qemu_binary="qemu-system-x86_64",
     machine="pc-q35-7.2",
     cpu="qemu64-v1",
@@ -114,3 +116,14 @@ X86_64 = Architecture(
         FunctionMark("run_init", ("run_init_process", "kernel_execve")),
     ),
 )
+
+_ALL = {each.name: each for each in (X86_64,)}
+
+
+def architecture_of(isa: Isa) -> Architecture:
+    """What the laboratory knows about a guest.
+
+    >>> architecture_of(Isa.X86_64).console_device
+    'ttyS0'
+    """
+    return _ALL[isa]

@@ -20,6 +20,7 @@ from firstlight.lab.process import Process
 from firstlight.lab.progress import Progress
 from firstlight.lab.qemu import explain_refusal
 from firstlight.lab.runner import AFTER_READY_S, QUIET_S, Outcome, Snapshot
+from firstlight.recipe.words import Accelerator
 
 KVM = Path("/dev/kvm")
 _STUCK_S = 20.0
@@ -38,7 +39,7 @@ class LiveBoot:
 
     outcome: Outcome
     attributed: Attributed
-    accelerator: str
+    accelerator: Accelerator
 
 
 @dataclass(frozen=True)
@@ -68,8 +69,8 @@ def boot_live(inputs: Inputs, files: RunFiles, bundle: Path, progress: Progress)
 
     :raises LabError: when QEMU does not start.
     """
-    accelerators = ["kvm", "tcg"] if os.access(KVM, os.R_OK | os.W_OK) else ["tcg"]
-    if accelerators == ["tcg"]:
+    accelerators = [Accelerator.KVM, Accelerator.TCG] if os.access(KVM, os.R_OK | os.W_OK) else [Accelerator.TCG]
+    if accelerators == [Accelerator.TCG]:
         progress.note(f"`{KVM}` cannot be used here, so the guest is emulated (TCG)")
     for accelerator in accelerators:
         try:
@@ -81,23 +82,24 @@ def boot_live(inputs: Inputs, files: RunFiles, bundle: Path, progress: Progress)
     raise AssertionError("the last accelerator returns or raises")
 
 
-def _boot(inputs: Inputs, files: RunFiles, bundle: Path, progress: Progress, accelerator: str) -> LiveBoot:
+def _boot(inputs: Inputs, files: RunFiles, bundle: Path, progress: Progress, accelerator: Accelerator) -> LiveBoot:
     pipes = _Pipes(files.directory)
     origin = time.monotonic_ns()
     with (
         named_pipe(pipes.console, files.console, origin) as console,
         named_pipe(pipes.report, files.report, origin) as report,
     ):
-        command = [str(inputs.qemu.path), *qemu_arguments(inputs.recipe, pipes, accelerator=accelerator)]
+        recipe = inputs.recipe.model_copy(update={"accelerator": accelerator})
+        command = [str(inputs.qemu.path), *qemu_arguments(recipe, pipes)]
         with Process(command, files.log) as process:
-            watch = _LiveWatch(inputs, process, console, report, progress, accelerator == "kvm")
+            watch = _LiveWatch(inputs, process, console, report, progress, accelerator is Accelerator.KVM)
             reason, detail = watch.run()
             ended = process.end()
             wall_s = process.running_s
         watch.drain()
     text = files.console.read_bytes()
     log = files.log.read_text(encoding="utf-8", errors="replace")
-    if reason == "qemu_died" and not text and accelerator == "kvm":
+    if reason == "qemu_died" and not text and accelerator is Accelerator.KVM:
         # With KVM QEMU may also abort on what the host's kernel lets it set.
         raise _StuckError(explain_refusal(log)[0])
     if reason == "qemu_died" and not text and ended.exit_code > 0:
@@ -118,13 +120,13 @@ class _LiveWatch:
     def __init__(
         self, inputs: Inputs, process: Process, console: Arrivals, report: Arrivals, progress: Progress, may_stick: bool
     ) -> None:
-        self._recipe = inputs.recipe
+        self._chosen = inputs.recipe.chosen
         self._process = process
         self._console = console
         self._report = report
         self._progress = progress
         self._may_stick = may_stick
-        pattern = self._recipe.ready_pattern
+        pattern = self._chosen.ready
         self._ready = re.compile(pattern) if pattern is not None else None
         self._seen: dict[str, tuple[int, str]] = {}
         self._panicked = False
@@ -151,8 +153,8 @@ class _LiveWatch:
                 if ended.exit_code != 0:
                     return "qemu_died", f"QEMU ended with {ended.killed_by or f'exit code {ended.exit_code}'}"
                 return "never_ready", "the guest powered off or rebooted before it was ready"
-            if now > self._recipe.timeout_wall_s:
-                return "wall_timeout", f"not ready after {self._recipe.timeout_wall_s:g} s of the host"
+            if now > self._chosen.timeout_wall_s:
+                return "wall_timeout", f"not ready after {self._chosen.timeout_wall_s:g} s of the host"
             if self._may_stick and now > _STUCK_S and not self._console.size and not self._report.size:
                 raise _StuckError(f"the guest printed nothing for {_STUCK_S:g} s")
 
@@ -164,7 +166,7 @@ class _LiveWatch:
         marks += [(name, time_ns, "console", detail) for name, (time_ns, detail) in self._seen.items()]
         if self.ready_ns is not None:
             source = "console" if self._ready is not None else "guest"
-            detail = self._recipe.ready_pattern or "first byte of the report"
+            detail = self._chosen.ready or "first byte of the report"
             marks.append(("ready", self.ready_ns, source, detail))
         return sorted(marks, key=lambda mark: mark[1])
 
@@ -180,7 +182,7 @@ class _LiveWatch:
             for line in streams[descriptor].read():
                 if descriptor == self._console.descriptor:
                     self._look(line)
-        if self._ready is None and self._recipe.guest_helper and self.ready_ns is None:
+        if self._ready is None and self._chosen.guest_helper and self.ready_ns is None:
             self.ready_ns = self._report.first_ns
         return bool(readable)
 
@@ -197,7 +199,7 @@ class _LiveWatch:
         """The guest came up: leave it the time to report and power off."""
         quiet_since = self._process.running_s
         until = quiet_since + AFTER_READY_S
-        while self._recipe.guest_helper and self._process.running_s < until and self._process.wait(0) is None:
+        while self._chosen.guest_helper and self._process.running_s < until and self._process.wait(0) is None:
             now = self._process.running_s
             quiet_since = now if self._poll() else quiet_since
             if now - quiet_since > _POWER_OFF_S and any(line.text == b"end 0" for line in self._report.lines[-3:]):

@@ -33,9 +33,10 @@ from firstlight.lab.machine import RunFiles, qemu_arguments, write_plugin_config
 from firstlight.lab.options import RecordOptions
 from firstlight.lab.process import interruptible
 from firstlight.lab.progress import Progress, SilentProgress
-from firstlight.lab.repeat import recipe_for_manifest, repeat_command
 from firstlight.lab.report import Report, read_report
 from firstlight.lab.runner import Outcome, Watch, run
+from firstlight.recipe.command import repeat_command
+from firstlight.recipe.words import Accelerator
 from firstlight.version import VERSION
 
 
@@ -46,7 +47,7 @@ class _Booted:
     outcome: Outcome
     report: Report
     attributed: Attributed
-    accelerator: str
+    accelerator: Accelerator
     missing: list[str]
 
 
@@ -104,7 +105,7 @@ def planned_command(options: RecordOptions, progress: Progress | None = None) ->
 
 
 def _boot(inputs: Inputs, files: RunFiles, bundle: Path, progress: Progress) -> _Booted:
-    live = boot_live(inputs, files, bundle, progress) if inputs.recipe.live else None
+    live = boot_live(inputs, files, bundle, progress) if inputs.recipe.chosen.live else None
     outcome = live.outcome if live is not None else run_exact(inputs, files, progress)
     check_space(bundle, outcome.detail)
     report = read_report(outcome.report)
@@ -112,7 +113,7 @@ def _boot(inputs: Inputs, files: RunFiles, bundle: Path, progress: Progress) -> 
     if live is not None:
         attributed, accelerator = live.attributed, live.accelerator
     else:
-        attributed, accelerator = _attribute(inputs, files, bundle, outcome, report, missing), "tcg"
+        attributed, accelerator = _attribute(inputs, files, bundle, outcome, report, missing), Accelerator.TCG
     write_facts(report, bundle, tables_from_console(files.console, report, bundle))
     write_kept(report, files.directory)
     for path in (files.status, files.plugin_config):
@@ -123,7 +124,7 @@ def _boot(inputs: Inputs, files: RunFiles, bundle: Path, progress: Progress) -> 
 def _missing(inputs: Inputs, outcome: Outcome, report: Report) -> list[str]:
     """What the evidence lacks, in words."""
     missing = [] if outcome.reason is None else [f"the boot from its failure on ({outcome.reason})"]
-    if not inputs.recipe.guest_helper:
+    if not inputs.recipe.chosen.guest_helper:
         missing.append("the guest's report: nothing in this guest writes one")
     elif not report.records:
         missing.append("the guest's report")
@@ -139,16 +140,16 @@ def run_exact(inputs: Inputs, files: RunFiles, progress: Progress | None = None)
 
     :raises LabError: when QEMU does not start.
     """
-    recipe = inputs.recipe
+    chosen = inputs.recipe.chosen
     if inputs.plugin is not None and inputs.symbols is not None:
-        write_plugin_config(recipe, files, inputs.symbols)
+        write_plugin_config(inputs.recipe, files, inputs.symbols)
     watch = Watch(
-        timeout_wall_s=recipe.timeout_wall_s,
+        timeout_wall_s=chosen.timeout_wall_s,
         profile=inputs.plugin is not None,
-        report=recipe.guest_helper,
-        ready_pattern=recipe.ready_pattern,
+        report=chosen.guest_helper,
+        ready_pattern=chosen.ready,
     )
-    command = [str(inputs.qemu.path), *qemu_arguments(recipe, files, inputs.plugin)]
+    command = [str(inputs.qemu.path), *qemu_arguments(inputs.recipe, files, inputs.plugin)]
     return run(command, files, watch, (progress or SilentProgress()).boot)
 
 
@@ -162,10 +163,11 @@ def _attribute(
             raise LabError("the plugin left no profile", where=str(inputs.plugin), hint="run `firstlight doctor`")
         missing.append("the profile: QEMU ended before the first was written")
     # Where the guest ends at an instant of ours, what it printed after the mark depends on the host.
-    cut = outcome.ready_offset if not inputs.recipe.guest_helper else None
+    cut = outcome.ready_offset if not inputs.recipe.chosen.guest_helper else None
     if "ready.tsc" not in report.records:
         missing.append("marks and phases: without a profile they come from the guest's report")
-    return tables_from_guest(report, outcome.console[:cut], bundle, inputs.recipe.shift, inputs.recipe.ready_pattern)
+    chosen = inputs.recipe.chosen
+    return tables_from_guest(report, outcome.console[:cut], bundle, chosen.shift, chosen.ready)
 
 
 def _manifest(options: RecordOptions, inputs: Inputs, booted: _Booted, bundle: Path) -> Manifest:
@@ -188,7 +190,7 @@ def _manifest(options: RecordOptions, inputs: Inputs, booted: _Booted, bundle: P
             origin=booted.attributed.origin,
             icount_shift=None if live else options.shift,
         ),
-        recipe=recipe_for_manifest(options, inputs, booted.accelerator),
+        recipe=inputs.recipe.model_copy(update={"accelerator": booted.accelerator}),
         digests=inputs.digests,
         versions=_json(
             {"qemu": inputs.qemu.version_text, "kernel": inputs.kernel.release, **booted.attributed.versions}
@@ -197,7 +199,7 @@ def _manifest(options: RecordOptions, inputs: Inputs, booted: _Booted, bundle: P
         invariants=booted.attributed.invariants,
         totals=booted.attributed.totals,
         tables=describe_tables(bundle),
-        repeat=repeat_command(options),
+        repeat=repeat_command(options.choices, options.output),
         recorded_at=datetime.now(UTC).isoformat(timespec="seconds"),
         host={
             "system": platform.platform(),

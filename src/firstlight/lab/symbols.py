@@ -14,9 +14,10 @@ from firstlight.lab.kernel import Kernel
 from firstlight.lab.machine import RunFiles, check_memory, kernel_command_line, qemu_arguments
 from firstlight.lab.progress import Progress, SilentProgress
 from firstlight.lab.qemu import Qemu
-from firstlight.lab.recipe import Recipe
 from firstlight.lab.report import read_report
 from firstlight.lab.runner import Watch, run
+from firstlight.recipe.choices import Choices
+from firstlight.recipe.recipe import Files, Recipe
 
 _NAME = "kallsyms"
 _TIMEOUT_S = 300.0
@@ -49,16 +50,14 @@ def kernel_symbols(kernel: Kernel, qemu: Qemu, progress: Progress | None = None,
 def _probe(kernel: Kernel, qemu: Qemu, timeout_s: float) -> bytes:
     initramfs = build_initramfs(GuestConfig(action="symbols", report=f"/dev/{X86_64.report_device}"))
     recipe = Recipe(
-        architecture=X86_64,
+        architecture=X86_64.name,
         machine=X86_64.machine,
         cpu=X86_64.cpu,
         memory=512 << 20,
-        kernel=kernel.path.absolute(),  # QEMU runs elsewhere
-        initrd=initramfs.path,
         # A kernel with threaded interrupts would give up the port when so much is written to it.
         command_line=kernel_command_line(X86_64, "quiet noirqdebug"),
-        profile=False,
-        live=True,
+        chosen=Choices(live=True),
+        files=Files(kernel=kernel.path.absolute(), initrd=initramfs.path, qemu=qemu.path),  # QEMU runs elsewhere
     )
     check_memory(recipe)
     with tempfile.TemporaryDirectory(prefix="firstlight-symbols-") as directory:

@@ -15,7 +15,7 @@ from firstlight.compare.gate.rules import OTHERS
 from firstlight.compare.gate.sample import Sample, take_sample
 from firstlight.compare.gate.verdict import Confirmation, GateResult
 from firstlight.errors import BundleError, FirstlightError
-from firstlight.lab.options import RecordOptions
+from firstlight.lab.options import RecordOptions, options_for
 from firstlight.lab.progress import Progress
 from firstlight.lab.record import record
 from firstlight.lab.repeat import options_from_manifest
@@ -35,7 +35,7 @@ def confirm_alarm(result: GateResult, boots: Sequence[Boot], pairs: int, progres
     with tempfile.TemporaryDirectory(prefix="firstlight-gate-") as directory:
         if result.exact:
             return _exact(result, options, Path(directory), progress)
-        return _pairs(result, boots[0], options, pairs, Path(directory), progress)
+        return _pairs(result, options, pairs, Path(directory), progress)
 
 
 def _exact(result: GateResult, options: RecordOptions, directory: Path, progress: Progress) -> Confirmation:
@@ -51,14 +51,10 @@ def _exact(result: GateResult, options: RecordOptions, directory: Path, progress
     return Confirmation(False, f"another boot{inputs}: {took}; it is not exact, and nothing can be said")
 
 
-def _pairs(
-    result: GateResult, boot: Boot, options: RecordOptions, pairs: int, directory: Path, progress: Progress
-) -> Confirmation:
-    chosen = result.baseline.recipe
-    if not chosen:
+def _pairs(result: GateResult, options: RecordOptions, pairs: int, directory: Path, progress: Progress) -> Confirmation:
+    if result.baseline.recipe is None:
         return Confirmation(None, "it cannot be tried: the baseline has no recipe to boot")
-    recipe = boot.manifest.model_copy(update={"recipe": {"chosen": chosen, "files": {}}})
-    former = options_from_manifest(recipe, Path("a.boot"), result.baseline.name)
+    former = options_for(result.baseline.recipe, Path("a.boot"))
     seed = random.SystemRandom().randrange(2**32)
     order = random.Random(seed)
     arms: dict[str, list[Boot]] = {"baseline": [], "measured": []}
