@@ -6,6 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
+from firstlight.boot.command_line import FACT, CommandLineWord, read_words
 from firstlight.boot.digests import check_digest
 from firstlight.boot.manifest import Manifest
 from firstlight.boot.near import unknown_name
@@ -121,6 +122,11 @@ class Boot:
     def facts(self) -> pl.DataFrame:
         """What was true of the system once it was up; columns as the format has them."""
         return self._table("facts")
+
+    def command_line_words(self) -> list[CommandLineWord]:
+        """Every word of the kernel's command line with who read it; empty where that was not recorded."""
+        text = self.facts().filter(pl.col("fact") == FACT)["value"].to_list()
+        return read_words(text[0]) if text else []
 
     def links(self) -> pl.DataFrame:
         """What waits for what, by the names of spans; columns as the format has them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -55,6 +56,7 @@ def boot_data(boot: Boot, limit: int) -> dict[str, Any]:
         "repeat",
     )
     data: dict[str, Any] = {"boot": str(boot.path), **{name: manifest[name] for name in shown}}
+    data["command_line"] = [dataclasses.asdict(word) for word in boot.command_line_words()]
     data["phases"] = boot.phases().to_dicts()
     data["marks"] = boot.marks().to_dicts()
     data["functions"] = data["no_functions"] = []

@@ -177,7 +177,7 @@ def _guest(options: RecordOptions, architecture: Architecture, kernel: Kernel, p
         return _Guest(made.path)
     progress.step("making the root file system's image")
     source: Path | Literal["debian"] = "debian" if options.rootfs == "debian" else Path(options.rootfs)
-    root = root_image(source, options.overlay, options.guest_commands)
+    root = root_image(source, options.overlay, options.guest_commands, kernel.modules)
     if options.guest_commands and not root.has_systemd:
         raise UsageError(
             "this root file system has no systemd, which would run the command",

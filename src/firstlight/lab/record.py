@@ -13,12 +13,14 @@ from threading import Thread
 
 from pydantic import JsonValue
 
+from firstlight.boot.command_line import unread, word_facts
 from firstlight.boot.manifest import SCHEMA_VERSION, Clock, Completeness, Failure, Manifest, Tool
 from firstlight.errors import LabError, UnhealthyBootError
 from firstlight.lab.advice import advice
 from firstlight.lab.architecture import X86_64
 from firstlight.lab.bundle import check_destination, check_space, describe_tables, new_bundle, sweep, write_manifest
 from firstlight.lab.choices import check_choices
+from firstlight.lab.command_line.evidence import words_of
 from firstlight.lab.evidence import (
     Attributed,
     tables_from_console,
@@ -114,7 +116,11 @@ def _boot(inputs: Inputs, files: RunFiles, bundle: Path, progress: Progress) -> 
         attributed, accelerator = live.attributed, live.accelerator
     else:
         attributed, accelerator = _attribute(inputs, files, bundle, outcome, report, missing), Accelerator.TCG
-    write_facts(report, bundle, tables_from_console(files.console, report, bundle))
+    told = tables_from_console(files.console, report, bundle)
+    words = words_of(inputs, report, outcome.console.decode(errors="replace"))
+    for word in unread(words):
+        progress.warn(f"nobody read `{word.text}` on the kernel's command line: {word.detail}")
+    write_facts(report, bundle, [*told, *word_facts(words)])
     write_kept(report, files.directory)
     for path in (files.status, files.plugin_config):
         path.unlink(missing_ok=True)

@@ -10,6 +10,7 @@ from firstlight.analysis.functions import NO_FUNCTION
 from firstlight.analysis.hot import hot_functions, no_functions
 from firstlight.analysis.sums import known, together, whole
 from firstlight.boot.boot import Boot
+from firstlight.boot.command_line import unread
 from firstlight.report.terminal.columns import Column, print_table
 from firstlight.report.terminal.console import bar, is_unicode, print_cut, print_line, print_wrapped
 from firstlight.report.terminal.histograms import print_histograms
@@ -128,6 +129,7 @@ def _identity(out: Console, boot: Boot) -> None:
         [
             ("kernel", kernel_text(boot)),
             ("command line", facts.get("kernel.command_line") or manifest.recipe_text("command_line")),
+            ("read by nobody", "; ".join(f"{word.text}: {word.detail}" for word in unread(boot.command_line_words()))),
             ("user land", None if manifest.mode == "imported" else root or "the small guest of Firstlight"),
             ("machine", ", ".join(part for part in parts if part)),
             ("emulator", str(manifest.versions.get("qemu") or "")),
