@@ -12,11 +12,17 @@ import pytest
 import zstandard
 
 from firstlight.boot.command_line import CommandLineWord, WordReader, read_words, unread, words_text
+from firstlight.errors import UsageError
+from firstlight.lab.architecture import X86_64
+from firstlight.lab.choices import check_choices
 from firstlight.lab.command_line.account import Evidence, account, split_words, words_said_unknown
+from firstlight.lab.command_line.contradictions import contradictions
 from firstlight.lab.command_line.image import open_image
 from firstlight.lab.command_line.parameters import Parameters, kernel_parameters
 from firstlight.lab.command_line.vocabulary import HELPER, SYSTEMD
 from firstlight.lab.kernel import Kernel
+from firstlight.lab.machine import kernel_command_line
+from firstlight.lab.options import RecordOptions
 
 KNOWN = Parameters(
     setup=frozenset({"console=", "quiet", "mitigations", "rdinit=", "random.trust_cpu", "log_buf_len"}),
@@ -199,3 +205,24 @@ def test_an_image_that_cannot_be_read_is_none(tmp_path: Path, monkeypatch: pytes
     kernel = Kernel(tmp_path / "kernel", "digest", "6.1", None, None)
     assert not kernel_parameters(kernel, tmp_path / "symbols").known
     assert not kernel_parameters(kernel, None).known
+
+
+def test_who_asks_for_kaslr_gets_it_or_is_told_why_not(tmp_path: Path) -> None:
+    options = RecordOptions(output=tmp_path / "a.boot", append="quiet kaslr")
+    with pytest.raises(UsageError, match="`--append kaslr` cannot be had with a profile") as caught:
+        check_choices(options, X86_64)
+    assert "--no-profile" in (caught.value.hint or "")
+    check_choices(replace(options, profile=False), X86_64)
+    check_choices(replace(options, live=True), X86_64)
+    check_choices(replace(options, append="quiet nokaslr kaslr"), X86_64)
+    assert kernel_command_line(X86_64, "kaslr") == "console=ttyS0 norandmaps kaslr"
+    assert reader("kaslr") == ("firstlight", "leaves `nokaslr` out for it")
+
+
+def test_words_that_contradict_those_of_firstlight_are_named() -> None:
+    own = "console=ttyS0 nokaslr norandmaps root=/dev/pmem0"
+    assert list(contradictions(own, "quiet console=ttyS0 nokaslr sysctl.kernel.randomize_va_space=0 -- root=x")) == []
+    said = list(contradictions(own, "console=tty0 root=/dev/vda sysctl.kernel.randomize_va_space=2"))
+    assert ["`norandmaps`" in each for each in said] == [False, False, True]
+    assert said[0].startswith("`console=tty0` stands against `console=ttyS0` of Firstlight")
+    assert said[1].startswith("`root=/dev/vda` stands against `root=/dev/pmem0` of Firstlight")

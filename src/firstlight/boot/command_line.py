@@ -18,6 +18,7 @@ class WordReader(StrEnum):
     KERNEL = "kernel"
     MODULE = "module"
     USERSPACE = "userspace"
+    FIRSTLIGHT = "firstlight"
     LOADER = "boot loader"
     NOBODY = "nobody"
     UNKNOWN = "unknown"

@@ -6,6 +6,7 @@ import re
 
 from firstlight.errors import UsageError
 from firstlight.lab.architecture import Architecture
+from firstlight.lab.command_line.contradictions import wants_kaslr
 from firstlight.lab.options import RecordOptions
 from firstlight.lab.refuse import refuse_cpu, refuse_options
 from firstlight.lab.root_formats import find_format
@@ -54,6 +55,12 @@ def check_choices(options: RecordOptions, architecture: Architecture) -> None:
         raise UsageError("a time-out has to be longer than nothing", hint="give seconds")
     if "\n" in options.append or "\0" in options.append:
         raise UsageError("the kernel's command line is one line", where="--append")
+    if wants_kaslr(options.append) and options.profile and not options.live:
+        raise UsageError(
+            "`--append kaslr` cannot be had with a profile: the kernel lies elsewhere than its symbols say",
+            hint="add `--no-profile`, or leave `kaslr` out: Firstlight says `nokaslr`, because the profile names "
+            "functions by their addresses",
+        )
     if options.ready is not None:
         _check_pattern(options.ready)
     guest_memory(options, architecture)

@@ -11,6 +11,7 @@ from firstlight.carried import carried
 from firstlight.errors import LabError, UsageError
 from firstlight.lab.architecture import X86_64, Architecture
 from firstlight.lab.choices import check_choices, guest_memory
+from firstlight.lab.command_line.contradictions import contradictions
 from firstlight.lab.initramfs import BEFORE_ROOT, GuestConfig, build_initramfs
 from firstlight.lab.initrd_check import check_initrd
 from firstlight.lab.kernel import Kernel, default_kernel, open_kernel
@@ -80,6 +81,8 @@ def resolve(options: RecordOptions, progress: Progress | None = None) -> Inputs:
         _check_built_in(architecture, options, kernel, qemu, progress)
     guest = _guest(options, architecture, kernel, progress)
     image, loaded = guest.image, guest.loaded
+    for what in contradictions(kernel_command_line(architecture, guest.words), options.append):
+        progress.note(what)
     recipe = Recipe(
         architecture=architecture.name,
         machine=options.machine or architecture.machine,

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from firstlight.errors import LabError, UsageError
 from firstlight.lab.architecture import Architecture, architecture_of
+from firstlight.lab.command_line.contradictions import wants_kaslr
 from firstlight.lab.qemu_words import properties, read_options
 from firstlight.lab.sizes import format_size, parse_size
 from firstlight.recipe.recipe import RTC, PersistentMemory, Recipe
@@ -62,9 +63,15 @@ def kernel_command_line(architecture: Architecture, append: str) -> str:
     >>> kernel_command_line(X86_64, "quiet  ")
     'console=ttyS0 nokaslr norandmaps quiet'
 
+    Who asks for a random address of the kernel (`kaslr`) gets one; such a boot has no profile.
+
+    >>> kernel_command_line(X86_64, "kaslr")
+    'console=ttyS0 norandmaps kaslr'
+
     :raises UsageError: when it is longer than the kernel takes.
     """
-    line = f"console={architecture.console_device} nokaslr norandmaps {append}".strip()
+    fixed = "" if wants_kaslr(append) else "nokaslr "
+    line = f"console={architecture.console_device} {fixed}norandmaps {append}".strip()
     longest = architecture.longest_command_line
     if len(line.encode()) > longest:
         raise UsageError(

@@ -92,6 +92,8 @@ def _read(word: str, evidence: Evidence) -> tuple[WordReader, str]:
 
 def _kernel(word: str, name: str, evidence: Evidence) -> tuple[WordReader, str] | None:
     known = evidence.parameters
+    if name == "kaslr" and name not in known.raw:
+        return WordReader.FIRSTLIGHT, "leaves `nokaslr` out for it"
     if (parameter := _built_in(name, evidence)) is not None:
         return WordReader.KERNEL, parameter
     setup = next((each for each in sorted(known.setup, key=len, reverse=True) if _takes(each, word, name)), None)

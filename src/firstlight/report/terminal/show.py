@@ -129,7 +129,7 @@ def _identity(out: Console, boot: Boot) -> None:
         [
             ("kernel", kernel_text(boot)),
             ("command line", facts.get("kernel.command_line") or manifest.recipe_text("command_line")),
-            ("read by nobody", "; ".join(f"{word.text}: {word.detail}" for word in unread(boot.command_line_words()))),
+            ("unread words", "; ".join(f"{word.text}: {word.detail}" for word in unread(boot.command_line_words()))),
             ("user land", None if manifest.mode == "imported" else root or "the small guest of Firstlight"),
             ("machine", ", ".join(part for part in parts if part)),
             ("emulator", str(manifest.versions.get("qemu") or "")),
