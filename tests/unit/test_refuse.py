@@ -188,3 +188,10 @@ def test_processors_that_depend_on_the_host_are_refused(cpu: str) -> None:
 @pytest.mark.parametrize("cpu", ["qemu64-v1", "Nehalem-v1", "Nehalem-v1,+rdrand"])
 def test_named_processors_are_taken(cpu: str) -> None:
     refuse_cpu(cpu, X86_64, live=False)
+
+
+@pytest.mark.parametrize("cpu", ["486", "pentium3-v1", "qemu32", "n270-v1,+ssse3", "kvm32"])
+@pytest.mark.parametrize("live", [True, False])
+def test_processors_of_32_bits_are_refused(cpu: str, live: bool) -> None:
+    with pytest.raises(UsageError, match="it is a processor of 32 bits"):
+        refuse_cpu(cpu, X86_64, live=live)

@@ -49,13 +49,15 @@ class Architecture:
     machine: str
     """Versioned type, present in every QEMU that is supported, so that the hardware is the same in all of them."""
     cpu: str
-    """Versioned model that TCG emulates without leaving a feature out (QEMU warns otherwise)."""
+    """Versioned model that TCG emulates whole; what it leaves out of others is a fact of the boot."""
     live_cpu: str
     """Model for live mode: all that the accelerator can do."""
     versioned_machine: str
     """Regular expression of the machine types that may be chosen in exact mode."""
     unsteady_cpus: frozenset[str]
     """CPU models whose features depend on the host or on QEMU's version."""
+    narrow_cpus: frozenset[str]
+    """CPU models, without their versions, that cannot run this architecture's kernels."""
     nvdimm_property: str
     """What has to be added to the machine type for persistent memory."""
     firmware_files: tuple[str, ...]
@@ -95,6 +97,7 @@ X86_64 = Architecture(
     live_cpu="max",
     versioned_machine=r"pc-(q35|i440fx)-\d+\.\d+(\.\d+)?",
     unsteady_cpus=frozenset({"host", "max", "base"}),
+    narrow_cpus=frozenset("486 pentium pentium2 pentium3 athlon coreduo n270 kvm32 qemu32".split()),
     nvdimm_property="nvdimm=on",
     firmware_files=("bios-256k.bin", "kvmvapic.bin", "linuxboot_dma.bin"),
     console_device="ttyS0",

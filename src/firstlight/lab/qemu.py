@@ -127,6 +127,20 @@ def _ask(program: str, *arguments: str) -> str:
     return answer.stdout.decode(errors="replace")
 
 
+_LEFT_OUT = re.compile(r"TCG doesn't support requested feature: \S+?\.([\w.-]+) \[bit \d+\]")
+
+
+def left_out_features(log: str) -> list[str]:
+    """The features of the processor model that QEMU cannot emulate, and so leaves out: the guest does not see them.
+
+    :param log: what QEMU wrote to standard error.
+
+    >>> left_out_features("qemu: warning: TCG doesn't support requested feature: CPUID.07H:EBX.invpcid [bit 10]")
+    ['invpcid']
+    """
+    return list(dict.fromkeys(_LEFT_OUT.findall(log)))
+
+
 def explain_refusal(log: str, command: Sequence[str] = ()) -> tuple[str, str | None]:
     """Say in words why QEMU ended before it started the guest, from what it wrote to standard error.
 

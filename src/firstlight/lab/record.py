@@ -14,6 +14,7 @@ from threading import Thread
 from pydantic import JsonValue
 
 from firstlight.boot.command_line import unread, word_facts
+from firstlight.boot.machine import LEFT_OUT
 from firstlight.boot.manifest import SCHEMA_VERSION, Clock, Completeness, Failure, Manifest, Tool
 from firstlight.errors import LabError, UnhealthyBootError
 from firstlight.lab.advice import advice
@@ -35,6 +36,7 @@ from firstlight.lab.machine import RunFiles, qemu_arguments, write_plugin_config
 from firstlight.lab.options import RecordOptions
 from firstlight.lab.process import interruptible
 from firstlight.lab.progress import Progress, SilentProgress
+from firstlight.lab.qemu import left_out_features
 from firstlight.lab.report import Report, read_report
 from firstlight.lab.runner import Outcome, Watch, run
 from firstlight.recipe.command import repeat_command
@@ -120,7 +122,12 @@ def _boot(inputs: Inputs, files: RunFiles, bundle: Path, progress: Progress) -> 
     words = words_of(inputs, report, outcome.console.decode(errors="replace"))
     for word in unread(words):
         progress.warn(f"nobody read `{word.text}` on the kernel's command line: {word.detail}")
-    write_facts(report, bundle, [*told, *word_facts(words)])
+    told += word_facts(words)
+    if lacking := left_out_features(outcome.log):
+        cpu = inputs.recipe.cpu
+        progress.note(f"QEMU emulates `{cpu}` without {len(lacking)} of its features: {', '.join(lacking)}")
+        told.append((LEFT_OUT, " ".join(lacking)))
+    write_facts(report, bundle, told)
     write_kept(report, files.directory)
     for path in (files.status, files.plugin_config):
         path.unlink(missing_ok=True)
