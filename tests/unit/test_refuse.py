@@ -168,13 +168,17 @@ def test_what_is_no_option_of_qemu_is_refused(words: list[str]) -> None:
         refuse_options(words, live=False)
 
 
-@pytest.mark.parametrize("machine", ["q35", "pc", "microvm", "none", "pc-q35-7.2,accel=kvm", "pc-q35-7.2,firmware=f"])
+@pytest.mark.parametrize(
+    "machine", ["q35", "pc", "microvm,accel=kvm", "none", "pc-q35-7.2,accel=kvm", "pc-q35-7.2,firmware=f"]
+)
 def test_machines_that_are_not_the_same_everywhere_are_refused(machine: str) -> None:
     with pytest.raises(UsageError, match="breaks exactness"):
         refuse_machine(machine, X86_64, live=False)
 
 
-@pytest.mark.parametrize("machine", ["pc-q35-7.2", "pc-i440fx-7.1", "pc-q35-10.0", "pc-q35-7.2,hpet=off"])
+@pytest.mark.parametrize(
+    "machine", ["pc-q35-7.2", "pc-i440fx-7.1", "pc-q35-10.0", "pc-q35-7.2,hpet=off", "microvm", "microvm,pit=off"]
+)
 def test_versioned_machines_are_taken(machine: str) -> None:
     refuse_machine(machine, X86_64, live=False)
 

@@ -31,6 +31,12 @@ def check_choices(options: RecordOptions, architecture: Architecture) -> None:
         )
     if options.root_as is not None:
         _check_root_as(options)
+    if options.machine is not None and architecture.is_small(options.machine) and options.rootfs is not None:
+        raise UsageError(
+            f"`--machine {options.machine}` has no persistent memory, which `--rootfs` needs",
+            hint="put the user land into an initramfs and give it by `--initrd`, or use "
+            f"`--machine {architecture.machine}`",
+        )
     if options.initrd is not None and (options.overlay is not None or options.guest_commands):
         word = "--overlay" if options.overlay is not None else "--guest-command"
         raise UsageError(

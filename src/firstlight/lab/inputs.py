@@ -109,7 +109,9 @@ def resolve(options: RecordOptions, progress: Progress | None = None) -> Inputs:
         "initrd": file_digest(guest.initrd) if guest.initrd is not None else None,
         "image": guest.image_digest,
         "qemu": qemu.digest(),
-        "firmware": qemu.firmware_digest(architecture, own_firmware(options.qemu_options)),
+        "firmware": qemu.firmware_digest(
+            architecture.firmware_of(recipe.machine, elf=kernel.is_elf), own_firmware(options.qemu_options)
+        ),
         "plugin": file_digest(plugin) if plugin is not None else None,
         "guest": file_digest(carried("firstlight-guest"))
         if options.initrd is None and (options.root_as is None or options.guest_helper)

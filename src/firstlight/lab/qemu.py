@@ -34,22 +34,23 @@ class Qemu:
         """SHA-256 of the program."""
         return _digest_files([self.path])
 
-    def firmware(self, architecture: Architecture, before: Sequence[Path] = ()) -> list[Path]:
+    def firmware(self, names: Sequence[str], before: Sequence[Path] = ()) -> list[Path]:
         """The firmware files that the machine executes, of those that are there.
 
+        :param names: what it executes, :meth:`Architecture.firmware_of`.
         :param before: directories that are looked in before QEMU's own.
         """
         found = []
-        for name in architecture.firmware_files:
+        for name in names:
             directories = (*before, *self.data_directories)
             path = next((each / name for each in directories if (each / name).is_file()), None)
             if path is not None:
                 found.append(path)
         return found
 
-    def firmware_digest(self, architecture: Architecture, before: Sequence[Path] = ()) -> str:
-        """SHA-256 over the firmware files, in the order that the architecture names them."""
-        return _digest_files(self.firmware(architecture, before))
+    def firmware_digest(self, names: Sequence[str], before: Sequence[Path] = ()) -> str:
+        """SHA-256 over the firmware files, in the order of their names here."""
+        return _digest_files(self.firmware(names, before))
 
     def machines(self) -> frozenset[str]:
         """The machine types that it knows."""

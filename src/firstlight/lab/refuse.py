@@ -67,7 +67,7 @@ def refuse_machine(machine: str, architecture: Architecture, known: Collection[s
         )
     if live:
         return
-    if not architecture.is_versioned_machine(name):
+    if not architecture.is_versioned_machine(name) and not architecture.is_small(name):
         raise UsageError(
             f"`--machine {name}` breaks exactness: it has no version, and is another machine in another QEMU",
             hint=f"use a versioned type such as `{architecture.machine}`",

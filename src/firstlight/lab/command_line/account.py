@@ -94,6 +94,8 @@ def _kernel(word: str, name: str, evidence: Evidence) -> tuple[WordReader, str] 
     known = evidence.parameters
     if name == "kaslr" and name not in known.raw:
         return WordReader.FIRSTLIGHT, "leaves `nokaslr` out for it"
+    if word == "nokaslr" and word not in known.raw and known.known:
+        return WordReader.FIRSTLIGHT, "wants it, and this kernel has but one address"
     if (parameter := _built_in(name, evidence)) is not None:
         return WordReader.KERNEL, parameter
     setup = next((each for each in sorted(known.setup, key=len, reverse=True) if _takes(each, word, name)), None)
