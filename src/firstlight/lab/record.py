@@ -30,6 +30,7 @@ from firstlight.lab.evidence import (
 from firstlight.lab.inputs import Inputs, resolve
 from firstlight.lab.live import boot_live
 from firstlight.lab.machine import RunFiles, qemu_arguments, write_plugin_config
+from firstlight.lab.made_here import remember
 from firstlight.lab.options import RecordOptions
 from firstlight.lab.process import interruptible
 from firstlight.lab.progress import Progress, SilentProgress
@@ -83,7 +84,8 @@ def record(options: RecordOptions, progress: Progress | None = None) -> Path:
             booted = _boot(inputs, files, bundle, progress)
             progress.step("writing the bundle")
             manifest = _manifest(options, inputs, booted, bundle)
-            write_manifest(bundle, manifest)
+            digest = write_manifest(bundle, manifest)
+        remember(digest, inputs.recipe.files, inputs.digests)
     if manifest.failure is not None:
         raise UnhealthyBootError(
             f"the boot failed ({manifest.failure.reason}): {manifest.failure.detail}",
