@@ -1,7 +1,7 @@
 """Which bundles were recorded on this machine by this user, and which files went into them.
 
 The record lies in the user's private cache. A bundle is known by the digest of its manifest, which names every choice
-and the digest of every table: one that was changed is another one. Nobody who cannot write into the cache can add to it.
+and the digest of every table: one that was changed is another one. Only who can write into the cache can add to it.
 """
 
 from __future__ import annotations

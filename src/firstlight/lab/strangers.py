@@ -80,12 +80,16 @@ def _questionable_options(words: tuple[str, ...]) -> list[str]:
         options = list(read_options(words))
     except UsageError as error:
         return [error.message]
-    return [
-        f"QEMU option `{f'-{option} {value}'.rstrip()}`" for option, value in options if not _harmless(option, value)
-    ]
+    strange = [f"-{option} {value}".rstrip() for option, value in options if not is_harmless(option, value)]
+    return [f"QEMU option `{each}`" for each in strange]
 
 
-def _harmless(option: str, value: str) -> bool:
+def is_harmless(option: str, value: str) -> bool:
+    """Whether an option of QEMU names no file, no program and no back end.
+
+    >>> is_harmless("device", "pvpanic"), is_harmless("device", "loader,file=/etc/passwd")
+    (True, False)
+    """
     if option in _ALONE:
         return True
     if option in _NONE:
