@@ -50,11 +50,11 @@ def test_the_files_of_the_recording_are_taken_where_they_are_still_there(tmp_pat
     kernel.write_bytes(b"kernel")
     files = {"kernel": str(kernel), "initrd": None}
     bundle = make_recorded(make_bundle(tmp_path), files=files, append="quiet", shift=2, qemu_options=["-usb"])
-    options = options_from_manifest(open_boot(bundle).manifest, Path("again.boot"), str(bundle))
+    options = options_from_manifest(open_boot(bundle).manifest, Path("again.boot"), str(bundle), trust=True)
     expected = RecordOptions(Path("again.boot"), kernel=kernel, append="quiet", shift=2, qemu_options=("-usb",))
     assert options == expected
     kernel.unlink()
-    options = options_from_manifest(open_boot(bundle).manifest, Path("again.boot"), str(bundle))
+    options = options_from_manifest(open_boot(bundle).manifest, Path("again.boot"), str(bundle), trust=True)
     assert options == replace(expected, kernel=None)
 
 

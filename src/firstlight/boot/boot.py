@@ -7,11 +7,15 @@ from pathlib import Path
 import polars as pl
 
 from firstlight.boot.command_line import FACT, CommandLineWord, read_words
+from firstlight.boot.contents import read_regular
 from firstlight.boot.digests import check_digest
 from firstlight.boot.manifest import Manifest
 from firstlight.boot.near import unknown_name
 from firstlight.boot.tables import read_table
 from firstlight.errors import BundleError
+
+_LARGEST_KEPT = 1 << 30
+"""Bytes of a file that a guest left."""
 
 
 class Boot:
@@ -46,7 +50,7 @@ class Boot:
         if "/" in name or not name.strip("."):
             return None
         try:
-            return path.read_bytes()
+            return read_regular(path, _LARGEST_KEPT)
         except FileNotFoundError:
             return None
         except OSError as error:

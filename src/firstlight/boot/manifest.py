@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, JsonValue, Tag
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, JsonValue, PrivateAttr, Tag
 
 from firstlight.recipe.choices import Choices
 from firstlight.recipe.described import Described
@@ -167,6 +167,13 @@ class Manifest(_Part):
     repeat: str = Field(description="the command line that makes this boot again")
     recorded_at: str = Field(description="when, for people; no analysis reads it")
     host: dict[str, JsonValue] = Field(description="where, for people; no analysis reads it")
+
+    _file_digest: str = PrivateAttr(default="")
+
+    @property
+    def file_digest(self) -> str:
+        """SHA-256 of the file that this was read from; empty where it was read from none."""
+        return self._file_digest
 
     def recipe_text(self, key: str) -> str | None:
         """A field of the recipe as text; none when it is absent, null or empty."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
+from firstlight.boot.contents import LARGEST_MANIFEST, check_contents, read_regular
 from firstlight.boot.manifest import DESCRIBED, RECORDED, SCHEMA_VERSION, Manifest
 from firstlight.errors import BundleError
 
@@ -47,7 +49,7 @@ def read_manifest(bundle: Path) -> Manifest:
     if not bundle.is_dir():
         raise BundleError("not a boot bundle: it is a file", where=where, hint="a bundle is a directory `NAME.boot`")
     try:
-        text = (bundle / "manifest.json").read_text(encoding="utf-8")
+        text = read_regular(bundle / "manifest.json", LARGEST_MANIFEST).decode()
     except FileNotFoundError as error:
         hint = "a bundle is a directory `NAME.boot` that holds `manifest.json`"
         raise BundleError("not a boot bundle: it has no manifest", where=where, hint=hint) from error
@@ -56,7 +58,9 @@ def read_manifest(bundle: Path) -> Manifest:
         denied = isinstance(error, PermissionError)
         hint = "it belongs to somebody else: ask for the right to read it" if denied else _DAMAGED
         raise BundleError(f"the manifest cannot be read: {reason}", where=where, hint=hint) from error
-    return _manifest(text, str(bundle / "manifest.json"))
+    manifest = _manifest(text, str(bundle / "manifest.json"))
+    check_contents(bundle)
+    return manifest
 
 
 def _manifest(text: str, where: str) -> Manifest:
@@ -74,9 +78,11 @@ def _manifest(text: str, where: str) -> Manifest:
         message = f"the bundle has schema version {raw['schema_version']}, this Firstlight reads up to {SCHEMA_VERSION}"
         raise BundleError(message, where=where, hint="update Firstlight")
     try:
-        return Manifest.model_validate_json(text)
+        manifest = Manifest.model_validate_json(text)
     except ValidationError as error:
         raise BundleError(f"the manifest is damaged: {_first_fault(error)}", where=where, hint=_DAMAGED) from error
+    manifest._file_digest = hashlib.sha256(text.encode()).hexdigest()
+    return manifest
 
 
 def _first_fault(error: ValidationError) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import os
 import re
 import shutil
@@ -197,6 +198,8 @@ def describe_tables(bundle: Path) -> dict[str, Table]:
     }
 
 
-def write_manifest(bundle: Path, manifest: Manifest) -> None:
-    """Write the manifest, the last file of a bundle."""
-    (bundle / MANIFEST).write_text(manifest.model_dump_json(indent=1) + "\n", encoding="utf-8")
+def write_manifest(bundle: Path, manifest: Manifest) -> str:
+    """Write the manifest, the last file of a bundle; returns its SHA-256."""
+    text = (manifest.model_dump_json(indent=1) + "\n").encode()
+    (bundle / MANIFEST).write_bytes(text)
+    return hashlib.sha256(text).hexdigest()

@@ -12,10 +12,11 @@ from pathlib import Path
 from firstlight.boot.manifest import Totals
 from firstlight.errors import LabError
 from firstlight.lab.arrivals import Arrivals, Line, named_pipe
+from firstlight.lab.confinement import launch
 from firstlight.lab.console import PANIC, last_lines
 from firstlight.lab.evidence import Attributed, write_log, write_marks, write_without_rows
 from firstlight.lab.inputs import Inputs
-from firstlight.lab.machine import RunFiles, qemu_arguments
+from firstlight.lab.machine import RunFiles
 from firstlight.lab.process import Process
 from firstlight.lab.progress import Progress
 from firstlight.lab.qemu import explain_refusal
@@ -90,8 +91,9 @@ def _boot(inputs: Inputs, files: RunFiles, bundle: Path, progress: Progress, acc
         named_pipe(pipes.report, files.report, origin) as report,
     ):
         recipe = inputs.recipe.model_copy(update={"accelerator": accelerator})
-        command = [str(inputs.qemu.path), *qemu_arguments(recipe, pipes)]
-        with Process(command, files.log) as process:
+        launched = launch(inputs.qemu, recipe, pipes)
+        command = launched.command
+        with Process(command, files.log, launched.confined) as process:
             watch = _LiveWatch(inputs, process, console, report, progress, accelerator is Accelerator.KVM)
             reason, detail = watch.run()
             ended = process.end()

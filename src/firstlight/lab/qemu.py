@@ -28,6 +28,8 @@ class Qemu:
     version: tuple[int, int, int]
     version_text: str
     has_plugins: bool
+    has_sandbox: bool
+    """It can filter its own system calls."""
     data_directories: tuple[Path, ...]
 
     def digest(self) -> str:
@@ -100,9 +102,12 @@ def find_qemu(architecture: Architecture, path: Path | None = None) -> Qemu:
             hint="update QEMU, or name another one with `--qemu`",
         )
     # Older helps list the option only where the build has it.
-    has_plugins = re.search(r"^-plugin ", _ask(found, "-help"), re.MULTILINE) is not None
+    told = _ask(found, "-help")
+    has_plugins, has_sandbox = (
+        re.search(rf"^{each} ", told, re.MULTILINE) is not None for each in ("-plugin", "-sandbox")
+    )
     data = tuple(Path(line) for line in _ask(found, "-L", "help").splitlines() if line.startswith("/"))
-    return Qemu(Path(found), version, version_text, has_plugins, data)
+    return Qemu(Path(found), version, version_text, has_plugins, has_sandbox, data)
 
 
 def require_plugins(qemu: Qemu) -> None:

@@ -22,6 +22,7 @@ from firstlight.lab.architecture import X86_64
 from firstlight.lab.bundle import check_destination, check_space, describe_tables, new_bundle, sweep, write_manifest
 from firstlight.lab.choices import check_choices
 from firstlight.lab.command_line.evidence import words_of
+from firstlight.lab.confinement import launch
 from firstlight.lab.evidence import (
     Attributed,
     tables_from_console,
@@ -32,7 +33,8 @@ from firstlight.lab.evidence import (
 )
 from firstlight.lab.inputs import Inputs, resolve
 from firstlight.lab.live import boot_live
-from firstlight.lab.machine import RunFiles, qemu_arguments, write_plugin_config
+from firstlight.lab.machine import RunFiles, write_plugin_config
+from firstlight.lab.made_here import remember
 from firstlight.lab.options import RecordOptions
 from firstlight.lab.process import interruptible
 from firstlight.lab.progress import Progress, SilentProgress
@@ -87,7 +89,8 @@ def record(options: RecordOptions, progress: Progress | None = None) -> Path:
             booted = _boot(inputs, files, bundle, progress)
             progress.step("writing the bundle")
             manifest = _manifest(options, inputs, booted, bundle)
-            write_manifest(bundle, manifest)
+            digest = write_manifest(bundle, manifest)
+        remember(digest, inputs.recipe.files, inputs.digests)
     if manifest.failure is not None:
         raise UnhealthyBootError(
             f"the boot failed ({manifest.failure.reason}): {manifest.failure.detail}",
@@ -105,7 +108,7 @@ def planned_command(options: RecordOptions, progress: Progress | None = None) ->
     """
     inputs = resolve(replace(options, dry_run=True), progress)
     files = RunFiles(options.output.absolute() / "raw")
-    return shlex.join([str(inputs.qemu.path), *qemu_arguments(inputs.recipe, files, inputs.plugin)])
+    return shlex.join(launch(inputs.qemu, inputs.recipe, files, inputs.plugin, inputs.symbols).command)
 
 
 def _boot(inputs: Inputs, files: RunFiles, bundle: Path, progress: Progress) -> _Booted:
@@ -163,7 +166,7 @@ def run_exact(inputs: Inputs, files: RunFiles, progress: Progress | None = None)
         report=chosen.guest_helper,
         ready_pattern=chosen.ready,
     )
-    command = [str(inputs.qemu.path), *qemu_arguments(inputs.recipe, files, inputs.plugin)]
+    command = launch(inputs.qemu, inputs.recipe, files, inputs.plugin, inputs.symbols)
     return run(command, files, watch, (progress or SilentProgress()).boot)
 
 
@@ -221,6 +224,7 @@ def _manifest(options: RecordOptions, inputs: Inputs, booted: _Booted, bundle: P
             "wall_s": round(outcome.wall_s, 3),
             "qemu_cpu_s": round(outcome.ended.cpu_s, 3),
             "qemu_peak_kib": outcome.ended.max_rss_kib,
+            "confinement": dict(launch(inputs.qemu, inputs.recipe, RunFiles(bundle / "raw")).described()),
         },
     )
 

@@ -2,25 +2,72 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from firstlight.boot.manifest import Manifest
-from firstlight.errors import BundleError
+from firstlight.errors import BundleError, FirstlightError
+from firstlight.lab.made_here import known_input, made_here
 from firstlight.lab.options import RecordOptions, options_for
+from firstlight.lab.strangers import programs, questionable
 from firstlight.recipe.choices import Choices
 from firstlight.recipe.recipe import Files, Recipe
 
+_DEFAULTS = Choices()
 
-def options_from_manifest(manifest: Manifest, output: Path, where: str) -> RecordOptions:
+
+def options_from_manifest(
+    manifest: Manifest, output: Path, where: str, *, trust: bool = False, given: Mapping[str, Any] | None = None
+) -> RecordOptions:
     """The choices behind a bundle, to boot its recipe again into another one.
 
+    A bundle that was recorded here is booted as it was. Of any other no path is opened that it names, and no program
+    runs: QEMU is this machine's or the given one, kernel and initramfs are given, found by their digests among what
+    was used here before, or the defaults. What else names files or runs commands has to be given again, or trusted.
+
+    :param where: the bundle, for messages.
+    :param trust: take its paths, guest commands and options of QEMU; its programs are not taken even then.
+    :param given: choices that a person gives anew, by their names; none is not given.
     :raises BundleError: when the bundle was not recorded by Firstlight.
+    :raises FirstlightError: when its recipe asks for more than a stranger's may.
     """
     recipe = manifest.recipe
     if not isinstance(recipe, Recipe):
         raise BundleError("this bundle has no recipe to boot", where=where, hint="only recordings can be repeated")
-    return options_for(with_files(recipe.chosen, recipe.files), output)
+    anew = {name: value for name, value in (given or {}).items() if value is not None}
+    if made_here(manifest):
+        return options_for(replace(with_files(recipe.chosen, recipe.files), **anew), output)
+    # What is given again is nothing that anybody has to be trusted with.
+    chosen = replace(recipe.chosen, **{name: getattr(_DEFAULTS, name) for name in ("qemu", *anew)})
+    check_programs(chosen, where)
+    if trust:
+        return options_for(replace(with_files(chosen, recipe.files), **anew), output)
+    known = {name: known_input(manifest.digests.get(name)) for name in ("kernel", "initrd")}
+    asked = [f"`--{name} {getattr(chosen, name)}`" for name in known
+             if getattr(chosen, name) is not None and known[name] is None]  # fmt: skip
+    if asked := asked + questionable(chosen):
+        raise _not_trusted(asked, where)
+    if chosen.initrd is None:
+        # Firstlight makes its own: the digest is of that one.
+        known["initrd"] = None
+    return options_for(replace(chosen, **(known | anew)), output)
+
+
+def check_stranger(chosen: Choices, where: str, *, trust: bool) -> Choices:
+    """Choices that come from a file somebody wrote, fit for booting.
+
+    :raises FirstlightError: when they ask for more than a stranger's may.
+    """
+    check_programs(chosen, where)
+    if trust:
+        return replace(chosen, qemu=None)
+    asked = [f"`--{name} {path}`" for name in ("kernel", "initrd") if (path := getattr(chosen, name)) is not None]
+    asked += questionable(chosen)
+    if asked:
+        raise _not_trusted(asked, where)
+    return replace(chosen, qemu=None)
 
 
 def with_files(chosen: Choices, files: Files) -> Choices:
@@ -32,3 +79,26 @@ def with_files(chosen: Choices, files: Files) -> Choices:
     if chosen.initrd is not None and files.initrd is not None and files.initrd.is_file():
         chosen = replace(chosen, initrd=files.initrd)
     return chosen
+
+
+def check_programs(chosen: Choices, where: str) -> None:
+    """Check that choices of a stranger load nothing into QEMU.
+
+    :raises FirstlightError: naming it.
+    """
+    if found := programs(chosen):
+        raise FirstlightError(
+            f"this bundle was not recorded here, and asks for a program: {found[0]}",
+            where=where,
+            hint="no program is taken from a bundle: record with it yourself if you know what it is",
+        )
+
+
+def _not_trusted(asked: list[str], where: str) -> FirstlightError:
+    more = f" and {len(asked) - 3} more" if len(asked) > 3 else ""
+    return FirstlightError(
+        f"this bundle was not recorded here, and its recipe asks for {', '.join(asked[:3])}{more}",
+        where=where,
+        hint="`firstlight verify` takes files of your own (`--kernel FILE`, `--rootfs DIR`, ...); "
+        "with `--trust` what the bundle names is used, guest commands and paths of this machine too",
+    )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from firstlight.errors import LabError
+from firstlight.lab.confinement import Launch
 from firstlight.lab.console import Console, last_lines
 from firstlight.lab.machine import RunFiles
 from firstlight.lab.process import Ended, Process
@@ -74,7 +75,7 @@ class Snapshot:
 
 
 def run(
-    command: Sequence[str],
+    launch: Launch,
     files: RunFiles,
     watch: Watch,
     on_progress: Callable[[Snapshot], None] = lambda snapshot: None,
@@ -85,7 +86,7 @@ def run(
     :raises KeyboardInterrupt: when a person interrupts; QEMU is gone by then.
     """
     console = Console(files.console, None if watch.profile else watch.ready_pattern)
-    with Process(command, files.log) as process:
+    with Process(launch.command, files.log, launch.confined) as process:
         reason, detail = _watch(process, console, files, watch, on_progress)
         ended = process.end()
         wall_s = process.running_s
@@ -95,8 +96,8 @@ def run(
     log = _read(files.log).decode(errors="replace")
     status = read_status(files.status)
     if reason == "qemu_died" and not text and ended.exit_code > 0:
-        message, hint = explain_refusal(log, command)
-        raise LabError(message, where=command[0], hint=hint)
+        message, hint = explain_refusal(log, launch.command)
+        raise LabError(message, where=launch.command[0], hint=hint)
     if reason == "qemu_died":
         detail = "; ".join([detail, *log.strip().splitlines()[-3:]])
     return Outcome(reason, detail, text, _read(files.report), log, ended, wall_s, status, console.ready_offset)

@@ -8,10 +8,11 @@ from pathlib import Path
 from firstlight.cache import entry, entry_damage, place
 from firstlight.errors import LabError
 from firstlight.lab.architecture import X86_64
+from firstlight.lab.confinement import launch
 from firstlight.lab.console import last_lines
 from firstlight.lab.initramfs import GuestConfig, build_initramfs
 from firstlight.lab.kernel import Kernel
-from firstlight.lab.machine import RunFiles, check_memory, kernel_command_line, qemu_arguments
+from firstlight.lab.machine import RunFiles, check_memory, kernel_command_line
 from firstlight.lab.progress import Progress, SilentProgress
 from firstlight.lab.qemu import Qemu
 from firstlight.lab.report import read_report
@@ -62,8 +63,7 @@ def _probe(kernel: Kernel, qemu: Qemu, timeout_s: float) -> bytes:
     check_memory(recipe)
     with tempfile.TemporaryDirectory(prefix="firstlight-symbols-") as directory:
         files = RunFiles(Path(directory))
-        command = [str(qemu.path), *qemu_arguments(recipe, files)]
-        outcome = run(command, files, Watch(timeout_s, profile=False, report=True))
+        outcome = run(launch(qemu, recipe, files), files, Watch(timeout_s, profile=False, report=True))
     report = read_report(outcome.report)
     symbols = report.records.get("kallsyms", b"")
     if not report.complete or symbols.count(b"\n") < 100:

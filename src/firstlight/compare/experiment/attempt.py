@@ -35,7 +35,13 @@ class Attempt:
 
 
 def attempt(
-    against: Path, modify: Modify, progress: Progress | None = None, output: Path | None = None, *, force: bool = False
+    against: Path,
+    modify: Modify,
+    progress: Progress | None = None,
+    output: Path | None = None,
+    *,
+    force: bool = False,
+    trust: bool = False,
 ) -> Attempt:
     """Boot a recorded boot's recipe with a change, unless that was booted before.
 
@@ -45,6 +51,7 @@ def attempt(
     :param modify: the change.
     :param output: where the changed boot's bundle goes; it is in the cache alone when not given.
     :param force: replace a bundle that is there.
+    :param trust: use what a baseline names that was not recorded here.
     :raises BundleError: when the baseline is damaged or no recording.
     :raises UsageError: when the change cannot be, or is none.
     :raises FirstlightError: when the baseline is not exact, or failed, or the change reaches no input.
@@ -56,7 +63,7 @@ def attempt(
     _check_baseline(manifest, str(against))
     if output is not None:
         check_destination(output, force=force)
-    former = options_from_manifest(manifest, against, str(against))
+    former = options_from_manifest(manifest, against, str(against), trust=trust)
     options = modify(former)
     if options == former:
         raise UsageError("nothing is to be changed", hint="give for example `--append quiet`; see `firstlight try -h`")

@@ -18,24 +18,27 @@ from firstlight.errors import BundleError, FirstlightError
 from firstlight.lab.options import RecordOptions, options_for
 from firstlight.lab.progress import Progress
 from firstlight.lab.record import record
-from firstlight.lab.repeat import options_from_manifest
+from firstlight.lab.repeat import check_stranger, options_from_manifest
 
 
-def confirm_alarm(result: GateResult, boots: Sequence[Boot], pairs: int, progress: Progress) -> Confirmation:
+def confirm_alarm(
+    result: GateResult, boots: Sequence[Boot], pairs: int, progress: Progress, *, trust: bool = False
+) -> Confirmation:
     """Boot again: an exact boot once, noisy ones in fresh pairs with the baseline's recipe, in random order.
 
     :param boots: those that were judged.
     :param pairs: so many of each, where there is noise.
+    :param trust: use what boots and a baseline name that were not recorded here.
     :raises FirstlightError: when what boots could not be run.
     """
     try:
-        options = options_from_manifest(boots[0].manifest, Path("again.boot"), str(boots[0].path))
+        options = options_from_manifest(boots[0].manifest, Path("again.boot"), str(boots[0].path), trust=trust)
     except BundleError as error:
         return Confirmation(None, f"it cannot be tried: {error.message}")
     with tempfile.TemporaryDirectory(prefix="firstlight-gate-") as directory:
         if result.exact:
             return _exact(result, options, Path(directory), progress)
-        return _pairs(result, options, pairs, Path(directory), progress)
+        return _pairs(result, options, pairs, Path(directory), progress, trust=trust)
 
 
 def _exact(result: GateResult, options: RecordOptions, directory: Path, progress: Progress) -> Confirmation:
@@ -51,10 +54,13 @@ def _exact(result: GateResult, options: RecordOptions, directory: Path, progress
     return Confirmation(False, f"another boot{inputs}: {took}; it is not exact, and nothing can be said")
 
 
-def _pairs(result: GateResult, options: RecordOptions, pairs: int, directory: Path, progress: Progress) -> Confirmation:
+def _pairs(
+    result: GateResult, options: RecordOptions, pairs: int, directory: Path, progress: Progress, *, trust: bool
+) -> Confirmation:
     if result.baseline.recipe is None:
         return Confirmation(None, "it cannot be tried: the baseline has no recipe to boot")
-    former = options_for(result.baseline.recipe, Path("a.boot"))
+    chosen = check_stranger(result.baseline.recipe, result.baseline.name, trust=trust)
+    former = options_for(chosen, Path("a.boot"))
     seed = random.SystemRandom().randrange(2**32)
     order = random.Random(seed)
     arms: dict[str, list[Boot]] = {"baseline": [], "measured": []}

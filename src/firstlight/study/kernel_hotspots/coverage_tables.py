@@ -9,6 +9,7 @@ from firstlight.boot.boot import Boot
 from firstlight.errors import FirstlightError
 from firstlight.lab.architecture import X86_64
 from firstlight.lab.kernel import open_kernel
+from firstlight.lab.made_here import made_here
 from firstlight.lab.qemu import find_qemu
 from firstlight.lab.symbols import kernel_symbols
 from firstlight.recipe.recipe import Recipe
@@ -28,8 +29,8 @@ def linked_of(boot: Boot | Hole) -> Linked | Hole:
     if isinstance(boot, Hole):
         return boot
     recipe = boot.manifest.recipe
-    if not isinstance(recipe, Recipe):
-        return Hole("the bundle does not say which kernel it booted")
+    if not isinstance(recipe, Recipe) or not made_here(boot.manifest):
+        return Hole("which kernel the bundle booted is known only where it was recorded")
     try:
         symbols = kernel_symbols(open_kernel(recipe.files.kernel), find_qemu(X86_64))
         return linked_functions(symbols.read_text(encoding="utf-8", errors="replace"))
