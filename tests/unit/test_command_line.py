@@ -23,6 +23,7 @@ from firstlight.lab.command_line.vocabulary import HELPER, SYSTEMD
 from firstlight.lab.kernel import Kernel
 from firstlight.lab.machine import kernel_command_line
 from firstlight.lab.options import RecordOptions
+from invented_image import elf
 
 KNOWN = Parameters(
     setup=frozenset({"console=", "quiet", "mitigations", "rdinit=", "random.trust_cpu", "log_buf_len"}),
@@ -140,20 +141,6 @@ def test_words_are_kept_as_text_and_read_again_whatever_stands_in_them() -> None
     assert [word.text for word in read_words(words_text(words))] == ["a b= c", "q"]
     assert [word.text for word in unread(read_words(words_text(words)))] == ["a b= c"]
     assert read_words("x\tsomebody else\ty\n\n\t\t") == []
-
-
-def elf(texts: dict[int, bytes]) -> bytes:
-    """An ELF file of 64 bits with these texts at these virtual addresses."""
-    base, start = 0xFFFFFFFF81000000, 0x1000
-    size = max(texts) - base + 64
-    content = bytearray(size)
-    for address, text in texts.items():
-        content[address - base : address - base + len(text)] = text
-    head = (
-        b"\x7fELF\x02\x01\x01" + bytes(9) + struct.pack("<HHIQQQIHHHHHH", 2, 62, 1, base, 64, 0, 0, 64, 56, 1, 0, 0, 0)
-    )
-    table = struct.pack("<IIQQQQQQ", 1, 7, start, base, base, size, size, 0x1000)
-    return (head + table).ljust(start, b"\0") + bytes(content)
 
 
 def bz_image(payload: bytes) -> bytes:
