@@ -24,11 +24,6 @@ def check_choices(options: RecordOptions, architecture: Architecture) -> None:
     refuse_options(options.qemu_options, live=options.live)
     if options.cpu is not None:
         refuse_cpu(options.cpu, architecture, live=options.live)
-    if options.initrd is not None and options.rootfs is not None:
-        raise UsageError(
-            "`--initrd` and `--rootfs` exclude each other",
-            hint="a root file system is mounted by Firstlight's own initramfs",
-        )
     if options.root_as is not None:
         _check_root_as(options)
     if options.machine is not None and architecture.is_small(options.machine) and options.rootfs is not None:
@@ -37,11 +32,20 @@ def check_choices(options: RecordOptions, architecture: Architecture) -> None:
             hint="put the user land into an initramfs and give it by `--initrd`, or use "
             f"`--machine {architecture.machine}`",
         )
-    if options.initrd is not None and (options.overlay is not None or options.guest_commands):
+    if (
+        options.initrd is not None
+        and options.rootfs is None
+        and (options.overlay is not None or options.guest_commands)
+    ):
         word = "--overlay" if options.overlay is not None else "--guest-command"
         raise UsageError(
             f"`--initrd` excludes `{word}`",
             hint="an initramfs of your own is booted as it is: change it before, or give the user land with `--rootfs`",
+        )
+    if options.initramfs_files is not None and options.initrd is not None:
+        raise UsageError(
+            "`--initrd` excludes `--initramfs-files`",
+            hint="an initramfs of your own is booted as it is: change it before",
         )
     if options.initramfs_files is not None and (options.rootfs is None or options.root_as is not None):
         raise UsageError(

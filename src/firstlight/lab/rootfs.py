@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Literal
 
 from firstlight.cache import cache_dir, check_kept, digest_of, entry, file_digest
+from firstlight.carried import carried
 from firstlight.errors import MISSING_INPUT, LabError
 from firstlight.lab.archive import check_archive, is_archive, unpack
 from firstlight.lab.debian import debian_digest, debian_tar
+from firstlight.lab.distribution_initrd import add_helper
 from firstlight.lab.ext4 import check_image, make_image, measure, resolve
 from firstlight.lab.guest_command import add_to_user_land
 from firstlight.lab.module_tree import add_modules, module_tree_digest, module_tree_size
@@ -51,10 +53,14 @@ class _Addition:
     commands: tuple[str, ...]
     modules: Path | None = None
     """The kernel's `lib/modules/RELEASE`, for a user land that has none of its own."""
+    report: str | None = None
+    """The port that the helper in the user land reports to; none: something else brings it there."""
 
     def key(self) -> tuple[str, ...]:
         """What it adds to the image's key; nothing where it adds nothing."""
         modules = () if self.modules is None else ("modules", module_tree_digest(self.modules))
+        if self.report is not None:
+            modules = (*modules, "helper", file_digest(carried("firstlight-guest")), self.report)
         if self.overlay is None and not self.commands:
             return modules
         return (*modules, "with", "" if self.overlay is None else tree_digest(self.overlay), *self.commands)
@@ -63,6 +69,11 @@ class _Addition:
         """Put it into a tree, which is changed."""
         if self.modules is not None:
             add_modules(self.modules, tree)
+        if self.report is not None:
+            scratch = folder / "helper"
+            scratch.mkdir()
+            add_helper(tree, scratch, self.report)
+            shutil.rmtree(scratch)
         if self.overlay is not None:
             apply_overlay(self.overlay, tree)
         if self.commands:
@@ -77,6 +88,7 @@ def root_image(
     overlay: Path | None = None,
     commands: Sequence[str] = (),
     modules: Path | None = None,
+    report: str | None = None,
 ) -> RootImage:
     """Turn a source into an image, or find that image in the cache.
 
@@ -87,9 +99,10 @@ def root_image(
     :param commands: what it runs before it is ready; it needs systemd for that.
     :param modules: the kernel's `lib/modules/RELEASE`; ``"debian"`` gets them. Any other user land is used with those
         that it has.
+    :param report: put Firstlight's helper into it, which reports to that port; it needs systemd for that.
     :raises LabError: when the source is missing, damaged, hostile, holds no init, or the image cannot be made.
     """
-    addition = _Addition(overlay, tuple(commands))
+    addition = _Addition(overlay, tuple(commands), report=report)
     if source == "debian":
         addition = replace(addition, modules=modules)
         return _cached(
@@ -111,6 +124,8 @@ def root_image(
         return _cached("archive", file_digest(path), addition, lambda folder: _from_archive(path, folder, addition))
     if addition.key():
         hint = "give the directory or the tar that it was made of"
+        if report is not None:
+            hint += ", or say with `--ready REGEX` which line of the console means that it is up"
         raise LabError("nothing can be laid over an image: it is used as it is", where=str(path), hint=hint)
     return _described(path, check_image(path), where=str(path))
 
