@@ -132,9 +132,7 @@ def _confinement(found: Check, path: Path | None) -> Iterator[Check]:
     elif not files_are_confined():
         yield Check("Landlock", "limited", f"`{SWITCH}` switches it off: QEMU reaches every file that you do")
     else:
-        yield Check(
-            "Landlock", "ok", f"version {version()}: QEMU reads its inputs and writes its evidence alone"
-        )
+        yield Check("Landlock", "ok", f"version {version()}: QEMU reads its inputs and writes its evidence alone")
 
 
 def _kvm() -> Check:
