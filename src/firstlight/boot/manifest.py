@@ -14,6 +14,9 @@ from firstlight.recipe.words import Whole
 #: The version of the bundle's schema that this Firstlight writes; it reads this and every older one.
 SCHEMA_VERSION = 2
 
+#: The name of a table is that of a file in the bundle, and leads nowhere else.
+TableName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
+
 Reason = Literal["panic", "wall_timeout", "virtual_timeout", "never_ready", "qemu_died", "plugin"]
 
 
@@ -163,7 +166,7 @@ class Manifest(_Part):
     totals: Totals = Field(description="the whole boot up to the freeze")
     sources: list[Source] = Field(default_factory=list, description="what an imported boot was made of")
     contradictions: list[Contradiction] = Field(default_factory=list, description="where they exclude one another")
-    tables: dict[str, Table] = Field(description="every table of the bundle")
+    tables: dict[TableName, Table] = Field(description="every table of the bundle")
     repeat: str = Field(description="the command line that makes this boot again")
     recorded_at: str = Field(description="when, for people; no analysis reads it")
     host: dict[str, JsonValue] = Field(description="where, for people; no analysis reads it")
