@@ -4,9 +4,12 @@ use crate::tree::{FunctionId, Node, NodeId};
 use serde::{Deserialize, Serialize};
 
 pub(crate) const MAGIC: &[u8; 6] = b"FLPROF";
-// After the version byte: one zstd frame of what the second has as it is.
-const PACKED: u8 = 1;
-pub(crate) const PLAIN: u8 = 2;
+// After the version byte: one zstd frame of what the plain one has as it is.
+const PACKED: u8 = 3;
+pub(crate) const PLAIN: u8 = 4;
+// The same before a recording told who had the processor.
+const PACKED_WITHOUT_TASKS: u8 = 1;
+const PLAIN_WITHOUT_TASKS: u8 = 2;
 // A profile is a few megabytes; a file that claims more than this is not one.
 const LARGEST_BYTES: usize = 1 << 30;
 
@@ -132,6 +135,43 @@ pub struct Counts {
     pub clock_mismatches: u64,
 }
 
+/// One stretch in which a task had the processor, interrupts included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Run {
+    /// The task, numbered as they first ran.
+    pub task: u32,
+    /// The switch to it.
+    pub start: Instant,
+    /// The switch away from it, or the freeze.
+    pub end: Instant,
+}
+
+/// A name that a task had from an instant on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskName {
+    /// The task.
+    pub task: u32,
+    /// From when on.
+    pub at: Instant,
+    /// What the kernel calls it (`comm`).
+    pub name: String,
+}
+
+/// Who had the processor. The runs follow one another without holes, from the kernel's first instruction to the freeze.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Running {
+    /// The stretches, in order of time.
+    pub runs: Vec<Run>,
+    /// The names of tasks, in the order in which they were read.
+    pub names: Vec<TaskName>,
+    /// For every task, by its number: whether it was on the way to user mode.
+    pub user: Vec<bool>,
+    /// Switches at which the kernel's own pointer to the running task named the one that the recorder held for it.
+    pub confirmed: u64,
+    /// Switches at which it named another.
+    pub contradicted: u64,
+}
+
 /// How a recording ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum State {
@@ -176,6 +216,8 @@ pub struct Recording {
     pub idles: Vec<Instant>,
     /// How it came about.
     pub counts: Counts,
+    /// Who had the processor; nothing in files of versions 1 and 2.
+    pub running: Running,
 }
 
 /// The version of a file, and what follows it.
@@ -192,11 +234,13 @@ impl Recording {
     /// [`RecordingError::NotAProfile`], [`RecordingError::Encode`] when the compressor fails.
     pub fn pack(bytes: &[u8]) -> Result<Vec<u8>, RecordingError> {
         let (version, body) = split(bytes)?;
-        if version != PLAIN {
-            return Ok(bytes.to_vec());
-        }
+        let packed_version = match version {
+            PLAIN => PACKED,
+            PLAIN_WITHOUT_TASKS => PACKED_WITHOUT_TASKS,
+            _ => return Ok(bytes.to_vec()),
+        };
         let packed = zstd::encode_all(body, 1).map_err(|error| RecordingError::Encode(error.to_string()))?;
-        Ok([MAGIC.as_slice(), &[PACKED], &packed].concat())
+        Ok([MAGIC.as_slice(), &[packed_version], &packed].concat())
     }
 
     /// Reads a file's bytes, which may be anything.
@@ -214,8 +258,8 @@ impl Recording {
         let damaged = |error: &dyn std::fmt::Display| RecordingError::Damaged(error.to_string());
         let mut unpacked = Vec::new();
         let plain = match version {
-            PLAIN => body,
-            PACKED => {
+            PLAIN | PLAIN_WITHOUT_TASKS => body,
+            PACKED | PACKED_WITHOUT_TASKS => {
                 let reader = zstd::Decoder::new(body).map_err(|error| damaged(&error))?;
                 let mut limited = std::io::Read::take(reader, LARGEST_BYTES as u64);
                 std::io::Read::read_to_end(&mut limited, &mut unpacked).map_err(|error| damaged(&error))?;
@@ -223,7 +267,13 @@ impl Recording {
             }
             newer => return Err(RecordingError::Newer(newer)),
         };
-        let recording: Self = postcard::from_bytes(plain).map_err(|error| damaged(&error))?;
+        let recording: Self = match version {
+            PLAIN_WITHOUT_TASKS | PACKED_WITHOUT_TASKS => {
+                let nothing = postcard::to_stdvec(&Running::default()).map_err(|error| damaged(&error))?;
+                postcard::from_bytes(&[plain, &nothing].concat()).map_err(|error| damaged(&error))?
+            }
+            _ => postcard::from_bytes(plain).map_err(|error| damaged(&error))?,
+        };
         recording.check()?;
         Ok(recording)
     }
@@ -244,7 +294,10 @@ impl Recording {
             .iter()
             .all(|row| (row.node as usize) < self.nodes.len() && (row.mark as usize) < self.marks.len());
         let spans = self.spans.iter().all(|span| (span.function as usize) < functions);
-        if rows && spans {
+        let tasks = self.running.user.len();
+        let named = self.running.names.iter().all(|name| (name.task as usize) < tasks);
+        let ran = self.running.runs.iter().all(|run| (run.task as usize) < tasks);
+        if rows && spans && named && ran {
             Ok(())
         } else {
             damaged("a row names what is not there")

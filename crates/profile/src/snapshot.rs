@@ -1,7 +1,9 @@
 //! A recording as it stands while a boot is followed, and its file: written out of the tracker's own tables, because a
 //! copy of them would be another megabyte for every few that the boot itself has.
 
-use crate::recording::{Counts, Function, Instant, Line, Mark, PhaseRow, RecordingError, Span, State, MAGIC, PLAIN};
+use crate::recording::{
+    Counts, Function, Instant, Line, Mark, PhaseRow, RecordingError, Running, Span, State, MAGIC, PLAIN,
+};
 use crate::tree::{CallTree, FunctionId, Node};
 use serde::{Serialize, Serializer};
 use std::io::Write;
@@ -27,6 +29,7 @@ pub struct Snapshot<'t> {
     pub(crate) lines: &'t [Line],
     pub(crate) idles: &'t [Instant],
     pub(crate) counts: Counts,
+    pub(crate) running: Running,
 }
 
 impl Snapshot<'_> {

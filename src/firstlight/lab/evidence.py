@@ -176,7 +176,7 @@ def write_facts(report: Report, bundle: Path, told: Sequence[tuple[str, str]] = 
 def write_without_rows(bundle: Path) -> None:
     """Write the tables that only a profile could fill."""
     schemas: Mapping[str, Sequence[tuple[str, str, bool]]] = _core.table_schemas()
-    for table in ("calls", "phase_calls", "counters", "links", "kd"):
+    for table in ("calls", "phase_calls", "counters", "links", "kd", "threads", "thread_names", "runs"):
         write_table(table, {column: [] for column, _, _ in schemas[table]}, bundle)
 
 
