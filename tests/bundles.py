@@ -46,7 +46,8 @@ SCHEMA: dict[str, dict[str, pl.DataType | type[pl.DataType]]] = {
            "max_us": pl.Int64, "sub_time_us": pl.Int64, "local_us": pl.Int64, "max_sub": pl.String,
            "max_sub_count": pl.Int64, "sub_list": pl.String, "source": pl.String},
     "threads": {"thread": pl.Int64, "kind": pl.String, "first_name": pl.String, "name": pl.String,
-                **dict.fromkeys(("start_ns", "end_ns", "run_ns", "idle_ns", "instructions", "runs"), pl.Int64)},
+                **dict.fromkeys(("start_ns", "end_ns", "user_start_ns", "run_ns", "idle_ns", "instructions",
+                                "runs"), pl.Int64)},
     "thread_names": {"thread": pl.Int64, "time_ns": pl.Int64, "name": pl.String},
     "runs": dict.fromkeys(("thread", "start_ns", "end_ns", "instructions", "idle_ns"), pl.Int64),
 }  # fmt: skip
@@ -121,11 +122,13 @@ def thread_tables(turns: list[tuple[int, str, int, int, int, int]]) -> dict[str,
     names: list[Row] = []
     for thread, name, start, end, instructions, idle in turns:
         kind = "idle" if thread == 0 else "kernel" if name.startswith("k") else "user"
-        row = threads.setdefault(thread, [thread, kind, name, None, start, end, 0, 0, 0, 0])
+        row = threads.setdefault(thread, [thread, kind, name, None, start, end, None, 0, 0, 0, 0])
         if row[3] != name:
             names.append((thread, start, name))
         row[3], row[5] = name, end
-        for place, figure in zip(range(6, 10), (end - start - idle, idle, instructions, 1), strict=True):
+        if kind == "user" and row[6] is None:
+            row[6] = start
+        for place, figure in zip(range(7, 11), (end - start - idle, idle, instructions, 1), strict=True):
             row[place] += figure
     return {
         "threads": [tuple(threads[thread]) for thread in sorted(threads)],

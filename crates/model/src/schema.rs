@@ -129,6 +129,7 @@ pub const TABLES: [(&str, &[ColumnSchema]); 12] = [
             maybe(text("name")),
             int("start_ns"),
             int("end_ns"),
+            maybe(int("user_start_ns")),
             int("run_ns"),
             int("idle_ns"),
             int("instructions"),

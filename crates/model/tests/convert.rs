@@ -227,10 +227,10 @@ fn who_had_the_processor_stands_in_three_tables_whose_sums_agree() {
     assert_eq!(integers("runs", 0, bundle.path()), [Some(0), Some(1), Some(0)]);
     assert_eq!(integers("runs", 1, bundle.path()), [Some(600), Some(800), Some(900)]);
     assert_eq!(integers("runs", 2, bundle.path()), [Some(800), Some(900), Some(2_600)]);
-    for table in [("threads", 8), ("runs", 3)] {
+    for table in [("threads", 9), ("runs", 3)] {
         assert_eq!(sum(&integers(table.0, table.1, bundle.path())), 500, "instructions of {table:?}");
     }
-    assert_eq!(sum(&integers("threads", 6, bundle.path())), 1_000, "each instruction takes two nanoseconds");
-    assert_eq!(sum(&integers("threads", 7, bundle.path())), 1_000, "idle");
+    assert_eq!(sum(&integers("threads", 7, bundle.path())), 1_000, "each instruction takes two nanoseconds");
+    assert_eq!(sum(&integers("threads", 8, bundle.path())), 1_000, "idle");
     assert!(summary.invariants.iter().all(|invariant| invariant.holds), "{:?}", summary.invariants);
 }

@@ -164,8 +164,8 @@ pub struct Running {
     pub runs: Vec<Run>,
     /// The names of tasks, in the order in which they were read.
     pub names: Vec<TaskName>,
-    /// For every task, by its number: whether it was on the way to user mode.
-    pub user: Vec<bool>,
+    /// For every task, by its number: when it was first on the way to user mode, if it was.
+    pub user: Vec<Option<Instant>>,
     /// Switches at which the kernel's own pointer to the running task named the one that the recorder held for it.
     pub confirmed: u64,
     /// Switches at which it named another.

@@ -88,6 +88,7 @@ SCHEMAS: dict[str, dict[str, pl.DataType]] = {
         "name": pl.String(),
         "start_ns": pl.Int64(),
         "end_ns": pl.Int64(),
+        "user_start_ns": pl.Int64(),
         "run_ns": pl.Int64(),
         "idle_ns": pl.Int64(),
         "instructions": pl.Int64(),

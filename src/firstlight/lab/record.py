@@ -24,6 +24,7 @@ from firstlight.lab.evidence import (
     tables_from_console,
     tables_from_guest,
     tables_from_profile,
+    tables_from_systemd,
     write_facts,
     write_kept,
 )
@@ -113,7 +114,8 @@ def _boot(inputs: Inputs, files: RunFiles, bundle: Path, progress: Progress) -> 
         attributed, accelerator = live.attributed, live.accelerator
     else:
         attributed, accelerator = _attribute(inputs, files, bundle, outcome, report, missing), "tcg"
-    write_facts(report, bundle, tables_from_console(files.console, report, bundle))
+    told = tables_from_console(files.console, report, bundle)
+    write_facts(report, bundle, [*told, *tables_from_systemd(report, bundle)])
     write_kept(report, files.directory)
     for path in (files.status, files.plugin_config):
         path.unlink(missing_ok=True)

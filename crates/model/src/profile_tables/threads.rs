@@ -37,10 +37,11 @@ pub fn write_threads(running: &Running, clock: Clock, bundle: &Path) -> Result<(
         thread.names = Some((thread.names.map_or(name.name.as_str(), |(first, _)| first), &name.name));
     }
     let ran = || threads.iter().enumerate().filter_map(|(task, row)| Some((task, row, row.times?)));
+    let user_start = |task: usize| running.user[task].and_then(|at| i64::try_from(clock.at(at)).ok());
     let kind = |task: usize| match (task, running.user[task]) {
         (IDLE_TASK, _) => "idle",
-        (_, true) => "user",
-        (_, false) => "kernel",
+        (_, Some(_)) => "user",
+        (_, None) => "kernel",
     };
     let named =
         |of: &dyn Fn((&str, &str)) -> String| Values::Text(ran().map(|(_, row, _)| row.names.map(of)).collect());
@@ -53,6 +54,7 @@ pub fn write_threads(running: &Running, clock: Clock, bundle: &Path) -> Result<(
             ("name", named(&|(_, last)| last.to_owned())),
             ("start_ns", integers(ran().map(|(_, _, (start, _))| start))),
             ("end_ns", integers(ran().map(|(_, _, (_, end))| end))),
+            ("user_start_ns", Values::Int64(ran().map(|(task, ..)| user_start(task)).collect())),
             ("run_ns", integers(ran().map(|(_, row, _)| row.run_ns))),
             ("idle_ns", integers(ran().map(|(_, row, _)| row.idle_ns))),
             ("instructions", integers(ran().map(|(_, row, _)| row.instructions))),

@@ -74,11 +74,11 @@ impl TaskLog {
     }
 
     /// The running task is on its way to user mode.
-    pub fn to_user(&mut self, name: Option<&str>) {
+    pub fn to_user(&mut self, name: Option<&str>, at: Instant) {
         let stretch = self.now;
         self.now.renames = None;
         self.entry(stretch.task);
-        self.kept.user[stretch.task as usize] = true;
+        self.kept.user[stretch.task as usize].get_or_insert(at);
         if let Some(name) = name {
             self.name(stretch, name);
         }
@@ -89,7 +89,7 @@ impl TaskLog {
         let mut all = self.kept.clone();
         all.runs.push(Run { task: self.now.task, start: self.now.start, end });
         let tasks = all.runs.iter().map(|run| run.task as usize + 1).max().unwrap_or(1);
-        all.user.resize(tasks.max(all.user.len()), false);
+        all.user.resize(tasks.max(all.user.len()), None);
         all
     }
 
@@ -97,7 +97,7 @@ impl TaskLog {
         let place = task as usize;
         if self.seen.len() <= place {
             self.seen.resize(place + 1, (None, None));
-            self.kept.user.resize(place + 1, false);
+            self.kept.user.resize(place + 1, None);
         }
         &mut self.seen[place]
     }

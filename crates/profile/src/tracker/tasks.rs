@@ -90,7 +90,8 @@ impl Tracker {
     /// Gives the running task's user mode a row of its own, or leaves it in the common one.
     pub fn name_task(&mut self, name: Option<&str>) {
         self.stack.named = true;
-        self.timeline.tasks.to_user(name);
+        let at = self.timeline.instant(self.since);
+        self.timeline.tasks.to_user(name, at);
         let Some(name) = name else { return };
         let row = format!("[user {name}]");
         let known = self.functions.iter().skip(self.classes.len()).position(|function| function.name == row);
