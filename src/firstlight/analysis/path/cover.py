@@ -28,9 +28,7 @@ _ROWS: dict[str, pl.DataType | type[pl.DataType]] = {
 }
 
 
-def cover(
-    boot: Boot, graph: PathGraph, chain: list[int], goal: int, first: int, processor: Processor
-) -> pl.DataFrame:
+def cover(boot: Boot, graph: PathGraph, chain: list[int], goal: int, first: int, processor: Processor) -> pl.DataFrame:
     """The path as parts without holes between them, in order of time.
 
     :param processor: who had the processor, as far as the parts shall say so.

@@ -66,7 +66,7 @@ class Processor:
                 if not first:
                     # The step goes on; it waited for nothing but its turn.
                     piece["edge"] = "serial"
-                first = False
+                first = first and idles
                 if idles:
                     known = row["name"] if row["kind"] == "waiting" and row["name"] == UNKNOWN else None
                     during = None if known else f"{row['kind']} {row['name']}"
@@ -147,9 +147,7 @@ def who_ran(processor: Processor, rows: pl.DataFrame) -> pl.DataFrame:
     if not processor.stretches or rows.is_empty():
         return pl.DataFrame(schema=WHO_RAN)
     first, last = int(rows["start_ns"][0]), int(rows["end_ns"][-1])
-    took: dict[tuple[str, str], list[int]] = {
-        key: [ns, 0] for key, ns in processor.who(first, last).items()
-    }
+    took: dict[tuple[str, str], list[int]] = {key: [ns, 0] for key, ns in processor.who(first, last).items()}
     threads: dict[tuple[str, str], set[int | None]] = {}
     for part in processor.between(first, last):
         threads.setdefault((part.name, part.kind), set()).add(part.thread)

@@ -61,7 +61,9 @@ def print_path(out: Console, boot: Boot, path: CriticalPath, limit: int, what_if
         for row in gathered(path.rows, limit, path.processor)
     ]
     sums = int(path.rows["duration_ns"].sum())
-    print_table(out, columns, body, [["", time_text(sums), "", share_text(sums, length), *[""] * (6 if charged else 5)]])
+    print_table(
+        out, columns, body, [["", time_text(sums), "", share_text(sums, length), *[""] * (6 if charged else 5)]]
+    )
     note = "The parts add up to the whole. `inferred`: no record tells this edge, only the times do."
     print_line(out, Text(note, style="dim"))
     _notes(out, path)
