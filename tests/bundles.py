@@ -115,8 +115,8 @@ def make_bundle(
 def thread_tables(turns: list[tuple[int, str, int, int, int, int]]) -> dict[str, list[Row]]:
     """The three tables of who had the processor.
 
-    :param turns: thread, its name then, start and end in ns, instructions, idle ns; in order of time. Thread 0 is the idle
-        one; a name with a `k` in front is a kernel thread's.
+    :param turns: thread, its name then, start and end in ns, instructions, idle ns; in order of time. Thread 0 is the
+        idle one; a name with a `k` in front is a kernel thread's.
     """
     threads: dict[int, list[Any]] = {}
     names: list[Row] = []
@@ -138,7 +138,7 @@ def thread_tables(turns: list[tuple[int, str, int, int, int, int]]) -> dict[str,
 
 
 def _turns(tree: Tree) -> list[tuple[int, str, int, int, int, int]]:
-    """Until the first initcall the first task runs, then the first process; at the end of a phase the processor idles."""
+    """First the first task runs, then the first process; at the end of a phase the processor may idle."""
     turns = []
     now = 0
     for phase in PHASES:

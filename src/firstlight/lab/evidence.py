@@ -107,7 +107,7 @@ def tables_from_console(console: Path, report: Report, bundle: Path) -> list[tup
 def tables_from_systemd(report: Report, bundle: Path) -> list[tuple[str, str]]:
     """Put what systemd said of its units after the mark in place of what the console told of them.
 
-    :returns: the facts that it tells, how its clock was put onto the boot's among them; none where nothing was reported.
+    :returns: the facts that it tells, how its clock was put onto the boot's among them; none without such a report.
     :raises FirstlightError: when a table is damaged.
     """
     shown = report.records.get("systemd.show")

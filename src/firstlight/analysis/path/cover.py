@@ -1,4 +1,4 @@
-"""A chain of steps as a path without holes: what lies between them is the kernel's phases, what ran, or of unknown cause."""
+"""A chain of steps as a path without holes: between them lie the kernel's phases, what ran, or a wait."""
 
 from __future__ import annotations
 

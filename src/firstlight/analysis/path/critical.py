@@ -55,8 +55,8 @@ def critical_path(boot: Boot, to: str | None = None) -> pl.DataFrame:
     part waited for in the part before: a kind of link, `serial`, or `inferred` where only the times tell), `grade`,
     `during` (what else was under way in a part that no step explains), `ran` (who had the processor in it), `span`.
 
-    Where the recorder followed the switches, a part of kind `running` is what a thread executed that no step explains, by
-    the thread's name, and `[waiting, cause unknown]` is idle time alone: all of the boot's.
+    Where the recorder followed the switches, a part of kind `running` is what a thread executed that no step explains,
+    by the thread's name, and `[waiting, cause unknown]` is idle time alone: all of the boot's.
 
     :param to: a mark or a unit; when not given `ready`, else `startup_finished`, else the last mark.
     :raises BundleError: when the boot has neither a mark nor a finished unit of that name.
@@ -86,8 +86,8 @@ def find_path(
 ) -> CriticalPath:
     """The critical path with everything about it; see :func:`critical_path` and :func:`slack`.
 
-    :param charged: say who had the processor, where that is recorded. Without, a recorded boot has the parts of one that
-        was imported, and can be compared with it.
+    :param charged: say who had the processor, where that is recorded. Without, a recorded boot has the parts of one
+        that was imported, and can be compared with it.
     """
     graph = path_graph(boot) if graph is None else graph
     whole = window(boot)

@@ -1,4 +1,4 @@
-"""Who had the processor on a path: parts that nothing explains are charged to what ran, and only idle time is waiting."""
+"""Who had the processor on a path: what no step explains is charged to what ran, and only idle time is waiting."""
 
 from __future__ import annotations
 
