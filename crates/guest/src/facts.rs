@@ -129,7 +129,9 @@ mod tests {
     #[test]
     fn parameters_are_listed_by_module_sorted() {
         let folder = std::env::temp_dir().join(format!("firstlight-parameters-{}", std::process::id()));
-        for parameter in ["printk/parameters/time", "loop/parameters/max_part", "loop/parameters/max_loop", "xz/holders"] {
+        for parameter in
+            ["printk/parameters/time", "loop/parameters/max_part", "loop/parameters/max_loop", "xz/holders"]
+        {
             fs::create_dir_all(folder.join(parameter)).unwrap();
         }
         let listed = module_parameters(&folder);

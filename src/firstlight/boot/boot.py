@@ -140,6 +140,35 @@ class Boot:
         """The table that the tool `kd` gives for an imported function log, in its own terms and microseconds."""
         return self._table("kd")
 
+    def threads(self) -> pl.DataFrame:
+        """The kernel's tasks that ran, in the order in which they ran first; columns as the format has them.
+
+        `run_ns` and `idle_ns` of all of them add up to the time from the kernel's first instruction on. No rows where
+        the recorder did not follow the switches: of imported boots, of live ones, without a profile.
+
+        >>> import firstlight
+        >>> threads = firstlight.open(bundle).threads()
+        >>> threads.select("thread", "kind", "name").row(0)
+        (0, 'idle', 'swapper/0')
+        """
+        return self._table("threads")
+
+    def thread_names(self) -> pl.DataFrame:
+        """The names of threads over time: each from `time_ns` on; columns as the format has them."""
+        return self._table("thread_names")
+
+    def runs(self) -> pl.DataFrame:
+        """Who had the processor: a row for every stretch between two switches, in order of time, without holes.
+
+        Columns as the format has them; `thread` is that of :meth:`threads`.
+
+        >>> import firstlight
+        >>> boot = firstlight.open(bundle)
+        >>> boot.runs()["idle_ns"].sum() == boot.manifest.totals.idle_ns
+        True
+        """
+        return self._table("runs")
+
     def functions(self, phase: str | None = None, under: str | None = None, per_caller: bool = False) -> pl.DataFrame:
         """The kd table: one row for every function, the largest total first.
 

@@ -28,6 +28,7 @@ from firstlight.lab.evidence import (
     tables_from_console,
     tables_from_guest,
     tables_from_profile,
+    tables_from_systemd,
     write_facts,
     write_kept,
 )
@@ -130,7 +131,7 @@ def _boot(inputs: Inputs, files: RunFiles, bundle: Path, progress: Progress) -> 
         cpu = inputs.recipe.cpu
         progress.note(f"QEMU emulates `{cpu}` without {len(lacking)} of its features: {', '.join(lacking)}")
         told.append((LEFT_OUT, " ".join(lacking)))
-    write_facts(report, bundle, told)
+    write_facts(report, bundle, [*told, *tables_from_systemd(report, bundle)])
     write_kept(report, files.directory)
     for path in (files.status, files.plugin_config):
         path.unlink(missing_ok=True)

@@ -7,6 +7,7 @@
 mod entries;
 mod follow;
 mod returns;
+mod running;
 mod stack;
 mod tasks;
 mod timeline;
@@ -16,6 +17,7 @@ use crate::snapshot::Snapshot;
 use crate::symbols::{Class, SymbolTable};
 use crate::tree::{CallTree, FunctionId, Kind, NodeId, ROOT};
 use follow::Followed;
+pub use running::Identity;
 use rustc_hash::FxHashMap;
 use stack::{on_one_stack, Frame, Role, Stack, ANY};
 use std::collections::BTreeMap;
@@ -37,6 +39,8 @@ pub enum Request {
     NewPhase,
     /// The task is about to return to user mode and has no row of its own yet: [`Tracker::name_task`].
     NameTask,
+    /// The running task is about to give a task another name, mostly itself: [`Tracker::renames`].
+    Renames,
     /// The recording ends here.
     Freeze(State),
 }
@@ -176,6 +180,8 @@ impl Tracker {
     /// The first instruction of the kernel's image.
     pub fn kernel(&mut self, now: u64) {
         self.mark("kernel_entry", "address", "", now);
+        let at = self.timeline.instant(now);
+        self.timeline.tasks.begin(at);
         self.move_to(self.rows.unknown, now);
     }
 
