@@ -4,9 +4,11 @@ use crate::api::Api;
 use crate::clock::Clock;
 use crate::config::{ClockChoice, Config, ConfigError};
 use crate::console::Console;
-use crate::guest_memory::GuestMemory;
+use crate::guest_memory::{GuestMemory, Mapped};
 use crate::status::{Status, StatusFile};
+use firstlight_profile::code::{LoadedCode, Shape};
 use firstlight_profile::recording::State;
+use firstlight_profile::symbols::{class_in_module, Symbol};
 use firstlight_profile::tracker::{Request, Watch};
 use firstlight_profile::{SymbolTable, Tracker};
 use std::collections::HashSet;
@@ -40,6 +42,8 @@ pub struct Session {
     status: StatusFile,
     console: Console,
     memory: Option<GuestMemory>,
+    loaded: LoadedCode,
+    mapped: Option<Mapped>,
     events: u32,
     accesses: u64,
     next_copy: Duration,
@@ -60,6 +64,8 @@ impl Session {
         match Self::parts(&config) {
             Ok((api, clock, symbols, tracker, console)) => Ok(Self {
                 memory: None,
+                loaded: LoadedCode::new(&symbols),
+                mapped: None,
                 load_address: symbols.address("_text").map(|text| text.wrapping_sub(KERNEL_MAP)),
                 ready_by_mark: config.ready.nop,
                 api,
@@ -103,6 +109,21 @@ impl Session {
     pub fn in_image(&self, address: u64) -> bool {
         let bounds = self.symbols.address("_text").zip(self.symbols.address("_end"));
         bounds.is_some_and(|(start, end)| (start..end).contains(&address))
+    }
+
+    /// The code at an address outside the kernel's image that is about to be executed for the first time: its number, its
+    /// name and bounds, and how it is entered.
+    pub fn loaded_code(&mut self, address: u64) -> Option<(u32, Symbol, Shape)> {
+        if self.mapped.is_none() {
+            self.mapped = Mapped::find();
+        }
+        let code = self.loaded.at(address, self.mapped.as_ref()?)?;
+        let function = self.tracker.loaded(&code);
+        let class = class_in_module(&code.name);
+        let address = code.range.start;
+        // Where a range is no function, calls within it are calls.
+        let end = if code.shape == Shape::Function { code.range.end } else { address };
+        Some((function, Symbol { address, end, name: code.name, class, initcall: Vec::new() }, code.shape))
     }
 
     /// Does what an event asked for.

@@ -2,10 +2,11 @@
 
 use crate::api::{Block, Instruction};
 use crate::callbacks::{
-    on_call, on_call_through, on_cold, on_console, on_decompressor, on_entry, on_kernel, on_leave_cold,
-    on_leave_kernel, on_mark, on_return, on_special, on_switch, on_unknown, on_watched, pack,
+    on_call, on_call_through, on_cold, on_console, on_decompressor, on_entry, on_inside_loaded, on_kernel,
+    on_leave_cold, on_leave_kernel, on_loaded, on_mark, on_return, on_special, on_switch, on_unknown, on_watched, pack,
 };
 use crate::session::{Progress, Session, KERNEL_MAP};
+use firstlight_profile::code::Shape;
 use firstlight_profile::instruction::{flow, Flow};
 use firstlight_profile::symbols::{Class, Symbol};
 use firstlight_profile::tracker::UNKNOWN;
@@ -64,8 +65,13 @@ fn user(session: &mut Session, block: *mut Block, length: usize) {
 
 // `address` is where the block runs, `mapped` where its symbols are.
 fn kernel(session: &mut Session, block: *mut Block, address: u64, mapped: u64, length: usize) {
-    let found = session.symbols.containing(mapped).map(|(id, symbol)| (id, symbol.clone()));
-    begin(session, block, address, mapped, length, found.as_ref());
+    let own = session.symbols.containing(mapped).map(|(id, symbol)| (id, symbol.clone()));
+    let loaded = if own.is_some() || session.in_image(mapped) { None } else { session.loaded_code(address) };
+    match &loaded {
+        Some((function, symbol, shape)) => begin_loaded(session, block, address, length, *function, symbol, *shape),
+        None => begin(session, block, address, mapped, length, own.as_ref()),
+    }
+    let found = own.or(loaded.map(|(function, symbol, _)| (function, symbol)));
     if session.after_out.contains(&address) {
         session.api.on_block(block, on_console, pack(0, length));
     }
@@ -104,6 +110,26 @@ fn begin(
         Class::Plain if session.tracker.watches(*function) => session.api.on_block(block, on_watched, data),
         Class::Plain => session.api.on_block(block, on_entry, data),
         _ => session.api.on_block(block, on_special, data),
+    }
+}
+
+// As with the kernel's own functions, a block in the middle of one is no event.
+fn begin_loaded(
+    session: &Session,
+    block: *mut Block,
+    address: u64,
+    length: usize,
+    function: u32,
+    symbol: &Symbol,
+    shape: Shape,
+) {
+    let data = pack(function, length);
+    match (shape, symbol.class) {
+        (Shape::Row, _) => session.api.on_block(block, on_inside_loaded, data),
+        (Shape::Function, Class::Cold) => session.api.on_block(block, on_cold, data),
+        (Shape::Function, Class::Thunk | Class::ReturnThunk) => {}
+        (Shape::Function, _) if symbol.address == address => session.api.on_block(block, on_loaded, data),
+        (Shape::Function, _) => {}
     }
 }
 

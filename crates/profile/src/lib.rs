@@ -4,6 +4,7 @@
 //! The plugin feeds [`Tracker`] with events and writes a [`snapshot`](snapshot::Snapshot) of it; everything else reads that file
 //! as a [`Recording`].
 
+pub mod code;
 pub mod difference;
 pub mod initcalls;
 pub mod instruction;

@@ -71,6 +71,11 @@ pub fn gather_nameless(recording: &mut Recording, modules: &ModuleSymbols) {
 pub fn name(recording: &Recording, modules: &ModuleSymbols, function: u32) -> (String, Option<String>, Option<Kind>) {
     match recording.functions.get(function as usize) {
         Some(function) if function.name.is_empty() => modules.name(function.address),
+        // What was named while the boot ran has the form of `/proc/kallsyms`.
+        Some(function) if function.name.contains('\t') => {
+            let (name, module) = function.name.split_once('\t').unwrap_or_default();
+            (name.to_owned(), Some(module.trim_matches(['[', ']']).to_owned()), None)
+        }
         Some(function) => (function.name.clone(), None, None),
         None => (String::new(), None, None),
     }

@@ -4,6 +4,7 @@
 //! between two events is charged to the context that was current. So the sum over all contexts is the count, whatever
 //! happens to the stacks. The rules are written down in `docs/design/shadow-stacks.md`.
 
+mod code;
 mod entries;
 mod returns;
 mod stack;
@@ -68,6 +69,8 @@ pub struct Tracker {
     functions: Vec<Function>,
     classes: Vec<Class>,
     by_address: FxHashMap<u64, FunctionId>,
+    /// Loaded code by its address and name.
+    loaded: FxHashMap<(u64, String), FunctionId>,
     stack: Stack,
     /// The context that runs now, and since when.
     node: NodeId,
@@ -121,6 +124,7 @@ impl Tracker {
             functions,
             classes,
             by_address: FxHashMap::default(),
+            loaded: FxHashMap::default(),
             stack: Stack { user, ..Stack::default() },
             node: firmware,
             since: 0,
