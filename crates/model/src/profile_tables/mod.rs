@@ -50,6 +50,7 @@ pub fn convert(
     let console = text(console)?;
     let mut modules = ModuleSymbols::parse(&String::from_utf8_lossy(&text(modules)?));
     modules.forget_initcalls(&recording);
+    modules.find_shared(&recording);
     gather_nameless(&mut recording, &modules);
     recording.phases = merged(&recording.phases);
     let clock = Clock { shift: recording.icount_shift };

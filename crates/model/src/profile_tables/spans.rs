@@ -4,6 +4,7 @@ use super::module_symbols::{name, ModuleSymbols, NAMELESS};
 use super::{phase_name, Clock};
 use crate::table::{integers, texts, write, Values};
 use crate::ModelError;
+use firstlight_profile::folding::plain_name;
 use firstlight_profile::recording::{Instant, Recording};
 use std::path::Path;
 
@@ -75,7 +76,8 @@ pub fn write_spans(
             // An initcall whose name was not to be had while it was there; the address at least tells it apart.
             name: match (called, address) {
                 (name, Some(address)) if name == NAMELESS => format!("{address:#x}"),
-                (name, _) => name,
+                // The list of initcalls tells those of one name apart by their instants.
+                (name, _) => plain_name(&name).to_owned(),
             },
             track: format!("task {}", span.task),
             level: Some(span.level.clone()),
