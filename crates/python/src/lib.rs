@@ -154,7 +154,7 @@ fn whole_name(function: &str) -> Option<&str> {
 fn phase_kd_tables(py: Python<'_>, bundle: PathBuf, raw_names: bool) -> PyResult<Bound<'_, PyDict>> {
     let path: &Path = &bundle;
     let tables = PyDict::new(py);
-    for (phase, table) in py.detach(|| phase_kds(path)).map_err(raised)? {
+    for (phase, table) in py.detach(|| phase_kds(path, parts(raw_names))).map_err(raised)? {
         tables.set_item(phase, kd_columns(py, &table)?)?;
     }
     Ok(tables)
