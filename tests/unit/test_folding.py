@@ -60,7 +60,9 @@ def test_what_a_part_did_is_done_by_its_function_and_entering_it_is_no_call(tmp_
     table = boot.functions()
     assert rows_of(table, "hpet_alloc") == [("hpet_alloc", "function", 1, 3_000_409, 3_001_324)]
     assert rows_of(table, "hpet_alloc.cold") == []
-    assert table.filter(pl.col("function") == "hpet_alloc").select("max_sub", "max_sub_count").rows() == [("__delay", 9)]
+    assert table.filter(pl.col("function") == "hpet_alloc").select("max_sub", "max_sub_count").rows() == [
+        ("__delay", 9)
+    ]
     phase = boot.phases()["phase"][0]
     assert boot.functions(phase=phase).equals(table)
     assert boot.phase_functions()[phase].equals(table)
@@ -68,7 +70,9 @@ def test_what_a_part_did_is_done_by_its_function_and_entering_it_is_no_call(tmp_
 
 
 def test_a_part_without_its_function_above_is_the_function_there(tmp_path: Path) -> None:
-    assert rows_of(firstlight.open(boot_of(tmp_path, TREE)).functions(), "kthread") == [("kthread", "function", 0, 11, 11)]
+    assert rows_of(firstlight.open(boot_of(tmp_path, TREE)).functions(), "kthread") == [
+        ("kthread", "function", 0, 11, 11)
+    ]
 
 
 def test_a_function_that_is_entered_in_several_ways_is_one_row(tmp_path: Path) -> None:
@@ -86,7 +90,9 @@ def test_raw_names_show_the_parts_apart(tmp_path: Path) -> None:
         ("hpet_alloc", "function", 1, 72, 3_001_324),
         ("hpet_alloc.cold", "function", 1, 3_000_337, 3_001_242),
     ]
-    shown = {raw: CliRunner().invoke(app, ["functions", str(path), *(["--raw-names"] if raw else [])]) for raw in (0, 1)}
+    shown = {
+        raw: CliRunner().invoke(app, ["functions", str(path), *(["--raw-names"] if raw else [])]) for raw in (0, 1)
+    }
     assert ["hpet_alloc.cold" in result.stdout for result in shown.values()] == [False, True]
     assert {result.exit_code for result in shown.values()} == {0}
     tree = CliRunner().invoke(app, ["functions", str(path), "--tree", "--min-percent", "0", "--raw-names"])
@@ -132,7 +138,9 @@ def test_functions_of_one_name_are_told_apart_by_where_they_stand(tmp_path: Path
         (3, 2, "type_show.cold", "function", 1, 30),
     ]
     elsewhere = [(*row[:2], row[2].replace("810000", "817700"), *row[3:]) for row in rows]
-    boot, other = (firstlight.open(boot_of(tmp_path, tree, name)) for tree, name in ((rows, "a.boot"), (elsewhere, "b.boot")))
+    boot, other = (
+        firstlight.open(boot_of(tmp_path, tree, name)) for tree, name in ((rows, "a.boot"), (elsewhere, "b.boot"))
+    )
     assert rows_of(boot.functions(), *boot.functions()["function"])[1:] == [
         ("type_show@ffffffff81000010", "function", 1, 10, 10),
         ("type_show@ffffffff81000020", "function", 2, 50, 50),

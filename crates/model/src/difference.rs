@@ -89,10 +89,7 @@ impl Names {
         let folded = tree.folded();
         let mut contexts: Vec<Context> = Vec::with_capacity(table.rows());
         // The first node of what each node is folded into: what it did is done there.
-        let head = |row: usize| {
-            let folded = folded.as_ref()?;
-            folded.places.get(row).and_then(|place| folded.nodes.get(*place)).map(|(_, first)| *first)
-        };
+        let head = |row: usize| folded.as_ref().and_then(|folded| folded.first(row));
         for (index, (context, function)) in tree.contexts.iter().zip(&tree.functions).enumerate() {
             let figure = |column: usize| columns[column].get(index).copied().flatten().unwrap_or(0);
             let text = |column: usize| names[column].get(index).copied().unwrap_or(NO_TEXT);

@@ -38,9 +38,8 @@ impl Tree {
     pub fn of(table: &mut Interned, parts: Parts) -> Result<Self, ModelError> {
         let wrong = || ModelError::Inconsistent("calls");
         let text = |column: &str, row: usize| table.numbers(column).get(row).copied().unwrap_or(NO_TEXT);
-        let names: Vec<[TextNumber; 3]> = (0..table.rows())
-            .map(|row| [text("function", row), text("module", row), text("kind", row)])
-            .collect();
+        let names: Vec<[TextNumber; 3]> =
+            (0..table.rows()).map(|row| [text("function", row), text("module", row), text("kind", row)]).collect();
         let mut parents = Vec::with_capacity(names.len());
         for row in 0..names.len() {
             let parent = table.integers("parent").get(row).copied().flatten();

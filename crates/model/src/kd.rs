@@ -82,18 +82,22 @@ impl Tree {
         let figures = ["calls", "self_instructions", "self_ns"];
         let mut table = read_columns("calls", &[COLUMNS.as_slice(), &figures].concat(), bundle)?;
         let contexts = Contexts::of(&mut table, parts)?;
+        let folded = contexts.folded();
         let [calls, own, own_ns] = figures.map(|column| table.integers(column));
         let text = |number: TextNumber| table.texts.get(number).unwrap_or_default();
         let mut numbers: FxHashMap<(TextNumber, TextNumber, TextNumber), usize> = FxHashMap::default();
         let mut rows: Vec<RowName> = Vec::new();
         let mut nodes = Vec::with_capacity(contexts.contexts.len());
-        for (index, (context, function)) in contexts.contexts.iter().zip(&contexts.functions).enumerate() {
-            let of = |column: &str| table.numbers(column).get(index).copied().unwrap_or(NO_TEXT);
+        for (index, context) in contexts.contexts.iter().enumerate() {
+            // A part is in the row of the function that it is folded into, also where others share that one's name.
+            let named = folded.as_ref().and_then(|folded| folded.first(index)).unwrap_or(index);
+            let of = |column: &str| table.numbers(column).get(named).copied().unwrap_or(NO_TEXT);
             let (module, kind) = (of("module"), of("kind"));
+            let function = contexts.functions.get(named).copied().unwrap_or(NO_TEXT);
             let entered = ENTERED.contains(&text(kind));
-            let row = *numbers.entry((*function, module, if entered { NO_TEXT } else { kind })).or_insert_with(|| {
+            let row = *numbers.entry((function, module, if entered { NO_TEXT } else { kind })).or_insert_with(|| {
                 let module = table.texts.get(module).map(str::to_owned);
-                rows.push((text(*function).to_owned(), module, text(kind).to_owned()));
+                rows.push((text(function).to_owned(), module, text(kind).to_owned()));
                 rows.len() - 1
             });
             if let Some(name) = rows.get_mut(row).filter(|name| name.2 != text(kind)) {

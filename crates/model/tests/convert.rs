@@ -171,7 +171,10 @@ fn a_table_for_one_phase_or_function_holds_only_that() {
     assert_eq!(total(None, Some("do_one_initcall")), 400, "it never returned");
     assert_eq!(total(Some("initcall_subsys"), Some("first_init")), 290);
     for (phase, under) in [(Some("no such"), None), (None, Some("no such"))] {
-        assert!(matches!(bundle_kd(bundle.path(), phase, under, false, Parts::Folded), Err(ModelError::NotFound { .. })));
+        assert!(matches!(
+            bundle_kd(bundle.path(), phase, under, false, Parts::Folded),
+            Err(ModelError::NotFound { .. })
+        ));
     }
 }
 

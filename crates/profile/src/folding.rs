@@ -64,6 +64,11 @@ pub struct Folded {
 }
 
 impl Folded {
+    /// The first node of what a node is folded into.
+    pub fn first(&self, node: usize) -> Option<usize> {
+        self.places.get(node).and_then(|place| self.nodes.get(*place)).map(|(_, first)| *first)
+    }
+
     /// Whether a node is the head of what its folded node is made of, and no part within it: its total counts there.
     pub fn is_outermost(&self, contexts: &[Context], node: usize) -> bool {
         let above = contexts.get(node).and_then(|context| self.places.get(context.parent));

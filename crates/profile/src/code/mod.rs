@@ -60,8 +60,7 @@ struct Region {
 
 impl Region {
     fn is_there(&self, memory: &impl Memory) -> bool {
-        is_member(self.node, memory)
-            && self.begins.is_none_or(|(place, address)| memory.word(place) == Some(address))
+        is_member(self.node, memory) && self.begins.is_none_or(|(place, address)| memory.word(place) == Some(address))
     }
 
     fn code(&self, address: u64) -> &Code {
@@ -158,12 +157,8 @@ impl LoadedCode {
             let texts = modules::texts(module, memory);
             let symbols = modules::symbols(module, &texts, memory);
             for text in &texts {
-                let code = |range: Range<u64>, name: String, shape| Code {
-                    range,
-                    name,
-                    module: head.name.clone(),
-                    shape,
-                };
+                let code =
+                    |range: Range<u64>, name: String, shape| Code { range, name, module: head.name.clone(), shape };
                 let inside = symbols.iter().filter(|symbol| text.range.contains(&symbol.range.start));
                 let functions = inside.map(|symbol| code(symbol.range.clone(), symbol.name.clone(), Shape::Function));
                 let region = Region {

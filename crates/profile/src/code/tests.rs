@@ -173,11 +173,10 @@ fn a_module_of_newer_kernels_is_read_as_well() {
         guest.words(MODULE + 0x90, &[MODULE]);
         guest.write(INIT, &[0]);
     };
-    let shapes: [&dyn Fn(u64, u64) -> Vec<u64>; 3] = [
-        &|base, size| vec![base, size, MODULE],
-        &|base, size| vec![base, 0, size << 32, MODULE],
-        &|base, size| vec![base, size << 32, MODULE],
-    ];
+    let shapes: [&dyn Fn(u64, u64) -> Vec<u64>; 3] =
+        [&|base, size| vec![base, size, MODULE], &|base, size| vec![base, 0, size << 32, MODULE], &|base, size| {
+            vec![base, size << 32, MODULE]
+        }];
     for words in shapes {
         let guest = Guest::with_lists();
         guest.load("nfit", &[], |guest| kinds(guest, 32, words));

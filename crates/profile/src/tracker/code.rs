@@ -82,8 +82,9 @@ mod tests {
     #[test]
     fn functions_of_modules_are_entered_like_the_kernels_own() {
         let mut tracker = in_initcall();
-        let [init, probe] = ["nfit_init", "nfit_probe"]
-            .map(|name| tracker.loaded(&code(if name == "nfit_init" { 0x9000 } else { 0x9100 }, name, Shape::Function)));
+        let [init, probe] = ["nfit_init", "nfit_probe"].map(|name| {
+            tracker.loaded(&code(if name == "nfit_init" { 0x9000 } else { 0x9100 }, name, Shape::Function))
+        });
         tracker.enter_loaded(init, 10);
         tracker.call(init, 0x8fe8, 15);
         tracker.entry(KMALLOC, 15);

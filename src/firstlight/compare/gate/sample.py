@@ -136,7 +136,9 @@ def _functions(boot: Boot) -> dict[str, int]:
     if calls.is_empty() or calls["self_ns"].null_count():
         return {}
     ordered = (
-        calls.group_by(pl.col("function").str.replace(SHARED_NAME, "")).agg(pl.col("self_ns").sum()).sort("self_ns", "function", descending=[True, False])
+        calls.group_by(pl.col("function").str.replace(SHARED_NAME, ""))
+        .agg(pl.col("self_ns").sum())
+        .sort("self_ns", "function", descending=[True, False])
     )
     kept = ordered.head(_FUNCTIONS)
     named = {str(name): int(ns) for name, ns in kept.select("function", "self_ns").iter_rows()}

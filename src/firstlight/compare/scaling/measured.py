@@ -54,7 +54,13 @@ def parts_of(boot: Boot, kind: str, first: str | None = None, last: str | None =
     """
     if kind == "functions":
         boot.check_profile()
-        rows = boot.calls().group_by(pl.col("function").str.replace(SHARED_NAME, "")).sum().select("function", "self_ns").iter_rows()
+        rows = (
+            boot.calls()
+            .group_by(pl.col("function").str.replace(SHARED_NAME, ""))
+            .sum()
+            .select("function", "self_ns")
+            .iter_rows()
+        )
         return {str(name): int(ns or 0) for name, ns in rows}
     window = measure(boot, first, last)
     times = {row["mark"]: row["time_ns"] for row in reversed(boot.marks().to_dicts())}
