@@ -10,7 +10,7 @@ from firstlight.boot.boot import Boot
 def nameless_modules(boot: Boot) -> dict[str, int]:
     """The modules that executed code in no symbol, each with how many instructions, the most first.
 
-    A module that was stripped of its symbols is one row, `[MODULE]`: its calls and sums are right, its functions unknown.
+    A module that was stripped of its symbols is one row, `[MODULE]`: its sums are right, its functions are unknown.
 
     >>> import firstlight
     >>> nameless_modules(firstlight.open(bundle))

@@ -54,14 +54,8 @@ def parts_of(boot: Boot, kind: str, first: str | None = None, last: str | None =
     """
     if kind == "functions":
         boot.check_profile()
-        rows = (
-            boot.calls()
-            .group_by(pl.col("function").str.replace(SHARED_NAME, ""))
-            .sum()
-            .select("function", "self_ns")
-            .iter_rows()
-        )
-        return {str(name): int(ns or 0) for name, ns in rows}
+        rows = boot.calls().group_by(pl.col("function").str.replace(SHARED_NAME, "")).agg(pl.col("self_ns").sum())
+        return {str(name): int(ns or 0) for name, ns in rows.iter_rows()}
     window = measure(boot, first, last)
     times = {row["mark"]: row["time_ns"] for row in reversed(boot.marks().to_dicts())}
     begin, end = times[window.first], times[window.last]

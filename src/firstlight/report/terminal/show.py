@@ -291,7 +291,8 @@ def _trust(out: Console, boot: Boot) -> None:
     else:
         print_line(out, "Invariants: none, the boot has no profile")
     for module, instructions in nameless_modules(boot).items():
-        text = f"module `{module}` has no symbols for {count_text(instructions)} instructions, which are the row `[{module}]`"
+        executed = f"{count_text(instructions)} instructions"
+        text = f"module `{module}` has no symbols for {executed}, which are the row `[{module}]`"
         print_wrapped(out, printable(text, 200), "Names: ", 2)
     missing = manifest.completeness.missing
     complete = manifest.completeness.complete
