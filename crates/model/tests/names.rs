@@ -33,13 +33,19 @@ fn converted(entered: &[u32], bundle: &Path) {
         tracker.ret(*function, 0x8ff0, now + 5);
     }
     let range = 0xffff_ffff_c000_0000..0xffff_ffff_c000_0040;
-    let init = Code { range, name: "nfit_init".to_owned(), module: "nfit".to_owned(), shape: Shape::Function };
+    let init = Code {
+        entry: range.start,
+        range,
+        name: "nfit_init".to_owned(),
+        module: "nfit".to_owned(),
+        shape: Shape::Function,
+    };
     let init = tracker.loaded(&init);
     tracker.call(0, 0x8ff0, 200);
     tracker.enter_loaded(init, 200);
     tracker.ret(init, 0x8ff0, 240);
     let mut file = Vec::new();
-    tracker.snapshot(State::Ready, 300).write(&mut file).expect("writes");
+    tracker.snapshot(State::Ready, &[], 300).write(&mut file).expect("writes");
     let profile = bundle.join("profile.flp");
     std::fs::write(&profile, file).expect("written");
     convert(&profile, None, None, bundle).expect("converts");

@@ -49,6 +49,22 @@ pub struct Session {
     next_copy: Duration,
 }
 
+/// Code that was loaded while the boot ran.
+pub struct Loaded {
+    /// Its number.
+    pub function: u32,
+    pub symbol: Symbol,
+    /// How it is entered.
+    pub shape: Shape,
+}
+
+impl Loaded {
+    /// Whether a call to this address stays inside the function. Where code is no function, every call is one.
+    pub fn is_inside(&self, target: u64) -> bool {
+        self.shape == Shape::Function && (self.symbol.address + 1..self.symbol.end).contains(&target)
+    }
+}
+
 /// How far the boot has come, as far as translation must know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Progress {
@@ -94,7 +110,7 @@ impl Session {
             return Err(ConfigError::NoFunctions(config.symbols.clone()));
         }
         let pattern = config.ready.console.as_deref().map(regex::Regex::new).transpose()?;
-        let api = Api::load().map_err(ConfigError::NoFunction)?;
+        let api = Api::load(symbols.functions().len()).map_err(ConfigError::NoFunction)?;
         let clock = match config.clock {
             ClockChoice::Auto => Clock::icount(config.icount_shift).map_err(ConfigError::Clock)?,
             ClockChoice::Counted => Clock::counted(config.icount_shift),
@@ -111,19 +127,17 @@ impl Session {
         bounds.is_some_and(|(start, end)| (start..end).contains(&address))
     }
 
-    /// The code at an address outside the kernel's image that is about to be executed for the first time: its number, its
-    /// name and bounds, and how it is entered.
-    pub fn loaded_code(&mut self, address: u64) -> Option<(u32, Symbol, Shape)> {
+    /// The code at an address outside the kernel's image, when it is about to be executed for the first time.
+    pub fn loaded_code(&mut self, address: u64) -> Option<Loaded> {
         if self.mapped.is_none() {
             self.mapped = Mapped::find();
         }
         let code = self.loaded.at(address, self.mapped.as_ref()?)?;
         let function = self.tracker.loaded(&code);
         let class = class_in_module(&code.name);
-        let address = code.range.start;
-        // Where a range is no function, calls within it are calls.
-        let end = if code.shape == Shape::Function { code.range.end } else { address };
-        Some((function, Symbol { address, end, name: code.name, class, initcall: Vec::new() }, code.shape))
+        let (from, address, end) = (code.range.start, code.entry, code.range.end);
+        let symbol = Symbol { from, address, end, name: code.name, class, initcall: Vec::new() };
+        Some(Loaded { function, symbol, shape: code.shape })
     }
 
     /// Does what an event asked for.
@@ -239,7 +253,7 @@ impl Session {
     }
 
     fn write(&mut self, state: State, now: u64) -> Result<(), String> {
-        let mut snapshot = self.tracker.snapshot(state, now);
+        let mut snapshot = self.tracker.snapshot(state, self.api.entered(), now);
         snapshot.plugin_api = self.api.version.unsigned_abs();
         snapshot.clock = if self.clock.is_counted() { "counted" } else { "icount" };
         snapshot.icount_shift = self.config.icount_shift;

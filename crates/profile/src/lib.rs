@@ -6,6 +6,7 @@
 
 pub mod code;
 pub mod difference;
+pub mod fold;
 pub mod folding;
 pub mod initcalls;
 pub mod instruction;

@@ -36,8 +36,10 @@ pub enum Shape {
 /// A piece of code that has a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Code {
-    /// Where it lies.
+    /// Where it lies, with the padding in front of it.
     pub range: Range<u64>,
+    /// Its first instruction behind that.
+    pub entry: u64,
     /// What it is called; in brackets where it is a row for what has no symbol of its own.
     pub name: String,
     /// The module that it belongs to, as `/proc/kallsyms` has it.
@@ -157,16 +159,22 @@ impl LoadedCode {
             let texts = modules::texts(module, memory);
             let symbols = modules::symbols(module, &texts, memory);
             for text in &texts {
-                let code =
-                    |range: Range<u64>, name: String, shape| Code { range, name, module: head.name.clone(), shape };
-                let inside = symbols.iter().filter(|symbol| text.range.contains(&symbol.range.start));
-                let functions = inside.map(|symbol| code(symbol.range.clone(), symbol.name.clone(), Shape::Function));
+                let code = |range: Range<u64>, entry: u64, name: String, shape| Code {
+                    range,
+                    entry,
+                    name,
+                    module: head.name.clone(),
+                    shape,
+                };
+                let inside = symbols.iter().filter(|symbol| text.range.contains(&symbol.entry));
+                let functions =
+                    inside.map(|symbol| code(symbol.range.clone(), symbol.entry, symbol.name.clone(), Shape::Function));
                 let region = Region {
                     end: text.range.end,
                     node,
                     begins: Some((text.place, text.base)),
                     functions: functions.collect(),
-                    rest: code(text.range.clone(), format!("[{}]", head.name), Shape::Row),
+                    rest: code(text.range.clone(), text.base, format!("[{}]", head.name), Shape::Row),
                 };
                 insert(&mut self.regions, text.range.start, region);
             }
@@ -180,8 +188,8 @@ impl LoadedCode {
 
 fn region_of(generated: Generated) -> Region {
     let Generated { range, name, module, node } = generated;
-    let end = range.end;
-    let rest = Code { range, name, module: module.to_owned(), shape: Shape::Row };
+    let (entry, end) = (range.start, range.end);
+    let rest = Code { range, entry, name, module: module.to_owned(), shape: Shape::Row };
     Region { end, node, begins: None, functions: Vec::new(), rest }
 }
 

@@ -6,6 +6,7 @@
 //! the symbols leads to a table whose first entry is empty, as in every ELF file. What does not hold is not taken.
 
 use super::memory::{half_at, is_kernel, is_page, text_in, word_at, Memory};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// `struct module` begins with its state and, eight bytes behind, the links of the list.
@@ -20,6 +21,8 @@ const SYMBOL_BYTES: usize = 24;
 const MOST_SYMBOLS: u32 = 1 << 20;
 const LONGEST_NAME: usize = 512;
 const LARGEST_MODULE: u64 = 1 << 30;
+/// CONFIG_FUNCTION_PADDING_BYTES is at most 64, and FineIBT adds 16.
+const PADDING_BYTES: u64 = 128;
 /// Kinds of memory that a module has from Linux 6.4 on: `enum mod_mem_type`.
 const KINDS: usize = 7;
 const TEXT: usize = 0;
@@ -41,10 +44,11 @@ pub(super) struct Text {
     pub base: u64,
 }
 
-/// A symbol: its range and name.
+/// A symbol: its range, with the padding in front of it, its first instruction and its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ModuleSymbol {
     pub range: Range<u64>,
+    pub entry: u64,
     pub name: String,
 }
 
@@ -151,6 +155,7 @@ impl Table {
     fn symbols(self, texts: &[Text], memory: &impl Memory) -> Option<Vec<ModuleSymbol>> {
         let bytes = memory.bytes(self.symbols, self.count as usize * SYMBOL_BYTES)?;
         let mut found: Vec<(u64, u64, String)> = Vec::new();
+        let mut padding = BTreeSet::new();
         for symbol in bytes.chunks_exact(SYMBOL_BYTES) {
             // `Elf64_Sym`: name, info, other, section, value, size.
             let (value, size) = (word_at(symbol, 8), word_at(symbol, 16));
@@ -158,16 +163,18 @@ impl Table {
                 continue;
             }
             let Some(name) = name_at(self.names.wrapping_add(u64::from(half_at(symbol, 0))), memory) else { continue };
-            if !is_marker(&name) {
+            if name.starts_with("__pfx_") || name.starts_with("__cfi_") {
+                padding.insert(value);
+            } else if !is_marker(&name) {
                 found.push((value, size, name));
             }
         }
-        Some(ranges(found, texts))
+        Some(ranges(found, &padding, texts))
     }
 }
 
 /// Orders symbols; of several at one address the one that says most stands for all.
-fn ranges(mut found: Vec<(u64, u64, String)>, texts: &[Text]) -> Vec<ModuleSymbol> {
+fn ranges(mut found: Vec<(u64, u64, String)>, padding: &BTreeSet<u64>, texts: &[Text]) -> Vec<ModuleSymbol> {
     let alias = |name: &str| matches!(name, "init_module" | "cleanup_module");
     found.sort_by(|a, b| (a.0, alias(&a.2), a.2.len(), &a.2).cmp(&(b.0, alias(&b.2), b.2.len(), &b.2)));
     found.dedup_by(|later, first| {
@@ -185,11 +192,21 @@ fn ranges(mut found: Vec<(u64, u64, String)>, texts: &[Text]) -> Vec<ModuleSymbo
             value.saturating_add(size).min(next)
         }
     };
-    let symbol = |(index, (value, size, name)): (usize, (u64, u64, String))| ModuleSymbol {
-        range: value..end(index, value, size),
-        name,
+    // Padding lies between the function that it is in front of and the one before that.
+    let from = |index: usize, value: u64| {
+        let before = index.checked_sub(1).and_then(|before| starts.get(before)).copied().unwrap_or(0);
+        let lowest = (before + 1).max(value.saturating_sub(PADDING_BYTES)).min(value);
+        padding.range(lowest..value).next().copied().unwrap_or(value)
     };
-    found.into_iter().enumerate().map(symbol).collect()
+    let mut symbols: Vec<ModuleSymbol> = Vec::with_capacity(starts.len());
+    for (index, (value, size, name)) in found.into_iter().enumerate() {
+        let range = from(index, value)..end(index, value, size);
+        if let Some(before) = symbols.last_mut() {
+            before.range.end = before.range.end.min(range.start);
+        }
+        symbols.push(ModuleSymbol { range, entry: value, name });
+    }
+    symbols
 }
 
 /// Different static functions of a module may share a name: where in the module they stand tells them apart, whatever
@@ -200,8 +217,8 @@ fn tell_apart(symbols: &mut [ModuleSymbol], texts: &[Text]) {
         *times.entry(symbol.name.clone()).or_default() += 1;
     }
     for symbol in symbols.iter_mut().filter(|symbol| times.get(&symbol.name).is_some_and(|times| *times > 1)) {
-        let text = texts.iter().find(|text| text.range.contains(&symbol.range.start));
-        let offset = text.map_or(0, |text| symbol.range.start - text.base);
+        let text = texts.iter().find(|text| text.range.contains(&symbol.entry));
+        let offset = text.map_or(0, |text| symbol.entry - text.base);
         symbol.name = format!("{}@{offset:x}", symbol.name);
     }
 }
@@ -223,13 +240,9 @@ fn up_to_the_page(address: u64, length: usize, memory: &impl Memory) -> Option<V
     memory.bytes(address, left.min(length))
 }
 
-// Local labels, padding in front of functions, and the symbols that name sections.
+// Local labels and the symbols that name sections.
 fn is_marker(name: &str) -> bool {
-    name.starts_with(".L")
-        || name.starts_with('$')
-        || name.starts_with('.')
-        || name.starts_with("__pfx_")
-        || name.starts_with("__cfi_")
+    name.starts_with(".L") || name.starts_with('$') || name.starts_with('.')
 }
 
 fn structure(module: u64, memory: &impl Memory) -> Option<Vec<u8>> {

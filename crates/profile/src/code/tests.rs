@@ -143,7 +143,8 @@ fn functions_of_a_module_are_named_before_they_run() {
     let mut code = table();
     assert_eq!(names(code.at(INIT, &guest)), function("nfit_init", "nfit"));
     let probe = code.at(TEXT + 0x18, &guest);
-    assert_eq!(probe.as_ref().map(|code| code.range.clone()), Some(TEXT + 0x10..TEXT + 0x30));
+    let bounds = probe.as_ref().map(|code| (code.range.clone(), code.entry));
+    assert_eq!(bounds, Some((TEXT..TEXT + 0x30, TEXT + 0x10)), "with its padding");
     assert_eq!(names(probe), function("nfit_probe", "nfit"));
     assert_eq!(names(code.at(TEXT + 0x40, &guest)), function("nfit_probe.cold", "nfit"));
 }

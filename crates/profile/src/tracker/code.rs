@@ -12,7 +12,7 @@ impl Tracker {
         // The form of `/proc/kallsyms`.
         let name = format!("{}\t[{}]", code.name, code.module);
         let functions = &mut self.functions;
-        *self.loaded.entry((code.range.start, name)).or_insert_with_key(|(address, name)| {
+        *self.loaded.entry((code.entry, name)).or_insert_with_key(|(address, name)| {
             functions.push(Function { name: name.clone(), address: *address });
             (functions.len() - 1) as FunctionId
         })
@@ -25,6 +25,15 @@ impl Tracker {
         }
     }
 
+    /// The padding in front of a function of a module is about to be executed: it belongs to the function.
+    pub fn pad_loaded(&mut self, function: FunctionId, now: u64) {
+        if self.pending.is_some() || self.stack.frames.last().is_none_or(|top| top.function != function) {
+            self.enter_loaded(function, now);
+            // Its first instruction follows, and is no second entry.
+            self.padded = Some(function);
+        }
+    }
+
     /// A block of loaded code without functions of its own is about to be executed, wherever in it that stands.
     pub fn inside_loaded(&mut self, function: FunctionId, now: u64) {
         match (self.pending.take(), self.stack.frames.last()) {
@@ -32,6 +41,8 @@ impl Tracker {
                 self.push(function, Kind::Function, sp, Role::Call, now);
                 self.watch_module_initcall(function, now);
             }
+            // An instruction that an exception executes elsewhere (a probe's copy of it) belongs to its function.
+            (None, Some(_)) if self.last_left == now => {}
             (None, Some(top)) if top.function != function && top.role != Role::Entry => self.tail(function, now),
             _ => {}
         }
@@ -50,13 +61,13 @@ mod tests {
     const KMALLOC: u32 = 1;
 
     fn code(start: u64, name: &str, shape: Shape) -> Code {
-        Code { range: start..start + 0x40, name: name.to_owned(), module: "nfit".to_owned(), shape }
+        Code { range: start..start + 0x40, entry: start, name: name.to_owned(), module: "nfit".to_owned(), shape }
     }
 
     /// Each context as its path, with calls and own instructions; rows that did nothing are left out.
     fn contexts(tracker: &mut Tracker, now: u64) -> Vec<(String, u64, u64)> {
         let mut file = Vec::new();
-        assert!(tracker.snapshot(State::Ready, now).write(&mut file).is_ok());
+        assert!(tracker.snapshot(State::Ready, &[], now).write(&mut file).is_ok());
         let Ok(recording) = Recording::decode(&file) else { return Vec::new() };
         let mut paths: Vec<String> = Vec::new();
         for node in &recording.nodes {
@@ -113,7 +124,7 @@ mod tests {
             }
             tracker.ret(init, 0x8ff0, 25);
             let mut file = Vec::new();
-            assert!(tracker.snapshot(State::Ready, 30).write(&mut file).is_ok());
+            assert!(tracker.snapshot(State::Ready, &[], 30).write(&mut file).is_ok());
             let recording = Recording::decode(&file).ok();
             let spans: Vec<_> = recording.iter().flat_map(|recording| &recording.spans).collect();
             assert_eq!(spans.len(), 1);
