@@ -229,10 +229,8 @@ fn end(session: &mut Session, code: &Code, loaded: Option<&Loaded>) {
     let class = site.as_ref().map_or(Class::Plain, |(_, symbol)| symbol.class);
     let data = pack(function, 0);
     match flow(bytes, at) {
-        Flow::Call(target) if loaded.is_some_and(|loaded| loaded.is_inside(target)) => {
-            if target != next {
-                session.tracker.calls_inside(function);
-            }
+        Flow::Call(target) if target != next && loaded.is_some_and(|loaded| loaded.is_inside(target)) => {
+            session.tracker.calls_inside(function);
         }
         Flow::Call(target) => call(session, instruction, function, class, next, target),
         Flow::CallIndirect => session.api.on_access(instruction, on_call_through, data),

@@ -126,7 +126,7 @@ fn row(name: &str, module: &str) -> Option<(String, String, Shape)> {
 const NFIT: [(u64, u64, &str); 6] = [
     (TEXT + 0x10, 0x20, "nfit_probe"),
     (TEXT + 0x40, 0x10, "nfit_probe.cold"),
-    (TEXT + 0x00, 0x10, "__pfx_nfit_probe"),
+    (TEXT, 0x10, "__pfx_nfit_probe"),
     (INIT, 0x80, "init_module"),
     (INIT, 0x80, "nfit_init"),
     (0xffff_ffff_8100_0000, 0x10, "printk"),
