@@ -1,5 +1,6 @@
 //! The kernel's functions, from a text in the form of `/proc/kallsyms`.
 
+use crate::code::LISTS;
 use crate::initcalls::initcall;
 use rustc_hash::FxHashMap;
 
@@ -89,8 +90,8 @@ impl SymbolTable {
                     functions.push((address, name));
                 }
             }
-            // Section bounds and a few variables are asked for by name: all of them are global.
-            if kind.starts_with(|letter: char| letter.is_ascii_uppercase()) {
+            // Section bounds and a few variables are asked for by name: all of them are global but the heads of some lists.
+            if kind.starts_with(|letter: char| letter.is_ascii_uppercase()) || LISTS.contains(&name) {
                 data.entry(name.to_owned()).or_insert(address);
             }
         }
@@ -171,6 +172,20 @@ impl SymbolTable {
     /// All functions, in order of address.
     pub fn functions(&self) -> &[Symbol] {
         &self.symbols
+    }
+}
+
+/// How control passes through a function of a module: entry code is the kernel's own.
+///
+/// ```
+/// use firstlight_profile::symbols::{class_in_module, Class};
+/// assert_eq!(class_in_module("nfit_init"), Class::Plain);
+/// assert_eq!(class_in_module("acpi_nfit_init.cold"), Class::Cold);
+/// ```
+pub fn class_in_module(name: &str) -> Class {
+    match named_class(name) {
+        Some(kept @ (Class::Cold | Class::Thunk)) => kept,
+        _ => Class::Plain,
     }
 }
 

@@ -53,6 +53,7 @@ pub fn convert(
     let console = text(console)?;
     let mut modules = ModuleSymbols::parse(&String::from_utf8_lossy(&text(modules)?));
     modules.forget_initcalls(&recording);
+    modules.find_shared(&recording);
     let thunks = unknown_thunks(&recording);
     fold(&mut recording, |function| thunks.iter().any(|thunk| thunk.function == function));
     gather_nameless(&mut recording, &modules);

@@ -4,6 +4,7 @@
 //! between two events is charged to the context that was current. So the sum over all contexts is the count, whatever
 //! happens to the stacks. The rules are written down in `docs/design/shadow-stacks.md`.
 
+mod code;
 mod entries;
 mod follow;
 mod returns;
@@ -21,8 +22,8 @@ pub use running::Identity;
 use rustc_hash::FxHashMap;
 use stack::{on_one_stack, Frame, Role, Stack, ANY};
 use std::collections::BTreeMap;
-use timeline::Timeline;
 pub use timeline::Watch;
+use timeline::{Checked, Timeline};
 
 // A loop of jumps between symbols of one piece of assembler would grow a stack without end. Functions that call one another
 // in tail position nest a few times at most: two layers of HMAC are four frames.
@@ -77,6 +78,8 @@ pub struct Tracker {
     functions: Vec<Function>,
     classes: Vec<Class>,
     by_address: FxHashMap<u64, FunctionId>,
+    /// Loaded code by its address and name.
+    loaded: FxHashMap<(u64, String), FunctionId>,
     stack: Stack,
     /// The context that runs now, and since when.
     node: NodeId,
@@ -145,6 +148,7 @@ impl Tracker {
             functions,
             classes,
             by_address: FxHashMap::default(),
+            loaded: FxHashMap::default(),
             stack: Stack { user, ..Stack::default() },
             node: firmware,
             since: 0,
@@ -422,8 +426,8 @@ impl Tracker {
             open_frames: (suspended + self.stack.frames.len()) as u64,
             ..self.counts
         };
-        let checks = self.checks(entered);
-        self.timeline.snapshot(state, now, &self.tree, &self.functions, checks, self.doubtful(), counts)
+        let followed = Checked { counts, checks: self.checks(entered), doubtful: self.doubtful() };
+        self.timeline.snapshot(state, now, &self.tree, &self.functions, followed)
     }
 
     /// Counts one comparison of the clock with QEMU's.

@@ -27,6 +27,13 @@ const LEAVING: u8 = 64;
 const WAYS_OUT: [&str; 4] =
     ["syscall_exit_to_user_mode", "irqentry_exit_to_user_mode", "exit_to_user_mode_prepare", "do_syscall_64"];
 
+/// How the tree came about.
+pub(super) struct Checked {
+    pub counts: Counts,
+    pub checks: Vec<FunctionCheck>,
+    pub doubtful: Vec<(NodeId, u64)>,
+}
+
 #[derive(Debug)]
 pub(super) struct Timeline {
     flags: Vec<u8>,
@@ -170,10 +177,9 @@ impl Timeline {
         now: u64,
         tree: &'t CallTree,
         functions: &'t [Function],
-        checks: Vec<FunctionCheck>,
-        doubtful: Vec<(NodeId, u64)>,
-        counts: Counts,
+        followed: Checked,
     ) -> Snapshot<'t> {
+        let Checked { counts, checks, doubtful } = followed;
         let Named { nodes, spans, checks, functions } = named(tree, &self.spans, &checks, functions);
         Snapshot {
             state,

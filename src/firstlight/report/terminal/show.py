@@ -8,6 +8,7 @@ from rich.text import Text
 
 from firstlight.analysis.functions import NO_FUNCTION
 from firstlight.analysis.hot import hot_functions, no_functions
+from firstlight.analysis.nameless import nameless_modules
 from firstlight.analysis.sums import known, together, whole
 from firstlight.boot.boot import Boot
 from firstlight.boot.command_line import unread
@@ -292,6 +293,10 @@ def _trust(out: Console, boot: Boot) -> None:
         print_line(out, f"Invariants: all {number} hold")
     else:
         print_line(out, "Invariants: none, the boot has no profile")
+    for module, instructions in nameless_modules(boot).items():
+        executed = f"{count_text(instructions)} instructions"
+        text = f"module `{module}` has no symbols for {executed}, which are the row `[{module}]`"
+        print_wrapped(out, printable(text, 200), "Names: ", 2)
     missing = manifest.completeness.missing
     complete = manifest.completeness.complete
     evidence = "complete" if complete else "missing " + printable("; ".join(missing), 400)
