@@ -74,14 +74,26 @@ def git(*words: str) -> str:
 
 
 def of_rust(files: Sequence[str]) -> list[Survivor]:
-    """What survives of the mutants of cargo-mutants, which copies the tree and tests the crate of each file."""
+    """What survives of the mutants of cargo-mutants, which tests the crate of each file."""
     program = SCRATCH / "bin/cargo-mutants"
     if not program.exists():
         install = ["cargo", "install", "cargo-mutants", "--locked", "--quiet", "--version", CARGO_MUTANTS]
-        subprocess.run([*install, "--root", SCRATCH], check=True)
+        subprocess.run([*install, "--root", str(SCRATCH)], check=True)
+    copy = SCRATCH / "rust"
+    copy_tree(copy)
     words = [word for file in files for word in ("--file", file)]
-    command = [program, "mutants", *words, "--no-shuffle", "--colors=never", "--output", SCRATCH]
-    done = subprocess.run(command, cwd=ROOT, stdout=sys.stderr)
+    command = [
+        str(program),
+        "mutants",
+        *words,
+        "--in-place",
+        "--no-shuffle",
+        "--colors=never",
+        "--output",
+        str(SCRATCH),
+    ]
+    environment = {**os.environ, "CARGO_TARGET_DIR": str(SCRATCH / "target")}
+    done = subprocess.run(command, cwd=copy, env=environment, stdout=sys.stderr)
     if done.returncode not in (0, 2, 3):  # 2: some were missed, 3: some timed out, which is noticed
         raise SystemExit(f"error: cargo-mutants ended with exit code {done.returncode}")
     found = []
