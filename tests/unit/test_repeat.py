@@ -12,6 +12,7 @@ import pytest
 from bundles import make_bundle
 from firstlight.boot.open import open as open_boot
 from firstlight.errors import BundleError
+from firstlight.lab.architecture import X86_64
 from firstlight.lab.options import RecordOptions
 from firstlight.lab.repeat import options_from_manifest, repeat_command
 
@@ -54,11 +55,25 @@ def test_the_files_of_the_recording_are_taken_where_they_are_still_there(tmp_pat
     manifest["recipe"]["files"] = {"kernel": str(kernel), "initrd": None}
     path.write_text(json.dumps(manifest))
     options = options_from_manifest(open_boot(bundle).manifest, Path("again.boot"), str(bundle))
-    expected = RecordOptions(Path("again.boot"), kernel=kernel, append="quiet", shift=2, qemu_options=("-usb",))
+    expected = RecordOptions(
+        Path("again.boot"), kernel=kernel, append="quiet", shift=2, qemu_options=("-usb",), cpu="Nehalem"
+    )
     assert options == expected
     kernel.unlink()
     options = options_from_manifest(open_boot(bundle).manifest, Path("again.boot"), str(bundle))
     assert options == replace(expected, kernel=None)
+
+
+@pytest.mark.parametrize(("recorded", "taken"), [("qemu64-v1", "qemu64-v1"), (X86_64.cpu, None), (None, None)])
+def test_the_recorded_processor_is_taken_also_where_the_default_was_another_one(
+    tmp_path: Path, recorded: str | None, taken: str | None
+) -> None:
+    bundle = make_bundle(tmp_path)
+    path = bundle / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["recipe"] |= {"cpu": recorded, "chosen": {"cpu": None}, "files": {"kernel": "/no", "initrd": None}}
+    path.write_text(json.dumps(manifest))
+    assert options_from_manifest(open_boot(bundle).manifest, Path("again.boot"), str(bundle)).cpu == taken
 
 
 def test_a_bundle_without_recipe_cannot_be_repeated(tmp_path: Path) -> None:

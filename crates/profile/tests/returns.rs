@@ -55,7 +55,7 @@ impl Boot {
     /// Calls and self of each function that ran, and the frames that are open, after some more instructions.
     fn end(mut self, after: u64) -> (Vec<(String, u64, u64)>, u64) {
         let mut file = Vec::new();
-        self.tracker.snapshot(State::Ready, self.now + after).write(&mut file).expect("writes");
+        self.tracker.snapshot(State::Ready, &[], self.now + after).write(&mut file).expect("writes");
         let recording = Recording::decode(&file).expect("decodes");
         let name = |function: u32| recording.functions[function as usize].name.clone();
         let mut rows: Vec<_> = recording

@@ -10,6 +10,7 @@ from pydantic import JsonValue
 
 from firstlight.boot.manifest import Manifest
 from firstlight.errors import BundleError
+from firstlight.lab.architecture import X86_64
 from firstlight.lab.inputs import Inputs
 from firstlight.lab.options import RecordOptions
 from firstlight.lab.recipe import RTC
@@ -105,7 +106,8 @@ def options_from_manifest(manifest: Manifest, output: Path, where: str) -> Recor
     """The choices behind a bundle, to boot its recipe again into another one.
 
     The very files of the recording are taken where they are still there: a relative path is another file from another
-    directory, and the distribution's default kernel changes.
+    directory, and the distribution's default kernel changes. Firstlight's default processor changes too: the recorded
+    one is taken.
 
     :raises BundleError: when the bundle was not recorded by Firstlight.
     """
@@ -121,6 +123,10 @@ def options_from_manifest(manifest: Manifest, output: Path, where: str) -> Recor
         text = values.get(name)
         values[name] = Path(str(text)) if text is not None else None
     options = replace(_DEFAULTS, output=output, **values)  # type: ignore[arg-type]
+    # The default processor of another Firstlight may be another one.
+    recorded = manifest.recipe_text("cpu")
+    if options.cpu is None and recorded is not None and recorded != (X86_64.live_cpu if options.live else X86_64.cpu):
+        options = replace(options, cpu=recorded)
     kernel = Path(str(files.get("kernel")))
     options = replace(options, kernel=kernel if kernel.is_file() else options.kernel)
     if options.initrd is not None and (initrd := Path(str(files.get("initrd")))).is_file():
