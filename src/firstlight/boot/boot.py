@@ -6,11 +6,16 @@ from pathlib import Path
 
 import polars as pl
 
+from firstlight.boot.command_line import FACT, CommandLineWord, read_words
+from firstlight.boot.contents import read_regular
 from firstlight.boot.digests import check_digest
 from firstlight.boot.manifest import Manifest
 from firstlight.boot.near import unknown_name
 from firstlight.boot.tables import read_table
 from firstlight.errors import BundleError
+
+_LARGEST_KEPT = 1 << 30
+"""Bytes of a file that a guest left."""
 
 
 class Boot:
@@ -45,7 +50,7 @@ class Boot:
         if "/" in name or not name.strip("."):
             return None
         try:
-            return path.read_bytes()
+            return read_regular(path, _LARGEST_KEPT)
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -122,6 +127,11 @@ class Boot:
         """What was true of the system once it was up; columns as the format has them."""
         return self._table("facts")
 
+    def command_line_words(self) -> list[CommandLineWord]:
+        """Every word of the kernel's command line with who read it; empty where that was not recorded."""
+        text = self.facts().filter(pl.col("fact") == FACT)["value"].to_list()
+        return read_words(text[0]) if text else []
+
     def links(self) -> pl.DataFrame:
         """What waits for what, by the names of spans; columns as the format has them."""
         return self._table("links")
@@ -189,7 +199,7 @@ class Boot:
             return "its histograms are facts (`hist.…`), no calls", "`firstlight show` shows them"
         if manifest.mode == "imported":
             return "what was imported tells of no calls", "`firstlight record` makes one"
-        if manifest.recipe.get("profile") is False:
+        if manifest.recipe.profile is False:
             return "it was recorded with `--no-profile`", "record it again without `--no-profile`"
         if manifest.failure is not None:
             why = f"the recording died ({manifest.failure.reason}) before the first copy of its profile was written"

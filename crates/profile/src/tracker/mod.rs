@@ -91,6 +91,8 @@ pub struct Tracker {
     returned_from: Option<u64>,
     /// When the entry code was left last.
     last_left: u64,
+    /// How many frames there were when an exception handler had a function entered as if it had been called.
+    emulated: Option<usize>,
     /// A thunk has replaced its own return address: the next return is its jump.
     redirected: bool,
     /// The function whose padding was executed last, and led to its entry.
@@ -150,6 +152,7 @@ impl Tracker {
             last_return: 0,
             returned_from: None,
             last_left: u64::MAX,
+            emulated: None,
             redirected: false,
             padded: None,
             suspended: BTreeMap::new(),
@@ -331,6 +334,10 @@ impl Tracker {
         self.counts.tail_calls += 1;
         self.follow(function).tails += 1;
         self.push(function, Kind::Function, top.sp, Role::Call, now);
+        if self.last_left == now {
+            // Left for the beginning of a function: the handler may have pushed a return address (`int3_emulate_call`).
+            self.emulated = Some(self.stack.frames.len());
+        }
     }
 
     /// A block of a split-off part of a function is about to be executed.

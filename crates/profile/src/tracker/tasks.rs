@@ -51,12 +51,10 @@ impl Tracker {
         let task = self.tasks;
         self.tasks += 1;
         self.counts.tasks += 1;
-        // It begins inside the second half of the switch, as if it had called it.
+        // It begins inside the second half of the switch, which nothing entered there.
         let mut stack = Stack { task, user: self.rows.user, ..Stack::default() };
         if let Some(top) = self.stack.frames.last().copied().filter(|top| top.function != UNKNOWN) {
             let node = self.tree.child(ROOT, top.function, Kind::Task);
-            self.tree.enter(node);
-            self.follow(top.function).inside += 1;
             self.counts.pushed += 1;
             stack.frames.push(Frame { sp: ANY, node, function: top.function, role: Role::Call });
         }

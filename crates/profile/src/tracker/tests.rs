@@ -328,7 +328,7 @@ fn a_switch_leaves_one_stack_and_comes_back_to_it() {
     assert_eq!(
         lines(&recording),
         [
-            "[boot]/__switch_to_asm 1 1",
+            "[boot]/__switch_to_asm 0 1",
             "[boot]/ret_from_fork 1 4",
             "[boot]/start_kernel 1 11",
             "__switch_to_asm/__switch_to 1 2",
@@ -520,6 +520,24 @@ fn a_return_to_the_start_of_a_function_was_put_there() {
         ]
     );
     assert_eq!((recording.counts.replaced_returns, recording.counts.tail_calls), (1, 1));
+}
+
+#[test]
+fn a_call_that_an_exception_handler_makes_up_returns_to_where_the_exception_was() {
+    let mut boot = Boot::new();
+    boot.enter("start_kernel", 0);
+    boot.call("work", 0x8ff8, 1);
+    boot.enter("asm_exc_page_fault", 3);
+    boot.leave(2); // to `helper`, with a return address pushed
+    boot.enter("helper", 0);
+    boot.ret("helper", 0x8fe0, 4);
+    boot.ret("work", 0x8ff8, 5);
+    let recording = boot.end(1);
+    assert_eq!(
+        lines(&recording),
+        ["[boot]/start_kernel 1 2", "start_kernel/work 1 8", "work/asm_exc_page_fault 1 2", "work/helper 1 4"]
+    );
+    assert_eq!(recording.counts.unmatched_returns, 0);
 }
 
 #[test]
