@@ -56,8 +56,10 @@ def with_drivers(initrd: Path, modules: Sequence[Module]) -> Initramfs:
 
 
 def root_words(append: str, device: str) -> str:
-    """What the kernel's command line says of the root, unless the person says it. Writable, as Firstlight's own initramfs
-    mounts it: a user land without `/etc/fstab` would leave it read-only, and its services fail.
+    """What the kernel's command line says of the root, unless the person says it.
+
+    The root is writable, as Firstlight's own initramfs mounts it: a user land without `/etc/fstab` would leave it
+    read-only, and its services fail.
 
     >>> root_words("quiet", "/dev/pmem0"), root_words("root=LABEL=system ro", "/dev/pmem0")
     ('root=/dev/pmem0 rootfstype=ext4 rw', '')
