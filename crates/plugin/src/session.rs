@@ -7,7 +7,7 @@ use crate::console::Console;
 use crate::guest_memory::GuestMemory;
 use crate::status::{Status, StatusFile};
 use firstlight_profile::recording::State;
-use firstlight_profile::tracker::{Request, Watch};
+use firstlight_profile::tracker::{Identity, Request, Watch};
 use firstlight_profile::{SymbolTable, Tracker};
 use std::collections::HashSet;
 use std::fs::File;
@@ -41,7 +41,8 @@ pub struct Session {
     config: Config,
     status: StatusFile,
     console: Console,
-    memory: Option<GuestMemory>,
+    /// Nothing before it was looked for; nothing in it where it cannot be read.
+    memory: Option<Option<GuestMemory>>,
     events: u32,
     accesses: u64,
     next_copy: Duration,
@@ -117,13 +118,26 @@ impl Session {
                 self.report("running", "", now);
             }
             Request::NameTask => {
-                if self.memory.is_none() {
-                    self.memory = GuestMemory::find(&self.symbols);
-                }
-                let name = self.memory.as_mut().and_then(GuestMemory::task_name);
-                self.tracker.name_task(name.as_deref());
+                let task = self.running_task();
+                self.tracker.name_task(task.as_ref().map(|(_, name)| name.as_str()));
+            }
+            Request::Renames => {
+                let task = self.running_task();
+                let known = task.as_ref().map(|(address, name)| Identity { address: *address, name });
+                self.tracker.renames(known, now);
             }
             Request::Freeze(state) => self.freeze(state, now),
+        }
+    }
+
+    fn running_task(&mut self) -> Option<(u64, String)> {
+        self.memory.get_or_insert_with(|| GuestMemory::find(&self.symbols)).as_mut().and_then(GuestMemory::task)
+    }
+
+    /// After a switch of stacks: the kernel's `current` is still the task that was left.
+    pub fn switched(&mut self) {
+        if let Some((address, name)) = self.running_task() {
+            self.tracker.left(Identity { address, name: &name });
         }
     }
 
@@ -187,6 +201,12 @@ impl Session {
         }
         self.tracker.idle(self.clock.idle_ns(), now);
         self.frozen = true;
+        if state == State::Panic {
+            // Elsewhere user mode may have hidden the kernel's memory.
+            if let Some((address, name)) = self.running_task() {
+                self.tracker.runs(Identity { address, name: &name });
+            }
+        }
         let name = match state {
             State::Running => "running",
             State::Ready => "ready",
