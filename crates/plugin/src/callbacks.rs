@@ -245,7 +245,9 @@ pub extern "C" fn on_switch(_vcpu: u32, info: u32, address: u64, data: *mut c_vo
     if !session.api.is_store(info) {
         let (_, remaining) = unpack(data);
         let now = session.clock.now(remaining);
-        session.tracker.switch(address, now);
+        if session.tracker.switch(address, now) {
+            session.switched();
+        }
     }
 }
 

@@ -68,8 +68,8 @@ impl GuestMemory {
         })
     }
 
-    /// The running task's name; the kernel's address space must be the current one.
-    pub fn task_name(&mut self) -> Option<String> {
+    /// The running task's address and name; the kernel's address space must be the current one.
+    pub fn task(&mut self) -> Option<(u64, String)> {
         if self.name_offset.is_none() && !self.hopeless {
             self.name_offset = self.find_name();
             self.hopeless = self.name_offset.is_none();
@@ -79,7 +79,7 @@ impl GuestMemory {
         let mut name = [0_u8; NAME_BYTES];
         self.memory.read(task.wrapping_add(self.name_offset?), &mut name).then_some(())?;
         let text = name.split(|byte| *byte == 0).next().filter(|text| !text.is_empty())?;
-        Some(String::from_utf8_lossy(text).into_owned())
+        Some((task, String::from_utf8_lossy(text).into_owned()))
     }
 
     fn find_name(&self) -> Option<u64> {

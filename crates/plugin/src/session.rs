@@ -9,7 +9,7 @@ use crate::status::{Status, StatusFile};
 use firstlight_profile::code::{LoadedCode, Shape};
 use firstlight_profile::recording::State;
 use firstlight_profile::symbols::{class_in_module, Symbol};
-use firstlight_profile::tracker::{Request, Watch};
+use firstlight_profile::tracker::{Identity, Request, Watch};
 use firstlight_profile::{SymbolTable, Tracker};
 use std::collections::HashSet;
 use std::fs::File;
@@ -34,6 +34,8 @@ pub struct Session {
     pub ready_by_mark: bool,
     /// Physical address at which the kernel's image is entered.
     pub load_address: Option<u64>,
+    /// Where a virtual machine enters a kernel that is an ELF file, instead of there.
+    pub machine_entry: Option<u64>,
     /// Addresses of blocks that follow an `out`.
     pub after_out: HashSet<u64>,
     /// What the kernel has reached, so far.
@@ -41,7 +43,8 @@ pub struct Session {
     config: Config,
     status: StatusFile,
     console: Console,
-    memory: Option<GuestMemory>,
+    /// Nothing before it was looked for; nothing in it where it cannot be read.
+    memory: Option<Option<GuestMemory>>,
     loaded: LoadedCode,
     mapped: Option<Mapped>,
     events: u32,
@@ -83,6 +86,7 @@ impl Session {
                 loaded: LoadedCode::new(&symbols),
                 mapped: None,
                 load_address: symbols.address("_text").map(|text| text.wrapping_sub(KERNEL_MAP)),
+                machine_entry: symbols.address("pvh_start_xen").map(|entry| entry.wrapping_sub(KERNEL_MAP)),
                 ready_by_mark: config.ready.nop,
                 api,
                 clock,
@@ -149,13 +153,26 @@ impl Session {
                 self.report("running", "", now);
             }
             Request::NameTask => {
-                if self.memory.is_none() {
-                    self.memory = GuestMemory::find(&self.symbols);
-                }
-                let name = self.memory.as_mut().and_then(GuestMemory::task_name);
-                self.tracker.name_task(name.as_deref());
+                let task = self.running_task();
+                self.tracker.name_task(task.as_ref().map(|(_, name)| name.as_str()));
+            }
+            Request::Renames => {
+                let task = self.running_task();
+                let known = task.as_ref().map(|(address, name)| Identity { address: *address, name });
+                self.tracker.renames(known, now);
             }
             Request::Freeze(state) => self.freeze(state, now),
+        }
+    }
+
+    fn running_task(&mut self) -> Option<(u64, String)> {
+        self.memory.get_or_insert_with(|| GuestMemory::find(&self.symbols)).as_mut().and_then(GuestMemory::task)
+    }
+
+    /// After a switch of stacks: the kernel's `current` is still the task that was left.
+    pub fn switched(&mut self) {
+        if let Some((address, name)) = self.running_task() {
+            self.tracker.left(Identity { address, name: &name });
         }
     }
 
@@ -219,6 +236,12 @@ impl Session {
         }
         self.tracker.idle(self.clock.idle_ns(), now);
         self.frozen = true;
+        if state == State::Panic {
+            // Elsewhere user mode may have hidden the kernel's memory.
+            if let Some((address, name)) = self.running_task() {
+                self.tracker.runs(Identity { address, name: &name });
+            }
+        }
         let name = match state {
             State::Running => "running",
             State::Ready => "ready",

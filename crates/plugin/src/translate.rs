@@ -52,7 +52,7 @@ pub fn block(session: &mut Session, block: *mut Block) {
     if session.progress == Progress::KernelHigh {
         return user(session, block, length);
     }
-    if Some(address) == session.load_address {
+    if Some(address) == session.load_address || Some(address) == session.machine_entry {
         session.api.on_block(block, on_kernel, pack(0, length));
     }
     if address == DECOMPRESSOR && session.progress == Progress::Firmware {

@@ -226,6 +226,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(table_schemas, module)?)?;
     module.add_function(wrap_pyfunction!(import::record_formats, module)?)?;
     module.add_function(wrap_pyfunction!(import::tell_console, module)?)?;
+    module.add_function(wrap_pyfunction!(import::tell_units, module)?)?;
     module.add_class::<import::Records>()?;
     module.add_function(wrap_pyfunction!(export::export_perfetto, module)?)?;
     module.add_function(wrap_pyfunction!(export::export_folded, module)?)?;

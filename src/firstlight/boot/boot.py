@@ -6,12 +6,17 @@ from pathlib import Path
 
 import polars as pl
 
+from firstlight.boot.command_line import FACT, CommandLineWord, read_words
+from firstlight.boot.contents import read_regular
 from firstlight.boot.digests import check_digest
 from firstlight.boot.folding import SHARED_NAME, Folding
 from firstlight.boot.manifest import Manifest
 from firstlight.boot.near import unknown_name
 from firstlight.boot.tables import read_table
 from firstlight.errors import BundleError
+
+_LARGEST_KEPT = 1 << 30
+"""Bytes of a file that a guest left."""
 
 
 class Boot:
@@ -47,7 +52,7 @@ class Boot:
         if "/" in name or not name.strip("."):
             return None
         try:
-            return path.read_bytes()
+            return read_regular(path, _LARGEST_KEPT)
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -146,6 +151,11 @@ class Boot:
         """What was true of the system once it was up; columns as the format has them."""
         return self._table("facts")
 
+    def command_line_words(self) -> list[CommandLineWord]:
+        """Every word of the kernel's command line with who read it; empty where that was not recorded."""
+        text = self.facts().filter(pl.col("fact") == FACT)["value"].to_list()
+        return read_words(text[0]) if text else []
+
     def links(self) -> pl.DataFrame:
         """What waits for what, by the names of spans; columns as the format has them."""
         return self._table("links")
@@ -153,6 +163,35 @@ class Boot:
     def kd(self) -> pl.DataFrame:
         """The table that the tool `kd` gives for an imported function log, in its own terms and microseconds."""
         return self._table("kd")
+
+    def threads(self) -> pl.DataFrame:
+        """The kernel's tasks that ran, in the order in which they ran first; columns as the format has them.
+
+        `run_ns` and `idle_ns` of all of them add up to the time from the kernel's first instruction on. No rows where
+        the recorder did not follow the switches: of imported boots, of live ones, without a profile.
+
+        >>> import firstlight
+        >>> threads = firstlight.open(bundle).threads()
+        >>> threads.select("thread", "kind", "name").row(0)
+        (0, 'idle', 'swapper/0')
+        """
+        return self._table("threads")
+
+    def thread_names(self) -> pl.DataFrame:
+        """The names of threads over time: each from `time_ns` on; columns as the format has them."""
+        return self._table("thread_names")
+
+    def runs(self) -> pl.DataFrame:
+        """Who had the processor: a row for every stretch between two switches, in order of time, without holes.
+
+        Columns as the format has them; `thread` is that of :meth:`threads`.
+
+        >>> import firstlight
+        >>> boot = firstlight.open(bundle)
+        >>> boot.runs()["idle_ns"].sum() == boot.manifest.totals.idle_ns
+        True
+        """
+        return self._table("runs")
 
     def functions(
         self, phase: str | None = None, under: str | None = None, per_caller: bool = False, raw_names: bool = False
@@ -217,7 +256,7 @@ class Boot:
             return "its histograms are facts (`hist.…`), no calls", "`firstlight show` shows them"
         if manifest.mode == "imported":
             return "what was imported tells of no calls", "`firstlight record` makes one"
-        if manifest.recipe.get("profile") is False:
+        if manifest.recipe.profile is False:
             return "it was recorded with `--no-profile`", "record it again without `--no-profile`"
         if manifest.failure is not None:
             why = f"the recording died ({manifest.failure.reason}) before the first copy of its profile was written"

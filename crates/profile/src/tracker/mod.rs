@@ -8,6 +8,7 @@ mod code;
 mod entries;
 mod follow;
 mod returns;
+mod running;
 mod stack;
 mod tasks;
 mod timeline;
@@ -17,6 +18,7 @@ use crate::snapshot::Snapshot;
 use crate::symbols::{Class, SymbolTable};
 use crate::tree::{CallTree, FunctionId, Kind, NodeId, ROOT};
 use follow::Followed;
+pub use running::Identity;
 use rustc_hash::FxHashMap;
 use stack::{on_one_stack, Frame, Role, Stack, ANY};
 use std::collections::BTreeMap;
@@ -38,6 +40,8 @@ pub enum Request {
     NewPhase,
     /// The task is about to return to user mode and has no row of its own yet: [`Tracker::name_task`].
     NameTask,
+    /// The running task is about to give a task another name, mostly itself: [`Tracker::renames`].
+    Renames,
     /// The recording ends here.
     Freeze(State),
 }
@@ -94,6 +98,8 @@ pub struct Tracker {
     returned_from: Option<u64>,
     /// When the entry code was left last.
     last_left: u64,
+    /// How many frames there were when an exception handler had a function entered as if it had been called.
+    emulated: Option<usize>,
     /// A thunk has replaced its own return address: the next return is its jump.
     redirected: bool,
     /// The function whose padding was executed last, and led to its entry.
@@ -154,6 +160,7 @@ impl Tracker {
             last_return: 0,
             returned_from: None,
             last_left: u64::MAX,
+            emulated: None,
             redirected: false,
             padded: None,
             suspended: BTreeMap::new(),
@@ -177,6 +184,8 @@ impl Tracker {
     /// The first instruction of the kernel's image.
     pub fn kernel(&mut self, now: u64) {
         self.mark("kernel_entry", "address", "", now);
+        let at = self.timeline.instant(now);
+        self.timeline.tasks.begin(at);
         self.move_to(self.rows.unknown, now);
     }
 
@@ -335,6 +344,10 @@ impl Tracker {
         self.counts.tail_calls += 1;
         self.follow(function).tails += 1;
         self.push(function, Kind::Function, top.sp, Role::Call, now);
+        if self.last_left == now {
+            // Left for the beginning of a function: the handler may have pushed a return address (`int3_emulate_call`).
+            self.emulated = Some(self.stack.frames.len());
+        }
     }
 
     /// A block of a split-off part of a function is about to be executed.

@@ -1,6 +1,6 @@
 //! When things happened: marks, phases, initcalls, console lines, idle intervals.
 
-use super::{stack::Role, Request, Tracker};
+use super::{running::TaskLog, stack::Role, Request, Tracker};
 use crate::initcalls::ORDER;
 use crate::recording::{Counts, Function, FunctionCheck, Instant, Line, Mark, PhaseRow, Span, State};
 use crate::snapshot::{named, Named, Snapshot};
@@ -43,6 +43,8 @@ pub(super) struct Timeline {
     phases: Vec<PhaseRow>,
     /// Each node's calls and own instructions when the current phase began.
     before: Vec<(u64, u64)>,
+    /// Who has the processor.
+    pub tasks: TaskLog,
 }
 
 impl Timeline {
@@ -60,6 +62,7 @@ impl Timeline {
             idle_ns: 0,
             phases: Vec::new(),
             before: Vec::new(),
+            tasks: TaskLog::default(),
         };
         for (id, symbol) in symbols.functions().iter().enumerate() {
             if !symbol.initcall.is_empty() {
@@ -188,6 +191,7 @@ impl Timeline {
             counts,
             checks,
             doubtful,
+            running: self.tasks.until(self.instant(now)),
         }
     }
 }
@@ -247,6 +251,7 @@ impl Tracker {
         }
         if flags & RENAME != 0 {
             self.stack.named = false;
+            request = Request::Renames;
         }
         if flags & LEAVING != 0 && !self.stack.named {
             request = Request::NameTask;
