@@ -40,7 +40,7 @@ NEEDS_test := python build run test
 NEEDS_lint := python build lint
 NEEDS_studies := python build run studies
 PACKAGES := $(addprefix packages-,python build run test lint studies)
-.PHONY: help demo test lint studies matrix bench fuzz build web guest plugin oracle binding collector wheel lock clean $(PACKAGES)
+.PHONY: help demo test lint studies matrix bench hostile fuzz build web guest plugin oracle binding collector wheel lock clean $(PACKAGES)
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 14
@@ -80,6 +80,9 @@ matrix: packages-test build ## audit every cell of the support matrix, into docs
 
 bench: packages-run build ## run every benchmark in benches/; each prints its figure and what it is compared with
 	for bench in benches/*.py; do $(PY) $$bench; done
+
+hostile: packages-run build ## try every verb on every kind of hostile bundle
+	EVERY_VERB=1 EXAMPLES=1000 TABLES=20 $(PY) -m pytest -n auto tests/unit/test_hostile_bundles.py tests/unit/test_damaged_bundles.py
 
 fuzz: packages-build ## fuzz every reader of boot records, each for SECONDS_EACH (60) seconds; FORMATS="a b" for some
 	SECONDS_EACH=$(or $(SECONDS_EACH),60) make/fuzz.sh $(FORMATS)

@@ -14,13 +14,15 @@ from firstlight.boot.manifest import Manifest
 from firstlight.boot.open import open as open_boot
 from firstlight.carried import carried
 from firstlight.errors import FirstlightError, LabError
+from firstlight.lab.confinement import launch
 from firstlight.lab.inputs import Inputs, resolve
-from firstlight.lab.machine import RunFiles, qemu_arguments
+from firstlight.lab.machine import RunFiles
 from firstlight.lab.process import interruptible
 from firstlight.lab.progress import Progress, SilentProgress
 from firstlight.lab.repeat import options_from_manifest
 from firstlight.lab.report import read_report
 from firstlight.lab.runner import Outcome, Watch, run
+from firstlight.recipe.recipe import Recipe
 
 ORACLE = "firstlight-oracle.so"
 COUNT_TOLERANCE = 16
@@ -115,7 +117,7 @@ def _check(manifest: Manifest, where: str) -> None:
             where=where,
             hint="audit one that came up, or panicked",
         )
-    if manifest.recipe.get("profile") is False:
+    if isinstance(manifest.recipe, Recipe) and not manifest.recipe.chosen.profile:
         raise FirstlightError("this bundle has no profile", where=where, hint="record without `--no-profile`")
 
 
@@ -127,6 +129,7 @@ def boot_with_oracle(inputs: Inputs, files: RunFiles, bundle: Path, progress: Pr
     """
     oracle = carried(ORACLE)
     recipe = inputs.recipe
+    chosen = recipe.chosen
     assert inputs.symbols is not None  # a recording with a profile has symbols
     symbols = files.directory / "symbols"
     symbols.write_bytes(inputs.symbols.read_bytes() + b"\n" + _module_symbols(bundle))
@@ -135,11 +138,11 @@ def boot_with_oracle(inputs: Inputs, files: RunFiles, bundle: Path, progress: Pr
         "output": str(_tables(files)),
         "status": str(files.status),
         "console": str(files.console),
-        "ready": {"mark": recipe.ready_pattern is None and recipe.guest_helper, "console": recipe.ready_pattern},
+        "ready": {"mark": chosen.ready is None and chosen.guest_helper, "console": chosen.ready},
     }
     files.plugin_config.write_text(json.dumps(config, indent=1), encoding="utf-8")
-    watch = Watch(_SLOWER * recipe.timeout_wall_s, profile=True, report=recipe.guest_helper)
-    command = [str(inputs.qemu.path), *qemu_arguments(recipe, files, oracle)]
+    watch = Watch(_SLOWER * chosen.timeout_wall_s, profile=True, report=chosen.guest_helper)
+    command = launch(inputs.qemu, recipe, files, oracle, symbols)
     return run(command, files, watch, progress.boot)
 
 

@@ -4,16 +4,19 @@ mod calls;
 mod evidence;
 mod module_symbols;
 mod spans;
+mod threads;
 
 use crate::invariants::{check, Invariant};
 use crate::table::write_empty;
 use crate::ModelError;
 use calls::{write_calls, write_phase_calls};
 use evidence::{write_counters, write_log};
+use firstlight_profile::fold::{fold, unknown_thunks};
 use firstlight_profile::recording::{merged, Instant, Recording, State};
 use module_symbols::{gather_nameless, ModuleSymbols};
 use spans::{write_marks, write_spans};
 use std::path::Path;
+use threads::write_threads;
 
 /// What the tables say altogether.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +33,7 @@ pub struct Summary {
     pub invariants: Vec<Invariant>,
 }
 
-/// Reads a profile and writes `marks`, `spans`, `calls`, `phase_calls`, `log` and `counters` into a bundle's directory.
+/// Reads a profile and writes `marks`, `spans`, `calls`, `phase_calls`, `log`, `counters`, `threads`, `thread_names` and `runs` into a bundle's directory.
 ///
 /// `console` is what the guest's console printed, `modules` the lines of `/proc/kallsyms` that name a module; either may
 /// be missing.
@@ -50,6 +53,9 @@ pub fn convert(
     let console = text(console)?;
     let mut modules = ModuleSymbols::parse(&String::from_utf8_lossy(&text(modules)?));
     modules.forget_initcalls(&recording);
+    modules.find_shared(&recording);
+    let thunks = unknown_thunks(&recording);
+    fold(&mut recording, |function| thunks.iter().any(|thunk| thunk.function == function));
     gather_nameless(&mut recording, &modules);
     recording.phases = merged(&recording.phases);
     let clock = Clock { shift: recording.icount_shift };
@@ -59,6 +65,7 @@ pub fn convert(
     write_phase_calls(&recording, clock, bundle)?;
     write_log(&recording, clock, &console, bundle)?;
     write_counters(&recording, clock, bundle)?;
+    write_threads(&recording.running, clock, bundle)?;
     write_empty(&["links", "kd"], bundle)?;
     let end = recording.end;
     Ok(Summary {
@@ -66,8 +73,15 @@ pub fn convert(
         totals: [end.instructions, clock.at(end), end.idle_ns],
         plugin_api: recording.plugin_api,
         clock: recording.clock.clone(),
-        invariants: check(&recording),
+        invariants: check(&recording, &thunks, announced_thunk(&console).as_deref()),
     })
+}
+
+/// The return thunk that the kernel says it uses (`set_return_thunk` in arch/x86/kernel/cpu/bugs.c, since 6.17).
+fn announced_thunk(console: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(console);
+    let said = text.lines().rev().find_map(|line| line.split_once("active return thunk: "))?;
+    said.1.split_whitespace().next().map(str::to_owned)
 }
 
 fn bytes(path: &Path) -> Result<Vec<u8>, ModelError> {
