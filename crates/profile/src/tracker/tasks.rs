@@ -91,7 +91,7 @@ impl Tracker {
     pub fn name_task(&mut self, name: Option<&str>) {
         self.stack.named = true;
         let at = self.timeline.instant(self.since);
-        self.timeline.tasks.to_user(name, at);
+        self.timeline.tasks.leaves_for_user(name, at);
         let Some(name) = name else { return };
         let row = format!("[user {name}]");
         let known = self.functions.iter().skip(self.classes.len()).position(|function| function.name == row);
