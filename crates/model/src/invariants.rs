@@ -122,7 +122,6 @@ fn of_tasks(recording: &Recording) -> Vec<Invariant> {
 }
 
 #[cfg(test)]
-#[expect(clippy::expect_used, reason = "a test that cannot go on has failed")]
 mod tests {
     use super::*;
     use firstlight_profile::recording::State;
