@@ -112,6 +112,21 @@ def make_bundle(
     return path
 
 
+def make_recorded(bundle: Path, *, files: dict[str, Any] | None = None, **chosen: Any) -> Path:
+    """Let an invented boot be one that Firstlight recorded: its manifest has the whole recipe, with these choices.
+
+    :param files: the paths of the files that were used.
+    """
+    path = bundle / "manifest.json"
+    manifest = json.loads(path.read_text(encoding="utf-8"))
+    recipe = manifest["recipe"]
+    made = ("architecture", "machine", "cpu", "memory", "command_line", "modules")
+    manifest["recipe"] = {name: recipe[name] for name in made if name in recipe}
+    manifest["recipe"] |= {"chosen": chosen, "files": {"kernel": "/boot/vmlinuz", **(files or {})}}
+    path.write_text(json.dumps(manifest, indent=2), encoding="utf-8")
+    return bundle
+
+
 def thread_tables(turns: list[tuple[int, str, int, int, int, int]]) -> dict[str, list[Row]]:
     """The three tables of who had the processor.
 
@@ -281,7 +296,7 @@ def _manifest(
             "architecture": "x86_64", "machine": "pc-i440fx-7.2", "cpu": "Nehalem", "memory": "512M",
             "kernel": "vmlinuz-6.1.0-56-cloud-amd64", "initrd": None, "rootfs": None, "append": "",
             "command_line": "console=ttyS0 nokaslr", "modules": [], "icount_shift": None if live else shift,
-            "rtc": "2024-01-01T00:00:00", "seed": 1, "profile": profile,
+            "rtc": None if live else "2024-01-01T00:00:00", "seed": 1, "profile": profile,
         },
         "digests": {"kernel": hashlib.sha256(b"kernel").hexdigest(), "qemu": hashlib.sha256(b"qemu").hexdigest()},
         "versions": {"qemu": "QEMU emulator version 7.2.22 (Debian 1:7.2+dfsg-7+deb12u18)", "plugin_api": 1},

@@ -287,7 +287,7 @@ def test_what_repeats_a_boot_is_a_command_that_record_takes(monkeypatch: pytest.
 
     from firstlight.lab import record as laboratory
     from firstlight.lab.options import RecordOptions
-    from firstlight.lab.repeat import repeat_command
+    from firstlight.recipe.command import repeat_command
 
     options = RecordOptions(output=tmp_path / "b.boot", kernel=Path("K"), append="-x 'y'", shift=3, ready="a|b",
                             timeout_wall_s=7.5, timeout_virtual_s=9.0, qemu_options=("-smbios", "type=0"))  # fmt: skip
@@ -298,7 +298,7 @@ def test_what_repeats_a_boot_is_a_command_that_record_takes(monkeypatch: pytest.
         return given.output
 
     monkeypatch.setattr(laboratory, "record", take)
-    assert run(shlex.split(repeat_command(options))[1:]) == 0
+    assert run(shlex.split(repeat_command(options.choices, options.output))[1:]) == 0
     assert taken == [options]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from bundles import make_bundle, write_table
+from bundles import make_bundle, make_recorded, write_table
 from firstlight.cli.main import run
 from firstlight.lab.options import RecordOptions
 from gate_boots import change, slower
@@ -296,14 +296,13 @@ def test_medians_and_means_of_noisy_boots_are_told_apart_and_bridged(
 
 
 def test_a_recipe_that_is_not_the_baselines_is_told(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    chosen = {"append": "", "memory": None, "live": False}
-    change(place / "a.boot", recipe={"chosen": chosen})
+    make_recorded(place / "a.boot")
     assert run(["bless", "a.boot", "--because", "with its recipe"]) == 0
     slower(place, "b.boot", PHASE, 7)
-    change(place / "b.boot", recipe={"chosen": chosen | {"append": "quiet"}})
+    make_recorded(place / "b.boot", append="quiet")
     flags = gate(capsys, "b.boot")[1]["flags"]
     assert flags == ["another recipe than the baseline's: `append` (+ quiet)"]
-    change(place / "b.boot", recipe={"chosen": chosen}, digests={"kernel": "0" * 64})
+    change(make_recorded(place / "b.boot"), digests={"kernel": "0" * 64})
     assert gate(capsys, "b.boot")[1]["flags"] == ["another recipe than the baseline's: `kernel`"]
 
 
@@ -393,20 +392,19 @@ def test_an_alarm_of_noisy_boots_is_tried_again_in_fresh_pairs(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    chosen = {"append": "", "live": True, "qemu_options": []}
     draw = random.Random(7)
 
     def boot(options: RecordOptions, progress: object = None) -> Path:
         by = really * 1_000_000 if options.append else 0
         made = slower(options.output.parent, options.output.name, PHASE, by + round(draw.gauss(0, 8e6)), live=True)
-        return change(made, recipe={"chosen": {**chosen, "append": options.append}, "files": {}})
+        return make_recorded(made, append=options.append, live=True)
 
     monkeypatch.setattr("firstlight.compare.gate.confirm.record", boot)
     before = [boot(RecordOptions(output=place / f"x{number}.boot")).name for number in range(12)]
     assert run(["bless", *before, "--as", "board", "--because", "the first one"]) == 0
     after = []
     for name in live(place, "worse", 60_000, 12, 3):
-        after.append(change(place / name, recipe={"chosen": {**chosen, "append": "slow"}, "files": {}}).name)
+        after.append(make_recorded(place / name, append="slow", live=True).name)
     found, data = gate(capsys, *after, "--baseline", "board", "--confirm", "--pairs", "12")
     assert found == code
     assert said in data["confirmation"]["text"]  # type: ignore[index]

@@ -22,9 +22,10 @@ from firstlight.lab.kernel_root import KernelRoot, image_root, tree_root
 from firstlight.lab.machine import RunFiles, qemu_arguments
 from firstlight.lab.options import RecordOptions
 from firstlight.lab.ordered_tree import ordered_tree
-from firstlight.lab.recipe import LoadedMemory, Recipe
 from firstlight.lab.root_formats import FORMATS, find_format
 from firstlight.lab.root_maker import check_tools
+from firstlight.recipe.choices import Choices
+from firstlight.recipe.recipe import Files, LoadedMemory, Recipe
 
 MIB = 1 << 20
 
@@ -102,7 +103,16 @@ class TestWhatTheKernelIsTold:
 class TestTheMachine:
     def test_without_an_initramfs_none_is_given(self, tmp_path: Path) -> None:
         loaded = LoadedMemory(tmp_path / "a,b.image", 0x1DC00000)
-        recipe = Recipe(X86_64, "pc-q35-7.2", "qemu64-v1", 512 * MIB, Path("/k"), None, "root=mtd:root", loaded=loaded)
+        recipe = Recipe(
+            architecture=X86_64.name,
+            machine="pc-q35-7.2",
+            cpu="qemu64-v1",
+            memory=512 * MIB,
+            command_line="root=mtd:root",
+            loaded_address=loaded.address,
+            chosen=Choices(root_as="jffs2"),
+            files=Files(kernel=Path("/k"), loaded=loaded.path),
+        )
         words = qemu_arguments(recipe, RunFiles(tmp_path))
         assert "-initrd" not in words
         assert f"loader,file={tmp_path}/a,,b.image,addr=0x1dc00000,force-raw=on" in words

@@ -5,13 +5,13 @@ from __future__ import annotations
 import itertools
 import json
 import struct
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from firstlight.errors import LabError, UsageError
 from firstlight.lab.architecture import X86_64
+from firstlight.lab.choices import check_choices
 from firstlight.lab.machine import (
     RunFiles,
     check_memory,
@@ -21,7 +21,10 @@ from firstlight.lab.machine import (
     qemu_arguments,
     write_plugin_config,
 )
-from firstlight.lab.recipe import PersistentMemory, Recipe
+from firstlight.lab.options import RecordOptions
+from firstlight.recipe.choices import Choices
+from firstlight.recipe.recipe import Files, Recipe
+from firstlight.recipe.words import Accelerator
 
 MIB = 1 << 20
 
@@ -36,7 +39,20 @@ def recipe(tmp_path: Path) -> Recipe:
     kernel, initrd = tmp_path / "bzImage", tmp_path / "a.cpio"
     kernel.write_bytes(header)
     initrd.write_bytes(bytes(MIB))
-    return Recipe(X86_64, X86_64.machine, X86_64.cpu, 512 * MIB, kernel, initrd, "console=ttyS0 nokaslr")
+    return Recipe(
+        architecture=X86_64.name,
+        machine=X86_64.machine,
+        cpu=X86_64.cpu,
+        memory=512 * MIB,
+        command_line="console=ttyS0 nokaslr",
+        chosen=Choices(),
+        files=Files(kernel=kernel, initrd=initrd),
+    )
+
+
+def with_image(recipe: Recipe, image: Path, size: int) -> Recipe:
+    """The recipe with a root file system in persistent memory."""
+    return recipe.model_copy(update={"files": recipe.files.model_copy(update={"image": image}), "image_size": size})
 
 
 def option(words: list[str], name: str) -> list[str]:
@@ -52,7 +68,7 @@ def test_a_command_line_longer_than_the_kernel_takes_is_refused() -> None:
 
 
 def test_an_exact_boot_counts_instructions_on_one_thread_with_a_fixed_date_and_no_input(recipe: Recipe) -> None:
-    words = qemu_arguments(replace(recipe, shift=3), RunFiles(Path("/run/x")))
+    words = qemu_arguments(recipe.choosing(shift=3), RunFiles(Path("/run/x")))
     assert option(words, "-accel") == ["tcg,thread=single"]
     assert option(words, "-icount") == ["shift=3,sleep=off,align=off"]
     assert option(words, "-rtc") == ["base=2024-01-01T00:00:00,clock=vm"]
@@ -69,9 +85,29 @@ def test_the_console_is_the_first_serial_port_and_the_report_the_second(recipe: 
     assert option(words, "-chardev")[0] == "file,id=console,path=/run/a,,b/console.log"
 
 
+def test_a_small_machine_takes_the_report_by_a_card(recipe: Recipe) -> None:
+    small = recipe.model_copy(update={"machine": "microvm,pit=off"})
+    words = qemu_arguments(small, RunFiles(Path("/run")))
+    assert option(words, "-serial") == ["chardev:console"]
+    assert option(words, "-device") == ["isa-serial,index=1,chardev=report"]
+
+
+def test_a_small_machine_has_no_persistent_memory() -> None:
+    options = RecordOptions(output=Path("a.boot"), machine="microvm", rootfs="debian")
+    with pytest.raises(UsageError, match="has no persistent memory") as caught:
+        check_choices(options, X86_64)
+    assert "--initrd" in (caught.value.hint or "")
+
+
+def test_each_machine_names_the_firmware_that_it_executes() -> None:
+    assert "bios-microvm.bin" in X86_64.firmware_of("microvm,pit=off")
+    assert X86_64.firmware_of("pc-q35-7.2") == X86_64.firmware_files
+    assert X86_64.firmware_of("pc-q35-7.2", elf=True) == (*X86_64.firmware_files, "pvh.bin")
+
+
 def test_an_image_is_persistent_memory_that_is_never_written_to(recipe: Recipe) -> None:
-    image = PersistentMemory(Path("/images/root.ext4"), 256 * MIB)
-    words = qemu_arguments(replace(recipe, image=image), RunFiles(Path("/run/x")))
+    with_root = with_image(recipe, Path("/images/root.ext4"), 256 * MIB)
+    words = qemu_arguments(with_root, RunFiles(Path("/run/x")))
     assert option(words, "-machine") == ["pc-q35-7.2,nvdimm=on"]
     assert option(words, "-device") == ["nvdimm,id=nvdimm0,memdev=root"]
     (backend,) = option(words, "-object")
@@ -83,26 +119,27 @@ def test_an_image_is_persistent_memory_that_is_never_written_to(recipe: Recipe) 
 
 
 def test_persistent_memory_that_options_add_has_a_slot_of_its_own(recipe: Recipe) -> None:
-    image = PersistentMemory(Path("/images/root.ext4"), 256 * MIB)
+    with_root = with_image(recipe, Path("/images/root.ext4"), 256 * MIB)
     more = ("-object", "memory-backend-file,id=d,size=64M,mem-path=/d", "-device", "nvdimm,memdev=d")
-    words = qemu_arguments(replace(recipe, image=image, qemu_options=more), RunFiles(Path("/run/x")))
+    words = qemu_arguments(with_root.choosing(qemu_options=more), RunFiles(Path("/run/x")))
     (memory,) = option(words, "-m")
     assert memory.startswith("512M,slots=2,maxmem=")
     assert int(memory.rpartition("=")[2].rstrip("M")) >= 512 + 256 + 64
-    alone = qemu_arguments(replace(recipe, qemu_options=more), RunFiles(Path("/run/x")))
+    alone = qemu_arguments(recipe.choosing(qemu_options=more), RunFiles(Path("/run/x")))
     assert option(alone, "-machine") == ["pc-q35-7.2,nvdimm=on"]
     assert option(alone, "-m")[0].startswith("512M,slots=1,maxmem=")
 
 
 def test_a_live_boot_counts_nothing(recipe: Recipe) -> None:
-    words = qemu_arguments(replace(recipe, live=True), RunFiles(Path("/run/x")), accelerator="kvm")
+    live = recipe.choosing(live=True).model_copy(update={"accelerator": Accelerator.KVM})
+    words = qemu_arguments(live, RunFiles(Path("/run/x")))
     assert option(words, "-accel") == ["kvm"]
     assert "-icount" not in words
     assert "-rtc" not in words
 
 
 def test_the_persons_own_options_come_last(recipe: Recipe) -> None:
-    words = qemu_arguments(replace(recipe, qemu_options=("-name", "lab")), RunFiles(Path("/run/x")), Path("/p.so"))
+    words = qemu_arguments(recipe.choosing(qemu_options=("-name", "lab")), RunFiles(Path("/run/x")), Path("/p.so"))
     assert words[-2:] == ["-name", "lab"]
     assert option(words, "-plugin") == ["/p.so,config=/run/x/plugin.json"]
 
@@ -116,7 +153,7 @@ def test_the_plugin_is_told_what_this_kernel_has(recipe: Recipe, tmp_path: Path)
         "ffffffff81000300 d rest_init\n"
     )
     files = RunFiles(tmp_path)
-    write_plugin_config(replace(recipe, ready_pattern="login: $", shift=2, timeout_virtual_s=1.5), files, symbols)
+    write_plugin_config(recipe.choosing(ready="login: $", shift=2, timeout_virtual_s=1.5), files, symbols)
     config = json.loads(files.plugin_config.read_text())
     assert {each["mark"]: each["function"] for each in config["marks"]} == {
         "kernel_start": "start_kernel",
@@ -130,16 +167,16 @@ def test_the_plugin_is_told_what_this_kernel_has(recipe: Recipe, tmp_path: Path)
 
 
 def test_what_a_kernel_needs_is_read_from_its_header(recipe: Recipe, tmp_path: Path) -> None:
-    assert kernel_memory(recipe.kernel) == 64 * MIB
+    assert kernel_memory(recipe.files.kernel) == 64 * MIB
     (tmp_path / "short").write_bytes(b"MZ")
     assert kernel_memory(tmp_path / "short") == 0
 
 
 def test_too_little_memory_is_found_before_the_boot_and_the_hint_is_enough(recipe: Recipe) -> None:
     with pytest.raises(LabError, match="too small") as error:
-        check_memory(replace(recipe, memory=64 * MIB))
+        check_memory(recipe.model_copy(update={"memory": 64 * MIB}))
     assert error.value.hint == "give more, such as `--memory 128M`"
-    check_memory(replace(recipe, memory=128 * MIB))
+    check_memory(recipe.model_copy(update={"memory": 128 * MIB}))
 
 
 def test_an_initramfs_or_image_that_is_too_large_is_named(recipe: Recipe, tmp_path: Path) -> None:
@@ -147,12 +184,11 @@ def test_an_initramfs_or_image_that_is_too_large_is_named(recipe: Recipe, tmp_pa
     with large.open("wb") as file:
         file.truncate(400 * MIB)
     with pytest.raises(LabError) as error:
-        check_memory(replace(recipe, initrd=large))
+        check_memory(recipe.model_copy(update={"files": recipe.files.model_copy(update={"initrd": large})}))
     assert error.value.where == str(large)
-    image = PersistentMemory(tmp_path / "root.ext4", 64 << 30)
     with pytest.raises(LabError) as error:
-        check_memory(replace(recipe, image=image))
-    assert error.value.where == str(image.path)
+        check_memory(with_image(recipe, tmp_path / "root.ext4", 64 << 30))
+    assert error.value.where == str(tmp_path / "root.ext4")
 
 
 def test_an_image_that_cannot_be_opened_is_refused(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from firstlight.errors import LabError
+from firstlight.lab.confinement import Launch
 from firstlight.lab.machine import RunFiles
 from firstlight.lab.process import Process
 from firstlight.lab.runner import Outcome, Snapshot, Watch, run
@@ -40,7 +41,7 @@ def boot(
 ) -> Outcome:
     """Run a script as if it were QEMU."""
     watch = Watch(timeout_s, profile=profile, report=report, ready_pattern=ready)
-    return run([sys.executable, "-c", PRELUDE + script], RunFiles(tmp_path), watch)
+    return run(Launch([sys.executable, "-c", PRELUDE + script]), RunFiles(tmp_path), watch)
 
 
 def test_a_guest_that_is_ready_may_report_and_power_off(tmp_path: Path) -> None:
@@ -49,6 +50,31 @@ def test_a_guest_that_is_ready_may_report_and_power_off(tmp_path: Path) -> None:
     assert outcome.console == b"up\noff\n"
     assert outcome.report.endswith(b"end 0\n\n")
     assert outcome.ended.exit_code == 0
+
+
+STAYS = r"""
+import resource
+resource.setrlimit(resource.RLIMIT_CPU, (40, 40))
+report('firstlight-report 1\nend 0\n\n'); say('reboot: System halted\n')
+while True: pass"""
+
+
+@pytest.mark.parametrize("profile", [True, False])
+def test_a_guest_that_cannot_power_off_is_ended_after_its_report(tmp_path: Path, profile: bool) -> None:
+    outcome = boot(tmp_path, f"say('up\\n'); status('ready')\n{STAYS}", profile=profile)
+    assert outcome.reason is None
+    assert outcome.console == b"up\nreboot: System halted\n"
+    assert outcome.report.endswith(b"end 0\n\n")
+    # Its own limit would have ended it by another signal.
+    assert outcome.ended.killed_by == "SIGTERM"
+
+
+def test_a_guest_that_is_slow_to_report_is_waited_for(tmp_path: Path) -> None:
+    script = r"""
+say('up\n'); status('ready'); report('firstlight-'); time.sleep(3); report('report 1\nend 0\n\n')
+while True: pass"""
+    outcome = boot(tmp_path, script)
+    assert outcome.report == b"firstlight-report 1\nend 0\n\n"
 
 
 def test_a_guest_without_helper_is_ended_once_it_is_ready(tmp_path: Path) -> None:
@@ -147,7 +173,7 @@ def test_progress_is_told_while_the_guest_runs(tmp_path: Path) -> None:
     seen: list[Snapshot] = []
     script = "status('running'); say('x' * 3000); time.sleep(1.0); status('ready'); powered_off()"
     watch = Watch(60, profile=True, report=True)
-    run([sys.executable, "-c", PRELUDE + script], RunFiles(tmp_path), watch, seen.append)
+    run(Launch([sys.executable, "-c", PRELUDE + script]), RunFiles(tmp_path), watch, seen.append)
     told = [each for each in seen if each.status is not None]
     assert told
     assert told[0].status is not None
@@ -162,7 +188,7 @@ def test_an_interrupt_leaves_no_process(tmp_path: Path) -> None:
 
     script = "open('pid.tmp', 'w').write(str(os.getpid())); os.rename('pid.tmp', 'pid'); time.sleep(1000)"
     with pytest.raises(KeyboardInterrupt):
-        run([sys.executable, "-c", PRELUDE + script], RunFiles(tmp_path), Watch(60, True, True), interrupt)
+        run(Launch([sys.executable, "-c", PRELUDE + script]), RunFiles(tmp_path), Watch(60, True, True), interrupt)
     assert not is_running(int((tmp_path / "pid").read_text()))
 
 

@@ -2,6 +2,7 @@
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
+use firstlight_model::folding::Parts;
 use firstlight_model::kd::bundle_kd;
 use firstlight_model::profile_tables::{convert, Summary};
 use firstlight_model::table::{read, Values};
@@ -46,7 +47,7 @@ fn recording(shift: u8) -> Vec<u8> {
     tracker.line(22, 650);
     tracker.ret(2, 0x8ff0, 700);
     tracker.mark("ready", "no-operation", "", 800);
-    let mut snapshot = tracker.snapshot(State::Ready, 800);
+    let mut snapshot = tracker.snapshot(State::Ready, &[], 800);
     (snapshot.icount_shift, snapshot.clock) = (shift, "icount");
     let mut file = Vec::new();
     snapshot.write(&mut file).expect("writes");
@@ -127,7 +128,7 @@ fn the_tree_and_its_phases_sum_to_the_boot() {
 fn modules_functions_get_their_names_and_nameless_code_one_row() {
     let bundle = tempfile::tempdir().expect("a directory");
     converted(bundle.path(), 0);
-    let table = bundle_kd(bundle.path(), None, None, false).expect("a table");
+    let table = bundle_kd(bundle.path(), None, None, false, Parts::Folded).expect("a table");
     let of =
         |name: &str| table.rows.iter().find(|(row, ..)| row.0 == name).map(|(row, figures, _)| (row.clone(), *figures));
     let (probe, figures) = of("probe").expect("named by the module's symbols");
@@ -163,14 +164,17 @@ fn a_table_for_one_phase_or_function_holds_only_that() {
     let bundle = tempfile::tempdir().expect("a directory");
     converted(bundle.path(), 0);
     let total = |phase: Option<&str>, under: Option<&str>| -> u64 {
-        let rows = bundle_kd(bundle.path(), phase, under, false).expect("a table");
+        let rows = bundle_kd(bundle.path(), phase, under, false, Parts::Folded).expect("a table");
         rows.rows.iter().map(|(_, figures, _)| figures.self_instructions).sum()
     };
     assert_eq!(total(Some("firmware"), None), 100);
     assert_eq!(total(None, Some("do_one_initcall")), 400, "it never returned");
     assert_eq!(total(Some("initcall_subsys"), Some("first_init")), 290);
     for (phase, under) in [(Some("no such"), None), (None, Some("no such"))] {
-        assert!(matches!(bundle_kd(bundle.path(), phase, under, false), Err(ModelError::NotFound { .. })));
+        assert!(matches!(
+            bundle_kd(bundle.path(), phase, under, false, Parts::Folded),
+            Err(ModelError::NotFound { .. })
+        ));
     }
 }
 
@@ -212,7 +216,7 @@ fn who_had_the_processor_stands_in_three_tables_whose_sums_agree() {
     }
     tracker.idle(1_000, 600);
     tracker.name_task(Some("init"));
-    let mut snapshot = tracker.snapshot(State::Ready, 800);
+    let mut snapshot = tracker.snapshot(State::Ready, &[], 800);
     (snapshot.icount_shift, snapshot.clock) = (1, "icount");
     let mut file = Vec::new();
     snapshot.write(&mut file).expect("writes");

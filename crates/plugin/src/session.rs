@@ -4,9 +4,11 @@ use crate::api::Api;
 use crate::clock::Clock;
 use crate::config::{ClockChoice, Config, ConfigError};
 use crate::console::Console;
-use crate::guest_memory::GuestMemory;
+use crate::guest_memory::{GuestMemory, Mapped};
 use crate::status::{Status, StatusFile};
+use firstlight_profile::code::{LoadedCode, Shape};
 use firstlight_profile::recording::State;
+use firstlight_profile::symbols::{class_in_module, Symbol};
 use firstlight_profile::tracker::{Identity, Request, Watch};
 use firstlight_profile::{SymbolTable, Tracker};
 use std::collections::HashSet;
@@ -32,6 +34,8 @@ pub struct Session {
     pub ready_by_mark: bool,
     /// Physical address at which the kernel's image is entered.
     pub load_address: Option<u64>,
+    /// Where a virtual machine enters a kernel that is an ELF file, instead of there.
+    pub machine_entry: Option<u64>,
     /// Addresses of blocks that follow an `out`.
     pub after_out: HashSet<u64>,
     /// What the kernel has reached, so far.
@@ -41,9 +45,27 @@ pub struct Session {
     console: Console,
     /// Nothing before it was looked for; nothing in it where it cannot be read.
     memory: Option<Option<GuestMemory>>,
+    loaded: LoadedCode,
+    mapped: Option<Mapped>,
     events: u32,
     accesses: u64,
     next_copy: Duration,
+}
+
+/// Code that was loaded while the boot ran.
+pub struct Loaded {
+    /// Its number.
+    pub function: u32,
+    pub symbol: Symbol,
+    /// How it is entered.
+    pub shape: Shape,
+}
+
+impl Loaded {
+    /// Whether a call to this address stays inside the function. Where code is no function, every call is one.
+    pub fn is_inside(&self, target: u64) -> bool {
+        self.shape == Shape::Function && (self.symbol.address + 1..self.symbol.end).contains(&target)
+    }
 }
 
 /// How far the boot has come, as far as translation must know.
@@ -61,7 +83,10 @@ impl Session {
         match Self::parts(&config) {
             Ok((api, clock, symbols, tracker, console)) => Ok(Self {
                 memory: None,
+                loaded: LoadedCode::new(&symbols),
+                mapped: None,
                 load_address: symbols.address("_text").map(|text| text.wrapping_sub(KERNEL_MAP)),
+                machine_entry: symbols.address("pvh_start_xen").map(|entry| entry.wrapping_sub(KERNEL_MAP)),
                 ready_by_mark: config.ready.nop,
                 api,
                 clock,
@@ -89,7 +114,7 @@ impl Session {
             return Err(ConfigError::NoFunctions(config.symbols.clone()));
         }
         let pattern = config.ready.console.as_deref().map(regex::Regex::new).transpose()?;
-        let api = Api::load().map_err(ConfigError::NoFunction)?;
+        let api = Api::load(symbols.functions().len()).map_err(ConfigError::NoFunction)?;
         let clock = match config.clock {
             ClockChoice::Auto => Clock::icount(config.icount_shift).map_err(ConfigError::Clock)?,
             ClockChoice::Counted => Clock::counted(config.icount_shift),
@@ -104,6 +129,19 @@ impl Session {
     pub fn in_image(&self, address: u64) -> bool {
         let bounds = self.symbols.address("_text").zip(self.symbols.address("_end"));
         bounds.is_some_and(|(start, end)| (start..end).contains(&address))
+    }
+
+    /// The code at an address outside the kernel's image, when it is about to be executed for the first time.
+    pub fn loaded_code(&mut self, address: u64) -> Option<Loaded> {
+        if self.mapped.is_none() {
+            self.mapped = Mapped::find();
+        }
+        let code = self.loaded.at(address, self.mapped.as_ref()?)?;
+        let function = self.tracker.loaded(&code);
+        let class = class_in_module(&code.name);
+        let (from, address, end) = (code.range.start, code.entry, code.range.end);
+        let symbol = Symbol { from, address, end, name: code.name, class, initcall: Vec::new() };
+        Some(Loaded { function, symbol, shape: code.shape })
     }
 
     /// Does what an event asked for.
@@ -238,7 +276,7 @@ impl Session {
     }
 
     fn write(&mut self, state: State, now: u64) -> Result<(), String> {
-        let mut snapshot = self.tracker.snapshot(state, now);
+        let mut snapshot = self.tracker.snapshot(state, self.api.entered(), now);
         snapshot.plugin_api = self.api.version.unsigned_abs();
         snapshot.clock = if self.clock.is_counted() { "counted" } else { "icount" };
         snapshot.icount_shift = self.config.icount_shift;

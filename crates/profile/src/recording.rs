@@ -4,12 +4,9 @@ use crate::tree::{FunctionId, Node, NodeId};
 use serde::{Deserialize, Serialize};
 
 pub(crate) const MAGIC: &[u8; 6] = b"FLPROF";
-// After the version byte: one zstd frame of what the plain one has as it is.
+// After the version byte: one zstd frame of what the second has as it is.
 const PACKED: u8 = 3;
 pub(crate) const PLAIN: u8 = 4;
-// The same before a recording told who had the processor.
-const PACKED_WITHOUT_TASKS: u8 = 1;
-const PLAIN_WITHOUT_TASKS: u8 = 2;
 // A profile is a few megabytes; a file that claims more than this is not one.
 const LARGEST_BYTES: usize = 1 << 30;
 
@@ -19,9 +16,9 @@ pub enum RecordingError {
     /// It does not begin as a profile does.
     #[error("not a Firstlight profile")]
     NotAProfile,
-    /// It was written by a newer Firstlight.
-    #[error("the profile has version {0}, and this Firstlight reads up to {PLAIN}")]
-    Newer(u8),
+    /// It was written by another Firstlight: the evidence is read where it was recorded, tables are read everywhere.
+    #[error("the profile has version {0}, and this Firstlight reads {PACKED} and {PLAIN}")]
+    OtherVersion(u8),
     /// Its bytes are cut short or altered.
     #[error("the profile is damaged: {0}")]
     Damaged(String),
@@ -133,6 +130,52 @@ pub struct Counts {
     pub clock_checks: u64,
     /// See `clock_checks`.
     pub clock_mismatches: u64,
+    /// Calls that reached no function's beginning, and were followed when the next event told where they had gone.
+    pub late_calls: u64,
+    /// Frames that ended without a return that was seen: a later call wrote its return address over theirs.
+    pub lost_returns: u64,
+    /// Returns that went to the beginning of a function, because their address had been replaced (rethooks).
+    pub replaced_returns: u64,
+    /// Circles of jumps in tail position that were cut short.
+    pub collapses: u64,
+    /// Returns of functions that had dropped their own return address, and returned by their caller's.
+    pub discarded_addresses: u64,
+}
+
+/// What a function of the symbol table is to whoever follows calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum How {
+    /// Called or jumped to, and left by a return.
+    Function,
+    /// Entered by an interrupt, an exception or a system call.
+    Entry,
+    /// A place inside entry code.
+    Label,
+    /// Passes control on, and is no function.
+    Thunk,
+    /// A part of a function that stands elsewhere (`.cold`).
+    Part,
+}
+
+/// How one function's entries were followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FunctionCheck {
+    /// The function.
+    pub function: FunctionId,
+    /// What it is.
+    pub how: How,
+    /// How often its first instruction was executed, counted by address; nothing where that was not counted.
+    pub executed: Option<u64>,
+    /// Entries by a jump in tail position.
+    pub tails: u64,
+    /// Executions of its first instruction that were no entry: a loop to its start, or a fault's second try.
+    pub again: u64,
+    /// Entries behind its first instruction.
+    pub inside: u64,
+    /// Entries that ended by the function dropping its own return address and returning by its caller's.
+    pub discards: u64,
+    /// An initcall is registered under this function's name.
+    pub is_initcall: bool,
 }
 
 /// One stretch in which a task had the processor, interrupts included.
@@ -216,7 +259,11 @@ pub struct Recording {
     pub idles: Vec<Instant>,
     /// How it came about.
     pub counts: Counts,
-    /// Who had the processor; nothing in files of versions 1 and 2.
+    /// How each function's entries were followed.
+    pub checks: Vec<FunctionCheck>,
+    /// Nodes, and how many of their entries were followed by inference.
+    pub doubtful: Vec<(NodeId, u64)>,
+    /// Who had the processor.
     pub running: Running,
 }
 
@@ -234,13 +281,11 @@ impl Recording {
     /// [`RecordingError::NotAProfile`], [`RecordingError::Encode`] when the compressor fails.
     pub fn pack(bytes: &[u8]) -> Result<Vec<u8>, RecordingError> {
         let (version, body) = split(bytes)?;
-        let packed_version = match version {
-            PLAIN => PACKED,
-            PLAIN_WITHOUT_TASKS => PACKED_WITHOUT_TASKS,
-            _ => return Ok(bytes.to_vec()),
-        };
+        if version != PLAIN {
+            return Ok(bytes.to_vec());
+        }
         let packed = zstd::encode_all(body, 1).map_err(|error| RecordingError::Encode(error.to_string()))?;
-        Ok([MAGIC.as_slice(), &[packed_version], &packed].concat())
+        Ok([MAGIC.as_slice(), &[PACKED], &packed].concat())
     }
 
     /// Reads a file's bytes, which may be anything.
@@ -258,22 +303,16 @@ impl Recording {
         let damaged = |error: &dyn std::fmt::Display| RecordingError::Damaged(error.to_string());
         let mut unpacked = Vec::new();
         let plain = match version {
-            PLAIN | PLAIN_WITHOUT_TASKS => body,
-            PACKED | PACKED_WITHOUT_TASKS => {
+            PLAIN => body,
+            PACKED => {
                 let reader = zstd::Decoder::new(body).map_err(|error| damaged(&error))?;
                 let mut limited = std::io::Read::take(reader, LARGEST_BYTES as u64);
                 std::io::Read::read_to_end(&mut limited, &mut unpacked).map_err(|error| damaged(&error))?;
                 unpacked.as_slice()
             }
-            newer => return Err(RecordingError::Newer(newer)),
+            other => return Err(RecordingError::OtherVersion(other)),
         };
-        let recording: Self = match version {
-            PLAIN_WITHOUT_TASKS | PACKED_WITHOUT_TASKS => {
-                let nothing = postcard::to_stdvec(&Running::default()).map_err(|error| damaged(&error))?;
-                postcard::from_bytes(&[plain, &nothing].concat()).map_err(|error| damaged(&error))?
-            }
-            _ => postcard::from_bytes(plain).map_err(|error| damaged(&error))?,
-        };
+        let recording: Self = postcard::from_bytes(plain).map_err(|error| damaged(&error))?;
         recording.check()?;
         Ok(recording)
     }
@@ -297,7 +336,9 @@ impl Recording {
         let tasks = self.running.user.len();
         let named = self.running.names.iter().all(|name| (name.task as usize) < tasks);
         let ran = self.running.runs.iter().all(|run| (run.task as usize) < tasks);
-        if rows && spans && named && ran {
+        let checks = self.checks.iter().all(|check| (check.function as usize) < functions)
+            && self.doubtful.iter().all(|(node, _)| (*node as usize) < self.nodes.len());
+        if rows && spans && named && ran && checks {
             Ok(())
         } else {
             damaged("a row names what is not there")

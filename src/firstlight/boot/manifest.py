@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, JsonValue, PrivateAttr, Tag
+
+from firstlight.recipe.choices import Choices
+from firstlight.recipe.described import Described
+from firstlight.recipe.recipe import Recipe
+from firstlight.recipe.words import Whole
 
 #: The version of the bundle's schema that this Firstlight writes; it reads this and every older one.
 SCHEMA_VERSION = 2
+
+#: The name of a table is that of a file in the bundle, and leads nowhere else.
+TableName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
 
 Reason = Literal["panic", "wall_timeout", "virtual_timeout", "never_ready", "qemu_died", "plugin"]
 
@@ -15,7 +23,7 @@ Reason = Literal["panic", "wall_timeout", "virtual_timeout", "never_ready", "qem
 class _Part(BaseModel):
     """A part of the manifest: nothing converted, nothing unknown, nothing changed."""
 
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class Tool(_Part):
@@ -39,7 +47,9 @@ class Clock(_Part):
     kind: Literal["virtual", "host", "imported"] = Field(description="`virtual`: the emulated clock of exact mode")
     unit: Literal["ns"] = Field(description="nanoseconds")
     origin: str = Field(description="the mark that is time 0")
-    icount_shift: int | None = Field(default=None, description="one instruction takes 2^N ns; null outside exact mode")
+    icount_shift: int | None = Field(
+        default=None, ge=0, le=10, description="one instruction takes 2^N ns; null outside exact mode"
+    )
 
 
 class Completeness(_Part):
@@ -47,8 +57,8 @@ class Completeness(_Part):
 
     complete: bool = Field(description="nothing is missing")
     missing: list[str] = Field(default_factory=list, description="what is missing, in words")
-    understood: int | None = Field(default=None, description="records of the evidence that were read; imported boots")
-    lost: int | None = Field(default=None, description="records missing or not understood; imported boots")
+    understood: Whole | None = Field(default=None, description="records of the evidence that were read; imported boots")
+    lost: Whole | None = Field(default=None, description="records missing or not understood; imported boots")
     share: float | None = Field(default=None, description="understood / (understood + lost); null where not countable")
 
 
@@ -56,11 +66,11 @@ class Fit(_Part):
     """How one clock follows another: theirs = offset + rate * this one."""
 
     onto: str = Field(description="the clock that is followed: `bundle`, or another source's file")
-    offset_ns: int = Field(description="the other clock's time when this one is 0")
+    offset_ns: Whole = Field(description="the other clock's time when this one is 0")
     rate: float = Field(description="nanoseconds of the other clock for one of this; 1 where it was not fitted")
-    shared: int = Field(description="events that both records hold")
-    residual_median_ns: int | None = Field(description="half of the shared events lie closer than this")
-    residual_max_ns: int | None = Field(description="the one that lies farthest off")
+    shared: Whole = Field(description="events that both records hold")
+    residual_median_ns: Whole | None = Field(description="half of the shared events lie closer than this")
+    residual_max_ns: Whole | None = Field(description="the one that lies farthest off")
     how: str = Field(description="what the fit rests on, in words")
 
 
@@ -69,8 +79,8 @@ class SourceProblem(_Part):
 
     kind: str = Field(description="as `docs/formats/boot-bundle.md` lists them")
     detail: str = Field(description="the same in words")
-    line: int | None = Field(description="where it was met first")
-    lost: int | None = Field(description="how many records are missing, where that can be counted")
+    line: Whole | None = Field(description="where it was met first")
+    lost: Whole | None = Field(description="how many records are missing, where that can be counted")
 
 
 class Source(_Part):
@@ -79,13 +89,13 @@ class Source(_Part):
     file: str = Field(description="where it stands in the bundle, below `raw/`")
     given: str = Field(description="its name as it was given")
     sha256: str = Field(description="digest of the file")
-    size_bytes: int = Field(ge=0, description="length of the file")
+    size_bytes: Whole = Field(ge=0, description="length of the file")
     format: str | None = Field(description="what it was read as; null: not recognised")
     part: str = Field(description="the part of the file; empty for the whole")
     clock: str = Field(description="the record's own clock")
     fit: Fit | None = Field(description="how its clock was put onto the bundle's; null: not at all")
-    understood: int = Field(ge=0, description="lines or records that were read")
-    not_understood: int = Field(default=0, ge=0, description="lines or records that have no shape of the format")
+    understood: Whole = Field(ge=0, description="lines or records that were read")
+    not_understood: Whole = Field(default=0, ge=0, description="lines or records that have no shape of the format")
     problems: list[SourceProblem] = Field(description="what is wrong with it")
 
 
@@ -106,7 +116,7 @@ class Contradiction(_Part):
 class Invariant(BaseModel):
     """A statement about the profile that was checked when it was recorded; further fields explain the value."""
 
-    model_config = ConfigDict(strict=True, extra="allow", frozen=True)
+    model_config = ConfigDict(strict=True, extra="allow", frozen=True, allow_inf_nan=False)
 
     holds: bool = Field(description="the statement is true")
     value: JsonValue = Field(default=None, description="the figure that was checked")
@@ -115,16 +125,28 @@ class Invariant(BaseModel):
 class Totals(_Part):
     """The whole boot up to the freeze; null where the mode cannot know."""
 
-    instructions: int | None = Field(description="instructions executed")
-    virtual_ns: int | None = Field(description="nanoseconds of the bundle's clock")
-    idle_ns: int | None = Field(description="of these, how much the processor was idle")
+    instructions: Whole | None = Field(description="instructions executed")
+    virtual_ns: Whole | None = Field(description="nanoseconds of the bundle's clock")
+    idle_ns: Whole | None = Field(description="of these, how much the processor was idle")
 
 
 class Table(_Part):
     """One Parquet table."""
 
-    rows: int = Field(ge=0, description="number of rows")
+    rows: Whole = Field(ge=0, description="number of rows")
     sha256: str = Field(description="digest of the file")
+
+
+def _kind_of_recipe(recipe: Any) -> str:
+    chosen = "chosen" in recipe if isinstance(recipe, dict) else isinstance(recipe, Recipe)
+    return RECORDED if chosen else DESCRIBED
+
+
+RECORDED, DESCRIBED = "recorded", "described"
+AnyRecipe = Annotated[
+    Annotated[Recipe, Tag(RECORDED)] | Annotated[Described, Tag(DESCRIBED)], Discriminator(_kind_of_recipe)
+]
+"""A recipe that can be booted again, or what somebody says of how a boot came about."""
 
 
 class Manifest(_Part):
@@ -136,7 +158,7 @@ class Manifest(_Part):
     status: Literal["complete", "failed"] = Field(description="whether the boot reached its last mark")
     failure: Failure | None = Field(description="why not")
     clock: Clock = Field(description="the clock of every time in the bundle")
-    recipe: dict[str, JsonValue] = Field(description="everything that decides the boot; paths as given")
+    recipe: AnyRecipe = Field(description="everything that decides the boot; paths as given")
     digests: dict[str, str | None] = Field(description="sha256 of every input")
     versions: dict[str, JsonValue] = Field(description="QEMU's version text and the plugin API it spoke")
     completeness: Completeness = Field(description="whether all evidence is there")
@@ -144,12 +166,24 @@ class Manifest(_Part):
     totals: Totals = Field(description="the whole boot up to the freeze")
     sources: list[Source] = Field(default_factory=list, description="what an imported boot was made of")
     contradictions: list[Contradiction] = Field(default_factory=list, description="where they exclude one another")
-    tables: dict[str, Table] = Field(description="every table of the bundle")
+    tables: dict[TableName, Table] = Field(description="every table of the bundle")
     repeat: str = Field(description="the command line that makes this boot again")
     recorded_at: str = Field(description="when, for people; no analysis reads it")
     host: dict[str, JsonValue] = Field(description="where, for people; no analysis reads it")
 
+    _file_digest: str = PrivateAttr(default="")
+
+    @property
+    def file_digest(self) -> str:
+        """SHA-256 of the file that this was read from; empty where it was read from none."""
+        return self._file_digest
+
     def recipe_text(self, key: str) -> str | None:
         """A field of the recipe as text; none when it is absent, null or empty."""
-        value = self.recipe.get(key)
+        value = self.recipe.model_dump(mode="json").get(key)
         return None if value is None or value == "" else str(value)
+
+    @property
+    def chosen(self) -> Choices | None:
+        """What was chosen for the boot; nothing where Firstlight did not make it."""
+        return self.recipe.chosen if isinstance(self.recipe, Recipe) else None

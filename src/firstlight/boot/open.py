@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from pathlib import Path
@@ -9,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from firstlight.boot.manifest import SCHEMA_VERSION, Manifest
+from firstlight.boot.contents import LARGEST_MANIFEST, check_contents, read_regular
+from firstlight.boot.manifest import DESCRIBED, RECORDED, SCHEMA_VERSION, Manifest
 from firstlight.errors import BundleError
 
 if TYPE_CHECKING:
@@ -47,7 +49,7 @@ def read_manifest(bundle: Path) -> Manifest:
     if not bundle.is_dir():
         raise BundleError("not a boot bundle: it is a file", where=where, hint="a bundle is a directory `NAME.boot`")
     try:
-        text = (bundle / "manifest.json").read_text(encoding="utf-8")
+        text = read_regular(bundle / "manifest.json", LARGEST_MANIFEST).decode()
     except FileNotFoundError as error:
         hint = "a bundle is a directory `NAME.boot` that holds `manifest.json`"
         raise BundleError("not a boot bundle: it has no manifest", where=where, hint=hint) from error
@@ -56,7 +58,9 @@ def read_manifest(bundle: Path) -> Manifest:
         denied = isinstance(error, PermissionError)
         hint = "it belongs to somebody else: ask for the right to read it" if denied else _DAMAGED
         raise BundleError(f"the manifest cannot be read: {reason}", where=where, hint=hint) from error
-    return _manifest(text, str(bundle / "manifest.json"))
+    manifest = _manifest(text, str(bundle / "manifest.json"))
+    check_contents(bundle)
+    return manifest
 
 
 def _manifest(text: str, where: str) -> Manifest:
@@ -74,8 +78,18 @@ def _manifest(text: str, where: str) -> Manifest:
         message = f"the bundle has schema version {raw['schema_version']}, this Firstlight reads up to {SCHEMA_VERSION}"
         raise BundleError(message, where=where, hint="update Firstlight")
     try:
-        return Manifest.model_validate_json(text)
+        manifest = Manifest.model_validate_json(text)
     except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"]) or "manifest"
-        raise BundleError(f"the manifest is damaged: `{field}`: {first['msg']}", where=where, hint=_DAMAGED) from error
+        raise BundleError(f"the manifest is damaged: {_first_fault(error)}", where=where, hint=_DAMAGED) from error
+    manifest._file_digest = hashlib.sha256(text.encode()).hexdigest()
+    return manifest
+
+
+def _first_fault(error: ValidationError) -> str:
+    """The first field that does not fit, and why."""
+    first = error.errors(include_url=False, include_context=False)[0]
+    # The tag of a union's member is no field.
+    place = [str(part) for part in first["loc"] if part not in (RECORDED, DESCRIBED)]
+    unknown = first["type"] in ("extra_forbidden", "unexpected_keyword_argument")
+    said = "no such field is known" if unknown else first["msg"].removeprefix("Value error, ")
+    return f"`{'.'.join(place) or 'manifest'}`: {said}"

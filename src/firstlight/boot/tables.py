@@ -104,6 +104,9 @@ ADDED_COLUMNS: dict[str, tuple[str, ...]] = {
     "log": ("host_ns", "level", "caller", "channel"),
 }
 
+#: More rows are no boot: that of a whole distribution has less than a million.
+MOST_ROWS = 100_000_000
+
 #: The tables that were added since version 1; a bundle without them reads as if they had no rows.
 ADDED_TABLES = ("links", "kd", "threads", "thread_names", "runs")
 
@@ -135,6 +138,9 @@ def read_table(bundle: Path, table: str, rows: int | None = None) -> pl.DataFram
             message, where=str(path), hint=hint if isinstance(error, PermissionError) else None
         ) from error
     try:
+        # A few bytes can stand for any number of rows.
+        if pl.scan_parquet(path, glob=False).select(pl.len()).collect().item() > MOST_ROWS:
+            raise _damaged(path, f"it says that it has more than {MOST_ROWS:,} rows")
         frame = pl.read_parquet(path, glob=False, hive_partitioning=False, memory_map=False)
     except (pl.exceptions.PolarsError, OSError) as error:
         raise _damaged(path, str(error).partition("\n")[0]) from error

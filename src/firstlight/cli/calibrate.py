@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from firstlight.cli.output import Json, print_json, refuse_to_overwrite
+from firstlight.cli.output import Json, Trust, print_json, refuse_to_overwrite
 from firstlight.errors import UsageError
 
 
@@ -29,6 +29,7 @@ def calibrate(
     keep: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Of a live recording: keep the boots in this directory.")
     ] = None,
+    trust: Trust = False,
     json: Json = False,
 ) -> None:
     """Find out how far figures move by themselves: what changes have to be told apart from.
@@ -66,9 +67,9 @@ def calibrate(
     if directory:
         found = calibrate_by_boots(boot, seed=seed)
     elif exact:
-        found = make_band(boot, progress_for())
+        found = make_band(boot, progress_for(), trust=trust)
     else:
-        found = calibrate_by_recording(boot, pairs or 12, seed=seed, keep=keep, progress=progress_for())
+        found = calibrate_by_recording(boot, pairs or 12, seed=seed, keep=keep, progress=progress_for(), trust=trust)
     if output is not None:
         write_band(found, output)
     if json:

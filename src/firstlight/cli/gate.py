@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from firstlight.cli.output import Json, print_json
+from firstlight.cli.output import Json, Trust, print_json
 from firstlight.errors import UsageError
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ def gate(
         bool, typer.Option("--other-testbed", help="Compare with a baseline of another testbed, and tell so.")
     ] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit code 5 where nothing could be decided.")] = False,
+    trust: Trust = False,
     junit: Annotated[Path | None, _file("Write JUnit XML.")] = None,
     openmetrics: Annotated[Path | None, _file("Write OpenMetrics text.")] = None,
     hyperfine: Annotated[Path | None, _file("Write hyperfine's JSON.")] = None,
@@ -102,7 +103,7 @@ def gate(
         from firstlight.compare.gate.confirm import confirm_alarm
         from firstlight.lab.progress import progress_for
 
-        result = confirmed(result, confirm_alarm(result, opened, pairs, progress_for()))
+        result = confirmed(result, confirm_alarm(result, opened, pairs, progress_for(), trust=trust))
     code = result.exit_code(strict=strict)
     _write(result, files, path)
     if json:

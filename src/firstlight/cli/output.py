@@ -32,6 +32,13 @@ Jobs = Annotated[
 Fresh = Annotated[bool, typer.Option("--fresh", help="Boot again what was booted before.")]
 
 
+#: Verbs that boot a bundle's recipe have this one.
+Trust = Annotated[
+    bool,
+    typer.Option("--trust", help="Use the paths, guest commands and QEMU options of a bundle that is not from here."),
+]
+
+
 def shown_limit(limit: int | None) -> int:
     """How many rows a terminal gets."""
     return 40 if limit is None else limit

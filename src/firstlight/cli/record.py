@@ -9,7 +9,6 @@ import typer
 
 from firstlight.cli.output import Json, print_json
 from firstlight.errors import UnhealthyBootError
-from firstlight.lab.options import RecordOptions
 
 
 def record(
@@ -61,7 +60,9 @@ def record(
         ),
     ] = None,
     cpu: Annotated[str | None, typer.Option(metavar="MODEL", help="A named CPU model of QEMU.")] = None,
-    machine: Annotated[str | None, typer.Option(metavar="TYPE", help="A versioned machine type of QEMU.")] = None,
+    machine: Annotated[
+        str | None, typer.Option(metavar="TYPE", help="A versioned machine type of QEMU, or microvm.")
+    ] = None,
     shift: Annotated[
         int, typer.Option(metavar="N", min=0, max=10, help="One instruction takes 2^N ns of virtual time.")
     ] = 0,
@@ -121,6 +122,7 @@ def record(
       firstlight record --kernel bzImage --root-as squashfs-zstd -o d.boot
       firstlight record --no-profile -o e.boot
     """
+    from firstlight.lab.options import RecordOptions
     from firstlight.lab.progress import progress_for
     from firstlight.lab.record import planned_command
     from firstlight.lab.record import record as record_boot

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from firstlight.cli.output import Json, print_json
+from firstlight.cli.output import Json, Trust, print_json
 
 if TYPE_CHECKING:
     from firstlight.lab.options import RecordOptions
@@ -52,6 +52,7 @@ def try_(
         Path | None, typer.Option("-o", "--output", metavar="NAME.boot", help="Keep the changed boot's bundle here.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a bundle that is there.")] = False,
+    trust: Trust = False,
     json: Json = False,
 ) -> None:
     """Boot a recorded boot's recipe with one change, and say what the change did.
@@ -89,7 +90,7 @@ def try_(
 
     # What compares takes seconds to load, and is needed only after the boot: meanwhile is the time.
     Thread(target=_load, daemon=True).start()
-    made = attempt(against, modify, progress_for(), output, force=force)
+    made = attempt(against, modify, progress_for(), output, force=force, trust=trust)
     from firstlight.compare.exact.difference import exact_difference
 
     difference = exact_difference(open(made.baseline), open(made.changed))

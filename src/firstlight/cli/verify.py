@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from firstlight.cli.output import Bundle, Json, print_json
+from firstlight.cli.output import Bundle, Json, Trust, print_json
 
 if TYPE_CHECKING:
     from firstlight.lab.verify import Verdict
@@ -19,22 +19,43 @@ def verify(
     qemu: Annotated[
         Path | None, typer.Option(metavar="PATH", readable=False, help="Boot with another QEMU than the recorded one.")
     ] = None,
+    kernel: Annotated[
+        Path | None, typer.Option(metavar="FILE", readable=False, help="The kernel of a bundle that is not from here.")
+    ] = None,
+    initrd: Annotated[Path | None, typer.Option(metavar="FILE", readable=False, help="Its initramfs.")] = None,
+    rootfs: Annotated[str | None, typer.Option(metavar="DIR|IMAGE|TAR", help="Its root file system.")] = None,
+    overlay: Annotated[
+        Path | None, typer.Option(metavar="DIR", readable=False, help="The files laid over its guest's.")
+    ] = None,
+    initramfs_files: Annotated[
+        Path | None, typer.Option(metavar="DIR", readable=False, help="The files that its initramfs has besides.")
+    ] = None,
+    trust: Trust = False,
     json: Json = False,
 ) -> None:
     """Boot the recipe of a bundle again: every table is equal, or it says exactly what differs.
 
     Exit code 0 when equal, else 1. An input that is not the recorded one is named, and nothing is booted; a plugin that
-    was built anew decides nothing of the boot, and is only named.
+    was built anew decides nothing of the boot, and is only named. No path is opened and no program run that a bundle
+    names which was not recorded on this machine: give its files again, or --trust it.
 
     \b
     Examples:
       firstlight verify a.boot
       firstlight verify a.boot --json | jq .equal
+      firstlight verify from-a-report.boot --kernel bzImage
     """
     from firstlight.lab.progress import progress_for
     from firstlight.lab.verify import verify as verify_boot
 
-    verdict = verify_boot(boot, progress_for(), qemu=qemu)
+    given = {
+        "kernel": kernel,
+        "initrd": initrd,
+        "rootfs": rootfs,
+        "overlay": overlay,
+        "initramfs_files": initramfs_files,
+    }
+    verdict = verify_boot(boot, progress_for(), qemu=qemu, given=given, trust=trust)
     if json:
         print_json({"boot": str(boot), "equal": verdict.equal, **dataclasses.asdict(verdict)})
     else:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from firstlight.boot.manifest import Manifest
+from firstlight.recipe.choices import Choices
 
 #: Fields of the recipe that name files: their digests say whether they differ, their paths do not.
 _PATHS = frozenset({"kernel", "initrd", "rootfs", "image", "qemu"})
@@ -44,29 +44,30 @@ def input_changes(a: Manifest, b: Manifest) -> list[InputChange]:
         if a.digests.get(name) != b.digests.get(name)
     ]
     # What was chosen shows in what was used, and `append` is a part of the command line.
-    skipped = _PATHS | _LIMITS | {"append", "chosen", "files"}
-    for field in (a.recipe.keys() | b.recipe.keys()) - skipped:
-        one, other = a.recipe.get(field), b.recipe.get(field)
+    skipped = _PATHS | _LIMITS | {"append", "chosen", "files", "image_size"}
+    first, second = (manifest.recipe.model_dump(mode="json") for manifest in (a, b))
+    for field in (first.keys() | second.keys()) - skipped:
+        one, other = first.get(field), second.get(field)
         if one != other:
             detail = _words(str(one or ""), str(other or "")) if field == "command_line" else ""
             changes.append(InputChange(field, _text(one), _text(other), detail))
     return sorted(changes, key=lambda change: change.name)
 
 
-def other_choices(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+def other_choices(before: Choices, after: Choices) -> list[str]:
     """What was chosen otherwise for a recording than for one before, in words; files are told apart by their digests.
 
-    >>> other_choices({"append": "", "memory": None, "kernel": "a"}, {"append": "quiet", "memory": None, "kernel": "b"})
+    >>> other_choices(Choices(seed=2), Choices(append="quiet", seed=2))
     ['`append` (+ quiet)']
     """
     changed = [
         name
-        for name in sorted((before.keys() | after.keys()) - _PATHS - _LIMITS - OBSERVERS - _FOLDERS)
-        if before.get(name) != after.get(name)
+        for name in sorted({each.name for each in fields(Choices)} - _PATHS - _LIMITS - OBSERVERS - _FOLDERS)
+        if getattr(before, name) != getattr(after, name)
     ]
     texts = []
     for name in changed:
-        one, other = before.get(name), after.get(name)
+        one, other = getattr(before, name), getattr(after, name)
         detail = _words(str(one or ""), str(other or "")) if name == "append" else f"{other}, not {one}"
         texts.append(f"`{name}` ({detail})")
     return texts

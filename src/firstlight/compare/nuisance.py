@@ -115,12 +115,13 @@ class Band(BaseModel):
         return {(row.name, row.module, row.kind): row.width for row in self.levels.get(level, [])}
 
 
-def make_band(bundle: Path, progress: Progress | None = None) -> Band:
+def make_band(bundle: Path, progress: Progress | None = None, *, trust: bool = False) -> Band:
     """Boot an exact boot's recipe under changes that ought not to matter, and see how far its figures move.
 
     Boots that were recorded before are taken from the cache.
 
     :param bundle: the boot; it has to be whole.
+    :param trust: use what a boot names that was not recorded here.
     :raises FirstlightError: when it is not exact, or its inputs are others now.
     :raises UnhealthyBootError: when it, or the boot with a change, did not come up.
     :raises LabError: when an input is missing.
@@ -135,9 +136,9 @@ def make_band(bundle: Path, progress: Progress | None = None) -> Band:
         raise FirstlightError(f"a boot in {manifest.mode} mode has no nuisance band", where=where, hint=hint)
     if manifest.failure is not None:
         raise UnhealthyBootError("this boot failed: nothing can be learned from changing it", where=where)
-    former = options_from_manifest(manifest, bundle, where)
+    former = options_from_manifest(manifest, bundle, where, trust=trust)
     key = key_of_boot(manifest)
-    if key_of_inputs(former, resolve(former, progress)) != key:
+    if key_of_inputs(resolve(former, progress)) != key:
         message = "its inputs are not what it was recorded with: other boots would differ by more than a nuisance"
         raise FirstlightError(message, where=where, hint="record it again")
     changes, skipped = nuisances(former, manifest)
@@ -175,7 +176,7 @@ def nuisances(former: RecordOptions, manifest: Manifest) -> tuple[list[Nuisance]
                   for order in (1, 2)]  # fmt: skip
     else:
         skipped.append("initramfs in another order: it is the person's own, and may be packed")
-    memory = parse_size(str(manifest.recipe.get("memory") or former.memory or X86_64.default_memory)) // _MIB
+    memory = parse_size(str(manifest.recipe_text("memory") or former.memory or X86_64.default_memory)) // _MIB
     found.append(Nuisance("memory +1 MiB", replace(former, memory=f"{memory + 1}M")))
     found += [Nuisance(f"seed {former.seed + more}", replace(former, seed=former.seed + more)) for more in (1, 2)]
     return found, skipped
@@ -207,7 +208,7 @@ def band_of(
 
 
 def _boot(change: Nuisance, progress: Progress) -> Boot:
-    key = key_of_inputs(change.options, resolve(change.options, progress))
+    key = key_of_inputs(resolve(change.options, progress))
     try:
         return open_boot(boots.obtain(change.options, key, progress)[0])
     except UnhealthyBootError as error:

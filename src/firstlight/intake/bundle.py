@@ -24,6 +24,7 @@ from firstlight.boot.manifest import (
 from firstlight.intake.gathered import Gathered
 from firstlight.intake.names import shell_line
 from firstlight.lab.bundle import describe_tables, write_manifest
+from firstlight.recipe.described import Described
 from firstlight.version import VERSION
 
 #: A manifest names no more reasons than this; the sources have them all.
@@ -87,7 +88,7 @@ def finish_bundle(
         status="complete" if failure is None else "failed",
         failure=failure,
         clock=Clock(kind="imported", unit="ns", origin=summary["origin"]),
-        recipe={},
+        recipe=Described(),
         digests={},
         versions={},
         completeness=Completeness(

@@ -13,6 +13,8 @@ from firstlight.cache import cache_dir
 from firstlight.carried import CARRIED, carried
 from firstlight.errors import LabError
 from firstlight.lab.architecture import X86_64
+from firstlight.lab.confinement import SWITCH, files_are_confined
+from firstlight.lab.landlock import version
 from firstlight.lab.qemu import find_qemu, require_plugins
 
 State = Literal["ok", "limited", "missing"]
@@ -61,7 +63,7 @@ def examine(qemu: Path | None = None) -> list[Check]:
     """
     checks = [_qemu(qemu), *_carried()]
     checks.append(_exact(checks))
-    return [*checks, _kvm(), *_programs(), _kernel(), _space(), _browser()]
+    return [*checks, *_confinement(checks[0], qemu), _kvm(), *_programs(), _kernel(), _space(), _browser()]
 
 
 def exact_possible(checks: Sequence[Check]) -> bool:
@@ -113,6 +115,24 @@ def _exact(checks: Sequence[Check]) -> Check:
         return Check("exact mode", "ok", "boots can be recorded to the nanosecond")
     lacking = ", ".join(check.name for check in checks if check.needed and check.state != "ok")
     return Check("exact mode", "missing", f"not without {lacking}")
+
+
+def _confinement(found: Check, path: Path | None) -> Iterator[Check]:
+    """What keeps QEMU, which runs strangers' kernels, from the rest of this machine."""
+    if found.state != "missing":
+        filters = find_qemu(X86_64, path).has_sandbox
+        yield Check(
+            "QEMU's filter of system calls",
+            "ok" if filters else "limited",
+            "QEMU starts no programs and takes no other user's rights" if filters else "this QEMU was built without",
+        )
+    if version() == 0:
+        remedy = "a kernel with CONFIG_SECURITY_LANDLOCK, and `landlock` among `lsm=`"
+        yield Check("Landlock", "limited", "this kernel has none: QEMU reaches every file that you do", remedy=remedy)
+    elif not files_are_confined():
+        yield Check("Landlock", "limited", f"`{SWITCH}` switches it off: QEMU reaches every file that you do")
+    else:
+        yield Check("Landlock", "ok", f"version {version()}: QEMU reads its inputs and writes its evidence alone")
 
 
 def _kvm() -> Check:

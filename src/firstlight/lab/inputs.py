@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -11,6 +11,8 @@ from firstlight.carried import carried
 from firstlight.errors import LabError, UsageError
 from firstlight.lab.architecture import X86_64, Architecture
 from firstlight.lab.choices import check_choices, guest_memory
+from firstlight.lab.command_line.contradictions import contradictions
+from firstlight.lab.distribution_initrd import root_words, with_drivers
 from firstlight.lab.initramfs import BEFORE_ROOT, GuestConfig, build_initramfs
 from firstlight.lab.initrd_check import check_initrd
 from firstlight.lab.kernel import Kernel, default_kernel, open_kernel
@@ -22,11 +24,11 @@ from firstlight.lab.options import RecordOptions
 from firstlight.lab.overlay import check_overlay
 from firstlight.lab.progress import Progress, SilentProgress
 from firstlight.lab.qemu import Qemu, find_qemu, require_plugins
-from firstlight.lab.recipe import LoadedMemory, PersistentMemory, Recipe
 from firstlight.lab.refuse import refuse_machine
 from firstlight.lab.root_formats import find_format
 from firstlight.lab.rootfs import root_image
 from firstlight.lab.symbols import kernel_symbols, known_symbols
+from firstlight.recipe.recipe import Files, LoadedMemory, PersistentMemory, Recipe
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,6 @@ class _Guest:
     """What runs in the machine, beside the kernel."""
 
     initrd: Path | None
-    helper: bool
     image: PersistentMemory | None = None
     loaded: LoadedMemory | None = None
     words: str = ""
@@ -80,26 +81,27 @@ def resolve(options: RecordOptions, progress: Progress | None = None) -> Inputs:
     elif options.rootfs is not None and kernel.modules is None:
         _check_built_in(architecture, options, kernel, qemu, progress)
     guest = _guest(options, architecture, kernel, progress)
+    image, loaded = guest.image, guest.loaded
+    for what in contradictions(kernel_command_line(architecture, guest.words), options.append):
+        progress.note(what)
     recipe = Recipe(
-        architecture=architecture,
+        architecture=architecture.name,
         machine=options.machine or architecture.machine,
         cpu=options.cpu or (architecture.live_cpu if options.live else architecture.cpu),
         memory=guest_memory(options, architecture),
-        kernel=kernel.path.absolute(),
-        initrd=guest.initrd,
         command_line=kernel_command_line(architecture, f"{guest.words} {options.append}".strip()),
-        image=guest.image,
-        loaded=guest.loaded,
         modules=guest.modules,
-        shift=options.shift,
-        seed=options.seed,
-        ready_pattern=options.ready,
-        guest_helper=guest.helper,
-        profile=plugin is not None,
-        live=options.live,
-        timeout_wall_s=options.timeout_wall_s,
-        timeout_virtual_s=options.timeout_virtual_s,
-        qemu_options=words,
+        image_size=image.size if image is not None else None,
+        loaded_address=loaded.address if loaded is not None else None,
+        # With the paths that QEMU gets: a relative one is another file from another directory.
+        chosen=replace(options.choices, qemu_options=words),
+        files=Files(
+            kernel=kernel.path.absolute(),
+            initrd=guest.initrd,
+            image=image.path if image is not None else None,
+            loaded=loaded.path if loaded is not None else None,
+            qemu=qemu.path,
+        ),
     )
     check_memory(recipe)
     symbols = _symbols(options, kernel, qemu, progress) if plugin is not None else None
@@ -108,10 +110,12 @@ def resolve(options: RecordOptions, progress: Progress | None = None) -> Inputs:
         "initrd": file_digest(guest.initrd) if guest.initrd is not None else None,
         "image": guest.image_digest,
         "qemu": qemu.digest(),
-        "firmware": qemu.firmware_digest(architecture, own_firmware(options.qemu_options)),
+        "firmware": qemu.firmware_digest(
+            architecture.firmware_of(recipe.machine, elf=kernel.is_elf), own_firmware(options.qemu_options)
+        ),
         "plugin": file_digest(plugin) if plugin is not None else None,
         "guest": file_digest(carried("firstlight-guest"))
-        if options.initrd is None and (options.root_as is None or guest.helper)
+        if options.guest_helper or (options.initrd is None and options.root_as is None)
         else None,
         "symbols": file_digest(symbols) if symbols is not None else None,
         **named,
@@ -171,15 +175,17 @@ def _guest(options: RecordOptions, architecture: Architecture, kernel: Kernel, p
         return _mounted_by_kernel(options, architecture, kernel, report)
     if options.initrd is not None:
         check_initrd(options.initrd)
-        return _Guest(options.initrd.absolute(), helper=False)
+    if options.initrd is not None and options.rootfs is None:
+        return _Guest(options.initrd.absolute())
     if options.rootfs is None:
         progress.step("building the initramfs")
         config = GuestConfig(report=report)
         made = build_initramfs(config, (), options.overlay, options.guest_commands, options.initramfs_order)
-        return _Guest(made.path, helper=True)
+        return _Guest(made.path)
     progress.step("making the root file system's image")
     source: Path | Literal["debian"] = "debian" if options.rootfs == "debian" else Path(options.rootfs)
-    root = root_image(source, options.overlay, options.guest_commands)
+    reports = report if options.initrd is not None and options.ready is None else None
+    root = root_image(source, options.overlay, options.guest_commands, kernel.modules, reports)
     if options.guest_commands and not root.has_systemd:
         raise UsageError(
             "this root file system has no systemd, which would run the command",
@@ -193,6 +199,15 @@ def _guest(options: RecordOptions, architecture: Architecture, kernel: Kernel, p
             hint="say with `--ready REGEX` which line of the console means it",
         )
     modules = modules_for(kernel, architecture.pmem_modules)
+    image = persistent_memory(root.path.absolute(), root.size_bytes)
+    if options.initrd is not None:
+        return _Guest(
+            with_drivers(options.initrd, modules).path,
+            image=image,
+            words=root_words(options.append, architecture.pmem_device),
+            image_digest=root.digest,
+            modules=tuple(module.name for module in modules),
+        )
     files = options.initramfs_files
     config = GuestConfig(
         root=architecture.pmem_device,
@@ -204,9 +219,8 @@ def _guest(options: RecordOptions, architecture: Architecture, kernel: Kernel, p
     initramfs = build_initramfs(config, modules, files, order=options.initramfs_order)
     return _Guest(
         initramfs.path,
-        helper=options.ready is None,
         # QEMU runs elsewhere, and would make a file of zeros where it finds none.
-        image=persistent_memory(root.path.absolute(), root.size_bytes),
+        image=image,
         image_digest=root.digest,
         modules=tuple(module.name for module in modules),
     )
@@ -214,15 +228,13 @@ def _guest(options: RecordOptions, architecture: Architecture, kernel: Kernel, p
 
 def _mounted_by_kernel(options: RecordOptions, architecture: Architecture, kernel: Kernel, report: str) -> _Guest:
     root = kernel_root(options, report)
-    helper = options.rootfs is None or options.ready is None
     memory = guest_memory(options, architecture)
     return _Guest(
         root.path if root.form.device in ("ram", "initramfs") else None,
-        helper=helper,
         image=persistent_memory(root.path, root.size) if root.form.device == "pmem" else None,
         image_digest=root.digest,
         loaded=root.loaded(memory, kernel),
-        words=root.words(memory, kernel, helper=helper),
+        words=root.words(memory, kernel, helper=options.guest_helper),
     )
 
 

@@ -16,12 +16,12 @@ from firstlight.cache import digest_of, entry, file_digest
 from firstlight.errors import MISSING_INPUT, LabError, UsageError
 from firstlight.lab.initramfs import GuestConfig
 from firstlight.lab.kernel import Kernel
-from firstlight.lab.recipe import LoadedMemory
 from firstlight.lab.root_formats import ERASE_SIZE, RootFormat
 from firstlight.lab.root_maker import make_root, tool_versions
 from firstlight.lab.rootfs import as_root
 from firstlight.lab.small_root import HELPER, make_small_root
 from firstlight.lab.tree import tree_digest
+from firstlight.recipe.recipe import LoadedMemory
 
 _VERSION = "5"
 _MIB = 1 << 20

@@ -12,18 +12,22 @@ from pathlib import Path
 from firstlight.boot.manifest import Totals
 from firstlight.errors import LabError
 from firstlight.lab.arrivals import Arrivals, Line, named_pipe
+from firstlight.lab.confinement import launch
 from firstlight.lab.console import PANIC, last_lines
 from firstlight.lab.evidence import Attributed, write_log, write_marks, write_without_rows
 from firstlight.lab.inputs import Inputs
-from firstlight.lab.machine import RunFiles, qemu_arguments
+from firstlight.lab.machine import RunFiles
 from firstlight.lab.process import Process
 from firstlight.lab.progress import Progress
 from firstlight.lab.qemu import explain_refusal
 from firstlight.lab.runner import AFTER_READY_S, QUIET_S, Outcome, Snapshot
+from firstlight.recipe.words import Accelerator
 
 KVM = Path("/dev/kvm")
 _STUCK_S = 20.0
 """A guest on KVM that printed nothing for so long is taken for stuck: it boots in a second or two."""
+_POWER_OFF_S = 3.0
+"""A guest that was quiet for so long after its report cannot power off."""
 _CONSOLE_MARKS = (
     ("kernel_start", re.compile(rb"Linux version \d")),
     ("user_start", re.compile(rb"Run \S+ as init process")),
@@ -36,7 +40,7 @@ class LiveBoot:
 
     outcome: Outcome
     attributed: Attributed
-    accelerator: str
+    accelerator: Accelerator
 
 
 @dataclass(frozen=True)
@@ -66,8 +70,8 @@ def boot_live(inputs: Inputs, files: RunFiles, bundle: Path, progress: Progress)
 
     :raises LabError: when QEMU does not start.
     """
-    accelerators = ["kvm", "tcg"] if os.access(KVM, os.R_OK | os.W_OK) else ["tcg"]
-    if accelerators == ["tcg"]:
+    accelerators = [Accelerator.KVM, Accelerator.TCG] if os.access(KVM, os.R_OK | os.W_OK) else [Accelerator.TCG]
+    if accelerators == [Accelerator.TCG]:
         progress.note(f"`{KVM}` cannot be used here, so the guest is emulated (TCG)")
     for accelerator in accelerators:
         try:
@@ -79,23 +83,25 @@ def boot_live(inputs: Inputs, files: RunFiles, bundle: Path, progress: Progress)
     raise AssertionError("the last accelerator returns or raises")
 
 
-def _boot(inputs: Inputs, files: RunFiles, bundle: Path, progress: Progress, accelerator: str) -> LiveBoot:
+def _boot(inputs: Inputs, files: RunFiles, bundle: Path, progress: Progress, accelerator: Accelerator) -> LiveBoot:
     pipes = _Pipes(files.directory)
     origin = time.monotonic_ns()
     with (
         named_pipe(pipes.console, files.console, origin) as console,
         named_pipe(pipes.report, files.report, origin) as report,
     ):
-        command = [str(inputs.qemu.path), *qemu_arguments(inputs.recipe, pipes, accelerator=accelerator)]
-        with Process(command, files.log) as process:
-            watch = _LiveWatch(inputs, process, console, report, progress, accelerator == "kvm")
+        recipe = inputs.recipe.model_copy(update={"accelerator": accelerator})
+        launched = launch(inputs.qemu, recipe, pipes)
+        command = launched.command
+        with Process(command, files.log, launched.confined) as process:
+            watch = _LiveWatch(inputs, process, console, report, progress, accelerator is Accelerator.KVM)
             reason, detail = watch.run()
             ended = process.end()
             wall_s = process.running_s
         watch.drain()
     text = files.console.read_bytes()
     log = files.log.read_text(encoding="utf-8", errors="replace")
-    if reason == "qemu_died" and not text and accelerator == "kvm":
+    if reason == "qemu_died" and not text and accelerator is Accelerator.KVM:
         # With KVM QEMU may also abort on what the host's kernel lets it set.
         raise _StuckError(explain_refusal(log)[0])
     if reason == "qemu_died" and not text and ended.exit_code > 0:
@@ -116,13 +122,13 @@ class _LiveWatch:
     def __init__(
         self, inputs: Inputs, process: Process, console: Arrivals, report: Arrivals, progress: Progress, may_stick: bool
     ) -> None:
-        self._recipe = inputs.recipe
+        self._chosen = inputs.recipe.chosen
         self._process = process
         self._console = console
         self._report = report
         self._progress = progress
         self._may_stick = may_stick
-        pattern = self._recipe.ready_pattern
+        pattern = self._chosen.ready
         self._ready = re.compile(pattern) if pattern is not None else None
         self._seen: dict[str, tuple[int, str]] = {}
         self._panicked = False
@@ -149,8 +155,8 @@ class _LiveWatch:
                 if ended.exit_code != 0:
                     return "qemu_died", f"QEMU ended with {ended.killed_by or f'exit code {ended.exit_code}'}"
                 return "never_ready", "the guest powered off or rebooted before it was ready"
-            if now > self._recipe.timeout_wall_s:
-                return "wall_timeout", f"not ready after {self._recipe.timeout_wall_s:g} s of the host"
+            if now > self._chosen.timeout_wall_s:
+                return "wall_timeout", f"not ready after {self._chosen.timeout_wall_s:g} s of the host"
             if self._may_stick and now > _STUCK_S and not self._console.size and not self._report.size:
                 raise _StuckError(f"the guest printed nothing for {_STUCK_S:g} s")
 
@@ -162,7 +168,7 @@ class _LiveWatch:
         marks += [(name, time_ns, "console", detail) for name, (time_ns, detail) in self._seen.items()]
         if self.ready_ns is not None:
             source = "console" if self._ready is not None else "guest"
-            detail = self._recipe.ready_pattern or "first byte of the report"
+            detail = self._chosen.ready or "first byte of the report"
             marks.append(("ready", self.ready_ns, source, detail))
         return sorted(marks, key=lambda mark: mark[1])
 
@@ -178,7 +184,7 @@ class _LiveWatch:
             for line in streams[descriptor].read():
                 if descriptor == self._console.descriptor:
                     self._look(line)
-        if self._ready is None and self._recipe.guest_helper and self.ready_ns is None:
+        if self._ready is None and self._chosen.guest_helper and self.ready_ns is None:
             self.ready_ns = self._report.first_ns
         return bool(readable)
 
@@ -193,9 +199,14 @@ class _LiveWatch:
 
     def _until_reported(self) -> None:
         """The guest came up: leave it the time to report and power off."""
-        until = self._process.running_s + AFTER_READY_S
-        while self._recipe.guest_helper and self._process.running_s < until and self._process.wait(0) is None:
-            self._poll()
+        quiet_since = self._process.running_s
+        until = quiet_since + AFTER_READY_S
+        while self._chosen.guest_helper and self._process.running_s < until and self._process.wait(0) is None:
+            now = self._process.running_s
+            quiet_since = now if self._poll() else quiet_since
+            if now - quiet_since > _POWER_OFF_S and any(line.text == b"end 0" for line in self._report.lines[-3:]):
+                # It reported, and cannot power off.
+                break
         self.drain()
 
     def _panic_line(self) -> str:

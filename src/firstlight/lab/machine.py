@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from firstlight.errors import LabError, UsageError
-from firstlight.lab.architecture import Architecture
+from firstlight.lab.architecture import Architecture, architecture_of
+from firstlight.lab.command_line.contradictions import wants_kaslr
 from firstlight.lab.qemu_words import properties, read_options
-from firstlight.lab.recipe import RTC, PersistentMemory, Recipe
 from firstlight.lab.sizes import format_size, parse_size
+from firstlight.lab.vmlinux import is_vmlinux, read_vmlinux
+from firstlight.recipe.recipe import RTC, PersistentMemory, Recipe
 
 _MIB = 1 << 20
 
@@ -62,9 +64,15 @@ def kernel_command_line(architecture: Architecture, append: str) -> str:
     >>> kernel_command_line(X86_64, "quiet  ")
     'console=ttyS0 nokaslr norandmaps quiet'
 
+    Who asks for a random address of the kernel (`kaslr`) gets one; such a boot has no profile.
+
+    >>> kernel_command_line(X86_64, "kaslr")
+    'console=ttyS0 norandmaps kaslr'
+
     :raises UsageError: when it is longer than the kernel takes.
     """
-    line = f"console={architecture.console_device} nokaslr norandmaps {append}".strip()
+    fixed = "" if wants_kaslr(append) else "nokaslr "
+    line = f"console={architecture.console_device} {fixed}norandmaps {append}".strip()
     longest = architecture.longest_command_line
     if len(line.encode()) > longest:
         raise UsageError(
@@ -84,33 +92,33 @@ def quote_value(value: str) -> str:
     return value.replace(",", ",,")
 
 
-def qemu_arguments(recipe: Recipe, files: RunFiles, plugin: Path | None = None, accelerator: str = "tcg") -> list[str]:
+def qemu_arguments(recipe: Recipe, files: RunFiles, plugin: Path | None = None) -> list[str]:
     """QEMU's arguments for one run of a recipe, without the program.
 
     :param plugin: the plugin's shared object; loaded when given, with the configuration in *files*.
-    :param accelerator: of a live recording, `kvm` or `tcg`; an exact one has single-threaded TCG.
 
     Source of the exact options: the design's part "Exact mode: what is known to work", measured on QEMU 7.2 and 10.0.
     """
     words = ["-machine", recipe.machine, "-cpu", recipe.cpu, "-smp", "1"]
     memory = f"{recipe.memory // _MIB}M"
-    further = further_memory(recipe.qemu_options)
+    chosen = recipe.chosen
+    further = further_memory(chosen.qemu_options)
     if recipe.image is not None or further:
-        words[1] += f",{recipe.architecture.nvdimm_property}"
+        words[1] += f",{architecture_of(recipe.architecture).nvdimm_property}"
         own = [] if recipe.image is None else [recipe.image.size]
         limit = recipe.memory + sum(own) + sum(further) + 1024 * _MIB
         memory += f",slots={len(own) + len(further)},maxmem={-(-limit // _MIB)}M"
     words += ["-m", memory]
-    if recipe.live:
-        words += ["-accel", accelerator]
+    if chosen.live:
+        words += ["-accel", recipe.accelerator]
     else:
         words += ["-accel", "tcg,thread=single"]
-        words += ["-icount", f"shift={recipe.shift},sleep=off,align=off"]
+        words += ["-icount", f"shift={chosen.shift},sleep=off,align=off"]
         words += ["-rtc", f"base={RTC},clock=vm"]
-    words += ["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-seed", str(recipe.seed)]
+    words += ["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-seed", str(chosen.seed)]
     words += ["-monitor", "none"]
     for name, path in (("console", files.console), ("report", files.report)):
-        words += ["-chardev", f"file,id={name},path={quote_value(str(path))}", "-serial", f"chardev:{name}"]
+        words += ["-chardev", f"file,id={name},path={quote_value(str(path))}", *_port(recipe, name)]
     if recipe.image is not None:
         # Not shared: what the guest writes stays in this run, and the image is the same for the next.
         backend = f"memory-backend-file,id=root,share=off,size={recipe.image.size}"
@@ -119,13 +127,20 @@ def qemu_arguments(recipe: Recipe, files: RunFiles, plugin: Path | None = None, 
     if recipe.loaded is not None:
         where = f"addr={hex(recipe.loaded.address)},force-raw=on"
         words += ["-device", f"loader,file={quote_value(str(recipe.loaded.path))},{where}"]
-    words += ["-kernel", str(recipe.kernel)]
-    if recipe.initrd is not None:
-        words += ["-initrd", quote_value(str(recipe.initrd))]
+    words += ["-kernel", str(recipe.files.kernel)]
+    if recipe.files.initrd is not None:
+        words += ["-initrd", quote_value(str(recipe.files.initrd))]
     words += ["-append", recipe.command_line]
     if plugin is not None:
         words += ["-plugin", f"{quote_value(str(plugin))},config={quote_value(str(files.plugin_config))}"]
-    return [*words, *recipe.qemu_options]
+    return [*words, *chosen.qemu_options]
+
+
+def _port(recipe: Recipe, name: str) -> list[str]:
+    """How a serial port is connected: a small machine has one of its own, and takes the second as a card."""
+    if name == "report" and architecture_of(recipe.architecture).is_small(recipe.machine):
+        return ["-device", "isa-serial,index=1,chardev=report"]
+    return ["-serial", f"chardev:{name}"]
 
 
 def further_memory(words: Sequence[str]) -> list[int]:
@@ -143,18 +158,19 @@ def further_memory(words: Sequence[str]) -> list[int]:
 
 def write_plugin_config(recipe: Recipe, files: RunFiles, symbols: Path) -> None:
     """Write the plugin's configuration (docs/formats/plugin.md) into the run's directory."""
-    limit = recipe.timeout_virtual_s
+    chosen = recipe.chosen
+    limit = chosen.timeout_virtual_s
     known = _function_names(symbols)
-    marks = [(each.mark, each.found_in(known)) for each in recipe.architecture.marks]
+    marks = [(each.mark, each.found_in(known)) for each in architecture_of(recipe.architecture).marks]
     config = {
         "symbols": str(symbols),
         "output": str(files.profile),
         "status": str(files.status),
         "console": str(files.console),
-        "icount_shift": recipe.shift,
+        "icount_shift": chosen.shift,
         "ready": {
-            "nop": recipe.ready_pattern is None and recipe.guest_helper,
-            "console": recipe.ready_pattern,
+            "nop": chosen.ready is None and chosen.guest_helper,
+            "console": chosen.ready,
             "function": None,
         },
         "virtual_limit_ns": None if limit is None else round(limit * 1e9),
@@ -179,14 +195,17 @@ def check_memory(recipe: Recipe) -> None:
 
     :raises LabError: naming what does not fit, and how much it needs.
     """
-    kernel = kernel_memory(recipe.kernel)
-    initrd = 2 * recipe.initrd.stat().st_size if recipe.initrd is not None else 0
-    pages = (sum(further_memory(recipe.qemu_options)) + (recipe.image.size if recipe.image is not None else 0)) // 64
+    used = recipe.files
+    kernel = kernel_memory(used.kernel)
+    initrd = 2 * used.initrd.stat().st_size if used.initrd is not None else 0
+    pages = (
+        sum(further_memory(recipe.chosen.qemu_options)) + (recipe.image.size if recipe.image is not None else 0)
+    ) // 64
     loaded = recipe.loaded.path.stat().st_size if recipe.loaded is not None else 0
     needed = kernel + initrd + pages + loaded + 32 * _MIB
     if recipe.memory >= needed:
         return
-    parts = [(kernel, recipe.kernel), (initrd, recipe.initrd)]
+    parts = [(kernel, used.kernel), (initrd, used.initrd)]
     parts += [(pages, recipe.image.path)] if recipe.image is not None else []
     parts += [(loaded, recipe.loaded.path)] if recipe.loaded is not None else []
     where = max(parts, key=lambda part: part[0])[1]
@@ -200,10 +219,12 @@ def check_memory(recipe: Recipe) -> None:
 
 def kernel_memory(kernel: Path) -> int:
     """How much memory in bytes a kernel needs to start, from its header (`pref_address` and `init_size` of the
-    Linux boot protocol 2.10); 0 when it does not say.
+    Linux boot protocol 2.10) or an ELF file's program headers; 0 when it does not say.
     """
     with kernel.open("rb") as file:
-        header = file.read(0x264)
+        header = file.read(1 << 12)
+    if is_vmlinux(header):
+        return read_vmlinux(kernel).end
     if len(header) < 0x264 or header[0x202:0x206] != b"HdrS" or struct.unpack_from("<H", header, 0x206)[0] < 0x20A:
         return 0
     preferred, size = struct.unpack_from("<QI", header, 0x258)

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import os
+import queue
 import resource
 import select
 import shutil
 import signal
 import subprocess
+import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType, TracebackType
-from typing import Self
+from typing import BinaryIO, Self
 
 from firstlight.errors import LabError
+from firstlight.lab.landlock import Access, restrict
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,16 @@ class Ended:
             return f"signal {-self.exit_code}"
 
 
+@dataclass(frozen=True)
+class Confined:
+    """What a program may use of this machine."""
+
+    allowed: Mapping[Path, Access]
+    """The files, and what may be done to them."""
+    offline: bool = True
+    """No TCP."""
+
+
 def ended_with_us(signal_name: str) -> list[str]:
     """What goes before a command so that the kernel sends it a signal when this program ends, however it ends.
 
@@ -50,6 +63,17 @@ def ended_with_us(signal_name: str) -> list[str]:
     return [setpriv, "--pdeathsig", signal_name, "--"] if setpriv is not None else []
 
 
+def _start(command: Sequence[str], output: BinaryIO) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+        cwd=Path(output.name).parent,
+    )
+
+
 class Process:
     """A program in a session of its own, which ends with this object, and with this program.
 
@@ -58,25 +82,43 @@ class Process:
 
     :param command: the program and its arguments.
     :param log: the file for everything it says.
+    :param confined: what it may use, by Landlock; nothing: all that the user may.
     """
 
-    def __init__(self, command: Sequence[str], log: Path) -> None:
+    def __init__(self, command: Sequence[str], log: Path, confined: Confined | None = None) -> None:
         self.started = time.monotonic()
+        self._over = threading.Event()
         try:
             with log.open("wb") as output:
-                self._child = subprocess.Popen(
-                    [*ended_with_us("KILL"), *command],
-                    stdin=subprocess.DEVNULL,
-                    stdout=output,
-                    stderr=subprocess.STDOUT,
-                    start_new_session=True,
-                    cwd=log.parent,
-                )
+                words = [*ended_with_us("KILL"), *command]
+                self._child = self._start_confined(words, output, confined) if confined else _start(words, output)
         except OSError as error:
             raise LabError(f"it cannot be started: {error.strerror}", where=command[0]) from error
         self.pid = self._child.pid
         self.ended: Ended | None = None
         self._handle = os.pidfd_open(self.pid)
+
+    def _start_confined(self, command: Sequence[str], output: BinaryIO, confined: Confined) -> subprocess.Popen[bytes]:
+        """Start it from a thread that gave up all other files before: a child has the rights of its thread.
+
+        The kernel's signal at our end is sent at the end of that thread already, so that it waits for the child's.
+        """
+        started: queue.SimpleQueue[subprocess.Popen[bytes] | OSError] = queue.SimpleQueue()
+
+        def start() -> None:
+            try:
+                restrict(confined.allowed, offline=confined.offline)
+                started.put(_start(command, output))
+            except OSError as error:
+                started.put(error)
+                return
+            self._over.wait()
+
+        threading.Thread(target=start, name="confined", daemon=True).start()
+        child = started.get()
+        if isinstance(child, OSError):
+            raise child
+        return child
 
     def __enter__(self) -> Self:
         return self
@@ -85,6 +127,7 @@ class Process:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.end(grace_s=0)
+        self._over.set()
         os.close(self._handle)
 
     @property

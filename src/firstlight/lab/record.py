@@ -13,12 +13,16 @@ from threading import Thread
 
 from pydantic import JsonValue
 
+from firstlight.boot.command_line import unread, word_facts
+from firstlight.boot.machine import LEFT_OUT
 from firstlight.boot.manifest import SCHEMA_VERSION, Clock, Completeness, Failure, Manifest, Tool
 from firstlight.errors import LabError, UnhealthyBootError
 from firstlight.lab.advice import advice
 from firstlight.lab.architecture import X86_64
 from firstlight.lab.bundle import check_destination, check_space, describe_tables, new_bundle, sweep, write_manifest
 from firstlight.lab.choices import check_choices
+from firstlight.lab.command_line.evidence import words_of
+from firstlight.lab.confinement import launch
 from firstlight.lab.evidence import (
     Attributed,
     tables_from_console,
@@ -30,13 +34,16 @@ from firstlight.lab.evidence import (
 )
 from firstlight.lab.inputs import Inputs, resolve
 from firstlight.lab.live import boot_live
-from firstlight.lab.machine import RunFiles, qemu_arguments, write_plugin_config
+from firstlight.lab.machine import RunFiles, write_plugin_config
+from firstlight.lab.made_here import remember
 from firstlight.lab.options import RecordOptions
 from firstlight.lab.process import interruptible
 from firstlight.lab.progress import Progress, SilentProgress
-from firstlight.lab.repeat import recipe_for_manifest, repeat_command
+from firstlight.lab.qemu import left_out_features
 from firstlight.lab.report import Report, read_report
 from firstlight.lab.runner import Outcome, Watch, run
+from firstlight.recipe.command import repeat_command
+from firstlight.recipe.words import Accelerator
 from firstlight.version import VERSION
 
 
@@ -47,7 +54,7 @@ class _Booted:
     outcome: Outcome
     report: Report
     attributed: Attributed
-    accelerator: str
+    accelerator: Accelerator
     missing: list[str]
 
 
@@ -83,7 +90,8 @@ def record(options: RecordOptions, progress: Progress | None = None) -> Path:
             booted = _boot(inputs, files, bundle, progress)
             progress.step("writing the bundle")
             manifest = _manifest(options, inputs, booted, bundle)
-            write_manifest(bundle, manifest)
+            digest = write_manifest(bundle, manifest)
+        remember(digest, inputs.recipe.files, inputs.digests)
     if manifest.failure is not None:
         raise UnhealthyBootError(
             f"the boot failed ({manifest.failure.reason}): {manifest.failure.detail}",
@@ -101,11 +109,11 @@ def planned_command(options: RecordOptions, progress: Progress | None = None) ->
     """
     inputs = resolve(replace(options, dry_run=True), progress)
     files = RunFiles(options.output.absolute() / "raw")
-    return shlex.join([str(inputs.qemu.path), *qemu_arguments(inputs.recipe, files, inputs.plugin)])
+    return shlex.join(launch(inputs.qemu, inputs.recipe, files, inputs.plugin, inputs.symbols).command)
 
 
 def _boot(inputs: Inputs, files: RunFiles, bundle: Path, progress: Progress) -> _Booted:
-    live = boot_live(inputs, files, bundle, progress) if inputs.recipe.live else None
+    live = boot_live(inputs, files, bundle, progress) if inputs.recipe.chosen.live else None
     outcome = live.outcome if live is not None else run_exact(inputs, files, progress)
     check_space(bundle, outcome.detail)
     report = read_report(outcome.report)
@@ -113,8 +121,16 @@ def _boot(inputs: Inputs, files: RunFiles, bundle: Path, progress: Progress) -> 
     if live is not None:
         attributed, accelerator = live.attributed, live.accelerator
     else:
-        attributed, accelerator = _attribute(inputs, files, bundle, outcome, report, missing), "tcg"
+        attributed, accelerator = _attribute(inputs, files, bundle, outcome, report, missing), Accelerator.TCG
     told = tables_from_console(files.console, report, bundle)
+    words = words_of(inputs, report, outcome.console.decode(errors="replace"))
+    for word in unread(words):
+        progress.warn(f"nobody read `{word.text}` on the kernel's command line: {word.detail}")
+    told += word_facts(words)
+    if lacking := left_out_features(outcome.log):
+        cpu = inputs.recipe.cpu
+        progress.note(f"QEMU emulates `{cpu}` without {len(lacking)} of its features: {', '.join(lacking)}")
+        told.append((LEFT_OUT, " ".join(lacking)))
     write_facts(report, bundle, [*told, *tables_from_systemd(report, bundle)])
     write_kept(report, files.directory)
     for path in (files.status, files.plugin_config):
@@ -123,11 +139,12 @@ def _boot(inputs: Inputs, files: RunFiles, bundle: Path, progress: Progress) -> 
 
 
 def _missing(inputs: Inputs, outcome: Outcome, report: Report) -> list[str]:
-    """What the evidence lacks, in words."""
+    """What the evidence lacks of what was asked for, in words."""
     missing = [] if outcome.reason is None else [f"the boot from its failure on ({outcome.reason})"]
-    if not inputs.recipe.guest_helper:
-        missing.append("the guest's report: nothing in this guest writes one")
-    elif not report.records:
+    if not inputs.recipe.chosen.guest_helper:
+        # Nothing in such a guest was asked for a report.
+        return missing
+    if not report.records:
         missing.append("the guest's report")
     else:
         missing += [f"of the guest's report: {problem}" for problem in report.problems]
@@ -141,16 +158,16 @@ def run_exact(inputs: Inputs, files: RunFiles, progress: Progress | None = None)
 
     :raises LabError: when QEMU does not start.
     """
-    recipe = inputs.recipe
+    chosen = inputs.recipe.chosen
     if inputs.plugin is not None and inputs.symbols is not None:
-        write_plugin_config(recipe, files, inputs.symbols)
+        write_plugin_config(inputs.recipe, files, inputs.symbols)
     watch = Watch(
-        timeout_wall_s=recipe.timeout_wall_s,
+        timeout_wall_s=chosen.timeout_wall_s,
         profile=inputs.plugin is not None,
-        report=recipe.guest_helper,
-        ready_pattern=recipe.ready_pattern,
+        report=chosen.guest_helper,
+        ready_pattern=chosen.ready,
     )
-    command = [str(inputs.qemu.path), *qemu_arguments(recipe, files, inputs.plugin)]
+    command = launch(inputs.qemu, inputs.recipe, files, inputs.plugin, inputs.symbols)
     return run(command, files, watch, (progress or SilentProgress()).boot)
 
 
@@ -164,10 +181,11 @@ def _attribute(
             raise LabError("the plugin left no profile", where=str(inputs.plugin), hint="run `firstlight doctor`")
         missing.append("the profile: QEMU ended before the first was written")
     # Where the guest ends at an instant of ours, what it printed after the mark depends on the host.
-    cut = outcome.ready_offset if not inputs.recipe.guest_helper else None
+    cut = outcome.ready_offset if not inputs.recipe.chosen.guest_helper else None
     if "ready.tsc" not in report.records:
         missing.append("marks and phases: without a profile they come from the guest's report")
-    return tables_from_guest(report, outcome.console[:cut], bundle, inputs.recipe.shift, inputs.recipe.ready_pattern)
+    chosen = inputs.recipe.chosen
+    return tables_from_guest(report, outcome.console[:cut], bundle, chosen.shift, chosen.ready)
 
 
 def _manifest(options: RecordOptions, inputs: Inputs, booted: _Booted, bundle: Path) -> Manifest:
@@ -190,7 +208,7 @@ def _manifest(options: RecordOptions, inputs: Inputs, booted: _Booted, bundle: P
             origin=booted.attributed.origin,
             icount_shift=None if live else options.shift,
         ),
-        recipe=recipe_for_manifest(options, inputs, booted.accelerator),
+        recipe=inputs.recipe.model_copy(update={"accelerator": booted.accelerator}),
         digests=inputs.digests,
         versions=_json(
             {"qemu": inputs.qemu.version_text, "kernel": inputs.kernel.release, **booted.attributed.versions}
@@ -199,7 +217,7 @@ def _manifest(options: RecordOptions, inputs: Inputs, booted: _Booted, bundle: P
         invariants=booted.attributed.invariants,
         totals=booted.attributed.totals,
         tables=describe_tables(bundle),
-        repeat=repeat_command(options),
+        repeat=repeat_command(options.choices, options.output),
         recorded_at=datetime.now(UTC).isoformat(timespec="seconds"),
         host={
             "system": platform.platform(),
@@ -207,6 +225,7 @@ def _manifest(options: RecordOptions, inputs: Inputs, booted: _Booted, bundle: P
             "wall_s": round(outcome.wall_s, 3),
             "qemu_cpu_s": round(outcome.ended.cpu_s, 3),
             "qemu_peak_kib": outcome.ended.max_rss_kib,
+            "confinement": dict(launch(inputs.qemu, inputs.recipe, RunFiles(bundle / "raw")).described()),
         },
     )
 

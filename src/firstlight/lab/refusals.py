@@ -86,7 +86,13 @@ REFUSALS: tuple[Refusal, ...] = (
         ("watchdog-action",), "a QEMU that pauses never ends", "use `none` or `poweroff`", r"pause|debug", in_live=True
     ),
     Refusal(
-        ("chroot", "runas", "run-with", "sandbox"),
+        ("sandbox",),
+        OWNED,
+        "leave it out: QEMU is confined as `firstlight doctor` says",
+        in_live=True,
+    ),
+    Refusal(
+        ("chroot", "runas", "run-with"),
         "QEMU itself writes the evidence, and would no longer reach its files",
         "leave it out, or run Firstlight as that user",
         in_live=True,

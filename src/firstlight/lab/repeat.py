@@ -1,132 +1,104 @@
-"""The choices of a recording as a command line, as part of a manifest, and back."""
+"""The choices behind a bundle, to boot its recipe again."""
 
 from __future__ import annotations
 
-import shlex
-from dataclasses import fields, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-
-from pydantic import JsonValue
+from typing import Any
 
 from firstlight.boot.manifest import Manifest
-from firstlight.errors import BundleError
-from firstlight.lab.inputs import Inputs
-from firstlight.lab.options import RecordOptions
-from firstlight.lab.recipe import RTC
+from firstlight.errors import BundleError, FirstlightError
+from firstlight.lab.made_here import known_input, made_here
+from firstlight.lab.options import RecordOptions, options_for
+from firstlight.lab.strangers import programs, questionable
+from firstlight.recipe.choices import Choices
+from firstlight.recipe.recipe import Files, Recipe
 
-_DEFAULTS = RecordOptions(output=Path("a.boot"))
-_OPTIONS = {
-    "kernel": "--kernel",
-    "initrd": "--initrd",
-    "rootfs": "--rootfs",
-    "root_as": "--root-as",
-    "overlay": "--overlay",
-    "initramfs_files": "--initramfs-files",
-    "append": "--append",
-    "memory": "--memory",
-    "cpu": "--cpu",
-    "machine": "--machine",
-    "shift": "--shift",
-    "seed": "--seed",
-    "initramfs_order": "--initramfs-order",
-    "ready": "--ready",
-    "timeout_wall_s": "--timeout-wall",
-    "timeout_virtual_s": "--timeout-virtual",
-    "qemu": "--qemu",
-}
+_DEFAULTS = Choices()
 
 
-def repeat_command(options: RecordOptions) -> str:
-    """The command line that makes a boot again, ready for a shell.
-
-    >>> repeat_command(RecordOptions(output=Path("a.boot"), append="quiet loglevel=3", profile=False))
-    "firstlight record --append 'quiet loglevel=3' --no-profile -o a.boot"
-    """
-    words = ["firstlight", "record"]
-    for name, option in _OPTIONS.items():
-        value = getattr(options, name)
-        if value != getattr(_DEFAULTS, name) and value is not None:
-            text = f"{value:g}" if isinstance(value, float) else str(value)
-            # A value that starts with a dash would be taken for an option.
-            words += [f"{option}={text}"] if text.startswith("-") else [option, text]
-    words += [f"--qemu-option={word}" for word in options.qemu_options]
-    words += [f"--guest-command={command}" for command in options.guest_commands]
-    words += ["--no-profile"] if not options.profile else []
-    words += ["--live"] if options.live else []
-    return shlex.join([*words, "-o", str(options.output)])
-
-
-def recipe_for_manifest(options: RecordOptions, inputs: Inputs, accelerator: str) -> dict[str, JsonValue]:
-    """The manifest's recipe: what was chosen, and what came of it."""
-    recipe = inputs.recipe
-    chosen: dict[str, JsonValue] = {}
-    for each in fields(RecordOptions):
-        if each.name in ("output", "force", "dry_run"):
-            continue
-        value = getattr(options, each.name)
-        chosen[each.name] = (
-            list(value) if isinstance(value, tuple) else str(value) if isinstance(value, Path) else value
-        )
-    # With the paths that QEMU got: a relative one is another file from another directory.
-    chosen["qemu_options"] = list(recipe.qemu_options)
-    image = recipe.image
-    return {
-        "architecture": recipe.architecture.name,
-        "machine": recipe.machine,
-        "cpu": recipe.cpu,
-        "memory": f"{recipe.memory >> 20}M",
-        "kernel": chosen["kernel"],
-        "initrd": chosen["initrd"],
-        "rootfs": chosen["rootfs"],
-        **({"root_as": chosen["root_as"]} if options.root_as is not None else {}),
-        **({"overlay": chosen["overlay"]} if options.overlay is not None else {}),
-        **({"initramfs_files": chosen["initramfs_files"]} if options.initramfs_files is not None else {}),
-        **({"guest_commands": chosen["guest_commands"]} if options.guest_commands else {}),
-        "append": options.append,
-        "command_line": recipe.command_line,
-        "modules": list(recipe.modules),
-        "accelerator": accelerator,
-        "icount_shift": None if recipe.live else recipe.shift,
-        "rtc": None if recipe.live else RTC,
-        "seed": recipe.seed,
-        "ready": recipe.ready_rule(),
-        "profile": recipe.profile,
-        "chosen": chosen,
-        "files": {
-            "kernel": str(recipe.kernel),
-            "initrd": str(recipe.initrd) if recipe.initrd is not None else None,
-            "image": str(image.path) if image is not None else None,
-            "qemu": str(inputs.qemu.path),
-        },
-    }
-
-
-def options_from_manifest(manifest: Manifest, output: Path, where: str) -> RecordOptions:
+def options_from_manifest(
+    manifest: Manifest, output: Path, where: str, *, trust: bool = False, given: Mapping[str, Any] | None = None
+) -> RecordOptions:
     """The choices behind a bundle, to boot its recipe again into another one.
 
-    The very files of the recording are taken where they are still there: a relative path is another file from another
-    directory, and the distribution's default kernel changes.
+    A bundle that was recorded here is booted as it was. Of any other no path is opened that it names, and no program
+    runs: QEMU is this machine's or the given one, kernel and initramfs are given, found by their digests among what
+    was used here before, or the defaults. What else names files or runs commands has to be given again, or trusted.
 
+    :param where: the bundle, for messages.
+    :param trust: take its paths, guest commands and options of QEMU; its programs are not taken even then.
+    :param given: choices that a person gives anew, by their names; none is not given.
     :raises BundleError: when the bundle was not recorded by Firstlight.
+    :raises FirstlightError: when its recipe asks for more than a stranger's may.
     """
-    chosen = manifest.recipe.get("chosen")
-    files = manifest.recipe.get("files")
-    if not isinstance(chosen, dict) or not isinstance(files, dict):
+    recipe = manifest.recipe
+    if not isinstance(recipe, Recipe):
         raise BundleError("this bundle has no recipe to boot", where=where, hint="only recordings can be repeated")
-    known = {each.name for each in fields(RecordOptions)}
-    values: dict[str, object] = {name: value for name, value in chosen.items() if name in known}
-    values["qemu_options"] = tuple(str(word) for word in _list(values.get("qemu_options")))
-    values["guest_commands"] = tuple(str(command) for command in _list(values.get("guest_commands")))
-    for name in ("kernel", "initrd", "qemu", "overlay", "initramfs_files"):
-        text = values.get(name)
-        values[name] = Path(str(text)) if text is not None else None
-    options = replace(_DEFAULTS, output=output, **values)  # type: ignore[arg-type]
-    kernel = Path(str(files.get("kernel")))
-    options = replace(options, kernel=kernel if kernel.is_file() else options.kernel)
-    if options.initrd is not None and (initrd := Path(str(files.get("initrd")))).is_file():
-        options = replace(options, initrd=initrd)
-    return options
+    anew = {name: value for name, value in (given or {}).items() if value is not None}
+    if made_here(manifest):
+        return options_for(replace(with_files(recipe.chosen, recipe.files), **anew), output)
+    # What is given again is nothing that anybody has to be trusted with.
+    chosen = replace(recipe.chosen, **{name: getattr(_DEFAULTS, name) for name in ("qemu", *anew)})
+    check_programs(chosen, where)
+    if trust:
+        return options_for(replace(with_files(chosen, recipe.files), **anew), output)
+    known = {name: known_input(manifest.digests.get(name)) for name in ("kernel", "initrd")}
+    asked = [f"`--{name} {getattr(chosen, name)}`" for name in known
+             if getattr(chosen, name) is not None and known[name] is None]  # fmt: skip
+    if asked := asked + questionable(chosen):
+        raise _not_trusted(asked, where)
+    if chosen.initrd is None:
+        # Firstlight makes its own: the digest is of that one.
+        known["initrd"] = None
+    return options_for(replace(chosen, **(known | anew)), output)
 
 
-def _list(value: object) -> list[object]:
-    return value if isinstance(value, list) else []
+def check_stranger(chosen: Choices, where: str, *, trust: bool) -> Choices:
+    """Choices that come from a file somebody wrote, fit for booting.
+
+    :raises FirstlightError: when they ask for more than a stranger's may.
+    """
+    check_programs(chosen, where)
+    if trust:
+        return replace(chosen, qemu=None)
+    asked = [f"`--{name} {path}`" for name in ("kernel", "initrd") if (path := getattr(chosen, name)) is not None]
+    asked += questionable(chosen)
+    if asked:
+        raise _not_trusted(asked, where)
+    return replace(chosen, qemu=None)
+
+
+def with_files(chosen: Choices, files: Files) -> Choices:
+    """Choices with the very files of the recording where they are still there: a relative path is another file from
+    another directory, and the distribution's default kernel changes.
+    """
+    if files.kernel.is_file():
+        chosen = replace(chosen, kernel=files.kernel)
+    if chosen.initrd is not None and files.initrd is not None and files.initrd.is_file():
+        chosen = replace(chosen, initrd=files.initrd)
+    return chosen
+
+
+def check_programs(chosen: Choices, where: str) -> None:
+    """Check that choices of a stranger load nothing into QEMU.
+
+    :raises FirstlightError: naming it.
+    """
+    if found := programs(chosen):
+        raise FirstlightError(
+            f"this bundle was not recorded here, and asks for a program: {found[0]}",
+            where=where,
+            hint="no program is taken from a bundle: record with it yourself if you know what it is",
+        )
+
+
+def _not_trusted(asked: list[str], where: str) -> FirstlightError:
+    more = f" and {len(asked) - 3} more" if len(asked) > 3 else ""
+    return FirstlightError(
+        f"this bundle was not recorded here, and its recipe asks for {', '.join(asked[:3])}{more}",
+        where=where,
+        hint="`firstlight verify` takes files of your own (`--kernel FILE`, `--rootfs DIR`, ...); "
+        "with `--trust` what the bundle names is used, guest commands and paths of this machine too",
+    )

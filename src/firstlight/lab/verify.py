@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from firstlight.boot.digests import check_digest
 from firstlight.boot.manifest import Manifest
@@ -50,13 +52,23 @@ class Verdict:
         return not self.inputs and not self.differences and self.outcome is None
 
 
-def verify(bundle: Path, progress: Progress | None = None, *, qemu: Path | None = None) -> Verdict:
+def verify(
+    bundle: Path,
+    progress: Progress | None = None,
+    *,
+    qemu: Path | None = None,
+    given: Mapping[str, Any] | None = None,
+    trust: bool = False,
+) -> Verdict:
     """Boot the recipe of a bundle again, into a bundle of its own that is removed, and compare every table.
 
-    :param bundle: the bundle's path.
     A plugin that was built anew only watches the boot: that it differs is told, and is no reason to stop.
 
+    :param bundle: the bundle's path.
     :param qemu: another QEMU than the recorded one; that its digest differs is then no reason to stop either.
+    :param given: inputs that take the place of those that a stranger's bundle names, by the names of the choices.
+    :param trust: use what a bundle names that was not recorded here.
+    :raises FirstlightError: when a stranger's recipe asks for more than it may.
     :raises BundleError: when it is damaged, or no recording.
     :raises FirstlightError: when it is a live recording, which has no equal.
     :raises LabError: when an input is missing.
@@ -76,9 +88,7 @@ def verify(bundle: Path, progress: Progress | None = None, *, qemu: Path | None 
     _check_tables(bundle, recorded)
     with tempfile.TemporaryDirectory(prefix="firstlight-verify-") as directory:
         again = Path(directory) / "again.boot"
-        options = options_from_manifest(recorded, again, where)
-        if qemu is not None:
-            options = replace(options, qemu=qemu)
+        options = options_from_manifest(recorded, again, where, trust=trust, given={**(given or {}), "qemu": qemu})
         changed = _changed_inputs(recorded, options, progress)
         watching = {"plugin", *({"qemu", "firmware"} if qemu is not None else ())}
         deciding = tuple(each for each in changed if each.name not in watching)

@@ -182,7 +182,7 @@ class _Session:
         """Put an arm's boot where it belongs; tells whether it had to be booted."""
         progress = OneOfMany(name, self._laboratory.progress, self._stop)
         options = replace(options, output=bundle)
-        key = key_of_inputs(options, resolve(options, progress))
+        key = key_of_inputs(resolve(options, progress))
         with self._guard:
             lock = self._keys.setdefault(key, threading.Lock())
         with lock:

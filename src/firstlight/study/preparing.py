@@ -82,7 +82,7 @@ def prepare(
     options = replace(options, profile=False)
     inputs = resolve(options, progress)
     about = (f"{disk.name} {disk.size} {disk.key}" for disk in wanted)
-    digest = digest_of(_VERSION, *(["crash"] if crash else []), key_of_inputs(options, inputs), *about)
+    digest = digest_of(_VERSION, *(["crash"] if crash else []), key_of_inputs(inputs), *about)
     if fresh:
         shutil.rmtree(place(_KIND, digest), ignore_errors=True)
     folder = entry(_KIND, digest, lambda folder: _make(folder, inputs, wanted, progress, crash=crash))
@@ -97,7 +97,7 @@ def _make(folder: Path, inputs: Inputs, disks: Sequence[Disk], progress: Progres
         if disk.fill is not None:
             disk.fill(path)
     words = attach([folder / disk.name for disk in disks], keep=True)
-    recipe = replace(inputs.recipe, qemu_options=(*inputs.recipe.qemu_options, *words))
+    recipe = inputs.recipe.choosing(qemu_options=(*inputs.recipe.chosen.qemu_options, *words))
     check_memory(recipe)
     progress.step("preparing disks")
     with tempfile.TemporaryDirectory(prefix="firstlight-prepare-") as directory:

@@ -74,7 +74,7 @@ impl TaskLog {
     }
 
     /// The running task is on its way to user mode.
-    pub fn leaves_for_user(&mut self, name: Option<&str>, at: Instant) {
+    pub fn reached_user(&mut self, name: Option<&str>, at: Instant) {
         let stretch = self.now;
         self.now.renames = None;
         self.entry(stretch.task);

@@ -1,14 +1,13 @@
 //! Tasks: switches between their stacks, and the names of their user mode.
 
 use super::running::Identity;
-use super::stack::{Frame, Role, Stack, ANY};
+use super::stack::{Frame, Role, Stack, ANY, STACK_BYTES};
 use super::{Tracker, UNKNOWN};
 use crate::recording::Function;
 use crate::tree::{FunctionId, Kind, ROOT};
 
 // `__switch_to_asm` pushes its registers below the return address of its caller.
 const SWITCH_FRAME_BYTES: u64 = 128;
-const STACK_BYTES: u64 = 16 * 1024;
 
 impl Tracker {
     /// In `__switch_to_asm`, a `pop` read from `sp`: the first one after its entry stands on the new stack. True when it
@@ -59,6 +58,7 @@ impl Tracker {
             None => self.counts.abandoned_frames += left.frames.len() as u64,
         }
         self.pending = None;
+        self.redirected = false;
         self.node = self.context();
         let at = self.timeline.instant(self.since);
         self.timeline.tasks.switch(self.stack.task, at);
@@ -76,11 +76,10 @@ impl Tracker {
         let task = self.tasks;
         self.tasks += 1;
         self.counts.tasks += 1;
-        // It begins inside the second half of the switch, as if it had called it.
+        // It begins inside the second half of the switch, which nothing entered there.
         let mut stack = Stack { task, user: self.rows.user, ..Stack::default() };
         if let Some(top) = self.stack.frames.last().copied().filter(|top| top.function != UNKNOWN) {
             let node = self.tree.child(ROOT, top.function, Kind::Task);
-            self.tree.enter(node);
             self.counts.pushed += 1;
             stack.frames.push(Frame { sp: ANY, node, function: top.function, role: Role::Call });
         }
@@ -91,7 +90,7 @@ impl Tracker {
     pub fn name_task(&mut self, name: Option<&str>) {
         self.stack.named = true;
         let at = self.timeline.instant(self.since);
-        self.timeline.tasks.leaves_for_user(name, at);
+        self.timeline.tasks.reached_user(name, at);
         let Some(name) = name else { return };
         let row = format!("[user {name}]");
         let known = self.functions.iter().skip(self.classes.len()).position(|function| function.name == row);

@@ -2,10 +2,10 @@
 
 use super::{running::TaskLog, stack::Role, Request, Tracker};
 use crate::initcalls::ORDER;
-use crate::recording::{Counts, Function, Instant, Line, Mark, PhaseRow, Span, State};
-use crate::snapshot::{named, Snapshot};
+use crate::recording::{Counts, Function, FunctionCheck, Instant, Line, Mark, PhaseRow, Span, State};
+use crate::snapshot::{named, Named, Snapshot};
 use crate::symbols::SymbolTable;
-use crate::tree::{CallTree, FunctionId};
+use crate::tree::{CallTree, FunctionId, NodeId};
 
 /// What to look out for besides calls and returns.
 #[derive(Debug, Clone, Default)]
@@ -26,6 +26,13 @@ const LEAVING: u8 = 64;
 // Called with the kernel's address space on every way to user mode; which of them exist differs between kernels.
 const WAYS_OUT: [&str; 4] =
     ["syscall_exit_to_user_mode", "irqentry_exit_to_user_mode", "exit_to_user_mode_prepare", "do_syscall_64"];
+
+/// How the tree came about.
+pub(super) struct Checked {
+    pub counts: Counts,
+    pub checks: Vec<FunctionCheck>,
+    pub doubtful: Vec<(NodeId, u64)>,
+}
 
 #[derive(Debug)]
 pub(super) struct Timeline {
@@ -108,6 +115,10 @@ impl Timeline {
         self.flags[function as usize] & !INITCALL_CALLER != 0
     }
 
+    pub fn is_initcall(&self, function: usize) -> bool {
+        self.flags.get(function).is_some_and(|flags| flags & INITCALL != 0)
+    }
+
     fn calls_initcalls(&self, function: FunctionId) -> bool {
         self.flags.get(function as usize).is_some_and(|flags| flags & INITCALL_CALLER != 0)
     }
@@ -166,9 +177,10 @@ impl Timeline {
         now: u64,
         tree: &'t CallTree,
         functions: &'t [Function],
-        counts: Counts,
+        followed: Checked,
     ) -> Snapshot<'t> {
-        let (nodes, spans, functions) = named(tree, &self.spans, functions);
+        let Checked { counts, checks, doubtful } = followed;
+        let Named { nodes, spans, checks, functions } = named(tree, &self.spans, &checks, functions);
         Snapshot {
             state,
             plugin_api: 0,
@@ -183,6 +195,8 @@ impl Timeline {
             lines: &self.lines,
             idles: &self.idles,
             counts,
+            checks,
+            doubtful,
             running: self.tasks.until(self.instant(now)),
         }
     }

@@ -35,7 +35,13 @@ class Attempt:
 
 
 def attempt(
-    against: Path, modify: Modify, progress: Progress | None = None, output: Path | None = None, *, force: bool = False
+    against: Path,
+    modify: Modify,
+    progress: Progress | None = None,
+    output: Path | None = None,
+    *,
+    force: bool = False,
+    trust: bool = False,
 ) -> Attempt:
     """Boot a recorded boot's recipe with a change, unless that was booted before.
 
@@ -45,6 +51,7 @@ def attempt(
     :param modify: the change.
     :param output: where the changed boot's bundle goes; it is in the cache alone when not given.
     :param force: replace a bundle that is there.
+    :param trust: use what a baseline names that was not recorded here.
     :raises BundleError: when the baseline is damaged or no recording.
     :raises UsageError: when the change cannot be, or is none.
     :raises FirstlightError: when the baseline is not exact, or failed, or the change reaches no input.
@@ -56,21 +63,21 @@ def attempt(
     _check_baseline(manifest, str(against))
     if output is not None:
         check_destination(output, force=force)
-    former = options_from_manifest(manifest, against, str(against))
+    former = options_from_manifest(manifest, against, str(against), trust=trust)
     options = modify(former)
     if options == former:
         raise UsageError("nothing is to be changed", hint="give for example `--append quiet`; see `firstlight try -h`")
     with ThreadPoolExecutor(1) as pool:
         # Beside the boot: everything that the baseline was made of is read once more.
         looking = pool.submit(resolve, former)
-        key = key_of_inputs(options, resolve(options, progress))
+        key = key_of_inputs(resolve(options, progress))
         if key == key_of_boot(manifest):
             hint = "it would be the very same boot again"
             raise FirstlightError("this changes no input of the boot", where=str(against), hint=hint)
         changed, changed_booted = boots.obtain(options, key, progress, output)
         now = looking.result()
     baseline, baseline_booted = against, False
-    if (key_now := key_of_inputs(former, now)) != key_of_boot(manifest):
+    if (key_now := key_of_inputs(now)) != key_of_boot(manifest):
         names = ", ".join(f"`{name}`" for name in _changed(manifest, now)) or "the recipe"
         progress.note(f"{names} is not what `{against}` was recorded with: the baseline is booted again")
         baseline, baseline_booted = boots.obtain(former, key_now, progress)

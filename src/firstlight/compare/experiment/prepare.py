@@ -102,7 +102,7 @@ def prepare_plan(
         try:
             bundle = store.path.absolute() / cell.directory / "1.boot"
             chosen = options_for(plan, cell, folder, bundle, progress, dry_run=dry_run)
-            key = key_of_inputs(chosen, resolve(replace(chosen, dry_run=dry_run), progress))
+            key = key_of_inputs(resolve(replace(chosen, dry_run=dry_run), progress))
         except NotBuiltError:
             chosen, key = RecordOptions(output=bundle, append=cell.change.append), ""
         except FirstlightError as error:

@@ -31,7 +31,9 @@ class CellState(Part):
     """One cell, as it is to be booted."""
 
     name: str = Field(description="as in the tables")
-    directory: str = Field(description="below the experiment's, holds `1.boot`, `2.boot`, ...")
+    directory: str = Field(
+        pattern=r"^[^/\x00]*[^/.\x00][^/\x00]*$", description="below the experiment's, holds `1.boot`, `2.boot`, ..."
+    )
     levels: dict[str, str] = Field(description="of each factor")
     key: str = Field(description="digest of recipe and inputs; empty: its kernel is not built")
     problem: str | None = Field(default=None, description="why it cannot be booted")

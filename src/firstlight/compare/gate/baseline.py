@@ -8,9 +8,9 @@ import shlex
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, JsonValue
+from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from firstlight.boot.boot import Boot
 from firstlight.compare.gate.boots import check_one_recipe
@@ -18,12 +18,18 @@ from firstlight.compare.gate.sample import Sample, take_sample
 from firstlight.compare.gate.testbed import Testbed, describe_testbed, differences
 from firstlight.compare.written import check
 from firstlight.errors import MISSING_INPUT, FirstlightError, UnhealthyBootError, UsageError
+from firstlight.recipe.choices import Choices, read_choices
 from firstlight.version import VERSION
 
 #: Where baselines are kept when no place is named.
 DIRECTORY = Path("baselines")
 
 _LARGEST = 64 << 20
+
+
+def _choices(value: object) -> object:
+    """Choices as JSON has them; where nothing was known an object without fields stood."""
+    return read_choices(value) if isinstance(value, dict) and value else value or None
 
 
 class Baseline(BaseModel):
@@ -38,8 +44,8 @@ class Baseline(BaseModel):
     blessed_by: str
     """The version of Firstlight."""
     testbed: Testbed
-    recipe: dict[str, JsonValue]
-    """What was chosen; empty where nothing of the kind is known."""
+    recipe: Annotated[Choices | None, BeforeValidator(_choices)]
+    """What was chosen; none where nothing of the kind is known."""
     repeat: str
     """The command line that boots it again."""
     samples: list[Sample]
@@ -83,7 +89,6 @@ def make_baseline(boots: Sequence[Boot], name: str, because: str, former: Baseli
             raise FirstlightError("exact boots of one recipe, yet not equal", where=where,
                                   hint="`firstlight verify` says what differs")  # fmt: skip
     manifest = boots[0].manifest
-    chosen = manifest.recipe.get("chosen")
     return Baseline(
         format="firstlight baseline 1",
         name=name,
@@ -91,7 +96,7 @@ def make_baseline(boots: Sequence[Boot], name: str, because: str, former: Baseli
         blessed_at=datetime.now(UTC).isoformat(timespec="seconds"),
         blessed_by=VERSION,
         testbed=beds[0],
-        recipe=chosen if isinstance(chosen, dict) else {},
+        recipe=manifest.chosen,
         repeat=manifest.repeat,
         samples=samples,
         former=None if former is None else former.because,

@@ -15,27 +15,30 @@ from firstlight.compare.gate.rules import OTHERS
 from firstlight.compare.gate.sample import Sample, take_sample
 from firstlight.compare.gate.verdict import Confirmation, GateResult
 from firstlight.errors import BundleError, FirstlightError
-from firstlight.lab.options import RecordOptions
+from firstlight.lab.options import RecordOptions, options_for
 from firstlight.lab.progress import Progress
 from firstlight.lab.record import record
-from firstlight.lab.repeat import options_from_manifest
+from firstlight.lab.repeat import check_stranger, options_from_manifest
 
 
-def confirm_alarm(result: GateResult, boots: Sequence[Boot], pairs: int, progress: Progress) -> Confirmation:
+def confirm_alarm(
+    result: GateResult, boots: Sequence[Boot], pairs: int, progress: Progress, *, trust: bool = False
+) -> Confirmation:
     """Boot again: an exact boot once, noisy ones in fresh pairs with the baseline's recipe, in random order.
 
     :param boots: those that were judged.
     :param pairs: so many of each, where there is noise.
+    :param trust: use what boots and a baseline name that were not recorded here.
     :raises FirstlightError: when what boots could not be run.
     """
     try:
-        options = options_from_manifest(boots[0].manifest, Path("again.boot"), str(boots[0].path))
+        options = options_from_manifest(boots[0].manifest, Path("again.boot"), str(boots[0].path), trust=trust)
     except BundleError as error:
         return Confirmation(None, f"it cannot be tried: {error.message}")
     with tempfile.TemporaryDirectory(prefix="firstlight-gate-") as directory:
         if result.exact:
             return _exact(result, options, Path(directory), progress)
-        return _pairs(result, boots[0], options, pairs, Path(directory), progress)
+        return _pairs(result, options, pairs, Path(directory), progress, trust=trust)
 
 
 def _exact(result: GateResult, options: RecordOptions, directory: Path, progress: Progress) -> Confirmation:
@@ -52,13 +55,12 @@ def _exact(result: GateResult, options: RecordOptions, directory: Path, progress
 
 
 def _pairs(
-    result: GateResult, boot: Boot, options: RecordOptions, pairs: int, directory: Path, progress: Progress
+    result: GateResult, options: RecordOptions, pairs: int, directory: Path, progress: Progress, *, trust: bool
 ) -> Confirmation:
-    chosen = result.baseline.recipe
-    if not chosen:
+    if result.baseline.recipe is None:
         return Confirmation(None, "it cannot be tried: the baseline has no recipe to boot")
-    recipe = boot.manifest.model_copy(update={"recipe": {"chosen": chosen, "files": {}}})
-    former = options_from_manifest(recipe, Path("a.boot"), result.baseline.name)
+    chosen = check_stranger(result.baseline.recipe, result.baseline.name, trust=trust)
+    former = options_for(chosen, Path("a.boot"))
     seed = random.SystemRandom().randrange(2**32)
     order = random.Random(seed)
     arms: dict[str, list[Boot]] = {"baseline": [], "measured": []}

@@ -14,6 +14,7 @@ from firstlight.compare.gate.sample import Sample, take_sample
 from firstlight.compare.gate.testbed import TOLD, Testbed, describe_testbed, differences
 from firstlight.compare.inputs import OBSERVERS, other_choices
 from firstlight.errors import FirstlightError, UsageError
+from firstlight.recipe.choices import Choices
 
 #: The exit code of each verdict; an inconclusive one fails only where that is asked for.
 EXIT_CODES: dict[Outcome, int] = {"pass": 0, "improvement": 0, "inconclusive": 5, "regression": 3, "unhealthy": 4}
@@ -91,8 +92,8 @@ def judge(
     phases = {**dict.fromkeys(baseline.samples[0].phase_ns), **dict.fromkeys(measured[0].phase_ns)}
     rules.check_phases([*phases], where)
     checks += _times(baseline, measured, rules, list(phases), exact=exact)
-    chosen = good[0][0].manifest.recipe.get("chosen")
-    same = exact and baseline.samples[0].inputs == measured[0].inputs and baseline.recipe == (chosen or {})
+    chosen = good[0][0].manifest.chosen
+    same = exact and baseline.samples[0].inputs == measured[0].inputs and baseline.recipe == chosen
     if same and all(check.change_ns in (None, 0) for check in checks):
         flags.append("every input is the baseline's: nothing was changed")
     if others := _other_inputs(baseline, measured[0], chosen):
@@ -106,9 +107,9 @@ def judge(
     return GateResult(verdict_of(checks), exact, baseline, good[0][1], tuple(samples), tuple(checks), tuple(flags))
 
 
-def _other_inputs(baseline: Baseline, sample: Sample, chosen: object) -> list[str]:
+def _other_inputs(baseline: Baseline, sample: Sample, chosen: Choices | None) -> list[str]:
     """In what the boots differ from the baseline's; nothing where either was imported: nobody recorded its inputs."""
-    if not baseline.recipe or not isinstance(chosen, dict):
+    if baseline.recipe is None or chosen is None:
         return []
     before, after = baseline.samples[0].inputs, sample.inputs
     files = sorted(name for name in (before.keys() | after.keys()) - OBSERVERS if before.get(name) != after.get(name))

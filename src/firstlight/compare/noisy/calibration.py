@@ -141,9 +141,9 @@ def facts_of_testbed(manifest: Manifest) -> dict[str, str]:
         "clock": manifest.clock.kind,
         "system": manifest.host.get("system"),
         "cpus": manifest.host.get("cpus"),
-        "machine": manifest.recipe.get("machine"),
-        "cpu": manifest.recipe.get("cpu"),
-        "accelerator": manifest.recipe.get("accelerator"),
+        "machine": manifest.recipe.machine,
+        "cpu": manifest.recipe.cpu,
+        "accelerator": manifest.recipe.accelerator,
         "emulator": (manifest.digests.get("qemu") or "")[:16],
     }
     return {name: str(value) for name, value in told.items() if value not in (None, "")}

@@ -43,7 +43,13 @@ def calibrate_by_boots(directory: Path, *, seed: int | None = None) -> Calibrati
 
 
 def calibrate_by_recording(
-    bundle: Path, pairs: int, *, seed: int | None = None, keep: Path | None = None, progress: Progress | None = None
+    bundle: Path,
+    pairs: int,
+    *,
+    seed: int | None = None,
+    keep: Path | None = None,
+    progress: Progress | None = None,
+    trust: bool = False,
 ) -> Calibration:
     """Calibrate a testbed by recording the recipe of a live boot again and again.
 
@@ -51,6 +57,7 @@ def calibrate_by_recording(
 
     :param pairs: how many; at least 12.
     :param keep: the folder that the bundles stay in; by default they go.
+    :param trust: use what a boot names that was not recorded here.
     :raises FirstlightError: when the boot is no live recording, or a quarter of the boots fail.
     """
     progress = progress or SilentProgress()
@@ -58,7 +65,7 @@ def calibrate_by_recording(
     if manifest.mode != "live":
         hint = "record with `--live`, or give a folder with boots of one recipe"
         raise FirstlightError(f"a boot in {manifest.mode} mode is not recorded again", where=str(bundle), hint=hint)
-    options = options_from_manifest(manifest, bundle, str(bundle))
+    options = options_from_manifest(manifest, bundle, str(bundle), trust=trust)
     with tempfile.TemporaryDirectory(prefix="firstlight-calibrate-") as temporary:
         folder = keep if keep is not None else Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)

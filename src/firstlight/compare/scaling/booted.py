@@ -101,7 +101,7 @@ def _boot_once(prepared: Prepare, name: str, size: int, progress: Progress) -> P
     experiment = experiment_of(plan, sizes, prepared.text, str(prepared.file))
     cell = next(cell for cell in cells_of(experiment) if cell.name == arm_name(plan, name, size))
     options = options_for(experiment, cell, prepared.file.absolute().parent, Path("a.boot"), progress)
-    key = key_of_inputs(options, resolve(options, progress))
+    key = key_of_inputs(resolve(options, progress))
     if not boots.is_kept(key):
         progress.note(f"booting {cell.name}")
     try:

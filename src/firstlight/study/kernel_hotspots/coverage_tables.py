@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import polars as pl
 
 from firstlight.analysis.functions import NO_FUNCTION
 from firstlight.boot.boot import Boot
+from firstlight.boot.folding import SHARED_NAME
 from firstlight.errors import FirstlightError
 from firstlight.lab.architecture import X86_64
 from firstlight.lab.kernel import open_kernel
+from firstlight.lab.made_here import made_here
 from firstlight.lab.qemu import find_qemu
 from firstlight.lab.symbols import kernel_symbols
+from firstlight.recipe.recipe import Recipe
 from firstlight.study.kernel_hotspots.coverage import Coverage, Covered, coverage
 from firstlight.study.kernel_hotspots.linked import Linked, linked_functions
 from firstlight.study.table import Chart, Field, Hole, Series, Table, Value, hole_row
@@ -28,12 +29,11 @@ def linked_of(boot: Boot | Hole) -> Linked | Hole:
     """The functions that the kernel of a boot is linked of, as the kernel itself tells them."""
     if isinstance(boot, Hole):
         return boot
-    files = boot.manifest.recipe.get("files")
-    path = files.get("kernel") if isinstance(files, dict) else None
-    if not isinstance(path, str):
-        return Hole("the bundle does not say which kernel it booted")
+    recipe = boot.manifest.recipe
+    if not isinstance(recipe, Recipe) or not made_here(boot.manifest):
+        return Hole("which kernel the bundle booted is known only where it was recorded")
     try:
-        symbols = kernel_symbols(open_kernel(Path(path)), find_qemu(X86_64))
+        symbols = kernel_symbols(open_kernel(recipe.files.kernel), find_qemu(X86_64))
         return linked_functions(symbols.read_text(encoding="utf-8", errors="replace"))
     except FirstlightError as error:
         return Hole(error.message)
@@ -48,11 +48,12 @@ def coverage_of(boot: Boot | Hole, linked: Linked | Hole) -> Coverage | Hole:
     if isinstance(linked, Hole):
         return linked
     try:
-        tables = boot.phase_functions()
+        tables = boot.phase_functions(raw_names=True)
     except FirstlightError as error:
         return Hole(error.message)
     ran = pl.col("module").is_null() & ~pl.col("kind").is_in(NO_FUNCTION)
-    return coverage(linked, [(phase, rows.filter(ran)["function"].to_list()) for phase, rows in tables.items()])
+    name = pl.col("function").str.replace(SHARED_NAME, "")
+    return coverage(linked, [(phase, rows.filter(ran).select(name).to_series()) for phase, rows in tables.items()])
 
 
 def coverage_table(kernel: str, found: Coverage | Hole) -> Table:

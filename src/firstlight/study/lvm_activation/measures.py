@@ -78,7 +78,7 @@ def why_not_active(boot: Boot, expected: int, active: str) -> str:
 
 
 def _size(boot: Boot) -> str:
-    return str(boot.manifest.recipe.get("memory", "memory"))
+    return boot.manifest.recipe_text("memory") or "memory"
 
 
 def _memory(boot: Boot) -> dict[str, int]:

@@ -1,0 +1,79 @@
+"""What lies in a bundle: regular files and directories, and nothing that leads elsewhere."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from firstlight.errors import BundleError
+
+_MOST_FILES = 200_000
+_DEEPEST = 64
+#: Bytes of a manifest, and of a table, beyond which it is none.
+LARGEST_MANIFEST = 256 << 20
+LARGEST_TABLE = 8 << 30
+
+_KINDS = (
+    (stat.S_ISLNK, "a symbolic link"),
+    (stat.S_ISFIFO, "a named pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
+
+
+def check_contents(bundle: Path) -> None:
+    """Make sure that whatever is opened below a bundle lies in it: a link could lead to any file, a pipe keeps its
+    reader waiting, and a device may do anything when it is read.
+
+    :raises BundleError: naming what is no regular file, or too large for a table.
+
+    >>> check_contents(bundle)
+    """
+    for count, (path, status) in enumerate(_below(bundle, 0), start=1):
+        if count > _MOST_FILES:
+            raise _refused(bundle, f"it holds more than {_MOST_FILES:,} files")
+        for is_kind, what in _KINDS:
+            if is_kind(status.st_mode):
+                raise _refused(path, f"this is {what}, and a bundle holds regular files alone")
+        if path.suffix == ".parquet" and status.st_size > LARGEST_TABLE:
+            raise _refused(path, f"{status.st_size:,} bytes are too many for a table")
+
+
+def read_regular(path: Path, largest: int) -> bytes:
+    """Read a file of a bundle as a whole.
+
+    :param largest: bytes; what is larger is not read.
+    :raises BundleError: when it is no regular file, or too large.
+    :raises OSError: when it cannot be opened.
+    """
+    # A link is not followed, and a pipe not waited for.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise _refused(path, "this is no regular file")
+        if status.st_size > largest:
+            raise _refused(path, f"{status.st_size:,} bytes are too many")
+        return file.read(largest)
+
+
+def _below(directory: Path, depth: int) -> Iterator[tuple[Path, os.stat_result]]:
+    if depth > _DEEPEST:
+        raise _refused(directory, "its directories are nested too deeply")
+    try:
+        with os.scandir(directory) as entries:
+            for entry in entries:
+                status = entry.stat(follow_symlinks=False)
+                yield Path(entry.path), status
+                if stat.S_ISDIR(status.st_mode):
+                    yield from _below(Path(entry.path), depth + 1)
+    except OSError as error:
+        raise BundleError(f"cannot be read: {error.strerror}", where=str(directory)) from error
+
+
+def _refused(path: Path, why: str) -> BundleError:
+    hint = "no recording writes such a thing: look at where the bundle comes from"
+    return BundleError(why, where=str(path), hint=hint)
