@@ -40,7 +40,7 @@ NEEDS_test := python build run test
 NEEDS_lint := python build lint
 NEEDS_studies := python build run studies
 PACKAGES := $(addprefix packages-,python build run test lint studies)
-.PHONY: help demo test lint studies matrix bench hostile fuzz build web guest plugin oracle binding collector wheel lock clean $(PACKAGES)
+.PHONY: help demo test lint studies matrix bench hostile fuzz mutants build web guest plugin oracle binding collector wheel lock clean $(PACKAGES)
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 14
@@ -86,6 +86,9 @@ hostile: packages-run build ## try every verb on every kind of hostile bundle
 
 fuzz: packages-build ## fuzz every reader of boot records, each for SECONDS_EACH (60) seconds; FORMATS="a b" for some
 	SECONDS_EACH=$(or $(SECONDS_EACH),60) make/fuzz.sh $(FORMATS)
+
+mutants: packages-build build ## change the code that differs from BASE (where main was left) in small ways, and print what no test notices; FILES="a b", TESTS="tests/unit/test_a.py"
+	$(PY) make/mutants.py $(if $(BASE),--base $(BASE)) $(if $(TESTS),--tests "$(TESTS)") $(FILES)
 
 build: binding plugin oracle guest web collector ## build everything that Firstlight is made of
 

@@ -111,7 +111,7 @@ def test_the_kd_table_sorts_by_a_click_on_its_heads(show: Show, tmp_path: Path) 
     functions = firstlight.open(bundle).functions()
     heads = report.page.locator("#functions thead th").all_inner_texts()
     plain = [head.replace("▼", "").replace("▲", "").strip() for head in heads]
-    assert plain == ["Function", "Count", "Time", "Average", "Local", "Local share", "Max-sub", "Ms count"]
+    assert plain == ["Function", "Count", "Time", "Average", "Local", "Local share", "Max-sub", "Ms count", "Machine's"]
     head = report.page.locator("#functions th[data-column='count'] button")
     head.click()
     counts = [int(text.replace(",", "")) for text in report.column("functions", "count")]
@@ -122,6 +122,21 @@ def test_the_kd_table_sorts_by_a_click_on_its_heads(show: Show, tmp_path: Path) 
     counts = [int(text.replace(",", "")) for text in report.column("functions", "count")]
     assert counts == sorted(counts)
     assert counts[0] == functions["count"].min()
+
+
+def test_what_the_emulated_machine_adds_is_marked_and_listed_with_its_sum(show: Show) -> None:
+    report = show()
+    page = report.page
+    assert "apic-timer-calibration" in report.column("functions", "machine")
+    assert page.locator("#machine tbody tr").first.inner_text().startswith("calibration of the local APIC timer")
+    assert "--append nolapic_timer" in page.locator("#machine").inner_text()
+    assert page.locator("#machine tfoot tr").inner_text().startswith("all")
+
+
+def test_a_boot_whose_machine_is_unknown_has_no_such_section(show: Show, tmp_path: Path) -> None:
+    page = show(make_bundle(tmp_path, live=True)).page
+    assert page.locator("#machine").count() == 0
+    assert page.locator("a[href='#machine']").count() == 0
 
 
 def test_the_kd_table_is_filtered_and_shown_whole_on_demand(show: Show, tmp_path: Path) -> None:

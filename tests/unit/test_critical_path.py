@@ -229,3 +229,20 @@ def test_where_the_kernel_ended_at_nobody_knows_when_the_time_before_a_unit_is_u
     spans.add("unit", "a.service", (2000, 4800))
     rows = critical_path(firstlight.open(write_bundle(tmp_path, "a.boot", spans=spans)))
     assert rows["name"].to_list() == [UNKNOWN, "a.service"]
+
+
+def test_a_unit_is_nearer_to_the_goal_than_an_event_that_ended_later(tmp_path: Path) -> None:
+    spans = Spans()
+    spans.add("unit", "app.service", (2000, 4000))
+    spans.add("uevent", "/devices/usb/mouse", (4100, 4500), seqnum="7")
+    rows = critical_path(firstlight.open(write_bundle(tmp_path, "a.boot", spans=spans)))
+    assert names(rows, "unit") == ["app.service"]
+    assert names(rows, "uevent") == []
+
+
+def test_an_event_leads_to_the_goal_where_units_are_points_alone(tmp_path: Path) -> None:
+    spans = Spans()
+    spans.add("unit", "app.service", (None, 4000))
+    spans.add("uevent", "/devices/usb/mouse", (4100, 4500), seqnum="7")
+    rows = critical_path(firstlight.open(write_bundle(tmp_path, "a.boot", spans=spans)))
+    assert names(rows, "uevent") == ["/devices/usb/mouse"]

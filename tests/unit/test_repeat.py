@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from bundles import make_bundle, make_recorded
 from firstlight.boot.open import open as open_boot
 from firstlight.errors import BundleError
+from firstlight.lab.architecture import X86_64
 from firstlight.lab.options import RecordOptions
 from firstlight.lab.repeat import options_from_manifest
 from firstlight.recipe.choices import Choices
@@ -51,11 +53,25 @@ def test_the_files_of_the_recording_are_taken_where_they_are_still_there(tmp_pat
     files = {"kernel": str(kernel), "initrd": None}
     bundle = make_recorded(make_bundle(tmp_path), files=files, append="quiet", shift=2, qemu_options=["-usb"])
     options = options_from_manifest(open_boot(bundle).manifest, Path("again.boot"), str(bundle), trust=True)
-    expected = RecordOptions(Path("again.boot"), kernel=kernel, append="quiet", shift=2, qemu_options=("-usb",))
+    expected = RecordOptions(
+        Path("again.boot"), kernel=kernel, append="quiet", shift=2, qemu_options=("-usb",), cpu="Nehalem"
+    )
     assert options == expected
     kernel.unlink()
     options = options_from_manifest(open_boot(bundle).manifest, Path("again.boot"), str(bundle), trust=True)
     assert options == replace(expected, kernel=None)
+
+
+@pytest.mark.parametrize(("recorded", "taken"), [("qemu64-v0", "qemu64-v0"), (X86_64.cpu, None)])
+def test_the_recorded_processor_is_taken_also_where_the_default_was_another_one(
+    tmp_path: Path, recorded: str, taken: str | None
+) -> None:
+    bundle = make_recorded(make_bundle(tmp_path))
+    path = bundle / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["recipe"]["cpu"] = recorded
+    path.write_text(json.dumps(manifest))
+    assert options_from_manifest(open_boot(bundle).manifest, Path("again.boot"), str(bundle)).cpu == taken
 
 
 def test_a_bundle_without_recipe_cannot_be_repeated(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from firstlight.errors import LabError
+from firstlight.lab import runner
 from firstlight.lab.confinement import Launch
 from firstlight.lab.machine import RunFiles
 from firstlight.lab.process import Process
@@ -100,6 +101,24 @@ def test_a_panic_seen_by_the_plugin_leaves_the_console_time_for_its_last_lines(t
     assert outcome.reason == "panic"
     assert outcome.detail == "Kernel panic - not syncing: x"
     assert outcome.console_tail()[-1] == "last"
+
+
+def test_a_panicked_guest_that_is_quiet_is_not_waited_for(tmp_path: Path) -> None:
+    script = "say('Kernel panic - not syncing: x\\n'); status('panic'); time.sleep(9); say('late\\n'); time.sleep(1000)"
+    outcome = boot(tmp_path, script)
+    assert outcome.console == b"Kernel panic - not syncing: x\n"
+    assert outcome.ended.killed_by == "SIGTERM"
+
+
+def test_a_panicked_guest_that_is_never_quiet_is_ended_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "QUIET_AT_MOST_S", 1.5)
+    script = "say('Kernel panic - not syncing: x\\n'); status('panic')\n"
+    script += "for _ in range(150): say('again\\n'); time.sleep(.1)"
+    outcome = boot(tmp_path, script)
+    assert outcome.reason == "panic"
+    assert outcome.ended.killed_by == "SIGTERM", "it would have ended by itself only after its last line"
 
 
 def test_a_panic_is_seen_on_the_console_when_there_is_no_plugin(tmp_path: Path) -> None:

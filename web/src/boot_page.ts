@@ -6,6 +6,7 @@ import { checksSection, factsSection, initcallsSection, logSection } from "./evi
 import { flameSection } from "./flame";
 import { functionsSection } from "./functions";
 import { header } from "./header";
+import { machineSection } from "./machine";
 import { fills } from "./palette";
 import { pathSection } from "./path";
 import { phasesSection } from "./phases";
@@ -28,6 +29,7 @@ export function drawBoot(data: PageData, page: HTMLElement): void {
       phasesSection(data, selection),
       flameSection(data, selection),
       functionsSection(data, selection),
+      machineSection(data),
       pathSection(data),
       initcallsSection(data),
       initcallTimeSection(data),

@@ -9,6 +9,7 @@ const PLACES: [string, string][] = [
   ["phases", "Phases"],
   ["flame", "Flame graph"],
   ["functions", "Functions"],
+  ["machine", "Machine"],
   ["path", "Path"],
   ["initcalls", "Initcalls"],
   ["devices", "Devices"],
@@ -21,6 +22,7 @@ const PLACES: [string, string][] = [
 
 export function controls(data: PageData, selection: Selection): HTMLElement {
   const empty: Record<string, boolean> = {
+    machine: data.machine === null || data.machine.rows.length === 0,
     devices: data.timing.devices.name.length === 0,
     udev: data.timing.uevents.name.length === 0,
     units: data.timing.units.name.length === 0,

@@ -1,6 +1,7 @@
 /** What the report carries: its types and how it is unpacked. `docs/design/report-page.md` is the specification. */
 
 import type { Records } from "./records";
+import type { SheetData } from "./sheet";
 import type { Timing } from "./timing";
 
 export const DATA_VERSION = 1;
@@ -75,6 +76,8 @@ export interface FunctionColumns {
   self_ns: Column;
   max_sub: number[];
   max_sub_count: Column;
+  /** The cost of the emulated machine that most of the function's self is; -1 for none. */
+  machine: number[];
 }
 
 export interface Pruning {
@@ -103,6 +106,8 @@ export interface PageData {
   phase_tree: Record<string, PhaseTree>;
   functions: FunctionColumns;
   phase_functions: Record<string, FunctionColumns>;
+  /** What the emulated machine adds; null of a boot that was not recorded exactly. */
+  machine: SheetData | null;
   pruning: Pruning;
   timing: Timing;
   log: { time_ns: Column; text: string[]; lines: number };

@@ -5,7 +5,7 @@ import { amount, exact, share, timeName, type Unit, words } from "./format";
 import { kindFill, kindTitle, swatch } from "./palette";
 import { meter } from "./phases";
 import type { Selection } from "./selection";
-import { DataTable } from "./table";
+import { DataTable, type TableColumn } from "./table";
 import { visible } from "./text";
 
 interface Row {
@@ -16,6 +16,7 @@ interface Row {
   self: Record<Unit, number | null>;
   maxSub: string;
   maxSubCount: number | null;
+  machine: string;
 }
 
 function rows(data: PageData, columns: FunctionColumns | undefined): Row[] {
@@ -31,6 +32,7 @@ function rows(data: PageData, columns: FunctionColumns | undefined): Row[] {
       self: { instructions: columns.self_instructions[i] ?? 0, time: columns.self_ns[i] ?? null },
       maxSub: text(columns.max_sub[i]),
       maxSubCount: text(columns.max_sub[i]) === "" ? null : (columns.max_sub_count[i] ?? null),
+      machine: text(columns.machine[i]),
     };
   });
 }
@@ -124,6 +126,7 @@ export function functionsSection(data: PageData, selection: Selection): HTMLElem
         value: (row) => row.maxSubCount,
         cell: (row) => exact(row.maxSubCount),
       },
+      ...machineColumn(data),
     ],
   });
   const note = (): void => {
@@ -144,6 +147,20 @@ export function functionsSection(data: PageData, selection: Selection): HTMLElem
   });
   const lead = "Every function that ran, over all the paths to it. Click a head to sort; Local adds up to the whole.";
   return section("functions", "Functions", lead, unitNote, table.element);
+}
+
+/** The marker of what the emulated machine adds; no column where it adds to no function. */
+function machineColumn(data: PageData): TableColumn<Row>[] {
+  if (!data.functions.machine.some((cost) => cost >= 0)) return [];
+  return [
+    {
+      id: "machine",
+      title: "Machine's",
+      meaning: "The cost of the emulated machine that most of Local is",
+      value: (row) => row.machine,
+      cell: (row) => (row.machine ? el("a", { href: "#machine", class: "code" }, row.machine) : ""),
+    },
+  ];
 }
 
 function sum(all: Row[]): Record<Unit, number> {

@@ -32,7 +32,7 @@ pub fn moves_stack_pointer(bytes: &[u8], address: u64) -> Option<i64> {
     if explicit && instruction.mnemonic() != Mnemonic::Push {
         let immediate = || match instruction.op1_kind() {
             OpKind::Immediate8to64 | OpKind::Immediate32to64 => {
-                i64::try_from(instruction.immediate(1).cast_signed()).ok()
+                Some(instruction.immediate(1) as i64)
             }
             _ => None,
         };
@@ -43,7 +43,7 @@ pub fn moves_stack_pointer(bytes: &[u8], address: u64) -> Option<i64> {
             Mnemonic::Lea
                 if instruction.memory_base() == Register::RSP && instruction.memory_index() == Register::None =>
             {
-                Some(instruction.memory_displacement64().cast_signed())
+                Some(instruction.memory_displacement64() as i64)
             }
             _ => None,
         };

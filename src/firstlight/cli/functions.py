@@ -53,7 +53,8 @@ def functions(
     """Show the kd table: for every function Count, Time with callees, Average, Local without, and its largest callee.
 
     Count and Local add up to the line `all`; what `-n` leaves out is a line of its own. Max-sub is the direct callee
-    whose Time is the largest, Ms count how often this function called it. Rows in brackets are no functions.
+    whose Time is the largest, Ms count how often this function called it. Rows in brackets are no functions. Machine's
+    names the cost of the emulated machine that most of a function's Local is; `firstlight show` lists them.
 
     Of an imported function log or kd table it shows what the tool kd prints for it, in microseconds; `--corrected`,
     `--under`, `--phase`, `--tree`, `--raw-names` and `--unit instructions` read the calling-context tree instead.
@@ -66,8 +67,11 @@ def functions(
       firstlight functions a.boot --csv > functions.csv
       firstlight functions kft.boot --columns Fctalsmn
     """
+    import polars as pl
+
     from firstlight.analysis.context import context_tree
     from firstlight.analysis.functions import select
+    from firstlight.analysis.ledger.costs import machine_costs
     from firstlight.boot.open import open
     from firstlight.report.terminal.console import console
     from firstlight.report.terminal.functions import print_functions, print_tree
@@ -99,12 +103,17 @@ def functions(
     if limit is None and not (csv or json):
         limit = 40
     selection = select(opened.functions(phase, under, per_caller=corrected, raw_names=raw_names), sort, unit, limit)
-    if csv:
-        sys.stdout.write(selection.shown.write_csv())
-    elif json:
-        print_json(selection.shown.to_dicts())
+    costs = machine_costs(opened)
+    marks = costs.marks if costs else {}
+    if csv or json:
+        marked = [marks.get(function) for function in selection.shown["function"]]
+        rows_with_marks = selection.shown.with_columns(pl.Series("machine_cost", marked, pl.String))
+        if csv:
+            sys.stdout.write(rows_with_marks.write_csv())
+        else:
+            print_json(rows_with_marks.to_dicts())
     else:
-        print_functions(console(), selection, unit, clock_text(opened), what)
+        print_functions(console(), selection, unit, clock_text(opened), what, marks)
 
 
 def show_kd(boot: Boot, sort: Order, columns: str | None, limit: int | None, csv: bool, json: bool) -> None:

@@ -39,7 +39,9 @@ def show(
 def boot_data(boot: Boot, limit: int) -> dict[str, Any]:
     """What `show` shows, as data: times in nanoseconds."""
     from firstlight.analysis.hot import hot_functions, no_functions
+    from firstlight.analysis.ledger.costs import machine_costs
     from firstlight.boot.machine import features_left_out
+    from firstlight.report.sheets.machine_costs import machine_data
 
     manifest = boot.manifest.model_dump(mode="json")
     shown = (
@@ -62,6 +64,7 @@ def boot_data(boot: Boot, limit: int) -> dict[str, Any]:
     data["phases"] = boot.phases().to_dicts()
     data["marks"] = boot.marks().to_dicts()
     data["functions"] = data["no_functions"] = []
+    data["machine_costs"] = machine_data(machine_costs(boot))
     if not boot.calls().is_empty():
         table = boot.functions()
         data["functions"] = hot_functions(table, limit).to_dicts()

@@ -49,7 +49,9 @@ class Architecture:
     machine: str
     """Versioned type, present in every QEMU that is supported, so that the hardware is the same in all of them."""
     cpu: str
-    """Versioned model that TCG emulates whole; what it leaves out of others is a fact of the boot."""
+    """Versioned model that TCG emulates whole; what it leaves out of others is a fact of the boot.
+
+    The measurements behind the choice are in `docs/design/exact-mode.md`."""
     live_cpu: str
     """Model for live mode: all that the accelerator can do."""
     versioned_machine: str
@@ -117,7 +119,7 @@ X86_64 = Architecture(
     name=Isa.X86_64,
     qemu_binary="qemu-system-x86_64",
     machine="pc-q35-7.2",
-    cpu="qemu64-v1",
+    cpu="qemu64-v1,+ssse3,+sse4.1,+sse4.2,+popcnt,+aes,+pclmulqdq,+rdrand",
     live_cpu="max",
     versioned_machine=r"pc-(q35|i440fx)-\d+\.\d+(\.\d+)?",
     unsteady_cpus=frozenset({"host", "max", "base"}),

@@ -46,7 +46,7 @@ def tables_from_profile(files: RunFiles, report: Report, bundle: Path, *, cut_lo
     finally:
         listing.unlink(missing_ok=True)
     if cut_log:
-        _cut_log(bundle)
+        leave_out_what_came_after(bundle)
     return Attributed(
         totals=Totals(**{key: said["totals"].get(key) for key in ("instructions", "virtual_ns", "idle_ns")}),
         invariants={name: Invariant(**figures) for name, figures in said["invariants"].items()},
@@ -54,7 +54,8 @@ def tables_from_profile(files: RunFiles, report: Report, bundle: Path, *, cut_lo
     )
 
 
-def _cut_log(bundle: Path) -> None:
+def leave_out_what_came_after(bundle: Path) -> None:
+    """Leave out of the log the lines behind the last one with a time: the guest printed them after the freeze."""
     from firstlight.boot.tables import read_table  # late: see `firstlight.lab.record`
 
     log = read_table(bundle, "log")

@@ -9,6 +9,7 @@ from typing import Any
 
 from firstlight.boot.manifest import Manifest
 from firstlight.errors import BundleError, FirstlightError
+from firstlight.lab.architecture import X86_64
 from firstlight.lab.made_here import known_input, made_here
 from firstlight.lab.options import RecordOptions, options_for
 from firstlight.lab.strangers import programs, questionable
@@ -36,11 +37,12 @@ def options_from_manifest(
     recipe = manifest.recipe
     if not isinstance(recipe, Recipe):
         raise BundleError("this bundle has no recipe to boot", where=where, hint="only recordings can be repeated")
+    recorded = with_processor(recipe.chosen, recipe.cpu)
     anew = {name: value for name, value in (given or {}).items() if value is not None}
     if made_here(manifest):
-        return options_for(replace(with_files(recipe.chosen, recipe.files), **anew), output)
+        return options_for(replace(with_files(recorded, recipe.files), **anew), output)
     # What is given again is nothing that anybody has to be trusted with.
-    chosen = replace(recipe.chosen, **{name: getattr(_DEFAULTS, name) for name in ("qemu", *anew)})
+    chosen = replace(recorded, **{name: getattr(_DEFAULTS, name) for name in ("qemu", *anew)})
     check_programs(chosen, where)
     if trust:
         return options_for(replace(with_files(chosen, recipe.files), **anew), output)
@@ -79,6 +81,16 @@ def with_files(chosen: Choices, files: Files) -> Choices:
     if chosen.initrd is not None and files.initrd is not None and files.initrd.is_file():
         chosen = replace(chosen, initrd=files.initrd)
     return chosen
+
+
+def with_processor(chosen: Choices, cpu: str) -> Choices:
+    """Choices with the processor of the recording, where none was chosen and the default was another one then.
+
+    >>> with_processor(Choices(), "qemu64-v0").cpu, with_processor(Choices(), X86_64.cpu).cpu
+    ('qemu64-v0', None)
+    """
+    default = X86_64.live_cpu if chosen.live else X86_64.cpu
+    return replace(chosen, cpu=cpu) if chosen.cpu is None and cpu != default else chosen
 
 
 def check_programs(chosen: Choices, where: str) -> None:

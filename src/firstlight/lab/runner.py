@@ -26,7 +26,8 @@ Time of the processor, not of a clock: a loaded machine is no reason to end a gu
 _POWER_OFF_AT_MOST_S = 20.0
 QUIET_S = 1.0
 """A panicked guest is left so long after its last console byte, for the lines that follow the panic."""
-_QUIET_AT_MOST_S = 15.0
+QUIET_AT_MOST_S = 15.0
+"""One that is never quiet is left so long."""
 _LINE_AT_MOST_S = 2.0
 """A prompt such as `login: ` never ends its line."""
 
@@ -226,7 +227,7 @@ def _leave_until_quiet(process: Process, console: Console) -> None:
         now = process.running_s
         if console.poll():
             quiet_since = now
-        if now - quiet_since > QUIET_S or now - began > _QUIET_AT_MOST_S:
+        if now - quiet_since > QUIET_S or now - began > QUIET_AT_MOST_S:
             return
 
 

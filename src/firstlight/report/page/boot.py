@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
 
+from firstlight.analysis.ledger.costs import machine_costs
 from firstlight.boot.boot import Boot
 from firstlight.boot.command_line import unread
 from firstlight.boot.machine import cpu_text
@@ -13,6 +15,9 @@ from firstlight.report.page.records import page_records
 from firstlight.report.page.text import TEXT, shortened
 from firstlight.report.page.timing import page_timing
 from firstlight.report.page.tree import FOLD_DEPTH, FOLD_SHARE, PageTree, fold, fold_phases
+from firstlight.report.sheets.machine_costs import machine_sheet
+from firstlight.report.sheets.sheet import sheet_data
+from firstlight.report.terminal.show import CLOCKS
 
 #: The version of the data; the page refuses any other.
 DATA_VERSION = 1
@@ -63,6 +68,8 @@ def page_data(boot: Boot) -> Json:
     tree = fold(calls)
     phases = _phases(boot)
     profiled = not calls.is_empty()
+    costs = machine_costs(boot)
+    marks = costs.marks if costs else {}
     return {
         "format": "firstlight-page",
         "version": DATA_VERSION,
@@ -73,11 +80,12 @@ def page_data(boot: Boot) -> Json:
         "initcalls": _initcalls(boot),
         "tree": _tree(tree, strings),
         "phase_tree": fold_phases(boot.phase_calls(), calls, tree),
-        "functions": _functions(boot.functions(), strings) if profiled else _functions(None, strings),
+        "functions": _functions(boot.functions() if profiled else None, strings, marks),
         "phase_functions": {
-            shortened(phase, NAME): _functions(table, strings)
+            shortened(phase, NAME): _functions(table, strings, marks)
             for phase, table in (boot.phase_functions() if profiled else {}).items()
         },
+        "machine": None if costs is None else sheet_data(machine_sheet(costs, CLOCKS[boot.manifest.clock.kind])),
         "pruning": {"share": FOLD_SHARE, "depth": FOLD_DEPTH, "nodes": tree.nodes, "kept": len(tree.parent)},
         "timing": page_timing(boot),
         "log": _log(boot.log()),
@@ -168,14 +176,15 @@ def _tree(tree: PageTree, strings: Strings) -> Json:
     }
 
 
-def _functions(frame: pl.DataFrame | None, strings: Strings) -> Json:
+def _functions(frame: pl.DataFrame | None, strings: Strings, marks: Mapping[str, str]) -> Json:
     """The kd table as columns, names as numbers; the average is left to the page."""
     named = {"name": "function", "module": "module", "kind": "kind", "max_sub": "max_sub"}
     figures = ("count", "total_instructions", "total_ns", "self_instructions", "self_ns", "max_sub_count")
     if frame is None:
-        return {name: [] for name in (*named, *figures)}
+        return {name: [] for name in (*named, *figures, "machine")}
     columns = {name: [strings.number(text) for text in frame[source].to_list()] for name, source in named.items()}
-    return {**columns, **{figure: frame[figure].to_list() for figure in figures}}
+    machine = [strings.number(marks.get(function)) for function in frame["function"].to_list()]
+    return {**columns, **{figure: frame[figure].to_list() for figure in figures}, "machine": machine}
 
 
 def _log(frame: pl.DataFrame) -> Json:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -12,6 +12,7 @@ from firstlight.analysis.choices import Unit
 from firstlight.analysis.context import ContextRow
 from firstlight.analysis.functions import Selection, self_column, total_column
 from firstlight.analysis.sums import known, together
+from firstlight.report.sheets.machine_costs import MACHINE_COLUMN
 from firstlight.report.terminal.columns import Column, print_table
 from firstlight.report.terminal.console import is_unicode, print_line, print_wrapped
 from firstlight.report.terminal.printable import printable
@@ -28,12 +29,16 @@ def figure_text(value: int | None, unit: Unit) -> str:
     return time_text(value) if unit == "time" else count_text(value)
 
 
-def print_functions(out: Console, selection: Selection, unit: Unit, clock: str, what: str) -> None:
+def print_functions(
+    out: Console, selection: Selection, unit: Unit, clock: str, what: str, marks: Mapping[str, str] | None = None
+) -> None:
     """Print a kd table. Count and Local add up to the last line; Time does not, since a caller's holds its callees'.
 
     :param clock: what the times are, such as `virtual time`.
     :param what: what of the boot the table is about, such as `power_on to ready`.
+    :param marks: functions most of whose Local the emulated machine adds, with the cost's name in the ledger.
     """
+    marks = marks or {}
     _print_head(out, unit, clock, what)
     print_line(out)
     columns = [
@@ -44,17 +49,20 @@ def print_functions(out: Console, selection: Selection, unit: Unit, clock: str, 
         Column("Local", number=True, style="bold"),
         Column("Max-sub", wide=100),
         Column("Ms count", number=True, wide=100),
+        Column(MACHINE_COLUMN, style="yellow", wide=100),
     ]
     names = RowNames(selection.shown, selection.left_out)
-    rows = [_row(row, unit, names) for row in selection.shown.iter_rows(named=True)]
+    rows = [[*_row(row, unit, names), marks.get(row["function"], "")] for row in selection.shown.iter_rows(named=True)]
     footer: list[Sequence[str]] = []
     if selection.left_out.height:
         left = selection.left_out
         count, own = known(left["count"]), together(left[self_column(unit)])
         name = f"({left.height:,} more)"
-        footer.append([name, count_text(count), "", "", figure_text(own, unit), "", ""])
+        footer.append([name, count_text(count), "", "", figure_text(own, unit), "", "", ""])
     footer.append(["all", count_text(selection.whole_count), "", "",
-                   figure_text(selection.whole_self(unit), unit), "", ""])  # fmt: skip
+                   figure_text(selection.whole_self(unit), unit), "", "", ""])  # fmt: skip
+    if not any(row[-1] for row in rows):
+        columns, rows, footer = columns[:-1], [row[:-1] for row in rows], [row[:-1] for row in footer]
     print_table(out, columns, rows, footer)
 
 

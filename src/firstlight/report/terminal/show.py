@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import polars as pl
 from rich.console import Console
 from rich.text import Text
 
 from firstlight.analysis.functions import NO_FUNCTION
 from firstlight.analysis.hot import hot_functions, no_functions
+from firstlight.analysis.ledger.costs import machine_costs
 from firstlight.analysis.nameless import nameless_modules
 from firstlight.analysis.sums import known, together, whole
 from firstlight.boot.boot import Boot
 from firstlight.boot.command_line import unread
 from firstlight.boot.machine import cpu_text
+from firstlight.report.sheets.machine_costs import MACHINE_COLUMN
+from firstlight.report.terminal.belief import print_belief
 from firstlight.report.terminal.columns import Column, print_table
 from firstlight.report.terminal.console import bar, is_unicode, print_cut, print_line, print_wrapped
 from firstlight.report.terminal.histograms import print_histograms
+from firstlight.report.terminal.machine_costs import print_machine_costs
 from firstlight.report.terminal.printable import printable
 from firstlight.report.terminal.records import print_sources, print_trust
 from firstlight.report.terminal.row_names import RowNames
@@ -96,8 +102,11 @@ def print_boot(out: Console, boot: Boot, hot: int = 15) -> None:
         if together(table["self_ns"]) is None:
             _called(out, hot_functions(table, hot), table)
         else:
-            _functions(out, boot, "Hot functions, by self", hot_functions(table, hot), table)
-            _functions(out, boot, "What is no function", no_functions(table), table)
+            costs = machine_costs(boot)
+            marks = costs.marks if costs else {}
+            _functions(out, boot, "Hot functions, by self", hot_functions(table, hot), table, marks)
+            _functions(out, boot, "What is no function", no_functions(table), table, marks)
+            print_machine_costs(out, costs, clock_text(boot))
     print_histograms(out, boot)
     _trust(out, boot)
 
@@ -242,7 +251,9 @@ def _called(out: Console, rows: pl.DataFrame, table: pl.DataFrame) -> None:
     print_table(out, columns, [[names.of(row), count_text(row["count"])] for row in rows.iter_rows(named=True)])
 
 
-def _functions(out: Console, boot: Boot, title: str, rows: pl.DataFrame, table: pl.DataFrame) -> None:
+def _functions(
+    out: Console, boot: Boot, title: str, rows: pl.DataFrame, table: pl.DataFrame, marks: Mapping[str, str]
+) -> None:
     if rows.is_empty():
         return
     spent = known(table["self_ns"])
@@ -256,6 +267,7 @@ def _functions(out: Console, boot: Boot, title: str, rows: pl.DataFrame, table: 
         Column("", wide=100, style="blue"),
         Column("Total", number=True, wide=60),
         Column("Count", number=True, wide=70),
+        Column(MACHINE_COLUMN, wide=100, style="yellow"),
     ]
     body = [
         [
@@ -265,39 +277,21 @@ def _functions(out: Console, boot: Boot, title: str, rows: pl.DataFrame, table: 
             bar(share(row["self_ns"], spent) or 0.0, _BAR, is_unicode(out)),
             time_text(row["total_ns"]),
             count_text(row["count"]),
+            marks.get(row["function"], ""),
         ]
         for row in rows.head(_MOST_ROWS).iter_rows(named=True)
     ]
     rest = rows.slice(_MOST_ROWS)
     if not rest.is_empty():
         own = known(rest["self_ns"])
-        body.append([f"({rest.height} more)", time_text(own), share_text(own, spent), "", "", ""])
-    print_table(out, columns, body)
+        body.append([f"({rest.height} more)", time_text(own), share_text(own, spent), "", "", "", ""])
+    kept = [place for place in range(len(columns)) if place < len(columns) - 1 or any(row[-1] for row in body)]
+    print_table(out, [columns[place] for place in kept], [_kept(row, kept) for row in body])
 
 
 def _trust(out: Console, boot: Boot) -> None:
-    """How far the figures can be trusted: the invariants of the profile and what evidence is missing."""
-    manifest = boot.manifest
-    if manifest.mode == "imported":
-        print_trust(out, manifest)
-        return
-    broken = [name for name, invariant in manifest.invariants.items() if not invariant.holds]
-    number = len(manifest.invariants)
-    print_line(out)
-    if boot.calls().is_empty():
-        print_wrapped(out, f"none, {boot.why_no_profile()[0]}", "Functions: ", 2)
-    if broken:
-        text = f"Invariants: {len(broken)} of {number} do not hold: {', '.join(sorted(broken))}"
-        print_wrapped(out, Text(printable(text), style="bold red"), indent=2)
-    elif number:
-        print_line(out, f"Invariants: all {number} hold")
+    """How far the figures can be trusted: by what checked the records, or the profile."""
+    if boot.manifest.mode == "imported":
+        print_trust(out, boot.manifest)
     else:
-        print_line(out, "Invariants: none, the boot has no profile")
-    for module, instructions in nameless_modules(boot).items():
-        executed = f"{count_text(instructions)} instructions"
-        text = f"module `{module}` has no symbols for {executed}, which are the row `[{module}]`"
-        print_wrapped(out, printable(text, 200), "Names: ", 2)
-    missing = manifest.completeness.missing
-    complete = manifest.completeness.complete
-    evidence = "complete" if complete else "missing " + printable("; ".join(missing), 400)
-    print_wrapped(out, evidence, "Evidence: ", 2)
+        print_belief(out, boot)

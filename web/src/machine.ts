@@ -1,0 +1,14 @@
+/** What the emulated machine adds to the boot, with its sum, and what removes each cost. */
+import type { PageData } from "./data";
+import { section } from "./dom";
+import { sheetTable } from "./sheet";
+
+export function machineSection(data: PageData): HTMLElement | null {
+  if (data.machine === null || data.machine.rows.length === 0) return null;
+  return section(
+    "machine",
+    "What the emulated machine adds",
+    "Costs that a current server does not have, or not as instructions. Each is counted once.",
+    sheetTable(data.machine),
+  );
+}
