@@ -40,7 +40,7 @@ NEEDS_test := python build run test
 NEEDS_lint := python build lint
 NEEDS_studies := python build run studies
 PACKAGES := $(addprefix packages-,python build run test lint studies)
-.PHONY: help demo test lint studies bench hostile fuzz build web guest plugin binding collector wheel lock clean $(PACKAGES)
+.PHONY: help demo test lint studies bench hostile fuzz build web guest plugin oracle binding collector wheel lock clean $(PACKAGES)
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 14
@@ -81,10 +81,11 @@ hostile: packages-run build ## try every verb on every kind of hostile bundle
 fuzz: packages-build ## fuzz every reader of boot records, each for SECONDS_EACH (60) seconds; FORMATS="a b" for some
 	SECONDS_EACH=$(or $(SECONDS_EACH),60) make/fuzz.sh $(FORMATS)
 
-build: binding plugin guest web collector ## build everything that Firstlight is made of
+build: binding plugin oracle guest web collector ## build everything that Firstlight is made of
 
 binding: $(STAMPS)/binding ## build firstlight._core and install the package into .venv, editable
 plugin: $(ASSETS)/firstlight-plugin.so ## build the plugin that QEMU loads
+oracle: $(ASSETS)/firstlight-oracle.so ## build the second observer of `firstlight audit`
 guest: $(ASSETS)/firstlight-guest $(ASSETS)/firstlight-walk $(ASSETS)/firstlight-restat.so ## build what runs in the guest
 web: $(ASSETS)/page.html ## build the report page
 collector: $(ASSETS)/firstlight-collect.sh $(ASSETS)/firstlight-collect.service ## copy the collector to where the wheel takes it
@@ -125,6 +126,10 @@ $(STAMPS)/binding: $(STAMPS)/python pyproject.toml $(call rust,model profile for
 $(ASSETS)/firstlight-plugin.so: $(call rust,profile plugin) | packages-build
 	cargo build --release --locked --quiet -p firstlight-plugin
 	install -D -m 755 target/release/libfirstlight_plugin.so $@
+
+$(ASSETS)/firstlight-oracle.so: $(call rust,oracle) | packages-build
+	cargo build --release --locked --quiet -p firstlight-oracle
+	install -D -m 755 target/release/libfirstlight_oracle.so $@
 
 # The static C library makes a guest's program one file; the target is named so that build scripts keep the host's flags.
 GUEST = CARGO_PROFILE_RELEASE_OPT_LEVEL=s CARGO_PROFILE_RELEASE_STRIP=symbols \

@@ -9,6 +9,7 @@ from firstlight.errors import LabError
 #: Every carried file: what it is.
 CARRIED = {
     "firstlight-plugin.so": "the plugin that QEMU loads",
+    "firstlight-oracle.so": "the second observer, for `firstlight audit`",
     "firstlight-guest": "the first process of the guest",
     "firstlight-walk": "the runner of tree walks in the guest",
     "firstlight-restat.so": "the library that adds a stat for each directory",

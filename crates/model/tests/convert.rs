@@ -46,7 +46,7 @@ fn recording(shift: u8) -> Vec<u8> {
     tracker.line(22, 650);
     tracker.ret(2, 0x8ff0, 700);
     tracker.mark("ready", "no-operation", "", 800);
-    let mut snapshot = tracker.snapshot(State::Ready, 800);
+    let mut snapshot = tracker.snapshot(State::Ready, &[], 800);
     (snapshot.icount_shift, snapshot.clock) = (shift, "icount");
     let mut file = Vec::new();
     snapshot.write(&mut file).expect("writes");

@@ -47,6 +47,8 @@ pub struct Api {
     on_access: extern "C" fn(*mut Instruction, OnAccess, c_int, c_int, *mut c_void),
     is_store: extern "C" fn(u32) -> bool,
     counter: Counter,
+    entries: Entries,
+    functions: usize,
     accesses: Option<AddToAddress>,
 }
 
@@ -61,6 +63,16 @@ enum Counter {
     Scoreboard(
         extern "C" fn(*mut Instruction, c_int, Entry, u64),
         Entry,
+        extern "C" fn(*mut c_void, u32) -> *mut c_void,
+    ),
+}
+
+// How often each function's first instruction was executed.
+enum Entries {
+    Address(AddToAddress, *mut u64),
+    Scoreboard(
+        extern "C" fn(*mut Instruction, c_int, Entry, u64),
+        *mut c_void,
         extern "C" fn(*mut c_void, u32) -> *mut c_void,
     ),
 }
@@ -96,14 +108,14 @@ fn version() -> c_int {
 }
 
 impl Api {
-    /// Looks everything up.
+    /// Looks everything up, for a kernel with so many functions.
     ///
     /// # Errors
     ///
     /// The name of the first function that QEMU does not have.
-    pub fn load() -> Result<Self, &'static str> {
+    pub fn load(functions: usize) -> Result<Self, &'static str> {
         static COUNTED: CountCell = CountCell(std::cell::UnsafeCell::new(0));
-        let counter = match function!(c"qemu_plugin_scoreboard_new") {
+        let (counter, entries) = match function!(c"qemu_plugin_scoreboard_new") {
             Some(new) => {
                 let new: extern "C" fn(usize) -> *mut c_void = new;
                 let find: extern "C" fn(*mut c_void, u32) -> *mut c_void =
@@ -111,13 +123,16 @@ impl Api {
                 let add = function!(c"qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu")
                     .ok_or("qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu")?;
                 let scoreboard = new(std::mem::size_of::<u64>());
-                Counter::Scoreboard(add, Entry { scoreboard, offset: 0 }, find)
+                let board = new(std::mem::size_of::<u64>() * functions.max(1));
+                (Counter::Scoreboard(add, Entry { scoreboard, offset: 0 }, find), Entries::Scoreboard(add, board, find))
             }
-            None => Counter::Address(
-                function!(c"qemu_plugin_register_vcpu_insn_exec_inline")
-                    .ok_or("qemu_plugin_register_vcpu_insn_exec_inline")?,
-                COUNTED.0.get(),
-            ),
+            None => {
+                let add: AddToAddress = function!(c"qemu_plugin_register_vcpu_insn_exec_inline")
+                    .ok_or("qemu_plugin_register_vcpu_insn_exec_inline")?;
+                // Translated code adds to them for as long as QEMU runs.
+                let counts = Box::leak(vec![0_u64; functions].into_boxed_slice());
+                (Counter::Address(add, COUNTED.0.get()), Entries::Address(add, counts.as_mut_ptr()))
+            }
         };
         Ok(Self {
             version: version(),
@@ -137,6 +152,8 @@ impl Api {
             on_access: function!(c"qemu_plugin_register_vcpu_mem_cb").ok_or("qemu_plugin_register_vcpu_mem_cb")?,
             is_store: function!(c"qemu_plugin_mem_is_store").ok_or("qemu_plugin_mem_is_store")?,
             counter,
+            entries,
+            functions,
             accesses: if version() == 1 { function!(c"qemu_plugin_register_vcpu_insn_exec_inline") } else { None },
         })
     }
@@ -225,6 +242,32 @@ impl Api {
             Counter::Address(add, at) => add(instruction, ADD, at.cast(), 1),
             Counter::Scoreboard(add, entry, _) => add(instruction, ADD, *entry, 1),
         }
+    }
+
+    /// Has executions of this instruction counted as those of this function's first.
+    pub fn count_entry(&self, instruction: *mut Instruction, function: u32) {
+        let index = function as usize;
+        if index >= self.functions {
+            return;
+        }
+        match &self.entries {
+            // SAFETY: the index lies within the counts.
+            Entries::Address(add, counts) => add(instruction, ADD, unsafe { counts.add(index) }.cast(), 1),
+            Entries::Scoreboard(add, scoreboard, _) => {
+                let offset = index * std::mem::size_of::<u64>();
+                add(instruction, ADD, Entry { scoreboard: *scoreboard, offset }, 1);
+            }
+        }
+    }
+
+    /// How often each function's first instruction was executed so far; asked once there is a CPU.
+    pub fn entered(&self) -> &[u64] {
+        let counts: *const u64 = match &self.entries {
+            Entries::Address(_, counts) => *counts,
+            Entries::Scoreboard(_, scoreboard, find) => find(*scoreboard, 0).cast_const().cast(),
+        };
+        // SAFETY: there are as many as functions; translated code that adds to them runs on this thread, not meanwhile.
+        unsafe { std::slice::from_raw_parts(counts, self.functions) }
     }
 
     /// Where those counts are; asked once there is a CPU.

@@ -31,6 +31,11 @@ pub fn pack(function: u32, remaining: usize) -> u64 {
     u64::from(function) << 16 | remaining as u64 & 0xffff
 }
 
+/// Packs the data of a callback of a block's last instruction that concerns two functions.
+pub fn pack_both(function: u32, other: u32) -> u64 {
+    u64::from(other) << 40 | pack(function, 0)
+}
+
 #[inline]
 fn unpack(data: *mut c_void) -> (u32, u64) {
     let data = data as u64;
@@ -134,12 +139,39 @@ pub extern "C" fn on_cold(_vcpu: u32, data: *mut c_void) {
     session.tracker.cold(function, now);
 }
 
-/// A jump out of a split-off part.
-pub extern "C" fn on_leave_cold(_vcpu: u32, data: *mut c_void) {
+/// A jump out of a split-off part, or of generated code.
+pub extern "C" fn on_leave_part(_vcpu: u32, data: *mut c_void) {
     let Some(session) = session() else { return };
     let (function, remaining) = unpack(data);
     let now = session.clock.now(remaining);
-    session.tracker.leave_cold(function, now);
+    session.tracker.leave_part(function, (data as u64 >> 40) as u32, now);
+}
+
+/// A block in the padding of a function.
+pub extern "C" fn on_padding(_vcpu: u32, data: *mut c_void) {
+    let Some(session) = session() else { return };
+    let (function, remaining) = unpack(data);
+    let now = session.clock.now(remaining);
+    let request = session.tracker.padding(function, now);
+    session.answer(request, now);
+    session.tick(now);
+}
+
+/// A thunk replaces its return address.
+pub extern "C" fn on_redirect(_vcpu: u32, _data: *mut c_void) {
+    let Some(session) = session() else { return };
+    session.tracker.redirect();
+}
+
+/// A call to the inside of another function wrote its return address.
+pub extern "C" fn on_call_inside(_vcpu: u32, _info: u32, address: u64, data: *mut c_void) {
+    let Some(session) = session() else { return };
+    if session.is_echo() {
+        return;
+    }
+    let (function, remaining) = unpack(data);
+    let now = session.clock.now(remaining);
+    session.tracker.call_inside(function, (data as u64 >> 40) as u32, address, now);
 }
 
 /// A block of kernel code without a symbol: the data is its address, with the length in place of the sign bits.

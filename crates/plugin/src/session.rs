@@ -88,7 +88,7 @@ impl Session {
             return Err(ConfigError::NoFunctions(config.symbols.clone()));
         }
         let pattern = config.ready.console.as_deref().map(regex::Regex::new).transpose()?;
-        let api = Api::load().map_err(ConfigError::NoFunction)?;
+        let api = Api::load(symbols.functions().len()).map_err(ConfigError::NoFunction)?;
         let clock = match config.clock {
             ClockChoice::Auto => Clock::icount(config.icount_shift).map_err(ConfigError::Clock)?,
             ClockChoice::Counted => Clock::counted(config.icount_shift),
@@ -218,7 +218,7 @@ impl Session {
     }
 
     fn write(&mut self, state: State, now: u64) -> Result<(), String> {
-        let mut snapshot = self.tracker.snapshot(state, now);
+        let mut snapshot = self.tracker.snapshot(state, self.api.entered(), now);
         snapshot.plugin_api = self.api.version.unsigned_abs();
         snapshot.clock = if self.clock.is_counted() { "counted" } else { "icount" };
         snapshot.icount_shift = self.config.icount_shift;

@@ -2,8 +2,9 @@
 
 use crate::api::{Block, Instruction};
 use crate::callbacks::{
-    on_call, on_call_through, on_cold, on_console, on_decompressor, on_entry, on_kernel, on_leave_cold,
-    on_leave_kernel, on_mark, on_return, on_special, on_switch, on_unknown, on_watched, pack,
+    on_call, on_call_inside, on_call_through, on_cold, on_console, on_decompressor, on_entry, on_kernel,
+    on_leave_kernel, on_leave_part, on_mark, on_padding, on_redirect, on_return, on_special, on_switch, on_unknown,
+    on_watched, pack, pack_both,
 };
 use crate::session::{Progress, Session, KERNEL_MAP};
 use firstlight_profile::instruction::{flow, Flow};
@@ -16,11 +17,25 @@ const VSYSCALL: std::ops::Range<u64> = 0xffff_ffff_ff60_0000..0xffff_ffff_ff60_1
 // Where the boot protocol puts the compressed kernel (`code32_start`).
 const DECOMPRESSOR: u64 = 0x10_0000;
 const MARK_BYTES: usize = 8;
+const PAGE_BYTES: u64 = 4096;
+const LONGEST_INSTRUCTION: u64 = 15;
+// An `endbr64`: calls that need no check go past it.
+const ENDBR_BYTES: u64 = 4;
+
+/// A block, as far as it is executed.
+struct Code {
+    block: *mut Block,
+    /// Where it runs.
+    address: u64,
+    /// Where its symbols are: before the kernel maps itself high, it runs elsewhere.
+    mapped: u64,
+    length: usize,
+}
 
 /// Registers the callbacks of one block.
 pub fn block(session: &mut Session, block: *mut Block) {
     let address = session.api.address(block);
-    let length = session.api.length(block);
+    let length = executed(session, block);
     if session.clock.is_counted() {
         session.clock.count_at(session.api.counted());
         for index in 0..length {
@@ -31,7 +46,7 @@ pub fn block(session: &mut Session, block: *mut Block) {
         if session.progress < Progress::KernelHigh {
             session.progress = Progress::KernelHigh;
         }
-        return kernel(session, block, address, address, length);
+        return kernel(session, &Code { block, address, mapped: address, length });
     }
     if session.progress == Progress::KernelHigh {
         return user(session, block, length);
@@ -45,7 +60,24 @@ pub fn block(session: &mut Session, block: *mut Block) {
     // Before it maps itself high, the kernel runs where it lies; `startup_64` is among the first of that.
     let mapped = address.wrapping_add(KERNEL_MAP);
     if Some(address) >= session.load_address && session.symbols.containing(mapped).is_some() {
-        kernel(session, block, address, mapped, length);
+        kernel(session, &Code { block, address, mapped, length });
+    }
+}
+
+// QEMU before 8.0 ends a block before an instruction that crosses into the next page, after it has shown the plugin as much
+// of it as lies in this one (`advance_pc` in target/i386/tcg/translate.c). That piece is not executed with the block.
+fn executed(session: &Session, block: *mut Block) -> usize {
+    let length = session.api.length(block);
+    let Some(last) = length.checked_sub(1).filter(|last| *last > 0) else { return length };
+    let instruction = session.api.instruction(block, last);
+    let address = session.api.instruction_address(instruction);
+    if address % PAGE_BYTES + LONGEST_INSTRUCTION <= PAGE_BYTES {
+        return length;
+    }
+    let mut buffer = [0; 16];
+    match flow(session.api.bytes(instruction, &mut buffer), address) {
+        Flow::Incomplete => last,
+        _ => length,
     }
 }
 
@@ -62,90 +94,140 @@ fn user(session: &mut Session, block: *mut Block, length: usize) {
     }
 }
 
-// `address` is where the block runs, `mapped` where its symbols are.
-fn kernel(session: &mut Session, block: *mut Block, address: u64, mapped: u64, length: usize) {
-    let found = session.symbols.containing(mapped).map(|(id, symbol)| (id, symbol.clone()));
-    begin(session, block, address, mapped, length, found.as_ref());
-    if session.after_out.contains(&address) {
-        session.api.on_block(block, on_console, pack(0, length));
+fn kernel(session: &mut Session, code: &Code) {
+    let found = session.symbols.containing(code.mapped).map(|(id, symbol)| (id, symbol.clone()));
+    begin(session, code, found.as_ref());
+    if session.after_out.contains(&code.address) {
+        session.api.on_block(code.block, on_console, pack(0, code.length));
     }
     if let Some((function, symbol)) = &found {
-        if symbol.class == Class::Switch {
-            pops(session, block, length, *function);
+        match symbol.class {
+            Class::Switch => each(session, code, Flow::Pop, |session, instruction, remaining| {
+                session.api.on_access(instruction, on_switch, pack(*function, remaining));
+            }),
+            Class::Thunk => each(session, code, Flow::Redirect, |session, instruction, remaining| {
+                session.api.on_instruction(instruction, on_redirect, pack(*function, remaining));
+            }),
+            _ => {}
         }
     }
-    if let Some(last) = length.checked_sub(1) {
-        let instruction = session.api.instruction(block, last);
-        end(session, instruction, address, mapped, found.as_ref());
-    }
+    entries(session, code, found.as_ref());
+    end(session, code);
 }
 
-fn begin(
-    session: &Session,
-    block: *mut Block,
-    address: u64,
-    mapped: u64,
-    length: usize,
-    found: Option<&(u32, Symbol)>,
-) {
+// What happens where the block begins.
+fn begin(session: &Session, code: &Code, found: Option<&(u32, Symbol)>) {
     let Some((function, symbol)) = found else {
-        // Nameless code of the image itself belongs to what jumped there (`.altinstr_aux`).
-        if session.in_image(mapped) {
+        // Nameless code of the image itself belongs to what jumped there (`.altinstr_aux`), and a jump through a register
+        // is no more than a detour of a call (the thunks of indirect target selection).
+        if session.in_image(code.mapped) || is_detour(session, code) {
             return;
         }
-        let packed = address & 0x0000_ffff_ffff_ffff | (length as u64) << 48;
-        return session.api.on_block(block, on_unknown, packed);
+        let packed = code.address & 0x0000_ffff_ffff_ffff | (code.length as u64) << 48;
+        return session.api.on_block(code.block, on_unknown, packed);
     };
-    let data = pack(*function, length);
+    let data = pack(*function, code.length);
     match symbol.class {
-        Class::Stub => session.api.on_block(block, on_special, data),
-        Class::Cold => session.api.on_block(block, on_cold, data),
-        _ if symbol.address != mapped => {}
-        Class::Plain if session.tracker.watches(*function) => session.api.on_block(block, on_watched, data),
-        Class::Plain => session.api.on_block(block, on_entry, data),
-        _ => session.api.on_block(block, on_special, data),
+        Class::Stub => session.api.on_block(code.block, on_special, data),
+        Class::Cold => session.api.on_block(code.block, on_cold, data),
+        Class::Plain if code.mapped < symbol.address => session.api.on_block(code.block, on_padding, data),
+        _ => {}
     }
 }
 
-fn pops(session: &Session, block: *mut Block, length: usize, function: u32) {
-    for index in 0..length {
-        let instruction = session.api.instruction(block, index);
-        let mut buffer = [0; 16];
-        if flow(session.api.bytes(instruction, &mut buffer), 0) == Flow::Pop {
-            session.api.on_access(instruction, on_switch, pack(function, length - index - 1));
+// A function's first instruction is an event wherever it stands in its block: what is in front of it may run into it.
+fn entries(session: &Session, code: &Code, found: Option<&(u32, Symbol)>) {
+    let Some(last) = code.length.checked_sub(1) else { return };
+    let at = |index: usize| {
+        let instruction = session.api.instruction(code.block, index);
+        (instruction, session.api.instruction_address(instruction).wrapping_sub(code.address).wrapping_add(code.mapped))
+    };
+    if found.is_some_and(|(_, symbol)| symbol.address < code.mapped && at(last).1 < symbol.end) {
+        return;
+    }
+    for index in 0..code.length {
+        let (instruction, address) = at(index);
+        let Some(function) = session.symbols.starting(address) else { continue };
+        let class = session.symbols.functions().get(function as usize).map_or(Class::Plain, |symbol| symbol.class);
+        session.api.count_entry(instruction, function);
+        let callback = match class {
+            Class::Cold | Class::Stub => continue,
+            Class::Plain if session.tracker.watches(function) => on_watched,
+            Class::Plain => on_entry,
+            _ => on_special,
+        };
+        let data = pack(function, code.length - index);
+        match index {
+            0 => session.api.on_block(code.block, callback, data),
+            _ => session.api.on_instruction(instruction, callback, data),
         }
     }
+}
+
+// The instructions of the block that do this, each with how many follow.
+fn each(session: &Session, code: &Code, wanted: Flow, act: impl Fn(&Session, *mut Instruction, usize)) {
+    for index in 0..code.length {
+        let instruction = session.api.instruction(code.block, index);
+        let mut buffer = [0; 16];
+        if flow(session.api.bytes(instruction, &mut buffer), 0) == wanted {
+            act(session, instruction, code.length - index - 1);
+        }
+    }
+}
+
+fn is_detour(session: &Session, code: &Code) -> bool {
+    let mut buffer = [0; 16];
+    let only = session.api.instruction(code.block, 0);
+    code.length == 1 && flow(session.api.bytes(only, &mut buffer), 0) == Flow::JumpIndirect
 }
 
 // Only a block's last instruction moves control.
-fn end(session: &mut Session, instruction: *mut Instruction, address: u64, mapped: u64, found: Option<&(u32, Symbol)>) {
+fn end(session: &mut Session, code: &Code) {
+    let Some(last) = code.length.checked_sub(1) else { return };
+    let instruction = session.api.instruction(code.block, last);
     let mut buffer = [0; 16];
-    let at = session.api.instruction_address(instruction).wrapping_sub(address).wrapping_add(mapped);
+    let at = session.api.instruction_address(instruction).wrapping_sub(code.address).wrapping_add(code.mapped);
     let bytes = session.api.bytes(instruction, &mut buffer);
     let next = at.wrapping_add(bytes.len() as u64);
-    let class = found.map_or(Class::Plain, |(_, symbol)| symbol.class);
-    let data = pack(found.map_or(UNKNOWN, |(function, _)| *function), 0);
-    let inside = |target: u64| {
-        target == next || found.is_some_and(|(_, symbol)| (symbol.address + 1..symbol.end).contains(&target))
-    };
+    let site = session.symbols.containing(at).map(|(id, symbol)| (id, symbol.clone()));
+    let function = site.as_ref().map_or(UNKNOWN, |(function, _)| *function);
+    let class = site.as_ref().map_or(Class::Plain, |(_, symbol)| symbol.class);
+    let data = pack(function, 0);
     match flow(bytes, at) {
-        // Calls that stay inside fill the return stack buffer or read the instruction pointer.
-        Flow::Call(target) if class != Class::Thunk && !inside(target) => {
-            session.api.on_access(instruction, on_call, data);
-        }
+        Flow::Call(target) => call(session, instruction, function, class, next, target),
         Flow::CallIndirect => session.api.on_access(instruction, on_call_through, data),
-        // A retpoline's return is its jump.
-        Flow::Return if class != Class::Thunk => session.api.on_access(instruction, on_return, data),
+        Flow::Return => session.api.on_access(instruction, on_return, data),
         // Elsewhere `iret` goes to the next instruction, to serialise (`sync_core`).
         Flow::InterruptReturn | Flow::SyscallReturn if class != Class::Plain => {
             session.api.on_instruction(instruction, on_leave_kernel, data);
         }
-        Flow::Jump(target) if class == Class::Cold && !inside(target) => {
-            session.api.on_instruction(instruction, on_leave_cold, data);
+        Flow::Jump(target) if class == Class::Cold || function == UNKNOWN => {
+            if let Some((to, _)) = session.symbols.containing(target).filter(|(_, symbol)| symbol.address != target) {
+                session.api.on_instruction(instruction, on_leave_part, pack_both(function, to));
+            }
         }
         Flow::Out => {
-            session.after_out.insert(next.wrapping_sub(mapped).wrapping_add(address));
+            session.after_out.insert(next.wrapping_sub(code.mapped).wrapping_add(code.address));
         }
         _ => {}
     }
+}
+
+fn call(session: &mut Session, instruction: *mut Instruction, function: u32, class: Class, next: u64, target: u64) {
+    let callee = session.symbols.containing(target).map(|(id, symbol)| (id, symbol.clone()));
+    match &callee {
+        // Calls that stay inside a function fill the return stack buffer, or read the instruction pointer.
+        _ if target == next => {}
+        Some((id, symbol)) if *id == function && !is_entry(symbol, target) => session.tracker.calls_inside(function),
+        // What a thunk calls inside its section is a part of its trick.
+        Some((_, symbol)) if class == Class::Thunk && symbol.class == Class::Thunk => {}
+        Some((id, symbol)) if symbol.class == Class::Plain && target > symbol.address => {
+            session.api.on_access(instruction, on_call_inside, pack_both(function, *id));
+        }
+        _ => session.api.on_access(instruction, on_call, pack(function, 0)),
+    }
+}
+
+fn is_entry(symbol: &Symbol, target: u64) -> bool {
+    target <= symbol.address || target == symbol.address + ENDBR_BYTES
 }

@@ -1,4 +1,6 @@
-//! The few x86_64 instructions that move control between functions, told from their bytes.
+//! The few x86_64 instructions that move control between functions, decoded from their bytes.
+
+use iced_x86::{Code, Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register};
 
 /// What an instruction does to the flow of control, as far as a shadow stack cares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,16 +13,22 @@ pub enum Flow {
     Return,
     /// An unconditional `jmp rel8/rel32`; the target's address.
     Jump(u64),
+    /// `jmp` through a register or memory.
+    JumpIndirect,
     /// `iretq`, or `iretd`.
     InterruptReturn,
     /// `sysretq`, `sysretl` or `sysexit`.
     SyscallReturn,
     /// `pop` into a general register.
     Pop,
+    /// A store of a register to the top of the stack: in a thunk, the return address is replaced.
+    Redirect,
     /// `out` of one byte to the port in `dx`.
     Out,
     /// A mark: the number in the displacement of the eight-byte no-operation.
     Mark(u16),
+    /// The bytes end before the instruction does.
+    Incomplete,
     /// Anything else.
     Other,
 }
@@ -28,52 +36,71 @@ pub enum Flow {
 /// The displacement of a mark, without the mark's number.
 pub const MARK_BASE: u32 = 0x4c46_0000;
 
-/// Tells what the instruction of these bytes, at this address, does.
+/// Says what the instruction of these bytes, at this address, does.
 ///
-/// Opcodes: Intel SDM volume 2, CALL, RET, JMP, IRET, SYSRET, POP, OUT, NOP.
+/// No x86 instruction begins with the whole of another one, so bytes that were cut are recognised as such
+/// ([`Flow::Incomplete`]). Opcodes: Intel SDM volume 2; decoded by iced-x86.
 ///
 /// ```
 /// use firstlight_profile::instruction::{flow, Flow};
 /// assert_eq!(flow(&[0xe8, 0x0b, 0, 0, 0], 0x1000), Flow::Call(0x1010));
 /// assert_eq!(flow(&[0xf3, 0xc3], 0), Flow::Return);
 /// assert_eq!(flow(&[0x48, 0xcf], 0), Flow::InterruptReturn);
+/// assert_eq!(flow(&[0xe8, 0x0b], 0), Flow::Incomplete);
 /// ```
 pub fn flow(bytes: &[u8], address: u64) -> Flow {
-    let next = address.wrapping_add(bytes.len() as u64);
-    let prefixes = bytes.iter().take_while(|byte| matches!(byte, 0x66 | 0xf2 | 0xf3 | 0x2e | 0x3e)).count();
-    let rest = &bytes[prefixes..];
-    let (rex, rest) = match rest {
-        [rex @ 0x40..=0x4f, rest @ ..] => (*rex, rest),
-        _ => (0, rest),
-    };
-    match rest {
-        [0xe8, a, b, c, d] => Flow::Call(relative(next, i32::from_le_bytes([*a, *b, *c, *d]))),
-        [0xe9, a, b, c, d] => Flow::Jump(relative(next, i32::from_le_bytes([*a, *b, *c, *d]))),
-        [0xeb, a] => Flow::Jump(relative(next, i32::from(*a as i8))),
-        [0xff, modrm, ..] if modrm >> 3 & 7 == 2 => Flow::CallIndirect,
-        [0xc3] | [0xc2, _, _] => Flow::Return,
-        [0xcf] => Flow::InterruptReturn,
-        [0x0f, 0x07] | [0x0f, 0x35] => Flow::SyscallReturn,
-        [0x58..=0x5f] if rex & 0x0e == 0 => Flow::Pop,
-        [0xee] => Flow::Out,
-        [0x0f, 0x1f, 0x84, 0x00, a, b, c, d] if rex == 0 => {
-            let displacement = u32::from_le_bytes([*a, *b, *c, *d]);
-            match displacement & 0xffff_0000 {
-                MARK_BASE => Flow::Mark((displacement & 0xffff) as u16),
-                _ => Flow::Other,
-            }
-        }
+    if let [0x0f, 0x1f, 0x84, 0x00, displacement @ ..] = bytes {
+        return match displacement {
+            [a, b, c, d] => mark(u32::from_le_bytes([*a, *b, *c, *d])),
+            _ => Flow::Incomplete,
+        };
+    }
+    let mut decoder = Decoder::with_ip(64, bytes, address, DecoderOptions::NONE);
+    let instruction = decoder.decode();
+    if instruction.is_invalid() {
+        let cut = decoder.last_error() == iced_x86::DecoderError::NoMoreBytes;
+        return if cut { Flow::Incomplete } else { Flow::Other };
+    }
+    of(&instruction)
+}
+
+fn of(instruction: &Instruction) -> Flow {
+    let near = matches!(instruction.op0_kind(), OpKind::NearBranch16 | OpKind::NearBranch32 | OpKind::NearBranch64);
+    match instruction.mnemonic() {
+        Mnemonic::Call if near => Flow::Call(instruction.near_branch_target()),
+        Mnemonic::Call => Flow::CallIndirect,
+        Mnemonic::Ret => Flow::Return,
+        Mnemonic::Jmp if near => Flow::Jump(instruction.near_branch_target()),
+        Mnemonic::Jmp => Flow::JumpIndirect,
+        Mnemonic::Iret | Mnemonic::Iretd | Mnemonic::Iretq => Flow::InterruptReturn,
+        Mnemonic::Sysret | Mnemonic::Sysretq | Mnemonic::Sysexit | Mnemonic::Sysexitq => Flow::SyscallReturn,
+        Mnemonic::Pop if matches!(instruction.code(), Code::Pop_r64 | Code::Pop_r16) => Flow::Pop,
+        Mnemonic::Mov if stores_to_top(instruction) => Flow::Redirect,
+        Mnemonic::Out if instruction.code() == Code::Out_DX_AL => Flow::Out,
         _ => Flow::Other,
     }
 }
 
-fn relative(next: u64, displacement: i32) -> u64 {
-    next.wrapping_add_signed(i64::from(displacement))
+fn mark(displacement: u32) -> Flow {
+    match displacement & 0xffff_0000 {
+        MARK_BASE => Flow::Mark((displacement & 0xffff) as u16),
+        _ => Flow::Other,
+    }
+}
+
+// `mov %reg, (%rsp)`.
+fn stores_to_top(instruction: &Instruction) -> bool {
+    instruction.op0_kind() == OpKind::Memory
+        && instruction.op1_kind() == OpKind::Register
+        && instruction.memory_base() == Register::RSP
+        && instruction.memory_index() == Register::None
+        && instruction.memory_displacement64() == 0
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn calls_and_jumps_know_their_targets() {
@@ -88,7 +115,7 @@ mod tests {
         assert_eq!(flow(&[0xff, 0xd0], 0), Flow::CallIndirect);
         assert_eq!(flow(&[0x41, 0xff, 0xd3], 0), Flow::CallIndirect);
         assert_eq!(flow(&[0xff, 0x14, 0xc5, 0, 0, 0, 0], 0), Flow::CallIndirect);
-        assert_eq!(flow(&[0xff, 0xe0], 0), Flow::Other);
+        assert_eq!(flow(&[0xff, 0xe0], 0), Flow::JumpIndirect);
     }
 
     #[test]
@@ -105,9 +132,29 @@ mod tests {
     }
 
     #[test]
+    fn a_retpoline_replaces_its_return_address() {
+        assert_eq!(flow(&[0x48, 0x89, 0x04, 0x24], 0), Flow::Redirect); // mov %rax,(%rsp)
+        assert_eq!(flow(&[0x4c, 0x89, 0x1c, 0x24], 0), Flow::Redirect); // mov %r11,(%rsp)
+        assert_eq!(flow(&[0x48, 0x89, 0x44, 0x24, 0x08], 0), Flow::Other); // mov %rax,8(%rsp)
+    }
+
+    #[test]
     fn nothing_is_read_past_the_bytes() {
-        assert_eq!(flow(&[], 0), Flow::Other);
-        assert_eq!(flow(&[0xe8], 0), Flow::Other);
-        assert_eq!(flow(&[0x48], 0), Flow::Other);
+        for cut in [&[][..], &[0xe8], &[0x48], &[0x0f, 0x1f, 0x84, 0x00, 0x01], &[0x48, 0xc7, 0xc0, 1, 0]] {
+            assert_eq!(flow(cut, 0), Flow::Incomplete, "{cut:x?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn an_instruction_that_is_cut_anywhere_is_incomplete(bytes in proptest::collection::vec(any::<u8>(), 15)) {
+            let mut decoder = Decoder::with_ip(64, &bytes, 0, DecoderOptions::NONE);
+            let instruction = decoder.decode();
+            if !instruction.is_invalid() {
+                for length in 0..instruction.len() {
+                    prop_assert_eq!(flow(&bytes[..length], 0), Flow::Incomplete);
+                }
+            }
+        }
     }
 }

@@ -5,6 +5,7 @@
 //! as a [`Recording`].
 
 pub mod difference;
+pub mod fold;
 pub mod initcalls;
 pub mod instruction;
 pub mod kd;

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) const MAGIC: &[u8; 6] = b"FLPROF";
 // After the version byte: one zstd frame of what the second has as it is.
-const PACKED: u8 = 1;
-pub(crate) const PLAIN: u8 = 2;
+const PACKED: u8 = 3;
+pub(crate) const PLAIN: u8 = 4;
 // A profile is a few megabytes; a file that claims more than this is not one.
 const LARGEST_BYTES: usize = 1 << 30;
 
@@ -16,9 +16,9 @@ pub enum RecordingError {
     /// It does not begin as a profile does.
     #[error("not a Firstlight profile")]
     NotAProfile,
-    /// It was written by a newer Firstlight.
-    #[error("the profile has version {0}, and this Firstlight reads up to {PLAIN}")]
-    Newer(u8),
+    /// It was written by another Firstlight: the evidence is read where it was recorded, tables are read everywhere.
+    #[error("the profile has version {0}, and this Firstlight reads {PACKED} and {PLAIN}")]
+    OtherVersion(u8),
     /// Its bytes are cut short or altered.
     #[error("the profile is damaged: {0}")]
     Damaged(String),
@@ -130,6 +130,52 @@ pub struct Counts {
     pub clock_checks: u64,
     /// See `clock_checks`.
     pub clock_mismatches: u64,
+    /// Calls that reached no function's beginning, and were followed when the next event told where they had gone.
+    pub late_calls: u64,
+    /// Frames that ended without a return that was seen: a later call wrote its return address over theirs.
+    pub lost_returns: u64,
+    /// Returns that went to the beginning of a function, because their address had been replaced (rethooks).
+    pub replaced_returns: u64,
+    /// Circles of jumps in tail position that were cut short.
+    pub collapses: u64,
+    /// Returns of functions that had dropped their own return address, and returned by their caller's.
+    pub discarded_addresses: u64,
+}
+
+/// What a function of the symbol table is to whoever follows calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum How {
+    /// Called or jumped to, and left by a return.
+    Function,
+    /// Entered by an interrupt, an exception or a system call.
+    Entry,
+    /// A place inside entry code.
+    Label,
+    /// Passes control on, and is no function.
+    Thunk,
+    /// A part of a function that stands elsewhere (`.cold`).
+    Part,
+}
+
+/// How one function's entries were followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FunctionCheck {
+    /// The function.
+    pub function: FunctionId,
+    /// What it is.
+    pub how: How,
+    /// How often its first instruction was executed, counted by address; nothing where that was not counted.
+    pub executed: Option<u64>,
+    /// Entries by a jump in tail position.
+    pub tails: u64,
+    /// Executions of its first instruction that were no entry: a loop to its start, or a fault's second try.
+    pub again: u64,
+    /// Entries behind its first instruction.
+    pub inside: u64,
+    /// Entries that ended by the function dropping its own return address and returning by its caller's.
+    pub discards: u64,
+    /// An initcall is registered under this function's name.
+    pub is_initcall: bool,
 }
 
 /// How a recording ended.
@@ -176,6 +222,10 @@ pub struct Recording {
     pub idles: Vec<Instant>,
     /// How it came about.
     pub counts: Counts,
+    /// How each function's entries were followed.
+    pub checks: Vec<FunctionCheck>,
+    /// Nodes, and how many of their entries were followed by inference.
+    pub doubtful: Vec<(NodeId, u64)>,
 }
 
 /// The version of a file, and what follows it.
@@ -221,7 +271,7 @@ impl Recording {
                 std::io::Read::read_to_end(&mut limited, &mut unpacked).map_err(|error| damaged(&error))?;
                 unpacked.as_slice()
             }
-            newer => return Err(RecordingError::Newer(newer)),
+            other => return Err(RecordingError::OtherVersion(other)),
         };
         let recording: Self = postcard::from_bytes(plain).map_err(|error| damaged(&error))?;
         recording.check()?;
@@ -244,7 +294,9 @@ impl Recording {
             .iter()
             .all(|row| (row.node as usize) < self.nodes.len() && (row.mark as usize) < self.marks.len());
         let spans = self.spans.iter().all(|span| (span.function as usize) < functions);
-        if rows && spans {
+        let checks = self.checks.iter().all(|check| (check.function as usize) < functions)
+            && self.doubtful.iter().all(|(node, _)| (*node as usize) < self.nodes.len());
+        if rows && spans && checks {
             Ok(())
         } else {
             damaged("a row names what is not there")

@@ -1,8 +1,10 @@
 //! A recording as it stands while a boot is followed, and its file: written out of the tracker's own tables, because a
 //! copy of them would be another megabyte for every few that the boot itself has.
 
-use crate::recording::{Counts, Function, Instant, Line, Mark, PhaseRow, RecordingError, Span, State, MAGIC, PLAIN};
-use crate::tree::{CallTree, FunctionId, Node};
+use crate::recording::{
+    Counts, Function, FunctionCheck, Instant, Line, Mark, PhaseRow, RecordingError, Span, State, MAGIC, PLAIN,
+};
+use crate::tree::{CallTree, FunctionId, Node, NodeId};
 use serde::{Serialize, Serializer};
 use std::io::Write;
 
@@ -27,6 +29,8 @@ pub struct Snapshot<'t> {
     pub(crate) lines: &'t [Line],
     pub(crate) idles: &'t [Instant],
     pub(crate) counts: Counts,
+    pub(crate) checks: Vec<FunctionCheck>,
+    pub(crate) doubtful: Vec<(NodeId, u64)>,
 }
 
 impl Snapshot<'_> {
@@ -40,7 +44,7 @@ impl Snapshot<'_> {
     /// use firstlight_profile::{recording::State, tracker::Watch, Recording, SymbolTable, Tracker};
     /// let mut tracker = Tracker::new(&SymbolTable::default(), Watch::default());
     /// let mut file = Vec::new();
-    /// tracker.snapshot(State::Running, 7).write(&mut file)?;
+    /// tracker.snapshot(State::Running, &[], 7).write(&mut file)?;
     /// assert_eq!(Recording::decode(&file)?.end.instructions, 7);
     /// # Ok::<(), firstlight_profile::recording::RecordingError>(())
     /// ```
@@ -74,14 +78,25 @@ impl Numbers {
     }
 }
 
-/// The nodes, the initcalls and the functions that they name, numbered anew in the same order.
+/// What names functions: nodes, initcalls and checks, and the functions that they name, numbered anew in the same order.
+pub(crate) struct Named<'t> {
+    pub nodes: Nodes<'t>,
+    pub spans: Vec<Span>,
+    pub checks: Vec<FunctionCheck>,
+    pub functions: Vec<&'t Function>,
+}
+
+/// Leaves out the functions that nothing names.
 pub(crate) fn named<'t>(
     tree: &'t CallTree,
     spans: &[Span],
+    checks: &[FunctionCheck],
     functions: &'t [Function],
-) -> (Nodes<'t>, Vec<Span>, Vec<&'t Function>) {
+) -> Named<'t> {
     let mut is_named = vec![false; functions.len()];
-    for function in tree.nodes().map(|node| node.function).chain(spans.iter().map(|span| span.function)) {
+    let in_spans = spans.iter().map(|span| span.function);
+    for function in tree.nodes().map(|node| node.function).chain(in_spans).chain(checks.iter().map(|row| row.function))
+    {
         is_named[function as usize] = true;
     }
     let mut next = 0;
@@ -92,6 +107,7 @@ pub(crate) fn named<'t>(
     };
     let numbers = Numbers(is_named.iter().map(number).collect());
     let spans = spans.iter().map(|span| Span { function: numbers.of(span.function), ..span.clone() }).collect();
+    let checks = checks.iter().map(|row| FunctionCheck { function: numbers.of(row.function), ..*row }).collect();
     let functions = functions.iter().zip(&is_named).filter_map(|(function, named)| named.then_some(function)).collect();
-    (Nodes { tree, numbers }, spans, functions)
+    Named { nodes: Nodes { tree, numbers }, spans, checks, functions }
 }

@@ -18,10 +18,9 @@ pub enum Class {
     Stub,
     /// A label inside the entry code: belongs to the entry that ran into it.
     Label,
-    /// A trampoline that passes a call on to its target (retpolines, static calls).
+    /// Code that passes control on and is no function: retpolines, static calls, what functions jump to instead of
+    /// returning, and what is called to untrain predictors.
     Thunk,
-    /// What a function jumps to instead of returning (`__x86_return_thunk`).
-    ReturnThunk,
     /// `__switch_to_asm`: leaves one task's stack and continues on another's.
     Switch,
     /// A split-off part of a function (`.cold`), entered and left by jumps.
@@ -31,7 +30,10 @@ pub enum Class {
 /// One function of the kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Symbol {
-    /// Its first byte.
+    /// The first byte of the padding in front of it, or of the function itself. Call depth tracking and FineIBT put
+    /// code there that runs into the function.
+    pub from: u64,
+    /// The function's first byte.
     pub address: u64,
     /// One past its last byte: the next symbol, or the end of its section.
     pub end: u64,
@@ -67,6 +69,7 @@ impl SymbolTable {
     pub fn parse(text: &str) -> Self {
         let mut data = FxHashMap::default();
         let mut functions: Vec<(u64, &str)> = Vec::new();
+        let mut padding: Vec<u64> = Vec::new();
         let mut levels: FxHashMap<&str, Vec<&'static str>> = FxHashMap::default();
         for line in text.lines() {
             let mut words = line.split_ascii_whitespace();
@@ -80,18 +83,24 @@ impl SymbolTable {
                 levels.entry(function).or_default().push(level);
             }
             if matches!(kind, "T" | "t" | "W" | "w") {
-                functions.push((address, name));
+                if name.starts_with("__pfx_") || name.starts_with("__cfi_") {
+                    padding.push(address);
+                } else {
+                    functions.push((address, name));
+                }
             }
             // Section bounds and a few variables are asked for by name: all of them are global.
             if kind.starts_with(|letter: char| letter.is_ascii_uppercase()) {
                 data.entry(name.to_owned()).or_insert(address);
             }
         }
-        Self::build(functions, data, &levels)
+        padding.sort_unstable();
+        Self::build(functions, &padding, data, &levels)
     }
 
     fn build(
         mut functions: Vec<(u64, &str)>,
+        padding: &[u64],
         data: FxHashMap<String, u64>,
         levels: &FxHashMap<&str, Vec<&'static str>>,
     ) -> Self {
@@ -100,7 +109,7 @@ impl SymbolTable {
             .iter()
             .filter_map(|(from, to)| Some((bound(from)?, bound(to)?)))
             .collect();
-        let entry = bound("__entry_text_start").zip(bound("__entry_text_end"));
+        let sorts = Sorts::new(&functions, &bound);
         let section_end =
             |address: u64| sections.iter().find(|(from, to)| (*from..*to).contains(&address)).map(|s| s.1);
         functions.retain(|(address, name)| section_end(*address).is_some() && !is_marker(name));
@@ -108,21 +117,28 @@ impl SymbolTable {
         // An alias that names an entry must win over a shorter label at the same place.
         functions.dedup_by(|later, first| {
             let same = later.0 == first.0;
-            if same && class(first.1, false) == Class::Plain && class(later.1, false) != Class::Plain {
+            if same && named_class(first.1).is_none() && named_class(later.1).is_some() {
                 first.1 = later.1;
             }
             same
         });
-        let mut symbols = Vec::with_capacity(functions.len());
+        let mut symbols: Vec<Symbol> = Vec::with_capacity(functions.len());
         for (index, (address, name)) in functions.iter().enumerate() {
             let section = section_end(*address).unwrap_or(*address);
             let next = functions.get(index + 1).map_or(section, |next| next.0);
-            let in_entry = entry.is_some_and(|(from, to)| (from..to).contains(address));
+            // The first padding behind the function before: there may be two names for it.
+            let before = symbols.last().map_or(0, |before| before.address + 1);
+            let first = padding.partition_point(|at| *at < before);
+            let from = padding.get(first).copied().filter(|from| from < address && address - from <= PADDING_BYTES);
+            if let (Some(from), Some(before)) = (from, symbols.last_mut()) {
+                before.end = before.end.min(from);
+            }
             symbols.push(Symbol {
+                from: from.unwrap_or(*address),
                 address: *address,
                 end: next.min(section),
                 name: (*name).to_owned(),
-                class: class(name, in_entry),
+                class: sorts.class(name, *address),
                 initcall: levels.get(name).cloned().unwrap_or_default(),
             });
         }
@@ -130,9 +146,9 @@ impl SymbolTable {
         Self { symbols, data, starts }
     }
 
-    /// The function that holds `address`, with its number.
+    /// The function that holds `address`, with its number. The padding in front of a function belongs to it.
     pub fn containing(&self, address: u64) -> Option<(u32, &Symbol)> {
-        let index = self.symbols.partition_point(|symbol| symbol.address <= address).checked_sub(1)?;
+        let index = self.symbols.partition_point(|symbol| symbol.from <= address).checked_sub(1)?;
         let symbol = &self.symbols[index];
         (address < symbol.end).then_some((index as u32, symbol))
     }
@@ -158,17 +174,56 @@ impl SymbolTable {
     }
 }
 
-// Bounds of sections and the padding in front of functions are no functions.
+// Of the padding in front of a function: CONFIG_FUNCTION_PADDING_BYTES is at most 64, and FineIBT adds 16.
+const PADDING_BYTES: u64 = 128;
+
+// Bounds of sections are no functions.
 fn is_marker(name: &str) -> bool {
     matches!(name, "_text" | "_stext" | "_etext" | "_sinittext" | "_einittext")
-        || name.starts_with("__pfx_")
-        || name.starts_with("__cfi_")
+        || matches!(name, "__indirect_thunk_start" | "__indirect_thunk_end")
         || (name.starts_with("__") && (name.ends_with("text_start") || name.ends_with("text_end")))
 }
 
+/// The sections whose code is of a sort of its own.
+struct Sorts {
+    entry: Option<(u64, u64)>,
+    thunks: Vec<(u64, u64)>,
+}
+
+impl Sorts {
+    // `.text..__x86.*` has bounds of its own up to 6.2; later it lies between its two ends that have kept their names
+    // (arch/x86/kernel/vmlinux.lds.S, arch/x86/lib/retpoline.S). What a new mitigation adds stands there as well.
+    fn new(functions: &[(u64, &str)], bound: &impl Fn(&str) -> Option<u64>) -> Self {
+        let of = |from: &str, to: &str| bound(from).zip(bound(to));
+        let address = |name: &str| functions.iter().find(|(_, known)| *known == name).map(|(address, _)| *address);
+        let ends = ["__x86_indirect_thunk_rax", "__x86_return_thunk"].map(address);
+        let between = match ends {
+            [Some(a), Some(b)] => Some((a.min(b), a.max(b) + 1)),
+            _ => None,
+        };
+        let thunks = [
+            of("__indirect_thunk_start", "__indirect_thunk_end").or(between),
+            of("__static_call_text_start", "__static_call_text_end"),
+        ];
+        Self { entry: of("__entry_text_start", "__entry_text_end"), thunks: thunks.into_iter().flatten().collect() }
+    }
+
+    fn class(&self, name: &str, address: u64) -> Class {
+        let within = |(from, to): &(u64, u64)| (*from..*to).contains(&address);
+        if self.thunks.iter().any(within) {
+            return Class::Thunk;
+        }
+        match named_class(name) {
+            Some(class) => class,
+            None if self.entry.as_ref().is_some_and(within) => Class::Label,
+            None => Class::Plain,
+        }
+    }
+}
+
 // The names are those of arch/x86/entry/*.S, arch/x86/kernel/head_64.S and arch/x86/lib/retpoline.S.
-fn class(name: &str, in_entry: bool) -> Class {
-    match name {
+fn named_class(name: &str) -> Option<Class> {
+    Some(match name {
         "__switch_to_asm" => Class::Switch,
         "irq_entries_start" | "spurious_entries_start" | "early_idt_handler_array" => Class::Stub,
         "early_idt_handler_common" | "vc_no_ghcb" => Class::Exception,
@@ -176,22 +231,20 @@ fn class(name: &str, in_entry: bool) -> Class {
         "asm_load_gs_index" | "asm_cpu_bringup_and_idle" => Class::Plain,
         "entry_SYSCALL_64" | "entry_SYSCALL_compat" | "entry_SYSENTER_compat" | "entry_INT80_compat" => Class::Syscall,
         "asm_int80_emulation" => Class::Syscall,
-        "__x86_return_thunk"
-        | "srso_return_thunk"
-        | "srso_alias_return_thunk"
-        | "retbleed_return_thunk"
-        | "its_return_thunk"
-        | "__ret" => Class::ReturnThunk,
         // Called, and return: functions in spite of where they stand.
-        "error_entry" | "paranoid_entry" | "xen_error_entry" | "entry_ibpb" => Class::Plain,
+        "error_entry" | "paranoid_entry" | "xen_error_entry" | "entry_ibpb" | "write_ibpb" => Class::Plain,
         _ if name.starts_with("asm_sysvec_") => Class::Interrupt,
         _ if name.starts_with("asm_exc_") || name.starts_with("asm_xenpv_exc_") => Class::Exception,
-        _ if name.starts_with("__x86_indirect_") || name.starts_with("__SCT__") => Class::Thunk,
-        _ if name.starts_with("retpoline_") => Class::Thunk,
+        _ if is_thunk(name) => Class::Thunk,
         _ if name.contains(".cold") => Class::Cold,
-        _ if in_entry => Class::Label,
-        _ => Class::Plain,
-    }
+        _ => return None,
+    })
+}
+
+// Those that stand alone: `srso_alias_*` has to lie at a place that its mitigation dictates.
+fn is_thunk(name: &str) -> bool {
+    ["__x86_indirect_", "__x86_return_", "__SCT__", "retpoline_"].iter().any(|prefix| name.starts_with(prefix))
+        || ["_return_thunk", "_untrain_ret", "_safe_ret"].iter().any(|suffix| name.ends_with(suffix))
 }
 
 #[cfg(test)]
@@ -245,6 +298,41 @@ not a line at all
         assert_eq!(of("entry_SYSCALL_64"), Some(Class::Syscall));
         assert_eq!(of("entry_SYSCALL_64_safe_stack"), Some(Class::Label));
         assert_eq!(of("asm_exc_page_fault"), Some(Class::Exception));
+    }
+
+    #[test]
+    fn padding_belongs_to_the_function_behind_it() {
+        let table = SymbolTable::parse(TEXT);
+        let (_, memcpy) = table.containing(0xffff_ffff_8100_0104).expect("in the padding");
+        assert_eq!(
+            (memcpy.name.as_str(), memcpy.from, memcpy.address),
+            ("memcpy", 0xffff_ffff_8100_0100, 0xffff_ffff_8100_0110)
+        );
+        let (_, before) = table.containing(0xffff_ffff_8100_00ff).expect("in the function before");
+        assert_eq!((before.name.as_str(), before.end), ("startup_64", 0xffff_ffff_8100_0100));
+        assert_eq!(table.starting(0xffff_ffff_8100_0100), None);
+    }
+
+    fn thunks(text: &str) -> Vec<String> {
+        let table = SymbolTable::parse(text);
+        table.functions().iter().filter(|each| each.class == Class::Thunk).map(|each| each.name.clone()).collect()
+    }
+
+    #[test]
+    fn whatever_stands_in_the_section_of_thunks_is_one() {
+        let bounds = "10 T _text\n20 T work\n30 T __indirect_thunk_start\n30 T __x86_indirect_thunk_rax\n\
+                      40 T frob_new_mitigation\n50 T __x86_return_thunk\n60 T __indirect_thunk_end\n60 T rest\n70 T _etext\n";
+        assert_eq!(thunks(bounds), ["__x86_indirect_thunk_rax", "frob_new_mitigation", "__x86_return_thunk"]);
+        let newer = "10 T _text\n20 T work\n30 T __x86_indirect_thunk_rax\n40 T frob_new_mitigation\n\
+                     50 T __x86_return_thunk\n60 T rest\n70 T _etext\n";
+        assert_eq!(thunks(newer), ["__x86_indirect_thunk_rax", "frob_new_mitigation", "__x86_return_thunk"]);
+    }
+
+    #[test]
+    fn thunks_that_stand_alone_are_known_by_name() {
+        let alone = "10 T _text\n10 T srso_alias_untrain_ret\n20 T srso_alias_safe_ret\n30 T its_return_thunk\n\
+                     40 T preempt_schedule_thunk\n50 T _etext\n";
+        assert_eq!(thunks(alone), ["srso_alias_untrain_ret", "srso_alias_safe_ret", "its_return_thunk"]);
     }
 
     #[test]

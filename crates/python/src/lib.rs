@@ -43,6 +43,9 @@ fn convert_profile<'py>(
         let figures = PyDict::new(py);
         figures.set_item("holds", invariant.holds)?;
         figures.set_item("value", invariant.value)?;
+        figures.set_item("limit", invariant.limit)?;
+        figures.set_item("concerns", invariant.concerns.name())?;
+        figures.set_item("functions", invariant.functions)?;
         for (name, value) in invariant.figures {
             figures.set_item(name, value)?;
         }

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from firstlight.cli.audit import audit
 from firstlight.cli.bless import bless
 from firstlight.cli.calibrate import calibrate
 from firstlight.cli.collector import collector
@@ -43,8 +44,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 for verb in (
-    record, show, functions, initcalls, devices, units, path, log, compare, report, export, verify, bless, gate, scale,
-    study, walk, calibrate, collector, doctor,
+    record, show, functions, initcalls, devices, units, path, log, compare, report, export, verify, audit, bless, gate,
+    scale, study, walk, calibrate, collector, doctor,
 ):  # fmt: skip
     app.command()(verb)
 app.command("import")(import_)

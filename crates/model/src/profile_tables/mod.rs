@@ -10,6 +10,7 @@ use crate::table::write_empty;
 use crate::ModelError;
 use calls::{write_calls, write_phase_calls};
 use evidence::{write_counters, write_log};
+use firstlight_profile::fold::{fold, unknown_thunks};
 use firstlight_profile::recording::{merged, Instant, Recording, State};
 use module_symbols::{gather_nameless, ModuleSymbols};
 use spans::{write_marks, write_spans};
@@ -50,6 +51,8 @@ pub fn convert(
     let console = text(console)?;
     let mut modules = ModuleSymbols::parse(&String::from_utf8_lossy(&text(modules)?));
     modules.forget_initcalls(&recording);
+    let thunks = unknown_thunks(&recording);
+    fold(&mut recording, |function| thunks.iter().any(|thunk| thunk.function == function));
     gather_nameless(&mut recording, &modules);
     recording.phases = merged(&recording.phases);
     let clock = Clock { shift: recording.icount_shift };
@@ -66,8 +69,15 @@ pub fn convert(
         totals: [end.instructions, clock.at(end), end.idle_ns],
         plugin_api: recording.plugin_api,
         clock: recording.clock.clone(),
-        invariants: check(&recording),
+        invariants: check(&recording, &thunks, announced_thunk(&console).as_deref()),
     })
+}
+
+/// The return thunk that the kernel says it uses (`set_return_thunk` in arch/x86/kernel/cpu/bugs.c, since 6.17).
+fn announced_thunk(console: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(console);
+    let said = text.lines().rev().find_map(|line| line.split_once("active return thunk: "))?;
+    said.1.split_whitespace().next().map(str::to_owned)
 }
 
 fn bytes(path: &Path) -> Result<Vec<u8>, ModelError> {

@@ -23,8 +23,12 @@ impl Tracker {
                 }
                 self.enter_kernel(function, Kind::Syscall, now);
             }
-            Class::Label if self.pending.is_some() => self.settle(function, now),
-            Class::Label | Class::Thunk | Class::ReturnThunk => {}
+            Class::Label => {
+                if let Some(sp) = self.pending.take() {
+                    self.push(function, Kind::Function, sp, Role::Call, now);
+                }
+            }
+            Class::Thunk => {}
             Class::Switch => {
                 self.switching = true;
                 return self.entry(function, now);
@@ -42,7 +46,9 @@ impl Tracker {
         if self.stack.frames.len() >= DEEPEST {
             self.abandon_all();
         }
-        self.stack.interrupted.push(Interrupted { pending: self.pending.take(), in_user: self.in_user });
+        let redirected = std::mem::take(&mut self.redirected);
+        let pending = self.pending.take();
+        self.stack.interrupted.push(Interrupted { pending, redirected, in_user: self.in_user });
         let parent = match kind {
             Kind::Interrupt => self.rows.interrupts,
             Kind::Exception if !self.in_user => self.node,
@@ -62,12 +68,15 @@ impl Tracker {
     pub fn leave_kernel(&mut self, now: u64) -> bool {
         self.charge(now);
         self.pending = None;
+        self.redirected = false;
+        self.last_left = now;
         let entry = self.stack.frames.iter().rposition(|frame| frame.role == Role::Entry);
         let interrupted = entry.and_then(|_| self.stack.interrupted.last().copied());
         self.drop_to(entry.unwrap_or(0), now);
         match interrupted {
-            Some(Interrupted { pending, in_user }) => {
+            Some(Interrupted { pending, redirected, in_user }) => {
                 self.pending = pending;
+                self.redirected = redirected;
                 self.in_user = in_user;
             }
             // A task's first way out of the kernel.

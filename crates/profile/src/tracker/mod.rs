@@ -5,6 +5,7 @@
 //! happens to the stacks. The rules are written down in `docs/design/shadow-stacks.md`.
 
 mod entries;
+mod follow;
 mod returns;
 mod stack;
 mod tasks;
@@ -14,12 +15,16 @@ use crate::recording::{Counts, Function, Instant, State};
 use crate::snapshot::Snapshot;
 use crate::symbols::{Class, SymbolTable};
 use crate::tree::{CallTree, FunctionId, Kind, NodeId, ROOT};
+use follow::Followed;
 use rustc_hash::FxHashMap;
-use stack::{Frame, Role, Stack, ANY};
+use stack::{on_one_stack, Frame, Role, Stack, ANY};
 use std::collections::BTreeMap;
 use timeline::Timeline;
 pub use timeline::Watch;
 
+// A loop of jumps between symbols of one piece of assembler would grow a stack without end. Functions that call one another
+// in tail position nest a few times at most: two layers of HMAC are four frames.
+const LONGEST_RUN: usize = 64;
 // Deeper than any kernel stack can be: one of 16 KiB holds 2,048 return addresses.
 const DEEPEST: usize = 8192;
 
@@ -56,7 +61,7 @@ struct Rows {
 /// tracker.entry(1, 14);
 /// tracker.ret(1, 0xff8, 20);      // `leaf` returns after 6 instructions
 /// let mut file = Vec::new();
-/// tracker.snapshot(firstlight_profile::recording::State::Ready, 25).write(&mut file)?;
+/// tracker.snapshot(firstlight_profile::recording::State::Ready, &[], 25).write(&mut file)?;
 /// let recording = firstlight_profile::Recording::decode(&file)?;
 /// let leaf = recording.nodes.iter().find(|node| recording.functions[node.function as usize].name == "leaf").expect("seen");
 /// assert_eq!((leaf.calls, leaf.self_instructions), (1, 6));
@@ -82,6 +87,14 @@ pub struct Tracker {
     /// In `__switch_to_asm`, before it took the new stack.
     switching: bool,
     last_return: u64,
+    /// Where that return read its address, if it ended a frame.
+    returned_from: Option<u64>,
+    /// When the entry code was left last.
+    last_left: u64,
+    /// A thunk has replaced its own return address: the next return is its jump.
+    redirected: bool,
+    /// The function whose padding was executed last, and led to its entry.
+    padded: Option<FunctionId>,
     /// Stacks of tasks that do not run, by the address of their topmost frame.
     suspended: BTreeMap<u64, Stack>,
     tasks: u32,
@@ -90,6 +103,10 @@ pub struct Tracker {
     counts: Counts,
     plain_returns: u64,
     entries: u64,
+    /// By function, where there is something to say.
+    followed: Vec<Followed>,
+    /// Entries of nodes that were followed by inference.
+    doubtful: FxHashMap<NodeId, u64>,
 }
 
 impl Tracker {
@@ -100,7 +117,8 @@ impl Tracker {
             .iter()
             .map(|symbol| Function { name: symbol.name.clone(), address: symbol.address })
             .collect();
-        let classes = symbols.functions().iter().map(|symbol| symbol.class).collect();
+        let classes: Vec<Class> = symbols.functions().iter().map(|symbol| symbol.class).collect();
+        let followed = vec![Followed::default(); classes.len()];
         let mut row = |name: &str| {
             functions.push(Function { name: name.to_owned(), address: 0 });
             (functions.len() - 1) as FunctionId
@@ -130,6 +148,10 @@ impl Tracker {
             in_stub: false,
             switching: false,
             last_return: 0,
+            returned_from: None,
+            last_left: u64::MAX,
+            redirected: false,
+            padded: None,
             suspended: BTreeMap::new(),
             tasks: 1,
             rows: Rows { unknown, user, interrupts, decompressor },
@@ -137,6 +159,8 @@ impl Tracker {
             counts: Counts { tasks: 1, ..Counts::default() },
             plain_returns: 0,
             entries: 0,
+            followed,
+            doubtful: FxHashMap::default(),
         }
     }
 
@@ -174,17 +198,45 @@ impl Tracker {
         if self.pending.is_some_and(|pending| pending != sp) {
             self.settle(site, now);
         }
+        if self.stack.frames.last().is_some_and(|top| top.sp <= sp) {
+            self.overtaken(sp, now);
+        }
         self.pending = Some(sp);
+    }
+
+    /// A call went to the inside of `function`, behind its first instruction: past an `endbr`, or past its tracer's call.
+    pub fn call_inside(&mut self, site: FunctionId, function: FunctionId, sp: u64, now: u64) {
+        self.call(site, sp, now);
+        self.pending = None;
+        self.follow(function).inside += 1;
+        self.push(function, Kind::Function, sp, Role::Call, now);
     }
 
     // A call went to code that begins no known function; `site` is where control is now.
     fn settle(&mut self, site: FunctionId, now: u64) {
         if let Some(sp) = self.pending.take() {
-            if site == UNKNOWN {
+            self.counts.late_calls += 1;
+            if site == UNKNOWN || self.classes.get(site as usize) == Some(&Class::Thunk) {
                 self.push_row(self.rows.unknown, sp, now);
             } else {
+                self.follow(site).inside += 1;
                 self.push(site, Kind::Function, sp, Role::Call, now);
             }
+            self.doubt(self.node);
+        }
+    }
+
+    // The return address of a call stands where the return addresses of frames stood: they have ended, and their returns
+    // were not seen.
+    #[cold]
+    fn overtaken(&mut self, sp: u64, now: u64) {
+        while let Some(top) = self.stack.frames.last().copied() {
+            if top.role == Role::Entry || top.sp > sp || !on_one_stack(top.sp, sp) {
+                break;
+            }
+            self.counts.lost_returns += 1;
+            self.doubt(top.node);
+            self.drop_to(self.stack.frames.len() - 1, now);
         }
     }
 
@@ -216,11 +268,23 @@ impl Tracker {
             self.push(function, Kind::Function, sp, Role::Call, now);
         } else if self.stack.frames.last().is_some_and(|top| top.function == function) {
             // A loop to its own start, or the same instruction again after a fault.
+            self.again(function);
             return false;
         } else {
             self.tail(function, now);
         }
         true
+    }
+
+    /// The padding in front of a function is about to be executed: it belongs to the function.
+    pub fn padding(&mut self, function: FunctionId, now: u64) -> Request {
+        if self.pending.is_none() && self.stack.frames.last().is_some_and(|top| top.function == function) {
+            return Request::None;
+        }
+        let request = self.entry(function, now);
+        // Its first instruction follows, and is no second entry.
+        self.padded = Some(function);
+        request
     }
 
     /// What the next return and the next call will need first, to be fetched before.
@@ -244,21 +308,29 @@ impl Tracker {
 
     // Control came to a function's first instruction without a call: a jump in tail position.
     fn tail(&mut self, function: FunctionId, now: u64) {
-        if let Some(index) = self.stack.in_tail(function) {
+        let Some(top) = self.stack.frames.last().copied() else {
+            // The stack is new: what begins here is a task, and its context hangs from the root.
+            self.counts.tail_calls += 1;
+            self.charge(now);
+            self.node = ROOT;
+            return self.push(function, Kind::Task, ANY, Role::Call, now);
+        };
+        if let Some(sp) = self.returned_from.filter(|_| self.last_return == now) {
+            // No return goes to where a function begins, but for one whose address was replaced, to see the function end:
+            // a rethook's or the graph tracer's trampoline. It returns by the place that the replaced address stood at.
+            self.counts.replaced_returns += 1;
+            return self.push(function, Kind::Function, sp, Role::Call, now);
+        }
+        if let (LONGEST_RUN.., Some(index)) = self.stack.run(function) {
+            self.counts.collapses += 1;
             self.drop_to(index + 1, now);
             self.tree.enter(self.node);
+            self.doubt(self.node);
             return;
         }
         self.counts.tail_calls += 1;
-        match self.stack.frames.last() {
-            Some(top) => self.push(function, Kind::Function, top.sp, Role::Call, now),
-            None => {
-                // The stack is new: what begins here is a task, and its context hangs from the root.
-                self.charge(now);
-                self.node = ROOT;
-                self.push(function, Kind::Task, ANY, Role::Call, now);
-            }
-        }
+        self.follow(function).tails += 1;
+        self.push(function, Kind::Function, top.sp, Role::Call, now);
     }
 
     /// A block of a split-off part of a function is about to be executed.
@@ -270,17 +342,17 @@ impl Tracker {
         }
     }
 
-    /// A split-off part jumps back to the function it belongs to.
-    pub fn leave_cold(&mut self, function: FunctionId, now: u64) {
-        let top = self.stack.frames.last();
-        if top.is_some_and(|top| top.function == function && top.role == Role::Call) {
+    /// A split-off part, or generated code, jumps to the inside of the function that it stands for a part of.
+    pub fn leave_part(&mut self, part: FunctionId, target: FunctionId, now: u64) {
+        let [.., below, top] = self.stack.frames.as_slice() else { return };
+        let is_part = top.function == part || (part == UNKNOWN && self.is_generated(top.function));
+        if is_part && top.role == Role::Call && below.function == target && below.sp == top.sp {
             self.drop_to(self.stack.frames.len() - 1, now);
         }
     }
 
     /// A block of kernel code without a symbol is about to be executed: a module, generated code.
     pub fn unknown(&mut self, address: u64, now: u64) {
-        let known = self.classes.len() as FunctionId;
         match (self.pending, self.stack.frames.last()) {
             (Some(sp), _) => {
                 self.pending = None;
@@ -288,12 +360,18 @@ impl Tracker {
                 self.push(function, Kind::Function, sp, Role::Call, now);
                 self.watch_module_initcall(function, now);
             }
-            (None, Some(top)) if top.function < known && top.role != Role::Entry => {
+            // An instruction that an exception executes elsewhere (a probe's copy of it) belongs to its function.
+            (None, Some(_)) if self.last_left == now => {}
+            (None, Some(top)) if !self.is_generated(top.function) && top.role != Role::Entry => {
                 let function = self.function_at(address);
                 self.tail(function, now);
             }
             _ => {}
         }
+    }
+
+    fn is_generated(&self, function: FunctionId) -> bool {
+        function as usize >= self.classes.len()
     }
 
     fn function_at(&mut self, address: u64) -> FunctionId {
@@ -318,8 +396,9 @@ impl Tracker {
         self.timeline.instant(now)
     }
 
-    /// Ends the recording.
-    pub fn snapshot(&mut self, state: State, now: u64) -> Snapshot<'_> {
+    /// Ends the recording. `entered` has the executions of each function's first instruction, by number, where they were
+    /// counted.
+    pub fn snapshot(&mut self, state: State, entered: &[u64], now: u64) -> Snapshot<'_> {
         self.charge(now);
         self.timeline.close_phase(&self.tree);
         let suspended: usize = self.suspended.values().map(|stack| stack.frames.len()).sum();
@@ -330,7 +409,8 @@ impl Tracker {
             open_frames: (suspended + self.stack.frames.len()) as u64,
             ..self.counts
         };
-        self.timeline.snapshot(state, now, &self.tree, &self.functions, counts)
+        let checks = self.checks(entered);
+        self.timeline.snapshot(state, now, &self.tree, &self.functions, checks, self.doubtful(), counts)
     }
 
     /// Counts one comparison of the clock with QEMU's.

@@ -1,6 +1,6 @@
 //! Returns: which frames they end, and what becomes of the others.
 
-use super::stack::{Frame, Role, ANY};
+use super::stack::{on_one_stack, Frame, Role, ANY};
 use super::Tracker;
 use crate::symbols::Class;
 use crate::tree::FunctionId;
@@ -12,7 +12,7 @@ impl Tracker {
     #[inline]
     pub fn ret(&mut self, site: FunctionId, sp: u64, now: u64) {
         match self.stack.frames.last() {
-            Some(top) if top.sp == sp && top.role == Role::Call && self.pending.is_none() => {
+            Some(top) if top.sp == sp && top.role == Role::Call && self.pending.is_none() && !self.redirected => {
                 // Added to the counts of returns and of frames popped in the end.
                 self.plain_returns += 1;
                 self.charge(now);
@@ -22,6 +22,7 @@ impl Tracker {
                 }
                 self.node = self.context();
                 self.last_return = now;
+                self.returned_from = Some(sp);
             }
             _ => self.return_elsewhere(site, sp, now),
         }
@@ -33,29 +34,36 @@ impl Tracker {
             return;
         }
         self.last_return = now;
-        if self.pending == Some(sp) {
-            // A trampoline that went nowhere.
-            self.pending = None;
-            return;
-        }
-        let below = self.pending.or_else(|| self.stack.frames.last().map(|top| top.sp));
-        if below.is_some_and(|below| sp == below.wrapping_sub(WORD)) && self.is_return_thunk(site) {
+        self.returned_from = None;
+        if std::mem::take(&mut self.redirected) {
             // A retpoline's jump: it called itself, wrote its target over the return address, and returns to that.
             return;
         }
-        self.settle(site, now);
+        let in_thunk = self.classes.get(site as usize) == Some(&Class::Thunk);
+        match self.pending {
+            // A trampoline that went nowhere.
+            Some(pending) if pending == sp => {
+                self.pending = None;
+                return;
+            }
+            // It dropped the return address of the call that led to it.
+            Some(pending) if in_thunk && pending < sp && on_one_stack(pending, sp) => self.pending = None,
+            _ => self.settle(site, now),
+        }
         let Some(top) = self.stack.frames.last().copied() else {
             self.counts.unmatched_returns += 1;
             return;
         };
+        let own = in_thunk || top.function == site;
+        if own && self.returns_inside(top, sp) {
+            return;
+        }
         if let Some(index) = self.stack.holding(sp) {
-            let above = self.stack.frames.iter().skip(index).filter(|frame| frame.sp != sp).count() as u64;
-            self.counts.unwinds += u64::from(above > 0);
-            self.counts.unwound_frames += above;
-            self.counts.returns += 1;
-            let first = self.stack.frames.iter().take(index).rev().take_while(|frame| frame.sp == sp).count();
-            self.drop_to(index - first, now);
-        } else if top.role != Role::Entry && (top.sp == ANY || top.function == site) {
+            self.unwind_to(index, own, now);
+            self.returned_from = Some(sp);
+        } else if top.role != Role::Entry
+            && (top.sp == ANY || top.function == site || self.moved_its_stack(top, sp, own))
+        {
             // The first frames of a task, or a function that moved the stack under itself.
             self.counts.returns += 1;
             let same = |frame: &&Frame| frame.sp == top.sp && frame.role != Role::Entry;
@@ -66,11 +74,40 @@ impl Tracker {
             self.ret(site, sp, now);
         } else {
             self.counts.unmatched_returns += 1;
+            self.doubt(top.node);
         }
     }
 
-    pub(super) fn is_return_thunk(&self, function: FunctionId) -> bool {
-        self.classes.get(function as usize) == Some(&Class::ReturnThunk)
+    // The function on top returns from code that it called inside itself.
+    fn returns_inside(&self, top: Frame, sp: u64) -> bool {
+        let below = sp < top.sp && on_one_stack(sp, top.sp);
+        below && self.followed.get(top.function as usize).is_some_and(|followed| followed.calls_inside)
+    }
+
+    // `error_entry` takes its return address along when it makes room for registers above it.
+    fn moved_its_stack(&self, top: Frame, sp: u64, own: bool) -> bool {
+        own && sp < top.sp && on_one_stack(sp, top.sp)
+    }
+
+    // A return by an address that a frame further down left: the frames above it have ended without a return.
+    fn unwind_to(&mut self, index: usize, own: bool, now: u64) {
+        let Some(Frame { sp, .. }) = self.stack.frames.get(index).copied() else { return };
+        self.counts.returns += 1;
+        let above: Vec<Frame> = self.stack.frames.iter().skip(index).filter(|frame| frame.sp != sp).copied().collect();
+        if own && above.iter().all(|frame| frame.sp.wrapping_add(WORD) == sp) {
+            self.counts.discarded_addresses += u64::from(!above.is_empty());
+            for frame in &above {
+                self.follow(frame.function).discards += 1;
+            }
+        } else {
+            self.counts.unwinds += 1;
+            self.counts.unwound_frames += above.len() as u64;
+            for frame in &above {
+                self.doubt(frame.node);
+            }
+        }
+        let first = self.stack.frames.iter().take(index).rev().take_while(|frame| frame.sp == sp).count();
+        self.drop_to(index - first, now);
     }
 
     pub(super) fn close_top(&mut self, now: u64) {

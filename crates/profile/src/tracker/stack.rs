@@ -30,6 +30,7 @@ pub(super) struct Frame {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Interrupted {
     pub pending: Option<u64>,
+    pub redirected: bool,
     pub in_user: bool,
 }
 
@@ -62,11 +63,21 @@ impl Stack {
         None
     }
 
-    /// The frame of `function` among those on top that share one return address (tail calls).
-    pub fn in_tail(&self, function: FunctionId) -> Option<usize> {
-        let sp = self.frames.last()?.sp;
+    /// How many frames on top share one return address (tail calls), and the lowest of `function` among them.
+    pub fn run(&self, function: FunctionId) -> (usize, Option<usize>) {
+        let Some(sp) = self.frames.last().map(|top| top.sp) else { return (0, None) };
         let on_top = self.frames.iter().enumerate().rev();
-        let mut tail = on_top.take_while(|(_, frame)| frame.sp == sp && frame.role != Role::Entry);
-        tail.find(|(_, frame)| frame.function == function).map(|(index, _)| index)
+        let run = on_top.take_while(|(_, frame)| frame.sp == sp && frame.role != Role::Entry);
+        run.fold((0, None), |(length, found), (index, frame)| {
+            (length + 1, if frame.function == function { Some(index) } else { found })
+        })
     }
 }
+
+/// Whether two addresses lie on one stack. The kernel's stacks are 16 KiB, aligned to that (`THREAD_SIZE`, `IRQ_STACK_SIZE`).
+pub(super) fn on_one_stack(a: u64, b: u64) -> bool {
+    a != ANY && b != ANY && a / STACK_BYTES == b / STACK_BYTES
+}
+
+/// See [`on_one_stack`].
+pub(super) const STACK_BYTES: u64 = 16 * 1024;

@@ -1,13 +1,12 @@
 //! Tasks: switches between their stacks, and the names of their user mode.
 
-use super::stack::{Frame, Role, Stack, ANY};
+use super::stack::{Frame, Role, Stack, ANY, STACK_BYTES};
 use super::{Tracker, UNKNOWN};
 use crate::recording::Function;
 use crate::tree::{FunctionId, Kind, ROOT};
 
 // `__switch_to_asm` pushes its registers below the return address of its caller.
 const SWITCH_FRAME_BYTES: u64 = 128;
-const STACK_BYTES: u64 = 16 * 1024;
 
 impl Tracker {
     /// In `__switch_to_asm`, a `pop` read from `sp`: the first one after its entry stands on the new stack.
@@ -36,6 +35,7 @@ impl Tracker {
             None => self.counts.abandoned_frames += left.frames.len() as u64,
         }
         self.pending = None;
+        self.redirected = false;
         self.node = self.context();
     }
 
@@ -56,6 +56,7 @@ impl Tracker {
         if let Some(top) = self.stack.frames.last().copied().filter(|top| top.function != UNKNOWN) {
             let node = self.tree.child(ROOT, top.function, Kind::Task);
             self.tree.enter(node);
+            self.follow(top.function).inside += 1;
             self.counts.pushed += 1;
             stack.frames.push(Frame { sp: ANY, node, function: top.function, role: Role::Call });
         }

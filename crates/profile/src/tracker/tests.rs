@@ -23,6 +23,11 @@ const KERNEL: &str = "\
 1a00 T panic
 1b00 T __x86_return_thunk
 1c00 T __x86_indirect_thunk_rax
+1d00 T srso_safe_ret
+1d40 T frob_safe_exit
+1d80 T frob_exit
+1e00 T error_entry
+1f00 T return_to_handler
 2000 T __entry_text_start
 2000 T asm_sysvec_apic_timer_interrupt
 2100 T asm_exc_page_fault
@@ -89,7 +94,7 @@ impl Boot {
 
     fn file(&mut self, after: u64) -> Vec<u8> {
         let mut file = Vec::new();
-        self.tracker.snapshot(State::Ready, self.now + after).write(&mut file).expect("writes");
+        self.tracker.snapshot(State::Ready, &[], self.now + after).write(&mut file).expect("writes");
         file
     }
 
@@ -152,6 +157,30 @@ fn a_tail_call_returns_together_with_the_function_it_replaced() {
 }
 
 #[test]
+fn functions_that_jump_to_one_another_in_layers_keep_their_layers() {
+    // hmac(sha256) on top of another hmac: each layer's `finup` jumps to the next layer's.
+    let mut boot = Boot::new();
+    boot.enter("start_kernel", 0);
+    boot.call("work", 0x8ff8, 1);
+    boot.enter("helper", 10);
+    boot.enter("work", 20);
+    boot.enter("helper", 30);
+    boot.ret("helper", 0x8ff8, 40);
+    let recording = boot.end(1);
+    assert_eq!(
+        lines(&recording),
+        [
+            "[boot]/start_kernel 1 2",
+            "helper/work 1 30",
+            "start_kernel/work 1 10",
+            "work/helper 1 20",
+            "work/helper 1 40"
+        ]
+    );
+    assert_eq!(recording.counts.collapses, 0);
+}
+
+#[test]
 fn functions_that_jump_to_one_another_for_ever_do_not_grow_the_stack() {
     let mut boot = Boot::new();
     boot.enter("start_kernel", 0);
@@ -162,7 +191,14 @@ fn functions_that_jump_to_one_another_for_ever_do_not_grow_the_stack() {
     }
     boot.ret("work", 0x8ff8, 1);
     let recording = boot.end(1);
-    assert_eq!(lines(&recording), ["[boot]/start_kernel 1 2", "start_kernel/work 1001 1001", "work/helper 1000 1000"]);
+    assert!(recording.nodes.len() < 2 * LONGEST_RUN);
+    let calls = |name: &str| -> u64 {
+        let named = |node: &&crate::tree::Node| recording.functions[node.function as usize].name == name;
+        recording.nodes.iter().filter(named).map(|node| node.calls).sum()
+    };
+    assert_eq!((calls("work"), calls("helper")), (1001, 1000));
+    assert!(recording.counts.collapses > 0, "and it is counted");
+    assert_eq!(recording.doubtful.iter().map(|(_, count)| count).sum::<u64>(), recording.counts.collapses);
 }
 
 #[test]
@@ -334,6 +370,7 @@ fn a_retpoline_is_no_function_and_its_return_no_return() {
     let now = boot.pass(1);
     boot.tracker.call(UNKNOWN, 0x8ff8, now);
     boot.enter("__x86_indirect_thunk_rax", 0);
+    boot.tracker.redirect();
     boot.enter("__x86_return_thunk", 3);
     boot.ret("__x86_return_thunk", 0x8ff0, 1); // its own call's return address, overwritten with the target
     boot.enter("work", 0);
@@ -342,6 +379,188 @@ fn a_retpoline_is_no_function_and_its_return_no_return() {
     let recording = boot.end(2);
     assert_eq!(lines(&recording), ["[boot]/start_kernel 1 7", "start_kernel/work 1 6"]);
     assert_eq!(recording.counts.unmatched_returns, 0);
+}
+
+#[test]
+fn a_retpoline_in_tail_position_leads_to_the_function_it_names() {
+    let mut boot = Boot::new();
+    boot.enter("start_kernel", 0);
+    boot.call("work", 0x8ff8, 1);
+    boot.enter("__x86_indirect_thunk_rax", 4); // with locals still on the stack
+    boot.tracker.redirect();
+    boot.ret("__x86_indirect_thunk_rax", 0x8fd0, 2);
+    boot.enter("helper", 0);
+    boot.ret("helper", 0x8ff8, 5);
+    let recording = boot.end(1);
+    assert_eq!(lines(&recording), ["[boot]/start_kernel 1 2", "start_kernel/work 1 6", "work/helper 1 5"]);
+    assert_eq!((recording.counts.unmatched_returns, recording.counts.unwinds), (0, 0));
+}
+
+#[test]
+fn a_return_thunk_that_drops_its_own_call_returns_for_the_function() {
+    // srso_return_thunk calls srso_safe_ret, which takes the return address off the stack: no event but the return.
+    let mut boot = Boot::new();
+    boot.enter("start_kernel", 0);
+    boot.call("work", 0x8ff8, 1);
+    boot.enter("srso_safe_ret", 5);
+    boot.ret("srso_safe_ret", 0x8ff8, 2);
+    let recording = boot.end(3);
+    assert_eq!(lines(&recording), ["[boot]/start_kernel 1 4", "start_kernel/work 1 7"]);
+    assert_eq!((recording.counts.returns, recording.counts.unwinds), (1, 0));
+}
+
+#[test]
+fn a_predictor_is_untrained_by_a_call_that_goes_nowhere() {
+    let mut boot = Boot::new();
+    boot.enter("start_kernel", 0);
+    let now = boot.pass(1);
+    boot.tracker.call(UNKNOWN, 0x8ff8, now);
+    boot.enter("srso_safe_ret", 0);
+    boot.ret("srso_safe_ret", 0x8ff8, 3);
+    boot.call("work", 0x8ff8, 1);
+    boot.ret("work", 0x8ff8, 1);
+    let recording = boot.end(1);
+    assert_eq!(lines(&recording), ["[boot]/start_kernel 1 6", "start_kernel/work 1 1"]);
+    assert_eq!(recording.counts.late_calls, 0);
+}
+
+#[test]
+fn a_thunk_that_nothing_announces_is_found_by_what_it_does() {
+    let text: String = (0..200).map(|index| format!("{:x} T caller_{index}\n", 0x10_0000 + index * 16)).collect();
+    let text = format!("{}{text}200000 T _etext\n", KERNEL.replace("2600 T _etext\n", ""));
+    let symbols = SymbolTable::parse(&text);
+    let id = |name: &str| symbols.function(name).expect("known");
+    let mut tracker = Tracker::new(&symbols, Watch::default());
+    let mut now = 0;
+    tracker.entry(id("start_kernel"), now);
+    for round in 0..2_000 {
+        now += 1;
+        tracker.call(UNKNOWN, 0x8ff8, now);
+        tracker.entry(id(&format!("caller_{}", round % 200)), now);
+        now += 5;
+        tracker.entry(id("frob_exit"), now); // a jump
+        now += 1;
+        tracker.call(id("frob_exit"), 0x8ff0, now);
+        tracker.entry(id("frob_safe_exit"), now);
+        now += 2;
+        tracker.ret(id("frob_safe_exit"), 0x8ff8, now);
+    }
+    let mut file = Vec::new();
+    tracker.snapshot(State::Ready, &[], now).write(&mut file).expect("writes");
+    let mut recording = Recording::decode(&file).expect("decodes");
+    assert_eq!((recording.counts.unwinds, recording.counts.discarded_addresses), (0, 2_000));
+    let thunks = crate::fold::unknown_thunks(&recording);
+    let names: Vec<&str> =
+        thunks.iter().map(|thunk| recording.functions[thunk.function as usize].name.as_str()).collect();
+    assert_eq!(names, ["frob_safe_exit", "frob_exit"]);
+    assert_eq!(thunks.iter().map(|thunk| thunk.transfers).sum::<u64>(), 4_000);
+    crate::fold::fold(&mut recording, |function| thunks.iter().any(|thunk| thunk.function == function));
+    let callers = recording.nodes.iter().filter(|node| node.self_instructions == 80);
+    assert_eq!(callers.map(|node| node.calls).collect::<Vec<_>>(), vec![10; 200], "8 instructions each, ten times");
+}
+
+#[test]
+fn a_function_that_is_jumped_to_often_is_no_thunk_when_it_works() {
+    let mut boot = Boot::new();
+    boot.enter("start_kernel", 0);
+    for _ in 0..2_000 {
+        boot.call("work", 0x8ff8, 1);
+        boot.enter("helper", 1);
+        boot.ret("helper", 0x8ff8, 3);
+    }
+    assert_eq!(crate::fold::unknown_thunks(&boot.end(0)), []);
+}
+
+#[test]
+fn a_function_may_take_its_return_address_along() {
+    let mut boot = Boot::new();
+    boot.enter("start_kernel", 0);
+    boot.call("error_entry", 0x8ff8, 1);
+    boot.ret("__x86_return_thunk", 0x8f80, 7); // it pushed registers above its return address
+    boot.call("work", 0x8f80, 1);
+    boot.ret("work", 0x8f80, 1);
+    let recording = boot.end(1);
+    assert_eq!(lines(&recording), ["[boot]/start_kernel 1 3", "start_kernel/error_entry 1 7", "start_kernel/work 1 1"]);
+    assert_eq!(recording.counts.unmatched_returns, 0);
+}
+
+#[test]
+fn calls_inside_a_function_return_inside_it() {
+    let mut boot = Boot::new();
+    let work = boot.id("work");
+    boot.tracker.calls_inside(work);
+    boot.enter("start_kernel", 0);
+    boot.call("work", 0x8ff8, 1);
+    boot.ret("work", 0x8fe8, 3);
+    boot.ret("__x86_return_thunk", 0x8fe0, 3);
+    boot.ret("work", 0x8ff8, 3);
+    let recording = boot.end(1);
+    assert_eq!(lines(&recording), ["[boot]/start_kernel 1 2", "start_kernel/work 1 9"]);
+}
+
+#[test]
+fn a_return_to_the_start_of_a_function_was_put_there() {
+    // The graph tracer replaces the return address of `work` by its trampoline, which returns where `work` would have.
+    let mut boot = Boot::new();
+    boot.enter("start_kernel", 0);
+    boot.call("work", 0x8ff8, 1);
+    boot.ret("work", 0x8ff8, 5);
+    boot.enter("return_to_handler", 0);
+    boot.call("helper", 0x8fe0, 2);
+    boot.ret("helper", 0x8fe0, 3);
+    boot.ret("return_to_handler", 0x8ff8, 1);
+    let recording = boot.end(4);
+    assert_eq!(
+        lines(&recording),
+        [
+            "[boot]/start_kernel 1 5",
+            "return_to_handler/helper 1 3",
+            "start_kernel/return_to_handler 1 3",
+            "start_kernel/work 1 5"
+        ]
+    );
+    assert_eq!((recording.counts.replaced_returns, recording.counts.tail_calls), (1, 1));
+}
+
+#[test]
+fn a_call_above_a_frame_ends_it() {
+    let mut boot = Boot::new();
+    boot.enter("start_kernel", 0);
+    boot.call("work", 0x8ff8, 1);
+    boot.call("helper", 0x8ff0, 1);
+    // Both ended without a return that was seen; what follows is the caller's again.
+    boot.call("schedule", 0x8ff8, 5);
+    boot.ret("schedule", 0x8ff8, 1);
+    let recording = boot.end(1);
+    assert!(lines(&recording).contains(&"start_kernel/schedule 1 1".to_owned()));
+    assert_eq!(recording.counts.lost_returns, 2);
+    assert_eq!(recording.doubtful.len(), 2, "the frames whose ends were inferred");
+}
+
+#[test]
+fn a_call_past_the_first_instruction_is_an_entry_all_the_same() {
+    let mut boot = Boot::new();
+    boot.enter("start_kernel", 0);
+    let (work, now) = (boot.id("work"), boot.pass(1));
+    boot.tracker.call_inside(UNKNOWN, work, 0x8ff8, now);
+    boot.ret("work", 0x8ff8, 5);
+    let recording = boot.end(1);
+    assert_eq!(lines(&recording), ["[boot]/start_kernel 1 2", "start_kernel/work 1 5"]);
+    assert!(recording.checks.iter().any(|check| check.inside == 1));
+}
+
+#[test]
+fn padding_in_front_of_a_function_belongs_to_it() {
+    let mut boot = Boot::new();
+    boot.enter("start_kernel", 0);
+    let (work, now) = (boot.id("work"), boot.pass(1));
+    boot.tracker.call(UNKNOWN, 0x8ff8, now);
+    boot.tracker.padding(work, now);
+    boot.enter("work", 2);
+    boot.ret("work", 0x8ff8, 5);
+    let recording = boot.end(1);
+    assert_eq!(lines(&recording), ["[boot]/start_kernel 1 2", "start_kernel/work 1 7"]);
+    assert_eq!(recording.checks.iter().map(|check| check.again).sum::<u64>(), 0, "one entry, not a loop");
 }
 
 #[test]
@@ -398,10 +617,10 @@ fn a_split_off_part_is_entered_and_left_by_jumps() {
     let mut boot = Boot::new();
     boot.enter("start_kernel", 0);
     boot.call("helper", 0x8ff8, 1);
-    let (cold, now) = (boot.id("helper.cold"), boot.pass(2));
+    let (cold, helper, now) = (boot.id("helper.cold"), boot.id("helper"), boot.pass(2));
     boot.tracker.cold(cold, now);
     let now = boot.pass(3);
-    boot.tracker.leave_cold(cold, now);
+    boot.tracker.leave_part(cold, helper, now);
     boot.ret("helper", 0x8ff8, 4);
     let recording = boot.end(0);
     assert_eq!(lines(&recording), ["[boot]/start_kernel 1 1", "helper/helper.cold 1 3", "start_kernel/helper 1 6"]);
@@ -454,7 +673,7 @@ fn what_each_node_did_in_each_phase_sums_to_what_it_did() {
     let now = boot.pass(4);
     boot.tracker.mark("middle", "test", "", now);
     boot.ret("work", 0x8ff8, 6);
-    let copy = boot.tracker.snapshot(State::Running, boot.now);
+    let copy = boot.tracker.snapshot(State::Running, &[], boot.now);
     assert_eq!(copy.state, State::Running);
     let recording = boot.end(7);
     let mut sums = vec![(0, 0); recording.nodes.len()];

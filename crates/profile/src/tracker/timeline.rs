@@ -2,10 +2,10 @@
 
 use super::{stack::Role, Request, Tracker};
 use crate::initcalls::ORDER;
-use crate::recording::{Counts, Function, Instant, Line, Mark, PhaseRow, Span, State};
-use crate::snapshot::{named, Snapshot};
+use crate::recording::{Counts, Function, FunctionCheck, Instant, Line, Mark, PhaseRow, Span, State};
+use crate::snapshot::{named, Named, Snapshot};
 use crate::symbols::SymbolTable;
-use crate::tree::{CallTree, FunctionId};
+use crate::tree::{CallTree, FunctionId, NodeId};
 
 /// What to look out for besides calls and returns.
 #[derive(Debug, Clone, Default)]
@@ -105,6 +105,10 @@ impl Timeline {
         self.flags[function as usize] & !INITCALL_CALLER != 0
     }
 
+    pub fn is_initcall(&self, function: usize) -> bool {
+        self.flags.get(function).is_some_and(|flags| flags & INITCALL != 0)
+    }
+
     fn calls_initcalls(&self, function: FunctionId) -> bool {
         self.flags.get(function as usize).is_some_and(|flags| flags & INITCALL_CALLER != 0)
     }
@@ -163,9 +167,11 @@ impl Timeline {
         now: u64,
         tree: &'t CallTree,
         functions: &'t [Function],
+        checks: Vec<FunctionCheck>,
+        doubtful: Vec<(NodeId, u64)>,
         counts: Counts,
     ) -> Snapshot<'t> {
-        let (nodes, spans, functions) = named(tree, &self.spans, functions);
+        let Named { nodes, spans, checks, functions } = named(tree, &self.spans, &checks, functions);
         Snapshot {
             state,
             plugin_api: 0,
@@ -180,6 +186,8 @@ impl Timeline {
             lines: &self.lines,
             idles: &self.idles,
             counts,
+            checks,
+            doubtful,
         }
     }
 }

@@ -1,0 +1,368 @@
+//! The kernel's text: which function each address belongs to, from `/proc/kallsyms`.
+//!
+//! What is no function is told by where it stands: between the bounds of the sections of thunks and static calls, in the
+//! padding in front of a function, in the section of entry code.
+
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+
+/// Where the kernel's image is mapped, less where it lies in memory (`__START_KERNEL_map`).
+pub const KERNEL_MAP: u64 = 0xffff_ffff_8000_0000;
+
+/// A row of the tables: all functions of one name.
+pub type Row = u32;
+
+/// What stands at an address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A function.
+    Function,
+    /// `__switch_to_asm`: control leaves one task's stack in it.
+    Switch,
+    /// Entry code of interrupts.
+    Interrupt,
+    /// Entry code of exceptions.
+    Exception,
+    /// Entry code of system calls.
+    Syscall,
+    /// Stubs in front of an entry: they belong to the entry that they jump to.
+    Stub,
+    /// Entry code without an entry of its own: a function where it is called, else a part of what ran into it.
+    Label,
+    /// Belongs to whatever runs: thunks, trampolines, split-off parts, nameless pieces of the image.
+    Part,
+}
+
+/// A stretch of text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Piece {
+    /// Its first byte; of a function, its first instruction.
+    pub address: u64,
+    /// Where the padding in front of it begins: the address, when there is none.
+    pub padding: u64,
+    /// One past its last byte.
+    pub end: u64,
+    /// What it is.
+    pub kind: Kind,
+    /// Its row.
+    pub row: Row,
+}
+
+/// A row's name.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Name {
+    /// Of the function.
+    pub function: String,
+    /// Of its module.
+    pub module: Option<String>,
+}
+
+/// The text of a kernel.
+#[derive(Debug, Clone)]
+pub struct Text {
+    pieces: Vec<Piece>,
+    names: Vec<Name>,
+    aliases: Vec<(String, Row)>,
+    initcalls: Vec<Row>,
+    image: Range<u64>,
+    first: u64,
+    /// The row of kernel code without a symbol.
+    pub nameless: Row,
+    /// The row that paths begin in.
+    pub root: Row,
+}
+
+#[derive(Debug, Clone)]
+struct Line<'t> {
+    address: u64,
+    name: &'t str,
+    module: Option<&'t str>,
+}
+
+impl Text {
+    /// Reads lines of `ADDRESS TYPE NAME [MODULE]`; lines of another form are passed over.
+    ///
+    /// Where several names share an address the shortest stands for all. Functions of one name share a row.
+    pub fn parse(text: &str) -> Self {
+        let mut bounds: FxHashMap<&str, u64> = FxHashMap::default();
+        let mut lines: Vec<Line<'_>> = Vec::new();
+        let mut initcalls = Vec::new();
+        for line in text.lines() {
+            let mut words = line.split_ascii_whitespace();
+            let (Some(address), Some(kind), Some(name)) = (words.next(), words.next(), words.next()) else { continue };
+            let Ok(address) = u64::from_str_radix(address, 16) else { continue };
+            let module = words.next().map(|module| module.trim_matches(['[', ']']));
+            if module.is_none() {
+                bounds.entry(name).or_insert(address);
+                initcalls.extend(initcall(name));
+            }
+            if matches!(kind, "T" | "t" | "W" | "w") {
+                lines.push(Line { address, name, module });
+            }
+        }
+        lines.sort_by(|a, b| (a.address, a.name.len(), a.name).cmp(&(b.address, b.name.len(), b.name)));
+        Self::build(&lines, &bounds, &initcalls)
+    }
+
+    fn build(lines: &[Line<'_>], bounds: &FxHashMap<&str, u64>, initcalls: &[&str]) -> Self {
+        let range = |from: &str, to: &str| Some(*bounds.get(from)?..*bounds.get(to)?).filter(|range| !range.is_empty());
+        let sections: Vec<Range<u64>> =
+            [range("_text", "_etext"), range("_sinittext", "_einittext")].into_iter().flatten().collect();
+        let image = range("_text", "_end").or_else(|| sections.first().cloned()).unwrap_or(0..0);
+        let places = Places {
+            entry: range("__entry_text_start", "__entry_text_end").unwrap_or(0..0),
+            static_calls: range("__static_call_text_start", "__static_call_text_end").unwrap_or(0..0),
+            thunks: thunks(lines),
+        };
+        let mut made = Self {
+            pieces: Vec::new(),
+            names: Vec::new(),
+            aliases: Vec::new(),
+            initcalls: Vec::new(),
+            first: *bounds.get("startup_64").unwrap_or(&image.start),
+            image,
+            nameless: 0,
+            root: 0,
+        };
+        let mut rows: FxHashMap<Name, Row> = FxHashMap::default();
+        made.root = made.row(&mut rows, "[boot]", None);
+        made.nameless = made.row(&mut rows, "[kernel without symbol]", None);
+        let mut padding = None;
+        for (index, line) in lines.iter().enumerate() {
+            let section = sections.iter().find(|section| section.contains(&line.address));
+            if (section.is_none() && line.module.is_none()) || is_bound(line.name) {
+                continue;
+            }
+            let limit = section.map_or(line.address | 0xfff, |section| section.end);
+            let next = lines[index + 1..].iter().find(|next| next.address > line.address && !is_bound(next.name));
+            let end = next.map_or(limit, |next| next.address.min(if line.module.is_some() { u64::MAX } else { limit }));
+            if line.name.starts_with("__pfx_") || line.name.starts_with("__cfi_") {
+                padding.get_or_insert(line.address);
+                continue;
+            }
+            let kind = places.kind(line);
+            if let Some(last) = made.pieces.last_mut().filter(|last| last.address == line.address) {
+                // An alias that names an entry or a thunk says what the place is.
+                if last.kind == Kind::Function && kind != Kind::Function {
+                    last.kind = kind;
+                }
+                made.aliases.push((line.name.to_owned(), last.row));
+                continue;
+            }
+            let row = made.row(&mut rows, line.name, line.module);
+            let padding = padding.take().filter(|start| line.address - start <= 64).unwrap_or(line.address);
+            made.pieces.push(Piece { address: line.address, padding, end, kind, row });
+        }
+        for name in initcalls {
+            made.initcalls.extend(rows.get(&Name { function: (*name).to_owned(), module: None }));
+        }
+        made.initcalls.sort_unstable();
+        made.initcalls.dedup();
+        made
+    }
+
+    fn row(&mut self, rows: &mut FxHashMap<Name, Row>, function: &str, module: Option<&str>) -> Row {
+        let name = Name { function: function.to_owned(), module: module.map(str::to_owned) };
+        *rows.entry(name.clone()).or_insert_with(|| {
+            self.names.push(name);
+            (self.names.len() - 1) as Row
+        })
+    }
+
+    /// The piece that an address lies in; of padding, the function behind it.
+    pub fn containing(&self, address: u64) -> Option<&Piece> {
+        let after = self.pieces.partition_point(|piece| piece.padding <= address);
+        self.pieces.get(after.checked_sub(1)?).filter(|piece| address < piece.end)
+    }
+
+    /// Whether an address lies in the kernel's image.
+    pub fn in_image(&self, address: u64) -> bool {
+        self.image.contains(&address)
+    }
+
+    /// Where the image lies in memory before it is mapped.
+    pub fn load_address(&self) -> u64 {
+        self.image.start.wrapping_sub(KERNEL_MAP)
+    }
+
+    /// Physical address at which the image is entered, which need not be its beginning.
+    pub fn first_instruction(&self) -> u64 {
+        self.first.wrapping_sub(KERNEL_MAP)
+    }
+
+    /// The rows' names, by number.
+    pub fn names(&self) -> &[Name] {
+        &self.names
+    }
+
+    /// Further names of rows: where several names share an address.
+    pub fn aliases(&self) -> &[(String, Row)] {
+        &self.aliases
+    }
+
+    /// The rows that an initcall is registered for.
+    pub fn initcalls(&self) -> &[Row] {
+        &self.initcalls
+    }
+
+    /// The row of a name.
+    pub fn named(&self, function: &str) -> Option<Row> {
+        self.pieces.iter().map(|piece| piece.row).find(|row| self.names[*row as usize].function == function)
+    }
+}
+
+struct Places {
+    entry: Range<u64>,
+    static_calls: Range<u64>,
+    thunks: Range<u64>,
+}
+
+impl Places {
+    fn kind(&self, line: &Line<'_>) -> Kind {
+        let name = line.name;
+        match name {
+            "__switch_to_asm" => return Kind::Switch,
+            "irq_entries_start" | "spurious_entries_start" | "early_idt_handler_array" => return Kind::Stub,
+            "early_idt_handler_common" => return Kind::Exception,
+            "asm_common_interrupt" | "asm_spurious_interrupt" | "asm_exc_nmi" | "asm_exc_nmi_noist" => {
+                return Kind::Interrupt
+            }
+            _ => {}
+        }
+        if self.thunks.contains(&line.address) || self.static_calls.contains(&line.address) || is_thunk(name) {
+            return Kind::Part;
+        }
+        // `name.cold`, `name.cold.12`, `name.isra.0.cold`: what the compiler moved out of a function's way.
+        if name.split('.').skip(1).any(|suffix| suffix == "cold") {
+            return Kind::Part;
+        }
+        if name.starts_with("asm_sysvec_") {
+            return Kind::Interrupt;
+        }
+        if name.starts_with("asm_exc_") {
+            return Kind::Exception;
+        }
+        let syscall = ["entry_SYSCALL_64", "entry_SYSCALL_compat", "entry_SYSENTER_compat", "entry_INT80_compat"];
+        if syscall.contains(&name) || name == "asm_int80_emulation" {
+            return Kind::Syscall;
+        }
+        if self.entry.contains(&line.address) {
+            return Kind::Label;
+        }
+        Kind::Function
+    }
+}
+
+// From the first to the last of the symbols that every kernel has there (`arch/x86/lib/retpoline.S`).
+fn thunks(lines: &[Line<'_>]) -> Range<u64> {
+    let own =
+        |line: &&Line<'_>| line.name.starts_with("__x86_indirect_thunk") || line.name.starts_with("__x86_return_thunk");
+    let first = lines.iter().find(own).map_or(0, |line| line.address);
+    let last = lines.iter().rev().find(own).map_or(0, |line| line.address + 1);
+    if last.saturating_sub(first) < 1 << 16 {
+        first..last
+    } else {
+        0..0
+    }
+}
+
+// Those that a linker script or an alignment puts elsewhere.
+fn is_thunk(name: &str) -> bool {
+    name == "__ret"
+        || ["__x86_indirect_", "__x86_return_", "srso_", "retbleed_return", "retbleed_untrain", "zen_untrain_ret"]
+            .iter()
+            .any(|start| name.starts_with(start))
+        || ["its_return_thunk", "call_depth_return_thunk", "entry_untrain_ret", "warn_thunk_thunk"].contains(&name)
+}
+
+fn is_bound(name: &str) -> bool {
+    matches!(name, "_text" | "_stext" | "_etext" | "_sinittext" | "_einittext" | "__pi__text")
+        || (name.starts_with("__") && (name.ends_with("text_start") || name.ends_with("text_end")))
+        || matches!(name, "__indirect_thunk_start" | "__indirect_thunk_end")
+}
+
+// `__initcall__kmod_MODULE__COUNTER_LINE_FUNCTIONID` (`include/linux/init.h`): the function's name.
+fn initcall(symbol: &str) -> Option<&str> {
+    let rest = symbol.strip_prefix("__initcall__kmod_")?;
+    let function = rest.match_indices("__").find_map(|(at, _)| {
+        let mut words = rest[at + 2..].splitn(3, '_');
+        let mut number =
+            || words.next().filter(|word| word.bytes().all(|byte| byte.is_ascii_digit()) && !word.is_empty());
+        number().and(number())?;
+        words.next()
+    })?;
+    let levels = ["early", "rootfs", "con", "0s", "1s", "2s", "3s", "4s", "5s", "6s", "7s"];
+    let known = levels.iter().find_map(|level| function.strip_suffix(level));
+    known.or_else(|| function.strip_suffix(|last: char| last.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "\
+ffffffff81000000 T _text
+ffffffff81000000 T startup_64
+ffffffff81000100 t __pfx_memcpy
+ffffffff81000110 W memcpy
+ffffffff81000110 T __memcpy
+ffffffff81000200 t foo.cold
+ffffffff81000300 T __entry_text_start
+ffffffff81000300 T entry_SYSCALL_64
+ffffffff81000340 t entry_SYSCALL_64_safe_stack
+ffffffff81000380 T asm_exc_page_fault
+ffffffff810003c0 T __entry_text_end
+ffffffff81000400 T __x86_indirect_thunk_rax
+ffffffff81000420 T new_sort_of_thunk
+ffffffff81000440 T __x86_return_thunk
+ffffffff81000480 T _etext
+ffffffff82000000 T _sinittext
+ffffffff82000000 t net_dev_init
+ffffffff82000080 T _einittext
+ffffffff82000100 d __initcall__kmod_dev__7_11_net_dev_init4
+ffffffff83000000 B _end
+ffffffffc0000000 t probe\t[nd_pmem]
+not a line at all
+";
+
+    fn at(address: u64) -> Option<(Kind, String)> {
+        let text = Text::parse(TEXT);
+        let piece = text.containing(address)?;
+        Some((piece.kind, text.names()[piece.row as usize].function.clone()))
+    }
+
+    #[test]
+    fn padding_belongs_to_the_function_behind_it() {
+        assert_eq!(at(0xffff_ffff_8100_0104), Some((Kind::Function, "memcpy".to_owned())));
+        assert_eq!(at(0xffff_ffff_8100_0110), Some((Kind::Function, "memcpy".to_owned())));
+    }
+
+    #[test]
+    fn thunks_are_known_by_their_section_whatever_they_are_called() {
+        assert_eq!(at(0xffff_ffff_8100_0424), Some((Kind::Part, "new_sort_of_thunk".to_owned())));
+    }
+
+    #[test]
+    fn entries_labels_and_split_off_parts_are_told_apart() {
+        assert_eq!(at(0xffff_ffff_8100_0200).map(|found| found.0), Some(Kind::Part));
+        assert_eq!(at(0xffff_ffff_8100_0300).map(|found| found.0), Some(Kind::Syscall));
+        assert_eq!(at(0xffff_ffff_8100_0344).map(|found| found.0), Some(Kind::Label));
+        assert_eq!(at(0xffff_ffff_8100_0380).map(|found| found.0), Some(Kind::Exception));
+    }
+
+    #[test]
+    fn aliases_and_initcalls_name_their_row() {
+        let text = Text::parse(TEXT);
+        let memcpy = text.named("memcpy").expect("listed");
+        assert!(text.aliases().contains(&("__memcpy".to_owned(), memcpy)));
+        assert_eq!(text.initcalls(), [text.named("net_dev_init").expect("listed")]);
+    }
+
+    #[test]
+    fn modules_have_rows_of_their_own() {
+        let text = Text::parse(TEXT);
+        let probe = text.containing(0xffff_ffff_c000_0010).expect("listed");
+        assert_eq!(text.names()[probe.row as usize].module.as_deref(), Some("nd_pmem"));
+        assert!(text.containing(0xffff_ffff_c000_1000).is_none());
+    }
+}

@@ -1,0 +1,105 @@
+//! Trees in which some functions have no rows: what they did belongs to whoever entered them.
+
+use crate::recording::{How, Recording};
+use crate::tree::{CallTree, FunctionId, Node, ROOT};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+// A thunk is passed through by every function of a kernel; what was entered less often than this says nothing.
+const ENTRIES: u64 = 1_000;
+const JUMPED_FROM: usize = 100;
+const INSTRUCTIONS_EACH: u64 = 8;
+
+/// A function that behaves as a thunk although neither its section nor its name says so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownThunk {
+    /// The function.
+    pub function: FunctionId,
+    /// How often control passed through it.
+    pub transfers: u64,
+}
+
+/// Finds the functions that a mitigation put between others, by what they do.
+///
+/// Two kinds: one that is called, drops its own return address and returns by its caller's (`srso_safe_ret`); and one that
+/// is only ever jumped to, from the ends of many functions, executes a handful of instructions and returns
+/// (`srso_return_thunk`). No function of C does the first, and none that is worth a row does the second.
+pub fn unknown_thunks(recording: &Recording) -> Vec<UnknownThunk> {
+    let mut calls: FxHashMap<FunctionId, u64> = FxHashMap::default();
+    let mut own: FxHashMap<FunctionId, u64> = FxHashMap::default();
+    let mut from: FxHashMap<FunctionId, FxHashSet<FunctionId>> = FxHashMap::default();
+    let mut calls_others: FxHashMap<FunctionId, FxHashSet<FunctionId>> = FxHashMap::default();
+    for node in &recording.nodes {
+        *calls.entry(node.function).or_default() += node.calls;
+        *own.entry(node.function).or_default() += node.self_instructions;
+        if let Some(parent) = recording.nodes.get(node.parent as usize) {
+            from.entry(node.function).or_default().insert(parent.function);
+            calls_others.entry(parent.function).or_default().insert(node.function);
+        }
+    }
+    let of = |map: &FxHashMap<FunctionId, u64>, function: FunctionId| map.get(&function).copied().unwrap_or(0);
+    let functions = || recording.checks.iter().filter(|check| check.how == How::Function);
+    let dropping: FxHashSet<FunctionId> = functions()
+        .filter(|check| {
+            check.discards >= ENTRIES && check.discards.saturating_mul(100) >= of(&calls, check.function) * 99
+        })
+        .map(|check| check.function)
+        .collect();
+    let jumped_to = functions().filter(|check| {
+        let entries = of(&calls, check.function);
+        let others = calls_others.get(&check.function);
+        entries >= ENTRIES
+            && check.tails >= entries
+            && of(&own, check.function) <= entries * INSTRUCTIONS_EACH
+            && from.get(&check.function).map_or(0, FxHashSet::len) >= JUMPED_FROM
+            && others.is_none_or(|others| others.is_subset(&dropping))
+    });
+    let mut found: Vec<FunctionId> = dropping.iter().copied().chain(jumped_to.map(|check| check.function)).collect();
+    found.sort_unstable();
+    found.into_iter().map(|function| UnknownThunk { function, transfers: of(&calls, function) }).collect()
+}
+
+/// Takes the rows of these functions out of the tree: their instructions and callees become those of their callers, and
+/// their entries are none.
+///
+/// ```
+/// use firstlight_profile::{fold::fold, recording::State, tracker::Watch, Recording, SymbolTable, Tracker};
+/// let symbols = SymbolTable::parse("1000 T _text\n1000 T main\n1040 T thunk\n1080 T _etext\n");
+/// let mut tracker = Tracker::new(&symbols, Watch::default());
+/// tracker.entry(0, 10);
+/// tracker.call(0, 0xff8, 14);
+/// tracker.entry(1, 14);
+/// tracker.ret(1, 0xff8, 20);
+/// let mut file = Vec::new();
+/// tracker.snapshot(State::Ready, &[], 25).write(&mut file)?;
+/// let mut recording = Recording::decode(&file)?;
+/// let thunk = recording.functions.iter().position(|function| function.name == "thunk").expect("seen") as u32;
+/// fold(&mut recording, |function| function == thunk);
+/// let main = recording.nodes.iter().find(|node| recording.functions[node.function as usize].name == "main").expect("seen");
+/// assert_eq!((main.calls, main.self_instructions), (1, 15));
+/// # Ok::<(), firstlight_profile::recording::RecordingError>(())
+/// ```
+pub fn fold(recording: &mut Recording, is_folded: impl Fn(FunctionId) -> bool) {
+    let mut tree = CallTree::new(recording.nodes.first().map_or(0, |root| root.function));
+    let mut moved = vec![ROOT; recording.nodes.len()];
+    for (index, node) in recording.nodes.iter().enumerate().skip(1) {
+        let parent = moved[node.parent as usize];
+        moved[index] = if is_folded(node.function) { parent } else { tree.child(parent, node.function, node.kind) };
+    }
+    let mut nodes: Vec<Node> = tree.nodes().map(|node| Node { calls: 0, ..node }).collect();
+    for (node, moved) in recording.nodes.iter().zip(&moved) {
+        let kept: &mut Node = &mut nodes[*moved as usize];
+        kept.calls += if is_folded(node.function) { 0 } else { node.calls };
+        kept.self_instructions += node.self_instructions;
+    }
+    for row in &mut recording.phases {
+        if is_folded(recording.nodes[row.node as usize].function) {
+            row.calls = 0;
+        }
+        row.node = moved[row.node as usize];
+    }
+    recording.doubtful.retain(|(node, _)| !is_folded(recording.nodes[*node as usize].function));
+    for (node, _) in &mut recording.doubtful {
+        *node = moved[*node as usize];
+    }
+    recording.nodes = nodes;
+}

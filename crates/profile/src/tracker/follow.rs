@@ -1,0 +1,89 @@
+//! How entries were followed: what was seen, and what had to be inferred.
+//!
+//! An invariant compares, for each function, the entries of the tree with how often its first instruction was executed.
+//! What makes the two differ soundly is counted here, where it happens.
+
+use super::Tracker;
+use crate::recording::{FunctionCheck, How};
+use crate::symbols::Class;
+use crate::tree::{FunctionId, NodeId};
+
+/// What happened to one function's entries.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Followed {
+    /// Entries by a jump in tail position.
+    pub tails: u64,
+    /// Executions of its first instruction that were no entry: a loop to its start, or a fault's second try.
+    pub again: u64,
+    /// Entries behind its first instruction.
+    pub inside: u64,
+    /// Entries that ended by the function dropping its own return address and returning by its caller's.
+    pub discards: u64,
+    /// It calls code inside itself, and returns from that.
+    pub calls_inside: bool,
+}
+
+impl Tracker {
+    pub(super) fn follow(&mut self, function: FunctionId) -> &mut Followed {
+        let index = function as usize;
+        if index >= self.followed.len() {
+            self.followed.resize(index + 1, Followed::default());
+        }
+        &mut self.followed[index]
+    }
+
+    #[cold]
+    pub(super) fn again(&mut self, function: FunctionId) {
+        if self.padded.take() != Some(function) {
+            self.follow(function).again += 1;
+        }
+    }
+
+    /// One entry of this node was followed by inference.
+    #[cold]
+    pub(super) fn doubt(&mut self, node: NodeId) {
+        *self.doubtful.entry(node).or_default() += 1;
+    }
+
+    /// This function has calls to code inside itself: it returns from those as well.
+    pub fn calls_inside(&mut self, function: FunctionId) {
+        self.follow(function).calls_inside = true;
+    }
+
+    /// A thunk writes to where its return address stands: its next return is a jump.
+    pub fn redirect(&mut self) {
+        self.redirected = true;
+    }
+
+    pub(super) fn checks(&self, entered: &[u64]) -> Vec<FunctionCheck> {
+        let rows = self.followed.iter().zip(&self.functions).enumerate();
+        rows.map(|(index, (followed, _))| FunctionCheck {
+            function: index as FunctionId,
+            how: how(self.classes.get(index).copied()),
+            executed: entered.get(index).copied(),
+            tails: followed.tails,
+            again: followed.again,
+            inside: followed.inside,
+            discards: followed.discards,
+            is_initcall: self.timeline.is_initcall(index),
+        })
+        .filter(|check| check.executed.unwrap_or(0) + check.tails + check.again + check.inside + check.discards > 0)
+        .collect()
+    }
+
+    pub(super) fn doubtful(&self) -> Vec<(NodeId, u64)> {
+        let mut rows: Vec<(NodeId, u64)> = self.doubtful.iter().map(|(node, count)| (*node, *count)).collect();
+        rows.sort_unstable();
+        rows
+    }
+}
+
+fn how(class: Option<Class>) -> How {
+    match class {
+        None | Some(Class::Plain | Class::Switch) => How::Function,
+        Some(Class::Interrupt | Class::Exception | Class::Syscall) => How::Entry,
+        Some(Class::Stub | Class::Label) => How::Label,
+        Some(Class::Thunk) => How::Thunk,
+        Some(Class::Cold) => How::Part,
+    }
+}

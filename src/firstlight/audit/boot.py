@@ -1,0 +1,185 @@
+"""Booting a bundle's recipe again, with the oracle in place of the recorder."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from firstlight.audit.agreement import Agreement, agreement
+from firstlight.audit.observed import Observation, read_observation
+from firstlight.audit.recorded import recorded_tables
+from firstlight.boot.manifest import Manifest
+from firstlight.boot.open import open as open_boot
+from firstlight.carried import carried
+from firstlight.errors import FirstlightError, LabError
+from firstlight.lab.confinement import launch
+from firstlight.lab.inputs import Inputs, resolve
+from firstlight.lab.machine import RunFiles
+from firstlight.lab.process import interruptible
+from firstlight.lab.progress import Progress, SilentProgress
+from firstlight.lab.repeat import options_from_manifest
+from firstlight.lab.report import read_report
+from firstlight.lab.runner import Outcome, Watch, run
+
+ORACLE = "firstlight-oracle.so"
+COUNT_TOLERANCE = 16
+"""Instructions by which two observers' counts of one boot may differ: one was begun, faulted and was done again."""
+# The oracle looks at every block, the recorder at some: it takes up to twice the time.
+_SLOWER = 4.0
+# What only watches a boot.
+_OBSERVERS = ("plugin",)
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What the second observer says of a recording."""
+
+    agreement: Agreement
+    observation: Observation
+    recorded_instructions: int
+    qemu: str
+    processor: str
+    kernel: str
+
+
+def audit(bundle: Path, progress: Progress | None = None, *, trust: bool = False) -> Audit:
+    """Boot the recipe of a bundle with a second, independent observer, and compare what both saw.
+
+    :param bundle: the bundle's path.
+    :param progress: hears how it goes on.
+    :param trust: use what a bundle names that was not recorded here.
+    :raises BundleError: when the bundle is damaged, or no recording.
+    :raises FirstlightError: when it has no profile, is of a live boot, or did not come to an end of its own.
+    :raises LabError: when an input is missing or another one, when the second boot was not the same, or when the oracle
+        could not observe it.
+    """
+    progress = progress or SilentProgress()
+    manifest = open_boot(bundle).manifest
+    _check(manifest, str(bundle))
+    with interruptible(), progress, tempfile.TemporaryDirectory(prefix="firstlight-audit-") as directory:
+        inputs = inputs_of(manifest, Path(directory) / "again.boot", str(bundle), progress, trust=trust)
+        progress.step("booting with the second observer")
+        files = RunFiles(Path(directory))
+        outcome = boot_with_oracle(inputs, files, bundle, progress)
+        _check_same(outcome, bundle)
+        progress.step("comparing")
+        seen = read_observation(_tables(files))
+    _check_sound(seen, str(bundle))
+    recorded = recorded_tables(bundle, seen.aliases)
+    if abs(recorded.instructions - seen.tables.instructions) > COUNT_TOLERANCE:
+        raise LabError(
+            f"the boots are not the same: {recorded.instructions:,} instructions when recorded, "
+            f"{seen.tables.instructions:,} now",
+            where=str(bundle),
+            hint="`firstlight verify` says what differs",
+        )
+    return Audit(
+        agreement(recorded, seen.tables),
+        seen,
+        recorded.instructions,
+        inputs.qemu.version_text,
+        inputs.recipe.cpu,
+        str(manifest.versions.get("kernel", "")),
+    )
+
+
+def inputs_of(manifest: Manifest, output: Path, where: str, progress: Progress, *, trust: bool = False) -> Inputs:
+    """The inputs of a bundle's recipe, which have to be those that were recorded.
+
+    :param output: where a recording of it would go; nothing is written there.
+    :param where: the bundle, for messages.
+    :param trust: use what a bundle names that was not recorded here.
+    :raises BundleError: when the bundle has no recipe.
+    :raises LabError: when an input is missing, or another one by now.
+    """
+    inputs = resolve(options_from_manifest(manifest, output, where, trust=trust), progress)
+    for name, digest in sorted(manifest.digests.items()):
+        if name not in _OBSERVERS and inputs.digests.get(name) != digest:
+            raise LabError(
+                f"the input `{name}` is not the recorded one, so the boot would be another",
+                where=where,
+                hint="record it again, then audit that",
+            )
+    return inputs
+
+
+def _check(manifest: Manifest, where: str) -> None:
+    if manifest.mode != "exact":
+        raise FirstlightError(
+            f"a boot in {manifest.mode} mode never repeats, so there is no second look at it",
+            where=where,
+            hint="record without `--live`",
+        )
+    if manifest.failure is not None and manifest.failure.reason != "panic":
+        raise FirstlightError(
+            f"this boot ended by `{manifest.failure.reason}`, at an instant that the second observer cannot see",
+            where=where,
+            hint="audit one that came up, or panicked",
+        )
+    if manifest.recipe.profile is False:
+        raise FirstlightError("this bundle has no profile", where=where, hint="record without `--no-profile`")
+
+
+def boot_with_oracle(inputs: Inputs, files: RunFiles, bundle: Path, progress: Progress) -> Outcome:
+    """Run a recipe once with the oracle, and leave its evidence in *files*.
+
+    :param bundle: the recording, whose report names what modules had loaded.
+    :raises LabError: when the oracle is missing, or QEMU does not start.
+    """
+    oracle = carried(ORACLE)
+    chosen = inputs.recipe.chosen
+    assert inputs.symbols is not None  # a recording with a profile has symbols
+    symbols = files.directory / "symbols"
+    symbols.write_bytes(inputs.symbols.read_bytes() + b"\n" + _module_symbols(bundle))
+    config = {
+        "symbols": str(symbols),
+        "output": str(_tables(files)),
+        "status": str(files.status),
+        "console": str(files.console),
+        "ready": {"mark": chosen.ready is None and chosen.guest_helper, "console": chosen.ready},
+    }
+    files.plugin_config.write_text(json.dumps(config, indent=1), encoding="utf-8")
+    watch = Watch(_SLOWER * chosen.timeout_wall_s, profile=True, report=chosen.guest_helper)
+    return run(launch(inputs.qemu, inputs.recipe, files, oracle, symbols), files, watch, progress.boot)
+
+
+def _tables(files: RunFiles) -> Path:
+    return files.directory / "oracle.json"
+
+
+def _module_symbols(bundle: Path) -> bytes:
+    """The functions of modules by address: in an equal boot they lie where they lay."""
+    report = bundle / "raw" / "report.bin"
+    return read_report(report.read_bytes()).records.get("kallsyms.modules", b"") if report.is_file() else b""
+
+
+def _check_same(outcome: Outcome, bundle: Path) -> None:
+    if outcome.reason not in (None, "panic"):
+        raise LabError(
+            f"the boot with the second observer failed ({outcome.reason}): {outcome.detail}", where=str(bundle)
+        )
+    console = bundle / "raw" / "console.log"
+    recorded = console.read_bytes() if console.is_file() else b""
+    # Where a guest does not power off by itself the launcher ends it: what comes after the mark depends on the host.
+    length = min(len(recorded), len(outcome.console))
+    if not length or recorded[:length] != outcome.console[:length]:
+        raise LabError(
+            "the boots are not the same: the console differs",
+            where=str(bundle),
+            hint="`firstlight verify` says what differs",
+        )
+
+
+def _check_sound(seen: Observation, where: str) -> None:
+    """What the oracle took for the stack pointer has to be one."""
+    checks = seen.evidence.checks
+    looked, wrong = checks.get("stack_pointers", 0), checks.get("not_at_return_address", 0)
+    if looked == 0 or wrong * 100 > looked:
+        raise LabError(
+            f"the second observer did not see the stack pointer: {wrong:,} of {looked:,} words at it are no return "
+            "address",
+            where=where,
+            hint="this QEMU keeps its registers elsewhere; audit with another one",
+        )

@@ -1,0 +1,1 @@
+"""Kernels × processors × mitigations × QEMU versions: where the profile was audited, and what came of it."""

@@ -1,0 +1,100 @@
+"""Which boots the support matrix consists of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+
+class Extent(StrEnum):
+    """How much of the matrix."""
+
+    QUICK = "quick"
+    FULL = "full"
+
+
+class Mitigations(StrEnum):
+    """What the kernel is told about the processor's weaknesses: words of its command line."""
+
+    DEFAULT = ""
+    OFF = "mitigations=off"
+    STUFFING = "retbleed=stuff"
+    RETPOLINE = "spectre_v2=retpoline"
+
+    @property
+    def spelled(self) -> str:
+        """As a person reads it."""
+        return self.value or "default"
+
+
+PROCESSORS = ("qemu64", "EPYC-Rome", "EPYC-Milan", "EPYC-Genoa", "Skylake-Client", "Icelake-Server")
+"""The processor models, each in its first version (`-v1`), which stays the same in every QEMU."""
+_QUICK_PROCESSORS = ("qemu64", "EPYC-Milan", "Skylake-Client")
+# The kernel stuffs the return stack on Intel's processors only, from 6.2 on (`retbleed_select_mitigation`).
+_STUFFED = ("Skylake-Client", "Icelake-Server")
+_STUFFING_SINCE = (6, 2)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One boot of the matrix."""
+
+    kernel: Path
+    release: str
+    processor: str
+    """A versioned model of QEMU."""
+    mitigations: Mitigations
+    qemu: Path | None
+    """`None`: the machine's own."""
+
+
+def cells(
+    extent: Extent,
+    kernels: Sequence[tuple[Path, str]],
+    qemus: Sequence[Path | None],
+    processors: Sequence[str] | None = None,
+) -> list[Cell]:
+    """The boots of the matrix, in the order of its document.
+
+    :param kernels: each with its release.
+    :param qemus: `None` is the machine's own.
+    :param processors: models in place of those of the matrix; as QEMU names them, with a version.
+
+    >>> made = cells(Extent.QUICK, [(Path("vmlinuz"), "6.12.1")], [None])
+    >>> [(cell.processor, cell.mitigations.spelled) for cell in made]
+    [('qemu64-v1', 'default'), ('EPYC-Milan-v1', 'default'), ('Skylake-Client-v1', 'default'), \
+('Skylake-Client-v1', 'retbleed=stuff')]
+    """
+    return [
+        Cell(kernel, release, processor, mitigations, qemu)
+        for kernel, release in kernels
+        for qemu in qemus
+        for processor in (processors if processors is not None else _models(extent))
+        for mitigations in _mitigations(extent, processor, release)
+    ]
+
+
+def _models(extent: Extent) -> list[str]:
+    return [f"{name}-v1" for name in (PROCESSORS if extent is Extent.FULL else _QUICK_PROCESSORS)]
+
+
+def _mitigations(extent: Extent, processor: str, release: str) -> Iterator[Mitigations]:
+    yield Mitigations.DEFAULT
+    if extent is Extent.FULL:
+        yield Mitigations.OFF
+        yield Mitigations.RETPOLINE
+    if processor.startswith(_STUFFED) and _version(release) >= _STUFFING_SINCE:
+        yield Mitigations.STUFFING
+
+
+def _version(release: str) -> tuple[int, int]:
+    """The first two numbers of a release.
+
+    >>> _version("6.12.107+deb13-cloud-amd64")
+    (6, 12)
+    """
+    found = re.match(r"(\d{1,6})\.(\d{1,6})", release)
+    return (int(found[1]), int(found[2])) if found else (0, 0)

@@ -1,0 +1,176 @@
+"""Measuring one cell of the support matrix, or finding that it was measured before."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from firstlight.audit.agreement import LIMITS, Agreement, Measure, Share
+from firstlight.audit.boot import ORACLE, audit
+from firstlight.audit.causes import with_causes
+from firstlight.audit.matrix.cells import Cell
+from firstlight.audit.tables import Evidence
+from firstlight.cache import cache_dir, digest_of, file_digest
+from firstlight.carried import carried
+from firstlight.errors import FirstlightError
+from firstlight.lab.architecture import X86_64
+from firstlight.lab.inputs import resolve
+from firstlight.lab.options import RecordOptions
+from firstlight.lab.progress import Progress
+from firstlight.lab.qemu import find_qemu
+from firstlight.lab.record import record
+
+_KIND = "audits"
+_VERSION = "1"
+_EXCEPTIONS = 5
+"""So many of each measure are kept."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """An exception of a cell."""
+
+    measure: Measure
+    what: str
+    recorded: int
+    observed: int
+    cause: str | None
+
+
+@dataclass(frozen=True)
+class Row:
+    """What came of one cell."""
+
+    kernel: str
+    processor: str
+    mitigations: str
+    qemu: str
+    refused: str | None = None
+    """Why there is nothing to compare."""
+    shares: tuple[Share, ...] = ()
+    exceptions: tuple[Told, ...] = ()
+    exceptions_of: dict[str, int] = field(default_factory=dict)
+    """How many there are of each measure."""
+    from_cache: bool = False
+
+    @property
+    def reached(self) -> bool:
+        """Whether the agreement is within its limits."""
+        return self.refused is None and all(share.reached for share in self.shares)
+
+
+def measure(cell: Cell, progress: Progress, *, fresh: bool = False) -> Row:
+    """Record a cell's boot, audit it, and say what came of it; what was measured with the same digests is read.
+
+    A boot that cannot be is a row that says why.
+
+    :param fresh: measure again.
+    """
+    row = Row(cell.release, cell.processor, cell.mitigations.spelled, "")
+    try:
+        row = dataclasses.replace(row, qemu=_version(find_qemu(X86_64, cell.qemu).version_text))
+        with tempfile.TemporaryDirectory(prefix="firstlight-matrix-") as folder:
+            options = RecordOptions(
+                output=Path(folder) / "cell.boot",
+                kernel=cell.kernel,
+                cpu=cell.processor,
+                append=cell.mitigations.value,
+                qemu=cell.qemu,
+            )
+            kept = cache_dir() / _KIND / f"{_key(options, progress)}.json"
+            known = None if fresh else _read(kept)
+            if known is not None:
+                return dataclasses.replace(known, from_cache=True)
+            row = _measured(row, options, progress)
+            kept.parent.mkdir(mode=0o700, exist_ok=True)
+            _write(kept, row)
+            return row
+    except FirstlightError as error:
+        return dataclasses.replace(row, refused=error.message)
+
+
+def _measured(row: Row, options: RecordOptions, progress: Progress) -> Row:
+    try:
+        record(options, progress)
+        found = audit(options.output, progress)
+    except FirstlightError as error:
+        # Where it was has no meaning to others.
+        return dataclasses.replace(row, refused=error.message)
+    told, counts = _told(found.agreement, found.observation.evidence)
+    return dataclasses.replace(
+        row, shares=tuple(found.agreement.shares.values()), exceptions=told, exceptions_of=counts
+    )
+
+
+def _told(agreement: Agreement, evidence: Evidence) -> tuple[tuple[Told, ...], dict[str, int]]:
+    told: list[Told] = []
+    counts: dict[str, int] = {}
+    pairs = with_causes(agreement, evidence)
+    for measure_ in LIMITS:
+        of = [pair for pair in pairs if pair[0].measure is measure_]
+        counts[measure_.value] = len(of)
+        told += [Told(measure_, each.what, each.recorded, each.observed, cause) for each, cause in of[:_EXCEPTIONS]]
+    return tuple(told), counts
+
+
+def _key(options: RecordOptions, progress: Progress) -> str:
+    """The digest of all that decides what a cell says, the observers among it."""
+    inputs = resolve(options, progress)
+    recipe = inputs.recipe
+    parts = [f"{name}={digest}" for name, digest in sorted(inputs.digests.items())]
+    return digest_of(
+        _VERSION,
+        *parts,
+        file_digest(carried(ORACLE)),
+        recipe.machine,
+        recipe.cpu,
+        recipe.command_line,
+        str(recipe.memory),
+    )
+
+
+def _version(text: str) -> str:
+    """QEMU's version as a number.
+
+    >>> _version("QEMU emulator version 7.2.22 (Debian 1:7.2)")
+    '7.2.22'
+    """
+    return text.partition("version ")[2].split(" ")[0] or text
+
+
+def row_data(row: Row) -> dict[str, Any]:
+    """A row as data."""
+    return {
+        **{name: getattr(row, name) for name in ("kernel", "processor", "mitigations", "qemu", "refused", "reached")},
+        "shares": [{"measure": each.measure.value, "equal": each.equal, "of": each.of} for each in row.shares],
+        "exceptions": [{**dataclasses.asdict(each), "measure": each.measure.value} for each in row.exceptions],
+        "exceptions_of": row.exceptions_of,
+    }
+
+
+def _write(path: Path, row: Row) -> None:
+    temporary = path.with_suffix(".partial")
+    temporary.write_text(json.dumps(row_data(row)), encoding="utf-8")
+    temporary.rename(path)
+
+
+def _read(path: Path) -> Row | None:
+    """A row as it was kept; none when there is none, or it is damaged."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        return Row(
+            kernel=data["kernel"],
+            processor=data["processor"],
+            mitigations=data["mitigations"],
+            qemu=data["qemu"],
+            refused=data["refused"],
+            shares=tuple(Share(Measure(each["measure"]), each["equal"], each["of"]) for each in data["shares"]),
+            exceptions=tuple(Told(**{**each, "measure": Measure(each["measure"])}) for each in data["exceptions"]),
+            exceptions_of=data["exceptions_of"],
+        )
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

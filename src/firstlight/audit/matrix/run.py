@@ -1,0 +1,48 @@
+"""Measuring the cells of the support matrix one after another."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from firstlight.audit.matrix.cells import Cell, Extent, cells
+from firstlight.audit.matrix.kernels import matrix_kernels
+from firstlight.audit.matrix.measure import Row, measure
+from firstlight.lab.kernel import open_kernel
+from firstlight.lab.progress import Progress
+
+
+def matrix(
+    extent: Extent,
+    progress: Callable[[], Progress],
+    *,
+    kernels: Sequence[Path] = (),
+    processors: Sequence[str] = (),
+    qemus: Sequence[Path] = (),
+    fresh: bool = False,
+) -> list[Row]:
+    """Record and audit every cell; one that was measured with the same digests is read.
+
+    :param progress: makes what hears how one boot goes on.
+    :param kernels: in place of those that the distribution offers.
+    :param processors: in place of those of the matrix.
+    :param qemus: in place of the machine's own.
+    :param fresh: measure every cell again.
+    :raises LabError: when a kernel is missing or cannot be downloaded.
+    """
+    found = [(path, open_kernel(path).release or path.name) for path in kernels] or matrix_kernels(fresh=fresh)
+    made = cells(extent, found, list(qemus) or [None], list(processors) or None)
+    rows = []
+    for number, cell in enumerate(made, 1):
+        row = measure(cell, progress(), fresh=fresh)
+        _tell(number, len(made), cell, row)
+        rows.append(row)
+    return rows
+
+
+def _tell(number: int, of: int, cell: Cell, row: Row) -> None:
+    verdict = row.refused or ("agrees" if row.reached else "below a limit")
+    before = ", measured before" if row.from_cache else ""
+    where = f"{cell.release} {cell.processor} {cell.mitigations.spelled}, QEMU {row.qemu or 'not found'}"
+    print(f"[{number}/{of}] {where}: {verdict}{before}", file=sys.stderr, flush=True)

@@ -1,0 +1,96 @@
+"""The recorder's tables, as a bundle has them."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from pathlib import Path
+
+from firstlight.audit.tables import ROOT, Figures, Tables, folded, key
+from firstlight.boot.open import open as open_boot
+from firstlight.boot.tables import read_table
+from firstlight.errors import FirstlightError
+
+# Rows of the tree that are no functions of the kernel.
+_NO_FUNCTIONS = frozenset({"root", "group", "user", "firmware", "decompressor", "idle"})
+
+
+def recorded_tables(bundle: Path, aliases: Mapping[str, str]) -> Tables:
+    """Sum up the calling-context tree of *bundle* by function.
+
+    Totals are made here, from the tree: a node adds its total where no node of the same function stands above it.
+
+    :param aliases: further names of functions, and the name that stands for them.
+    :raises BundleError: when a table cannot be read.
+    :raises FirstlightError: when the bundle has no profile.
+    """
+    calls = read_table(bundle, "calls")
+    if calls.is_empty() or calls["self_instructions"].null_count() == calls.height:
+        raise FirstlightError("this bundle has no profile", where=str(bundle), hint="record without `--no-profile`")
+    raw = calls["function"].to_list()
+    modules = calls["module"].to_list()
+    parents: list[int | None] = calls["parent"].to_list()
+    entries: list[int] = calls["calls"].to_list()
+    own = [value or 0 for value in calls["self_instructions"].to_list()]
+    totals = [value or 0 for value in calls["total_instructions"].to_list()]
+    is_row = [kind in _NO_FUNCTIONS for kind in calls["kind"].to_list()]
+    names = [_name(function, module, aliases) for function, module in zip(raw, modules, strict=True)]
+
+    counts: Counter[str] = Counter()
+    selves: Counter[str] = Counter()
+    edges: Counter[tuple[str, str]] = Counter()
+    children: defaultdict[int, list[int]] = defaultdict(list)
+    for node, parent in enumerate(parents):
+        if parent is not None:
+            children[parent].append(node)
+        if is_row[node]:
+            continue
+        selves[names[node]] += own[node]
+        caller = ROOT if parent is None or is_row[parent] else names[parent]
+        # A part that the compiler split off is entered by its own function: that is no call.
+        if not (caller == names[node] and ".cold" in raw[node]):
+            counts[names[node]] += entries[node]
+            edges[caller, names[node]] += entries[node]
+    outermost = _outermost(names, children)
+    inclusive: Counter[str] = Counter()
+    for node, total in enumerate(totals):
+        if outermost[node] and not is_row[node]:
+            inclusive[names[node]] += total
+    functions = {name: Figures(counts[name], selves[name], inclusive[name]) for name in selves}
+    spans = read_table(bundle, "spans")
+    found = (
+        name
+        for kind, name, level in spans.select("kind", "name", "level").iter_rows()
+        if kind == "initcall" and level != "module"
+    )
+    executed = open_boot(bundle).manifest.totals.instructions
+    return Tables(
+        instructions=sum(own) if executed is None else executed,
+        functions=functions,
+        edges={edge: count for edge, count in edges.items() if count},
+        initcalls=frozenset(aliases.get(name, name) for name in found),
+    )
+
+
+def _name(function: str, module: str | None, aliases: Mapping[str, str]) -> str:
+    if function.startswith("["):
+        return function
+    name = folded(function)
+    return key(name, module) if module else aliases.get(name, name)
+
+
+def _outermost(names: list[str], children: Mapping[int, list[int]]) -> list[bool]:
+    """For every node whether no node of the same name stands above it."""
+    outermost = [False] * len(names)
+    above: Counter[str] = Counter()
+    stack = [(0, False)]
+    while stack:
+        node, leaving = stack.pop()
+        if leaving:
+            above[names[node]] -= 1
+            continue
+        outermost[node] = above[names[node]] == 0
+        above[names[node]] += 1
+        stack.append((node, True))
+        stack.extend((child, False) for child in children.get(node, ()))
+    return outermost

@@ -1,0 +1,68 @@
+"""What two observers of one boot say of it, in one form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+#: The caller of what nobody called: tasks, interrupts, entries from user mode.
+ROOT = "[boot]"
+#: Kernel code that no symbol covers.
+NAMELESS = "[kernel without symbol]"
+
+
+@dataclass(frozen=True)
+class Figures:
+    """One function: instructions, and how often it was entered."""
+
+    entries: int = 0
+    self_instructions: int = 0
+    """Of its own."""
+    total_instructions: int = 0
+    """With all it called; recursion counted once, as the kd table's Time."""
+
+
+@dataclass(frozen=True)
+class Tables:
+    """A boot, function by function. Functions of one name are one, parts split off by the compiler belong to it."""
+
+    instructions: int
+    """Executed from power-on to the freeze, by the observer's own count."""
+    functions: dict[str, Figures] = field(default_factory=dict)
+    edges: dict[tuple[str, str], int] = field(default_factory=dict)
+    """Caller and callee: how often the one entered the other."""
+    initcalls: frozenset[str] = frozenset()
+    """The functions that ran as initcalls of the kernel itself."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the second observer knows beside the tables: it tells causes of disagreement."""
+
+    again: dict[str, int] = field(default_factory=dict)
+    """How often a function's first instruction was reached without that being an entry."""
+    elsewhere: dict[tuple[str, str], int] = field(default_factory=dict)
+    """Instructions executed in a function (second) on behalf of another (first): it was entered in its middle."""
+    on_behalf: dict[str, int] = field(default_factory=dict)
+    """Instructions of thunks, trampolines and split-off parts executed on a function's behalf."""
+    checks: dict[str, int] = field(default_factory=dict)
+    """Figures that show whether the observation itself was sound."""
+    happened: dict[str, int] = field(default_factory=dict)
+    """Switches of tasks, entries of the kernel, tail calls."""
+
+
+def folded(function: str) -> str:
+    """The function that a part split off by the compiler belongs to; else the function itself.
+
+    >>> folded("hpet_alloc.cold"), folded("set_ops.isra.0.cold.12"), folded("memcpy")
+    ('hpet_alloc', 'set_ops.isra.0', 'memcpy')
+    """
+    return function.partition(".cold")[0]
+
+
+def key(function: str, module: str | None) -> str:
+    """A function's name in these tables.
+
+    >>> key("probe", "nd_pmem"), key("memcpy", None)
+    ('probe [nd_pmem]', 'memcpy')
+    """
+    return function if not module else f"{function} [{module}]"

@@ -1,0 +1,149 @@
+"""`firstlight audit`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from firstlight.audit.matrix.cells import Extent
+from firstlight.cli.output import Fresh, Json, Trust, print_json, refuse_to_overwrite
+from firstlight.errors import UsageError
+
+if TYPE_CHECKING:
+    from firstlight.audit.boot import Audit
+
+
+def audit(
+    boot: Annotated[
+        Path | None, typer.Argument(metavar="[BOOT]", readable=False, help="A boot bundle, a directory `NAME.boot`.")
+    ] = None,
+    matrix: Annotated[
+        Extent | None, typer.Option(metavar="EXTENT", help="Measure the support matrix: `quick` or `full`.")
+    ] = None,
+    kernel: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="PATH", readable=False, help="With --matrix: a kernel in place of Debian's; repeatable."),
+    ] = None,
+    cpu: Annotated[
+        list[str] | None,
+        typer.Option(metavar="MODEL", help="With --matrix: a processor in place of the matrix's; repeatable."),
+    ] = None,
+    qemu: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="PATH", readable=False, help="With --matrix: a QEMU in place of the one; repeatable."),
+    ] = None,
+    fresh: Fresh = False,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="With --matrix: write it as Markdown.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file that is there.")] = False,
+    limit: Annotated[
+        int | None,
+        typer.Option("-n", "--limit", min=0, help="How many exceptions of each kind (default: 10, all with --json)."),
+    ] = None,
+    trust: Trust = False,
+    json: Json = False,
+) -> None:
+    """Boot a bundle's recipe again with a second, independent observer, and say how far the profile agrees with it.
+
+    The second observer counts instructions and entries by address, and follows stacks by the stack pointer; it shares
+    no mechanism with the recorder. With --matrix it records and audits kernels, processors, mitigations and QEMUs, cell
+    by cell; a cell that was measured with the same digests is not booted again.
+
+    Exit code 0 when the agreement is within its limits, else 1.
+
+    \b
+    Examples:
+      firstlight audit a.boot
+      firstlight audit a.boot --json | jq .shares
+      firstlight audit --matrix quick
+      firstlight audit --matrix full --qemu /usr/bin/qemu-system-x86_64 -o docs/support-matrix.md
+    """
+    if (boot is None) == (matrix is None):
+        raise UsageError("one of a bundle and `--matrix` is needed", hint="`firstlight audit a.boot`")
+    if matrix is not None:
+        if output is not None:
+            refuse_to_overwrite(output, force)
+        _matrix(matrix, kernel or [], cpu or [], qemu or [], fresh, output, force, json)
+        return
+    given = {"--kernel": kernel, "--cpu": cpu, "--qemu": qemu, "--fresh": fresh, "--output": output, "--force": force}
+    for option, value in given.items():
+        if value:
+            raise UsageError(f"`{option}` is for `--matrix`", hint="a bundle's recipe says what is booted")
+    assert boot is not None
+    _bundle(boot, limit, json, trust=trust)
+
+
+def _bundle(boot: Path, limit: int | None, json: bool, *, trust: bool) -> None:
+    from firstlight.audit.boot import audit as audit_boot
+    from firstlight.lab.progress import progress_for
+    from firstlight.report.terminal.audit import print_audit
+    from firstlight.report.terminal.console import console
+
+    found = audit_boot(boot, progress_for(), trust=trust)
+    if json:
+        print_json({"boot": str(boot), **audit_data(found, limit)})
+    else:
+        print_audit(console(), str(boot), found, 10 if limit is None else limit)
+    raise typer.Exit(0 if found.agreement.reached else 1)
+
+
+def _matrix(
+    extent: Extent,
+    kernels: list[Path],
+    cpus: list[str],
+    qemus: list[Path],
+    fresh: bool,
+    output: Path | None,
+    force: bool,
+    json: bool,
+) -> None:
+    from firstlight.audit.matrix.measure import row_data
+    from firstlight.audit.matrix.run import matrix as measure_all
+    from firstlight.lab.progress import progress_for
+    from firstlight.report.markdown.support_matrix import matrix_markdown
+    from firstlight.whole import whole
+
+    rows = measure_all(extent, progress_for, kernels=kernels, processors=cpus, qemus=qemus, fresh=fresh)
+    document = matrix_markdown(rows, f"firstlight audit --matrix {extent.value}")
+    if output is not None:
+        with whole(output, force=force) as temporary:
+            temporary.write_text(document, encoding="utf-8")
+    if json:
+        print_json({"extent": extent.value, "rows": [row_data(row) for row in rows]})
+    elif output is None:
+        print(document, end="")
+    else:
+        print(output)
+    raise typer.Exit(0 if all(row.reached or row.refused is not None for row in rows) else 1)
+
+
+def audit_data(found: Audit, limit: int | None) -> dict[str, Any]:
+    """An audit as data; counts are instructions, entries or calls."""
+    from firstlight.audit.agreement import LIMITS
+    from firstlight.audit.causes import with_causes
+
+    explained = with_causes(found.agreement, found.observation.evidence)
+    exceptions = [
+        {"measure": each.measure, "what": each.what, "recorded": each.recorded, "observed": each.observed,
+         "cause": cause}
+        for measure in LIMITS
+        for each, cause in [pair for pair in explained if pair[0].measure is measure][:limit]
+    ]  # fmt: skip
+    return {
+        "reached": found.agreement.reached,
+        "kernel": found.kernel,
+        "processor": found.processor,
+        "qemu": found.qemu,
+        "instructions": {"recorded": found.recorded_instructions, "observed": found.observation.tables.instructions},
+        "shares": {
+            measure: {"equal": share.equal, "of": share.of, "share": share.share, "limit": LIMITS[measure],
+                      "reached": share.reached}
+            for measure, share in found.agreement.shares.items()
+        },
+        "checks": found.observation.evidence.checks,
+        "happened": found.observation.evidence.happened,
+        "exceptions": exceptions,
+    }  # fmt: skip
