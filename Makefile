@@ -40,7 +40,7 @@ NEEDS_test := python build run test
 NEEDS_lint := python build lint
 NEEDS_studies := python build run studies
 PACKAGES := $(addprefix packages-,python build run test lint studies)
-.PHONY: help demo test lint studies bench hostile fuzz build web guest plugin oracle binding collector wheel lock clean $(PACKAGES)
+.PHONY: help demo test lint studies matrix bench hostile fuzz build web guest plugin oracle binding collector wheel lock clean $(PACKAGES)
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 14
@@ -71,6 +71,12 @@ studies: packages-studies build ## run every classic study, quick, into studies/
 	failed=; for study in udev-ptys lvm-activation kernel-hotspots tree-walk root-filesystems; do \
 		firstlight study $$study --quick --force -o studies/$$study || failed="$$failed $$study"; \
 	done; [ -z "$$failed" ] || { echo "error: something is missing in:$$failed" >&2; exit 1; }
+
+# The second QEMU is that of the tests; cells measured before with the same digests are not booted again.
+matrix: packages-test build ## audit every cell of the support matrix, into docs/support-matrix.md; EXTENT=quick for some
+	make/other-qemu.sh
+	firstlight audit --matrix $(or $(EXTENT),full) --qemu "$$(command -v qemu-system-x86_64)" \
+		--qemu .build/other-qemu/qemu-system-x86_64 -o docs/support-matrix.md --force
 
 bench: packages-run build ## run every benchmark in benches/; each prints its figure and what it is compared with
 	for bench in benches/*.py; do $(PY) $$bench; done

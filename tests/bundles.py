@@ -45,6 +45,11 @@ SCHEMA: dict[str, dict[str, pl.DataType | type[pl.DataType]]] = {
     "kd": {"function": pl.String, "count": pl.Int64, "time_us": pl.Int64, "average_us": pl.Int64, "min_us": pl.Int64,
            "max_us": pl.Int64, "sub_time_us": pl.Int64, "local_us": pl.Int64, "max_sub": pl.String,
            "max_sub_count": pl.Int64, "sub_list": pl.String, "source": pl.String},
+    "threads": {"thread": pl.Int64, "kind": pl.String, "first_name": pl.String, "name": pl.String,
+                **dict.fromkeys(("start_ns", "end_ns", "user_start_ns", "run_ns", "idle_ns", "instructions",
+                                "runs"), pl.Int64)},
+    "thread_names": {"thread": pl.Int64, "time_ns": pl.Int64, "name": pl.String},
+    "runs": dict.fromkeys(("thread", "start_ns", "end_ns", "instructions", "idle_ns"), pl.Int64),
 }  # fmt: skip
 
 Row = tuple[Any, ...]
@@ -88,6 +93,7 @@ def make_bundle(
         "counters": counters,
         "links": [],
         "kd": [],
+        **(thread_tables(_turns(tree)) if profile else {"threads": [], "thread_names": [], "runs": []}),
         "facts": sorted(_facts() + ([(f"device.pci/{bad}", bad) for bad in HOSTILE] if hostile else [])),
     }
     path = directory / name
@@ -119,6 +125,49 @@ def make_recorded(bundle: Path, *, files: dict[str, Any] | None = None, **chosen
     manifest["recipe"] |= {"chosen": chosen, "files": {"kernel": "/boot/vmlinuz", **(files or {})}}
     path.write_text(json.dumps(manifest, indent=2), encoding="utf-8")
     return bundle
+
+
+def thread_tables(turns: list[tuple[int, str, int, int, int, int]]) -> dict[str, list[Row]]:
+    """The three tables of who had the processor.
+
+    :param turns: thread, its name then, start and end in ns, instructions, idle ns; in order of time. Thread 0 is the
+        idle one; a name with a `k` in front is a kernel thread's.
+    """
+    threads: dict[int, list[Any]] = {}
+    names: list[Row] = []
+    for thread, name, start, end, instructions, idle in turns:
+        kind = "idle" if thread == 0 else "kernel" if name.startswith("k") else "user"
+        row = threads.setdefault(thread, [thread, kind, name, None, start, end, None, 0, 0, 0, 0])
+        if row[3] != name:
+            names.append((thread, start, name))
+        row[3], row[5] = name, end
+        if kind == "user" and row[6] is None:
+            row[6] = start
+        for place, figure in zip(range(7, 11), (end - start - idle, idle, instructions, 1), strict=True):
+            row[place] += figure
+    return {
+        "threads": [tuple(threads[thread]) for thread in sorted(threads)],
+        "thread_names": names,
+        "runs": [(thread, start, end, instructions, idle) for thread, _, start, end, instructions, idle in turns],
+    }
+
+
+def _turns(tree: Tree) -> list[tuple[int, str, int, int, int, int]]:
+    """First the first task runs, then the first process; at the end of a phase the processor may idle."""
+    turns = []
+    now = 0
+    for phase in PHASES:
+        executes = sum(node.instructions.get(phase, 0) for node in tree.nodes)
+        lasts = sum(node.ns.get(phase, 0) for node in tree.nodes)
+        idles = sum(node.ns.get(phase, 0) for node in tree.nodes if node.kind == "idle")
+        early = PHASES.index(phase) < PHASES.index("smp_init")
+        ran, who = now + lasts - idles, (0, "swapper/0") if early else (1, "init")
+        if phase not in ("firmware", "decompression"):
+            turns.append((*who, now, ran, executes, 0))
+            if idles:
+                turns.append((0, "swapper/0", ran, ran + idles, 0, idles))
+        now += lasts
+    return turns
 
 
 def write_table(bundle: Path, table: str, frame: pl.DataFrame) -> None:

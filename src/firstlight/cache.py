@@ -6,11 +6,13 @@ import fcntl
 import hashlib
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from firstlight.errors import LabError, is_full
+from firstlight.seal import damage, write_seal
 
 
 def cache_dir() -> Path:
@@ -65,26 +67,58 @@ def place(kind: str, digest: str) -> Path:
     return cache_dir() / kind / digest
 
 
-def entry(kind: str, digest: str, make: Callable[[Path], None]) -> Path:
+def entry_damage(kind: str, digest: str) -> str | None:
+    """What is wrong with an entry of the cache, in words; `None` when it is what was made. Nothing is changed."""
+    path = place(kind, digest)
+    return damage(path, _seal(path)) if path.is_dir() else "it is not there"
+
+
+def check_kept(path: Path) -> None:
+    """Make sure that a file that somebody names is not a damaged part of the cache; any other is not looked at.
+
+    :raises LabError: saying what is wrong with the entry that it belongs to.
+    """
+    cache = cache_dir().resolve()
+    parts = path.resolve().relative_to(cache).parts if path.resolve().is_relative_to(cache) else ()
+    if len(parts) < 3:
+        return
+    found = cache / parts[0] / parts[1]
+    if _seal(found).exists() and (what := damage(found, _seal(found))) is not None:
+        raise LabError(
+            f"this is a damaged part of the cache: {what}",
+            where=str(path),
+            hint=f"remove it, and what made it makes it again: `rm -r {found}`",
+        )
+
+
+def entry(kind: str, digest: str, make: Callable[[Path], None], *, adopt: bool = False) -> Path:
     """Find an entry of the cache, or make it.
 
     An entry is whole or not there: it is made under another name and renamed. Of two that want the same entry at the
-    same time one makes it while the other waits.
+    same time one makes it while the other waits. What was made is sealed: size and digest of each of its files are
+    compared at every use. An entry that is damaged is made again, and a note on standard error says so.
 
     :param kind: the folder of the cache, such as ``kernels``.
     :param digest: the entry's name; what decides its content decides its digest.
     :param make: fills the empty directory that it is given.
+    :param adopt: an entry without a seal was put there by a person and counts as it is; else it is made again.
     :returns: the entry's directory.
     :raises LabError: when there is no space, or no right to write; and whatever *make* raises.
     """
     path = place(kind, digest)
     folder = path.parent
-    if path.is_dir():
+    if entry_damage(kind, digest) is None:
         return path
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
         with _locked(folder / f".{digest}.lock"):
-            if not path.is_dir():
+            if adopt and path.is_dir() and not _seal(path).exists():
+                write_seal(path, _seal(path))
+            # Another may have made it while this one waited.
+            what = entry_damage(kind, digest)
+            if what is not None:
+                if path.is_dir():
+                    _tell(f"the entry {kind}/{digest[:12]} of the cache is made again, because {what}")
                 _make(folder / f".making-{digest}", path, make)
     except OSError as error:
         if is_full(error):
@@ -95,16 +129,32 @@ def entry(kind: str, digest: str, make: Callable[[Path], None]) -> Path:
     return path
 
 
+def _seal(path: Path) -> Path:
+    return path.with_name(f".{path.name}.seal")
+
+
+def _tell(text: str) -> None:
+    print(f"note: {text}", file=sys.stderr)
+
+
 def _make(temporary: Path, path: Path, make: Callable[[Path], None]) -> None:
     # One that was killed while making left this; the lock says that nobody is at it now.
     shutil.rmtree(temporary, ignore_errors=True)
     temporary.mkdir(mode=0o700)
+    damaged = temporary.with_name(f"{temporary.name}.damaged")
     try:
         make(temporary)
+        write_seal(temporary, _seal(path))
+        if path.is_dir():
+            # A file of it that somebody has open stays readable for him.
+            shutil.rmtree(damaged, ignore_errors=True)
+            path.rename(damaged)
         temporary.rename(path)
     except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)
         raise
+    finally:
+        shutil.rmtree(damaged, ignore_errors=True)
 
 
 @contextmanager

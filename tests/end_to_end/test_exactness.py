@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 import firstlight
+from firstlight.boot.tables import SCHEMAS
 from firstlight.cli.app import app
 from firstlight.lab.options import RecordOptions
 from firstlight.lab.record import record
@@ -49,7 +50,7 @@ def test_verify_boots_the_recipe_again_and_finds_it_equal(default_boot: Path) ->
     assert result.exit_code == 0, result.output
     said = json.loads(result.stdout)
     assert said["equal"] is True
-    assert set(said["tables"]) == {"marks", "spans", "calls", "phase_calls", "log", "counters", "facts", "links", "kd"}
+    assert set(said["tables"]) == set(SCHEMAS)
 
 
 def test_verify_names_the_input_that_changed_and_boots_nothing(default_boot: Path, tmp_path: Path) -> None:

@@ -153,20 +153,56 @@ def killed(output: Path, when: str) -> None:
     assert result.returncode == -signal.SIGKILL, result.stderr
 
 
-def test_what_a_killed_recording_left_is_swept_by_the_next_to_the_same_place(tmp_path: Path) -> None:
+def test_what_killed_recordings_left_is_swept_by_the_next_into_the_same_directory(tmp_path: Path) -> None:
     output = tmp_path / "a.boot"
     killed(output, "recording")
     killed(tmp_path / "other.boot", "recording")
-    assert len(list(tmp_path.iterdir())) == 2
+    assert [path.name.rpartition(".boot.")[0] for path in tmp_path.iterdir()] == [".other"]
     with new_bundle(output, force=False) as partial:
         fill(partial)
-        with suppress(KeyboardInterrupt), new_bundle(output, force=False):
-            # One that is still at work keeps what it has.
-            assert (partial / "manifest.json").is_file()
-            raise KeyboardInterrupt
-    names = sorted(path.name for path in tmp_path.iterdir())
-    assert names[1:] == ["a.boot"]
-    assert names[0].startswith(".other.boot.")
+        assert [path.name for path in tmp_path.iterdir()] == [partial.name]
+        for name in ("a.boot", "third.boot"):
+            with suppress(KeyboardInterrupt), new_bundle(tmp_path / name, force=False):
+                # One that is still at work keeps what it has.
+                assert (partial / "manifest.json").is_file()
+                raise KeyboardInterrupt
+    assert [path.name for path in tmp_path.iterdir()] == ["a.boot"]
+
+
+def test_a_recording_of_another_process_that_lives_is_left_alone(tmp_path: Path) -> None:
+    script = """
+import sys, time
+from pathlib import Path
+from firstlight.lab.bundle import new_bundle
+with new_bundle(Path(sys.argv[1]), force=False) as partial:
+    print(partial, flush=True)
+    time.sleep(1000)
+"""
+    command = [sys.executable, "-c", script, str(tmp_path / "alive.boot")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as living:
+        assert living.stdout is not None
+        partial = Path(living.stdout.readline().strip())
+        with new_bundle(tmp_path / "a.boot", force=False) as other:
+            fill(other)
+        assert partial.is_dir()
+        living.kill()
+        living.wait()
+    with new_bundle(tmp_path / "b.boot", force=False) as other:
+        fill(other)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.boot", "b.boot"]
+
+
+def test_a_directory_of_somebody_else_is_never_swept(tmp_path: Path) -> None:
+    for name in (".photos.abcd1234.partial", ".rsync-partial", ".a.boot.partial"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "precious.jpg").touch()
+    (tmp_path / ".a.boot.abcd1234.partial").symlink_to(".rsync-partial")
+    before = sorted(tmp_path.rglob("*"))
+    with new_bundle(tmp_path / "a.boot", force=False) as partial:
+        fill(partial)
+    assert [path for path in sorted(tmp_path.rglob("*")) if "a.boot" not in path.parts] == [
+        path for path in before if "a.boot" not in path.parts
+    ]
 
 
 def test_a_bundle_whose_replacement_was_killed_halfway_comes_back(tmp_path: Path) -> None:

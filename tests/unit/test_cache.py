@@ -6,11 +6,12 @@ import errno
 import multiprocessing
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from firstlight.cache import cache_dir, digest_of, entry, file_digest
+from firstlight.cache import cache_dir, check_kept, digest_of, entry, file_digest
 from firstlight.errors import LabError
 
 
@@ -105,3 +106,125 @@ def test_digests(tmp_path: Path) -> None:
     with pytest.raises(LabError, match="cannot read"):
         file_digest(tmp_path / "missing")
     assert digest_of("a", "b") != digest_of("b", "a")
+
+
+def _made(content: bytes = b"whole") -> Path:
+    def make(folder: Path) -> None:
+        (folder / "file").write_bytes(content)
+        (folder / "below").mkdir()
+        (folder / "below/link").symlink_to("../file")
+
+    return entry("kind", "abc", make)
+
+
+def _cut(path: Path) -> None:
+    os.truncate(path / "file", 3)
+
+
+def _flip(path: Path) -> None:
+    before = (path / "file").stat()
+    (path / "file").write_bytes(b"whole".replace(b"o", b"p"))
+    os.utime(path / "file", ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def _remove(path: Path) -> None:
+    (path / "file").unlink()
+
+
+def _add(path: Path) -> None:
+    (path / "more").touch()
+
+
+def _lead_elsewhere(path: Path) -> None:
+    (path / "below/link").unlink()
+    (path / "below/link").symlink_to("/etc/passwd")
+
+
+def _replace(path: Path) -> None:
+    (path / "file").unlink()
+    (path / "file").symlink_to("/etc/passwd")
+
+
+def _lose_the_seal(path: Path) -> None:
+    (path.parent / ".abc.seal").unlink()
+
+
+def _spoil_the_seal(path: Path) -> None:
+    (path.parent / ".abc.seal").write_bytes(b"[\xff")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (_cut, "file has 3 bytes instead of 5"),
+        (_flip, "file has another content"),
+        (_remove, "file is missing"),
+        (_add, "more is new"),
+        (_lead_elsewhere, "below/link leads elsewhere"),
+        (_replace, "file is of another kind"),
+        (_lose_the_seal, "it has no list of digests"),
+        (_spoil_the_seal, "its list of digests cannot be read"),
+    ],
+)
+def test_a_damaged_entry_is_made_again_and_told(
+    spoil: Callable[[Path], None], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spoil(_made())
+    path = _made()
+    assert (path / "file").read_bytes() == b"whole"
+    assert (path / "below/link").readlink() == Path("../file")
+    assert sorted(file.name for file in path.iterdir()) == ["below", "file"]
+    assert f"the entry kind/abc of the cache is made again, because {said}" in capsys.readouterr().err
+    _made()
+    assert capsys.readouterr().err == ""
+    assert sorted(file.name for file in path.parent.iterdir()) == [".abc.lock", ".abc.seal", "abc"]
+
+
+def test_large_files_are_compared_too(capsys: pytest.CaptureFixture[str]) -> None:
+    def make(folder: Path) -> None:
+        for name in ("one", "two", "three"):
+            (folder / name).write_bytes(bytes(3 << 20))
+
+    path = entry("kind", "large", make)
+    with (path / "two").open("r+b") as file:
+        file.seek(2 << 20)
+        file.write(b"\1")
+    entry("kind", "large", make)
+    assert "because two has another content" in capsys.readouterr().err
+    assert (path / "two").read_bytes() == bytes(3 << 20)
+
+
+def test_an_entry_that_cannot_be_made_again_stays_as_it_is() -> None:
+    path = _made()
+    _cut(path)
+
+    def fail(folder: Path) -> None:
+        raise LabError("no network")
+
+    with pytest.raises(LabError, match="no network"):
+        entry("kind", "abc", fail)
+    assert (path / "file").read_bytes() == b"who"
+
+
+def _write_made(folder: Path) -> None:
+    (folder / "file").write_text("made")
+
+
+def test_what_a_person_put_there_counts_as_it_is() -> None:
+    path = cache_dir() / "kind/abc"
+    path.mkdir(parents=True)
+    (path / "file").write_text("own")
+    assert (entry("kind", "abc", lambda folder: None, adopt=True) / "file").read_text() == "own"
+    _remove(path)
+    made = entry("kind", "abc", _write_made, adopt=True)
+    assert (made / "file").read_text() == "made"
+
+
+def test_a_damaged_file_of_the_cache_that_somebody_names_is_refused(tmp_path: Path) -> None:
+    path = _made()
+    check_kept(path / "file")
+    check_kept(tmp_path / "no/such/file")
+    _flip(path)
+    with pytest.raises(LabError, match="a damaged part of the cache: file has another content") as caught:
+        check_kept(path / "file")
+    assert str(path) in (caught.value.hint or "")

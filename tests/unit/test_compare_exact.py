@@ -271,11 +271,17 @@ def slowly(a: list[Node], b: list[Node]) -> dict[tuple[str, ...], tuple[Any, Any
     sides: list[dict[tuple[str, ...], tuple[int, int, int]]] = []
     for nodes in (a, b):
         paths: list[tuple[str, ...]] = []
+        wholes: list[str] = []
         figures: dict[tuple[str, ...], tuple[int, int, int]] = {}
         for number, (above, function, calls, instructions, idle) in enumerate(nodes):
-            paths.append(() if number == 0 else (*paths[above % number], stable_name(function)))
+            # A split-off part stands with its function, and entering it is no call.
+            part = number > 0 and function == "f.cold"
+            wholes.append("f" if part else function)
+            parent = 0 if number == 0 else above % number
+            inside = part and parent > 0 and wholes[parent] == "f"
+            paths.append(paths[parent] if inside else (*paths[parent], stable_name(function)) if number > 0 else ())
             known = figures.get(paths[-1], (0, 0, 0))
-            own = (calls, instructions, instructions + idle)
+            own = (0 if part else calls, instructions, instructions + idle)
             figures[paths[-1]] = (known[0] + own[0], known[1] + own[1], known[2] + own[2])
         sides.append(figures)
     return {path: (sides[0].get(path), sides[1].get(path)) for path in sides[0].keys() | sides[1].keys()}

@@ -168,16 +168,41 @@ def test_no_source_package_says_where_a_source_may_be_put(
     assert "linux-source.tar.xz" in said
 
 
-def test_a_damaged_source_is_told(calls: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_damaged_source_is_downloaded_again(calls: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["image", "build", "kernel"]) == 0
     archive = next((tmp_path / "cache/firstlight/kernel-sources").glob("*/linux-source.tar.xz"))
     archive.write_bytes(archive.read_bytes()[:50])
     shutil.rmtree(tmp_path / "cache/firstlight/images")
     capsys.readouterr()
+    assert run(["image", "build", "kernel"]) == 0
+    assert "made again, because linux-source.tar.xz has 50 bytes instead of" in capsys.readouterr().err
+
+
+def test_a_damaged_source_that_somebody_put_there_is_told(
+    calls: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["image", "build", "kernel"]) == 0
+    archive = next((tmp_path / "cache/firstlight/kernel-sources").glob("*/linux-source.tar.xz"))
+    shutil.rmtree(tmp_path / "cache/firstlight/images")
+    for seal in archive.parent.parent.glob(".*.seal"):
+        seal.unlink()
+    archive.write_bytes(archive.read_bytes()[:50])
+    capsys.readouterr()
     assert run(["image", "build", "kernel"]) == 1
     said = capsys.readouterr().err
     assert "the kernel's source cannot be unpacked" in said
     assert f"rm {archive}" in said
+
+
+def test_a_damaged_image_has_no_path(calls: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["image", "build", "kernel"]) == 0
+    kernel = Path(capsys.readouterr().out.strip())
+    assert run(["image", "path", "kernel"]) == 0
+    kernel.write_bytes(kernel.read_bytes()[:-1] + b"x")
+    assert run(["image", "path", "kernel"]) == 1
+    assert "a damaged part of the cache: boot/" in capsys.readouterr().err
+    assert run(["image", "build", "kernel"]) == 0
+    assert run(["image", "path", "kernel"]) == 0
 
 
 def test_an_image_that_was_not_made_says_how(calls: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from firstlight.errors import LabError
 from firstlight.lab.kernel import open_kernel
+from firstlight.lab.machine import kernel_memory
 from invented_kernel import RELEASE, bzimage
 
 
@@ -69,12 +70,35 @@ def linked_at(address: int) -> bytes:
     return header.ljust(64, b"\0") + struct.pack("<IIQQQQQQ", 1, 5, 0, address, 0, 0, 0, 0)
 
 
+def vmlinux(note: int = 18) -> bytes:
+    """An uncompressed kernel with a note of that type: 18 is the entry of the PVH protocol."""
+    address, text = 0xFFFF_FFFF_8100_0000, f"Linux version {RELEASE} (somebody) #1".encode().ljust(64, b"\0")
+    said = struct.pack("<III", 4, 8, 6) + b"Xen\0" + bytes(8) + struct.pack("<III", 4, 8, note) + b"Xen\0" + bytes(8)
+    header = ELF + struct.pack("<HIQQQIHHH", 0x3E, 1, 0x100_0000, 64, 0, 0, 64, 56, 2)
+    body = 64 + 2 * 56
+    load = struct.pack("<IIQQQQQQ", 1, 5, body, address, 0x100_0000, len(text), 0x200_0000, 0)
+    notes = struct.pack("<IIQQQQQQ", 4, 4, body + len(text), address, 0, len(said), len(said), 4)
+    return header.ljust(64, b"\0") + load + notes + text + said
+
+
+def test_an_uncompressed_kernel_with_an_entry_for_virtual_machines_is_one(tmp_path: Path) -> None:
+    config = write(tmp_path, b"CONFIG_PVH=y\n", ".config")
+    kernel = open_kernel(write(tmp_path, vmlinux(), "vmlinux"))
+    assert kernel.release == RELEASE
+    assert kernel.is_elf
+    assert kernel.config == config
+    assert kernel_memory(kernel.path) == 0x300_0000
+    assert not open_kernel(write(tmp_path, bzimage())).is_elf
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
         (b"", "an empty file"),
         (b"text\n" * 1000, "not a kernel"),
-        (linked_at(0xFFFF_FFFF_8100_0000), "an uncompressed `vmlinux`"),
+        (linked_at(0xFFFF_FFFF_8100_0000), "an uncompressed `vmlinux` without an entry for virtual machines"),
+        (vmlinux()[:-10], "a truncated kernel: "),
+        (vmlinux(note=17), "an uncompressed `vmlinux` without an entry for virtual machines"),
         (linked_at(0x40_0000), "a program, no kernel"),
         (ELF + b"\x3e\x00", "a program, no kernel"),
         (ELF + b"\xb7\x00" + bytes(100), "an ELF file for another processor"),

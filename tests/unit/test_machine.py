@@ -11,6 +11,7 @@ import pytest
 
 from firstlight.errors import LabError, UsageError
 from firstlight.lab.architecture import X86_64
+from firstlight.lab.choices import check_choices
 from firstlight.lab.machine import (
     RunFiles,
     check_memory,
@@ -20,6 +21,7 @@ from firstlight.lab.machine import (
     qemu_arguments,
     write_plugin_config,
 )
+from firstlight.lab.options import RecordOptions
 from firstlight.recipe.choices import Choices
 from firstlight.recipe.recipe import Files, Recipe
 from firstlight.recipe.words import Accelerator
@@ -81,6 +83,26 @@ def test_the_console_is_the_first_serial_port_and_the_report_the_second(recipe: 
     words = qemu_arguments(recipe, RunFiles(Path("/run/a,b")))
     assert option(words, "-serial") == ["chardev:console", "chardev:report"]
     assert option(words, "-chardev")[0] == "file,id=console,path=/run/a,,b/console.log"
+
+
+def test_a_small_machine_takes_the_report_by_a_card(recipe: Recipe) -> None:
+    small = recipe.model_copy(update={"machine": "microvm,pit=off"})
+    words = qemu_arguments(small, RunFiles(Path("/run")))
+    assert option(words, "-serial") == ["chardev:console"]
+    assert option(words, "-device") == ["isa-serial,index=1,chardev=report"]
+
+
+def test_a_small_machine_has_no_persistent_memory() -> None:
+    options = RecordOptions(output=Path("a.boot"), machine="microvm", rootfs="debian")
+    with pytest.raises(UsageError, match="has no persistent memory") as caught:
+        check_choices(options, X86_64)
+    assert "--initrd" in (caught.value.hint or "")
+
+
+def test_each_machine_names_the_firmware_that_it_executes() -> None:
+    assert "bios-microvm.bin" in X86_64.firmware_of("microvm,pit=off")
+    assert X86_64.firmware_of("pc-q35-7.2") == X86_64.firmware_files
+    assert X86_64.firmware_of("pc-q35-7.2", elf=True) == (*X86_64.firmware_files, "pvh.bin")
 
 
 def test_an_image_is_persistent_memory_that_is_never_written_to(recipe: Recipe) -> None:

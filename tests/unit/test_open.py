@@ -184,12 +184,12 @@ def test_a_tree_whose_parents_do_not_come_first(boot: Path, parents: list[int | 
 
 
 def test_a_bundle_of_the_first_schema_version_opens(boot: Path) -> None:
-    """It has two tables less, and fewer columns; what it lacks is null or without rows."""
+    """It has fewer tables and columns; what it lacks is null or without rows."""
     for table, added in (("spans", 5), ("log", 3)):
         frame = pl.read_parquet(boot / f"{table}.parquet")
         write_table(boot, table, frame.select(frame.columns[:-added]))
     manifest = json.loads((boot / "manifest.json").read_text(encoding="utf-8"))
-    for table in ("links", "kd"):
+    for table in ("links", "kd", "threads", "thread_names", "runs"):
         (boot / f"{table}.parquet").unlink()
         del manifest["tables"][table]
     change_manifest(boot, schema_version=1, tables=manifest["tables"])
@@ -199,3 +199,5 @@ def test_a_bundle_of_the_first_schema_version_opens(boot: Path) -> None:
     assert opened.log()["caller"].is_null().all()
     assert opened.links().is_empty()
     assert opened.kd().is_empty()
+    for frame in (opened.threads(), opened.thread_names(), opened.runs()):
+        assert frame.is_empty()

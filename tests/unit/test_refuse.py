@@ -168,13 +168,17 @@ def test_what_is_no_option_of_qemu_is_refused(words: list[str]) -> None:
         refuse_options(words, live=False)
 
 
-@pytest.mark.parametrize("machine", ["q35", "pc", "microvm", "none", "pc-q35-7.2,accel=kvm", "pc-q35-7.2,firmware=f"])
+@pytest.mark.parametrize(
+    "machine", ["q35", "pc", "microvm,accel=kvm", "none", "pc-q35-7.2,accel=kvm", "pc-q35-7.2,firmware=f"]
+)
 def test_machines_that_are_not_the_same_everywhere_are_refused(machine: str) -> None:
     with pytest.raises(UsageError, match="breaks exactness"):
         refuse_machine(machine, X86_64, live=False)
 
 
-@pytest.mark.parametrize("machine", ["pc-q35-7.2", "pc-i440fx-7.1", "pc-q35-10.0", "pc-q35-7.2,hpet=off"])
+@pytest.mark.parametrize(
+    "machine", ["pc-q35-7.2", "pc-i440fx-7.1", "pc-q35-10.0", "pc-q35-7.2,hpet=off", "microvm", "microvm,pit=off"]
+)
 def test_versioned_machines_are_taken(machine: str) -> None:
     refuse_machine(machine, X86_64, live=False)
 
@@ -188,3 +192,10 @@ def test_processors_that_depend_on_the_host_are_refused(cpu: str) -> None:
 @pytest.mark.parametrize("cpu", ["qemu64-v1", "Nehalem-v1", "Nehalem-v1,+rdrand"])
 def test_named_processors_are_taken(cpu: str) -> None:
     refuse_cpu(cpu, X86_64, live=False)
+
+
+@pytest.mark.parametrize("cpu", ["486", "pentium3-v1", "qemu32", "n270-v1,+ssse3", "kvm32"])
+@pytest.mark.parametrize("live", [True, False])
+def test_processors_of_32_bits_are_refused(cpu: str, live: bool) -> None:
+    with pytest.raises(UsageError, match="it is a processor of 32 bits"):
+        refuse_cpu(cpu, X86_64, live=live)

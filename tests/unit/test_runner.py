@@ -52,6 +52,31 @@ def test_a_guest_that_is_ready_may_report_and_power_off(tmp_path: Path) -> None:
     assert outcome.ended.exit_code == 0
 
 
+STAYS = r"""
+import resource
+resource.setrlimit(resource.RLIMIT_CPU, (40, 40))
+report('firstlight-report 1\nend 0\n\n'); say('reboot: System halted\n')
+while True: pass"""
+
+
+@pytest.mark.parametrize("profile", [True, False])
+def test_a_guest_that_cannot_power_off_is_ended_after_its_report(tmp_path: Path, profile: bool) -> None:
+    outcome = boot(tmp_path, f"say('up\\n'); status('ready')\n{STAYS}", profile=profile)
+    assert outcome.reason is None
+    assert outcome.console == b"up\nreboot: System halted\n"
+    assert outcome.report.endswith(b"end 0\n\n")
+    # Its own limit would have ended it by another signal.
+    assert outcome.ended.killed_by == "SIGTERM"
+
+
+def test_a_guest_that_is_slow_to_report_is_waited_for(tmp_path: Path) -> None:
+    script = r"""
+say('up\n'); status('ready'); report('firstlight-'); time.sleep(3); report('report 1\nend 0\n\n')
+while True: pass"""
+    outcome = boot(tmp_path, script)
+    assert outcome.report == b"firstlight-report 1\nend 0\n\n"
+
+
 def test_a_guest_without_helper_is_ended_once_it_is_ready(tmp_path: Path) -> None:
     outcome = boot(tmp_path, "status('ready'); time.sleep(1000)", report=False)
     assert outcome.reason is None

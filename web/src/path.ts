@@ -16,6 +16,7 @@ const FILLS: Record<string, string> = {
   async: kindFill("syscall", ""),
   uevent: kindFill("user", ""),
   unit: kindFill("exception", ""),
+  running: "var(--function-1)",
 };
 
 function fill(kind: string): string {
@@ -59,7 +60,20 @@ export function pathSection(data: PageData): HTMLElement | null {
       text("kind", "Kind", path.kind),
       text("name", "Part", path.name, true),
       text("edge", "after the one before, by", path.edge),
+      text("ran", "Who had the processor", path.ran),
       text("during", "meanwhile", path.during),
+    ],
+  });
+  const { processor } = path;
+  const who = new DataTable<number>({
+    label: "Who had the processor on the path",
+    rows: processor.name.map((_, i) => i),
+    step: 20,
+    columns: [
+      figure("executed", "Executed", processor.run_ns),
+      figure("unexplained", "Unexplained", processor.unexplained_ns, "In parts of kind running: no recorded step was on the path"),
+      text("kind", "Kind", processor.kind),
+      text("name", "Name", processor.name, true),
     ],
   });
   const { beside } = path;
@@ -85,6 +99,9 @@ export function pathSection(data: PageData): HTMLElement | null {
     lead,
     chart,
     parts.element,
+    processor.name.length > 0
+      ? el("details", {}, el("summary", {}, "Who had the processor on the path"), who.element)
+      : null,
     beside.name.length > 0 ? el("details", {}, el("summary", {}, "Least slack beside the path"), near.element) : null,
   );
 }

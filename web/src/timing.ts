@@ -79,6 +79,8 @@ export interface PathRows {
   end_ns: number[];
   duration_ns: number[];
   during: Texts;
+  ran: Texts;
+  processor: { name: string[]; kind: string[]; threads: number[]; run_ns: number[]; unexplained_ns: number[] };
   goal: string;
   first: string;
   unfinished: number;

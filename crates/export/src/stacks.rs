@@ -2,6 +2,7 @@
 
 use crate::shared_time::{shared_time, COLUMNS};
 use crate::ExportError;
+use firstlight_model::folding::{self, Parts, Tree};
 use firstlight_model::interned::{read, Interned, TextNumber, Texts, NO_TEXT};
 use firstlight_model::ModelError;
 use std::collections::HashMap;
@@ -77,24 +78,31 @@ fn calls(bundle: &Path, unit: Unit) -> Result<Option<Stacks>, ExportError> {
         Unit::Time => "self_ns",
         Unit::Instructions => "self_instructions",
     };
-    let table = read("calls", &["node", "parent", "function", column], bundle)?;
+    let mut table = read("calls", &[folding::COLUMNS.as_slice(), &["node", column]].concat(), bundle)?;
     if table.rows() == 0 {
         return Ok(None);
     }
     let mut stacks = Stacks::new(Origin::Calls);
-    for row in 0..table.rows() {
+    let tree = Tree::of(&mut table, Parts::Folded)?;
+    let folded = tree.folded();
+    for (row, (context, name)) in tree.contexts.iter().zip(&tree.functions).enumerate() {
         let value = |column: &str| table.integers(column).get(row).copied().flatten();
-        let place = |node: Option<i64>| node.and_then(|node| usize::try_from(node).ok());
-        let parent = place(value("parent"));
-        if place(value("node")) != Some(row) || parent.is_none_or(|parent| parent >= row) != (row == 0) {
+        if value("node").and_then(|node| usize::try_from(node).ok()) != Some(row) {
             return Err(ModelError::Inconsistent("calls").into());
         }
-        let name = table.numbers("function").get(row).copied().unwrap_or(NO_TEXT);
         let own = value(column);
         let weight = own.and_then(|value| u64::try_from(value).ok());
         stacks.unknown += u64::from(own.is_none());
         stacks.overlapped += u64::from(own.is_some() && weight.is_none());
-        stacks.nodes.push(Node { parent, row, name, weight: weight.unwrap_or(0) });
+        let places = folded.as_ref().map(|folded| folded.places.as_slice());
+        let place = |row: usize| places.map_or(row, |places| places.get(row).copied().unwrap_or(row));
+        match stacks.nodes.get_mut(place(row)) {
+            Some(known) => known.weight = known.weight.saturating_add(weight.unwrap_or(0)),
+            None => {
+                let parent = (row > 0).then(|| place(context.parent));
+                stacks.nodes.push(Node { parent, row, name: *name, weight: weight.unwrap_or(0) });
+            }
+        }
     }
     stacks.texts = table.texts;
     Ok(Some(stacks))

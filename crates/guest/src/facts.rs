@@ -44,6 +44,7 @@ pub fn write_all<W: Write>(report: &mut Writer<W>, stamp: u64, clock_ns: i128) -
         }
     }
     report.record("devices", devices(Path::new("/sys/bus")).as_bytes())?;
+    report.record("module.parameters", module_parameters(Path::new("/sys/module")).as_bytes())?;
     report.record("kmsg", &kernel_log())?;
     report.record("kallsyms.modules", &module_symbols())
 }
@@ -57,6 +58,18 @@ fn devices(buses: &Path) -> String {
             let driver = fs::read_link(folder.join(&device).join("driver")).unwrap_or_default();
             let driver = driver.file_name().unwrap_or_default().to_string_lossy().into_owned();
             lines.push(format!("{bus}\t{device}\t{driver}\n"));
+        }
+    }
+    lines.sort_unstable();
+    lines.concat()
+}
+
+/// One line per parameter that a module, loaded or built in, shows: `MODULE<TAB>PARAMETER`, sorted.
+fn module_parameters(modules: &Path) -> String {
+    let mut lines = Vec::new();
+    for module in names(modules) {
+        for parameter in names(&modules.join(&module).join("parameters")) {
+            lines.push(format!("{module}\t{parameter}\n"));
         }
     }
     lines.sort_unstable();
@@ -111,5 +124,18 @@ mod tests {
         let listed = devices(&folder);
         fs::remove_dir_all(&folder).unwrap();
         assert_eq!(listed, "acpi\tPNP0501:00\t\npci\t0000:00:01.0\tahci\npci\t0000:00:02.0\t\n");
+    }
+
+    #[test]
+    fn parameters_are_listed_by_module_sorted() {
+        let folder = std::env::temp_dir().join(format!("firstlight-parameters-{}", std::process::id()));
+        for parameter in
+            ["printk/parameters/time", "loop/parameters/max_part", "loop/parameters/max_loop", "xz/holders"]
+        {
+            fs::create_dir_all(folder.join(parameter)).unwrap();
+        }
+        let listed = module_parameters(&folder);
+        fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(listed, "loop\tmax_loop\nloop\tmax_part\nprintk\ttime\n");
     }
 }

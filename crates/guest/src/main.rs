@@ -4,6 +4,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod clocks;
 mod config;
 mod error;
 mod facts;
@@ -22,7 +23,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use rustix::system::{reboot, RebootCommand};
-use rustix::time::{clock_gettime, ClockId};
 
 use crate::config::{Action, Config};
 use crate::error::{Context, Error, Result};
@@ -126,8 +126,8 @@ fn ready(port: &Path, failure: Option<&Error>, mount: bool) {
     if let Some(error) = failure {
         say(&format!("error: {error}"));
     }
-    let now = clock_gettime(ClockId::Monotonic);
-    let clock_ns = i128::from(now.tv_sec) * 1_000_000_000 + i128::from(now.tv_nsec);
+    let clock_ns = clocks::monotonic_ns();
+    let mut clocks = clocks::both();
     let gathered = after_ready(Path::new(AFTER_READY)).err();
     if let Some(error) = &gathered {
         say(&format!("error: {error}"));
@@ -137,6 +137,11 @@ fn ready(port: &Path, failure: Option<&Error>, mount: bool) {
         kept::write_all(report, Path::new(kept::FOLDER))?;
         if let Some(units) = systemd::failed_units() {
             report.record("systemd.failed", &units)?;
+        }
+        if let Some(shown) = systemd::shown() {
+            clocks.push_str(&clocks::both());
+            report.record("systemd.show", &shown)?;
+            report.record("clocks", clocks.as_bytes())?;
         }
         failure.or(gathered.as_ref()).map_or(Ok(()), |error| report.record("error", error.to_string().as_bytes()))
     });

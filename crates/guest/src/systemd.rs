@@ -11,7 +11,32 @@ use crate::error::{Context, Result};
 pub const HELPER: &str = "/run/firstlight/guest";
 const UNITS: &str = "/run/systemd/system";
 const UNIT: &str = "firstlight-ready.service";
-/// How long systemd may take to say what failed, of the guest's clock.
+/// What is asked of each unit: when it started, what it waited for, how it ended. What comes after another unit is told by
+/// either of them, so that `Before=` would say everything twice.
+const PROPERTIES: [&str; 21] = [
+    "Id",
+    "Type",
+    "ActiveState",
+    "SubState",
+    "Result",
+    "InactiveExitTimestampMonotonic",
+    "ActiveEnterTimestampMonotonic",
+    "ActiveExitTimestampMonotonic",
+    "InactiveEnterTimestampMonotonic",
+    "ConditionTimestampMonotonic",
+    "ConditionResult",
+    "AssertTimestampMonotonic",
+    "ExecMainStartTimestampMonotonic",
+    "ExecMainExitTimestampMonotonic",
+    "ExecMainStatus",
+    "CPUUsageNSec",
+    "NRestarts",
+    "After",
+    "Requires",
+    "Requisite",
+    "BindsTo",
+];
+/// How long systemd may take to answer, of the guest's clock.
 const ANSWER_WITHIN: Duration = Duration::from_secs(30);
 
 /// Puts the helper and its unit into `/run`: no file of the image is changed.
@@ -42,9 +67,44 @@ fn unit_text(target: &str, report: &Path) -> String {
 
 /// The units that failed, as `systemctl` lists them; nothing where it cannot say.
 pub fn failed_units() -> Option<Vec<u8>> {
-    let answer = Path::new("/run/firstlight/failed");
+    ask(&["list-units", "--failed", "--plain", "--no-legend", "--no-pager"])
+}
+
+/// What `systemctl show` says of the manager and of every unit, as far as it says something: lines with a value, and
+/// units that began to start or were up. Nothing where it cannot say.
+pub fn shown() -> Option<Vec<u8>> {
+    let manager = ask(&["show", "--no-pager"])?;
+    let wanted = PROPERTIES.join(",");
+    let units = ask(&["show", "*", "--all", "--no-pager", "--property", &wanted])?;
+    let mut kept = told(&manager).unwrap_or_default();
+    for block in String::from_utf8_lossy(&units).split("\n\n").filter_map(|block| told(block.as_bytes())) {
+        kept.push('\n');
+        kept.push_str(&block);
+    }
+    Some(kept.into_bytes())
+}
+
+/// The lines of a block that say something, and nothing of a block without an instant.
+fn told(block: &[u8]) -> Option<String> {
+    let mut lines = String::new();
+    let mut instants = false;
+    for line in String::from_utf8_lossy(block).lines() {
+        let Some((key, value)) = line.split_once('=') else { continue };
+        if value.is_empty() || value == "0" || value == "[not set]" {
+            continue;
+        }
+        instants |= key.ends_with("TimestampMonotonic");
+        lines.push_str(line);
+        lines.push('\n');
+    }
+    instants.then_some(lines)
+}
+
+/// Asks `systemctl`, and gives up after a while.
+fn ask(arguments: &[&str]) -> Option<Vec<u8>> {
+    let answer = Path::new("/run/firstlight/answer");
     let mut child = Command::new("systemctl")
-        .args(["list-units", "--failed", "--plain", "--no-legend", "--no-pager"])
+        .args(arguments)
         .env("SYSTEMD_COLORS", "0")
         .stdin(Stdio::null())
         .stdout(File::create(answer).ok()?)
@@ -72,6 +132,15 @@ mod tests {
         let text = unit_text(target("console=ttyS0 quiet"), Path::new("/dev/ttyS1"));
         assert!(text.contains("\nDefaultDependencies=no\nAfter=default.target\n"), "{text}");
         assert!(text.ends_with("ExecStart=/run/firstlight/guest ready /dev/ttyS1\n"), "{text}");
+    }
+
+    #[test]
+    fn what_says_nothing_is_left_out() {
+        let block = b"Id=a.service\nResult=success\nExecMainStatus=0\nAfter=\nCPUUsageNSec=[not set]\n\
+                      ActiveEnterTimestampMonotonic=2063\nActiveExitTimestampMonotonic=0\n";
+        let kept = "Id=a.service\nResult=success\nActiveEnterTimestampMonotonic=2063\n";
+        assert_eq!(told(block).as_deref(), Some(kept));
+        assert_eq!(told(b"Id=never.service\nActiveEnterTimestampMonotonic=0\n"), None);
     }
 
     #[test]

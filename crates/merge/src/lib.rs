@@ -24,6 +24,7 @@ mod received;
 pub mod record;
 pub mod recorded;
 mod renamed;
+pub mod shown;
 mod sources;
 pub mod spans;
 mod summary;

@@ -16,6 +16,7 @@ use crate::spans::{rows, Row};
 use crate::summary::Summary;
 use crate::tables::{write_counters, write_facts, write_kd, write_links, write_marks, write_spans};
 use crate::{log, MergeError};
+use firstlight_model::table::write_empty;
 use std::path::Path;
 
 /// Writes all tables of a bundle from the records of one boot: of each record the boot that `boots` names.
@@ -61,6 +62,8 @@ pub fn merge(reads: &[Read], boots: &[Option<u32>], bundle: &Path) -> Result<Sum
     }
     write_links(&pieces, bundle)?;
     summary.kd_rows = write_kd(&pieces, bundle)?;
+    // No record tells of every switch.
+    write_empty(&["threads", "thread_names", "runs"], bundle)?;
     let tree = chosen(&pieces);
     if let Some((piece, _, others @ 1..)) = tree {
         let several = format!(

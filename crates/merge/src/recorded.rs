@@ -5,7 +5,7 @@
 use crate::fit::{below, Line};
 use crate::tables::object;
 use crate::MergeError;
-use firstlight_formats::evidence::{Evidence, SpanKind, SpanRef};
+use firstlight_formats::evidence::{Evidence, Grade, SpanKind, SpanRef};
 use firstlight_formats::format::Input;
 use firstlight_formats::registry::by_name;
 use firstlight_formats::systemd::console_units::ConsoleUnits;
@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 use std::path::Path;
 
 /// The kernel measures its clock at each start, and errs by less than this.
-const CALIBRATED: f64 = 0.01;
+pub(crate) const CALIBRATED: f64 = 0.01;
 /// Facts of the console that no report has.
 const FACTS: [&str; 3] = ["kernel.deferred_probe", "kernel.initcalls_blacklisted", "systemd.failed"];
 const SOURCE: &str = "console";
@@ -39,11 +39,12 @@ pub fn tell(console: &[u8], ring: Option<&[u8]>, bundle: &Path) -> Result<Vec<(S
     let both =
         evidence.log.iter().filter_map(|(stamp, _)| Some((stamp.time_ns.filter(|own| *own > 0)?, at(stamp.line)?)));
     let fitted = below(both.collect(), CALIBRATED);
-    let mut rows = Rows::open(bundle)?;
+    let mut rows = Rows::open(bundle, SOURCE)?;
     let mut kernel = ring.and_then(|ring| first_boot("kmsg", ring)).unwrap_or_else(|| evidence.clone());
     if let Some(fitted) = fitted {
         // Units are told by the lines themselves, of which more have the recorder's stamp than the kernel's.
-        rows.add(&kernel, fitted.line, |kind| !matches!(kind, SpanKind::Unit | SpanKind::UnitActive));
+        let units = [SpanKind::Unit, SpanKind::UnitActive, SpanKind::Stage];
+        rows.add(&kernel, fitted.line, |kind| !units.contains(&kind));
     }
     let mut said = Evidence::default();
     let mut units = ConsoleUnits::default();
@@ -53,9 +54,9 @@ pub fn tell(console: &[u8], ring: Option<&[u8]>, bundle: &Path) -> Result<Vec<(S
         }
     }
     units.finish(&mut said);
-    rows.add(&said, Line::SAME, |_| true);
+    rows.add(&said, Line::SAME, |kind| kind != SpanKind::Stage);
     rows.write(bundle)?;
-    add_links(&kernel, bundle)?;
+    add_links(&kernel, SOURCE, bundle)?;
     kernel.facts.retain(|(fact, _)| fact != "systemd.failed");
     kernel.facts.append(&mut said.facts);
     let wanted = |fact: &str| FACTS.iter().any(|known| fact.starts_with(known));
@@ -63,7 +64,7 @@ pub fn tell(console: &[u8], ring: Option<&[u8]>, bundle: &Path) -> Result<Vec<(S
     Ok(facts.map(|(fact, value)| (fact.into_owned(), value)).collect())
 }
 
-fn first_boot(format: &str, mut bytes: &[u8]) -> Option<Evidence> {
+pub(crate) fn first_boot(format: &str, mut bytes: &[u8]) -> Option<Evidence> {
     by_name(format)?.read(Input { name: SOURCE, bytes: &mut bytes }).ok()?.into_iter().next()
 }
 
@@ -82,10 +83,14 @@ fn end_of(bytes: &[u8], lines: usize) -> usize {
 }
 
 /// The table of spans as columns.
-struct Rows {
+pub(crate) struct Rows {
+    /// What tells of the rows that are added.
+    source: &'static str,
     numbers: FxHashMap<&'static str, Vec<Option<i64>>>,
     texts: FxHashMap<&'static str, Vec<Option<String>>>,
     count: usize,
+    /// The number of the next row: those of rows that were taken away are not given again.
+    next: i64,
     phases: Vec<usize>,
     /// When the last phase ends.
     end: i64,
@@ -94,11 +99,13 @@ struct Rows {
 }
 
 impl Rows {
-    fn open(bundle: &Path) -> Result<Self, MergeError> {
+    pub fn open(bundle: &Path, source: &'static str) -> Result<Self, MergeError> {
         let mut rows = Self {
+            source,
             numbers: FxHashMap::default(),
             texts: FxHashMap::default(),
             count: 0,
+            next: 0,
             phases: Vec::new(),
             end: i64::MAX,
             free: Vec::new(),
@@ -112,8 +119,34 @@ impl Rows {
         }
         let of = |kind: SpanKind| (0..rows.count).filter(|row| rows.text("kind", *row) == kind.name()).collect();
         (rows.phases, rows.free) = (of(SpanKind::Phase), of(SpanKind::Initcall));
+        let numbers = rows.numbers.get("span").map(Vec::as_slice).unwrap_or_default();
+        rows.next = numbers.iter().flatten().max().map_or(0, |last| last.saturating_add(1));
         rows.end = rows.phases.iter().filter_map(|row| rows.number("end_ns", *row)).max().unwrap_or(i64::MAX);
         Ok(rows)
+    }
+
+    /// Name and end of every row of a kind.
+    pub fn ends(&self, kind: SpanKind) -> impl Iterator<Item = (&str, i64)> {
+        let of = move |row: &usize| self.text("kind", *row) == kind.name();
+        (0..self.count).filter(of).filter_map(|row| Some((self.text("name", row), self.number("end_ns", row)?)))
+    }
+
+    /// Takes away the rows of a kind of which `is_known` says that something better tells.
+    pub fn forget(&mut self, kinds: &[SpanKind], is_known: impl Fn(&str) -> bool) {
+        let named = |row: usize| kinds.iter().any(|kind| self.text("kind", row) == kind.name());
+        let kept: Vec<bool> = (0..self.count).map(|row| !(named(row) && is_known(self.text("name", row)))).collect();
+        let keep = |values: usize| (0..values).map(|row| kept.get(row).copied().unwrap_or(true));
+        for values in self.numbers.values_mut() {
+            let mut keep = keep(values.len());
+            values.retain(|_| keep.next().unwrap_or(true));
+        }
+        for values in self.texts.values_mut() {
+            let mut keep = keep(values.len());
+            values.retain(|_| keep.next().unwrap_or(true));
+        }
+        self.count = kept.iter().filter(|kept| **kept).count();
+        let of = |kind: SpanKind| (0..self.count).filter(|row| self.text("kind", *row) == kind.name()).collect();
+        (self.phases, self.free) = (of(SpanKind::Phase), of(SpanKind::Initcall));
     }
 
     fn number(&self, column: &str, row: usize) -> Option<i64> {
@@ -131,16 +164,21 @@ impl Rows {
     }
 
     /// Adds spans, whose clock is put onto the recording's by a line.
-    fn add(&mut self, evidence: &Evidence, line: Line, wanted: impl Fn(SpanKind) -> bool) {
+    pub fn add(&mut self, evidence: &Evidence, line: Line, wanted: impl Fn(SpanKind) -> bool) {
+        self.add_some(evidence, line, |_, kind| wanted(kind));
+    }
+
+    /// As [`Self::add`], of spans that are chosen by their place, too.
+    pub fn add_some(&mut self, evidence: &Evidence, line: Line, wanted: impl Fn(usize, SpanKind) -> bool) {
         let measured = !self.free.is_empty();
         let mut moved: Vec<Option<usize>> = Vec::with_capacity(evidence.spans.len());
-        for span in &evidence.spans {
+        for (place, span) in evidence.spans.iter().enumerate() {
             let row = match span.kind {
                 SpanKind::Initcall if measured => self.known(span, line),
-                SpanKind::Console | SpanKind::Stage => None,
+                SpanKind::Console => None,
                 // What the ring holds of later is no part of the recording.
                 _ if span.start_ns.or(span.end_ns).is_some_and(|at| line.at(at) > self.end) => None,
-                kind if !wanted(kind) => None,
+                kind if !wanted(place, kind) => None,
                 _ => Some(self.append(span, line)),
             };
             moved.push(row);
@@ -205,7 +243,11 @@ impl Rows {
 
     fn append(&mut self, span: SpanRef<'_>, line: Line) -> usize {
         let row = self.count;
+        let number = self.next;
+        self.next += 1;
         self.count += 1;
+        // What goes on when the recording is over has no end in it.
+        let late = span.end_ns.is_some_and(|end| line.at(end) > self.end);
         let own = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         let mut told: Vec<(&str, &str)> = span.attributes.iter().collect();
         let answers = matches!(span.kind, SpanKind::Probe | SpanKind::Initcall);
@@ -215,10 +257,10 @@ impl Rows {
         let told = object(told);
         for (column, values) in &mut self.numbers {
             values.push(match *column {
-                "span" => i64::try_from(row).ok(),
+                "span" => Some(number),
                 "start_ns" => span.start_ns.map(|at| line.at(at)),
-                "end_ns" => span.end_ns.map(|at| line.at(at)),
-                "duration_ns" => span.duration_ns.map(|length| line.length(length)),
+                "end_ns" => span.end_ns.filter(|_| !late).map(|at| line.at(at)),
+                "duration_ns" => span.duration_ns.filter(|_| !late).map(|length| line.length(length)),
                 _ => None,
             });
         }
@@ -228,9 +270,11 @@ impl Rows {
                 "name" => own(span.name),
                 "track" => Some(span.track.to_owned()),
                 "level" => span.level.map(str::to_owned),
+                "grade" if late => own(Grade::Unknown.name()),
                 "grade" => own(span.grade.name()),
+                "reason" if late => own("it had not ended when the recording did"),
                 "reason" => own(span.reason),
-                "source" => own(SOURCE),
+                "source" => own(self.source),
                 "attributes" => told.clone(),
                 _ => None,
             });
@@ -238,7 +282,7 @@ impl Rows {
         row
     }
 
-    fn write(mut self, bundle: &Path) -> Result<(), MergeError> {
+    pub fn write(mut self, bundle: &Path) -> Result<(), MergeError> {
         let schema = columns("spans").unwrap_or_default();
         let values = schema.iter().filter_map(|column| {
             let numbers = self.numbers.remove(column.name).map(Values::Int64);
@@ -248,7 +292,7 @@ impl Rows {
     }
 }
 
-fn add_links(evidence: &Evidence, bundle: &Path) -> Result<(), MergeError> {
+pub(crate) fn add_links(evidence: &Evidence, source: &str, bundle: &Path) -> Result<(), MergeError> {
     let mut all = Vec::new();
     for (place, (column, values)) in columns("links").unwrap_or_default().iter().zip(read("links", bundle)?).enumerate()
     {
@@ -260,7 +304,7 @@ fn add_links(evidence: &Evidence, bundle: &Path) -> Result<(), MergeError> {
                 link.from.1.as_str(),
                 link.to.0.name(),
                 link.to.1.as_str(),
-                SOURCE,
+                source,
             ];
             told.get(place).map(|text| (*text).to_owned())
         }));

@@ -1,5 +1,6 @@
 //! The difference of two bundles' calling-context trees.
 
+use crate::folding::{Parts, Tree};
 use crate::interned::{read, Interned, TextNumber, Texts, NO_TEXT};
 use crate::ModelError;
 use firstlight_profile::difference::{difference, stable_name, Context, DifferenceError, Figures, Merged};
@@ -35,9 +36,10 @@ pub fn tree_difference(a: &Path, b: &Path) -> Result<TreeDifference, ModelError>
     let mut instructions = true;
     for (bundle, tree) in [a, b].into_iter().zip(&mut trees) {
         let wanted = ["parent", "function", "module", "kind", "calls", "self_instructions", "self_ns"];
-        let table = read("calls", &wanted, bundle)?;
+        let mut table = read("calls", &wanted, bundle)?;
+        let folded = Tree::of(&mut table, Parts::Folded)?;
         instructions &= table.integers("self_instructions").iter().any(Option::is_some);
-        *tree = names.contexts(&table)?;
+        *tree = names.contexts(&table, &folded)?;
     }
     let merged = difference(&trees[0], &trees[1]).map_err(|error| match error {
         DifferenceError::Order(_) => ModelError::Inconsistent("calls"),
@@ -75,28 +77,29 @@ struct Names {
 }
 
 impl Names {
-    fn contexts(&mut self, table: &Interned) -> Result<Vec<Context>, ModelError> {
+    fn contexts(&mut self, table: &Interned, tree: &Tree) -> Result<Vec<Context>, ModelError> {
         // Every text of the table once: its number here, and that of its stable name.
         let raw: Vec<TextNumber> = table.texts.iter().map(|text| self.texts.number(text)).collect();
         let stable: Vec<TextNumber> = table.texts.iter().map(|text| self.texts.number(stable_name(text))).collect();
         let of = |numbers: &[TextNumber], number: TextNumber| -> TextNumber {
             usize::try_from(number).ok().and_then(|number| numbers.get(number)).copied().unwrap_or(NO_TEXT)
         };
-        let wrong = || ModelError::Inconsistent("calls");
-        let columns = ["parent", "calls", "self_instructions", "self_ns"].map(|name| table.integers(name));
-        let names = ["function", "module", "kind"].map(|name| table.numbers(name));
-        let mut contexts = Vec::with_capacity(table.rows());
-        for index in 0..table.rows() {
-            let figure = |column: usize| columns[column].get(index).copied().flatten();
+        let columns = ["calls", "self_instructions", "self_ns"].map(|name| table.integers(name));
+        let names = ["module", "kind"].map(|name| table.numbers(name));
+        let folded = tree.folded();
+        let mut contexts: Vec<Context> = Vec::with_capacity(table.rows());
+        // The first node of what each node is folded into: what it did is done there.
+        let head = |row: usize| folded.as_ref().and_then(|folded| folded.first(row));
+        for (index, (context, function)) in tree.contexts.iter().zip(&tree.functions).enumerate() {
+            let figure = |column: usize| columns[column].get(index).copied().flatten().unwrap_or(0);
             let text = |column: usize| names[column].get(index).copied().unwrap_or(NO_TEXT);
-            let parent = match figure(0) {
-                None if index == 0 => 0,
-                parent => parent.and_then(|parent| usize::try_from(parent).ok()).ok_or_else(wrong)?,
-            };
-            if index > 0 && parent >= index {
-                return Err(wrong());
+            let calls = if context.part { 0 } else { figure(0) };
+            let own = Figures { calls, instructions: figure(1), ns: figure(2) };
+            if let Some(known) = head(index).filter(|first| *first < index).and_then(|first| contexts.get(first)) {
+                contexts.push(Context { own, ..*known });
+                continue;
             }
-            let key = (of(&stable, text(0)), of(&raw, text(1)), of(&raw, text(2)));
+            let key = (of(&stable, *function), of(&raw, text(0)), of(&raw, text(1)));
             let key = match self.numbers.get(&key) {
                 Some(number) => *number,
                 None => {
@@ -106,12 +109,8 @@ impl Names {
                     number
                 }
             };
-            let own = Figures {
-                calls: figure(1).unwrap_or(0),
-                instructions: figure(2).unwrap_or(0),
-                ns: figure(3).unwrap_or(0),
-            };
-            contexts.push(Context { parent, key, label: of(&raw, text(0)), own });
+            let parent = head(context.parent).unwrap_or(context.parent);
+            contexts.push(Context { parent, key, label: of(&raw, *function), own });
         }
         Ok(contexts)
     }

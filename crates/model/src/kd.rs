@@ -1,7 +1,10 @@
 //! The kd table of a bundle, whole or limited to a phase or to what one function did.
 
+use crate::folding::{Parts, Tree as Contexts, COLUMNS};
+use crate::interned::{read as read_columns, TextNumber, NO_TEXT};
 use crate::table::{read, Values};
 use crate::ModelError;
+use firstlight_profile::folding::plain_name;
 use firstlight_profile::kd::{kd_table, largest_callees, KdNode, KdRow};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -23,7 +26,8 @@ pub struct BundleKd {
 }
 
 /// The rows of the kd table of the bundle in this directory, those that did anything. With `per_caller` Max-sub is the
-/// callee that took the most time under its caller, else as kd has it the one that took the most anywhere.
+/// callee that took the most time under its caller, else as kd has it the one that took the most anywhere. `parts` says
+/// whether split-off parts of functions are rows of their own.
 ///
 /// # Errors
 ///
@@ -34,8 +38,9 @@ pub fn bundle_kd(
     phase: Option<&str>,
     under: Option<&str>,
     per_caller: bool,
+    parts: Parts,
 ) -> Result<BundleKd, ModelError> {
-    let tree = Tree::read(bundle)?;
+    let tree = Tree::read(bundle, parts)?;
     let wanted = under.map(|name| tree.rows_called(name)).transpose()?;
     match phase {
         None => Ok(tree.table(&tree.nodes, wanted.as_deref(), per_caller)),
@@ -52,8 +57,8 @@ pub fn bundle_kd(
 /// # Errors
 ///
 /// As [`bundle_kd`].
-pub fn phase_kds(bundle: &Path) -> Result<Vec<(String, BundleKd)>, ModelError> {
-    let tree = Tree::read(bundle)?;
+pub fn phase_kds(bundle: &Path, parts: Parts) -> Result<Vec<(String, BundleKd)>, ModelError> {
+    let tree = Tree::read(bundle, parts)?;
     PhaseCalls::read(bundle)?
         .0
         .into_iter()
@@ -64,40 +69,51 @@ pub fn phase_kds(bundle: &Path) -> Result<Vec<(String, BundleKd)>, ModelError> {
 struct Tree {
     nodes: Vec<KdNode>,
     rows: Vec<RowName>,
+    /// Which nodes are split-off parts: entering one is no call.
+    parts: Vec<bool>,
     instructions: bool,
 }
 
+/// Kinds of contexts that are functions: one function may be entered in several of these ways, and is one row.
+const ENTERED: [&str; 5] = ["function", "task", "interrupt", "exception", "syscall"];
+
 impl Tree {
-    fn read(bundle: &Path) -> Result<Self, ModelError> {
-        let columns = read("calls", bundle)?;
-        let [_, Values::Int64(parents), Values::Text(functions), Values::Text(modules), Values::Text(kinds), Values::Int64(calls), Values::Int64(own), _, Values::Int64(own_ns), _] =
-            columns.as_slice()
-        else {
-            return Err(ModelError::Inconsistent("calls"));
-        };
-        let mut numbers: FxHashMap<RowName, usize> = FxHashMap::default();
-        let mut rows = Vec::new();
-        let mut nodes = Vec::with_capacity(parents.len());
-        for index in 0..parents.len() {
-            let text = |values: &[Option<String>]| values[index].clone().unwrap_or_default();
-            let name = (text(functions), modules[index].clone(), text(kinds));
-            let row = *numbers.entry(name).or_insert_with_key(|name| {
-                rows.push(name.clone());
+    fn read(bundle: &Path, parts: Parts) -> Result<Self, ModelError> {
+        let figures = ["calls", "self_instructions", "self_ns"];
+        let mut table = read_columns("calls", &[COLUMNS.as_slice(), &figures].concat(), bundle)?;
+        let contexts = Contexts::of(&mut table, parts)?;
+        let folded = contexts.folded();
+        let [calls, own, own_ns] = figures.map(|column| table.integers(column));
+        let text = |number: TextNumber| table.texts.get(number).unwrap_or_default();
+        let mut numbers: FxHashMap<(TextNumber, TextNumber, TextNumber), usize> = FxHashMap::default();
+        let mut rows: Vec<RowName> = Vec::new();
+        let mut nodes = Vec::with_capacity(contexts.contexts.len());
+        for (index, context) in contexts.contexts.iter().enumerate() {
+            // A part is in the row of the function that it is folded into, also where others share that one's name.
+            let named = folded.as_ref().and_then(|folded| folded.first(index)).unwrap_or(index);
+            let of = |column: &str| table.numbers(column).get(named).copied().unwrap_or(NO_TEXT);
+            let (module, kind) = (of("module"), of("kind"));
+            let function = contexts.functions.get(named).copied().unwrap_or(NO_TEXT);
+            let entered = ENTERED.contains(&text(kind));
+            let row = *numbers.entry((function, module, if entered { NO_TEXT } else { kind })).or_insert_with(|| {
+                let module = table.texts.get(module).map(str::to_owned);
+                rows.push((text(function).to_owned(), module, text(kind).to_owned()));
                 rows.len() - 1
             });
-            let parent = parents[index].and_then(|parent| usize::try_from(parent).ok()).unwrap_or(0);
-            if index > 0 && parent >= index {
-                return Err(ModelError::Inconsistent("calls"));
+            if let Some(name) = rows.get_mut(row).filter(|name| name.2 != text(kind)) {
+                ENTERED[0].clone_into(&mut name.2);
             }
+            let figure = |column: &[Option<i64>]| column.get(index).copied().flatten();
             nodes.push(KdNode {
-                parent,
+                parent: context.parent,
                 row,
-                calls: count(calls[index]),
-                self_instructions: count(own[index]),
-                self_ns: own_ns[index],
+                calls: if context.part { 0 } else { count(figure(calls)) },
+                self_instructions: count(figure(own)),
+                self_ns: figure(own_ns),
             });
         }
-        Ok(Self { nodes, rows, instructions: own.iter().any(Option::is_some) })
+        let parts = contexts.contexts.iter().map(|context| context.part).collect();
+        Ok(Self { nodes, rows, parts, instructions: own.iter().any(Option::is_some) })
     }
 
     /// The nodes with what they did in one phase only.
@@ -106,9 +122,12 @@ impl Tree {
             |node: &KdNode| KdNode { calls: 0, self_instructions: 0, self_ns: node.self_ns.map(|_| 0), ..*node };
         let mut nodes: Vec<KdNode> = self.nodes.iter().map(empty).collect();
         for row in rows {
-            let node =
-                row.node.and_then(|number| nodes.get_mut(number)).ok_or(ModelError::Inconsistent("phase_calls"))?;
-            node.calls = node.calls.saturating_add(row.calls);
+            let wrong = || ModelError::Inconsistent("phase_calls");
+            let number = row.node.ok_or_else(wrong)?;
+            let node = nodes.get_mut(number).ok_or_else(wrong)?;
+            if self.parts.get(number) == Some(&false) {
+                node.calls = node.calls.saturating_add(row.calls);
+            }
             node.self_instructions = node.self_instructions.saturating_add(row.own);
             if let Some(own_ns) = row.own_ns {
                 node.self_ns = Some(node.self_ns.unwrap_or(0).saturating_add(own_ns));
@@ -148,7 +167,8 @@ impl Tree {
     }
 
     fn rows_called(&self, name: &str) -> Result<Vec<usize>, ModelError> {
-        let rows: Vec<usize> = (0..self.rows.len()).filter(|row| self.rows[*row].0 == name).collect();
+        let called = |row: &RowName| row.0 == name || plain_name(&row.0) == name;
+        let rows: Vec<usize> = (0..self.rows.len()).filter(|row| called(&self.rows[*row])).collect();
         if rows.is_empty() {
             return Err(ModelError::NotFound { kind: "function", name: name.to_owned() });
         }

@@ -2,6 +2,7 @@
 //! and how a profile becomes tables.
 
 pub mod difference;
+pub mod folding;
 pub mod interned;
 pub mod invariants;
 pub mod kd;

@@ -36,7 +36,7 @@ const fn maybe(column: ColumnSchema) -> ColumnSchema {
 }
 
 /// Name and columns of every table.
-pub const TABLES: [(&str, &[ColumnSchema]); 9] = [
+pub const TABLES: [(&str, &[ColumnSchema]); 12] = [
     (
         "marks",
         &[
@@ -120,6 +120,24 @@ pub const TABLES: [(&str, &[ColumnSchema]); 9] = [
             text("source"),
         ],
     ),
+    (
+        "threads",
+        &[
+            int("thread"),
+            text("kind"),
+            maybe(text("first_name")),
+            maybe(text("name")),
+            int("start_ns"),
+            int("end_ns"),
+            maybe(int("user_start_ns")),
+            int("run_ns"),
+            int("idle_ns"),
+            int("instructions"),
+            int("runs"),
+        ],
+    ),
+    ("thread_names", &[int("thread"), int("time_ns"), text("name")]),
+    ("runs", &[int("thread"), int("start_ns"), int("end_ns"), int("instructions"), int("idle_ns")]),
 ];
 
 /// The columns of one table.

@@ -2,12 +2,13 @@
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
+use firstlight_model::folding::Parts;
 use firstlight_model::kd::bundle_kd;
 use firstlight_model::profile_tables::{convert, Summary};
 use firstlight_model::table::{read, Values};
 use firstlight_model::ModelError;
 use firstlight_profile::recording::State;
-use firstlight_profile::tracker::{Watch, UNKNOWN};
+use firstlight_profile::tracker::{Identity, Watch, UNKNOWN};
 use firstlight_profile::{SymbolTable, Tracker};
 use std::path::Path;
 
@@ -127,7 +128,7 @@ fn the_tree_and_its_phases_sum_to_the_boot() {
 fn modules_functions_get_their_names_and_nameless_code_one_row() {
     let bundle = tempfile::tempdir().expect("a directory");
     converted(bundle.path(), 0);
-    let table = bundle_kd(bundle.path(), None, None, false).expect("a table");
+    let table = bundle_kd(bundle.path(), None, None, false, Parts::Folded).expect("a table");
     let of =
         |name: &str| table.rows.iter().find(|(row, ..)| row.0 == name).map(|(row, figures, _)| (row.clone(), *figures));
     let (probe, figures) = of("probe").expect("named by the module's symbols");
@@ -163,14 +164,17 @@ fn a_table_for_one_phase_or_function_holds_only_that() {
     let bundle = tempfile::tempdir().expect("a directory");
     converted(bundle.path(), 0);
     let total = |phase: Option<&str>, under: Option<&str>| -> u64 {
-        let rows = bundle_kd(bundle.path(), phase, under, false).expect("a table");
+        let rows = bundle_kd(bundle.path(), phase, under, false, Parts::Folded).expect("a table");
         rows.rows.iter().map(|(_, figures, _)| figures.self_instructions).sum()
     };
     assert_eq!(total(Some("firmware"), None), 100);
     assert_eq!(total(None, Some("do_one_initcall")), 400, "it never returned");
     assert_eq!(total(Some("initcall_subsys"), Some("first_init")), 290);
     for (phase, under) in [(Some("no such"), None), (None, Some("no such"))] {
-        assert!(matches!(bundle_kd(bundle.path(), phase, under, false), Err(ModelError::NotFound { .. })));
+        assert!(matches!(
+            bundle_kd(bundle.path(), phase, under, false, Parts::Folded),
+            Err(ModelError::NotFound { .. })
+        ));
     }
 }
 
@@ -196,4 +200,41 @@ fn a_damaged_file_is_named() {
         let error = read("calls", bundle.path()).expect_err("damaged").to_string();
         assert!(error.contains("calls.parquet"), "{error}");
     }
+}
+
+#[test]
+fn who_had_the_processor_stands_in_three_tables_whose_sums_agree() {
+    let bundle = tempfile::tempdir().expect("a directory");
+    let symbols = SymbolTable::parse("1000 T _text\n1000 T __switch_to_asm\n1100 T _etext\n");
+    let mut tracker = Tracker::new(&symbols, Watch::default());
+    tracker.kernel(300);
+    for (now, next, left) in [(400, 0xa_0000, (0x100, "swapper/0")), (450, 0x8fc0, (0x200, "kthreadd"))] {
+        tracker.call(UNKNOWN, if next == 0x8fc0 { 0xa_0010 } else { 0x8ff0 }, now);
+        tracker.special(0, now);
+        assert!(tracker.switch(next, now));
+        tracker.left(Identity { address: left.0, name: left.1 });
+    }
+    tracker.idle(1_000, 600);
+    tracker.name_task(Some("init"));
+    let mut snapshot = tracker.snapshot(State::Ready, &[], 800);
+    (snapshot.icount_shift, snapshot.clock) = (1, "icount");
+    let mut file = Vec::new();
+    snapshot.write(&mut file).expect("writes");
+    std::fs::write(bundle.path().join("profile.flp"), file).expect("written");
+    let summary = convert(&bundle.path().join("profile.flp"), None, None, bundle.path()).expect("converts");
+
+    assert_eq!(texts("threads", 1, bundle.path()), ["idle", "kernel"]);
+    assert_eq!(texts("threads", 2, bundle.path()), ["swapper/0", "kthreadd"]);
+    assert_eq!(texts("threads", 3, bundle.path()), ["init", "kthreadd"]);
+    assert_eq!(texts("thread_names", 2, bundle.path()), ["swapper/0", "kthreadd", "init"]);
+    assert_eq!(integers("thread_names", 1, bundle.path()), [Some(600), Some(800), Some(900)]);
+    assert_eq!(integers("runs", 0, bundle.path()), [Some(0), Some(1), Some(0)]);
+    assert_eq!(integers("runs", 1, bundle.path()), [Some(600), Some(800), Some(900)]);
+    assert_eq!(integers("runs", 2, bundle.path()), [Some(800), Some(900), Some(2_600)]);
+    for table in [("threads", 9), ("runs", 3)] {
+        assert_eq!(sum(&integers(table.0, table.1, bundle.path())), 500, "instructions of {table:?}");
+    }
+    assert_eq!(sum(&integers("threads", 7, bundle.path())), 1_000, "each instruction takes two nanoseconds");
+    assert_eq!(sum(&integers("threads", 8, bundle.path())), 1_000, "idle");
+    assert!(summary.invariants.iter().all(|invariant| invariant.holds), "{:?}", summary.invariants);
 }

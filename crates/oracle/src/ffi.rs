@@ -3,6 +3,7 @@
 //! Debian ships no header for the interface, and its versions differ, so every function is looked up by name. The
 //! declarations follow `include/qemu/qemu-plugin.h` of QEMU 7.2 and 10.0.
 #![allow(unsafe_code)]
+#![allow(clippy::missing_transmute_annotations, reason = "the type stands where each function is kept")]
 
 use crate::config::{Config, ConfigError};
 use crate::session::{Block, Processor, Session, Shown};

@@ -102,6 +102,7 @@ pub struct Session {
     in_kernel: bool,
     high: bool,
     last_end: u64,
+    last_call: u64,
     after_out: bool,
     // The stack pointer at the start of the running block.
     sp: u64,
@@ -136,6 +137,7 @@ impl Session {
             in_kernel: false,
             high: false,
             last_end: 0,
+            last_call: 0,
             after_out: false,
             sp: 0,
             calls: 0,
@@ -245,12 +247,17 @@ impl Session {
     #[inline]
     pub fn at_block(&mut self, block: &Block, processor: &impl Processor) {
         let last_end = std::mem::replace(&mut self.last_end, block.end);
+        let last_call = self.last_call;
+        if block.place != Place::Part {
+            self.last_call = block.end;
+        }
         let executed = processor.count(self.executed()) - self.faulted[self.executed()];
         if std::mem::replace(&mut self.after_out, block.ends_in_out) && self.console.look() {
             return self.freeze("ready", executed, processor);
         }
         let floating = self.floating(processor);
-        let mut state = State { address: block.address, sp: 0, now: executed, floating, last_end, from_user: false };
+        let address = block.address;
+        let mut state = State { address, sp: 0, now: executed, floating, last_end, last_call, from_user: false };
         if block.place != Place::Outside {
             state.sp = processor.stack_pointer();
             self.sp = state.sp;
@@ -332,7 +339,7 @@ impl Session {
         }
         let word = processor.word(state.sp);
         self.checks.stack_pointers += 1;
-        self.checks.at_calls += u64::from(word == Some(state.last_end));
+        self.checks.at_calls += u64::from(word == Some(state.last_end) || word == Some(state.last_call));
         let is_text = |word: u64| self.text.containing(word).is_some() || word >= KERNEL_MAP;
         self.checks.not_at_return_address += u64::from(!word.is_some_and(is_text));
     }

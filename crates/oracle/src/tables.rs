@@ -64,10 +64,10 @@ pub struct Tables<'a> {
     checks: Checks,
     happened: Happened,
     functions: Vec<FunctionRow<'a>>,
-    edges: Vec<(&'a str, &'a str, u64)>,
-    elsewhere: Vec<(&'a str, &'a str, u64)>,
-    aliases: Vec<(&'a str, &'a str)>,
-    initcalls: Vec<(&'a str, u64)>,
+    edges: Vec<(String, String, u64)>,
+    elsewhere: Vec<(String, String, u64)>,
+    aliases: Vec<(&'a str, String)>,
+    initcalls: Vec<(String, u64)>,
 }
 
 impl<'a> Tables<'a> {
@@ -81,7 +81,7 @@ impl<'a> Tables<'a> {
         executed: u64,
     ) -> Self {
         let names = text.names();
-        let name = |row: Row| names.get(row as usize).map_or("", |name| name.function.as_str());
+        let name = |row: Row| names.get(row as usize).map(ToString::to_string).unwrap_or_default();
         let functions = names
             .iter()
             .zip(stacks.found())

@@ -9,6 +9,9 @@ use std::ops::Range;
 /// Where the kernel's image is mapped, less where it lies in memory (`__START_KERNEL_map`).
 pub const KERNEL_MAP: u64 = 0xffff_ffff_8000_0000;
 
+// What stands in the place of a module's name at code that the kernel generates: where it ends is not known.
+const GENERATED: [&str; 3] = ["bpf", "__builtin__ftrace", "__builtin__kprobes"];
+
 /// A row of the tables: all functions of one name.
 pub type Row = u32;
 
@@ -57,6 +60,15 @@ pub struct Name {
     pub module: Option<String>,
 }
 
+impl std::fmt::Display for Name {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.module {
+            Some(module) => write!(out, "{} [{module}]", self.function),
+            None => out.write_str(&self.function),
+        }
+    }
+}
+
 /// The text of a kernel.
 #[derive(Debug, Clone)]
 pub struct Text {
@@ -92,6 +104,9 @@ impl Text {
             let (Some(address), Some(kind), Some(name)) = (words.next(), words.next(), words.next()) else { continue };
             let Ok(address) = u64::from_str_radix(address, 16) else { continue };
             let module = words.next().map(|module| module.trim_matches(['[', ']']));
+            if module.is_some_and(|module| GENERATED.contains(&module)) {
+                continue;
+            }
             if module.is_none() {
                 bounds.entry(name).or_insert(address);
                 initcalls.extend(initcall(name));
@@ -133,9 +148,14 @@ impl Text {
             if (section.is_none() && line.module.is_none()) || is_bound(line.name) {
                 continue;
             }
-            let limit = section.map_or(line.address | 0xfff, |section| section.end);
+            // Behind a module's last function there may be anything: its initialisation, other generated code.
+            let limit = section.map_or((line.address | 0xfff) + 1, |section| section.end);
             let next = lines[index + 1..].iter().find(|next| next.address > line.address && !is_bound(next.name));
-            let end = next.map_or(limit, |next| next.address.min(if line.module.is_some() { u64::MAX } else { limit }));
+            let end = match next {
+                Some(next) if line.module.is_some() && next.module == line.module => next.address,
+                Some(next) => next.address.min(limit),
+                None => limit,
+            };
             if line.name.starts_with("__pfx_") || line.name.starts_with("__cfi_") {
                 padding.get_or_insert(line.address);
                 continue;
@@ -322,6 +342,7 @@ ffffffff82000080 T _einittext
 ffffffff82000100 d __initcall__kmod_dev__7_11_net_dev_init4
 ffffffff83000000 B _end
 ffffffffc0000000 t probe\t[nd_pmem]
+ffffffffc0002000 t bpf_prog_6deef7357e7b4530\t[bpf]
 not a line at all
 ";
 
@@ -364,5 +385,6 @@ not a line at all
         let probe = text.containing(0xffff_ffff_c000_0010).expect("listed");
         assert_eq!(text.names()[probe.row as usize].module.as_deref(), Some("nd_pmem"));
         assert!(text.containing(0xffff_ffff_c000_1000).is_none());
+        assert!(text.containing(0xffff_ffff_c000_2000).is_none());
     }
 }

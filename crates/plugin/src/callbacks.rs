@@ -183,6 +183,32 @@ pub extern "C" fn on_unknown(_vcpu: u32, data: *mut c_void) {
     session.tick(now);
 }
 
+/// The first instruction of a function of a module.
+pub extern "C" fn on_loaded(_vcpu: u32, data: *mut c_void) {
+    let Some(session) = session() else { return };
+    let (function, remaining) = unpack(data);
+    let now = session.clock.now(remaining);
+    session.tracker.enter_loaded(function, now);
+    session.tick(now);
+}
+
+/// A block in the padding of a function of a module.
+pub extern "C" fn on_padding_loaded(_vcpu: u32, data: *mut c_void) {
+    let Some(session) = session() else { return };
+    let (function, remaining) = unpack(data);
+    let now = session.clock.now(remaining);
+    session.tracker.pad_loaded(function, now);
+}
+
+/// A block of loaded code without functions of its own.
+pub extern "C" fn on_inside_loaded(_vcpu: u32, data: *mut c_void) {
+    let Some(session) = session() else { return };
+    let (function, remaining) = unpack(data);
+    let now = session.clock.now(remaining);
+    session.tracker.inside_loaded(function, now);
+    session.tick(now);
+}
+
 /// A call wrote its return address.
 pub extern "C" fn on_call(_vcpu: u32, _info: u32, address: u64, data: *mut c_void) {
     let Some(session) = session() else { return };
@@ -219,7 +245,9 @@ pub extern "C" fn on_switch(_vcpu: u32, info: u32, address: u64, data: *mut c_vo
     if !session.api.is_store(info) {
         let (_, remaining) = unpack(data);
         let now = session.clock.now(remaining);
-        session.tracker.switch(address, now);
+        if session.tracker.switch(address, now) {
+            session.switched();
+        }
     }
 }
 

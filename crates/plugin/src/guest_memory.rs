@@ -1,10 +1,11 @@
-//! The name of the running task, read from the guest's memory.
+//! The guest's memory, and the name of the running task in it.
 //!
 //! `current_task` stands in the first CPU's per-cpu area; where a task keeps its name is found by looking for that of
 //! the first one, `swapper`, in `init_task`. Reading memory changes nothing in the guest.
 #![allow(unsafe_code)]
 
 use crate::api::symbol;
+use firstlight_profile::code::Memory;
 use firstlight_profile::SymbolTable;
 use std::ffi::{c_int, c_void};
 
@@ -13,20 +14,16 @@ const NAME_BYTES: usize = 16;
 
 type ReadWrite = extern "C" fn(*mut c_void, u64, *mut c_void, usize, bool) -> c_int;
 
-/// Where to look.
-pub struct GuestMemory {
+/// The memory as the processor has it mapped now.
+#[derive(Clone, Copy)]
+pub struct Mapped {
     cpu: *mut c_void,
     access: ReadWrite,
-    per_cpu_offset: u64,
-    current: u64,
-    init_task: u64,
-    name_offset: Option<u64>,
-    hopeless: bool,
 }
 
-impl GuestMemory {
-    /// None when QEMU or the kernel lacks what is needed: then user mode stays in one row.
-    pub fn find(symbols: &SymbolTable) -> Option<Self> {
+impl Mapped {
+    /// None when QEMU lacks what is needed. To be asked once there is a processor.
+    pub fn find() -> Option<Self> {
         let get_cpu = symbol(c"qemu_get_cpu")?;
         let access = symbol(c"cpu_memory_rw_debug")?;
         // SAFETY: `CPUState *qemu_get_cpu(int)` and `int cpu_memory_rw_debug(CPUState *, vaddr, void *, size_t, bool)`
@@ -37,9 +34,31 @@ impl GuestMemory {
                 std::mem::transmute::<*mut c_void, ReadWrite>(access),
             )
         };
+        Some(Self { cpu: get_cpu(0), access })
+    }
+}
+
+impl Memory for Mapped {
+    fn read(&self, address: u64, buffer: &mut [u8]) -> bool {
+        (self.access)(self.cpu, address, buffer.as_mut_ptr().cast(), buffer.len(), false) == 0
+    }
+}
+
+/// Where to look.
+pub struct GuestMemory {
+    memory: Mapped,
+    per_cpu_offset: u64,
+    current: u64,
+    init_task: u64,
+    name_offset: Option<u64>,
+    hopeless: bool,
+}
+
+impl GuestMemory {
+    /// None when QEMU or the kernel lacks what is needed: then user mode stays in one row.
+    pub fn find(symbols: &SymbolTable) -> Option<Self> {
         Some(Self {
-            cpu: get_cpu(0),
-            access,
+            memory: Mapped::find()?,
             per_cpu_offset: symbols.address("__per_cpu_offset")?,
             // From 6.2 on the variable is the first member of `pcpu_hot`.
             current: symbols.address("current_task").or_else(|| symbols.address("pcpu_hot"))?,
@@ -49,34 +68,23 @@ impl GuestMemory {
         })
     }
 
-    /// The running task's name; the kernel's address space must be the current one.
-    pub fn task_name(&mut self) -> Option<String> {
+    /// The running task's address and name; the kernel's address space must be the current one.
+    pub fn task(&mut self) -> Option<(u64, String)> {
         if self.name_offset.is_none() && !self.hopeless {
             self.name_offset = self.find_name();
             self.hopeless = self.name_offset.is_none();
         }
-        let base = self.word(self.per_cpu_offset)?;
-        let task = self.word(base.wrapping_add(self.current))?;
+        let base = self.memory.word(self.per_cpu_offset)?;
+        let task = self.memory.word(base.wrapping_add(self.current))?;
         let mut name = [0_u8; NAME_BYTES];
-        self.read(task.wrapping_add(self.name_offset?), &mut name)?;
+        self.memory.read(task.wrapping_add(self.name_offset?), &mut name).then_some(())?;
         let text = name.split(|byte| *byte == 0).next().filter(|text| !text.is_empty())?;
-        Some(String::from_utf8_lossy(text).into_owned())
+        Some((task, String::from_utf8_lossy(text).into_owned()))
     }
 
     fn find_name(&self) -> Option<u64> {
         let mut task = vec![0_u8; TASK_BYTES];
-        self.read(self.init_task, &mut task)?;
+        self.memory.read(self.init_task, &mut task).then_some(())?;
         task.windows(9).position(|bytes| bytes == b"swapper/0" || bytes == b"swapper\0\0").map(|at| at as u64)
-    }
-
-    fn word(&self, address: u64) -> Option<u64> {
-        let mut bytes = [0_u8; 8];
-        self.read(address, &mut bytes)?;
-        Some(u64::from_le_bytes(bytes))
-    }
-
-    fn read(&self, address: u64, buffer: &mut [u8]) -> Option<()> {
-        let status = (self.access)(self.cpu, address, buffer.as_mut_ptr().cast(), buffer.len(), false);
-        (status == 0).then_some(())
     }
 }

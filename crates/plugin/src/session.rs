@@ -4,10 +4,12 @@ use crate::api::Api;
 use crate::clock::Clock;
 use crate::config::{ClockChoice, Config, ConfigError};
 use crate::console::Console;
-use crate::guest_memory::GuestMemory;
+use crate::guest_memory::{GuestMemory, Mapped};
 use crate::status::{Status, StatusFile};
+use firstlight_profile::code::{LoadedCode, Shape};
 use firstlight_profile::recording::State;
-use firstlight_profile::tracker::{Request, Watch};
+use firstlight_profile::symbols::{class_in_module, Symbol};
+use firstlight_profile::tracker::{Identity, Request, Watch};
 use firstlight_profile::{SymbolTable, Tracker};
 use std::collections::HashSet;
 use std::fs::File;
@@ -32,6 +34,8 @@ pub struct Session {
     pub ready_by_mark: bool,
     /// Physical address at which the kernel's image is entered.
     pub load_address: Option<u64>,
+    /// Where a virtual machine enters a kernel that is an ELF file, instead of there.
+    pub machine_entry: Option<u64>,
     /// Addresses of blocks that follow an `out`.
     pub after_out: HashSet<u64>,
     /// What the kernel has reached, so far.
@@ -39,10 +43,29 @@ pub struct Session {
     config: Config,
     status: StatusFile,
     console: Console,
-    memory: Option<GuestMemory>,
+    /// Nothing before it was looked for; nothing in it where it cannot be read.
+    memory: Option<Option<GuestMemory>>,
+    loaded: LoadedCode,
+    mapped: Option<Mapped>,
     events: u32,
     accesses: u64,
     next_copy: Duration,
+}
+
+/// Code that was loaded while the boot ran.
+pub struct Loaded {
+    /// Its number.
+    pub function: u32,
+    pub symbol: Symbol,
+    /// How it is entered.
+    pub shape: Shape,
+}
+
+impl Loaded {
+    /// Whether a call to this address stays inside the function. Where code is no function, every call is one.
+    pub fn is_inside(&self, target: u64) -> bool {
+        self.shape == Shape::Function && (self.symbol.address + 1..self.symbol.end).contains(&target)
+    }
 }
 
 /// How far the boot has come, as far as translation must know.
@@ -60,7 +83,10 @@ impl Session {
         match Self::parts(&config) {
             Ok((api, clock, symbols, tracker, console)) => Ok(Self {
                 memory: None,
+                loaded: LoadedCode::new(&symbols),
+                mapped: None,
                 load_address: symbols.address("_text").map(|text| text.wrapping_sub(KERNEL_MAP)),
+                machine_entry: symbols.address("pvh_start_xen").map(|entry| entry.wrapping_sub(KERNEL_MAP)),
                 ready_by_mark: config.ready.nop,
                 api,
                 clock,
@@ -105,6 +131,19 @@ impl Session {
         bounds.is_some_and(|(start, end)| (start..end).contains(&address))
     }
 
+    /// The code at an address outside the kernel's image, when it is about to be executed for the first time.
+    pub fn loaded_code(&mut self, address: u64) -> Option<Loaded> {
+        if self.mapped.is_none() {
+            self.mapped = Mapped::find();
+        }
+        let code = self.loaded.at(address, self.mapped.as_ref()?)?;
+        let function = self.tracker.loaded(&code);
+        let class = class_in_module(&code.name);
+        let (from, address, end) = (code.range.start, code.entry, code.range.end);
+        let symbol = Symbol { from, address, end, name: code.name, class, initcall: Vec::new() };
+        Some(Loaded { function, symbol, shape: code.shape })
+    }
+
     /// Does what an event asked for.
     pub fn answer(&mut self, request: Request, now: u64) {
         match request {
@@ -114,13 +153,26 @@ impl Session {
                 self.report("running", "", now);
             }
             Request::NameTask => {
-                if self.memory.is_none() {
-                    self.memory = GuestMemory::find(&self.symbols);
-                }
-                let name = self.memory.as_mut().and_then(GuestMemory::task_name);
-                self.tracker.name_task(name.as_deref());
+                let task = self.running_task();
+                self.tracker.name_task(task.as_ref().map(|(_, name)| name.as_str()));
+            }
+            Request::Renames => {
+                let task = self.running_task();
+                let known = task.as_ref().map(|(address, name)| Identity { address: *address, name });
+                self.tracker.renames(known, now);
             }
             Request::Freeze(state) => self.freeze(state, now),
+        }
+    }
+
+    fn running_task(&mut self) -> Option<(u64, String)> {
+        self.memory.get_or_insert_with(|| GuestMemory::find(&self.symbols)).as_mut().and_then(GuestMemory::task)
+    }
+
+    /// After a switch of stacks: the kernel's `current` is still the task that was left.
+    pub fn switched(&mut self) {
+        if let Some((address, name)) = self.running_task() {
+            self.tracker.left(Identity { address, name: &name });
         }
     }
 
@@ -184,6 +236,12 @@ impl Session {
         }
         self.tracker.idle(self.clock.idle_ns(), now);
         self.frozen = true;
+        if state == State::Panic {
+            // Elsewhere user mode may have hidden the kernel's memory.
+            if let Some((address, name)) = self.running_task() {
+                self.tracker.runs(Identity { address, name: &name });
+            }
+        }
         let name = match state {
             State::Running => "running",
             State::Ready => "ready",

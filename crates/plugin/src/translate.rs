@@ -2,11 +2,12 @@
 
 use crate::api::{Block, Instruction};
 use crate::callbacks::{
-    on_call, on_call_inside, on_call_through, on_cold, on_console, on_decompressor, on_entry, on_kernel,
-    on_leave_kernel, on_leave_part, on_mark, on_padding, on_redirect, on_return, on_special, on_switch, on_unknown,
-    on_watched, pack, pack_both,
+    on_call, on_call_inside, on_call_through, on_cold, on_console, on_decompressor, on_entry, on_inside_loaded,
+    on_kernel, on_leave_kernel, on_leave_part, on_loaded, on_mark, on_padding, on_padding_loaded, on_redirect,
+    on_return, on_special, on_switch, on_unknown, on_watched, pack, pack_both,
 };
-use crate::session::{Progress, Session, KERNEL_MAP};
+use crate::session::{Loaded, Progress, Session, KERNEL_MAP};
+use firstlight_profile::code::Shape;
 use firstlight_profile::instruction::{flow, Flow};
 use firstlight_profile::symbols::{Class, Symbol};
 use firstlight_profile::tracker::UNKNOWN;
@@ -51,7 +52,7 @@ pub fn block(session: &mut Session, block: *mut Block) {
     if session.progress == Progress::KernelHigh {
         return user(session, block, length);
     }
-    if Some(address) == session.load_address {
+    if Some(address) == session.load_address || Some(address) == session.machine_entry {
         session.api.on_block(block, on_kernel, pack(0, length));
     }
     if address == DECOMPRESSOR && session.progress == Progress::Firmware {
@@ -95,8 +96,15 @@ fn user(session: &mut Session, block: *mut Block, length: usize) {
 }
 
 fn kernel(session: &mut Session, code: &Code) {
-    let found = session.symbols.containing(code.mapped).map(|(id, symbol)| (id, symbol.clone()));
-    begin(session, code, found.as_ref());
+    let own = session.symbols.containing(code.mapped).map(|(id, symbol)| (id, symbol.clone()));
+    // Of what lies outside the image the kernel's lists know the name now.
+    let outside = own.is_none() && !session.in_image(code.mapped);
+    let loaded = if outside { session.loaded_code(code.address) } else { None };
+    match &loaded {
+        Some(loaded) => begin_loaded(session, code, loaded),
+        None => begin(session, code, own.as_ref()),
+    }
+    let found = own.or(loaded.as_ref().map(|loaded| (loaded.function, loaded.symbol.clone())));
     if session.after_out.contains(&code.address) {
         session.api.on_block(code.block, on_console, pack(0, code.length));
     }
@@ -112,7 +120,7 @@ fn kernel(session: &mut Session, code: &Code) {
         }
     }
     entries(session, code, found.as_ref());
-    end(session, code);
+    end(session, code, loaded.as_ref());
 }
 
 // What happens where the block begins.
@@ -132,6 +140,31 @@ fn begin(session: &Session, code: &Code, found: Option<&(u32, Symbol)>) {
         Class::Cold => session.api.on_block(code.block, on_cold, data),
         Class::Plain if code.mapped < symbol.address => session.api.on_block(code.block, on_padding, data),
         _ => {}
+    }
+}
+
+// As with the kernel's own functions, a block in the middle of one is no event.
+fn begin_loaded(session: &Session, code: &Code, loaded: &Loaded) {
+    let Loaded { function, symbol, shape } = loaded;
+    let data = pack(*function, code.length);
+    match (shape, symbol.class) {
+        (Shape::Row, _) => return session.api.on_block(code.block, on_inside_loaded, data),
+        (Shape::Function, Class::Cold) => return session.api.on_block(code.block, on_cold, data),
+        (Shape::Function, Class::Thunk) => return,
+        (Shape::Function, _) if code.address < symbol.address => {
+            session.api.on_block(code.block, on_padding_loaded, data);
+        }
+        (Shape::Function, _) => {}
+    }
+    for index in 0..code.length {
+        let instruction = session.api.instruction(code.block, index);
+        if session.api.instruction_address(instruction) == symbol.address {
+            let data = pack(*function, code.length - index);
+            match index {
+                0 => session.api.on_block(code.block, on_loaded, data),
+                _ => session.api.on_instruction(instruction, on_loaded, data),
+            }
+        }
     }
 }
 
@@ -182,18 +215,23 @@ fn is_detour(session: &Session, code: &Code) -> bool {
 }
 
 // Only a block's last instruction moves control.
-fn end(session: &mut Session, code: &Code) {
+fn end(session: &mut Session, code: &Code, loaded: Option<&Loaded>) {
     let Some(last) = code.length.checked_sub(1) else { return };
     let instruction = session.api.instruction(code.block, last);
     let mut buffer = [0; 16];
     let at = session.api.instruction_address(instruction).wrapping_sub(code.address).wrapping_add(code.mapped);
     let bytes = session.api.bytes(instruction, &mut buffer);
     let next = at.wrapping_add(bytes.len() as u64);
-    let site = session.symbols.containing(at).map(|(id, symbol)| (id, symbol.clone()));
+    let own = session.symbols.containing(at).map(|(id, symbol)| (id, symbol.clone()));
+    let site = own.or(loaded.map(|loaded| (loaded.function, loaded.symbol.clone())));
+    let is_row = loaded.is_some_and(|loaded| loaded.shape == Shape::Row);
     let function = site.as_ref().map_or(UNKNOWN, |(function, _)| *function);
     let class = site.as_ref().map_or(Class::Plain, |(_, symbol)| symbol.class);
     let data = pack(function, 0);
     match flow(bytes, at) {
+        Flow::Call(target) if target != next && loaded.is_some_and(|loaded| loaded.is_inside(target)) => {
+            session.tracker.calls_inside(function);
+        }
         Flow::Call(target) => call(session, instruction, function, class, next, target),
         Flow::CallIndirect => session.api.on_access(instruction, on_call_through, data),
         Flow::Return => session.api.on_access(instruction, on_return, data),
@@ -201,8 +239,13 @@ fn end(session: &mut Session, code: &Code) {
         Flow::InterruptReturn | Flow::SyscallReturn if class != Class::Plain => {
             session.api.on_instruction(instruction, on_leave_kernel, data);
         }
-        Flow::Jump(target) if class == Class::Cold || function == UNKNOWN => {
-            if let Some((to, _)) = session.symbols.containing(target).filter(|(_, symbol)| symbol.address != target) {
+        Flow::Jump(target) if class == Class::Cold || function == UNKNOWN || is_row => {
+            let own = session.symbols.containing(target).map(|(to, symbol)| (to, symbol.address));
+            let to = match loaded {
+                Some(_) if own.is_none() => session.loaded_code(target).map(|to| (to.function, to.symbol.address)),
+                _ => own,
+            };
+            if let Some((to, _)) = to.filter(|(to, begins)| *begins != target && *to != function) {
                 session.api.on_instruction(instruction, on_leave_part, pack_both(function, to));
             }
         }

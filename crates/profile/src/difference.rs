@@ -4,6 +4,7 @@
 //! itself adds up: the change of a node with all below it is its own change and those of its callees, and the change of
 //! the root is the change of the whole, in integers.
 
+use crate::folding::plain_name;
 use rustc_hash::FxHashMap;
 
 /// One node of a tree, as the difference needs it.
@@ -169,6 +170,7 @@ impl Sizes {
 /// use firstlight_profile::difference::stable_name;
 /// assert_eq!(stable_name("f.isra.0.cold"), "f");
 /// assert_eq!(stable_name("f.llvm.1234567"), "f");
+/// assert_eq!(stable_name("type_show@ffffffff81234560"), "type_show");
 /// assert_eq!(stable_name("virtio.ko"), "virtio.ko");
 /// assert_eq!(stable_name("[user a.0]"), "[user a.0]");
 /// assert_eq!(stable_name(".cold"), ".cold");
@@ -177,7 +179,7 @@ pub fn stable_name(function: &str) -> &str {
     if function.starts_with('[') {
         return function;
     }
-    let mut name = function;
+    let mut name = plain_name(function);
     while let Some((before, last)) = name.rsplit_once('.') {
         let number = !last.is_empty() && last.bytes().all(|byte| byte.is_ascii_digit());
         if !number && !SUFFIXES.contains(&last) {

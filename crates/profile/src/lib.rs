@@ -4,8 +4,10 @@
 //! The plugin feeds [`Tracker`] with events and writes a [`snapshot`](snapshot::Snapshot) of it; everything else reads that file
 //! as a [`Recording`].
 
+pub mod code;
 pub mod difference;
 pub mod fold;
+pub mod folding;
 pub mod initcalls;
 pub mod instruction;
 pub mod kd;

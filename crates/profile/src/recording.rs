@@ -178,6 +178,43 @@ pub struct FunctionCheck {
     pub is_initcall: bool,
 }
 
+/// One stretch in which a task had the processor, interrupts included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Run {
+    /// The task, numbered as they first ran.
+    pub task: u32,
+    /// The switch to it.
+    pub start: Instant,
+    /// The switch away from it, or the freeze.
+    pub end: Instant,
+}
+
+/// A name that a task had from an instant on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskName {
+    /// The task.
+    pub task: u32,
+    /// From when on.
+    pub at: Instant,
+    /// What the kernel calls it (`comm`).
+    pub name: String,
+}
+
+/// Who had the processor. The runs follow one another without holes, from the kernel's first instruction to the freeze.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Running {
+    /// The stretches, in order of time.
+    pub runs: Vec<Run>,
+    /// The names of tasks, in the order in which they were read.
+    pub names: Vec<TaskName>,
+    /// For every task, by its number: when it was first on the way to user mode, if it was.
+    pub user: Vec<Option<Instant>>,
+    /// Switches at which the kernel's own pointer to the running task named the one that the recorder held for it.
+    pub confirmed: u64,
+    /// Switches at which it named another.
+    pub contradicted: u64,
+}
+
 /// How a recording ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum State {
@@ -226,6 +263,8 @@ pub struct Recording {
     pub checks: Vec<FunctionCheck>,
     /// Nodes, and how many of their entries were followed by inference.
     pub doubtful: Vec<(NodeId, u64)>,
+    /// Who had the processor.
+    pub running: Running,
 }
 
 /// The version of a file, and what follows it.
@@ -294,9 +333,12 @@ impl Recording {
             .iter()
             .all(|row| (row.node as usize) < self.nodes.len() && (row.mark as usize) < self.marks.len());
         let spans = self.spans.iter().all(|span| (span.function as usize) < functions);
+        let tasks = self.running.user.len();
+        let named = self.running.names.iter().all(|name| (name.task as usize) < tasks);
+        let ran = self.running.runs.iter().all(|run| (run.task as usize) < tasks);
         let checks = self.checks.iter().all(|check| (check.function as usize) < functions)
             && self.doubtful.iter().all(|(node, _)| (*node as usize) < self.nodes.len());
-        if rows && spans && checks {
+        if rows && spans && named && ran && checks {
             Ok(())
         } else {
             damaged("a row names what is not there")

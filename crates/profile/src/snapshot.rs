@@ -2,7 +2,7 @@
 //! copy of them would be another megabyte for every few that the boot itself has.
 
 use crate::recording::{
-    Counts, Function, FunctionCheck, Instant, Line, Mark, PhaseRow, RecordingError, Span, State, MAGIC, PLAIN,
+    Counts, Function, FunctionCheck, Instant, Line, Mark, PhaseRow, RecordingError, Running, Span, State, MAGIC, PLAIN,
 };
 use crate::tree::{CallTree, FunctionId, Node, NodeId};
 use serde::{Serialize, Serializer};
@@ -31,6 +31,7 @@ pub struct Snapshot<'t> {
     pub(crate) counts: Counts,
     pub(crate) checks: Vec<FunctionCheck>,
     pub(crate) doubtful: Vec<(NodeId, u64)>,
+    pub(crate) running: Running,
 }
 
 impl Snapshot<'_> {

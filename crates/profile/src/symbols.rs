@@ -1,5 +1,6 @@
 //! The kernel's functions, from a text in the form of `/proc/kallsyms`.
 
+use crate::code::LISTS;
 use crate::initcalls::initcall;
 use rustc_hash::FxHashMap;
 
@@ -89,8 +90,8 @@ impl SymbolTable {
                     functions.push((address, name));
                 }
             }
-            // Section bounds and a few variables are asked for by name: all of them are global.
-            if kind.starts_with(|letter: char| letter.is_ascii_uppercase()) {
+            // Section bounds and a few variables are asked for by name: all of them are global but the heads of some lists.
+            if kind.starts_with(|letter: char| letter.is_ascii_uppercase()) || LISTS.contains(&name) {
                 data.entry(name.to_owned()).or_insert(address);
             }
         }
@@ -174,6 +175,20 @@ impl SymbolTable {
     }
 }
 
+/// How control passes through a function of a module: entry code is the kernel's own.
+///
+/// ```
+/// use firstlight_profile::symbols::{class_in_module, Class};
+/// assert_eq!(class_in_module("nfit_init"), Class::Plain);
+/// assert_eq!(class_in_module("acpi_nfit_init.cold"), Class::Cold);
+/// ```
+pub fn class_in_module(name: &str) -> Class {
+    match named_class(name) {
+        Some(kept @ (Class::Cold | Class::Thunk)) => kept,
+        _ => Class::Plain,
+    }
+}
+
 // Of the padding in front of a function: CONFIG_FUNCTION_PADDING_BYTES is at most 64, and FineIBT adds 16.
 const PADDING_BYTES: u64 = 128;
 
@@ -241,10 +256,12 @@ fn named_class(name: &str) -> Option<Class> {
     })
 }
 
-// Those that stand alone: `srso_alias_*` has to lie at a place that its mitigation dictates.
+// Those that stand alone, or in a kernel whose section has no bounds: `srso_alias_*` has to lie at a place that its
+// mitigation dictates.
 fn is_thunk(name: &str) -> bool {
     ["__x86_indirect_", "__x86_return_", "__SCT__", "retpoline_"].iter().any(|prefix| name.starts_with(prefix))
-        || ["_return_thunk", "_untrain_ret", "_safe_ret"].iter().any(|suffix| name.ends_with(suffix))
+        || ["srso_", "retbleed_", "its_", "zen_", "call_depth_", "entry_"].iter().any(|prefix| name.starts_with(prefix))
+            && ["_return_thunk", "_untrain_ret", "_safe_ret"].iter().any(|suffix| name.ends_with(suffix))
 }
 
 #[cfg(test)]
@@ -331,7 +348,7 @@ not a line at all
     #[test]
     fn thunks_that_stand_alone_are_known_by_name() {
         let alone = "10 T _text\n10 T srso_alias_untrain_ret\n20 T srso_alias_safe_ret\n30 T its_return_thunk\n\
-                     40 T preempt_schedule_thunk\n50 T _etext\n";
+                     40 T preempt_schedule_thunk\n50 T set_return_thunk\n60 T _etext\n";
         assert_eq!(thunks(alone), ["srso_alias_untrain_ret", "srso_alias_safe_ret", "its_return_thunk"]);
     }
 

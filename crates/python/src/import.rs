@@ -30,6 +30,12 @@ pub fn tell_console(
     py.detach(|| tell(&bytes, ring.as_deref(), &bundle)).map_err(unmerged)
 }
 
+/// `firstlight_merge::shown::tell`.
+#[pyfunction]
+pub fn tell_units(py: Python<'_>, shown: Vec<u8>, clocks: String, bundle: PathBuf) -> PyResult<Vec<(String, String)>> {
+    py.detach(|| firstlight_merge::shown::tell(&shown, &clocks, &bundle)).map_err(unmerged)
+}
+
 /// Records that were read, until their tables are written.
 #[pyclass(frozen, module = "firstlight._core")]
 pub struct Records {

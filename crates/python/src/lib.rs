@@ -4,6 +4,8 @@ mod difference;
 mod export;
 mod import;
 
+use firstlight_model::folding::{Parts, Tree, COLUMNS};
+use firstlight_model::interned::read;
 use firstlight_model::kd::{bundle_kd, phase_kds, BundleKd};
 use firstlight_model::profile_tables::{convert, pack};
 use firstlight_model::schema::{columns, ColumnKind, TABLES};
@@ -12,7 +14,7 @@ use firstlight_model::ModelError;
 use firstlight_profile::recording::State;
 use pyo3::exceptions::{PyKeyError, PyOSError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 use std::path::{Path, PathBuf};
 
 fn raised(error: ModelError) -> PyErr {
@@ -115,21 +117,58 @@ fn kd_table<'py>(
     phase: Option<&str>,
     under: Option<&str>,
     per_caller: bool,
+    raw_names: bool,
 ) -> PyResult<Bound<'py, PyDict>> {
     let path: &Path = &bundle;
-    let table = py.detach(|| bundle_kd(path, phase, under, per_caller)).map_err(raised)?;
+    let parts = parts(raw_names);
+    let table = py.detach(|| bundle_kd(path, phase, under, per_caller, parts)).map_err(raised)?;
     kd_columns(py, &table)
+}
+
+/// `firstlight_model::folding`: for every node of the tree its number in the folded one, and whether its total counts
+/// there, as the bytes of int64 and of flags; nothing when there is nothing to fold.
+#[pyfunction]
+fn folded_calls(py: Python<'_>, bundle: PathBuf) -> PyResult<Option<FoldedBytes<'_>>> {
+    let fold = || -> Result<_, ModelError> {
+        let mut table = read("calls", &COLUMNS, &bundle)?;
+        let tree = Tree::of(&mut table, Parts::Folded)?;
+        Ok(tree.folded().map(|folded| {
+            let number = |place: &usize| i64::try_from(*place).unwrap_or(0).to_le_bytes();
+            let places: Vec<u8> = folded.places.iter().flat_map(number).collect();
+            let heads: Vec<u8> =
+                (0..tree.contexts.len()).map(|row| u8::from(folded.is_outermost(&tree.contexts, row))).collect();
+            (places, heads)
+        }))
+    };
+    let folded = py.detach(fold).map_err(raised)?;
+    Ok(folded.map(|(places, heads)| (PyBytes::new(py, &places), PyBytes::new(py, &heads))))
+}
+
+type FoldedBytes<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>);
+
+/// `firstlight_profile::folding::whole_name`.
+#[pyfunction]
+fn whole_name(function: &str) -> Option<&str> {
+    firstlight_profile::folding::whole_name(function)
 }
 
 /// `firstlight_model::kd::phase_kds`: for every phase the columns of its table.
 #[pyfunction]
-fn phase_kd_tables(py: Python<'_>, bundle: PathBuf) -> PyResult<Bound<'_, PyDict>> {
+fn phase_kd_tables(py: Python<'_>, bundle: PathBuf, raw_names: bool) -> PyResult<Bound<'_, PyDict>> {
     let path: &Path = &bundle;
     let tables = PyDict::new(py);
-    for (phase, table) in py.detach(|| phase_kds(path)).map_err(raised)? {
+    for (phase, table) in py.detach(|| phase_kds(path, parts(raw_names))).map_err(raised)? {
         tables.set_item(phase, kd_columns(py, &table)?)?;
     }
     Ok(tables)
+}
+
+fn parts(raw_names: bool) -> Parts {
+    if raw_names {
+        Parts::Apart
+    } else {
+        Parts::Folded
+    }
 }
 
 fn kd_columns<'py>(py: Python<'py>, table: &BundleKd) -> PyResult<Bound<'py, PyDict>> {
@@ -181,10 +220,13 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(pack_profile, module)?)?;
     module.add_function(wrap_pyfunction!(write_table, module)?)?;
     module.add_function(wrap_pyfunction!(kd_table, module)?)?;
+    module.add_function(wrap_pyfunction!(folded_calls, module)?)?;
+    module.add_function(wrap_pyfunction!(whole_name, module)?)?;
     module.add_function(wrap_pyfunction!(phase_kd_tables, module)?)?;
     module.add_function(wrap_pyfunction!(table_schemas, module)?)?;
     module.add_function(wrap_pyfunction!(import::record_formats, module)?)?;
     module.add_function(wrap_pyfunction!(import::tell_console, module)?)?;
+    module.add_function(wrap_pyfunction!(import::tell_units, module)?)?;
     module.add_class::<import::Records>()?;
     module.add_function(wrap_pyfunction!(export::export_perfetto, module)?)?;
     module.add_function(wrap_pyfunction!(export::export_folded, module)?)?;

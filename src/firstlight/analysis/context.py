@@ -33,6 +33,7 @@ def context_tree(
     under: str | None = None,
     unit: Unit = "time",
     min_share: float = 0.01,
+    raw_names: bool = False,
 ) -> list[ContextRow]:
     """Walk the calling-context tree from its root, the largest callee first.
 
@@ -43,6 +44,7 @@ def context_tree(
     :param under: begin at each outermost call of this function instead of the root.
     :param unit: nanoseconds of the boot's clock, or instructions.
     :param min_share: the least share, from 0 to 1, of all that is walked.
+    :param raw_names: split-off parts of functions (`f.cold`) stand apart.
     :raises firstlight.errors.BundleError: when the boot has no profile, or does not know the phase or the function.
 
     >>> import firstlight
@@ -54,8 +56,8 @@ def context_tree(
     if phase is not None:
         boot.check_phase(phase)
     if under is not None:
-        boot.check_function(under)
-    tree = _Tree(_own(boot, phase, unit))
+        boot.check_function(under, raw_names)
+    tree = _Tree(_own(boot, phase, unit, raw_names))
     roots = [0] if under is None else tree.outermost(under)
     least = min_share * sum(tree.totals[node] for node in roots)
     rows: list[ContextRow] = []
@@ -79,14 +81,14 @@ def context_tree(
     return rows
 
 
-def _own(boot: Boot, phase: str | None, unit: Unit) -> pl.DataFrame:
+def _own(boot: Boot, phase: str | None, unit: Unit, raw_names: bool) -> pl.DataFrame:
     """The nodes with their calls and what they did by themselves, in the phase or in the whole boot."""
     own = "self_ns" if unit == "time" else "self_instructions"
-    calls = boot.calls()
+    calls = boot.calls(raw_names)
     if phase is None:
         figures = calls.select("node", "calls", own=pl.col(own))
     else:
-        there = boot.phase_calls().filter(pl.col("phase") == phase)
+        there = boot.phase_calls(raw_names).filter(pl.col("phase") == phase)
         figures = there.group_by("node").agg(pl.col("calls").sum(), pl.col(own).sum().alias("own"))
     return (
         calls.select("node", "parent", "function", "kind")

@@ -22,6 +22,7 @@ from firstlight.lab.progress import Progress, SilentProgress
 from firstlight.lab.repeat import options_from_manifest
 from firstlight.lab.report import read_report
 from firstlight.lab.runner import Outcome, Watch, run
+from firstlight.recipe.recipe import Recipe
 
 ORACLE = "firstlight-oracle.so"
 COUNT_TOLERANCE = 16
@@ -67,7 +68,7 @@ def audit(bundle: Path, progress: Progress | None = None, *, trust: bool = False
         progress.step("comparing")
         seen = read_observation(_tables(files))
     _check_sound(seen, str(bundle))
-    recorded = recorded_tables(bundle, seen.aliases)
+    recorded = recorded_tables(bundle, seen.aliases, seen.tables.functions.keys())
     if abs(recorded.instructions - seen.tables.instructions) > COUNT_TOLERANCE:
         raise LabError(
             f"the boots are not the same: {recorded.instructions:,} instructions when recorded, "
@@ -118,7 +119,7 @@ def _check(manifest: Manifest, where: str) -> None:
             where=where,
             hint="audit one that came up, or panicked",
         )
-    if manifest.recipe.profile is False:
+    if isinstance(manifest.recipe, Recipe) and not manifest.recipe.chosen.profile:
         raise FirstlightError("this bundle has no profile", where=where, hint="record without `--no-profile`")
 
 
@@ -129,7 +130,8 @@ def boot_with_oracle(inputs: Inputs, files: RunFiles, bundle: Path, progress: Pr
     :raises LabError: when the oracle is missing, or QEMU does not start.
     """
     oracle = carried(ORACLE)
-    chosen = inputs.recipe.chosen
+    recipe = inputs.recipe
+    chosen = recipe.chosen
     assert inputs.symbols is not None  # a recording with a profile has symbols
     symbols = files.directory / "symbols"
     symbols.write_bytes(inputs.symbols.read_bytes() + b"\n" + _module_symbols(bundle))
@@ -142,7 +144,8 @@ def boot_with_oracle(inputs: Inputs, files: RunFiles, bundle: Path, progress: Pr
     }
     files.plugin_config.write_text(json.dumps(config, indent=1), encoding="utf-8")
     watch = Watch(_SLOWER * chosen.timeout_wall_s, profile=True, report=chosen.guest_helper)
-    return run(launch(inputs.qemu, inputs.recipe, files, oracle, symbols), files, watch, progress.boot)
+    command = launch(inputs.qemu, recipe, files, oracle, symbols)
+    return run(command, files, watch, progress.boot)
 
 
 def _tables(files: RunFiles) -> Path:

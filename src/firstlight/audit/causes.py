@@ -25,6 +25,8 @@ def with_causes(agreement: Agreement, evidence: Evidence) -> list[tuple[Differen
 def _cause(each: Difference, evidence: Evidence) -> str | None:
     if NAMELESS in each.what:
         return "code without a symbol: where its functions begin is not known"
+    if each.what.endswith("]") and " [" in each.what:
+        return "code of a module: the oracle names it by what stood at its address when the boot was over"
     if each.measure is Measure.EDGES or each.measure is Measure.INITCALLS:
         return None
     if SWITCH in each.what:

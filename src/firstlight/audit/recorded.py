@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from pathlib import Path
 
-from firstlight.audit.tables import ROOT, Figures, Tables, folded, key
+from firstlight.audit.tables import NAMELESS, ROOT, Figures, Tables, folded, key
 from firstlight.boot.open import open as open_boot
 from firstlight.boot.tables import read_table
 from firstlight.errors import FirstlightError
@@ -15,12 +15,14 @@ from firstlight.errors import FirstlightError
 _NO_FUNCTIONS = frozenset({"root", "group", "user", "firmware", "decompressor", "idle"})
 
 
-def recorded_tables(bundle: Path, aliases: Mapping[str, str]) -> Tables:
+def recorded_tables(bundle: Path, aliases: Mapping[str, str], known: Set[str] | None = None) -> Tables:
     """Sum up the calling-context tree of *bundle* by function.
 
     Totals are made here, from the tree: a node adds its total where no node of the same function stands above it.
 
     :param aliases: further names of functions, and the name that stands for them.
+    :param known: the functions that the other observer has names for. Loaded code that it cannot name is one row on
+        both sides; without this every name counts.
     :raises BundleError: when a table cannot be read.
     :raises FirstlightError: when the bundle has no profile.
     """
@@ -34,7 +36,7 @@ def recorded_tables(bundle: Path, aliases: Mapping[str, str]) -> Tables:
     own = [value or 0 for value in calls["self_instructions"].to_list()]
     totals = [value or 0 for value in calls["total_instructions"].to_list()]
     is_row = [kind in _NO_FUNCTIONS for kind in calls["kind"].to_list()]
-    names = [_name(function, module, aliases) for function, module in zip(raw, modules, strict=True)]
+    names = [_name(function, module, aliases, known) for function, module in zip(raw, modules, strict=True)]
 
     counts: Counter[str] = Counter()
     selves: Counter[str] = Counter()
@@ -72,11 +74,13 @@ def recorded_tables(bundle: Path, aliases: Mapping[str, str]) -> Tables:
     )
 
 
-def _name(function: str, module: str | None, aliases: Mapping[str, str]) -> str:
-    if function.startswith("["):
-        return function
-    name = folded(function)
-    return key(name, module) if module else aliases.get(name, name)
+def _name(function: str, module: str | None, aliases: Mapping[str, str], known: Set[str] | None) -> str:
+    # Functions of one name may be told apart by their address.
+    name = function if function.startswith("[") else folded(function).partition("@")[0]
+    if module:
+        name = key(name, module)
+        return name if known is None or name in known else NAMELESS
+    return aliases.get(name, name)
 
 
 def _outermost(names: list[str], children: Mapping[int, list[int]]) -> list[bool]:

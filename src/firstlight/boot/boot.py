@@ -6,8 +6,10 @@ from pathlib import Path
 
 import polars as pl
 
+from firstlight.boot.command_line import FACT, CommandLineWord, read_words
 from firstlight.boot.contents import read_regular
 from firstlight.boot.digests import check_digest
+from firstlight.boot.folding import SHARED_NAME, Folding
 from firstlight.boot.manifest import Manifest
 from firstlight.boot.near import unknown_name
 from firstlight.boot.tables import read_table
@@ -32,6 +34,7 @@ class Boot:
         self.path = path
         self.manifest = manifest
         self._frames: dict[str, pl.DataFrame] = {}
+        self._folding: Folding | None = None
 
     def __repr__(self) -> str:
         return f"<Boot {str(self.path)!r}: {self.manifest.mode}, {self.manifest.status}>"
@@ -106,13 +109,35 @@ class Boot:
             )
         )
 
-    def calls(self) -> pl.DataFrame:
-        """The calling-context tree, parents before children; columns as the format has them."""
-        return self._table("calls")
+    def calls(self, raw_names: bool = False) -> pl.DataFrame:
+        """The calling-context tree, parents before children; columns as the format has them.
 
-    def phase_calls(self) -> pl.DataFrame:
-        """What each node of the tree did by itself in each phase; columns as the format has them."""
-        return self._table("phase_calls")
+        What a compiler split off a function (`f.cold`) is a part of the function: what it did is done there, and
+        entering it is no call. So bundles of every age are shown alike, while the table keeps what was recorded.
+
+        :param raw_names: the table as it is recorded, with such parts apart.
+        :raises BundleError: when the table cannot be read.
+
+        >>> import firstlight
+        >>> boot = firstlight.open(bundle)
+        >>> boot.calls()["self_ns"].sum() == boot.calls(raw_names=True)["self_ns"].sum()
+        True
+        """
+        raw = self._table("calls")
+        return raw if raw_names else self._folded(raw).calls(raw)
+
+    def phase_calls(self, raw_names: bool = False) -> pl.DataFrame:
+        """What each node of the tree did by itself in each phase; columns as the format has them.
+
+        :param raw_names: for the nodes of the tree as it is recorded, see :meth:`calls`.
+        """
+        raw = self._table("phase_calls")
+        return raw if raw_names else self._folded(self._table("calls")).phase_calls(raw)
+
+    def _folded(self, calls: pl.DataFrame) -> Folding:
+        if self._folding is None:
+            self._folding = Folding(self.path, calls)
+        return self._folding
 
     def log(self) -> pl.DataFrame:
         """The lines of the console; columns as the format has them."""
@@ -126,6 +151,11 @@ class Boot:
         """What was true of the system once it was up; columns as the format has them."""
         return self._table("facts")
 
+    def command_line_words(self) -> list[CommandLineWord]:
+        """Every word of the kernel's command line with who read it; empty where that was not recorded."""
+        text = self.facts().filter(pl.col("fact") == FACT)["value"].to_list()
+        return read_words(text[0]) if text else []
+
     def links(self) -> pl.DataFrame:
         """What waits for what, by the names of spans; columns as the format has them."""
         return self._table("links")
@@ -134,7 +164,38 @@ class Boot:
         """The table that the tool `kd` gives for an imported function log, in its own terms and microseconds."""
         return self._table("kd")
 
-    def functions(self, phase: str | None = None, under: str | None = None, per_caller: bool = False) -> pl.DataFrame:
+    def threads(self) -> pl.DataFrame:
+        """The kernel's tasks that ran, in the order in which they ran first; columns as the format has them.
+
+        `run_ns` and `idle_ns` of all of them add up to the time from the kernel's first instruction on. No rows where
+        the recorder did not follow the switches: of imported boots, of live ones, without a profile.
+
+        >>> import firstlight
+        >>> threads = firstlight.open(bundle).threads()
+        >>> threads.select("thread", "kind", "name").row(0)
+        (0, 'idle', 'swapper/0')
+        """
+        return self._table("threads")
+
+    def thread_names(self) -> pl.DataFrame:
+        """The names of threads over time: each from `time_ns` on; columns as the format has them."""
+        return self._table("thread_names")
+
+    def runs(self) -> pl.DataFrame:
+        """Who had the processor: a row for every stretch between two switches, in order of time, without holes.
+
+        Columns as the format has them; `thread` is that of :meth:`threads`.
+
+        >>> import firstlight
+        >>> boot = firstlight.open(bundle)
+        >>> boot.runs()["idle_ns"].sum() == boot.manifest.totals.idle_ns
+        True
+        """
+        return self._table("runs")
+
+    def functions(
+        self, phase: str | None = None, under: str | None = None, per_caller: bool = False, raw_names: bool = False
+    ) -> pl.DataFrame:
         """The kd table: one row for every function, the largest total first.
 
         Columns: `function`, `module`, `kind`, `count`, `total_instructions`, `total_ns`, `average_ns`,
@@ -144,6 +205,7 @@ class Boot:
         :param phase: only what ran in this phase.
         :param under: only what this function did, itself and everything it called.
         :param per_caller: `max_sub` is the callee that took the most time under its caller instead.
+        :param raw_names: split-off parts of functions (`f.cold`) are rows of their own.
         :raises BundleError: when the boot has no profile, or does not know the phase or the function.
         """
         from firstlight.boot.functions import kd_table  # the engine is only loaded where it is needed
@@ -152,14 +214,15 @@ class Boot:
         if phase is not None:
             self.check_phase(phase)
         if under is not None:
-            self.check_function(under)
+            self.check_function(under, raw_names)
         if phase is not None:
-            self.phase_calls()  # the engine reads it by itself: checked here
-        return kd_table(self.path, phase, under, per_caller)
+            self._table("phase_calls")  # the engine reads it by itself: checked here
+        return kd_table(self.path, phase, under, per_caller, raw_names)
 
-    def phase_functions(self) -> dict[str, pl.DataFrame]:
+    def phase_functions(self, raw_names: bool = False) -> dict[str, pl.DataFrame]:
         """The kd table of every phase, as :meth:`functions` gives it for one; much faster than asking for each.
 
+        :param raw_names: split-off parts of functions (`f.cold`) are rows of their own.
         :raises BundleError: when the boot has no profile.
 
         >>> import firstlight
@@ -170,8 +233,8 @@ class Boot:
         from firstlight.boot.functions import KD_SCHEMA, phase_kd_tables
 
         self.check_profile()
-        self.phase_calls()
-        tables = phase_kd_tables(self.path)
+        self._table("phase_calls")
+        tables = phase_kd_tables(self.path, raw_names)
         nothing = pl.DataFrame(schema=KD_SCHEMA)
         return {phase: tables.get(phase, nothing) for phase in self.phases()["phase"].to_list()}
 
@@ -180,7 +243,7 @@ class Boot:
 
         :raises BundleError: when it was recorded without a profile.
         """
-        if self.calls().is_empty():
+        if self._table("calls").is_empty():
             why, hint = self.why_no_profile()
             raise BundleError(f"this boot has no profile: {why}", where=str(self.path), hint=hint)
 
@@ -207,9 +270,12 @@ class Boot:
         """
         unknown_name("phase", phase, self.phases()["phase"].to_list(), str(self.path))
 
-    def check_function(self, function: str) -> None:
+    def check_function(self, function: str, raw_names: bool = False) -> None:
         """Check that a function of this name was called in the boot.
 
+        :param raw_names: whether split-off parts count as functions.
         :raises BundleError: when it was not; the hint names the nearest.
         """
-        unknown_name("function", function, self.calls()["function"].unique().to_list(), str(self.path))
+        names = self.calls(raw_names)["function"].unique()
+        plain = names.str.replace(SHARED_NAME, "").unique()
+        unknown_name("function", function, sorted({*names, *plain}), str(self.path))

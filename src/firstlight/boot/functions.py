@@ -27,7 +27,11 @@ KD_SCHEMA: dict[str, pl.DataType] = {
 
 
 def kd_table(
-    bundle: Path, phase: str | None = None, under: str | None = None, per_caller: bool = False
+    bundle: Path,
+    phase: str | None = None,
+    under: str | None = None,
+    per_caller: bool = False,
+    raw_names: bool = False,
 ) -> pl.DataFrame:
     """One row for every function of the bundle at *bundle*, the largest total first.
 
@@ -35,22 +39,23 @@ def kd_table(
     :param under: only what this function did, itself and everything it called.
     :param per_caller: Max-sub is the callee that took the most time under its caller; else, as kd has it, the one that
         took the most anywhere.
+    :param raw_names: split-off parts of functions (`f.cold`) are rows of their own.
     :raises BundleError: when the tables cannot be read.
     """
     try:
-        columns = _core.kd_table(str(bundle), phase, under, per_caller)
+        columns = _core.kd_table(str(bundle), phase, under, per_caller, raw_names)
     except (ValueError, OSError) as error:
         raise BundleError(str(error), where=str(bundle)) from error
     return _frame(columns)
 
 
-def phase_kd_tables(bundle: Path) -> dict[str, pl.DataFrame]:
+def phase_kd_tables(bundle: Path, raw_names: bool = False) -> dict[str, pl.DataFrame]:
     """The kd table of every phase in which anything ran, as :func:`kd_table` gives it; the tables are read once.
 
     :raises BundleError: when the tables cannot be read.
     """
     try:
-        tables = _core.phase_kd_tables(str(bundle))
+        tables = _core.phase_kd_tables(str(bundle), raw_names)
     except (ValueError, OSError) as error:
         raise BundleError(str(error), where=str(bundle)) from error
     return {phase: _frame(columns) for phase, columns in tables.items()}

@@ -81,6 +81,21 @@ SCHEMAS: dict[str, dict[str, pl.DataType]] = {
         "sub_list": pl.String(),
         "source": pl.String(),
     },
+    "threads": {
+        "thread": pl.Int64(),
+        "kind": pl.String(),
+        "first_name": pl.String(),
+        "name": pl.String(),
+        "start_ns": pl.Int64(),
+        "end_ns": pl.Int64(),
+        "user_start_ns": pl.Int64(),
+        "run_ns": pl.Int64(),
+        "idle_ns": pl.Int64(),
+        "instructions": pl.Int64(),
+        "runs": pl.Int64(),
+    },
+    "thread_names": {"thread": pl.Int64(), "time_ns": pl.Int64(), "name": pl.String()},
+    "runs": dict.fromkeys(("thread", "start_ns", "end_ns", "instructions", "idle_ns"), pl.Int64()),
 }
 
 #: What schema version 2 added to the tables of version 1; an older bundle reads as if it were null.
@@ -92,8 +107,8 @@ ADDED_COLUMNS: dict[str, tuple[str, ...]] = {
 #: More rows are no boot: that of a whole distribution has less than a million.
 MOST_ROWS = 100_000_000
 
-#: The tables that version 2 added; an older bundle reads as if they had no rows.
-ADDED_TABLES = ("links", "kd")
+#: The tables that were added since version 1; a bundle without them reads as if they had no rows.
+ADDED_TABLES = ("links", "kd", "threads", "thread_names", "runs")
 
 
 def read_table(bundle: Path, table: str, rows: int | None = None) -> pl.DataFrame:

@@ -40,6 +40,10 @@ def functions(
             "also recursion counted once, and calls without an end as intervals.",
         ),
     ] = False,
+    raw_names: Annotated[
+        bool,
+        typer.Option("--raw-names", help="Show what a compiler split off a function (`f.cold`) apart from it."),
+    ] = False,
     columns: Annotated[
         str | None, typer.Option(metavar="Fctarslmnu", help="Columns of kd's own table, as its `-f` (default: Fctal).")
     ] = None,
@@ -52,7 +56,7 @@ def functions(
     whose Time is the largest, Ms count how often this function called it. Rows in brackets are no functions.
 
     Of an imported function log or kd table it shows what the tool kd prints for it, in microseconds; `--corrected`,
-    `--under`, `--phase`, `--tree` and `--unit instructions` read the calling-context tree instead.
+    `--under`, `--phase`, `--tree`, `--raw-names` and `--unit instructions` read the calling-context tree instead.
 
     \b
     Examples:
@@ -74,7 +78,7 @@ def functions(
     if tree and limit is not None:
         raise UsageError("`--tree` excludes `-n`", hint="`--min-percent` prunes a tree")
     opened = open(boot)
-    of_tree = corrected or tree or under is not None or phase is not None or unit == "instructions"
+    of_tree = corrected or tree or raw_names or under is not None or phase is not None or unit == "instructions"
     if columns is not None and of_tree:
         raise UsageError("`--columns` is for kd's own table", hint="leave out what asks for the calling-context tree")
     if not of_tree and opened.kd().height:
@@ -86,7 +90,7 @@ def functions(
         )
     what = ", ".join([between(opened) if phase is None else f"phase {phase}"] + ([f"under {under}"] if under else []))
     if tree:
-        rows = context_tree(opened, phase, under, unit, min_percent / 100)
+        rows = context_tree(opened, phase, under, unit, min_percent / 100, raw_names)
         if json:
             print_json([dataclasses.asdict(row) for row in rows])
         else:
@@ -94,7 +98,7 @@ def functions(
         return
     if limit is None and not (csv or json):
         limit = 40
-    selection = select(opened.functions(phase, under, per_caller=corrected), sort, unit, limit)
+    selection = select(opened.functions(phase, under, per_caller=corrected, raw_names=raw_names), sort, unit, limit)
     if csv:
         sys.stdout.write(selection.shown.write_csv())
     elif json:

@@ -70,12 +70,13 @@ def build(
 
 @app.command("path")
 def path(name: Name, json: Json = False) -> None:
-    """Print where an image is; an error when it was not made.
+    """Print where an image is; an error when it was not made, or is no longer what was made.
 
     \b
     Examples:
       firstlight record --kernel "$(firstlight image path kernel)" -o a.boot
     """
+    from firstlight.cache import check_kept
     from firstlight.errors import MISSING_INPUT, LabError
     from firstlight.lab.images.catalogue import find_image
     from firstlight.report.terminal.images import image_data
@@ -85,6 +86,7 @@ def path(name: Name, json: Json = False) -> None:
     if built is None:
         hint = f"make it: `firstlight image build {name}`"
         raise LabError(f"the image `{name}` was not made", hint=hint, exit_code=MISSING_INPUT)
+    check_kept(built)
     if json:
         print_json(image_data(image))
     else:

@@ -30,7 +30,8 @@ def path(
 ) -> None:
     """Show the critical path: the chain of steps of which each began when the one before ended.
 
-    Its parts add up to the time from the first mark to the goal; what no recorded step explains is a part of its own.
+    Its parts add up to the time from the first mark to the goal. What no recorded step explains is charged to the
+    thread that ran, where the recorder followed the switches; waiting is what idled.
     Slack is by how much a step beside the path may end later before the goal is reached later.
 
     \b
@@ -60,6 +61,7 @@ def path(
         steps = found.steps if limit is None else found.steps.head(limit)
         data = {
             "path": found.rows.to_dicts(),
+            "processor": found.ran.to_dicts(),
             "steps": steps.to_dicts(),
             "unfinished": found.unfinished,
             "without_start": found.without_start,

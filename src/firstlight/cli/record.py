@@ -60,7 +60,9 @@ def record(
         ),
     ] = None,
     cpu: Annotated[str | None, typer.Option(metavar="MODEL", help="A named CPU model of QEMU.")] = None,
-    machine: Annotated[str | None, typer.Option(metavar="TYPE", help="A versioned machine type of QEMU.")] = None,
+    machine: Annotated[
+        str | None, typer.Option(metavar="TYPE", help="A versioned machine type of QEMU, or microvm.")
+    ] = None,
     shift: Annotated[
         int, typer.Option(metavar="N", min=0, max=10, help="One instruction takes 2^N ns of virtual time.")
     ] = 0,

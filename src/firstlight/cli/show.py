@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -38,6 +39,7 @@ def show(
 def boot_data(boot: Boot, limit: int) -> dict[str, Any]:
     """What `show` shows, as data: times in nanoseconds."""
     from firstlight.analysis.hot import hot_functions, no_functions
+    from firstlight.boot.machine import features_left_out
 
     manifest = boot.manifest.model_dump(mode="json")
     shown = (
@@ -55,6 +57,8 @@ def boot_data(boot: Boot, limit: int) -> dict[str, Any]:
         "repeat",
     )
     data: dict[str, Any] = {"boot": str(boot.path), **{name: manifest[name] for name in shown}}
+    data["command_line"] = [dataclasses.asdict(word) for word in boot.command_line_words()]
+    data["features_left_out"] = features_left_out(boot)
     data["phases"] = boot.phases().to_dicts()
     data["marks"] = boot.marks().to_dicts()
     data["functions"] = data["no_functions"] = []

@@ -10,6 +10,9 @@ _SUFFIX = re.compile(
     r"|\.[0-9]+)+\Z"
 )
 
+# What tells different functions of one name apart: where each of them stands.
+_PLACE = re.compile(r"(?<=.)@[0-9a-f]+\Z", re.DOTALL)
+
 
 def stable_name(function: str) -> str:
     """The name of a function without what a compiler appended to it.
@@ -18,6 +21,10 @@ def stable_name(function: str) -> str:
     ('f', 'f', 'f')
     >>> stable_name("virtio_net_driver_init"), stable_name("[kernel without symbol]"), stable_name(".cold")
     ('virtio_net_driver_init', '[kernel without symbol]', '.cold')
+    >>> stable_name("type_show@ffffffff81234560"), stable_name("[user a@0]")
+    ('type_show', '[user a@0]')
     """
-    shortened = _SUFFIX.sub("", function) if "." in function and not function.startswith("[") else function
-    return shortened or function
+    if function.startswith("["):
+        return function
+    plain = _PLACE.sub("", function) if "@" in function else function
+    return (_SUFFIX.sub("", plain) if "." in plain else plain) or plain

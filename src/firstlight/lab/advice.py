@@ -9,6 +9,11 @@ from firstlight.lab.options import RecordOptions
 from firstlight.lab.report import Report
 
 _HELPER = re.compile(r"firstlight: error: (.*)")
+#: What initramfs-tools and dracut print when there is no root.
+_NO_ROOT = re.compile(
+    r"ALERT!.*does not exist.*|Gave up waiting for root.*|.*dracut-initqueue: timeout.*"
+    r"|.*Warning: /dev/.* does not exist.*|No root device specified.*|Target filesystem doesn't have requested.*"
+)
 _HINTS = {
     "panic": "the last lines of the console are in the bundle: `firstlight show`",
     "wall_timeout": "give it longer with `--timeout-wall`, or another end with `--ready REGEX`",
@@ -30,6 +35,12 @@ def advice(failure: Failure, options: RecordOptions, report: Report) -> str:
     said = "\n".join(failure.console_tail)
     if failure.reason == "never_ready" and (words := _own_words(said, report)) is not None:
         return f"the guest says: {words}"
+    if options.initrd is not None and (line := _NO_ROOT.search(said)) is not None:
+        return (
+            f"the initramfs never mounted its root (`{line[0].strip()}`): it has no driver for it, or `root=` names "
+            "another. A root in persistent memory needs the modules nfit, nd_pmem and ext4: an initramfs of "
+            "initramfs-tools gets them from Firstlight when the kernel's `lib/modules/RELEASE` lies beside the kernel"
+        )
     first = next((word for word in reversed(options.append.split()) if word.startswith("rdinit=")), None)
     if first is not None and "Unable to mount root" in said and "Initramfs unpacking failed" not in said:
         return f"the initramfs has no `{first.partition('=')[2]}`: look at `{first}` in `--append`"

@@ -49,17 +49,24 @@ class Architecture:
     machine: str
     """Versioned type, present in every QEMU that is supported, so that the hardware is the same in all of them."""
     cpu: str
-    """Versioned model that TCG emulates without leaving a feature out (QEMU warns otherwise)."""
+    """Versioned model that TCG emulates whole; what it leaves out of others is a fact of the boot."""
     live_cpu: str
     """Model for live mode: all that the accelerator can do."""
     versioned_machine: str
     """Regular expression of the machine types that may be chosen in exact mode."""
     unsteady_cpus: frozenset[str]
     """CPU models whose features depend on the host or on QEMU's version."""
+    narrow_cpus: frozenset[str]
+    """CPU models, without their versions, that cannot run this architecture's kernels."""
     nvdimm_property: str
     """What has to be added to the machine type for persistent memory."""
     firmware_files: tuple[str, ...]
     """What QEMU's data directory gives to the machine: they are executed, so they are inputs."""
+    elf_firmware: tuple[str, ...]
+    """What it gives besides when the kernel is an ELF file."""
+    small_machines: Mapping[str, tuple[str, ...]]
+    """Machine types without versions that may be chosen all the same, with their firmware: QEMU's own version, an input
+    of the recipe, decides their hardware. They have one serial port of their own, and no persistent memory."""
     console_device: str
     report_device: str
     longest_command_line: int
@@ -78,6 +85,25 @@ class Architecture:
     default_memory: str = "512M"
     default_rootfs_memory: str = "1G"
 
+    def is_small(self, machine: str) -> bool:
+        """Whether a machine, with its properties, is one without what a PC has.
+
+        >>> X86_64.is_small("microvm,pit=off"), X86_64.is_small("pc-q35-7.2")
+        (True, False)
+        """
+        return machine.partition(",")[0].removeprefix("type=") in self.small_machines
+
+    def firmware_of(self, machine: str, *, elf: bool = False) -> tuple[str, ...]:
+        """The firmware files that a machine executes.
+
+        :param elf: whether its kernel is an ELF file.
+
+        >>> X86_64.firmware_of("microvm")
+        ('bios-microvm.bin', 'linuxboot_dma.bin')
+        """
+        name = machine.partition(",")[0].removeprefix("type=")
+        return self.small_machines.get(name, self.firmware_files) + (self.elf_firmware if elf else ())
+
     def is_versioned_machine(self, machine: str) -> bool:
         """Whether a machine type means the same hardware in every QEMU that has it.
 
@@ -95,8 +121,11 @@ X86_64 = Architecture(
     live_cpu="max",
     versioned_machine=r"pc-(q35|i440fx)-\d+\.\d+(\.\d+)?",
     unsteady_cpus=frozenset({"host", "max", "base"}),
+    narrow_cpus=frozenset("486 pentium pentium2 pentium3 athlon coreduo n270 kvm32 qemu32".split()),
     nvdimm_property="nvdimm=on",
     firmware_files=("bios-256k.bin", "kvmvapic.bin", "linuxboot_dma.bin"),
+    elf_firmware=("pvh.bin",),
+    small_machines=MappingProxyType({"microvm": ("bios-microvm.bin", "linuxboot_dma.bin")}),
     console_device="ttyS0",
     report_device="ttyS1",
     longest_command_line=2047,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import fcntl
-import glob
 import hashlib
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -21,6 +21,10 @@ from firstlight.lab.sizes import format_size
 MANIFEST = "manifest.json"
 _LEAST_FREE = 64 << 20
 """Bytes; a small recording takes a tenth of it."""
+#: As `tempfile.mkdtemp` names them for :func:`_own_directory`.
+_LEFT = re.compile(r"\.(?P<name>.+)\.[a-z0-9_]{8}\.(?P<kind>partial|former)")
+#: The names of what stands in a bundle that is being made.
+_OWN = re.compile(r"raw|.+\.json|.+\.parquet")
 _FULL = 64 << 10
 """Bytes: where less is free after a recording, something of it may be missing."""
 
@@ -75,20 +79,36 @@ def _own_directory(output: Path, suffix: str) -> tuple[Path, int]:
 
 
 def sweep(output: Path) -> None:
-    """Remove what recordings to the same place left that were killed: directories that nobody owns any more."""
-    for suffix in (".partial", ".former"):
-        for directory in output.parent.glob(f".{glob.escape(output.name)}.*{suffix}"):
-            with suppress(OSError):
-                lock = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-                try:
-                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    former = directory / output.name
-                    if suffix == ".former" and former.is_dir() and not os.path.lexists(output):
-                        # Killed between the two renames: what was there before is put back.
-                        former.rename(output)
-                    shutil.rmtree(directory, ignore_errors=True)
-                finally:
-                    os.close(lock)
+    """Remove what recordings into the same directory left that were killed, whatever their names: directories that
+    nobody owns any more.
+
+    A recording that lives holds a lock on its own; the kernel gives it up when the recording ends. What only looks
+    like such a directory, but holds other things than a recording makes, stays.
+
+    :param output: a bundle that is about to be written.
+    """
+    with suppress(OSError):
+        for left in sorted(output.parent.iterdir()):
+            found = _LEFT.fullmatch(left.name)
+            if found is not None and not left.is_symlink() and left.is_dir():
+                with suppress(OSError):
+                    _sweep_one(left, output.parent / found["name"], former=found["kind"] == "former")
+
+
+def _sweep_one(left: Path, output: Path, *, former: bool) -> None:
+    lock = os.open(left, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        names = {path.name for path in left.iterdir()}
+        if not (names <= {output.name} if former else all(map(_OWN.fullmatch, names))):
+            return
+        kept = left / output.name
+        if former and kept.is_dir() and not os.path.lexists(output):
+            # Killed between the two renames: what was there before is put back.
+            kept.rename(output)
+        shutil.rmtree(left, ignore_errors=True)
+    finally:
+        os.close(lock)
 
 
 def check_destination(output: Path, *, force: bool) -> None:

@@ -74,27 +74,13 @@ def _truncated(size: int, expected: int) -> NotBootableError:
     )
 
 
-def _is_linked_high(head: bytes) -> bool:
-    """Whether an ELF file of 64 bits belongs into the upper half of the addresses, where the kernel is."""
-    if len(head) < 64:
-        return False
-    (table,) = struct.unpack_from("<Q", head, 32)
-    size, count = struct.unpack_from("<HH", head, 54)
-    places = range(table + 16, table + 16 + size * count, size) if size else range(0)
-    return any(struct.unpack_from("<Q", head, at)[0] >> 63 for at in places if at + 8 <= len(head))
-
-
 def _other(head: bytes, size: int) -> NotBootableError:
     if size == 0:
         return NotBootableError("an empty file")
     if head[:4] == b"\x7fELF":
         machine = struct.unpack_from("<H", head, 18)[0] if len(head) >= 20 else 0
-        if machine == 0x3E and not _is_linked_high(head):
-            return NotBootableError("a program, no kernel", "give a bzImage, such as /boot/vmlinuz-RELEASE")
         if machine == 0x3E:
-            return NotBootableError(
-                "an uncompressed `vmlinux`", "give the bzImage that was built from it: `arch/x86/boot/bzImage`"
-            )
+            return NotBootableError("a program, no kernel", "give a bzImage, such as /boot/vmlinuz-RELEASE")
         return NotBootableError("an ELF file for another processor", "give a bzImage for x86_64")
     if head[0x38:0x3C] == b"ARM\x64":
         return NotBootableError("a kernel for arm64", "give a kernel for x86_64")

@@ -6,6 +6,7 @@ import re
 
 from firstlight.errors import UsageError
 from firstlight.lab.architecture import Architecture
+from firstlight.lab.command_line.contradictions import wants_kaslr
 from firstlight.lab.options import RecordOptions
 from firstlight.lab.refuse import refuse_cpu, refuse_options
 from firstlight.lab.root_formats import find_format
@@ -23,18 +24,28 @@ def check_choices(options: RecordOptions, architecture: Architecture) -> None:
     refuse_options(options.qemu_options, live=options.live)
     if options.cpu is not None:
         refuse_cpu(options.cpu, architecture, live=options.live)
-    if options.initrd is not None and options.rootfs is not None:
-        raise UsageError(
-            "`--initrd` and `--rootfs` exclude each other",
-            hint="a root file system is mounted by Firstlight's own initramfs",
-        )
     if options.root_as is not None:
         _check_root_as(options)
-    if options.initrd is not None and (options.overlay is not None or options.guest_commands):
+    if options.machine is not None and architecture.is_small(options.machine) and options.rootfs is not None:
+        raise UsageError(
+            f"`--machine {options.machine}` has no persistent memory, which `--rootfs` needs",
+            hint="put the user land into an initramfs and give it by `--initrd`, or use "
+            f"`--machine {architecture.machine}`",
+        )
+    if (
+        options.initrd is not None
+        and options.rootfs is None
+        and (options.overlay is not None or options.guest_commands)
+    ):
         word = "--overlay" if options.overlay is not None else "--guest-command"
         raise UsageError(
             f"`--initrd` excludes `{word}`",
             hint="an initramfs of your own is booted as it is: change it before, or give the user land with `--rootfs`",
+        )
+    if options.initramfs_files is not None and options.initrd is not None:
+        raise UsageError(
+            "`--initrd` excludes `--initramfs-files`",
+            hint="an initramfs of your own is booted as it is: change it before",
         )
     if options.initramfs_files is not None and (options.rootfs is None or options.root_as is not None):
         raise UsageError(
@@ -54,6 +65,12 @@ def check_choices(options: RecordOptions, architecture: Architecture) -> None:
         raise UsageError("a time-out has to be longer than nothing", hint="give seconds")
     if "\n" in options.append or "\0" in options.append:
         raise UsageError("the kernel's command line is one line", where="--append")
+    if wants_kaslr(options.append) and options.profile and not options.live:
+        raise UsageError(
+            "`--append kaslr` cannot be had with a profile: the kernel lies elsewhere than its symbols say",
+            hint="add `--no-profile`, or leave `kaslr` out: Firstlight says `nokaslr`, because the profile names "
+            "functions by their addresses",
+        )
     if options.ready is not None:
         _check_pattern(options.ready)
     guest_memory(options, architecture)

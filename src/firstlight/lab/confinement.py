@@ -87,7 +87,8 @@ def _allowed(qemu: Qemu, recipe: Recipe, files: RunFiles, more: list[Path]) -> d
         allowed |= {Path(path): Access.READ for path in ("/sys/module", "/sys/devices/system/cpu", "/proc/cpuinfo")}
     allowed |= dict.fromkeys(qemu.data_directories, Access.READ)
     allowed |= _own_tree(qemu.path)
-    allowed |= dict.fromkeys(qemu.firmware(architecture_of(recipe.architecture)), Access.READ)
+    firmware = architecture_of(recipe.architecture).firmware_of(recipe.machine, elf=True)
+    allowed |= dict.fromkeys(qemu.firmware(firmware), Access.READ)
     used = recipe.files
     allowed |= {path: Access.READ_FILE for path in (used.kernel, used.initrd, used.loaded, *more) if path is not None}
     if used.image is not None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import tempfile
 from pathlib import Path
 
-from firstlight.cache import cache_dir, entry, file_digest
+from firstlight.cache import cache_dir, entry, entry_damage, file_digest
 from firstlight.errors import LabError
 from firstlight.lab.apt import downloaded, unpack
 from firstlight.lab.architecture import X86_64
@@ -18,14 +19,17 @@ _KIND = "kernels"
 def unpacked_kernel(*, refresh: bool) -> Path:
     """The path of the distribution's kernel in the cache.
 
-    A file in the cache names the current one: when it is there, the package client is not asked.
+    A file in the cache names the current one: when it is there and whole, the package client is not asked.
 
     :param refresh: ask all the same, for a newer one.
     :raises LabError: when there is no package client, no such package, or no way to download it.
     """
     index = cache_dir() / _KIND / "current.json"
     if not refresh and (known := _read_index(index)) is not None:
-        return known
+        what = entry_damage(_KIND, known.relative_to(index.parent).parts[0])
+        if what is None:
+            return known
+        print(f"note: the default kernel is downloaded again, because in the cache {what}", file=sys.stderr)
     kernel = _download(X86_64.kernel_package)
     _write_index(index, kernel)
     return kernel
@@ -36,7 +40,8 @@ def _read_index(index: Path) -> Path | None:
         path = index.parent / json.loads(index.read_text())[X86_64.kernel_package]
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    return path if path.is_file() else None
+    inside = path.resolve().is_relative_to(index.parent.resolve()) and path != index.parent
+    return path if inside and path.is_file() else None
 
 
 def _write_index(index: Path, kernel: Path) -> None:

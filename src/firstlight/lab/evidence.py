@@ -104,6 +104,21 @@ def tables_from_console(console: Path, report: Report, bundle: Path) -> list[tup
         raise FirstlightError(f"the console cannot be read: {error}", where=str(console)) from error
 
 
+def tables_from_systemd(report: Report, bundle: Path) -> list[tuple[str, str]]:
+    """Put what systemd said of its units after the mark in place of what the console told of them.
+
+    :returns: the facts that it tells, how its clock was put onto the boot's among them; none without such a report.
+    :raises FirstlightError: when a table is damaged.
+    """
+    shown = report.records.get("systemd.show")
+    if shown is None:
+        return []
+    try:
+        return _core.tell_units(shown, report.text("clocks") or "", str(bundle))
+    except ValueError as error:
+        raise FirstlightError(f"what systemd says of its units cannot be read: {error}", where=str(bundle)) from error
+
+
 def write_kept(report: Report, directory: Path) -> None:
     """Write what the guest's own programs left: files below ``kept/``; no folder where there is nothing.
 
@@ -176,7 +191,7 @@ def write_facts(report: Report, bundle: Path, told: Sequence[tuple[str, str]] = 
 def write_without_rows(bundle: Path) -> None:
     """Write the tables that only a profile could fill."""
     schemas: Mapping[str, Sequence[tuple[str, str, bool]]] = _core.table_schemas()
-    for table in ("calls", "phase_calls", "counters", "links", "kd"):
+    for table in ("calls", "phase_calls", "counters", "links", "kd", "threads", "thread_names", "runs"):
         write_table(table, {column: [] for column, _, _ in schemas[table]}, bundle)
 
 

@@ -11,6 +11,8 @@ from firstlight.carried import carried
 from firstlight.errors import LabError, UsageError
 from firstlight.lab.architecture import X86_64, Architecture
 from firstlight.lab.choices import check_choices, guest_memory
+from firstlight.lab.command_line.contradictions import contradictions
+from firstlight.lab.distribution_initrd import root_words, with_drivers
 from firstlight.lab.initramfs import BEFORE_ROOT, GuestConfig, build_initramfs
 from firstlight.lab.initrd_check import check_initrd
 from firstlight.lab.kernel import Kernel, default_kernel, open_kernel
@@ -80,6 +82,8 @@ def resolve(options: RecordOptions, progress: Progress | None = None) -> Inputs:
         _check_built_in(architecture, options, kernel, qemu, progress)
     guest = _guest(options, architecture, kernel, progress)
     image, loaded = guest.image, guest.loaded
+    for what in contradictions(kernel_command_line(architecture, guest.words), options.append):
+        progress.note(what)
     recipe = Recipe(
         architecture=architecture.name,
         machine=options.machine or architecture.machine,
@@ -106,10 +110,12 @@ def resolve(options: RecordOptions, progress: Progress | None = None) -> Inputs:
         "initrd": file_digest(guest.initrd) if guest.initrd is not None else None,
         "image": guest.image_digest,
         "qemu": qemu.digest(),
-        "firmware": qemu.firmware_digest(architecture, own_firmware(options.qemu_options)),
+        "firmware": qemu.firmware_digest(
+            architecture.firmware_of(recipe.machine, elf=kernel.is_elf), own_firmware(options.qemu_options)
+        ),
         "plugin": file_digest(plugin) if plugin is not None else None,
         "guest": file_digest(carried("firstlight-guest"))
-        if options.initrd is None and (options.root_as is None or options.guest_helper)
+        if options.guest_helper or (options.initrd is None and options.root_as is None)
         else None,
         "symbols": file_digest(symbols) if symbols is not None else None,
         **named,
@@ -169,6 +175,7 @@ def _guest(options: RecordOptions, architecture: Architecture, kernel: Kernel, p
         return _mounted_by_kernel(options, architecture, kernel, report)
     if options.initrd is not None:
         check_initrd(options.initrd)
+    if options.initrd is not None and options.rootfs is None:
         return _Guest(options.initrd.absolute())
     if options.rootfs is None:
         progress.step("building the initramfs")
@@ -177,7 +184,8 @@ def _guest(options: RecordOptions, architecture: Architecture, kernel: Kernel, p
         return _Guest(made.path)
     progress.step("making the root file system's image")
     source: Path | Literal["debian"] = "debian" if options.rootfs == "debian" else Path(options.rootfs)
-    root = root_image(source, options.overlay, options.guest_commands)
+    reports = report if options.initrd is not None and options.ready is None else None
+    root = root_image(source, options.overlay, options.guest_commands, kernel.modules, reports)
     if options.guest_commands and not root.has_systemd:
         raise UsageError(
             "this root file system has no systemd, which would run the command",
@@ -191,6 +199,15 @@ def _guest(options: RecordOptions, architecture: Architecture, kernel: Kernel, p
             hint="say with `--ready REGEX` which line of the console means it",
         )
     modules = modules_for(kernel, architecture.pmem_modules)
+    image = persistent_memory(root.path.absolute(), root.size_bytes)
+    if options.initrd is not None:
+        return _Guest(
+            with_drivers(options.initrd, modules).path,
+            image=image,
+            words=root_words(options.append, architecture.pmem_device),
+            image_digest=root.digest,
+            modules=tuple(module.name for module in modules),
+        )
     files = options.initramfs_files
     config = GuestConfig(
         root=architecture.pmem_device,
@@ -203,7 +220,7 @@ def _guest(options: RecordOptions, architecture: Architecture, kernel: Kernel, p
     return _Guest(
         initramfs.path,
         # QEMU runs elsewhere, and would make a file of zeros where it finds none.
-        image=persistent_memory(root.path.absolute(), root.size_bytes),
+        image=image,
         image_digest=root.digest,
         modules=tuple(module.name for module in modules),
     )

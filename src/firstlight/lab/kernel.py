@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from firstlight.cache import file_digest
+from firstlight.cache import check_kept, file_digest
 from firstlight.errors import MISSING_INPUT, LabError
 from firstlight.lab.bzimage import HEAD_SIZE, NotBootableError, read_head
 from firstlight.lab.distribution_kernel import unpacked_kernel
+from firstlight.lab.vmlinux import is_vmlinux, read_vmlinux
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,8 @@ class Kernel:
     """Its directory ``lib/modules/RELEASE``."""
     config: Path | None
     """The configuration it was built with."""
+    is_elf: bool = False
+    """Whether it is an uncompressed `vmlinux`, which QEMU enters without firmware and without unpacking it."""
 
 
 def default_kernel() -> Kernel:
@@ -33,7 +36,7 @@ def default_kernel() -> Kernel:
 
     :raises LabError: when the package client cannot download it.
     """
-    return open_kernel(unpacked_kernel(refresh=False))
+    return _opened(unpacked_kernel(refresh=False))
 
 
 def refresh_default_kernel() -> Kernel:
@@ -41,14 +44,15 @@ def refresh_default_kernel() -> Kernel:
 
     :raises LabError: when the package client cannot download it.
     """
-    return open_kernel(unpacked_kernel(refresh=True))
+    return _opened(unpacked_kernel(refresh=True))
 
 
 def open_kernel(path: Path) -> Kernel:
     """Check a kernel and look for what belongs to it.
 
-    :param path: a bzImage (``vmlinuz``) for x86_64.
-    :raises LabError: when it is missing, cannot be read, is no kernel, is for another architecture, or is truncated.
+    :param path: a bzImage (``vmlinuz``) for x86_64, or a ``vmlinux`` with an entry for virtual machines.
+    :raises LabError: when it is missing, cannot be read, is no kernel, is for another architecture, is truncated, or
+        is a damaged part of the cache.
 
     >>> from firstlight.errors import MISSING_INPUT, LabError
     >>> try:
@@ -57,15 +61,22 @@ def open_kernel(path: Path) -> Kernel:
     ...     print(error.message)
     not a regular file
     """
+    check_kept(path)
+    return _opened(path)
+
+
+def _opened(path: Path) -> Kernel:
     head, size = _read(path)
     try:
-        release = read_head(head, size).release
+        release = read_vmlinux(path).release if is_vmlinux(head) else read_head(head, size).release
     except NotBootableError as error:
         raise LabError(f"this is {error}", where=str(path), hint=error.hint) from error
+    except (OSError, ValueError) as error:
+        raise LabError(f"cannot read the kernel: {error}", where=str(path)) from error
     real = path.resolve()
     modules = next((folder for folder in _module_folders(real, release) if folder.is_dir()), None)
     config = next((file for file in _config_files(real, release, modules) if file.is_file()), None)
-    return Kernel(path, file_digest(path), release, modules, config)
+    return Kernel(path, file_digest(path), release, modules, config, is_elf=is_vmlinux(head))
 
 
 def running_kernel() -> Path | None:
@@ -112,3 +123,5 @@ def _config_files(path: Path, release: str | None, modules: Path | None) -> Iter
         yield modules / "config"
     if path.parts[-4:] == ("arch", "x86", "boot", "bzImage"):
         yield path.parents[3] / ".config"
+    if path.name == "vmlinux":
+        yield path.with_name(".config")

@@ -26,6 +26,8 @@ from firstlight.recipe.words import Accelerator
 KVM = Path("/dev/kvm")
 _STUCK_S = 20.0
 """A guest on KVM that printed nothing for so long is taken for stuck: it boots in a second or two."""
+_POWER_OFF_S = 3.0
+"""A guest that was quiet for so long after its report cannot power off."""
 _CONSOLE_MARKS = (
     ("kernel_start", re.compile(rb"Linux version \d")),
     ("user_start", re.compile(rb"Run \S+ as init process")),
@@ -197,9 +199,14 @@ class _LiveWatch:
 
     def _until_reported(self) -> None:
         """The guest came up: leave it the time to report and power off."""
-        until = self._process.running_s + AFTER_READY_S
+        quiet_since = self._process.running_s
+        until = quiet_since + AFTER_READY_S
         while self._chosen.guest_helper and self._process.running_s < until and self._process.wait(0) is None:
-            self._poll()
+            now = self._process.running_s
+            quiet_since = now if self._poll() else quiet_since
+            if now - quiet_since > _POWER_OFF_S and any(line.text == b"end 0" for line in self._report.lines[-3:]):
+                # It reported, and cannot power off.
+                break
         self.drain()
 
     def _panic_line(self) -> str:

@@ -10,8 +10,10 @@ from pathlib import Path
 
 from firstlight.errors import LabError, UsageError
 from firstlight.lab.architecture import Architecture, architecture_of
+from firstlight.lab.command_line.contradictions import wants_kaslr
 from firstlight.lab.qemu_words import properties, read_options
 from firstlight.lab.sizes import format_size, parse_size
+from firstlight.lab.vmlinux import is_vmlinux, read_vmlinux
 from firstlight.recipe.recipe import RTC, PersistentMemory, Recipe
 
 _MIB = 1 << 20
@@ -62,9 +64,15 @@ def kernel_command_line(architecture: Architecture, append: str) -> str:
     >>> kernel_command_line(X86_64, "quiet  ")
     'console=ttyS0 nokaslr norandmaps quiet'
 
+    Who asks for a random address of the kernel (`kaslr`) gets one; such a boot has no profile.
+
+    >>> kernel_command_line(X86_64, "kaslr")
+    'console=ttyS0 norandmaps kaslr'
+
     :raises UsageError: when it is longer than the kernel takes.
     """
-    line = f"console={architecture.console_device} nokaslr norandmaps {append}".strip()
+    fixed = "" if wants_kaslr(append) else "nokaslr "
+    line = f"console={architecture.console_device} {fixed}norandmaps {append}".strip()
     longest = architecture.longest_command_line
     if len(line.encode()) > longest:
         raise UsageError(
@@ -110,7 +118,7 @@ def qemu_arguments(recipe: Recipe, files: RunFiles, plugin: Path | None = None) 
     words += ["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-seed", str(chosen.seed)]
     words += ["-monitor", "none"]
     for name, path in (("console", files.console), ("report", files.report)):
-        words += ["-chardev", f"file,id={name},path={quote_value(str(path))}", "-serial", f"chardev:{name}"]
+        words += ["-chardev", f"file,id={name},path={quote_value(str(path))}", *_port(recipe, name)]
     if recipe.image is not None:
         # Not shared: what the guest writes stays in this run, and the image is the same for the next.
         backend = f"memory-backend-file,id=root,share=off,size={recipe.image.size}"
@@ -126,6 +134,13 @@ def qemu_arguments(recipe: Recipe, files: RunFiles, plugin: Path | None = None) 
     if plugin is not None:
         words += ["-plugin", f"{quote_value(str(plugin))},config={quote_value(str(files.plugin_config))}"]
     return [*words, *chosen.qemu_options]
+
+
+def _port(recipe: Recipe, name: str) -> list[str]:
+    """How a serial port is connected: a small machine has one of its own, and takes the second as a card."""
+    if name == "report" and architecture_of(recipe.architecture).is_small(recipe.machine):
+        return ["-device", "isa-serial,index=1,chardev=report"]
+    return ["-serial", f"chardev:{name}"]
 
 
 def further_memory(words: Sequence[str]) -> list[int]:
@@ -204,10 +219,12 @@ def check_memory(recipe: Recipe) -> None:
 
 def kernel_memory(kernel: Path) -> int:
     """How much memory in bytes a kernel needs to start, from its header (`pref_address` and `init_size` of the
-    Linux boot protocol 2.10); 0 when it does not say.
+    Linux boot protocol 2.10) or an ELF file's program headers; 0 when it does not say.
     """
     with kernel.open("rb") as file:
-        header = file.read(0x264)
+        header = file.read(1 << 12)
+    if is_vmlinux(header):
+        return read_vmlinux(kernel).end
     if len(header) < 0x264 or header[0x202:0x206] != b"HdrS" or struct.unpack_from("<H", header, 0x206)[0] < 0x20A:
         return 0
     preferred, size = struct.unpack_from("<QI", header, 0x258)

@@ -73,7 +73,7 @@ def require_built_in(kernel: Kernel, symbols: Path, signs: Mapping[str, str]) ->
 class _Search:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._files = _module_files(folder)
+        self._files = module_files(folder)
         self._built_in = _built_in(folder)
         self._loaded: dict[str, Module] = {}
         self._visiting: set[str] = set()
@@ -175,7 +175,7 @@ def _module_name(file: str) -> str:
     return _canonical(file.rsplit("/", 1)[-1].split(".ko", 1)[0])
 
 
-def _module_files(folder: Path) -> dict[str, Path]:
+def module_files(folder: Path) -> dict[str, Path]:
     """Every module by name; where two have one name the one in ``updates`` counts, as for ``depmod``."""
     found = sorted(path for path in folder.rglob("*.ko*") if path.suffix in (".ko", ".gz", ".xz", ".zst"))
     found.sort(key=lambda path: path.relative_to(folder).parts[0] == "updates")

@@ -41,6 +41,9 @@ class Progress(Protocol):
     def note(self, text: str) -> None:
         """Something a person should know, though all goes on."""
 
+    def warn(self, text: str) -> None:
+        """Something that makes the result another than the person may believe."""
+
 
 def describe(snapshot: Snapshot, rate: float | None = None) -> str:
     """Say in one line where a boot is.
@@ -69,7 +72,7 @@ def describe(snapshot: Snapshot, rate: float | None = None) -> str:
 
 
 class SilentProgress:
-    """Says nothing but notes, which go to standard error."""
+    """Says nothing but notes and warnings, which go to standard error."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream
@@ -91,6 +94,10 @@ class SilentProgress:
     def note(self, text: str) -> None:
         """Something a person should know."""
         print(f"note: {text}", file=self._stream or sys.stderr)
+
+    def warn(self, text: str) -> None:
+        """Something that makes the result another than the person may believe."""
+        print(f"warning: {text}", file=self._stream or sys.stderr)
 
 
 class PlainProgress(SilentProgress):
@@ -147,6 +154,10 @@ class TerminalProgress(SilentProgress):
     def note(self, text: str) -> None:
         """Something a person should know."""
         self._terminal.print(Text(f"note: {text}"))
+
+    def warn(self, text: str) -> None:
+        """Something that makes the result another than the person may believe."""
+        self._terminal.print(Text(f"warning: {text}", style="yellow"))
 
 
 def progress_for(stream: TextIO | None = None, *, verbose: bool = False) -> Progress:

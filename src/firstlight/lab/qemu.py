@@ -36,22 +36,23 @@ class Qemu:
         """SHA-256 of the program."""
         return _digest_files([self.path])
 
-    def firmware(self, architecture: Architecture, before: Sequence[Path] = ()) -> list[Path]:
+    def firmware(self, names: Sequence[str], before: Sequence[Path] = ()) -> list[Path]:
         """The firmware files that the machine executes, of those that are there.
 
+        :param names: what it executes, :meth:`Architecture.firmware_of`.
         :param before: directories that are looked in before QEMU's own.
         """
         found = []
-        for name in architecture.firmware_files:
+        for name in names:
             directories = (*before, *self.data_directories)
             path = next((each / name for each in directories if (each / name).is_file()), None)
             if path is not None:
                 found.append(path)
         return found
 
-    def firmware_digest(self, architecture: Architecture, before: Sequence[Path] = ()) -> str:
-        """SHA-256 over the firmware files, in the order that the architecture names them."""
-        return _digest_files(self.firmware(architecture, before))
+    def firmware_digest(self, names: Sequence[str], before: Sequence[Path] = ()) -> str:
+        """SHA-256 over the firmware files, in the order of their names here."""
+        return _digest_files(self.firmware(names, before))
 
     def machines(self) -> frozenset[str]:
         """The machine types that it knows."""
@@ -130,6 +131,20 @@ def _ask(program: str, *arguments: str) -> str:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise LabError(f"QEMU does not run: {error}", where=program, hint=_INSTALL) from error
     return answer.stdout.decode(errors="replace")
+
+
+_LEFT_OUT = re.compile(r"TCG doesn't support requested feature: \S+?\.([\w.-]+) \[bit \d+\]")
+
+
+def left_out_features(log: str) -> list[str]:
+    """The features of the processor model that QEMU cannot emulate, and so leaves out: the guest does not see them.
+
+    :param log: what QEMU wrote to standard error.
+
+    >>> left_out_features("qemu: warning: TCG doesn't support requested feature: CPUID.07H:EBX.invpcid [bit 10]")
+    ['invpcid']
+    """
+    return list(dict.fromkeys(_LEFT_OUT.findall(log)))
 
 
 def explain_refusal(log: str, command: Sequence[str] = ()) -> tuple[str, str | None]:

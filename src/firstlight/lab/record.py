@@ -13,18 +13,22 @@ from threading import Thread
 
 from pydantic import JsonValue
 
+from firstlight.boot.command_line import unread, word_facts
+from firstlight.boot.machine import LEFT_OUT
 from firstlight.boot.manifest import SCHEMA_VERSION, Clock, Completeness, Failure, Manifest, Tool
 from firstlight.errors import LabError, UnhealthyBootError
 from firstlight.lab.advice import advice
 from firstlight.lab.architecture import X86_64
 from firstlight.lab.bundle import check_destination, check_space, describe_tables, new_bundle, sweep, write_manifest
 from firstlight.lab.choices import check_choices
+from firstlight.lab.command_line.evidence import words_of
 from firstlight.lab.confinement import launch
 from firstlight.lab.evidence import (
     Attributed,
     tables_from_console,
     tables_from_guest,
     tables_from_profile,
+    tables_from_systemd,
     write_facts,
     write_kept,
 )
@@ -35,6 +39,7 @@ from firstlight.lab.made_here import remember
 from firstlight.lab.options import RecordOptions
 from firstlight.lab.process import interruptible
 from firstlight.lab.progress import Progress, SilentProgress
+from firstlight.lab.qemu import left_out_features
 from firstlight.lab.report import Report, read_report
 from firstlight.lab.runner import Outcome, Watch, run
 from firstlight.recipe.command import repeat_command
@@ -117,7 +122,16 @@ def _boot(inputs: Inputs, files: RunFiles, bundle: Path, progress: Progress) -> 
         attributed, accelerator = live.attributed, live.accelerator
     else:
         attributed, accelerator = _attribute(inputs, files, bundle, outcome, report, missing), Accelerator.TCG
-    write_facts(report, bundle, tables_from_console(files.console, report, bundle))
+    told = tables_from_console(files.console, report, bundle)
+    words = words_of(inputs, report, outcome.console.decode(errors="replace"))
+    for word in unread(words):
+        progress.warn(f"nobody read `{word.text}` on the kernel's command line: {word.detail}")
+    told += word_facts(words)
+    if lacking := left_out_features(outcome.log):
+        cpu = inputs.recipe.cpu
+        progress.note(f"QEMU emulates `{cpu}` without {len(lacking)} of its features: {', '.join(lacking)}")
+        told.append((LEFT_OUT, " ".join(lacking)))
+    write_facts(report, bundle, [*told, *tables_from_systemd(report, bundle)])
     write_kept(report, files.directory)
     for path in (files.status, files.plugin_config):
         path.unlink(missing_ok=True)
@@ -125,11 +139,12 @@ def _boot(inputs: Inputs, files: RunFiles, bundle: Path, progress: Progress) -> 
 
 
 def _missing(inputs: Inputs, outcome: Outcome, report: Report) -> list[str]:
-    """What the evidence lacks, in words."""
+    """What the evidence lacks of what was asked for, in words."""
     missing = [] if outcome.reason is None else [f"the boot from its failure on ({outcome.reason})"]
     if not inputs.recipe.chosen.guest_helper:
-        missing.append("the guest's report: nothing in this guest writes one")
-    elif not report.records:
+        # Nothing in such a guest was asked for a report.
+        return missing
+    if not report.records:
         missing.append("the guest's report")
     else:
         missing += [f"of the guest's report: {problem}" for problem in report.problems]

@@ -67,7 +67,7 @@ def refuse_machine(machine: str, architecture: Architecture, known: Collection[s
         )
     if live:
         return
-    if not architecture.is_versioned_machine(name):
+    if not architecture.is_versioned_machine(name) and not architecture.is_small(name):
         raise UsageError(
             f"`--machine {name}` breaks exactness: it has no version, and is another machine in another QEMU",
             hint=f"use a versioned type such as `{architecture.machine}`",
@@ -78,7 +78,7 @@ def refuse_machine(machine: str, architecture: Architecture, known: Collection[s
 
 
 def refuse_cpu(cpu: str, architecture: Architecture, *, live: bool) -> None:
-    """Refuse CPU models whose features depend on the host or on QEMU's version.
+    """Refuse CPU models that cannot run the kernel, and those whose features depend on the host or on QEMU's version.
 
     :raises UsageError: naming the model.
 
@@ -86,6 +86,11 @@ def refuse_cpu(cpu: str, architecture: Architecture, *, live: bool) -> None:
     >>> refuse_cpu("Nehalem-v1,+rdrand", X86_64, live=False)
     """
     name, *features = cpu.split(",")
+    if re.sub(r"-v\d+$", "", name) in architecture.narrow_cpus:
+        raise UsageError(
+            f"`--cpu {name}` cannot run this kernel: it is a processor of 32 bits",
+            hint=f"use a model of 64 bits such as `{architecture.cpu}`",
+        )
     if live:
         return
     if name in architecture.unsteady_cpus:

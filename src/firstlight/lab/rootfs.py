@@ -6,16 +6,19 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from firstlight.cache import cache_dir, digest_of, entry, file_digest
+from firstlight.cache import cache_dir, check_kept, digest_of, entry, file_digest
+from firstlight.carried import carried
 from firstlight.errors import MISSING_INPUT, LabError
 from firstlight.lab.archive import check_archive, is_archive, unpack
 from firstlight.lab.debian import debian_digest, debian_tar
+from firstlight.lab.distribution_initrd import add_helper
 from firstlight.lab.ext4 import check_image, make_image, measure, resolve
 from firstlight.lab.guest_command import add_to_user_land
+from firstlight.lab.module_tree import add_modules, module_tree_digest, module_tree_size
 from firstlight.lab.overlay import apply_overlay
 from firstlight.lab.tree import copy_tree, tree_digest
 
@@ -48,15 +51,29 @@ class _Addition:
 
     overlay: Path | None
     commands: tuple[str, ...]
+    modules: Path | None = None
+    """The kernel's `lib/modules/RELEASE`, for a user land that has none of its own."""
+    report: str | None = None
+    """The port that the helper in the user land reports to; none: something else brings it there."""
 
     def key(self) -> tuple[str, ...]:
         """What it adds to the image's key; nothing where it adds nothing."""
+        modules = () if self.modules is None else ("modules", module_tree_digest(self.modules))
+        if self.report is not None:
+            modules = (*modules, "helper", file_digest(carried("firstlight-guest")), self.report)
         if self.overlay is None and not self.commands:
-            return ()
-        return ("with", "" if self.overlay is None else tree_digest(self.overlay), *self.commands)
+            return modules
+        return (*modules, "with", "" if self.overlay is None else tree_digest(self.overlay), *self.commands)
 
     def apply(self, tree: Path, folder: Path) -> None:
         """Put it into a tree, which is changed."""
+        if self.modules is not None:
+            add_modules(self.modules, tree)
+        if self.report is not None:
+            scratch = folder / "helper"
+            scratch.mkdir()
+            add_helper(tree, scratch, self.report)
+            shutil.rmtree(scratch)
         if self.overlay is not None:
             apply_overlay(self.overlay, tree)
         if self.commands:
@@ -67,7 +84,11 @@ class _Addition:
 
 
 def root_image(
-    source: Path | Literal["debian"], overlay: Path | None = None, commands: Sequence[str] = ()
+    source: Path | Literal["debian"],
+    overlay: Path | None = None,
+    commands: Sequence[str] = (),
+    modules: Path | None = None,
+    report: str | None = None,
 ) -> RootImage:
     """Turn a source into an image, or find that image in the cache.
 
@@ -76,10 +97,14 @@ def root_image(
     :param source: a directory; a tar, plain or compressed (gz, xz, bz2, zst); an ext4 image; or ``"debian"``.
     :param overlay: a directory that is laid over it.
     :param commands: what it runs before it is ready; it needs systemd for that.
+    :param modules: the kernel's `lib/modules/RELEASE`; ``"debian"`` gets them. Any other user land is used with those
+        that it has.
+    :param report: put Firstlight's helper into it, which reports to that port; it needs systemd for that.
     :raises LabError: when the source is missing, damaged, hostile, holds no init, or the image cannot be made.
     """
-    addition = _Addition(overlay, tuple(commands))
+    addition = _Addition(overlay, tuple(commands), report=report)
     if source == "debian":
+        addition = replace(addition, modules=modules)
         return _cached(
             "debian", debian_digest(), addition, lambda folder: _from_archive(debian_tar(), folder, addition)
         )
@@ -91,6 +116,7 @@ def root_image(
             what = "not a regular file" if path.exists() else "there is no such root file system"
             hint = "give a directory, a tar, an ext4 image, or `debian`"
             raise LabError(what, where=str(path), hint=hint, exit_code=MISSING_INPUT)
+        check_kept(path)
         archive = is_archive(path)
     except OSError as error:
         raise LabError(f"cannot read: {error.strerror}", where=str(path), exit_code=MISSING_INPUT) from error
@@ -98,6 +124,8 @@ def root_image(
         return _cached("archive", file_digest(path), addition, lambda folder: _from_archive(path, folder, addition))
     if addition.key():
         hint = "give the directory or the tar that it was made of"
+        if report is not None:
+            hint += ", or say with `--ready REGEX` which line of the console means that it is up"
         raise LabError("nothing can be laid over an image: it is used as it is", where=str(path), hint=hint)
     return _described(path, check_image(path), where=str(path))
 
@@ -134,7 +162,8 @@ def _from_tree(tree: Path, folder: Path, addition: _Addition) -> str:
 
 def _from_archive(archive: Path, folder: Path, addition: _Addition) -> str:
     # Unpacked, and then once more in the image.
-    _need_space(2 * check_archive(archive), folder)
+    modules = 0 if addition.modules is None else module_tree_size(addition.modules)
+    _need_space(2 * (check_archive(archive) + modules), folder)
     tree = folder / "tree"
     tree.mkdir()
     unpack(archive, tree, as_root(folder))

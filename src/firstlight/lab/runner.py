@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,11 @@ _POLL_S = 0.05
 _STATUS_EVERY_S = 0.2
 _REPORT_END = b"\nend 0\n"
 AFTER_READY_S = 120.0
-"""What a guest may take for its report and its power-off."""
+"""What a guest may take for its report."""
+_POWER_OFF_CPU_S = 1.0
+"""What QEMU may compute after the guest's report while the guest says nothing: a power-off takes a few milliseconds.
+Time of the processor, not of a clock: a loaded machine is no reason to end a guest too early."""
+_POWER_OFF_AT_MOST_S = 20.0
 QUIET_S = 1.0
 """A panicked guest is left so long after its last console byte, for the lines that follow the panic."""
 _QUIET_AT_MOST_S = 15.0
@@ -120,10 +125,12 @@ def _watch(
             return _verdict(process, console, files, watch, status)
         if not watch.profile:
             if console.ready_line is not None:
-                return _come_up(process, console, watch)
+                return _come_up(process, console, files, watch)
             if console.panicked:
                 _leave_until_quiet(process, console)
                 return "panic", _panic_line(console, files)
+            if watch.report and watch.ready_pattern is None and _reported(files):
+                return _come_up(process, console, files, watch)
         if now > watch.timeout_wall_s:
             stopped = "; QEMU was stopped by a signal" if process.stopped else ""
             return "wall_timeout", f"not ready after {watch.timeout_wall_s:g} s of the host{stopped}"
@@ -156,7 +163,7 @@ def _verdict(
 ) -> tuple[str | None, str]:
     """The verdict of a plugin's final state, once the guest had the time that this state needs."""
     if status.state == "ready":
-        return _come_up(process, console, watch)
+        return _come_up(process, console, files, watch)
     if status.state == "panic":
         _leave_until_quiet(process, console)
         return "panic", _panic_line(console, files) or status.detail
@@ -177,17 +184,32 @@ def _reason(status: Status) -> tuple[str | None, str]:
     return reasons.get(status.state, "plugin"), status.detail or default or f"the plugin ended as `{status.state}`"
 
 
-def _come_up(process: Process, console: Console, watch: Watch) -> tuple[None, str]:
+def _come_up(process: Process, console: Console, files: RunFiles, watch: Watch) -> tuple[None, str]:
     """Leave a guest that came up the time for its report and its power-off.
 
     It powers off by itself: ending it before would cut its console at an instant that depends on the host. One that
-    does not is left the time to finish its line, so that this line is the same each time.
+    cannot (`acpi=off`) halts, and is ended when it has been quiet. One without a report is left the time to finish
+    its line, so that this line is the same each time.
     """
-    if watch.report:
-        process.wait(AFTER_READY_S)
-    else:
+    if not watch.report:
         _leave_until_line_end(process, console)
+        return None, ""
+    until = process.running_s + AFTER_READY_S
+    while process.wait(_POLL_S) is None and process.running_s < until:
+        if _reported(files):
+            _leave_until_off(process, console)
+            break
     return None, ""
+
+
+def _leave_until_off(process: Process, console: Console) -> None:
+    console.poll()
+    used, until = process.cpu_s(), process.running_s + _POWER_OFF_AT_MOST_S
+    while process.wait(_POLL_S) is None and process.running_s < until:
+        if console.poll():
+            used = process.cpu_s()
+        elif process.cpu_s() - used > _POWER_OFF_CPU_S:
+            return
 
 
 def _leave_until_line_end(process: Process, console: Console) -> None:
@@ -216,7 +238,13 @@ def _panic_line(console: Console, files: RunFiles) -> str:
 
 
 def _reported(files: RunFiles) -> bool:
-    return _REPORT_END in _read(files.report)[-64:]
+    """Whether the report came to its end."""
+    try:
+        with files.report.open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - 64))
+            return _REPORT_END in file.read()
+    except OSError:
+        return False
 
 
 def _read(path: Path) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from firstlight.cache import entry, place
+from firstlight.cache import entry, entry_damage, place
 from firstlight.errors import LabError
 from firstlight.lab.architecture import X86_64
 from firstlight.lab.confinement import launch
@@ -17,6 +17,7 @@ from firstlight.lab.progress import Progress, SilentProgress
 from firstlight.lab.qemu import Qemu
 from firstlight.lab.report import read_report
 from firstlight.lab.runner import Watch, run
+from firstlight.lab.system_map import has_addresses, system_map
 from firstlight.recipe.choices import Choices
 from firstlight.recipe.recipe import Files, Recipe
 
@@ -26,15 +27,17 @@ _TIMEOUT_S = 300.0
 
 def known_symbols(kernel: Kernel) -> Path | None:
     """The symbols of a kernel that was asked for them before; nothing of any other."""
-    path = place("symbols", kernel.digest) / _NAME
-    return path if path.is_file() else None
+    if entry_damage("symbols", kernel.digest) is not None:
+        return None
+    return place("symbols", kernel.digest) / _NAME
 
 
 def kernel_symbols(kernel: Kernel, qemu: Qemu, progress: Progress | None = None, timeout_s: float = _TIMEOUT_S) -> Path:
     """The symbols of a kernel at the addresses that it has with `nokaslr`, in the form of `/proc/kallsyms`.
 
     Distributions do not ship them beside the kernel, so a probe boot without instruction counting prints them on the
-    second serial port. Cached by the kernel's digest.
+    second serial port. Of a kernel that has none, or keeps their addresses, the `System.map` beside it is taken. Cached
+    by the kernel's digest.
 
     :param timeout_s: how long the probe may take on the host, five minutes at most.
     :raises LabError: when the probe does not boot, or the kernel has no `/proc/kallsyms`.
@@ -65,15 +68,20 @@ def _probe(kernel: Kernel, qemu: Qemu, timeout_s: float) -> bytes:
         outcome = run(launch(qemu, recipe, files), files, Watch(timeout_s, profile=False, report=True))
     report = read_report(outcome.report)
     symbols = report.records.get("kallsyms", b"")
-    if not report.complete or symbols.count(b"\n") < 100:
+    if not report.complete or not has_addresses(symbols):
+        if (beside := system_map(kernel)) is not None:
+            return beside
         said = report.records.get("error", b"").decode(errors="replace").strip()
         detail = said or outcome.detail or "the guest said nothing"
+        if symbols:
+            detail = "its `/proc/kallsyms` has no addresses"
         tail = "".join(f"\n  {line}" for line in last_lines(outcome.console, 5))
         raise LabError(
             f"the kernel did not give its symbols: {detail}{tail}",
             where=str(kernel.path),
             hint="give it longer by `--timeout`, or record with `--no-profile`"
             if outcome.reason == "wall_timeout" and timeout_s < _TIMEOUT_S
-            else "record with `--no-profile`, or use a kernel with CONFIG_KALLSYMS",
+            else "record with `--no-profile`, put the kernel's own `System.map` beside it, or use a kernel with "
+            "CONFIG_KALLSYMS",
         )
     return symbols

@@ -30,7 +30,7 @@ class Choices:
     kernel: FilePath | None = None
     """A bzImage or vmlinuz; by default the distribution's cloud kernel."""
     initrd: FilePath | None = None
-    """An initramfs of the person's own; by default Firstlight's small one."""
+    """An initramfs of the person's own; by default Firstlight's small one. With `rootfs` it mounts that by itself."""
     rootfs: Text | None = None
     """A directory, an image or a tar archive with a whole user land, or `debian`."""
     root_as: Text | None = None
@@ -80,7 +80,7 @@ class Choices:
     @property
     def guest_helper(self) -> bool:
         """Whether Firstlight's guest runs inside: it gives the mark, a report, and powers off."""
-        if self.initrd is not None:
+        if self.initrd is not None and self.rootfs is None:
             return False
         return self.rootfs is None or self.ready is None
 

@@ -13,7 +13,14 @@ fn a_tree_adds_up_also_where_a_record_contradicts_itself() {
     trace.calls = Some(Calls { functions, nodes });
     let boot = boot(&[record("trace", vec![trace])]);
     assert_eq!(boot.integers("calls", 9), [Some(15), Some(15), Some(20)]);
-    let kd = firstlight_model::kd::bundle_kd(boot.directory.path(), None, None, false).unwrap();
+    let kd = firstlight_model::kd::bundle_kd(
+        boot.directory.path(),
+        None,
+        None,
+        false,
+        firstlight_model::folding::Parts::Folded,
+    )
+    .unwrap();
     let outer = kd.rows.iter().find(|row| row.0 .0 == "outer").unwrap();
     assert_eq!((outer.1.total_ns, outer.1.self_ns, kd.instructions), (Some(15), Some(-5), false));
 }

@@ -4,6 +4,7 @@ mod calls;
 mod evidence;
 mod module_symbols;
 mod spans;
+mod threads;
 
 use crate::invariants::{check, Invariant};
 use crate::table::write_empty;
@@ -15,6 +16,7 @@ use firstlight_profile::recording::{merged, Instant, Recording, State};
 use module_symbols::{gather_nameless, ModuleSymbols};
 use spans::{write_marks, write_spans};
 use std::path::Path;
+use threads::write_threads;
 
 /// What the tables say altogether.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +33,7 @@ pub struct Summary {
     pub invariants: Vec<Invariant>,
 }
 
-/// Reads a profile and writes `marks`, `spans`, `calls`, `phase_calls`, `log` and `counters` into a bundle's directory.
+/// Reads a profile and writes `marks`, `spans`, `calls`, `phase_calls`, `log`, `counters`, `threads`, `thread_names` and `runs` into a bundle's directory.
 ///
 /// `console` is what the guest's console printed, `modules` the lines of `/proc/kallsyms` that name a module; either may
 /// be missing.
@@ -51,6 +53,7 @@ pub fn convert(
     let console = text(console)?;
     let mut modules = ModuleSymbols::parse(&String::from_utf8_lossy(&text(modules)?));
     modules.forget_initcalls(&recording);
+    modules.find_shared(&recording);
     let thunks = unknown_thunks(&recording);
     fold(&mut recording, |function| thunks.iter().any(|thunk| thunk.function == function));
     gather_nameless(&mut recording, &modules);
@@ -62,6 +65,7 @@ pub fn convert(
     write_phase_calls(&recording, clock, bundle)?;
     write_log(&recording, clock, &console, bundle)?;
     write_counters(&recording, clock, bundle)?;
+    write_threads(&recording.running, clock, bundle)?;
     write_empty(&["links", "kd"], bundle)?;
     let end = recording.end;
     Ok(Summary {

@@ -1,11 +1,13 @@
 //! The names of what the kernel's own symbols do not cover.
 
-use firstlight_profile::recording::Recording;
+use firstlight_profile::folding::whole_name;
+use firstlight_profile::recording::{Function, Recording};
 use firstlight_profile::tree::{CallTree, Kind, Node, ROOT};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// The functions of kernel modules, which are known only when the boot is over.
-pub struct ModuleSymbols(BTreeMap<u64, (String, String)>);
+/// The functions of kernel modules as they are known when the boot is over, for code that had no name while it ran; and
+/// names that several functions of the kernel share.
+pub struct ModuleSymbols(BTreeMap<u64, (String, String)>, HashSet<String>);
 
 impl ModuleSymbols {
     pub fn parse(text: &str) -> Self {
@@ -16,7 +18,17 @@ impl ModuleSymbols {
             let (name, module) = (words.next()?, words.next()?);
             Some((address, (name.to_owned(), module.trim_matches(['[', ']']).to_owned())))
         };
-        Self(text.lines().filter_map(line).collect())
+        Self(text.lines().filter_map(line).collect(), HashSet::new())
+    }
+
+    /// Looks for names that different functions of the recording share: static functions of different files.
+    pub fn find_shared(&mut self, recording: &Recording) {
+        let mut addresses: HashMap<&str, u64> = HashMap::new();
+        for function in recording.functions.iter().filter(|function| is_of_image(function)) {
+            if *addresses.entry(&function.name).or_insert(function.address) != function.address {
+                self.1.insert(function.name.clone());
+            }
+        }
     }
 
     /// A module's initialiser is freed when it has run, and another module's function may stand in its place by the time
@@ -67,10 +79,24 @@ pub fn gather_nameless(recording: &mut Recording, modules: &ModuleSymbols) {
     recording.nodes = nodes;
 }
 
+// Split-off parts are told by their functions; rows that are no function stand at no address.
+fn is_of_image(function: &Function) -> bool {
+    function.address != 0 && !function.name.contains('\t') && whole_name(&function.name).is_none()
+}
+
 /// Name, module and, where it is no function, kind of a function of the recording.
 pub fn name(recording: &Recording, modules: &ModuleSymbols, function: u32) -> (String, Option<String>, Option<Kind>) {
     match recording.functions.get(function as usize) {
         Some(function) if function.name.is_empty() => modules.name(function.address),
+        // What was named while the boot ran has the form of `/proc/kallsyms`.
+        Some(function) if function.name.contains('\t') => {
+            let (name, module) = function.name.split_once('\t').unwrap_or_default();
+            (name.to_owned(), Some(module.trim_matches(['[', ']']).to_owned()), None)
+        }
+        // Where it stands tells it from others of its name.
+        Some(function) if is_of_image(function) && modules.1.contains(&function.name) => {
+            (format!("{}@{:x}", function.name, function.address), None, None)
+        }
         Some(function) => (function.name.clone(), None, None),
         None => (String::new(), None, None),
     }

@@ -4,6 +4,7 @@ use super::module_symbols::{name, ModuleSymbols, NAMELESS};
 use super::{phase_name, Clock};
 use crate::table::{integers, texts, write, Values};
 use crate::ModelError;
+use firstlight_profile::folding::plain_name;
 use firstlight_profile::recording::{Instant, Recording};
 use std::path::Path;
 
@@ -32,6 +33,13 @@ struct SpanRow {
     level: Option<String>,
     start: Instant,
     end: Option<Instant>,
+    attributes: Option<String>,
+}
+
+/// The attributes of an initcall of a module, as JSON. No module that the kernel loads has a name of other characters.
+fn in_module(module: &str) -> Option<String> {
+    let plain = module.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'));
+    plain.then(|| format!("{{\"module\":\"{module}\"}}"))
 }
 
 /// Writes `spans`: phases and initcalls.
@@ -53,6 +61,7 @@ pub fn write_spans(
             level: None,
             start: mark.at,
             end: Some(end),
+            attributes: None,
         })
         .collect();
     let phase_count = rows.len();
@@ -60,18 +69,21 @@ pub fn write_spans(
         let function = recording.functions.get(span.function as usize);
         let address = function.filter(|function| function.name.is_empty()).map(|function| function.address);
         let within = rows[..phase_count].iter().rposition(|phase| phase.start.instructions <= span.start.instructions);
+        let (called, module, _) = name(recording, modules, span.function);
         rows.push(SpanRow {
             parent: within.and_then(|index| i64::try_from(index).ok()),
             kind: "initcall",
-            // Modules' initcalls are freed before their symbols can be read; the address at least tells them apart.
-            name: match (name(recording, modules, span.function).0, address) {
+            // An initcall whose name was not to be had while it was there; the address at least tells it apart.
+            name: match (called, address) {
                 (name, Some(address)) if name == NAMELESS => format!("{address:#x}"),
-                (name, _) => name,
+                // The list of initcalls tells those of one name apart by their instants.
+                (name, _) => plain_name(&name).to_owned(),
             },
             track: format!("task {}", span.task),
             level: Some(span.level.clone()),
             start: span.start,
             end: span.end,
+            attributes: module.and_then(|module| in_module(&module)),
         });
     }
     let end = |value: &dyn Fn(&SpanRow, Instant) -> u64| {
@@ -104,7 +116,7 @@ pub fn write_spans(
                 Values::Text(rows.iter().map(|row| row.end.is_none().then(|| "it did not end".to_owned())).collect()),
             ),
             ("source", Values::Text(rows.iter().map(|_| Some("profile".to_owned())).collect())),
-            ("attributes", Values::Text(rows.iter().map(|_| None).collect())),
+            ("attributes", Values::Text(rows.iter().map(|row| row.attributes.clone()).collect())),
         ],
         bundle,
     )

@@ -45,9 +45,18 @@ pub struct State {
     pub floating: u64,
     /// Where the block before ended.
     pub last_end: u64,
+    /// Where the last block ended that was no thunk: a call through one returns there.
+    pub last_call: u64,
     /// At the entry of an exception: the processor's frame says that it came from user mode. Its first instruction there
     /// may be one that could not be fetched, so that no block of user mode began.
     pub from_user: bool,
+}
+
+impl State {
+    /// The address behind the call that led here, when the word at the stack pointer is that.
+    fn called(&self, word: &dyn Fn(u64) -> Option<u64>) -> Option<u64> {
+        word(self.sp).filter(|word| *word == self.last_end || *word == self.last_call)
+    }
 }
 
 /// What was found of one row.
@@ -164,10 +173,10 @@ impl Stacks {
         self.pop(state.sp, state.now);
         match place {
             Place::Start(row, Kind::Label) => {
-                if word(state.sp) == Some(state.last_end) {
+                if let Some(back) = state.called(word) {
                     self.start(row, state.sp, state.now);
                     if let Some(top) = self.task.frames.last_mut() {
-                        top.back = state.last_end;
+                        top.back = back;
                     }
                 }
             }
@@ -358,7 +367,7 @@ impl Stacks {
 
     fn nameless(&mut self, state: State, word: &dyn Fn(u64) -> Option<u64>) {
         let top = self.top();
-        let called = word(state.sp) == Some(state.last_end);
+        let called = state.called(word).is_some();
         if called || (top != self.nameless && !self.was_part && self.at_top(state.sp)) {
             self.waiting = Some(Waiting { sp: state.sp, since: state.now });
         }

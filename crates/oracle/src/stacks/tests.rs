@@ -24,6 +24,7 @@ struct Boot {
     now: u64,
     floating: u64,
     last_end: u64,
+    last_call: u64,
     word: Option<u64>,
     from_user: bool,
 }
@@ -31,7 +32,7 @@ struct Boot {
 impl Boot {
     fn new() -> Self {
         let stacks = Stacks::new(12, ROOT, NAMELESS, Some(SWITCH));
-        Self { stacks, now: 0, floating: 0, last_end: 0, word: None, from_user: false }
+        Self { stacks, now: 0, floating: 0, last_end: 0, last_call: 0, word: None, from_user: false }
     }
 
     // A block of `length` instructions begins with this stack pointer.
@@ -41,13 +42,17 @@ impl Boot {
     }
 
     fn block_at(&mut self, address: u64, place: Place, sp: u64, length: u64) -> &mut Self {
-        let (now, floating, last_end) = (self.now, self.floating, self.last_end);
+        let (now, floating) = (self.now, self.floating);
+        let (last_end, last_call) = (self.last_end, self.last_call);
         let word = self.word.take();
         let from_user = std::mem::take(&mut self.from_user);
-        self.stacks.block(place, State { address, sp, now, floating, last_end, from_user }, &|_| word);
+        self.stacks.block(place, State { address, sp, now, floating, last_end, last_call, from_user }, &|_| word);
         self.now += length;
         self.floating += if matches!(place, Place::Part | Place::Stub) { length } else { 0 };
         self.last_end = address + length;
+        if place != Place::Part {
+            self.last_call = self.last_end;
+        }
         self
     }
 
@@ -287,6 +292,18 @@ fn code_without_a_symbol_that_was_called_and_stays_is_one() {
     let stacks = boot.inside(A, TASK - 24, 1).end();
     assert_eq!((edge(stacks, A, NAMELESS), edge(stacks, NAMELESS, B)), (1, 1));
     assert_eq!(total(stacks, NAMELESS), 10);
+}
+
+#[test]
+fn code_without_a_symbol_is_called_through_a_thunk_too() {
+    let mut boot = Boot::new();
+    boot.enter(A, TASK - 8, 10);
+    let back = boot.last_end;
+    boot.block(Place::Part, TASK - 32, 1);
+    boot.word = Some(back);
+    boot.block(Place::Nameless, TASK - 32, 2).block(Place::Nameless, TASK - 48, 3).inside(A, TASK - 24, 1);
+    let stacks = boot.end();
+    assert_eq!((edge(stacks, A, NAMELESS), total(stacks, NAMELESS)), (1, 5));
 }
 
 #[test]

@@ -48,7 +48,8 @@ impl Tracker {
         }
         let redirected = std::mem::take(&mut self.redirected);
         let pending = self.pending.take();
-        self.stack.interrupted.push(Interrupted { pending, redirected, in_user: self.in_user });
+        let padded = self.padded.take();
+        self.stack.interrupted.push(Interrupted { pending, redirected, padded, in_user: self.in_user });
         let parent = match kind {
             Kind::Interrupt => self.rows.interrupts,
             Kind::Exception if !self.in_user => self.node,
@@ -74,8 +75,9 @@ impl Tracker {
         let interrupted = entry.and_then(|_| self.stack.interrupted.last().copied());
         self.drop_to(entry.unwrap_or(0), now);
         match interrupted {
-            Some(Interrupted { pending, redirected, in_user }) => {
+            Some(Interrupted { pending, redirected, padded, in_user }) => {
                 self.pending = pending;
+                self.padded = padded;
                 self.redirected = redirected;
                 self.in_user = in_user;
             }

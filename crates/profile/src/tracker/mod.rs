@@ -4,9 +4,11 @@
 //! between two events is charged to the context that was current. So the sum over all contexts is the count, whatever
 //! happens to the stacks. The rules are written down in `docs/design/shadow-stacks.md`.
 
+mod code;
 mod entries;
 mod follow;
 mod returns;
+mod running;
 mod stack;
 mod tasks;
 mod timeline;
@@ -16,11 +18,12 @@ use crate::snapshot::Snapshot;
 use crate::symbols::{Class, SymbolTable};
 use crate::tree::{CallTree, FunctionId, Kind, NodeId, ROOT};
 use follow::Followed;
+pub use running::Identity;
 use rustc_hash::FxHashMap;
 use stack::{on_one_stack, Frame, Role, Stack, ANY};
 use std::collections::BTreeMap;
-use timeline::Timeline;
 pub use timeline::Watch;
+use timeline::{Checked, Timeline};
 
 // A loop of jumps between symbols of one piece of assembler would grow a stack without end. Functions that call one another
 // in tail position nest a few times at most: two layers of HMAC are four frames.
@@ -37,6 +40,8 @@ pub enum Request {
     NewPhase,
     /// The task is about to return to user mode and has no row of its own yet: [`Tracker::name_task`].
     NameTask,
+    /// The running task is about to give a task another name, mostly itself: [`Tracker::renames`].
+    Renames,
     /// The recording ends here.
     Freeze(State),
 }
@@ -73,6 +78,8 @@ pub struct Tracker {
     functions: Vec<Function>,
     classes: Vec<Class>,
     by_address: FxHashMap<u64, FunctionId>,
+    /// Loaded code by its address and name.
+    loaded: FxHashMap<(u64, String), FunctionId>,
     stack: Stack,
     /// The context that runs now, and since when.
     node: NodeId,
@@ -91,6 +98,8 @@ pub struct Tracker {
     returned_from: Option<u64>,
     /// When the entry code was left last.
     last_left: u64,
+    /// How many frames there were when an exception handler had a function entered as if it had been called.
+    emulated: Option<usize>,
     /// A thunk has replaced its own return address: the next return is its jump.
     redirected: bool,
     /// The function whose padding was executed last, and led to its entry.
@@ -139,6 +148,7 @@ impl Tracker {
             functions,
             classes,
             by_address: FxHashMap::default(),
+            loaded: FxHashMap::default(),
             stack: Stack { user, ..Stack::default() },
             node: firmware,
             since: 0,
@@ -150,6 +160,7 @@ impl Tracker {
             last_return: 0,
             returned_from: None,
             last_left: u64::MAX,
+            emulated: None,
             redirected: false,
             padded: None,
             suspended: BTreeMap::new(),
@@ -173,6 +184,8 @@ impl Tracker {
     /// The first instruction of the kernel's image.
     pub fn kernel(&mut self, now: u64) {
         self.mark("kernel_entry", "address", "", now);
+        let at = self.timeline.instant(now);
+        self.timeline.tasks.begin(at);
         self.move_to(self.rows.unknown, now);
     }
 
@@ -331,6 +344,10 @@ impl Tracker {
         self.counts.tail_calls += 1;
         self.follow(function).tails += 1;
         self.push(function, Kind::Function, top.sp, Role::Call, now);
+        if self.last_left == now {
+            // Left for the beginning of a function: the handler may have pushed a return address (`int3_emulate_call`).
+            self.emulated = Some(self.stack.frames.len());
+        }
     }
 
     /// A block of a split-off part of a function is about to be executed.
@@ -409,8 +426,8 @@ impl Tracker {
             open_frames: (suspended + self.stack.frames.len()) as u64,
             ..self.counts
         };
-        let checks = self.checks(entered);
-        self.timeline.snapshot(state, now, &self.tree, &self.functions, checks, self.doubtful(), counts)
+        let followed = Checked { counts, checks: self.checks(entered), doubtful: self.doubtful() };
+        self.timeline.snapshot(state, now, &self.tree, &self.functions, followed)
     }
 
     /// Counts one comparison of the clock with QEMU's.

@@ -67,7 +67,10 @@ impl Tracker {
             // The first frames of a task, or a function that moved the stack under itself.
             self.counts.returns += 1;
             let same = |frame: &&Frame| frame.sp == top.sp && frame.role != Role::Entry;
-            let run = self.stack.frames.iter().rev().take_while(same).count();
+            let run = match self.emulated.take() {
+                Some(length) if length == self.stack.frames.len() => 1,
+                _ => self.stack.frames.iter().rev().take_while(same).count(),
+            };
             self.drop_to(self.stack.frames.len() - run, now);
         } else if self.suspended.contains_key(&sp) {
             self.resume(sp, now);

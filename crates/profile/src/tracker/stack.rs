@@ -31,6 +31,7 @@ pub(super) struct Frame {
 pub(super) struct Interrupted {
     pub pending: Option<u64>,
     pub redirected: bool,
+    pub padded: Option<FunctionId>,
     pub in_user: bool,
 }
 

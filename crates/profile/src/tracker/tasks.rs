@@ -1,5 +1,6 @@
 //! Tasks: switches between their stacks, and the names of their user mode.
 
+use super::running::Identity;
 use super::stack::{Frame, Role, Stack, ANY, STACK_BYTES};
 use super::{Tracker, UNKNOWN};
 use crate::recording::Function;
@@ -9,11 +10,33 @@ use crate::tree::{FunctionId, Kind, ROOT};
 const SWITCH_FRAME_BYTES: u64 = 128;
 
 impl Tracker {
-    /// In `__switch_to_asm`, a `pop` read from `sp`: the first one after its entry stands on the new stack.
-    pub fn switch(&mut self, sp: u64, now: u64) {
-        if std::mem::take(&mut self.switching) {
+    /// In `__switch_to_asm`, a `pop` read from `sp`: the first one after its entry stands on the new stack. True when it
+    /// was that one: then the kernel still holds the task that was left for the running one, and [`Self::left`] takes it.
+    pub fn switch(&mut self, sp: u64, now: u64) -> bool {
+        let switched = std::mem::take(&mut self.switching);
+        if switched {
             self.resume(sp, now);
         }
+        switched
+    }
+
+    /// What the kernel's memory says of the task that the last switch left.
+    pub fn left(&mut self, known: Identity<'_>) {
+        self.timeline.tasks.left(known);
+    }
+
+    /// The running task is about to give a task another name; what the kernel's memory says of it before that.
+    pub fn renames(&mut self, known: Option<Identity<'_>>, now: u64) {
+        if let Some(known) = known {
+            self.runs(known);
+        }
+        let at = self.timeline.instant(now);
+        self.timeline.tasks.renames(at);
+    }
+
+    /// What the kernel's memory says of the running task, read in the kernel.
+    pub fn runs(&mut self, known: Identity<'_>) {
+        self.timeline.tasks.runs(known);
     }
 
     pub(super) fn resume(&mut self, sp: u64, now: u64) {
@@ -37,6 +60,8 @@ impl Tracker {
         self.pending = None;
         self.redirected = false;
         self.node = self.context();
+        let at = self.timeline.instant(self.since);
+        self.timeline.tasks.switch(self.stack.task, at);
     }
 
     // A stack that was never seen. What is suspended in the same pages belongs to a task that has ended.
@@ -51,12 +76,10 @@ impl Tracker {
         let task = self.tasks;
         self.tasks += 1;
         self.counts.tasks += 1;
-        // It begins inside the second half of the switch, as if it had called it.
+        // It begins inside the second half of the switch, which nothing entered there.
         let mut stack = Stack { task, user: self.rows.user, ..Stack::default() };
         if let Some(top) = self.stack.frames.last().copied().filter(|top| top.function != UNKNOWN) {
             let node = self.tree.child(ROOT, top.function, Kind::Task);
-            self.tree.enter(node);
-            self.follow(top.function).inside += 1;
             self.counts.pushed += 1;
             stack.frames.push(Frame { sp: ANY, node, function: top.function, role: Role::Call });
         }
@@ -66,6 +89,8 @@ impl Tracker {
     /// Gives the running task's user mode a row of its own, or leaves it in the common one.
     pub fn name_task(&mut self, name: Option<&str>) {
         self.stack.named = true;
+        let at = self.timeline.instant(self.since);
+        self.timeline.tasks.reached_user(name, at);
         let Some(name) = name else { return };
         let row = format!("[user {name}]");
         let known = self.functions.iter().skip(self.classes.len()).position(|function| function.name == row);

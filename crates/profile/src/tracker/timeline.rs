@@ -1,6 +1,6 @@
 //! When things happened: marks, phases, initcalls, console lines, idle intervals.
 
-use super::{stack::Role, Request, Tracker};
+use super::{running::TaskLog, stack::Role, Request, Tracker};
 use crate::initcalls::ORDER;
 use crate::recording::{Counts, Function, FunctionCheck, Instant, Line, Mark, PhaseRow, Span, State};
 use crate::snapshot::{named, Named, Snapshot};
@@ -27,6 +27,13 @@ const LEAVING: u8 = 64;
 const WAYS_OUT: [&str; 4] =
     ["syscall_exit_to_user_mode", "irqentry_exit_to_user_mode", "exit_to_user_mode_prepare", "do_syscall_64"];
 
+/// How the tree came about.
+pub(super) struct Checked {
+    pub counts: Counts,
+    pub checks: Vec<FunctionCheck>,
+    pub doubtful: Vec<(NodeId, u64)>,
+}
+
 #[derive(Debug)]
 pub(super) struct Timeline {
     flags: Vec<u8>,
@@ -43,6 +50,8 @@ pub(super) struct Timeline {
     phases: Vec<PhaseRow>,
     /// Each node's calls and own instructions when the current phase began.
     before: Vec<(u64, u64)>,
+    /// Who has the processor.
+    pub tasks: TaskLog,
 }
 
 impl Timeline {
@@ -60,6 +69,7 @@ impl Timeline {
             idle_ns: 0,
             phases: Vec::new(),
             before: Vec::new(),
+            tasks: TaskLog::default(),
         };
         for (id, symbol) in symbols.functions().iter().enumerate() {
             if !symbol.initcall.is_empty() {
@@ -167,10 +177,9 @@ impl Timeline {
         now: u64,
         tree: &'t CallTree,
         functions: &'t [Function],
-        checks: Vec<FunctionCheck>,
-        doubtful: Vec<(NodeId, u64)>,
-        counts: Counts,
+        followed: Checked,
     ) -> Snapshot<'t> {
+        let Checked { counts, checks, doubtful } = followed;
         let Named { nodes, spans, checks, functions } = named(tree, &self.spans, &checks, functions);
         Snapshot {
             state,
@@ -188,6 +197,7 @@ impl Timeline {
             counts,
             checks,
             doubtful,
+            running: self.tasks.until(self.instant(now)),
         }
     }
 }
@@ -247,6 +257,7 @@ impl Tracker {
         }
         if flags & RENAME != 0 {
             self.stack.named = false;
+            request = Request::Renames;
         }
         if flags & LEAVING != 0 && !self.stack.named {
             request = Request::NameTask;

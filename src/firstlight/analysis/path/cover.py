@@ -1,4 +1,4 @@
-"""A chain of steps as a path without holes: what lies between them is the kernel's phases, or of unknown cause."""
+"""A chain of steps as a path without holes: between them lie the kernel's phases, what ran, or a wait."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import polars as pl
 from firstlight.analysis.path.during import explain
 from firstlight.analysis.path.goal import driver
 from firstlight.analysis.path.kernel_phases import UNKNOWN, KernelPhases
+from firstlight.analysis.path.processor import Processor
 from firstlight.analysis.path.steps import PathGraph
 from firstlight.boot.boot import Boot
 
@@ -22,12 +23,16 @@ _ROWS: dict[str, pl.DataType | type[pl.DataType]] = {
     "edge": pl.String,
     "grade": pl.String,
     "during": pl.String,
+    "ran": pl.String,
     "span": pl.Int64,
 }
 
 
-def cover(boot: Boot, graph: PathGraph, chain: list[int], goal: int, first: int) -> pl.DataFrame:
-    """The path as parts without holes between them, in order of time."""
+def cover(boot: Boot, graph: PathGraph, chain: list[int], goal: int, first: int, processor: Processor) -> pl.DataFrame:
+    """The path as parts without holes between them, in order of time.
+
+    :param processor: who had the processor, as far as the parts shall say so.
+    """
     phases = KernelPhases(boot)
     rows: list[dict[str, Any]] = []
     at = graph.steps[goal].end
@@ -49,10 +54,11 @@ def cover(boot: Boot, graph: PathGraph, chain: list[int], goal: int, first: int)
         at = before
         if at <= first:
             break
-    rows = _joined(rows[::-1])
+    rows = processor.charge(_joined(rows[::-1]))
     for row in rows:
         row["duration_ns"] = row["end_ns"] - row["start_ns"]
         row.setdefault("during", None)
+        row.setdefault("ran", None)
     explain(boot, rows)
     return pl.DataFrame(rows, schema=_ROWS)
 

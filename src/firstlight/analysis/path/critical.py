@@ -15,6 +15,7 @@ import polars as pl
 from firstlight.analysis.path.cover import cover
 from firstlight.analysis.path.goal import driver, goal_step, with_goal
 from firstlight.analysis.path.graph import path_graph
+from firstlight.analysis.path.processor import Processor, who_ran
 from firstlight.analysis.path.steps import PathGraph, Step
 from firstlight.analysis.window import window
 from firstlight.boot.boot import Boot
@@ -38,6 +39,13 @@ class CriticalPath:
     """Spans of which only the end is known, and which are no units: neither can they."""
     instants: int
     """Units on the path of which only the end is known: points, whose activation lies in the part before them."""
+    processor: Processor
+    """Who had the processor, as far as it is recorded."""
+
+    @property
+    def ran(self) -> pl.DataFrame:
+        """Who executed on the path, by name: see :func:`~firstlight.analysis.path.processor.who_ran`."""
+        return who_ran(self.processor, self.rows)
 
 
 def critical_path(boot: Boot, to: str | None = None) -> pl.DataFrame:
@@ -45,7 +53,10 @@ def critical_path(boot: Boot, to: str | None = None) -> pl.DataFrame:
 
     Columns: `kind`, `name`, `track`, `start_ns`, `end_ns`, `duration_ns` (of this part of the path), `edge` (what the
     part waited for in the part before: a kind of link, `serial`, or `inferred` where only the times tell), `grade`,
-    `during` (what else ran in a part whose cause is unknown), `span`.
+    `during` (what else was under way in a part that no step explains), `ran` (who had the processor in it), `span`.
+
+    Where the recorder followed the switches, a part of kind `running` is what a thread executed that no step explains,
+    by the thread's name, and `[waiting, cause unknown]` is idle time alone: all of the boot's.
 
     :param to: a mark or a unit; when not given `ready`, else `startup_finished`, else the last mark.
     :raises BundleError: when the boot has neither a mark nor a finished unit of that name.
@@ -70,14 +81,21 @@ def slack(boot: Boot, to: str | None = None) -> pl.DataFrame:
     return find_path(boot, to).steps
 
 
-def find_path(boot: Boot, to: str | None = None, graph: PathGraph | None = None) -> CriticalPath:
-    """The critical path with everything about it; see :func:`critical_path` and :func:`slack`."""
+def find_path(
+    boot: Boot, to: str | None = None, graph: PathGraph | None = None, *, charged: bool = True
+) -> CriticalPath:
+    """The critical path with everything about it; see :func:`critical_path` and :func:`slack`.
+
+    :param charged: say who had the processor, where that is recorded. Without, a recorded boot has the parts of one
+        that was imported, and can be compared with it.
+    """
     graph = path_graph(boot) if graph is None else graph
     whole = window(boot)
     name, goal = goal_step(boot, graph, whole, to)
     at = graph.steps[goal].end
     chain = _chain(graph.steps, goal)
-    rows = cover(boot, graph, chain, goal, whole.first_ns)
+    processor = Processor(boot, charged=charged)
+    rows = cover(boot, graph, chain, goal, whole.first_ns, processor)
     free = _slack(graph, goal)
     critical = set(chain)
     table = [
@@ -94,9 +112,8 @@ def find_path(boot: Boot, to: str | None = None, graph: PathGraph | None = None)
     }
     steps = pl.DataFrame(table, schema=schema, orient="row").sort("slack_ns", "start_ns", nulls_last=True)
     points = rows["span"].is_in(list(graph.instants)).sum()
-    return CriticalPath(
-        name, at, whole.first, whole.first_ns, rows, steps, graph.unfinished, graph.without_start, int(points or 0)
-    )
+    left = (graph.unfinished, graph.without_start)
+    return CriticalPath(name, at, whole.first, whole.first_ns, rows, steps, *left, int(points or 0), processor)
 
 
 def _chain(steps: list[Step], goal: int) -> list[int]:

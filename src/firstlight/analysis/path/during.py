@@ -15,7 +15,8 @@ _MOST_EXPLAINED = 50
 
 def explain(boot: Boot, rows: list[dict[str, Any]]) -> None:
     """Say of the longest parts of unknown cause what else ran then."""
-    gaps = [row for row in rows if row["name"] == UNKNOWN or row["kind"] == "phase"]
+    kinds = ("phase", "running")
+    gaps = [row for row in rows if not row["during"] and (row["name"] == UNKNOWN or row["kind"] in kinds)]
     gaps.sort(key=lambda row: -row["duration_ns"])
     running = spans_of(boot, "initcall", "probe", "async", "uevent_service", "unit", "process", "console")
     for row in gaps[:_MOST_EXPLAINED]:

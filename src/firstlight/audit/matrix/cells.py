@@ -25,7 +25,7 @@ class Mitigations(StrEnum):
     RETPOLINE = "spectre_v2=retpoline"
 
     @property
-    def spelled(self) -> str:
+    def label(self) -> str:
         """As a person reads it."""
         return self.value or "default"
 
@@ -64,7 +64,7 @@ def cells(
     :param processors: models in place of those of the matrix; as QEMU names them, with a version.
 
     >>> made = cells(Extent.QUICK, [(Path("vmlinuz"), "6.12.1")], [None])
-    >>> [(cell.processor, cell.mitigations.spelled) for cell in made]
+    >>> [(cell.processor, cell.mitigations.label) for cell in made]
     [('qemu64-v1', 'default'), ('EPYC-Milan-v1', 'default'), ('Skylake-Client-v1', 'default'), \
 ('Skylake-Client-v1', 'retbleed=stuff')]
     """

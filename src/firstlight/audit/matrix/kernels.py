@@ -68,9 +68,18 @@ def _downloaded() -> Iterator[Path]:
             raise LabError("no suite offers a kernel", hint="give kernels yourself: `--kernel PATH`")
         stable = [offer for offer in offers if offer.suite == STABLE]
         for offer in dict.fromkeys([*stable[:1], newest(offers)]):
-            deb = client.download(offer)
-            path = entry(_KIND, digest_of("matrix", file_digest(deb)), functools.partial(unpack, deb))
-            yield sorted((path / "boot").glob("vmlinuz-*"))[-1]
+            debs = client.download(offer)
+            digest = digest_of("matrix", *(file_digest(deb) for deb in debs))
+            path = entry(_KIND, digest, functools.partial(_unpack_all, debs))
+            found = sorted([*path.glob("boot/vmlinuz-*"), *path.glob("usr/lib/modules/*/vmlinuz")])
+            if not found:
+                raise LabError(f"the packages of {offer.name} {offer.version} hold no kernel", where=str(path))
+            yield found[-1]
+
+
+def _unpack_all(debs: Sequence[Path], folder: Path) -> None:
+    for deb in debs:
+        unpack(deb, folder)
 
 
 def newest(offers: Sequence[Package]) -> Package:
@@ -127,18 +136,23 @@ class _Client:
             if len(words) == 3 and f" {suite}/" in f" {words[2]}":
                 yield Package(package, words[1], suite)
 
-    def download(self, offer: Package) -> Path:
-        """The package of the kernel itself."""
-        shown = self._run("apt-cache", *self._options, "show", f"{offer.name}={offer.version}")
-        depends = [line for line in shown.splitlines() if line.startswith("Depends:")]
-        names = [word.split()[0] for line in depends for word in line.removeprefix("Depends:").split(",")]
-        image = next((name for name in names if name.startswith("linux-image-")), None)
-        if image is None:
+    def download(self, offer: Package) -> list[Path]:
+        """The packages that hold the kernel itself: one, or from Linux 7 on a second beside it."""
+        images = [name for name in self._dependencies(offer.name, offer.version) if name.startswith("linux-image-")]
+        if not images:
             raise LabError(f"the package `{offer.name}` {offer.version} names no kernel")
+        image = images[0]
+        binary = [name for name in self._dependencies(image, offer.version) if name.startswith("linux-binary-")]
         target = self._folder / offer.suite
         target.mkdir()
-        self._run("apt-get", *self._options, "download", f"{image}/{offer.suite}", cwd=target)
-        return next(target.glob("*.deb"))
+        for name in (image, *binary):
+            self._run("apt-get", *self._options, "download", f"{name}={offer.version}", cwd=target)
+        return sorted(target.glob("*.deb"))
+
+    def _dependencies(self, package: str, version: str) -> list[str]:
+        shown = self._run("apt-cache", *self._options, "show", f"{package}={version}")
+        depends = [line for line in shown.splitlines() if line.startswith("Depends:")]
+        return [word.split()[0] for line in depends for word in line.removeprefix("Depends:").split(",")]
 
     def _run(self, *command: str, cwd: Path | None = None) -> str:
         hint = "give kernels yourself: `--kernel PATH`"

@@ -70,7 +70,7 @@ def measure(cell: Cell, progress: Progress, *, fresh: bool = False) -> Row:
 
     :param fresh: measure again.
     """
-    row = Row(cell.release, cell.processor, cell.mitigations.spelled, "")
+    row = Row(cell.release, cell.processor, cell.mitigations.label, "")
     try:
         row = dataclasses.replace(row, qemu=_version(find_qemu(X86_64, cell.qemu).version_text))
         with tempfile.TemporaryDirectory(prefix="firstlight-matrix-") as folder:

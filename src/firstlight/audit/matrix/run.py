@@ -44,5 +44,5 @@ def matrix(
 def _tell(number: int, of: int, cell: Cell, row: Row) -> None:
     verdict = row.refused or ("agrees" if row.reached else "below a limit")
     before = ", measured before" if row.from_cache else ""
-    where = f"{cell.release} {cell.processor} {cell.mitigations.spelled}, QEMU {row.qemu or 'not found'}"
+    where = f"{cell.release} {cell.processor} {cell.mitigations.label}, QEMU {row.qemu or 'not found'}"
     print(f"[{number}/{of}] {where}: {verdict}{before}", file=sys.stderr, flush=True)

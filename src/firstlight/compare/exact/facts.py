@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from firstlight.boot.boot import Boot
 
 #: Facts that are inputs, longer than anybody reads, or a figure of the boot's own clock.
-_NOT_COMPARED = frozenset({"kernel.config", "kernel.command_line", "kernel.clock_ns"})
+_NOT_COMPARED = frozenset({"kernel.config", "kernel.command_line", "kernel.command_line.words", "kernel.clock_ns"})
 
 
 @dataclass(frozen=True)

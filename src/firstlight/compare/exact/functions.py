@@ -12,6 +12,9 @@ from firstlight.compare.keys import stable_name
 #: What of the boot the profile does not hold.
 REST = "[not in the profile]"
 
+#: Kinds of contexts that are functions.
+ENTERED = ("function", "task", "interrupt", "exception", "syscall")
+
 
 def functions(a: Boot, b: Boot, whole: Row) -> Level | None:
     """Match the functions by stable name, module and kind; none where a boot has no profile.
@@ -40,7 +43,7 @@ def _functions(boot: Boot) -> dict[Key, Part]:
     for function, module, kind, calls, instructions, ns in table.iter_rows():
         idle = ns - (instructions << shift) if counted and shift is not None else None
         figures = Figures(ns, instructions if counted else None, idle, calls)
-        key = Key(stable_name(function), module or "", kind)
+        key = Key(stable_name(function), module or "", entered_as_one(kind))
         known = parts.get(key)
         # Several clones of one function on one side go by the name that they share.
         parts[key] = Part(figures, function) if known is None else Part(known.figures + figures, key.name)
@@ -61,4 +64,13 @@ def function_key(row: Row) -> Key:
     >>> function_key(Row("f.constprop.0", None, None, kind="function")).name
     'f'
     """
-    return Key(stable_name(row.name), row.module or "", row.kind)
+    return Key(stable_name(row.name), row.module or "", entered_as_one(row.kind))
+
+
+def entered_as_one(kind: str) -> str:
+    """The kind that a function is matched by: one function may be called, begin a task and answer an interrupt.
+
+    >>> entered_as_one("task"), entered_as_one("user")
+    ('function', 'user')
+    """
+    return "function" if kind in ENTERED else kind

@@ -52,7 +52,9 @@ def path_difference(a: Boot, b: Boot, whole: Row) -> PathDifference:
     >>> difference.path.changed, difference.devices, difference.units, difference.hidden
     ([], None, None, ())
     """
-    one, other = _Owners(a), _Owners(b)
+    # What ran is comparable only where both say so.
+    charged = not a.runs().is_empty() and not b.runs().is_empty()
+    one, other = _Owners(a, charged=charged), _Owners(b, charged=charged)
     rest = f"[after {one.path.goal}]" if one.path.goal == other.path.goal else "[after the goal]"
     path = make_level("path", one.all(), other.all(), whole, rest)
     devices = units = None
@@ -66,8 +68,8 @@ def path_difference(a: Boot, b: Boot, whole: Row) -> PathDifference:
 class _Owners:
     """Who owns the critical path of a boot, and what works beside it."""
 
-    def __init__(self, boot: Boot) -> None:
-        self.path: CriticalPath = find_path(boot)
+    def __init__(self, boot: Boot, *, charged: bool) -> None:
+        self.path: CriticalPath = find_path(boot, charged=charged)
         self.probes = spans_of(boot, "probe").drop_nulls(["start_ns", "end_ns"])
         self._spans = spans_of(boot, "unit", "initcall")
         self.devices = self._devices(boot)

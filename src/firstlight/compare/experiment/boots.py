@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
+import sys
 import tempfile
 import time
 from contextlib import suppress
@@ -12,11 +13,12 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+from firstlight.boot.digests import check_digests
 from firstlight.boot.manifest import Manifest
 from firstlight.boot.open import read_manifest
 from firstlight.cache import cache_dir, digest_of, file_digest
 from firstlight.compare.experiment.key import key_of_boot
-from firstlight.errors import FirstlightError, LabError, UnhealthyBootError
+from firstlight.errors import BundleError, FirstlightError, LabError, UnhealthyBootError
 from firstlight.lab.options import RecordOptions
 from firstlight.lab.progress import Progress
 from firstlight.lab.record import record
@@ -44,12 +46,20 @@ def place(key: str) -> Path:
 
 
 def is_kept(key: str) -> bool:
-    """Whether a boot is kept under a key, and is what the key says."""
+    """Whether a boot is kept under a key, and is what the key says. One that is damaged is removed, with a note."""
     kept = place(key)
     try:
-        if not kept.is_dir() or key_of_boot(read_manifest(kept)) != key:
+        if not kept.is_dir():
             return False
+        manifest = read_manifest(kept)
+        if key_of_boot(manifest) != key:
+            return False
+        check_digests(kept, manifest, manifest.tables)
         os.utime(kept)
+    except BundleError as error:
+        print(f"note: a boot in the cache is booted again, because it is damaged: {error}", file=sys.stderr)
+        shutil.rmtree(kept, ignore_errors=True)
+        return False
     except (OSError, FirstlightError):
         return False
     return True

@@ -169,6 +169,10 @@ class OneOfMany(SilentProgress):
         """Something a person should know."""
         self._progress.note(f"{self._name}: {text}")
 
+    def warn(self, text: str) -> None:
+        """Something that makes the result another than the person may believe."""
+        self._progress.note(f"{self._name}: warning: {text}")
+
 
 def boots_at_once(options: Sequence[RecordOptions], jobs: int | None = None) -> int:
     """How many boots run side by side: as many as there are processors, and memory for.

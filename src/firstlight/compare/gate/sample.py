@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from firstlight.analysis.window import window
 from firstlight.boot.boot import Boot
+from firstlight.boot.folding import SHARED_NAME
 from firstlight.cache import file_digest
 from firstlight.errors import BundleError
 
@@ -134,9 +135,8 @@ def _functions(boot: Boot) -> dict[str, int]:
     calls = boot.calls()
     if calls.is_empty() or calls["self_ns"].null_count():
         return {}
-    ordered = (
-        calls.group_by("function").agg(pl.col("self_ns").sum()).sort("self_ns", "function", descending=[True, False])
-    )
+    own = calls.group_by(pl.col("function").str.replace(SHARED_NAME, "")).agg(pl.col("self_ns").sum())
+    ordered = own.sort("self_ns", "function", descending=[True, False])
     kept = ordered.head(_FUNCTIONS)
     named = {str(name): int(ns) for name, ns in kept.select("function", "self_ns").iter_rows()}
     rest = int(calls["self_ns"].sum()) - sum(named.values())

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+import polars as pl
+
 from firstlight.boot.boot import Boot
+from firstlight.boot.folding import SHARED_NAME
 from firstlight.compare.experiment.measure import measure
 from firstlight.compare.scaling.study import Study, study
 
@@ -51,8 +54,8 @@ def parts_of(boot: Boot, kind: str, first: str | None = None, last: str | None =
     """
     if kind == "functions":
         boot.check_profile()
-        rows = boot.calls().group_by("function").sum().select("function", "self_ns").iter_rows()
-        return {str(name): int(ns or 0) for name, ns in rows}
+        rows = boot.calls().group_by(pl.col("function").str.replace(SHARED_NAME, "")).agg(pl.col("self_ns").sum())
+        return {str(name): int(ns or 0) for name, ns in rows.iter_rows()}
     window = measure(boot, first, last)
     times = {row["mark"]: row["time_ns"] for row in reversed(boot.marks().to_dicts())}
     begin, end = times[window.first], times[window.last]

@@ -25,7 +25,7 @@ def source_archive() -> Path:
     if not (kept / _ARCHIVE).is_file():
         # An entry without it was damaged by somebody.
         shutil.rmtree(kept, ignore_errors=True)
-    return entry(_KIND, digest_of(PACKAGE), _fetch) / _ARCHIVE
+    return entry(_KIND, digest_of(PACKAGE), _fetch, adopt=True) / _ARCHIVE
 
 
 def has_source() -> bool:

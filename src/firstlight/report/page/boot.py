@@ -7,6 +7,8 @@ from typing import Any
 import polars as pl
 
 from firstlight.boot.boot import Boot
+from firstlight.boot.command_line import unread
+from firstlight.boot.machine import cpu_text
 from firstlight.report.page.records import page_records
 from firstlight.report.page.text import TEXT, shortened
 from firstlight.report.page.timing import page_timing
@@ -96,10 +98,11 @@ def _boot(boot: Boot) -> Json:
     imported = manifest.mode == "imported"
     about = [
         ("Kernel", facts.get("kernel.release") or manifest.versions.get("kernel") or recipe("kernel")),
-        ("Machine", ", ".join(filter(None, (recipe("architecture"), recipe("machine"), recipe("cpu"))))),
+        ("Machine", ", ".join(filter(None, (recipe("architecture"), recipe("machine"), cpu_text(boot))))),
         ("Memory", recipe("memory")),
         ("User land", None if imported else recipe("rootfs") or recipe("initrd") or "Firstlight's own initramfs"),
         ("Command line", recipe("command_line") or recipe("append") or facts.get("kernel.command_line")),
+        ("Read by nobody", "; ".join(f"{each.text}: {each.detail}" for each in unread(boot.command_line_words()))),
         ("Clock", manifest.clock.kind if shift is None else f"virtual, {2**shift} ns per instruction"),
         ("Emulator", manifest.versions.get("qemu")),
         (

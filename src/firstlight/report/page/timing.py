@@ -104,21 +104,24 @@ def _path(path: CriticalPath) -> Json:
             .agg(
                 pl.col("small").first(),
                 pl.len().alias("parts"),
-                *(pl.col(column).first() for column in ("kind", "name", "edge", "start_ns", "during")),
+                *(pl.col(column).first() for column in ("kind", "name", "edge", "start_ns", "during", "ran")),
                 pl.col("end_ns").last(),
                 pl.col("duration_ns").sum(),
             )
             .with_columns(
                 pl.when("small").then(pl.format("({} smaller)", "parts")).otherwise("name").alias("name"),
                 pl.when("small").then(pl.lit("")).otherwise("kind").alias("kind"),
-                pl.when("small").then(None).otherwise("edge").alias("edge"),
+                *(pl.when("small").then(None).otherwise(column).alias(column) for column in ("edge", "ran")),
             )
         )
-    names = ("kind", "name", "edge", "start_ns", "end_ns", "duration_ns", "during")
+    names = ("kind", "name", "edge", "start_ns", "end_ns", "duration_ns", "during", "ran")
     columns: Json = {name: [_sound(value) for value in rows[name].to_list()] for name in names}
     near = path.steps.filter(~pl.col("critical") & (pl.col("duration_ns") > 0)).drop_nulls("slack_ns").head(20)
     beside = ("kind", "name", "start_ns", "duration_ns", "slack_ns")
+    ran = path.ran
+    who = ("name", "kind", "threads", "run_ns", "unexplained_ns")
     return columns | {
+        "processor": {name: [_sound(value) for value in ran[name].head(ROWS).to_list()] for name in who},
         "goal": _sound(path.goal),
         "first": _sound(path.first),
         "unfinished": path.unfinished,

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from firstlight.analysis.path.critical import CriticalPath
+from firstlight.analysis.path.processor import Processor, ran_text
 from firstlight.analysis.path.what_if import WhatIf
 from firstlight.analysis.window import Window
 from firstlight.boot.boot import Boot
@@ -18,6 +19,8 @@ from firstlight.report.terminal.heading import grade_mark, print_heading
 from firstlight.report.units import share, share_text, time_text
 
 _BAR = 20
+#: So many names of threads have a line of their own.
+_MOST_NAMES = 12
 
 
 def print_path(out: Console, boot: Boot, path: CriticalPath, limit: int, what_if: WhatIf | None) -> None:
@@ -29,6 +32,7 @@ def print_path(out: Console, boot: Boot, path: CriticalPath, limit: int, what_if
     whole = Window(path.first, path.first_ns, path.goal, path.goal_ns)
     print_heading(out, boot, "Critical path", whole)
     length = path.goal_ns - path.first_ns
+    charged = bool(path.processor.stretches)
     columns = [
         Column("At", number=True),
         Column("Takes", number=True, style="bold"),
@@ -38,6 +42,7 @@ def print_path(out: Console, boot: Boot, path: CriticalPath, limit: int, what_if
         Column("Kind", longest=12, wide=70),
         Column("Part", style="cyan"),
         Column("after the one before, by", wide=100, longest=12),
+        *([Column("ran", wide=120, longest=60)] if charged else []),
         Column("meanwhile", wide=130, longest=60),
     ]
     body = [
@@ -50,18 +55,54 @@ def print_path(out: Console, boot: Boot, path: CriticalPath, limit: int, what_if
             row["kind"],
             row["name"],
             row["edge"] or "",
+            *([row["ran"] or "" if row["ran"] != row["name"] else ""] if charged else []),
             row["during"] or "",
         ]
-        for row in gathered(path.rows, limit)
+        for row in gathered(path.rows, limit, path.processor)
     ]
     sums = int(path.rows["duration_ns"].sum())
-    print_table(out, columns, body, [["", time_text(sums), "", share_text(sums, length), *[""] * 5]])
+    print_table(
+        out, columns, body, [["", time_text(sums), "", share_text(sums, length), *[""] * (6 if charged else 5)]]
+    )
     note = "The parts add up to the whole. `inferred`: no record tells this edge, only the times do."
     print_line(out, Text(note, style="dim"))
     _notes(out, path)
+    _who_ran(out, path)
     _beside(out, path)
     if what_if is not None:
         _what_if(out, path, what_if)
+
+
+def _who_ran(out: Console, path: CriticalPath) -> None:
+    ran = path.ran
+    if ran.is_empty():
+        return
+    length = path.goal_ns - path.first_ns
+    print_line(out)
+    print_line(out, Text("Who had the processor on the path", style="bold underline"))
+    columns = [
+        Column("Executed", number=True, style="bold"),
+        Column("Share", number=True, wide=50),
+        Column("unexplained", number=True, wide=70),
+        Column("Threads", number=True, wide=60),
+        Column("Kind", longest=12, wide=60),
+        Column("Name", style="cyan"),
+    ]
+    rows = [
+        [time_text(ns), share_text(ns, length), time_text(unexplained), f"{threads:,}", kind, name]
+        for name, kind, threads, ns, unexplained in ran.head(_MOST_NAMES).iter_rows()
+    ]
+    more = ran.slice(_MOST_NAMES)
+    if not more.is_empty():
+        sums = [int(more[column].sum()) for column in ("run_ns", "unexplained_ns", "threads")]
+        rows.append([time_text(sums[0]), share_text(sums[0], length), time_text(sums[1]), f"{sums[2]:,}", "",
+                     f"({more.height:,} more)"])  # fmt: skip
+    idle = length - int(ran["run_ns"].sum())
+    rows.append([time_text(idle), share_text(idle, length), "", "", "", "(idle)"])
+    whole = [time_text(length), share_text(length, length), time_text(int(ran["unexplained_ns"].sum())), "", "", ""]
+    print_table(out, columns, rows, [whole])
+    note = "Unexplained: executed in parts of kind `running`, in which no recorded step was on the path."
+    print_line(out, Text(note, style="dim"))
 
 
 def _notes(out: Console, path: CriticalPath) -> None:
@@ -76,8 +117,11 @@ def _notes(out: Console, path: CriticalPath) -> None:
             print_line(out, Text(text.format(number), style="dim"))
 
 
-def gathered(rows: pl.DataFrame, limit: int) -> list[dict[str, Any]]:
-    """The path with its *limit* longest parts one by one, and what lies between them as one part each."""
+def gathered(rows: pl.DataFrame, limit: int, processor: Processor) -> list[dict[str, Any]]:
+    """The path with its *limit* longest parts one by one, and what lies between them as one part each.
+
+    :param processor: who had the processor in what stands together.
+    """
     table = rows.to_dicts()
     kept = set(sorted(range(len(table)), key=lambda number: -table[number]["duration_ns"])[:limit])
     shown: list[dict[str, Any]] = []
@@ -88,8 +132,9 @@ def gathered(rows: pl.DataFrame, limit: int) -> list[dict[str, Any]]:
                 shown.append(run[0])
             elif run:
                 took = sum(part["duration_ns"] for part in run)
+                ran = ran_text(processor.who(run[0]["start_ns"], run[-1]["end_ns"])) if processor.stretches else None
                 shown.append({"start_ns": run[0]["start_ns"], "duration_ns": took, "grade": None, "kind": "",
-                              "name": f"({len(run):,} smaller)", "edge": None, "during": None})  # fmt: skip
+                              "name": f"({len(run):,} smaller)", "edge": None, "during": None, "ran": ran})  # fmt: skip
             run = []
             if row is not None:
                 shown.append(row)

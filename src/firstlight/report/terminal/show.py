@@ -8,8 +8,11 @@ from rich.text import Text
 
 from firstlight.analysis.functions import NO_FUNCTION
 from firstlight.analysis.hot import hot_functions, no_functions
+from firstlight.analysis.nameless import nameless_modules
 from firstlight.analysis.sums import known, together, whole
 from firstlight.boot.boot import Boot
+from firstlight.boot.command_line import unread
+from firstlight.boot.machine import cpu_text
 from firstlight.report.terminal.columns import Column, print_table
 from firstlight.report.terminal.console import bar, is_unicode, print_cut, print_line, print_wrapped
 from firstlight.report.terminal.histograms import print_histograms
@@ -121,13 +124,14 @@ def _identity(out: Console, boot: Boot) -> None:
     print_wrapped(out, Text.assemble((printable(str(boot.path)), "bold"), f"  {manifest.mode} mode, ", status))
     shift = manifest.clock.icount_shift
     rate = "" if shift is None else f", one instruction takes {2**shift} ns"
-    parts = [manifest.recipe_text(key) for key in ("machine", "cpu", "memory")]
+    parts = [manifest.recipe_text("machine"), cpu_text(boot), manifest.recipe_text("memory")]
     root = manifest.recipe_text("rootfs") or manifest.recipe_text("initrd")
     _pairs(
         out,
         [
             ("kernel", kernel_text(boot)),
             ("command line", facts.get("kernel.command_line") or manifest.recipe_text("command_line")),
+            ("unread words", "; ".join(f"{word.text}: {word.detail}" for word in unread(boot.command_line_words()))),
             ("user land", None if manifest.mode == "imported" else root or "the small guest of Firstlight"),
             ("machine", ", ".join(part for part in parts if part)),
             ("emulator", str(manifest.versions.get("qemu") or "")),
@@ -289,6 +293,10 @@ def _trust(out: Console, boot: Boot) -> None:
         print_line(out, f"Invariants: all {number} hold")
     else:
         print_line(out, "Invariants: none, the boot has no profile")
+    for module, instructions in nameless_modules(boot).items():
+        executed = f"{count_text(instructions)} instructions"
+        text = f"module `{module}` has no symbols for {executed}, which are the row `[{module}]`"
+        print_wrapped(out, printable(text, 200), "Names: ", 2)
     missing = manifest.completeness.missing
     complete = manifest.completeness.complete
     evidence = "complete" if complete else "missing " + printable("; ".join(missing), 400)

@@ -6,6 +6,7 @@ import polars as pl
 
 from firstlight.analysis.functions import NO_FUNCTION
 from firstlight.boot.boot import Boot
+from firstlight.boot.folding import SHARED_NAME
 from firstlight.errors import FirstlightError
 from firstlight.lab.architecture import X86_64
 from firstlight.lab.kernel import open_kernel
@@ -47,11 +48,12 @@ def coverage_of(boot: Boot | Hole, linked: Linked | Hole) -> Coverage | Hole:
     if isinstance(linked, Hole):
         return linked
     try:
-        tables = boot.phase_functions()
+        tables = boot.phase_functions(raw_names=True)
     except FirstlightError as error:
         return Hole(error.message)
     ran = pl.col("module").is_null() & ~pl.col("kind").is_in(NO_FUNCTION)
-    return coverage(linked, [(phase, rows.filter(ran)["function"].to_list()) for phase, rows in tables.items()])
+    name = pl.col("function").str.replace(SHARED_NAME, "")
+    return coverage(linked, [(phase, rows.filter(ran).select(name).to_series()) for phase, rows in tables.items()])
 
 
 def coverage_table(kernel: str, found: Coverage | Hole) -> Table:

@@ -2,6 +2,8 @@
 //!
 //! Each of these can fail: `tests/invariants.rs` plants the fault that each one is there to report.
 
+mod tasks;
+
 use firstlight_profile::fold::UnknownThunk;
 use firstlight_profile::recording::{How, Recording};
 use firstlight_profile::tree::{FunctionId, Kind};
@@ -71,7 +73,7 @@ pub fn check(recording: &Recording, thunks: &[UnknownThunk], announced: Option<&
         functions: doubted(recording),
     };
     let calls = ("calls", counts.calls);
-    vec![
+    let mut all = vec![
         Invariant {
             name: "self_sums_to_executed",
             holds: sum == recording.end.instructions,
@@ -125,7 +127,9 @@ pub fn check(recording: &Recording, thunks: &[UnknownThunk], announced: Option<&
         thunks_are_no_functions(recording, thunks, announced),
         entries_counted(recording, thunks),
         initcalls_entered(recording),
-    ]
+    ];
+    all.extend(tasks::of_tasks(recording));
+    all
 }
 
 // The nodes whose entries were inferred most often.

@@ -1,0 +1,131 @@
+//! Who has the processor: the stretches between switches, and the names of tasks over time.
+//!
+//! The kernel's `current` follows a switch a few instructions later than the stack does. So at a switch it names the
+//! task that is left: its name is read there, of kernel threads too, and its address shows whether the recorder and the
+//! kernel hold the same task for the running one.
+
+use crate::recording::{Instant, Run, Running, TaskName};
+use rustc_hash::FxHashMap;
+
+/// A task as the kernel's memory has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Identity<'n> {
+    /// Where its `task_struct` lies.
+    pub address: u64,
+    /// Its name.
+    pub name: &'n str,
+}
+
+/// A stretch of one task.
+#[derive(Debug, Clone, Copy, Default)]
+struct Stretch {
+    task: u32,
+    start: Instant,
+    /// When it began to change its name and nobody has read the new one yet.
+    renames: Option<Instant>,
+}
+
+/// What is recorded of tasks.
+#[derive(Debug, Default)]
+pub(super) struct TaskLog {
+    kept: Running,
+    now: Stretch,
+    before: Stretch,
+    /// By the number of the task: its address, and where its last name stands.
+    seen: Vec<(Option<u64>, Option<usize>)>,
+    /// The last task that was found at an address.
+    owners: FxHashMap<u64, u32>,
+}
+
+impl TaskLog {
+    /// The first task begins.
+    pub fn begin(&mut self, at: Instant) {
+        if self.kept.runs.is_empty() {
+            self.now.start = at;
+        }
+    }
+
+    /// The running task gives the processor to another.
+    pub fn switch(&mut self, task: u32, at: Instant) {
+        let Stretch { task: left, start, .. } = self.now;
+        self.kept.runs.push(Run { task: left, start, end: at });
+        self.before = std::mem::replace(&mut self.now, Stretch { task, start: at, renames: None });
+    }
+
+    /// The running task is about to give a task, mostly itself, another name.
+    pub fn renames(&mut self, at: Instant) {
+        self.now.renames = Some(at);
+    }
+
+    /// What the kernel calls the task that was left at the last switch.
+    pub fn left(&mut self, known: Identity<'_>) {
+        let stretch = self.before;
+        self.before.renames = None;
+        self.check(stretch.task, known.address);
+        self.name(stretch, known.name);
+    }
+
+    /// What the kernel calls the running task.
+    pub fn runs(&mut self, known: Identity<'_>) {
+        let stretch = self.now;
+        self.now.renames = None;
+        self.check(stretch.task, known.address);
+        self.name(stretch, known.name);
+    }
+
+    /// The running task is on its way to user mode.
+    pub fn reached_user(&mut self, name: Option<&str>, at: Instant) {
+        let stretch = self.now;
+        self.now.renames = None;
+        self.entry(stretch.task);
+        self.kept.user[stretch.task as usize].get_or_insert(at);
+        if let Some(name) = name {
+            self.name(stretch, name);
+        }
+    }
+
+    /// All of it, the running task's stretch ended.
+    pub fn until(&self, end: Instant) -> Running {
+        let mut all = self.kept.clone();
+        all.runs.push(Run { task: self.now.task, start: self.now.start, end });
+        let tasks = all.runs.iter().map(|run| run.task as usize + 1).max().unwrap_or(1);
+        all.user.resize(tasks.max(all.user.len()), None);
+        all
+    }
+
+    fn entry(&mut self, task: u32) -> &mut (Option<u64>, Option<usize>) {
+        let place = task as usize;
+        if self.seen.len() <= place {
+            self.seen.resize(place + 1, (None, None));
+            self.kept.user.resize(place + 1, None);
+        }
+        &mut self.seen[place]
+    }
+
+    // A task keeps its address as long as it lives, and the address goes to a younger one when it is gone.
+    fn check(&mut self, task: u32, address: u64) {
+        let known = *self.entry(task).0.get_or_insert(address);
+        let owner = self.owners.entry(address).or_insert(task);
+        let younger = *owner <= task;
+        *owner = task.max(*owner);
+        if known == address && younger {
+            self.kept.confirmed += 1;
+        } else {
+            self.kept.contradicted += 1;
+        }
+    }
+
+    // A task that changed its own name did so at the call; one that was given another had it when it came to run.
+    fn name(&mut self, stretch: Stretch, name: &str) {
+        let last = self.entry(stretch.task).1;
+        let last = last.and_then(|place| self.kept.names.get(place));
+        if last.is_some_and(|last| last.name == name) {
+            return;
+        }
+        let known = stretch.renames.filter(|_| last.is_some()).unwrap_or(stretch.start);
+        let at = last.map_or(known, |last| if last.at.instructions > known.instructions { last.at } else { known });
+        self.kept.names.push(TaskName { task: stretch.task, at, name: name.to_owned() });
+        let place = self.kept.names.len() - 1;
+        self.entry(stretch.task).1 = Some(place);
+    }
+}

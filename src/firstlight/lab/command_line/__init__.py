@@ -1,0 +1,1 @@
+"""The words of the kernel's command line: who reads each of them."""
