@@ -7,9 +7,9 @@ from rich.text import Text
 
 from firstlight.analysis.nameless import nameless_modules
 from firstlight.boot.boot import Boot
-from firstlight.report.terminal.amounts import count_text
 from firstlight.report.terminal.console import print_line, print_wrapped
 from firstlight.report.terminal.printable import printable
+from firstlight.report.units import count_text
 
 
 def print_belief(out: Console, boot: Boot) -> None:

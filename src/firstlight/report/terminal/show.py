@@ -11,7 +11,6 @@ from rich.text import Text
 from firstlight.analysis.functions import NO_FUNCTION
 from firstlight.analysis.hot import hot_functions, no_functions
 from firstlight.analysis.ledger.costs import machine_costs
-from firstlight.analysis.nameless import nameless_modules
 from firstlight.analysis.sums import known, together, whole
 from firstlight.boot.boot import Boot
 from firstlight.boot.command_line import unread
