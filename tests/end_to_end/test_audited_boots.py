@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from test_exactness import OTHER_QEMU
 from typer.testing import CliRunner
 
-from end_to_end.test_exactness import OTHER_QEMU
 from firstlight.audit.boot import COUNT_TOLERANCE
 from firstlight.cli.app import app
 from firstlight.cli.main import run
