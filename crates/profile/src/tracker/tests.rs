@@ -745,6 +745,26 @@ fn a_return_that_nobody_called_changes_nothing_and_is_counted() {
 }
 
 #[test]
+fn a_return_on_an_empty_stack_is_counted() {
+    let mut boot = Boot::new();
+    boot.ret("helper", 0x7000, 1);
+    boot.ret("helper", 0x7000, 1);
+    assert_eq!(boot.end(0).counts.unmatched_returns, 2);
+}
+
+#[test]
+fn a_call_that_went_nowhere_is_forgotten_only_by_its_own_return() {
+    let mut boot = Boot::new();
+    boot.enter("start_kernel", 0);
+    boot.call("work", 0x8ff8, 1);
+    let now = boot.pass(2);
+    boot.tracker.call(UNKNOWN, 0x8ff0, now);
+    boot.ret("work", 0x8ff8, 3); // not by the address that the call wrote
+    let recording = boot.end(1);
+    assert_eq!((recording.counts.late_calls, recording.counts.discarded_addresses), (1, 1));
+}
+
+#[test]
 fn a_return_does_not_look_behind_an_interrupt() {
     let mut boot = Boot::new();
     boot.enter("start_kernel", 0);
