@@ -40,6 +40,12 @@ def plain_boot(boots: Path) -> Path:
     return record(RecordOptions(output=boots / "plain.boot", profile=False))
 
 
+@pytest.fixture(scope="session")
+def debian_boot(boots: Path) -> Path:
+    """Debian with systemd."""
+    return record(RecordOptions(output=boots / "debian-1.boot", rootfs="debian"))
+
+
 def _spin() -> None:
     while True:
         pass

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -19,11 +20,11 @@ from firstlight.lab.record import record
 pytestmark = pytest.mark.boot
 
 
-def audited(bundle: Path) -> dict[str, dict[str, dict[str, float]]]:
+def audited(bundle: Path) -> dict[str, Any]:
     """What `firstlight audit` says of a bundle."""
     result = CliRunner().invoke(app, ["audit", str(bundle), "--json"])
     assert result.exit_code in (0, 1), result.output
-    said: dict[str, dict[str, dict[str, float]]] = json.loads(result.stdout)
+    said: dict[str, Any] = json.loads(result.stdout)
     assert said["reached"] is (result.exit_code == 0)
     return said
 
@@ -31,14 +32,14 @@ def audited(bundle: Path) -> dict[str, dict[str, dict[str, float]]]:
 def test_the_second_observer_sees_the_same_boot_and_agrees(default_boot: Path) -> None:
     said = audited(default_boot)
     counted = said["instructions"]
-    assert abs(int(counted["recorded"]) - int(counted["observed"])) <= COUNT_TOLERANCE  # type: ignore[call-overload]
+    assert abs(int(counted["recorded"]) - int(counted["observed"])) <= COUNT_TOLERANCE
     shares = {measure: share["share"] for measure, share in said["shares"].items()}
     assert shares["initcalls"] == 1.0
     assert shares["self"] >= 0.999
     assert shares["edges"] >= 0.999
     assert shares["counts"] >= 0.999
     checks = said["checks"]
-    assert int(checks["not_at_return_address"]) * 1000 < int(checks["stack_pointers"])  # type: ignore[call-overload]
+    assert int(checks["not_at_return_address"]) * 1000 < int(checks["stack_pointers"])
 
 
 @pytest.mark.skipif(OTHER_QEMU is None, reason="FIRSTLIGHT_OTHER_QEMU is not set")

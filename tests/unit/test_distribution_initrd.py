@@ -43,7 +43,7 @@ def test_a_kernel_with_everything_built_in_takes_the_initramfs_itself(tmp_path: 
 
 
 def test_the_root_is_named_unless_the_person_names_one() -> None:
-    assert root_words("quiet", "/dev/pmem0") == "root=/dev/pmem0 rootfstype=ext4 ro"
+    assert root_words("quiet", "/dev/pmem0") == "root=/dev/pmem0 rootfstype=ext4 rw"
     assert root_words("root=UUID=1 quiet", "/dev/pmem0") == ""
     assert root_words("quiet -- root=x", "/dev/pmem0") != ""
 

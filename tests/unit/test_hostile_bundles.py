@@ -20,8 +20,8 @@ from observer import Seen, observed
 
 #: What is done to `bad.boot`, which is beside a good `good.boot`; every verb that takes a bundle.
 VERBS = [
-    "show BAD", "show BAD --json", "functions BAD", "initcalls BAD", "devices BAD", "units BAD", "path BAD", "log BAD",
-    "compare GOOD BAD", "compare BAD GOOD", "report BAD -o page.html --force", "verify BAD",
+    "show BAD", "show BAD --json", "audit BAD", "functions BAD", "initcalls BAD", "devices BAD", "units BAD",
+    "path BAD", "log BAD", "compare GOOD BAD", "compare BAD GOOD", "report BAD -o page.html --force", "verify BAD",
     *(f"export BAD --to {form} -o out.{form} --force"
       for form in ("perfetto", "firefox", "speedscope", "folded", "uftrace", "csv", "json", "svg")),
     "bless BAD --as bad --because it", "gate BAD --baseline good", "gate BAD --baseline good --confirm",
@@ -54,7 +54,18 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 #: Of kinds that only change the recipe: those that boot it, and some of those that read.
-_SOME = ("show BAD", "compare", "report", "verify", "export BAD --to csv", "bless", "gate", "calibrate BAD -o", "try")
+_SOME = (
+    "show BAD",
+    "compare",
+    "report",
+    "verify",
+    "export BAD --to csv",
+    "bless",
+    "gate",
+    "calibrate BAD -o",
+    "try",
+    "audit",
+)
 
 
 def verbs_for(kind: str) -> list[str]:

@@ -31,9 +31,7 @@ pub fn moves_stack_pointer(bytes: &[u8], address: u64) -> Option<i64> {
         && instruction.op0_register().full_register() == Register::RSP;
     if explicit && instruction.mnemonic() != Mnemonic::Push {
         let immediate = || match instruction.op1_kind() {
-            OpKind::Immediate8to64 | OpKind::Immediate32to64 => {
-                Some(instruction.immediate(1) as i64)
-            }
+            OpKind::Immediate8to64 | OpKind::Immediate32to64 => Some(instruction.immediate(1) as i64),
             _ => None,
         };
         return match instruction.mnemonic() {

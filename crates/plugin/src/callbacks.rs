@@ -251,6 +251,14 @@ pub extern "C" fn on_switch(_vcpu: u32, info: u32, address: u64, data: *mut c_vo
     }
 }
 
+/// `__switch_to_asm` loads the stack pointer: the load is the last instruction of the task that is left.
+pub extern "C" fn on_takes_stack(_vcpu: u32, data: *mut c_void) {
+    let Some(session) = session() else { return };
+    let (_, remaining) = unpack(data);
+    let now = session.clock.now(remaining);
+    session.tracker.takes_stack(now);
+}
+
 /// An `iret` or `sysret` of the entry code.
 pub extern "C" fn on_leave_kernel(_vcpu: u32, data: *mut c_void) {
     let Some(session) = session() else { return };

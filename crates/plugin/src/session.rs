@@ -34,8 +34,6 @@ pub struct Session {
     pub ready_by_mark: bool,
     /// Physical address at which the kernel's image is entered.
     pub load_address: Option<u64>,
-    /// Where a virtual machine enters a kernel that is an ELF file, instead of there.
-    pub machine_entry: Option<u64>,
     /// Addresses of blocks that follow an `out`.
     pub after_out: HashSet<u64>,
     /// What the kernel has reached, so far.
@@ -86,7 +84,6 @@ impl Session {
                 loaded: LoadedCode::new(&symbols),
                 mapped: None,
                 load_address: symbols.address("_text").map(|text| text.wrapping_sub(KERNEL_MAP)),
-                machine_entry: symbols.address("pvh_start_xen").map(|entry| entry.wrapping_sub(KERNEL_MAP)),
                 ready_by_mark: config.ready.nop,
                 api,
                 clock,

@@ -4,7 +4,7 @@ use crate::api::{Block, Instruction};
 use crate::callbacks::{
     on_call, on_call_inside, on_call_through, on_cold, on_console, on_decompressor, on_entry, on_inside_loaded,
     on_kernel, on_leave_kernel, on_leave_part, on_loaded, on_mark, on_padding, on_padding_loaded, on_redirect,
-    on_return, on_special, on_switch, on_unknown, on_watched, pack, pack_both,
+    on_return, on_special, on_switch, on_takes_stack, on_unknown, on_watched, pack, pack_both,
 };
 use crate::session::{Loaded, Progress, Session, KERNEL_MAP};
 use firstlight_profile::code::Shape;
@@ -52,7 +52,7 @@ pub fn block(session: &mut Session, block: *mut Block) {
     if session.progress == Progress::KernelHigh {
         return user(session, block, length);
     }
-    if Some(address) == session.load_address || Some(address) == session.machine_entry {
+    if Some(address) == session.load_address {
         session.api.on_block(block, on_kernel, pack(0, length));
     }
     if address == DECOMPRESSOR && session.progress == Progress::Firmware {
@@ -110,9 +110,14 @@ fn kernel(session: &mut Session, code: &Code) {
     }
     if let Some((function, symbol)) = &found {
         match symbol.class {
-            Class::Switch => each(session, code, Flow::Pop, |session, instruction, remaining| {
-                session.api.on_access(instruction, on_switch, pack(*function, remaining));
-            }),
+            Class::Switch => {
+                each(session, code, Flow::Pop, |session, instruction, remaining| {
+                    session.api.on_access(instruction, on_switch, pack(*function, remaining));
+                });
+                each(session, code, Flow::TakeStack, |session, instruction, remaining| {
+                    session.api.on_instruction(instruction, on_takes_stack, pack(*function, remaining));
+                });
+            }
             Class::Thunk => each(session, code, Flow::Redirect, |session, instruction, remaining| {
                 session.api.on_instruction(instruction, on_redirect, pack(*function, remaining));
             }),

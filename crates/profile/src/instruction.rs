@@ -21,6 +21,8 @@ pub enum Flow {
     SyscallReturn,
     /// `pop` into a general register.
     Pop,
+    /// A load of the stack pointer from memory: another stack is taken.
+    TakeStack,
     /// A store of a register to the top of the stack: in a thunk, the return address is replaced.
     Redirect,
     /// `out` of one byte to the port in `dx`.
@@ -75,6 +77,7 @@ fn of(instruction: &Instruction) -> Flow {
         Mnemonic::Iret | Mnemonic::Iretd | Mnemonic::Iretq => Flow::InterruptReturn,
         Mnemonic::Sysret | Mnemonic::Sysretq | Mnemonic::Sysexit | Mnemonic::Sysexitq => Flow::SyscallReturn,
         Mnemonic::Pop if matches!(instruction.code(), Code::Pop_r64 | Code::Pop_r16) => Flow::Pop,
+        Mnemonic::Mov if loads_stack_pointer(instruction) => Flow::TakeStack,
         Mnemonic::Mov if stores_to_top(instruction) => Flow::Redirect,
         Mnemonic::Out if instruction.code() == Code::Out_DX_AL => Flow::Out,
         _ => Flow::Other,
@@ -86,6 +89,13 @@ fn mark(displacement: u32) -> Flow {
         MARK_BASE => Flow::Mark((displacement & 0xffff) as u16),
         _ => Flow::Other,
     }
+}
+
+// `mov TASK_threadsp(%rsi), %rsp`.
+fn loads_stack_pointer(instruction: &Instruction) -> bool {
+    instruction.op0_kind() == OpKind::Register
+        && instruction.op0_register() == Register::RSP
+        && instruction.op1_kind() == OpKind::Memory
 }
 
 // `mov %reg, (%rsp)`.
@@ -136,6 +146,13 @@ mod tests {
         assert_eq!(flow(&[0x48, 0x89, 0x04, 0x24], 0), Flow::Redirect); // mov %rax,(%rsp)
         assert_eq!(flow(&[0x4c, 0x89, 0x1c, 0x24], 0), Flow::Redirect); // mov %r11,(%rsp)
         assert_eq!(flow(&[0x48, 0x89, 0x44, 0x24, 0x08], 0), Flow::Other); // mov %rax,8(%rsp)
+    }
+
+    #[test]
+    fn a_switch_takes_its_stack_from_memory() {
+        assert_eq!(flow(&[0x48, 0x8b, 0xa6, 0x58, 0x0b, 0, 0], 0), Flow::TakeStack); // mov 0xb58(%rsi),%rsp
+        assert_eq!(flow(&[0x48, 0x89, 0xa7, 0x58, 0x0b, 0, 0], 0), Flow::Other); // mov %rsp,0xb58(%rdi)
+        assert_eq!(flow(&[0x48, 0x89, 0xc4], 0), Flow::Other); // mov %rax,%rsp
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! What a return ends: the frame whose return address it takes, all that were called from there, and all that this frame
 //! had replaced by a jump.
 
+#![expect(clippy::expect_used, reason = "a test that cannot go on has failed")]
+
 use firstlight_profile::recording::State;
 use firstlight_profile::tracker::{Watch, UNKNOWN};
 use firstlight_profile::tree::FunctionId;

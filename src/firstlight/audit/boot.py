@@ -45,11 +45,12 @@ class Audit:
     kernel: str
 
 
-def audit(bundle: Path, progress: Progress | None = None) -> Audit:
+def audit(bundle: Path, progress: Progress | None = None, *, trust: bool = False) -> Audit:
     """Boot the recipe of a bundle with a second, independent observer, and compare what both saw.
 
     :param bundle: the bundle's path.
     :param progress: hears how it goes on.
+    :param trust: use what a bundle names that was not recorded here.
     :raises BundleError: when the bundle is damaged, or no recording.
     :raises FirstlightError: when it has no profile, is of a live boot, or did not come to an end of its own.
     :raises LabError: when an input is missing or another one, when the second boot was not the same, or when the oracle
@@ -59,7 +60,7 @@ def audit(bundle: Path, progress: Progress | None = None) -> Audit:
     manifest = open_boot(bundle).manifest
     _check(manifest, str(bundle))
     with interruptible(), progress, tempfile.TemporaryDirectory(prefix="firstlight-audit-") as directory:
-        inputs = inputs_of(manifest, Path(directory) / "again.boot", str(bundle), progress)
+        inputs = inputs_of(manifest, Path(directory) / "again.boot", str(bundle), progress, trust=trust)
         progress.step("booting with the second observer")
         files = RunFiles(Path(directory))
         outcome = boot_with_oracle(inputs, files, bundle, progress)
@@ -85,15 +86,16 @@ def audit(bundle: Path, progress: Progress | None = None) -> Audit:
     )
 
 
-def inputs_of(manifest: Manifest, output: Path, where: str, progress: Progress) -> Inputs:
+def inputs_of(manifest: Manifest, output: Path, where: str, progress: Progress, *, trust: bool = False) -> Inputs:
     """The inputs of a bundle's recipe, which have to be those that were recorded.
 
     :param output: where a recording of it would go; nothing is written there.
     :param where: the bundle, for messages.
+    :param trust: use what a bundle names that was not recorded here.
     :raises BundleError: when the bundle has no recipe.
     :raises LabError: when an input is missing, or another one by now.
     """
-    inputs = resolve(options_from_manifest(manifest, output, where), progress)
+    inputs = resolve(options_from_manifest(manifest, output, where, trust=trust), progress)
     for name, digest in sorted(manifest.digests.items()):
         if name not in _OBSERVERS and inputs.digests.get(name) != digest:
             raise LabError(

@@ -116,5 +116,5 @@ def unknown_transfers(manifest: Manifest) -> tuple[int, str] | None:
 
 
 def _named(functions: list[str]) -> str:
-    names = ", ".join(f"`{name}`" for name in functions[:5])
+    names = ", ".join(f"`{name if name.isprintable() else ascii(name)}`" for name in functions[:5])
     return names + (f" and {len(functions) - 5} more" if len(functions) > 5 else "")

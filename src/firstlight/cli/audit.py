@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from firstlight.audit.matrix.cells import Extent
-from firstlight.cli.output import Fresh, Json, print_json, refuse_to_overwrite
+from firstlight.cli.output import Fresh, Json, Trust, print_json, refuse_to_overwrite
 from firstlight.errors import UsageError
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ def audit(
         int | None,
         typer.Option("-n", "--limit", min=0, help="How many exceptions of each kind (default: 10, all with --json)."),
     ] = None,
+    trust: Trust = False,
     json: Json = False,
 ) -> None:
     """Boot a bundle's recipe again with a second, independent observer, and say how far the profile agrees with it.
@@ -72,16 +73,16 @@ def audit(
         if value:
             raise UsageError(f"`{option}` is for `--matrix`", hint="a bundle's recipe says what is booted")
     assert boot is not None
-    _bundle(boot, limit, json)
+    _bundle(boot, limit, json, trust=trust)
 
 
-def _bundle(boot: Path, limit: int | None, json: bool) -> None:
+def _bundle(boot: Path, limit: int | None, json: bool, *, trust: bool) -> None:
     from firstlight.audit.boot import audit as audit_boot
     from firstlight.lab.progress import progress_for
     from firstlight.report.terminal.audit import print_audit
     from firstlight.report.terminal.console import console
 
-    found = audit_boot(boot, progress_for())
+    found = audit_boot(boot, progress_for(), trust=trust)
     if json:
         print_json({"boot": str(boot), **audit_data(found, limit)})
     else:

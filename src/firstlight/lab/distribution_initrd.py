@@ -58,12 +58,15 @@ def with_drivers(initrd: Path, modules: Sequence[Module]) -> Initramfs:
 def root_words(append: str, device: str) -> str:
     """What the kernel's command line says of the root, unless the person says it.
 
+    The root is writable, as Firstlight's own initramfs mounts it: a user land without `/etc/fstab` would leave it
+    read-only, and its services fail.
+
     >>> root_words("quiet", "/dev/pmem0"), root_words("root=LABEL=system ro", "/dev/pmem0")
-    ('root=/dev/pmem0 rootfstype=ext4 ro', '')
+    ('root=/dev/pmem0 rootfstype=ext4 rw', '')
     """
     if any(word.startswith("root=") for word in split_words(append)[0]):
         return ""
-    return f"root={device} rootfstype=ext4 ro"
+    return f"root={device} rootfstype=ext4 rw"
 
 
 def add_helper(tree: Path, scratch: Path, report: str) -> None:

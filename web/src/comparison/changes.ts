@@ -57,7 +57,9 @@ function columns(level: string, found: Level): TableColumn<Row>[] {
       cell: (row) => {
         const there = PRESENCE[row.presence] ?? "";
         const tag = there === "" ? null : el("span", { class: `tag ${row.presence}` }, there);
-        return el("span", { class: "named" }, el("span", { class: "code" }, name(row)), tag);
+        const doubtful =
+          row.doubtful === null ? null : el("span", { class: "tag" }, `${share(row.doubtful, 1)} of calls doubtful`);
+        return el("span", { class: "named" }, el("span", { class: "code" }, name(row)), tag, doubtful);
       },
     },
     {

@@ -93,6 +93,8 @@ pub struct Tracker {
     in_stub: bool,
     /// In `__switch_to_asm`, before it took the new stack.
     switching: bool,
+    /// When it took that stack.
+    stack_taken: Option<u64>,
     last_return: u64,
     /// Where that return read its address, if it ended a frame.
     returned_from: Option<u64>,
@@ -157,6 +159,7 @@ impl Tracker {
             in_user: false,
             in_stub: false,
             switching: false,
+            stack_taken: None,
             last_return: 0,
             returned_from: None,
             last_left: u64::MAX,

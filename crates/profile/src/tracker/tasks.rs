@@ -10,12 +10,19 @@ use crate::tree::{FunctionId, Kind, ROOT};
 const SWITCH_FRAME_BYTES: u64 = 128;
 
 impl Tracker {
+    /// In `__switch_to_asm`, the stack pointer was loaded when `now` instructions had been executed: from there on it is the
+    /// other task that runs. Which one that is, the next `pop` tells.
+    pub fn takes_stack(&mut self, now: u64) {
+        self.stack_taken = self.switching.then_some(now);
+    }
+
     /// In `__switch_to_asm`, a `pop` read from `sp`: the first one after its entry stands on the new stack. True when it
     /// was that one: then the kernel still holds the task that was left for the running one, and [`Self::left`] takes it.
     pub fn switch(&mut self, sp: u64, now: u64) -> bool {
         let switched = std::mem::take(&mut self.switching);
         if switched {
-            self.resume(sp, now);
+            let taken = self.stack_taken.take();
+            self.resume(sp, taken.unwrap_or(now));
         }
         switched
     }

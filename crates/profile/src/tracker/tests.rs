@@ -638,6 +638,25 @@ fn a_call_that_an_exception_handler_makes_up_returns_to_where_the_exception_was(
 }
 
 #[test]
+fn what_follows_the_new_stack_is_the_new_tasks() {
+    let mut boot = Boot::new();
+    boot.enter("start_kernel", 0);
+    boot.call("__switch_to_asm", 0x8ff0, 1);
+    let now = boot.pass(8); // its registers pushed, the stack pointer loaded
+    boot.tracker.takes_stack(now);
+    boot.switch(0xa_3f00, 81); // the return stack buffer filled, the first register popped
+    let recording = boot.end(6);
+    let own: Vec<u64> = recording
+        .nodes
+        .iter()
+        .filter(|node| recording.functions[node.function as usize].name == "__switch_to_asm")
+        .map(|node| node.self_instructions)
+        .collect();
+    assert_eq!(own, [8, 87]);
+    assert_eq!(recording.running.runs.iter().map(|run| run.end.instructions).collect::<Vec<_>>(), [9, 96]);
+}
+
+#[test]
 fn a_call_above_a_frame_ends_it() {
     let mut boot = Boot::new();
     boot.enter("start_kernel", 0);
