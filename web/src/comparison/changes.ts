@@ -1,6 +1,6 @@
 /** The changed rows of every level as tables that sort: by size, by sign, by more calls, by the cost of each. */
 import { el, section } from "../dom";
-import { exact, words } from "../format";
+import { exact, share, words } from "../format";
 import { DataTable, type TableColumn } from "../table";
 import { visible } from "../text";
 import { choice } from "./choice";
