@@ -34,7 +34,7 @@ SCHEMA: dict[str, dict[str, pl.DataType | type[pl.DataType]]] = {
               "source": pl.String, "attributes": pl.String},
     "calls": {"node": pl.Int64, "parent": pl.Int64, "function": pl.String, "module": pl.String, "kind": pl.String,
               "calls": pl.Int64, "self_instructions": pl.Int64, "total_instructions": pl.Int64, "self_ns": pl.Int64,
-              "total_ns": pl.Int64},
+              "total_ns": pl.Int64, "doubtful_calls": pl.Int64},
     "phase_calls": {"node": pl.Int64, "phase": pl.String, "calls": pl.Int64, "self_instructions": pl.Int64,
                     "self_ns": pl.Int64},
     "log": {"line": pl.Int64, "time_ns": pl.Int64, "source": pl.String, "text": pl.String, "host_ns": pl.Int64,
@@ -67,6 +67,8 @@ def make_bundle(
     shift: int = 0,
     schema_version: int = 2,
     append: str = "",
+    broken: dict[str, dict[str, Any]] | None = None,
+    doubtful: dict[str, int] | None = None,
 ) -> Path:
     """Write a bundle of an invented boot of about 300 tree nodes below *directory*; returns its path.
 
@@ -75,6 +77,8 @@ def make_bundle(
     :param profile: with a calling-context tree; without, `calls` and `phase_calls` have no rows.
     :param live: recorded in live mode: no instructions, no idle, no profile.
     :param append: words at the end of the command line; they change nothing else.
+    :param broken: invariants that do not hold, by name, each with further fields of it.
+    :param doubtful: how many entries of a function were followed by inference, by its name; of the others none was.
     """
     profile = profile and not live
     tree, initcalls = boot_tree(seed, shift)
@@ -87,7 +91,7 @@ def make_bundle(
     rows: dict[str, list[Row]] = {
         "marks": marks,
         "spans": spans,
-        "calls": _calls(tree) if profile else [],
+        "calls": _calls(tree, doubtful) if profile else [],
         "phase_calls": _phase_calls(tree) if profile else [],
         "log": [(i, 1_000_000 * i if i % 3 else None, "console", line, *[None] * 4) for i, line in enumerate(text)],
         "counters": counters,
@@ -104,6 +108,8 @@ def make_bundle(
         frame.write_parquet(path / f"{table}.parquet", compression="zstd", metadata={"firstlight.schema": "2"})
     manifest = _manifest(path, rows, tree, live=live, failed=failed, profile=profile, shift=shift)
     manifest["schema_version"] = schema_version
+    for invariant, fields in (broken or {}).items():
+        manifest["invariants"][invariant] = {"holds": False, "value": 3, "limit": 0, "functions": [], **fields}
     if append:
         manifest["recipe"] |= {"append": append, "command_line": f"{manifest['recipe']['command_line']} {append}"}
     if hostile:
@@ -229,10 +235,13 @@ def _totals(tree: Tree) -> list[tuple[int, int]]:
     return [(instructions, ns) for instructions, ns in totals]
 
 
-def _calls(tree: Tree) -> list[Row]:
+def _calls(tree: Tree, doubtful: dict[str, int] | None) -> list[Row]:
+    """Doubtful entries stand at the first node of their function; nothing is told of them where none are given."""
+    left = dict(doubtful or {})
     return [
         (number, node.parent, node.function, node.module, node.kind, sum(node.calls.values()),
-         sum(node.instructions.values()), instructions, sum(node.ns.values()), ns)
+         sum(node.instructions.values()), instructions, sum(node.ns.values()), ns,
+         None if doubtful is None else left.pop(node.function, 0))
         for (number, node), (instructions, ns) in zip(enumerate(tree.nodes), _totals(tree), strict=True)
     ]  # fmt: skip
 

@@ -24,6 +24,7 @@ export interface BootInfo {
   about: [string, string][];
   totals: { instructions: number | null; virtual_ns: number | null; idle_ns: number | null };
   missing: string[];
+  unreliable: Unreliable | null;
   repeat: string;
 }
 
@@ -91,6 +92,18 @@ export interface Invariant {
   name: string;
   holds: boolean;
   value: string;
+  /** The largest value that holds; null where another figure is it. */
+  limit: number | null;
+  /** What cannot be relied on when it is broken, in words. */
+  concerns: string;
+  functions: string[];
+}
+
+/** What cannot be relied on, because an invariant of the recording does not hold. */
+export interface Unreliable {
+  text: string;
+  broken: string[];
+  hint: string;
 }
 
 export interface PageData {

@@ -1,5 +1,5 @@
 /** The rest of the record: initcalls, console, facts, and the checks that the profile passed. */
-import type { PageData } from "./data";
+import type { Invariant, PageData } from "./data";
 import { el, section } from "./dom";
 import { exact, instructions, stamp, time, words } from "./format";
 import { DataTable } from "./table";
@@ -138,6 +138,13 @@ export function factsSection(data: PageData): HTMLElement {
   return section("facts", "Facts", `What the guest said of itself at the end of the boot.${cut}`, table.element);
 }
 
+function brokenText(check: Invariant): string {
+  const limit = check.limit === null ? "" : `At most ${exact(check.limit)} holds. `;
+  const names = check.functions.slice(0, 5).map((name) => visible(name));
+  const more = check.functions.length > 5 ? ` and ${check.functions.length - 5} more` : "";
+  return `${limit}Concerns ${visible(check.concerns)}.${names.length > 0 ? ` Names ${names.join(", ")}${more}.` : ""}`;
+}
+
 export function checksSection(data: PageData): HTMLElement {
   const items = data.invariants.map((check) =>
     el(
@@ -147,6 +154,7 @@ export function checksSection(data: PageData): HTMLElement {
       el("span", {}, visible(words(check.name))),
       el("span", { class: "verdict" }, check.holds ? "holds" : "does not hold"),
       el("span", { class: "code" }, visible(check.value)),
+      check.holds ? null : el("span", { class: "broken" }, brokenText(check)),
     ),
   );
   const list =

@@ -1,5 +1,5 @@
 /** What boot this is, how it ended, and its three figures, kept apart. */
-import type { PageData } from "./data";
+import type { PageData, Unreliable } from "./data";
 import { el } from "./dom";
 import { exact, instructions, share, time, words } from "./format";
 import { missingPart, recordsPart } from "./records";
@@ -47,8 +47,10 @@ export function header(data: PageData): HTMLElement {
         : boot.missing.length > 0
           ? badge("bad", "◐", "incomplete")
           : badge("good", "✓", "complete"),
+      boot.unreliable ? badge("bad", "✗", "not reliable") : null,
       badge("plain", "◎", `${visible(boot.mode)} mode`),
     ),
+    unreliablePart(boot.unreliable),
     missingPart(boot.missing),
     el(
       "dl",
@@ -108,6 +110,18 @@ function headline(data: PageData): HTMLElement | null {
     );
   }
   return said.length > 0 ? el("p", { class: "headline" }, ...said) : null;
+}
+
+/** What a reader has to know before any figure: which of them cannot be relied on, and why. */
+function unreliablePart(unreliable: Unreliable | null): HTMLElement | null {
+  if (!unreliable) return null;
+  return el(
+    "div",
+    { class: "failure", role: "alert" },
+    el("h2", {}, `Not reliable: ${visible(unreliable.text, 500)}`),
+    el("ul", {}, ...unreliable.broken.map((text) => el("li", {}, visible(text, 2000)))),
+    el("p", {}, visible(unreliable.hint, 500)),
+  );
 }
 
 const REASONS: Record<string, string> = {

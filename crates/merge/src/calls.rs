@@ -60,6 +60,7 @@ pub fn write_calls(calls: Option<&Calls>, bundle: &Path) -> Result<usize, MergeE
             ("total_instructions", nothing()),
             ("self_ns", Values::Int64(batch.iter().map(|node| node.self_ns).collect())),
             ("total_ns", Values::Int64(total_ns.to_vec())),
+            ("doubtful_calls", nothing()),
         ])?;
     }
     table.close()?;

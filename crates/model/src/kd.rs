@@ -79,11 +79,11 @@ const ENTERED: [&str; 5] = ["function", "task", "interrupt", "exception", "sysca
 
 impl Tree {
     fn read(bundle: &Path, parts: Parts) -> Result<Self, ModelError> {
-        let figures = ["calls", "self_instructions", "self_ns"];
+        let figures = ["calls", "self_instructions", "self_ns", "doubtful_calls"];
         let mut table = read_columns("calls", &[COLUMNS.as_slice(), &figures].concat(), bundle)?;
         let contexts = Contexts::of(&mut table, parts)?;
         let folded = contexts.folded();
-        let [calls, own, own_ns] = figures.map(|column| table.integers(column));
+        let [calls, own, own_ns, doubtful] = figures.map(|column| table.integers(column));
         let text = |number: TextNumber| table.texts.get(number).unwrap_or_default();
         let mut numbers: FxHashMap<(TextNumber, TextNumber, TextNumber), usize> = FxHashMap::default();
         let mut rows: Vec<RowName> = Vec::new();
@@ -110,6 +110,7 @@ impl Tree {
                 calls: if context.part { 0 } else { count(figure(calls)) },
                 self_instructions: count(figure(own)),
                 self_ns: figure(own_ns),
+                doubtful: figure(doubtful).map(|doubtful| count(Some(doubtful))),
             });
         }
         let parts = contexts.contexts.iter().map(|context| context.part).collect();
@@ -118,8 +119,14 @@ impl Tree {
 
     /// The nodes with what they did in one phase only.
     fn in_phase(&self, rows: &[PhaseRow]) -> Result<Vec<KdNode>, ModelError> {
-        let empty =
-            |node: &KdNode| KdNode { calls: 0, self_instructions: 0, self_ns: node.self_ns.map(|_| 0), ..*node };
+        // In which phase an entry was doubtful is not recorded.
+        let empty = |node: &KdNode| KdNode {
+            calls: 0,
+            self_instructions: 0,
+            self_ns: node.self_ns.map(|_| 0),
+            doubtful: None,
+            ..*node
+        };
         let mut nodes: Vec<KdNode> = self.nodes.iter().map(empty).collect();
         for row in rows {
             let wrong = || ModelError::Inconsistent("phase_calls");

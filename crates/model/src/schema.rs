@@ -81,6 +81,7 @@ pub const TABLES: [(&str, &[ColumnSchema]); 12] = [
             maybe(int("total_instructions")),
             maybe(int("self_ns")),
             maybe(int("total_ns")),
+            maybe(int("doubtful_calls")),
         ],
     ),
     (

@@ -20,6 +20,8 @@ pub struct KdNode {
     pub self_instructions: u64,
     /// Nanoseconds of its own, where they are known; negative where a record contradicts itself.
     pub self_ns: Option<i64>,
+    /// Entries that were followed by inference, where the record tells them.
+    pub doubtful: Option<u64>,
 }
 
 /// One row of the table.
@@ -39,6 +41,8 @@ pub struct KdRow {
     pub max_sub: Option<usize>,
     /// How often that one was called from here.
     pub max_sub_count: u64,
+    /// Entries that were followed by inference, as far as they are known; nothing where none is.
+    pub doubtful: Option<u64>,
 }
 
 /// The table of a tree with `rows` different rows; `under`, if given, limits it to what that row did.
@@ -46,7 +50,7 @@ pub struct KdRow {
 /// ```
 /// use firstlight_profile::kd::{kd_table, KdNode};
 /// let node = |parent, row, calls, own: u32| KdNode {
-///     parent, row, calls, self_instructions: own.into(), self_ns: Some(own.into()),
+///     parent, row, calls, self_instructions: own.into(), self_ns: Some(own.into()), doubtful: Some(1),
 /// };
 /// // main calls f, which calls itself and g.
 /// let tree = [node(0, 0, 1, 1), node(0, 1, 2, 10), node(1, 1, 4, 20), node(2, 2, 4, 5)];
@@ -54,6 +58,7 @@ pub struct KdRow {
 /// assert_eq!((table[1].count, table[1].total_ns, table[1].self_ns), (6, Some(35), Some(30)));
 /// assert_eq!((table[1].max_sub, table[1].max_sub_count), (Some(1), 4));
 /// assert_eq!(table[2].total_ns, Some(5));
+/// assert_eq!(table[1].doubtful, Some(2));
 /// ```
 pub fn kd_table(nodes: &[KdNode], rows: usize, under: Option<usize>) -> Vec<KdRow> {
     let mut table = vec![KdRow::default(); rows];
@@ -71,6 +76,9 @@ pub fn kd_table(nodes: &[KdNode], rows: usize, under: Option<usize>) -> Vec<KdRo
         row.count = row.count.saturating_add(node.calls);
         row.self_instructions = row.self_instructions.saturating_add(node.self_instructions);
         row.self_ns = sum(row.self_ns, node.self_ns);
+        if let Some(doubtful) = node.doubtful {
+            row.doubtful = Some(row.doubtful.unwrap_or(0).saturating_add(doubtful));
+        }
         if outermost[index] {
             row.total_instructions = row.total_instructions.saturating_add(totals[index].0);
             row.total_ns = sum(row.total_ns, totals[index].1);
@@ -104,7 +112,7 @@ pub fn kd_table(nodes: &[KdNode], rows: usize, under: Option<usize>) -> Vec<KdRo
 /// ```
 /// use firstlight_profile::kd::{largest_callees, KdNode};
 /// let node = |parent, row, calls, own: u32| KdNode {
-///     parent, row, calls, self_instructions: own.into(), self_ns: Some(own.into()),
+///     parent, row, calls, self_instructions: own.into(), self_ns: Some(own.into()), doubtful: None,
 /// };
 /// // main calls a and b; a calls delay briefly and work at length; b calls delay at length.
 /// let tree = [node(0, 0, 1, 0), node(0, 1, 1, 0), node(0, 2, 1, 0), node(1, 3, 7, 5), node(1, 4, 1, 20), node(2, 3, 1, 90)];

@@ -189,6 +189,7 @@ fn kd_columns<'py>(py: Python<'py>, table: &BundleKd) -> PyResult<Bound<'py, PyD
     columns.set_item("self_ns", rows.iter().map(|row| row.1.self_ns).collect::<Vec<_>>())?;
     columns.set_item("max_sub", rows.iter().map(|row| row.2.as_deref()).collect::<Vec<_>>())?;
     columns.set_item("max_sub_count", rows.iter().map(|row| row.1.max_sub_count).collect::<Vec<_>>())?;
+    columns.set_item("doubtful_calls", rows.iter().map(|row| row.1.doubtful).collect::<Vec<_>>())?;
     Ok(columns)
 }
 

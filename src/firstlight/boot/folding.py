@@ -76,6 +76,7 @@ class Folding:
                     _sum(total["total_instructions"], "total_instructions"),
                     _sum(pl.col("self_ns"), "self_ns"),
                     _sum(total["total_ns"], "total_ns"),
+                    _sum(pl.col("doubtful_calls"), "doubtful_calls"),
                 )
                 .with_columns(pl.when(pl.col("place") > 0).then("parent").alias("parent"))
                 .rename({"place": "node"})

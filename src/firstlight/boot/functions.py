@@ -23,6 +23,7 @@ KD_SCHEMA: dict[str, pl.DataType] = {
     "self_ns": pl.Int64(),
     "max_sub": pl.String(),
     "max_sub_count": pl.Int64(),
+    "doubtful_calls": pl.Int64(),
 }
 
 

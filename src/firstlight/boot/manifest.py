@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, JsonValue, PrivateAttr, Tag
@@ -113,6 +114,14 @@ class Contradiction(_Part):
     statements: list[Statement] = Field(description="what each says; the first is the one that the tables follow")
 
 
+class Concern(StrEnum):
+    """What of a recording cannot be relied on when an invariant is broken."""
+
+    EVERYTHING = "everything"
+    FUNCTIONS = "functions"
+    INITCALLS = "initcalls"
+
+
 class Invariant(BaseModel):
     """A statement about the profile that was checked when it was recorded; further fields explain the value."""
 
@@ -120,6 +129,13 @@ class Invariant(BaseModel):
 
     holds: bool = Field(description="the statement is true")
     value: JsonValue = Field(default=None, description="the figure that was checked")
+    limit: Whole | None = Field(
+        default=None, description="the largest value that holds; null where another figure is it"
+    )
+    concerns: Annotated[Concern, Field(strict=False)] = Field(
+        default=Concern.EVERYTHING, description="what cannot be relied on when it is broken"
+    )
+    functions: list[str] = Field(default_factory=list, description="the functions it is about, the worst first")
 
 
 class Totals(_Part):

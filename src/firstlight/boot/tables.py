@@ -46,6 +46,7 @@ SCHEMAS: dict[str, dict[str, pl.DataType]] = {
         "total_instructions": pl.Int64(),
         "self_ns": pl.Int64(),
         "total_ns": pl.Int64(),
+        "doubtful_calls": pl.Int64(),
     },
     "phase_calls": {
         "node": pl.Int64(),
@@ -100,6 +101,7 @@ SCHEMAS: dict[str, dict[str, pl.DataType]] = {
 
 #: What schema version 2 added to the tables of version 1; an older bundle reads as if it were null.
 ADDED_COLUMNS: dict[str, tuple[str, ...]] = {
+    "calls": ("doubtful_calls",),
     "spans": ("duration_ns", "grade", "reason", "source", "attributes"),
     "log": ("host_ns", "level", "caller", "channel"),
 }

@@ -70,6 +70,7 @@ def functions(
     import polars as pl
 
     from firstlight.analysis.context import context_tree
+    from firstlight.analysis.doubtful import with_share
     from firstlight.analysis.functions import select
     from firstlight.analysis.ledger.costs import machine_costs
     from firstlight.boot.open import open
@@ -107,7 +108,7 @@ def functions(
     marks = costs.marks if costs else {}
     if csv or json:
         marked = [marks.get(function) for function in selection.shown["function"]]
-        rows_with_marks = selection.shown.with_columns(pl.Series("machine_cost", marked, pl.String))
+        rows_with_marks = with_share(selection.shown).with_columns(pl.Series("machine_cost", marked, pl.String))
         if csv:
             sys.stdout.write(rows_with_marks.write_csv())
         else:

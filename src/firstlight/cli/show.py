@@ -38,9 +38,11 @@ def show(
 
 def boot_data(boot: Boot, limit: int) -> dict[str, Any]:
     """What `show` shows, as data: times in nanoseconds."""
+    from firstlight.analysis.doubtful import doubt_of, with_share
     from firstlight.analysis.hot import hot_functions, no_functions
     from firstlight.analysis.ledger.costs import machine_costs
     from firstlight.boot.machine import features_left_out
+    from firstlight.boot.reliance import broken
     from firstlight.report.sheets.machine_costs import machine_data
 
     manifest = boot.manifest.model_dump(mode="json")
@@ -59,6 +61,9 @@ def boot_data(boot: Boot, limit: int) -> dict[str, Any]:
         "repeat",
     )
     data: dict[str, Any] = {"boot": str(boot.path), **{name: manifest[name] for name in shown}}
+    doubt = doubt_of(boot)
+    data["broken_invariants"] = list(broken(boot.manifest))
+    data["doubtful_calls"] = None if doubt is None else {**dataclasses.asdict(doubt), "share": doubt.share}
     data["command_line"] = [dataclasses.asdict(word) for word in boot.command_line_words()]
     data["features_left_out"] = features_left_out(boot)
     data["phases"] = boot.phases().to_dicts()
@@ -67,6 +72,6 @@ def boot_data(boot: Boot, limit: int) -> dict[str, Any]:
     data["machine_costs"] = machine_data(machine_costs(boot))
     if not boot.calls().is_empty():
         table = boot.functions()
-        data["functions"] = hot_functions(table, limit).to_dicts()
+        data["functions"] = with_share(hot_functions(table, limit)).to_dicts()
         data["no_functions"] = no_functions(table).to_dicts()
     return data

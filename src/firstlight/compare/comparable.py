@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from firstlight.analysis.window import window
 from firstlight.boot.boot import Boot
+from firstlight.boot.manifest import Concern
+from firstlight.boot.reliance import HINT, broken, invariant_text, unreliable_text
 from firstlight.compare.arms import CompareError
 
 
@@ -14,19 +16,24 @@ class Flag:
     """Something that a reader of a comparison has to know."""
 
     kind: str
-    """`completeness`, `profile`, `invariant`, `unstable`, `one_boot`, `inputs` or `excluded`."""
+    """`completeness`, `profile`, `invariant`, `doubtful`, `unstable`, `one_boot`, `inputs` or `excluded`."""
     text: str
 
 
 def check_comparable(a: Boot, b: Boot) -> list[Flag]:
     """Check that the figures of two boots mean the same, and say where they do so only in part.
 
-    :raises CompareError: when they differ in mode, clock, icount shift, or in their first or last mark.
+    :raises CompareError: when they differ in mode, clock, icount shift, or in their first or last mark, or when an
+        invariant that concerns every figure of one of them does not hold.
 
     >>> import firstlight
     >>> check_comparable(firstlight.open(bundle), firstlight.open(bundle))
     []
     """
+    for boot, name in zip((a, b), names_of(a, b), strict=True):
+        if (text := unreliable_text(boot.manifest, Concern.EVERYTHING)) is not None:
+            message = f"`{name}` is not reliable, so that nothing of it can be compared: {text}"
+            raise CompareError(message, where=str(boot.path), hint=HINT)
     one, other = a.manifest, b.manifest
     if one.mode != other.mode:
         _refuse(a, b, "mode", f"recorded in {one.mode} mode", f"in {other.mode} mode", "record both in one mode")
@@ -45,7 +52,18 @@ def check_comparable(a: Boot, b: Boot) -> list[Flag]:
         if mark != its:
             hint = "both boots have to be recorded between the same two marks: see `firstlight show`"
             _refuse(a, b, what, f"`{mark}`", f"`{its}`", hint)
-    return [*_completeness(a, b), *_profile(a, b), *_invariants(a), *_invariants(b)]
+    return [*_completeness(a, b), *_profile(a, b), *_invariants(a, b)]
+
+
+def is_refused(a: Boot, b: Boot, concern: Concern) -> bool:
+    """Whether what a broken invariant of one of the boots concerns is not to be compared.
+
+    >>> import firstlight
+    >>> boot = firstlight.open(bundle)
+    >>> is_refused(boot, boot, Concern.FUNCTIONS)
+    False
+    """
+    return any(broken(boot.manifest, concern, Concern.EVERYTHING) for boot in (a, b))
 
 
 def names_of(a: Boot, b: Boot) -> tuple[str, str]:
@@ -89,9 +107,17 @@ def _profile(a: Boot, b: Boot) -> list[Flag]:
     return [Flag("profile", f"functions are not compared: {why}")]
 
 
-def _invariants(boot: Boot) -> list[Flag]:
+_REFUSED = {
+    Concern.FUNCTIONS: "functions, their tree and what moved are not compared",
+    Concern.INITCALLS: "initcalls and the critical path are not compared, and phases of initcall levels may begin late",
+}
+
+
+def _invariants(a: Boot, b: Boot) -> list[Flag]:
+    """What is refused, with the invariants that do not hold and whose they are."""
     return [
-        Flag("invariant", f"`{name}` does not hold for the profile of `{boot.path.name}`")
-        for name, invariant in boot.manifest.invariants.items()
-        if not invariant.holds
+        Flag("invariant", f"{refused}: `{name}` is not reliable there: {invariant_text(*each)}; {HINT}")
+        for concern, refused in _REFUSED.items()
+        for boot, name in zip((a, b), names_of(a, b), strict=True)
+        for each in broken(boot.manifest, concern).items()
     ]

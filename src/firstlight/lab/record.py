@@ -16,6 +16,7 @@ from pydantic import JsonValue
 from firstlight.boot.command_line import unread, word_facts
 from firstlight.boot.machine import LEFT_OUT
 from firstlight.boot.manifest import SCHEMA_VERSION, Clock, Completeness, Failure, Manifest, Tool
+from firstlight.boot.reliance import HINT, broken, broken_text, invariant_text
 from firstlight.errors import LabError, UnhealthyBootError
 from firstlight.lab.advice import advice
 from firstlight.lab.architecture import X86_64
@@ -92,6 +93,7 @@ def record(options: RecordOptions, progress: Progress | None = None) -> Path:
             manifest = _manifest(options, inputs, booted, bundle)
             digest = write_manifest(bundle, manifest)
         remember(digest, inputs.recipe.files, inputs.digests)
+    _warn_of_broken(manifest, progress)
     if manifest.failure is not None:
         raise UnhealthyBootError(
             f"the boot failed ({manifest.failure.reason}): {manifest.failure.detail}",
@@ -99,6 +101,14 @@ def record(options: RecordOptions, progress: Progress | None = None) -> Path:
             hint=advice(manifest.failure, options, booted.report),
         )
     return options.output
+
+
+def _warn_of_broken(manifest: Manifest, progress: Progress) -> None:
+    """Say that the recording is not reliable, where one of its invariants does not hold."""
+    if (text := broken_text(manifest)) is None:
+        return
+    told = "; ".join(invariant_text(*each) for each in broken(manifest).items())
+    progress.warn(f"this recording is not reliable: {text}: {told}; {HINT}")
 
 
 def planned_command(options: RecordOptions, progress: Progress | None = None) -> str:

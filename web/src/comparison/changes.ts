@@ -1,6 +1,6 @@
 /** The changed rows of every level as tables that sort: by size, by sign, by more calls, by the cost of each. */
 import { el, section } from "../dom";
-import { exact, words } from "../format";
+import { exact, share, words } from "../format";
 import { DataTable, type TableColumn } from "../table";
 import { visible } from "../text";
 import { choice } from "./choice";
@@ -57,7 +57,9 @@ function columns(level: string, found: Level): TableColumn<Row>[] {
       cell: (row) => {
         const there = PRESENCE[row.presence] ?? "";
         const tag = there === "" ? null : el("span", { class: `tag ${row.presence}` }, there);
-        return el("span", { class: "named" }, el("span", { class: "code" }, name(row)), tag);
+        const doubtful =
+          row.doubtful === null ? null : el("span", { class: "tag" }, `${share(row.doubtful, 1)} of calls doubtful`);
+        return el("span", { class: "named" }, el("span", { class: "code" }, name(row)), tag, doubtful);
       },
     },
     {

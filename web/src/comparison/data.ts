@@ -14,6 +14,8 @@ export interface Row {
   module: string | null;
   kind: string;
   presence: "both" | "only_a" | "only_b";
+  /** The share of its calls that are doubtful, from 0 to 1; null where they are few. */
+  doubtful: number | null;
   a: Figures | null;
   b: Figures | null;
   change: Figures;

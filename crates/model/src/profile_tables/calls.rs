@@ -23,6 +23,10 @@ pub fn write_calls(
     for node in nodes {
         known.entry(node.function).or_insert_with(|| name(recording, modules, node.function));
     }
+    let mut doubtful: FxHashMap<u64, u64> = FxHashMap::default();
+    for (node, entries) in &recording.doubtful {
+        *doubtful.entry(u64::from(*node)).or_default() += entries;
+    }
     let of = |function: &u32| known.get(function).cloned().unwrap_or_default();
     let self_ns = |kind: Kind, instructions: u64| match kind {
         Kind::Idle => idle,
@@ -51,6 +55,10 @@ pub fn write_calls(
             ("total_instructions", integers(totals.iter().copied())),
             ("self_ns", integers(batch.iter().map(|node| self_ns(node.kind, node.self_instructions)))),
             ("total_ns", integers(batch.iter().zip(totals).map(|(node, total)| total_ns(node.kind, *total)))),
+            (
+                "doubtful_calls",
+                integers(rows().map(|(number, _)| doubtful.get(&(number as u64)).copied().unwrap_or(0))),
+            ),
         ])?;
     }
     table.close()

@@ -89,6 +89,7 @@ def row_data(row: Row) -> dict[str, Any]:
         "module": row.module,
         "kind": row.kind,
         "presence": row.presence,
+        "doubtful": row.doubtful,
         "a": None if row.a is None else asdict(row.a),
         "b": None if row.b is None else asdict(row.b),
         "change": {

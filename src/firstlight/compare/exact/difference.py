@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from firstlight.analysis.doubtful import MOST_DOUBTFUL
 from firstlight.boot.boot import Boot
-from firstlight.compare.comparable import Flag, check_comparable
+from firstlight.boot.manifest import Concern
+from firstlight.compare.comparable import Flag, check_comparable, is_refused
 from firstlight.compare.exact.facts import FactChange, fact_changes
-from firstlight.compare.exact.functions import functions
+from firstlight.compare.exact.functions import doubtful_functions, functions
 from firstlight.compare.exact.initcalls import initcalls
 from firstlight.compare.exact.level import Level
 from firstlight.compare.exact.moved import Moved, Renamed, moved, renamed
@@ -41,23 +43,30 @@ class ExactDifference:
 
     @cached_property
     def functions(self) -> Level | None:
-        """By function, each with what it did itself; none without profiles."""
-        return functions(self.a, self.b, self.whole)
+        """By function, each with what it did itself; none without profiles, or where one of them is not reliable."""
+        return None if self._is_refused(Concern.FUNCTIONS) else functions(self.a, self.b, self.whole)
 
     @cached_property
     def initcalls(self) -> Level | None:
-        """By initcall; none where a boot tells none."""
-        return initcalls(self.a, self.b, self.whole)
+        """By initcall; none where a boot tells none, or its initcalls are not reliable."""
+        if self._is_refused(Concern.INITCALLS):
+            return None
+        return initcalls(self.a, self.b, self.whole, called=not self._is_refused(Concern.FUNCTIONS))
 
     @cached_property
     def path(self) -> PathDifference:
-        """By what stands on the critical path, devices and units among it; and the hidden work beside it."""
+        """By what stands on the critical path, devices and units among it; and the hidden work beside it.
+
+        Initcalls stand on it: where they are not reliable, nothing is told of it.
+        """
+        if self._is_refused(Concern.INITCALLS):
+            return PathDifference(None, None, None, ())
         return path_difference(self.a, self.b, self.whole)
 
     @cached_property
     def tree(self) -> TreeDifference | None:
-        """By calling context; none without profiles."""
-        return tree_difference(self.a, self.b, self.whole)
+        """By calling context; none without profiles, or where one of them is not reliable."""
+        return None if self._is_refused(Concern.FUNCTIONS) else tree_difference(self.a, self.b, self.whole)
 
     @cached_property
     def moved(self) -> list[Moved]:
@@ -73,6 +82,9 @@ class ExactDifference:
     def facts(self) -> list[FactChange]:
         """What else differs between the systems that came up."""
         return fact_changes(self.a, self.b)
+
+    def _is_refused(self, concern: Concern) -> bool:
+        return is_refused(self.a, self.b, concern)
 
     @property
     def levels(self) -> list[Level]:
@@ -105,6 +117,8 @@ def exact_difference(a: Boot, b: Boot) -> ExactDifference:
         text = "no input differs and the boots do: this recipe is not exact here, and the change is no finding"
         flags.append(Flag("unstable", text))
     flags.extend(_one_sided(a, b))
+    if not is_refused(a, b, Concern.FUNCTIONS):
+        flags.extend(_doubtful(a, b))
     return ExactDifference(a, b, tuple(flags), tuple(inputs))
 
 
@@ -121,3 +135,14 @@ def _one_sided(a: Boot, b: Boot) -> list[Flag]:
         for boot, its, others in ((a, one, other), (b, other, one))
         if kind in its and kind not in others
     ]
+
+
+def _doubtful(a: Boot, b: Boot) -> list[Flag]:
+    """Functions whose rows are marked, because too many of their calls were followed by inference."""
+    found = sorted(doubtful_functions(a, b).items(), key=lambda each: (-each[1], each[0]))
+    if not found:
+        return []
+    named = ", ".join(f"`{key.name}` ({share * 100:.2g} %)" for key, share in found[:5])
+    more = f" and {len(found) - 5} more" if len(found) > 5 else ""
+    what = f"more than {MOST_DOUBTFUL * 100:g} % of the calls of these functions are doubtful, so that they stand last"
+    return [Flag("doubtful", f"{what}: {named}{more}")]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import polars as pl
 
+from firstlight.analysis.doubtful import MOST_DOUBTFUL, doubtful_share
 from firstlight.boot.boot import Boot
-from firstlight.compare.exact.level import Key, Level, Part, make_level
+from firstlight.compare.exact.level import Key, Level, Part, make_level, ordered
 from firstlight.compare.exact.rows import Figures, Presence, Row
 from firstlight.compare.keys import stable_name
 
@@ -19,6 +22,8 @@ ENTERED = ("function", "task", "interrupt", "exception", "syscall")
 def functions(a: Boot, b: Boot, whole: Row) -> Level | None:
     """Match the functions by stable name, module and kind; none where a boot has no profile.
 
+    Functions too many of whose calls are doubtful in either boot come last, and their rows say so.
+
     >>> import firstlight
     >>> from firstlight.compare.exact.totals import whole
     >>> boot = firstlight.open(bundle)
@@ -28,7 +33,44 @@ def functions(a: Boot, b: Boot, whole: Row) -> Level | None:
     """
     if a.calls().is_empty() or b.calls().is_empty():
         return None
-    return make_level("functions", _functions(a), _functions(b), whole, REST)
+    level = make_level("functions", _functions(a), _functions(b), whole, REST)
+    doubtful = doubtful_functions(a, b)
+    if not doubtful:
+        return level
+    rows = [replace(row, doubtful=doubtful.get(function_key(row))) for row in level.rows]
+    return replace(level, rows=tuple(ordered(rows)))
+
+
+def doubtful_functions(a: Boot, b: Boot) -> dict[Key, float]:
+    """The functions of either boot with more than :data:`MOST_DOUBTFUL` of their calls doubtful, and the larger share.
+
+    >>> import firstlight
+    >>> boot = firstlight.open(bundle)
+    >>> doubtful_functions(boot, boot)
+    {}
+    """
+    found: dict[Key, float] = {}
+    for boot in (a, b):
+        for key, share in _doubtful_shares(boot).items():
+            if share > MOST_DOUBTFUL:
+                found[key] = max(share, found.get(key, 0.0))
+    return found
+
+
+def _doubtful_shares(boot: Boot) -> dict[Key, float]:
+    calls = boot.calls()
+    told = calls.filter(pl.col("doubtful_calls") > 0)["function"].unique().to_list()
+    table = (
+        calls.filter(pl.col("function").is_in(told))
+        .group_by("function", "module", "kind")
+        .agg(pl.col("doubtful_calls", "calls").fill_null(0).sum())
+    )
+    sums: dict[Key, tuple[int, int]] = {}
+    for function, module, kind, doubtful, number in table.iter_rows():
+        key = Key(stable_name(function), module or "", entered_as_one(kind))
+        known = sums.get(key, (0, 0))
+        sums[key] = (known[0] + doubtful, known[1] + number)
+    return {key: doubtful_share(*both) or 0.0 for key, both in sums.items()}
 
 
 def _functions(boot: Boot) -> dict[Key, Part]:

@@ -20,12 +20,14 @@ REST = "[outside all initcalls]"
 _CALLER = "do_one_initcall"
 
 
-def initcalls(a: Boot, b: Boot, whole: Row) -> Level | None:
+def initcalls(a: Boot, b: Boot, whole: Row, *, called: bool = True) -> Level | None:
     """Match the initcalls by stable name and module; none where a boot tells none.
 
     With a profile an initcall has what it and its callees did on its own task: what another task did meanwhile is in
     no initcall. Without one it has the time that it owned, shared out as :func:`exclusive_ns` says. An initcall within
     another, such as a module's, is its own row either way.
+
+    :param called: take the figures from the profile where both boots have one.
 
     >>> import firstlight
     >>> from firstlight.compare.exact.totals import whole
@@ -34,7 +36,7 @@ def initcalls(a: Boot, b: Boot, whole: Row) -> Level | None:
     >>> len(level.rows), level.changed
     (34, [])
     """
-    one, other = _called(a), _called(b)
+    one, other = (_called(a), _called(b)) if called else ({}, {})
     if not (one and other):
         one, other = _owning(a), _owning(b)
     return make_level("initcalls", one, other, whole, REST) if one and other else None

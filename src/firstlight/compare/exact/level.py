@@ -90,11 +90,11 @@ def make_level(name: str, a: Mapping[Key, Part], b: Mapping[Key, Part], whole: R
 
 
 def ordered(rows: list[Row]) -> list[Row]:
-    """Rows with the largest change first, whatever its sign."""
+    """Rows with the largest change first, whatever its sign; what is doubtful comes after all that is not."""
     return sorted(
         rows,
-        key=lambda row: (-abs(row.change_ns), -abs(row.change_instructions or 0), -abs(row.change_calls or 0), row.name,
-                         row.module or "", row.kind),
+        key=lambda row: (row.doubtful is not None, -abs(row.change_ns), -abs(row.change_instructions or 0),
+                         -abs(row.change_calls or 0), row.name, row.module or "", row.kind),
     )  # fmt: skip
 
 

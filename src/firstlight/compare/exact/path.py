@@ -34,8 +34,8 @@ class Hidden:
 class PathDifference:
     """Both critical paths against one another."""
 
-    path: Level
-    """By owner, whatever its kind; phases own what nothing else explains."""
+    path: Level | None
+    """By owner, whatever its kind; phases own what nothing else explains. None where it is not compared."""
     devices: Level | None
     units: Level | None
     hidden: tuple[Hidden, ...]

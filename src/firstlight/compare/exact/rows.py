@@ -47,6 +47,8 @@ class Row:
     module: str | None = None
     kind: str = ""
     """What sort of thing it is; `rest` is what a level does not attribute, `sum` several things added up."""
+    doubtful: float | None = None
+    """The larger share of its calls that are doubtful in either boot, from 0 to 1; none where they are few."""
 
     @property
     def presence(self) -> Presence:

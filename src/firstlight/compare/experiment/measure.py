@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from firstlight.boot.boot import Boot
+from firstlight.boot.manifest import Concern
 from firstlight.boot.near import unknown_name
+from firstlight.boot.reliance import check_reliable
 from firstlight.errors import BundleError
 
 
@@ -26,7 +28,7 @@ def measure(boot: Boot, first: str | None = None, last: str | None = None) -> Me
 
     :param first: a mark; the boot's first one when not given.
     :param last: a mark; the boot's last one when not given.
-    :raises BundleError: when the boot has no such mark, or never reached it.
+    :raises BundleError: when the boot has no such mark, or never reached it, or its figures are not reliable.
 
     >>> import firstlight
     >>> measure(firstlight.open(bundle)).time_ns
@@ -34,6 +36,7 @@ def measure(boot: Boot, first: str | None = None, last: str | None = None) -> Me
     """
     marks = [row for row in boot.marks().iter_rows(named=True) if row["time_ns"] is not None]
     where = str(boot.path)
+    check_reliable(boot.manifest, where, Concern.EVERYTHING)
     if len(marks) < 2:
         raise BundleError("it has fewer than two marks to measure between", where=where)
     by_name: dict[str, dict[str, Any]] = {}

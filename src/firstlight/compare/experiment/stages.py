@@ -13,8 +13,10 @@ from fractions import Fraction
 import polars as pl
 
 from firstlight.boot.boot import Boot
+from firstlight.boot.manifest import Concern
 from firstlight.boot.near import nearest
 from firstlight.boot.open import open as open_boot
+from firstlight.boot.reliance import check_reliable
 from firstlight.compare.experiment.measure import measure
 from firstlight.compare.experiment.plan import Stage
 from firstlight.compare.experiment.results import CellResult, Results, mean
@@ -124,12 +126,15 @@ def _nowhere(stage: Stage, boots: list[Boot]) -> str | None:
 
 
 def _length(stage: Stage, boot: Boot) -> int | None:
+    where = str(boot.path)
     if stage.function is not None:
+        check_reliable(boot.manifest, where, Concern.FUNCTIONS)
         table = boot.functions()
         rows = table.filter(pl.col("function") == stage.function)
         # One that is not called took nothing.
         return int(rows["total_ns"].sum()) if rows.height else 0
     if stage.initcall is not None:
+        check_reliable(boot.manifest, where, Concern.INITCALLS)
         spans = boot.spans().filter((pl.col("kind") == "initcall") & (pl.col("name") == stage.initcall))
         known = spans["duration_ns"]
         return None if known.null_count() else int(known.sum())

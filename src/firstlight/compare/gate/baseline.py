@@ -63,7 +63,7 @@ def make_baseline(boots: Sequence[Boot], name: str, because: str, former: Baseli
 
     :param because: why this level is accepted.
     :raises UsageError: without a reason, or for boots of several testbeds or recipes.
-    :raises UnhealthyBootError: for a boot that did not come up.
+    :raises UnhealthyBootError: for a boot that did not come up, or none of whose figures is reliable.
     :raises FirstlightError: for exact boots of one recipe that differ: then they are not exact.
 
     >>> import firstlight
@@ -80,7 +80,7 @@ def make_baseline(boots: Sequence[Boot], name: str, because: str, former: Baseli
     for boot, sample, bed in zip(boots, samples, beds, strict=True):
         where = str(boot.path)
         if not sample.healthy:
-            message = f"this boot did not come up ({sample.why_unhealthy}): it cannot be a baseline"
+            message = f"this cannot be a baseline: {sample.unhealthy_text}"
             raise UnhealthyBootError(message, where=where)
         if other := differences(beds[0], bed):
             raise UsageError(f"another testbed than the first boot's: {'; '.join(other.values())}", where=where)

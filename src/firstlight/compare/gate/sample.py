@@ -8,6 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from firstlight.analysis.window import window
 from firstlight.boot.boot import Boot
 from firstlight.boot.folding import SHARED_NAME
+from firstlight.boot.manifest import Concern
+from firstlight.boot.reliance import unreliable_text
 from firstlight.cache import file_digest
 from firstlight.errors import BundleError
 
@@ -55,11 +57,20 @@ class Sample(_Kept):
     failed_units: list[str] | None
     missing: list[str] = Field(default_factory=list)
     """What of its evidence it lacks, in words; empty where it is complete."""
+    unreliable: dict[Concern, str] = Field(default_factory=dict)
+    """What of its figures is not reliable, each with the broken invariants in words; empty where all hold."""
 
     @property
     def phase_ns(self) -> dict[str, int]:
         """The duration of every phase; they add up to the whole."""
         return {phase.phase: phase.duration_ns for phase in self.phases}
+
+    @property
+    def unhealthy_text(self) -> str:
+        """Why its figures are not measured ones, in words."""
+        if Concern.EVERYTHING in self.unreliable:
+            return f"its recording is not reliable: {self.unreliable[Concern.EVERYTHING]}"
+        return f"the boot did not come up: {self.why_unhealthy}"
 
 
 def take_sample(boot: Boot) -> Sample:
@@ -77,14 +88,16 @@ def take_sample(boot: Boot) -> Sample:
     facts = dict(boot.facts().select("fact", "value").iter_rows())
     warnings, units = facts.get("kernel.warnings"), facts.get("systemd.failed")
     failed = manifest.failure
+    unreliable = {each: text for each in Concern if (text := unreliable_text(manifest, each)) is not None}
+    why = None if failed is None else f"{failed.reason}: {failed.detail}"
     if whole.length_ns <= 0 and failed is None:
         hint = "a baseline needs a boot with at least two marks"
         raise BundleError("nothing tells how long this boot took", where=str(boot.path), hint=hint)
     return Sample(
         boot=boot.path.name,
         recorded_at=manifest.recorded_at,
-        healthy=manifest.status == "complete",
-        why_unhealthy=None if failed is None else f"{failed.reason}: {failed.detail}",
+        healthy=manifest.status == "complete" and Concern.EVERYTHING not in unreliable,
+        why_unhealthy=why or unreliable.get(Concern.EVERYTHING),
         manifest_sha256=file_digest(boot.path / "manifest.json"),
         tables={name: table.sha256 for name, table in sorted(manifest.tables.items())},
         inputs=dict(sorted(manifest.digests.items())),
@@ -92,10 +105,11 @@ def take_sample(boot: Boot) -> Sample:
         instructions=manifest.totals.instructions,
         idle_ns=manifest.totals.idle_ns,
         phases=_phases(boot, whole.length_ns),
-        functions=_functions(boot),
+        functions={} if Concern.FUNCTIONS in unreliable else _functions(boot),
         warnings=int(warnings) if warnings is not None and warnings.isdecimal() and len(warnings) < 10 else None,
         failed_units=None if units is None else units.split(),
         missing=missing_of(boot),
+        unreliable=unreliable,
     )
 
 

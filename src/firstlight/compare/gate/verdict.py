@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from firstlight.boot.boot import Boot
+from firstlight.boot.manifest import Concern
 from firstlight.compare.gate.baseline import Baseline
 from firstlight.compare.gate.boots import check_one_recipe
 from firstlight.compare.gate.checks import Check, Kind, Outcome, adjusted, limit_check, soft_check
@@ -70,9 +71,10 @@ def judge(
         raise UsageError("a gate needs a boot")
     beds = [describe_testbed(boot) for boot in boots]
     samples = [take_sample(boot) for boot in boots]
-    health = [check for boot, sample in zip(boots, samples, strict=True) if (check := _did_not_come_up(boot, sample))]
+    health = [check for sample in samples if (check := _unhealthy(sample, sample.boot))]
+    health += [check for sample in baseline.samples if (check := _unhealthy(sample, f"baseline {sample.boot}"))]
     good = [(boot, bed, sample) for boot, bed, sample in zip(boots, beds, samples, strict=True) if sample.healthy]
-    if not good:
+    if not good or not all(sample.healthy for sample in baseline.samples):
         return GateResult("unhealthy", baseline.regime == "exact", baseline, beds[0], tuple(samples), tuple(health), ())
     flags: list[str] = []
     for boot, bed, sample in good:
@@ -83,6 +85,7 @@ def judge(
         f"the baseline's {sample.boot}: incomplete: {reason}: what only one side tells looks like a change"
         for sample in baseline.samples[:3] for reason in sample.missing[:3]
     ]  # fmt: skip
+    flags += _refusals(baseline, [sample for _, _, sample in good])
     exact = baseline.regime == "exact" and good[0][1].mode == "exact"
     measured = [sample for _, _, sample in good]
     checks = [*health, *_health(baseline.samples[0], measured, rules, flags)]
@@ -132,10 +135,31 @@ def confirmed(result: GateResult, confirmation: Confirmation) -> GateResult:
     return replace(result, verdict=verdict, confirmation=confirmation)
 
 
-def _did_not_come_up(boot: Boot, sample: Sample) -> Check | None:
-    if sample.healthy:
-        return None
-    return Check("health", sample.boot, "unhealthy", f"the boot did not come up: {sample.why_unhealthy}")
+def _unhealthy(sample: Sample, name: str) -> Check | None:
+    """That the figures of a boot are not measured ones: it did not come up, or its recording is not reliable."""
+    return None if sample.healthy else Check("health", name, "unhealthy", sample.unhealthy_text)
+
+
+def _refusals(baseline: Baseline, measured: Sequence[Sample]) -> list[str]:
+    """What is not judged because a recording is not reliable in it."""
+    return [
+        f"{name}: {refused} are not judged, its recording is not reliable: {sample.unreliable[concern]}"
+        for concern, refused in (
+            (Concern.FUNCTIONS, "functions"), (Concern.INITCALLS, "phases that an initcall level begins or ends")
+        )
+        for name, sample in [*((f"the baseline's {sample.boot}", sample) for sample in baseline.samples),
+                             *((sample.boot, sample) for sample in measured)]
+        if concern in sample.unreliable
+    ]  # fmt: skip
+
+
+def _refused_phases(baseline: Baseline, measured: Sequence[Sample], phases: Sequence[str]) -> set[str]:
+    """Phases that begin or end with an initcall level, where a recording lacks initcalls: their bounds may be wrong."""
+    if not any(Concern.INITCALLS in sample.unreliable for sample in (*baseline.samples, *measured)):
+        return set()
+    level = [phase.startswith("initcall") for phase in phases]
+    follows = [*level[1:], False]
+    return {phase for phase, *bounds in zip(phases, level, follows, strict=True) if any(bounds)}
 
 
 def _check_one_arm(first: tuple[Boot, Testbed, Sample], other: tuple[Boot, Testbed, Sample]) -> None:
@@ -192,15 +216,17 @@ def _times(
         checks.append(soft_check("total", before, after, soft, rules.total.floor, exact=exact))
     if rules.total.hard is not None:
         checks.append(limit_check("hard", "total", after, rules.total.hard, exact=exact))
+    refused = _refused_phases(baseline, measured, phases)
     for phase in phases:
         limits = rules.for_phase(phase)
+        kinds: tuple[tuple[Kind, float | None], ...] = (("soft", limits.soft), ("hard", limits.hard))
+        ruled = [kind for kind, limit in kinds if limit is not None]
+        if phase in refused:
+            checks += [_refused(kind, phase, named=phase in rules.phase) for kind in ruled]
+            continue
         lacking = [sample.boot for sample in measured if phase not in sample.phase_ns]
         if lacking:
-            ruled: tuple[tuple[Kind, float | None], ...] = (("soft", limits.soft), ("hard", limits.hard))
-            checks += [
-                _without_phase(kind, phase, lacking, named=phase in rules.phase)
-                for kind, limit in ruled if limit is not None
-            ]  # fmt: skip
+            checks += [_without_phase(kind, phase, lacking, named=phase in rules.phase) for kind in ruled]
             continue
         was, now = ([sample.phase_ns.get(phase, 0) for sample in arm] for arm in (baseline.samples, measured))
         if limits.soft is not None:
@@ -214,12 +240,25 @@ def _times(
             if lacking:
                 checks.append(_without_phase("budget", phase, lacking, named=True))
                 continue
+            if phase in refused:
+                checks.append(_refused("budget", phase, named=True))
+                continue
             now = [sample.phase_ns.get(phase, 0) for sample in measured]
             checks.append(limit_check("budget", phase, now, allowance, exact=exact))
         others = [sum(ns for phase, ns in sample.phase_ns.items() if phase not in rules.budget.phases)
                   for sample in measured]  # fmt: skip
-        checks.append(limit_check("budget", OTHERS, others, rules.budget.others, exact=exact))
+        # Where each phase that is refused has no allowance of its own, they all are among the others, whole.
+        if refused & {*rules.budget.phases}:
+            checks.append(_refused("budget", OTHERS, named=True))
+        else:
+            checks.append(limit_check("budget", OTHERS, others, rules.budget.others, exact=exact))
     return checks if exact else adjusted(checks)
+
+
+def _refused(kind: Kind, phase: str, *, named: bool) -> Check:
+    """What a broken invariant concerns is not judged: a phase that a rule names has to be, any other one need not."""
+    text = "its bounds are not reliable: an invariant about initcalls does not hold"
+    return Check(kind, phase, "unhealthy" if named else "inconclusive", text)
 
 
 def _without_phase(kind: Kind, phase: str, boots: Sequence[str], *, named: bool) -> Check:

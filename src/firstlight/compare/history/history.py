@@ -15,8 +15,9 @@ import duckdb
 import polars as pl
 
 from firstlight.boot.boot import Boot
+from firstlight.boot.manifest import Concern
 from firstlight.compare.gate.boots import open_all
-from firstlight.compare.gate.sample import take_sample
+from firstlight.compare.gate.sample import Sample, take_sample
 from firstlight.compare.gate.testbed import describe_testbed
 from firstlight.compare.keys import stable_name
 from firstlight.errors import MISSING_INPUT, FirstlightError, UnhealthyBootError, UsageError
@@ -59,8 +60,10 @@ class History:
     def add(self, boots: Sequence[Boot], at: str) -> Added:
         """Add boots under a commit or label; several under one are samples of it.
 
+        What a broken invariant concerns is told as something that the boot lacks. Functions are then not kept.
+
         :raises UsageError: for a label that is empty or too long.
-        :raises UnhealthyBootError: for a boot that did not come up.
+        :raises UnhealthyBootError: for a boot that did not come up, or none of whose figures is reliable.
         """
         if not at.strip() or len(at) > 200:
             raise UsageError("a label has 1 to 200 characters", where="--at", hint="give the commit, or a name")
@@ -68,22 +71,23 @@ class History:
         for boot in boots:
             sample = take_sample(boot)
             if not sample.healthy:
-                message = f"this boot did not come up ({sample.why_unhealthy}): it has no time to keep"
+                message = f"this boot has no time to keep: {sample.unhealthy_text}"
                 raise UnhealthyBootError(message, where=str(boot.path))
             digest = sample.manifest_sha256
             if self._one("SELECT count(*) FROM boots WHERE manifest_sha256 = ? AND label = ?", [digest, at]):
                 known.append(str(boot.path))
                 continue
+            missing = [*sample.missing, *(f"reliable {what.value}: {text}" for what, text in sample.unreliable.items())]
             number = int(self._one("SELECT coalesce(max(number), 0) + 1 FROM boots", []))
             bed = json.dumps(describe_testbed(boot).model_dump(mode="json"), sort_keys=True)
             now = datetime.now(UTC).isoformat(timespec="seconds")
             row = [number, at, boot.path.name, boot.manifest.mode, bed, digest, json.dumps(sample.inputs),
-                   sample.recorded_at, now, "; ".join(sample.missing) or None]  # fmt: skip
-            incomplete += [f"{boot.path.name}: {reason}" for reason in sample.missing]
+                   sample.recorded_at, now, "; ".join(missing) or None]  # fmt: skip
+            incomplete += [f"{boot.path.name}: {reason}" for reason in missing]
             with _told(self._where), tempfile.TemporaryDirectory() as directory:
                 # One file instead of thousands of single rows.
                 path = Path(directory) / "measures.parquet"
-                _measures(boot, sample.virtual_ns, sample.phase_ns, number).write_parquet(path)
+                _measures(boot, sample, number).write_parquet(path)
                 self._connection.begin()
                 self._connection.execute("INSERT INTO boots VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
                 self._connection.execute("INSERT INTO measures SELECT * FROM read_parquet(?)", [str(path)])
@@ -104,6 +108,10 @@ class History:
         """The nanoseconds of one series, by the number of the boot."""
         rows = self._rows("SELECT number, ns FROM measures WHERE kind = ? AND name = ?", [kind, name])
         return {row["number"]: row["ns"] for row in rows}
+
+    def measured(self, kind: str) -> set[int]:
+        """The numbers of the boots of which anything of a kind is kept."""
+        return {row["number"] for row in self._rows("SELECT DISTINCT number FROM measures WHERE kind = ?", [kind])}
 
     def changing(self, kind: str, numbers: Sequence[int], least_ns: int) -> list[str]:
         """The names of a kind that differ by at least so many nanoseconds between any two of some boots."""
@@ -188,10 +196,11 @@ def open_memory(folder: Path) -> Iterator[History]:
         connection.close()
 
 
-def _measures(boot: Boot, total: int, phases: dict[str, int], number: int) -> pl.DataFrame:
-    rows = [("total", "total", total), *(("phase", name, ns) for name, ns in phases.items())]
+def _measures(boot: Boot, sample: Sample, number: int) -> pl.DataFrame:
+    rows = [("total", "total", sample.virtual_ns), *(("phase", name, ns) for name, ns in sample.phase_ns.items())]
     calls = boot.calls()
-    if not calls.is_empty() and not calls["self_ns"].null_count():
+    reliable = Concern.FUNCTIONS not in sample.unreliable
+    if reliable and not calls.is_empty() and not calls["self_ns"].null_count():
         functions: dict[str, int] = {}
         for name, ns in calls.group_by("function").agg(pl.col("self_ns").sum()).iter_rows():
             functions[stable_name(name)] = functions.get(stable_name(name), 0) + ns

@@ -76,13 +76,19 @@ def read_series(history: History, kind: Kind = "total", name: str = "total") -> 
             unknown_name(kind, name, history.names(kind), "the history")
         except BundleError as error:
             raise UsageError(error.message, where=error.where, hint=error.hint) from error
-    return _series(kind, name, boots, values, left_out)
+    there = history.measured(kind)
+    kept = [boot for boot in boots if boot["number"] in there]
+    return _series(kind, name, kept, values, left_out)
 
 
 def changing_series(history: History, kind: Kind) -> list[Series]:
     """Every series of a kind that changed by more than a thousandth of the boot, on the newest boot's testbed."""
     boots, left_out = _of_newest_testbed(history)
     totals = history.values("total", "total")
+    there = history.measured(kind)
+    boots = [boot for boot in boots if boot["number"] in there]
+    if not boots:
+        return []
     numbers = [int(boot["number"]) for boot in boots]
     least = max(1, int(median(totals[number] for number in numbers) * PART_FLOOR))
     found = []
@@ -104,7 +110,7 @@ def _of_newest_testbed(history: History) -> tuple[list[dict[str, Any]], int]:
 def _series(kind: Kind, name: str, boots: Sequence[dict[str, Any]], values: dict[int, int], left_out: int) -> Series:
     by_label: dict[str, list[int]] = {}
     for boot in boots:
-        # What a boot does not have, it spent no time in.
+        # What a boot does not have, it spent no time in; one that keeps nothing of the kind is not in the series.
         by_label.setdefault(str(boot["label"]), []).append(values.get(boot["number"], 0))
     exact = all(boot["mode"] == "exact" for boot in boots)
     points = tuple(Point(at, tuple(samples), exact) for at, samples in by_label.items())

@@ -9,6 +9,8 @@ import polars as pl
 
 from firstlight.boot.boot import Boot
 from firstlight.boot.folding import SHARED_NAME
+from firstlight.boot.manifest import Concern
+from firstlight.boot.reliance import check_reliable
 from firstlight.compare.experiment.measure import measure
 from firstlight.compare.scaling.study import Study, study
 
@@ -52,8 +54,10 @@ def parts_of(boot: Boot, kind: str, first: str | None = None, last: str | None =
     >>> sum(parts_of(firstlight.open(bundle), "phases").values())
     829882107
     """
+    where = str(boot.path)
     if kind == "functions":
         boot.check_profile()
+        check_reliable(boot.manifest, where, Concern.FUNCTIONS)
         rows = boot.calls().group_by(pl.col("function").str.replace(SHARED_NAME, "")).agg(pl.col("self_ns").sum())
         return {str(name): int(ns or 0) for name, ns in rows.iter_rows()}
     window = measure(boot, first, last)
@@ -67,6 +71,7 @@ def parts_of(boot: Boot, kind: str, first: str | None = None, last: str | None =
                 if inside > 0:
                     found[row["phase"]] = found.get(row["phase"], 0) + inside
         return found
+    check_reliable(boot.manifest, where, Concern.INITCALLS)
     spans = boot.spans()
     busy_until = begin
     for row in spans.filter(spans["kind"] == "initcall").sort("start_ns").iter_rows(named=True):

@@ -37,6 +37,7 @@ def gate_data(result: GateResult, exit_code: int) -> dict[str, Any]:
             {
                 "boot": sample.boot,
                 "healthy": sample.healthy,
+                "unreliable": {concern.value: text for concern, text in sample.unreliable.items()},
                 "virtual_ns": sample.virtual_ns,
                 "instructions": sample.instructions,
                 "idle_ns": sample.idle_ns,

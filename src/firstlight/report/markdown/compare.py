@@ -12,6 +12,7 @@ from firstlight.compare.exact.rows import Row
 from firstlight.report.terminal.compare import (
     TITLES,
     input_text,
+    left_out_text,
     level_title,
     presence_text,
     row_name,
@@ -106,7 +107,7 @@ def _level(level: Level, limit: int) -> list[str]:
     titles += ["calls", "more calls", "cost each"] if counted else []
     rows = [*changed[:limit]]
     if changed[limit:]:
-        rows.append(added(changed[limit:], f"({len(changed) - limit:,} smaller, added up)"))
+        rows.append(added(changed[limit:], left_out_text(changed[limit:])))
     cells = []
     for row in [*rows, level.whole]:
         parts = row.split

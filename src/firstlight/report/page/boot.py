@@ -11,6 +11,8 @@ from firstlight.analysis.ledger.costs import machine_costs
 from firstlight.boot.boot import Boot
 from firstlight.boot.command_line import unread
 from firstlight.boot.machine import cpu_text
+from firstlight.boot.manifest import Invariant
+from firstlight.boot.reliance import CONCERNED, HINT, broken, broken_text, invariant_text
 from firstlight.report.page.records import page_records
 from firstlight.report.page.text import TEXT, shortened
 from firstlight.report.page.timing import page_timing
@@ -90,10 +92,7 @@ def page_data(boot: Boot) -> Json:
         "timing": page_timing(boot),
         "log": _log(boot.log()),
         "facts": _facts(boot.facts()),
-        "invariants": [
-            {"name": shortened(name, NAME), "holds": check.holds, "value": _value(check.value, check.model_extra)}
-            for name, check in boot.manifest.invariants.items()
-        ],
+        "invariants": [_invariant(name, check) for name, check in boot.manifest.invariants.items()],
         "strings": strings.all,
     }
 
@@ -128,7 +127,29 @@ def _boot(boot: Boot) -> Json:
         "about": [[name, shortened(str(value), TEXT)] for name, value in about if value],
         "totals": manifest.totals.model_dump(),
         "missing": [shortened(reason, NAME) for reason in manifest.completeness.missing],
+        "unreliable": _unreliable(boot),
         "repeat": shortened(manifest.repeat, TEXT),
+    }
+
+
+def _unreliable(boot: Boot) -> Json | None:
+    """What a broken invariant concerns; none where all hold."""
+    text = broken_text(boot.manifest)
+    if text is None:
+        return None
+    told = [shortened(invariant_text(*each), TEXT) for each in broken(boot.manifest).items()]
+    return {"text": text, "broken": told, "hint": HINT}
+
+
+def _invariant(name: str, check: Invariant) -> Json:
+    """An invariant as the section of checks shows it; what is concerned matters where it does not hold."""
+    return {
+        "name": shortened(name, NAME),
+        "holds": check.holds,
+        "value": _value(check.value, check.model_extra),
+        "limit": check.limit,
+        "concerns": CONCERNED[check.concerns],
+        "functions": [shortened(function, NAME) for function in check.functions],
     }
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
+from firstlight.analysis.doubtful import doubt_of
 from firstlight.analysis.nameless import nameless_modules
 from firstlight.boot.boot import Boot
+from firstlight.boot.reliance import HINT, broken, broken_text, invariant_text, unknown_transfers
 from firstlight.report.terminal.console import print_line, print_wrapped
 from firstlight.report.terminal.printable import printable
 from firstlight.report.units import count_text
@@ -30,14 +32,35 @@ def print_belief(out: Console, boot: Boot) -> None:
 
 def _invariants(out: Console, boot: Boot) -> None:
     invariants = boot.manifest.invariants
-    broken = [name for name, invariant in invariants.items() if not invariant.holds]
-    if broken:
-        text = f"Invariants: {len(broken)} of {len(invariants)} do not hold: {', '.join(sorted(broken))}"
-        print_wrapped(out, Text(printable(text), style="bold red"), indent=2)
+    doubt = doubt_of(boot)
+    doubtful = "" if doubt is None else (
+        f"; {doubt.doubtful:,} of {doubt.calls:,} calls doubtful ({_percent_text(doubt.share)})"
+    )  # fmt: skip
+    text = broken_text(boot.manifest)
+    if text is not None:
+        print_wrapped(out, Text(f"Invariants: {text}{doubtful}", style="bold red"), indent=2)
+        for name, invariant in broken(boot.manifest).items():
+            print_wrapped(out, printable(invariant_text(name, invariant), 600), Text("  broken: ", style="red"), 4)
+        print_wrapped(out, HINT, Text("  hint: ", style="dim"), 4)
     elif invariants:
-        print_line(out, f"Invariants: all {len(invariants)} hold")
+        print_wrapped(out, f"all {len(invariants)} hold{doubtful}", "Invariants: ", 2)
     else:
         print_line(out, "Invariants: none, the boot has no profile")
+    if (passed := unknown_transfers(boot.manifest)) is not None:
+        text = (
+            f"{passed[0]:,} went through {passed[1]}, a thunk that Firstlight does not know; they are charged to the "
+            "functions that jumped there"
+        )
+        print_wrapped(out, printable(text, 600), "Transfers: ", 2)
+
+
+def _percent_text(share: float) -> str:
+    """A share in percent with as many digits as a small one needs.
+
+    >>> _percent_text(0.0), _percent_text(0.000012), _percent_text(0.25)
+    ('0 %', '0.0012 %', '25 %')
+    """
+    return f"{share * 100:.2g} %"
 
 
 def _evidence(out: Console, boot: Boot) -> None:

@@ -156,7 +156,7 @@ def print_level(out: Console, level: Level, limit: int) -> None:
     footer = []
     small = changed[limit:]
     if small:
-        footer.append(_cells(out, added(small, f"({len(small):,} smaller, added up)"), level, 0, counted))
+        footer.append(_cells(out, added(small, left_out_text(small)), level, 0, counted))
     unchanged = len(level.rows) - len(changed)
     if unchanged:
         footer.append([f"({unchanged:,} unchanged)", *[""] * (len(columns) - 1)])
@@ -183,9 +183,25 @@ def row_name(row: Row) -> str:
     return f"{name} ({row.kind.removesuffix('_service')})" if shown else name
 
 
+def left_out_text(rows: Sequence[Row]) -> str:
+    """What rows without a line of their own are called.
+
+    >>> left_out_text([Row("x", None, None), Row("y", None, None)])
+    '(2 smaller, added up)'
+    """
+    doubtful = " or doubtful" if any(row.doubtful is not None for row in rows) else ""
+    return f"({len(rows):,} smaller{doubtful}, added up)"
+
+
 def presence_text(row: Row) -> str:
-    """Whether a row is new or gone; nothing for what is in both boots."""
-    return {"only_a": "gone", "only_b": "new", "both": ""}[row.presence]
+    """Whether a row is new, gone or doubtful; nothing for what is in both boots.
+
+    >>> presence_text(Row("x", None, None, doubtful=0.25))
+    'new, 25 % doubtful'
+    """
+    there = {"only_a": "gone", "only_b": "new", "both": ""}[row.presence]
+    doubtful = "" if row.doubtful is None else f"{row.doubtful * 100:.2g} % doubtful"
+    return ", ".join(filter(None, (there, doubtful)))
 
 
 def _cells(out: Console, row: Row, level: Level, largest: int, counted: bool) -> list[str]:

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from firstlight.analysis.choices import Unit
 from firstlight.analysis.context import ContextRow
+from firstlight.analysis.doubtful import doubtful_share
 from firstlight.analysis.functions import Selection, self_column, total_column
 from firstlight.analysis.sums import known, together
 from firstlight.report.sheets.machine_costs import MACHINE_COLUMN
@@ -49,21 +50,36 @@ def print_functions(
         Column("Local", number=True, style="bold"),
         Column("Max-sub", wide=100),
         Column("Ms count", number=True, wide=100),
+        Column("Doubtful", number=True, style="yellow"),
         Column(MACHINE_COLUMN, style="yellow", wide=100),
     ]
     names = RowNames(selection.shown, selection.left_out)
-    rows = [[*_row(row, unit, names), marks.get(row["function"], "")] for row in selection.shown.iter_rows(named=True)]
+    rows = [
+        [*_row(row, unit, names), _doubtful_text(row), marks.get(row["function"], "")]
+        for row in selection.shown.iter_rows(named=True)
+    ]
     footer: list[Sequence[str]] = []
     if selection.left_out.height:
         left = selection.left_out
         count, own = known(left["count"]), together(left[self_column(unit)])
         name = f"({left.height:,} more)"
-        footer.append([name, count_text(count), "", "", figure_text(own, unit), "", "", ""])
+        footer.append([name, count_text(count), "", "", figure_text(own, unit), "", "", "", ""])
     footer.append(["all", count_text(selection.whole_count), "", "",
-                   figure_text(selection.whole_self(unit), unit), "", "", ""])  # fmt: skip
-    if not any(row[-1] for row in rows):
-        columns, rows, footer = columns[:-1], [row[:-1] for row in rows], [row[:-1] for row in footer]
-    print_table(out, columns, rows, footer)
+                   figure_text(selection.whole_self(unit), unit), "", "", "", ""])  # fmt: skip
+    # What no row has anything of is no column.
+    kept = [place for place in range(len(columns)) if place < len(columns) - 2 or any(row[place] for row in rows)]
+    print_table(
+        out,
+        [columns[place] for place in kept],
+        [[row[place] for place in kept] for row in rows],
+        [[row[place] for place in kept] for row in footer],
+    )
+
+
+def _doubtful_text(row: dict[str, Any]) -> str:
+    """The share of a function's calls that are doubtful; nothing where none is."""
+    share = doubtful_share(row["doubtful_calls"], row["count"])
+    return f"{share * 100:.2g} %" if share else ""
 
 
 def _row(row: dict[str, Any], unit: Unit, names: RowNames) -> list[str]:

@@ -15,6 +15,7 @@ from firstlight.analysis.sums import known, together, whole
 from firstlight.boot.boot import Boot
 from firstlight.boot.command_line import unread
 from firstlight.boot.machine import cpu_text
+from firstlight.boot.reliance import broken_text
 from firstlight.report.sheets.machine_costs import MACHINE_COLUMN
 from firstlight.report.terminal.belief import print_belief
 from firstlight.report.terminal.columns import Column, print_table
@@ -129,7 +130,10 @@ def _identity(out: Console, boot: Boot) -> None:
     missing = not manifest.completeness.complete
     state = "incomplete" if manifest.status == "complete" and missing else manifest.status
     status = (state, {"complete": "green", "incomplete": "yellow"}.get(state, "bold red"))
-    print_wrapped(out, Text.assemble((printable(str(boot.path)), "bold"), f"  {manifest.mode} mode, ", status))
+    said = [(printable(str(boot.path)), "bold"), (f"  {manifest.mode} mode, ", ""), status]
+    if (broken := broken_text(manifest)) is not None:
+        said += [(", ", ""), (f"NOT RELIABLE: {broken}", "bold red")]
+    print_wrapped(out, Text.assemble(*said))
     shift = manifest.clock.icount_shift
     rate = "" if shift is None else f", one instruction takes {2**shift} ns"
     parts = [manifest.recipe_text("machine"), cpu_text(boot), manifest.recipe_text("memory")]
