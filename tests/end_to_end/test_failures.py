@@ -196,7 +196,7 @@ BAD_INPUT: dict[str, tuple[Callable[[Path], list[str]], int, str]] = {
         1,
         "`nd_pmem`",
     ),
-    "initramfs and root": (lambda there: ["--initrd", "a", "--rootfs", "b"], 2, "exclude"),
+    "initramfs and a root that the kernel mounts": (lambda there: ["--initrd", "a", "--root-as", "ext4"], 2, "exclude"),
     "bad pattern": (lambda there: ["--ready", "("], 2, "regular expression"),
 }
 

@@ -48,7 +48,7 @@ pub fn unknown_thunks(recording: &Recording) -> Vec<UnknownThunk> {
         let entries = of(&calls, check.function);
         let others = calls_others.get(&check.function);
         entries >= ENTRIES
-            && check.tails >= entries
+            && check.tails.saturating_mul(100) >= entries * 95
             && of(&own, check.function) <= entries * INSTRUCTIONS_EACH
             && from.get(&check.function).map_or(0, FxHashSet::len) >= JUMPED_FROM
             && others.is_none_or(|others| others.is_subset(&dropping))

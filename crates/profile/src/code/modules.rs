@@ -134,6 +134,9 @@ pub(super) fn symbols(module: u64, texts: &[Text], memory: &impl Memory) -> Vec<
     found
 }
 
+/// `STT_NOTYPE`: a label of assembler, where functions have `STT_FUNC`.
+const WITHOUT_TYPE: u8 = 0;
+
 /// `struct mod_kallsyms`: the symbols' table, how many they are, and their names.
 #[derive(Clone, Copy)]
 struct Table {
@@ -155,6 +158,7 @@ impl Table {
     fn symbols(self, texts: &[Text], memory: &impl Memory) -> Option<Vec<ModuleSymbol>> {
         let bytes = memory.bytes(self.symbols, self.count as usize * SYMBOL_BYTES)?;
         let mut found: Vec<(u64, u64, String)> = Vec::new();
+        let mut labels: BTreeSet<u64> = BTreeSet::new();
         let mut padding = BTreeSet::new();
         for symbol in bytes.chunks_exact(SYMBOL_BYTES) {
             // `Elf64_Sym`: name, info, other, section, value, size.
@@ -166,9 +170,20 @@ impl Table {
             if name.starts_with("__pfx_") || name.starts_with("__cfi_") {
                 padding.insert(value);
             } else if !is_marker(&name) {
+                // The low half of the info is the type; before 5.2 the kernel writes a letter over it, which is never 0.
+                if symbol.get(4).is_some_and(|info| info & 0xf == WITHOUT_TYPE) {
+                    labels.insert(value);
+                }
                 found.push((value, size, name));
             }
         }
+        let functions: Vec<(u64, u64)> = found
+            .iter()
+            .filter(|(value, ..)| !labels.contains(value))
+            .map(|(value, size, _)| (*value, *size))
+            .collect();
+        let is_inside = |label: u64| functions.iter().any(|(from, size)| label > *from && label - from < *size);
+        found.retain(|(value, ..)| !labels.contains(value) || !is_inside(*value));
         Some(ranges(found, &padding, texts))
     }
 }

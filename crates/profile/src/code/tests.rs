@@ -137,6 +137,24 @@ fn table() -> LoadedCode {
 }
 
 #[test]
+fn labels_inside_a_function_of_assembler_are_no_functions() {
+    let guest = Guest::with_lists();
+    let symbols = [
+        (TEXT + 0x100, 0x200, "sha256_transform"),
+        (TEXT + 0x140, 0, "loop1"),
+        (TEXT + 0x400, 0, "helper_without_type"),
+        (INIT, 0x80, "sha256_init"),
+    ];
+    guest.load("sha256_ssse3", &symbols, two_layouts);
+    for label in [2, 3] {
+        guest.write(TABLE + 64 + 24 * label + 4, &[0x10]); // STB_GLOBAL, STT_NOTYPE
+    }
+    let mut code = table();
+    assert_eq!(names(code.at(TEXT + 0x150, &guest)), function("sha256_transform", "sha256_ssse3"));
+    assert_eq!(names(code.at(TEXT + 0x410, &guest)), function("helper_without_type", "sha256_ssse3"));
+}
+
+#[test]
 fn functions_of_a_module_are_named_before_they_run() {
     let guest = Guest::with_lists();
     guest.load("nfit", &NFIT, two_layouts);

@@ -211,6 +211,10 @@ impl Tracker {
     /// A call instruction in `site` wrote its return address to `sp`.
     #[inline]
     pub fn call(&mut self, site: FunctionId, sp: u64, now: u64) {
+        if self.redirected {
+            // Between a retpoline's write and its jump there is nothing but the way of that jump.
+            return;
+        }
         if self.pending.is_some_and(|pending| pending != sp) {
             self.settle(site, now);
         }
@@ -222,6 +226,9 @@ impl Tracker {
 
     /// A call went to the inside of `function`, behind its first instruction: past an `endbr`, or past its tracer's call.
     pub fn call_inside(&mut self, site: FunctionId, function: FunctionId, sp: u64, now: u64) {
+        if self.redirected {
+            return;
+        }
         self.call(site, sp, now);
         self.pending = None;
         self.follow(function).inside += 1;
@@ -280,6 +287,11 @@ impl Tracker {
     /// As [`Self::entry`], for a function that is not watched. Says whether it was entered anew.
     #[inline]
     pub fn enter(&mut self, function: FunctionId, now: u64) -> bool {
+        if self.redirected {
+            // A return thunk that is not known as one, on the way of a retpoline's jump.
+            self.again(function);
+            return false;
+        }
         if let Some(sp) = self.pending.take() {
             self.push(function, Kind::Function, sp, Role::Call, now);
         } else if self.stack.frames.last().is_some_and(|top| top.function == function) {

@@ -557,6 +557,24 @@ fn a_thunk_that_nothing_announces_is_found_by_what_it_does() {
 }
 
 #[test]
+fn a_retpoline_jumps_by_way_of_a_thunk_that_nothing_announces() {
+    let mut boot = Boot::new();
+    boot.enter("start_kernel", 0);
+    let now = boot.pass(1);
+    boot.tracker.call(UNKNOWN, 0x8ff8, now);
+    boot.enter("__x86_indirect_thunk_rax", 0);
+    boot.tracker.redirect();
+    boot.enter("frob_exit", 2);
+    boot.call("frob_safe_exit", 0x8fe8, 1);
+    boot.ret("frob_safe_exit", 0x8ff0, 2);
+    boot.enter("work", 0);
+    boot.ret("work", 0x8ff8, 4);
+    let recording = boot.end(1);
+    assert_eq!(lines(&recording), ["[boot]/start_kernel 1 7", "start_kernel/work 1 4"]);
+    assert_eq!((recording.counts.late_calls, recording.counts.unwinds), (0, 0));
+}
+
+#[test]
 fn a_function_that_is_jumped_to_often_is_no_thunk_when_it_works() {
     let mut boot = Boot::new();
     boot.enter("start_kernel", 0);
