@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import firstlight
@@ -46,6 +46,7 @@ def totals(page: PageTree) -> list[tuple[int, int]]:
 
 
 @given(calls=trees(), share=st.floats(0, 1), depth=st.integers(1, 20))
+@settings(deadline=None)
 def test_every_level_still_adds_up_whatever_is_folded(calls: pl.DataFrame, share: float, depth: int) -> None:
     page = fold(calls, share, depth)
     sums = totals(page)
@@ -57,6 +58,7 @@ def test_every_level_still_adds_up_whatever_is_folded(calls: pl.DataFrame, share
 
 
 @given(calls=trees(), share=st.floats(0, 0.5))
+@settings(deadline=None)
 def test_only_what_is_small_in_both_units_is_folded(calls: pl.DataFrame, share: float) -> None:
     page = fold(calls, share, depth=1000)
     whole = calls.row(0, named=True)
