@@ -132,9 +132,7 @@ fn sound() -> Recording {
 /// The invariants that do not hold, with the functions that each names.
 fn broken_with(recording: &Recording, thunks: &[UnknownThunk], announced: Option<&str>) -> Vec<(String, Vec<String>)> {
     let all = check(recording, thunks, announced).into_iter();
-    all.filter(|invariant| !invariant.holds)
-        .map(|invariant| (invariant.name.to_owned(), invariant.functions))
-        .collect()
+    all.filter(|invariant| !invariant.holds).map(|invariant| (invariant.name.to_owned(), invariant.functions)).collect()
 }
 
 fn broken(recording: &Recording) -> Vec<String> {
