@@ -290,7 +290,7 @@ def _manifest(
     executed, took = _totals(tree)[0]
     idle = sum(sum(node.ns.values()) for node in tree.nodes if node.kind == "idle")
     holds = {"holds": True, "value": 0}
-    names = ("total_at_least_self", "totals_add_up", "stacks_accounted", "returns_matched", "clock_checked")
+    names = ("phases_sum_to_tree", "stacks_accounted", "returns_matched", "frames_returned", "clock_is_qemus")
     failure = {"reason": "panic", "detail": "Kernel panic - not syncing: VFS: Unable to mount root fs",
                "console_tail": _console(failed)[-3:]}  # fmt: skip
     return {

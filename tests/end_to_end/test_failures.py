@@ -99,7 +99,10 @@ def test_a_qemu_that_is_killed_leaves_a_failed_bundle(tmp_path: Path) -> None:
     failure = failing(RecordOptions(output=tmp_path / "a.boot"), _Killer())
     assert failure.reason == "qemu_died"
     assert "SIGKILL" in failure.detail
-    assert "Linux version" in firstlight.open(tmp_path / "a.boot").log()["text"][0]
+    boot = firstlight.open(tmp_path / "a.boot")
+    assert "Linux version" in boot.log()["text"][0]
+    assert "kernel_entry" in boot.phases()["phase"].to_list(), "a copy is kept where a phase begins"
+    assert boot.calls()["self_instructions"].sum() > 0
     assert qemus_of(os.getpid()) == []
 
 

@@ -40,7 +40,7 @@ class TestABundleFromHere:
         remember(manifest.file_digest, Files(kernel=Path("/k")), {})
         assert made_here(manifest)
         assert again(manifest) == RecordOptions(
-            OUTPUT, overlay=Path("/files"), qemu=Path("/opt/qemu"), guest_commands=("sync",)
+            OUTPUT, overlay=Path("/files"), qemu=Path("/opt/qemu"), guest_commands=("sync",), cpu="Nehalem"
         )
 
     def test_is_a_strangers_once_a_byte_of_its_manifest_is_another(self, tmp_path: Path) -> None:

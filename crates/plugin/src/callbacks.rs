@@ -157,6 +157,15 @@ pub extern "C" fn on_padding(_vcpu: u32, data: *mut c_void) {
     session.tick(now);
 }
 
+/// A block that runs into the function behind it.
+pub extern "C" fn on_unnamed_padding(_vcpu: u32, data: *mut c_void) {
+    let Some(session) = session() else { return };
+    let (function, remaining) = unpack(data);
+    let now = session.clock.now(remaining);
+    let request = session.tracker.unnamed_padding(function, now);
+    session.answer(request, now);
+}
+
 /// A thunk replaces its return address.
 pub extern "C" fn on_redirect(_vcpu: u32, _data: *mut c_void) {
     let Some(session) = session() else { return };

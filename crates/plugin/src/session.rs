@@ -6,9 +6,11 @@ use crate::config::{ClockChoice, Config, ConfigError};
 use crate::console::Console;
 use crate::guest_memory::{GuestMemory, Mapped};
 use crate::status::{Status, StatusFile};
+use firstlight_profile::code::Memory as _;
 use firstlight_profile::code::{LoadedCode, Shape};
+use firstlight_profile::instruction::runs_through;
 use firstlight_profile::recording::State;
-use firstlight_profile::symbols::{class_in_module, Symbol};
+use firstlight_profile::symbols::{class_in_module, Symbol, PADDING_BYTES};
 use firstlight_profile::tracker::{Identity, Request, Watch};
 use firstlight_profile::{SymbolTable, Tracker};
 use std::collections::HashSet;
@@ -22,6 +24,8 @@ use std::time::Duration;
 const BETWEEN_COPIES: Duration = Duration::from_secs(2);
 /// A copy costs as much as the tree is large, and the tree grows: so many times its cost passes until the next one.
 const COPY_SHARE: u32 = 500;
+/// The same where a phase begins: there a copy is worth more, because it holds whole phases.
+const PHASE_COPY_SHARE: u32 = 100;
 const EVENTS_BETWEEN_TICKS: u32 = 1 << 16;
 
 /// Everything the callbacks work on.
@@ -32,8 +36,10 @@ pub struct Session {
     pub tracker: Tracker,
     pub frozen: bool,
     pub ready_by_mark: bool,
-    /// Physical address at which the kernel's image is entered.
+    /// Physical address of the kernel's image.
     pub load_address: Option<u64>,
+    /// Physical address at which it is entered.
+    pub entry_address: Option<u64>,
     /// Addresses of blocks that follow an `out`.
     pub after_out: HashSet<u64>,
     /// What the kernel has reached, so far.
@@ -48,6 +54,7 @@ pub struct Session {
     events: u32,
     accesses: u64,
     next_copy: Duration,
+    next_phase_copy: Duration,
 }
 
 /// Code that was loaded while the boot ran.
@@ -84,6 +91,11 @@ impl Session {
                 loaded: LoadedCode::new(&symbols),
                 mapped: None,
                 load_address: symbols.address("_text").map(|text| text.wrapping_sub(KERNEL_MAP)),
+                // Up to 6.11 it is the first byte of the image.
+                entry_address: symbols
+                    .address("startup_64")
+                    .or_else(|| symbols.address("_text"))
+                    .map(|entry| entry.wrapping_sub(KERNEL_MAP)),
                 ready_by_mark: config.ready.nop,
                 api,
                 clock,
@@ -98,6 +110,7 @@ impl Session {
                 events: 0,
                 accesses: 0,
                 next_copy: processor_time() + BETWEEN_COPIES,
+                next_phase_copy: Duration::ZERO,
             }),
             Err(error) => Err((status, error)),
         }
@@ -128,12 +141,28 @@ impl Session {
         bounds.is_some_and(|(start, end)| (start..end).contains(&address))
     }
 
-    /// The code at an address outside the kernel's image, when it is about to be executed for the first time.
-    pub fn loaded_code(&mut self, address: u64) -> Option<Loaded> {
+    /// Whether the code from `target` to the end of this function does nothing but run into the function behind: padding that
+    /// no symbol names, as in front of functions of assembler.
+    pub fn runs_into_next(&mut self, symbol: &Symbol, target: u64) -> bool {
+        let length = symbol.end.wrapping_sub(target);
+        if length > PADDING_BYTES || self.symbols.starting(symbol.end).is_none() {
+            return false;
+        }
+        let bytes = self.mapped().and_then(|memory| memory.bytes(target, length as usize));
+        bytes.is_some_and(|bytes| runs_through(&bytes))
+    }
+
+    fn mapped(&mut self) -> Option<&Mapped> {
         if self.mapped.is_none() {
             self.mapped = Mapped::find();
         }
-        let code = self.loaded.at(address, self.mapped.as_ref()?)?;
+        self.mapped.as_ref()
+    }
+
+    /// The code at an address outside the kernel's image, when it is about to be executed for the first time.
+    pub fn loaded_code(&mut self, address: u64) -> Option<Loaded> {
+        let memory = *self.mapped()?;
+        let code = self.loaded.at(address, &memory)?;
         let function = self.tracker.loaded(&code);
         let class = class_in_module(&code.name);
         let (from, address, end) = (code.range.start, code.entry, code.range.end);
@@ -147,6 +176,7 @@ impl Session {
             Request::None => {}
             Request::NewPhase => {
                 self.tracker.idle(self.clock.idle_ns(), now);
+                self.copy_phase(now);
                 self.report("running", "", now);
             }
             Request::NameTask => {
@@ -264,12 +294,22 @@ impl Session {
         self.report("error", detail, 0);
     }
 
+    // A phase has begun: on a loaded host that may be long before the next copy is due.
+    fn copy_phase(&mut self, now: u64) {
+        let begun = processor_time();
+        if begun >= self.next_phase_copy && !self.frozen {
+            self.copy(begun, now);
+        }
+    }
+
     fn copy(&mut self, begun: Duration, now: u64) {
         if let Err(error) = self.write(State::Running, now) {
             self.fail(&error);
         }
         let ended = processor_time();
-        self.next_copy = ended + BETWEEN_COPIES.max(ended.saturating_sub(begun) * COPY_SHARE);
+        let cost = ended.saturating_sub(begun);
+        self.next_copy = ended + BETWEEN_COPIES.max(cost * COPY_SHARE);
+        self.next_phase_copy = ended + cost * PHASE_COPY_SHARE;
     }
 
     fn write(&mut self, state: State, now: u64) -> Result<(), String> {

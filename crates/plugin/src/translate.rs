@@ -4,7 +4,7 @@ use crate::api::{Block, Instruction};
 use crate::callbacks::{
     on_call, on_call_inside, on_call_through, on_cold, on_console, on_decompressor, on_entry, on_inside_loaded,
     on_kernel, on_leave_kernel, on_leave_part, on_loaded, on_mark, on_padding, on_padding_loaded, on_redirect,
-    on_return, on_special, on_switch, on_takes_stack, on_unknown, on_watched, pack, pack_both,
+    on_return, on_special, on_switch, on_takes_stack, on_unknown, on_unnamed_padding, on_watched, pack, pack_both,
 };
 use crate::session::{Loaded, Progress, Session, KERNEL_MAP};
 use firstlight_profile::code::Shape;
@@ -52,7 +52,7 @@ pub fn block(session: &mut Session, block: *mut Block) {
     if session.progress == Progress::KernelHigh {
         return user(session, block, length);
     }
-    if Some(address) == session.load_address {
+    if Some(address) == session.entry_address {
         session.api.on_block(block, on_kernel, pack(0, length));
     }
     if address == DECOMPRESSOR && session.progress == Progress::Firmware {
@@ -144,8 +144,20 @@ fn begin(session: &Session, code: &Code, found: Option<&(u32, Symbol)>) {
         Class::Stub => session.api.on_block(code.block, on_special, data),
         Class::Cold => session.api.on_block(code.block, on_cold, data),
         Class::Plain if code.mapped < symbol.address => session.api.on_block(code.block, on_padding, data),
+        Class::Plain if code.mapped > symbol.address => {
+            let behind = session.symbols.starting(symbol.end).filter(|_| reaches(session, code, symbol.end));
+            if let Some(next) = behind {
+                session.api.on_block(code.block, on_unnamed_padding, pack(next, code.length));
+            }
+        }
         _ => {}
     }
+}
+
+// Whether the block has an instruction at this address, or behind it.
+fn reaches(session: &Session, code: &Code, address: u64) -> bool {
+    let last = session.api.instruction(code.block, code.length.saturating_sub(1));
+    session.api.instruction_address(last).wrapping_sub(code.address).wrapping_add(code.mapped) >= address
 }
 
 // As with the kernel's own functions, a block in the middle of one is no event.
@@ -266,6 +278,9 @@ fn call(session: &mut Session, instruction: *mut Instruction, function: u32, cla
     match &callee {
         // Calls that stay inside a function fill the return stack buffer, or read the instruction pointer.
         _ if target == next => {}
+        Some((_, symbol)) if target > symbol.address && session.runs_into_next(symbol, target) => {
+            session.api.on_access(instruction, on_call, pack(function, 0));
+        }
         Some((id, symbol)) if *id == function && !is_entry(symbol, target) => session.tracker.calls_inside(function),
         // What a thunk calls inside its section is a part of its trick.
         Some((_, symbol)) if class == Class::Thunk && symbol.class == Class::Thunk => {}

@@ -1,6 +1,6 @@
 //! The few x86_64 instructions that move control between functions, decoded from their bytes.
 
-use iced_x86::{Code, Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register};
+use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register};
 
 /// What an instruction does to the flow of control, as far as a shadow stack cares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,6 +64,25 @@ pub fn flow(bytes: &[u8], address: u64) -> Flow {
         return if cut { Flow::Incomplete } else { Flow::Other };
     }
     of(&instruction)
+}
+
+/// Whether these bytes are whole instructions that control runs through from the first to behind the last.
+///
+/// ```
+/// use firstlight_profile::instruction::runs_through;
+/// assert!(runs_through(&[0x90, 0x48, 0x89, 0xc4]));  // nop; mov %rax,%rsp
+/// assert!(!runs_through(&[0x74, 0x00]));             // je
+/// assert!(!runs_through(&[0x90, 0x48, 0x89]));       // cut short
+/// ```
+pub fn runs_through(bytes: &[u8]) -> bool {
+    let mut decoder = Decoder::new(64, bytes, DecoderOptions::NONE);
+    while decoder.can_decode() {
+        let instruction = decoder.decode();
+        if instruction.is_invalid() || instruction.flow_control() != FlowControl::Next {
+            return false;
+        }
+    }
+    true
 }
 
 fn of(instruction: &Instruction) -> Flow {

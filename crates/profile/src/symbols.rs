@@ -189,8 +189,8 @@ pub fn class_in_module(name: &str) -> Class {
     }
 }
 
-// Of the padding in front of a function: CONFIG_FUNCTION_PADDING_BYTES is at most 64, and FineIBT adds 16.
-const PADDING_BYTES: u64 = 128;
+/// Of the padding in front of a function: CONFIG_FUNCTION_PADDING_BYTES is at most 64, and FineIBT adds 16.
+pub const PADDING_BYTES: u64 = 128;
 
 // Bounds of sections are no functions.
 fn is_marker(name: &str) -> bool {

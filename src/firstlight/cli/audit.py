@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -107,7 +108,7 @@ def _matrix(
     from firstlight.whole import whole
 
     rows = measure_all(extent, progress_for, kernels=kernels, processors=cpus, qemus=qemus, fresh=fresh)
-    document = matrix_markdown(rows, f"firstlight audit --matrix {extent.value}")
+    document = matrix_markdown(rows, _command(extent, kernels, cpus, qemus))
     if output is not None:
         with whole(output, force=force) as temporary:
             temporary.write_text(document, encoding="utf-8")
@@ -118,6 +119,19 @@ def _matrix(
     else:
         print(output)
     raise typer.Exit(0 if all(row.reached or row.refused is not None for row in rows) else 1)
+
+
+def _command(extent: Extent, kernels: list[Path], cpus: list[str], qemus: list[Path]) -> str:
+    """What made a matrix; files by their names, since where they lie is this machine's.
+
+    >>> _command(Extent.QUICK, [Path("boot/vmlinuz")], ["qemu64-v1"], [])
+    'firstlight audit --matrix quick --kernel vmlinuz --cpu qemu64-v1'
+    """
+    given = [("--kernel", path.name) for path in kernels]
+    given += [("--cpu", model) for model in cpus]
+    given += [("--qemu", path.name) for path in qemus]
+    words = ["firstlight", "audit", "--matrix", extent.value]
+    return shlex.join([*words, *(word for pair in given for word in pair)])
 
 
 def audit_data(found: Audit, limit: int | None) -> dict[str, Any]:

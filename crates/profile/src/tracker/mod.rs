@@ -303,6 +303,15 @@ impl Tracker {
         request
     }
 
+    /// Code in front of a function that runs into it, and is no named padding: it belongs to the function that is called there,
+    /// and else to the function that it stands in.
+    pub fn unnamed_padding(&mut self, function: FunctionId, now: u64) -> Request {
+        match self.pending {
+            Some(_) => self.padding(function, now),
+            None => Request::None,
+        }
+    }
+
     /// What the next return and the next call will need first, to be fetched before.
     #[inline]
     pub fn next(&self) -> [*const u8; 2] {

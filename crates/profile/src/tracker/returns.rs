@@ -12,7 +12,7 @@ impl Tracker {
     #[inline]
     pub fn ret(&mut self, site: FunctionId, sp: u64, now: u64) {
         match self.stack.frames.last() {
-            Some(top) if top.sp == sp && top.role == Role::Call && self.pending.is_none() && !self.redirected => {
+            Some(top) if top.sp == sp && top.role == Role::Call && self.pending.is_none() => {
                 // Added to the counts of returns and of frames popped in the end.
                 self.plain_returns += 1;
                 self.charge(now);
@@ -46,8 +46,6 @@ impl Tracker {
                 self.pending = None;
                 return;
             }
-            // It dropped the return address of the call that led to it.
-            Some(pending) if in_thunk && pending < sp && on_one_stack(pending, sp) => self.pending = None,
             _ => self.settle(site, now),
         }
         let Some(top) = self.stack.frames.last().copied() else {

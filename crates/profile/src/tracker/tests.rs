@@ -657,6 +657,28 @@ fn what_follows_the_new_stack_is_the_new_tasks() {
 }
 
 #[test]
+fn padding_without_a_name_belongs_to_the_function_that_is_called_there() {
+    let mut boot = Boot::new();
+    boot.enter("start_kernel", 0);
+    let (helper, now) = (boot.id("helper"), boot.pass(1));
+    boot.tracker.call(UNKNOWN, 0x8ff8, now);
+    boot.tracker.unnamed_padding(helper, now); // the last instructions of `work`, as far as symbols know
+    boot.enter("helper", 2);
+    boot.ret("helper", 0x8ff8, 5);
+    // `work` itself runs into `helper`: a jump in tail position.
+    boot.call("work", 0x8ff8, 1);
+    let now = boot.pass(3);
+    boot.tracker.unnamed_padding(helper, now);
+    boot.enter("helper", 1);
+    boot.ret("helper", 0x8ff8, 5);
+    let recording = boot.end(1);
+    assert_eq!(
+        lines(&recording),
+        ["[boot]/start_kernel 1 3", "start_kernel/helper 1 7", "start_kernel/work 1 4", "work/helper 1 5"]
+    );
+}
+
+#[test]
 fn a_call_above_a_frame_ends_it() {
     let mut boot = Boot::new();
     boot.enter("start_kernel", 0);
@@ -720,6 +742,26 @@ fn a_return_that_nobody_called_changes_nothing_and_is_counted() {
     boot.ret("work", 0x8ff8, 1);
     let recording = boot.end(0);
     assert_eq!((recording.counts.unmatched_returns, recording.counts.returns), (1, 1));
+}
+
+#[test]
+fn a_return_on_an_empty_stack_is_counted() {
+    let mut boot = Boot::new();
+    boot.ret("helper", 0x7000, 1);
+    boot.ret("helper", 0x7000, 1);
+    assert_eq!(boot.end(0).counts.unmatched_returns, 2);
+}
+
+#[test]
+fn a_call_that_went_nowhere_is_forgotten_only_by_its_own_return() {
+    let mut boot = Boot::new();
+    boot.enter("start_kernel", 0);
+    boot.call("work", 0x8ff8, 1);
+    let now = boot.pass(2);
+    boot.tracker.call(UNKNOWN, 0x8ff0, now);
+    boot.ret("work", 0x8ff8, 3); // not by the address that the call wrote
+    let recording = boot.end(1);
+    assert_eq!((recording.counts.late_calls, recording.counts.discarded_addresses), (1, 1));
 }
 
 #[test]

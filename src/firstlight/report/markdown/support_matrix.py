@@ -31,8 +31,9 @@ def matrix_markdown(rows: Sequence[Row], command: str) -> str:
         "# Support matrix",
         "The profile of each boot below was audited by the second observer ([how](design/oracle.md), "
         f"[`firstlight audit`](commands/audit.md)). This page is the output of `{command}`.",
-        f"{len(rows)} cells: {reached} within the limits, {len(measured) - reached} below one, "
-        f"{len(rows) - len(measured)} that cannot be booted. The limits: {limits}. Counts are functions with equal "
+        f"{len(rows)} {'cell' if len(rows) == 1 else 'cells'}: {reached} within the limits, "
+        f"{len(measured) - reached} below one, {len(rows) - len(measured)} that cannot be booted. "
+        f"The limits: {limits}. Counts are functions with equal "
         "counts, Self instructions at the same function, Totals functions above 100,000 instructions whose total is "
         "within 0.1 %, Edges calls on equal edges, Initcalls those found of those entered by address.",
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,6 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from end_to_end.test_exactness import OTHER_QEMU
 from firstlight.audit.boot import COUNT_TOLERANCE
 from firstlight.cli.app import app
 from firstlight.cli.main import run
@@ -18,6 +18,11 @@ from firstlight.lab.options import RecordOptions
 from firstlight.lab.record import record
 
 pytestmark = pytest.mark.boot
+
+# `make test` puts one there where it can (make/other-qemu.sh).
+BUILT_QEMU = Path(__file__).parents[2] / ".build/other-qemu/qemu-system-x86_64"
+OTHER_QEMU = os.environ.get("FIRSTLIGHT_OTHER_QEMU") or (str(BUILT_QEMU) if BUILT_QEMU.exists() else None)
+"""A second QEMU, such as one of version 10, for whoever has one."""
 
 
 def audited(bundle: Path) -> dict[str, Any]:
