@@ -183,6 +183,19 @@ def test_initcalls_console_facts_and_checks_are_all_there(show: Show, tmp_path: 
     assert "firstlight record -o a.boot" in report.section("checks")
 
 
+def test_a_recording_that_is_not_reliable_says_so_first_and_among_the_checks(show: Show, tmp_path: Path) -> None:
+    broken = {"entries_counted": {"concerns": "functions", "functions": ["<b>dh_init</b>"]}}
+    report = show(make_bundle(tmp_path, broken=broken))
+    alert = report.page.get_by_role("alert").inner_text()
+    assert "Not reliable: 1 of 7 invariants does not hold (functions)" in alert
+    assert "<b>dh_init</b>" in alert
+    assert "firstlight audit" in alert
+    assert "not reliable" in report.page.locator("h1").inner_text()
+    checks = report.section("checks")
+    assert "does not hold" in checks
+    assert "At most 0 holds. Concerns functions and their tree. Names <b>dh_init</b>." in checks
+
+
 def test_a_failed_boot_says_so_first_with_reason_and_console(show: Show, tmp_path: Path) -> None:
     report = show(make_bundle(tmp_path, failed=True))
     alert = report.page.get_by_role("alert").inner_text()

@@ -44,7 +44,7 @@ def boot_of(directory: Path, rows: list[tuple[Any, ...]], name: str = "a.boot") 
     ]
     phase = firstlight.open(path).phases()["phase"][0]
     by_phase = [(row[0], phase, row[4], row[5], row[5]) for row in rows]
-    write_table(path, "calls", pl.DataFrame(calls, schema=SCHEMA["calls"], orient="row"))
+    write_table(path, "calls", pl.DataFrame([(*row, None) for row in calls], schema=SCHEMA["calls"], orient="row"))
     write_table(path, "phase_calls", pl.DataFrame(by_phase, schema=SCHEMA["phase_calls"], orient="row"))
     return path
 

@@ -73,7 +73,9 @@ def costs(*nodes: tuple[int | None, str, int], kinds: dict[int, str] | None = No
          totals[number])
         for number, (parent, function, own) in enumerate(nodes)
     ]  # fmt: skip
-    return costs_of(pl.DataFrame(rows, schema=SCHEMA["calls"], orient="row"), read_ledger(LEDGER))
+    return costs_of(
+        pl.DataFrame([(*row, None) for row in rows], schema=SCHEMA["calls"], orient="row"), read_ledger(LEDGER)
+    )
 
 
 def found(costs: MachineCosts) -> dict[str, int]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import firstlight
@@ -33,7 +33,7 @@ def trees(draw: st.DrawFn) -> pl.DataFrame:
         (row, parent[row], f"f{row}", None, "function", row, *(own[row][0], total[row][0]), own[row][1], total[row][1])
         for row in range(size)
     ]
-    return pl.DataFrame(rows, schema=SCHEMA["calls"], orient="row")
+    return pl.DataFrame([(*row, None) for row in rows], schema=SCHEMA["calls"], orient="row")
 
 
 def totals(page: PageTree) -> list[tuple[int, int]]:
@@ -46,6 +46,7 @@ def totals(page: PageTree) -> list[tuple[int, int]]:
 
 
 @given(calls=trees(), share=st.floats(0, 1), depth=st.integers(1, 20))
+@settings(deadline=None)
 def test_every_level_still_adds_up_whatever_is_folded(calls: pl.DataFrame, share: float, depth: int) -> None:
     page = fold(calls, share, depth)
     sums = totals(page)
@@ -57,6 +58,7 @@ def test_every_level_still_adds_up_whatever_is_folded(calls: pl.DataFrame, share
 
 
 @given(calls=trees(), share=st.floats(0, 0.5))
+@settings(deadline=None)
 def test_only_what_is_small_in_both_units_is_folded(calls: pl.DataFrame, share: float) -> None:
     page = fold(calls, share, depth=1000)
     whole = calls.row(0, named=True)
@@ -74,7 +76,7 @@ def test_small_children_become_one_frame_that_tells_their_number_and_calls() -> 
         (3, 2, "below_small", None, "function", 50, 6, 6, 6, 6),
         (4, 0, "small_too", None, "function", 5, 20, 20, 20, 20),
     ]
-    page = fold(pl.DataFrame(rows, schema=SCHEMA["calls"], orient="row"), share=0.05)
+    page = fold(pl.DataFrame([(*row, None) for row in rows], schema=SCHEMA["calls"], orient="row"), share=0.05)
     assert page.function == ["[boot]", "large", ""]
     assert (page.kind[2], page.folded[2], page.calls[2], page.self_instructions[2]) == ("folded", 2, 8, 30)
 
@@ -84,7 +86,7 @@ def test_one_small_child_without_callees_keeps_its_name() -> None:
         (0, None, "[boot]", None, "root", 0, 990, 1000, 990, 1000),
         (1, 0, "alone", "ext4", "function", 3, 10, 10, 10, 10),
     ]
-    page = fold(pl.DataFrame(rows, schema=SCHEMA["calls"], orient="row"), share=0.05)
+    page = fold(pl.DataFrame([(*row, None) for row in rows], schema=SCHEMA["calls"], orient="row"), share=0.05)
     assert (page.function, page.module) == (["[boot]", "alone"], [None, "ext4"])
 
 

@@ -71,7 +71,12 @@ export function pathSection(data: PageData): HTMLElement | null {
     step: 20,
     columns: [
       figure("executed", "Executed", processor.run_ns),
-      figure("unexplained", "Unexplained", processor.unexplained_ns, "In parts of kind running: no recorded step was on the path"),
+      figure(
+        "unexplained",
+        "Unexplained",
+        processor.unexplained_ns,
+        "In parts of kind running: no recorded step was on the path",
+      ),
       text("kind", "Kind", processor.kind),
       text("name", "Name", processor.name, true),
     ],

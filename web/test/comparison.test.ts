@@ -15,6 +15,7 @@ function row(name: string, a: number | null, b: number | null): Row {
     b: side(b),
     change: { ns: (b ?? 0) - (a ?? 0), instructions: null, idle_ns: null, calls: null },
     split: null,
+    doubtful: null,
   };
 }
 

@@ -238,3 +238,25 @@ fn who_had_the_processor_stands_in_three_tables_whose_sums_agree() {
     assert_eq!(sum(&integers("threads", 8, bundle.path())), 1_000, "idle");
     assert!(summary.invariants.iter().all(|invariant| invariant.holds), "{:?}", summary.invariants);
 }
+
+#[test]
+fn doubtful_calls_stand_with_their_function_and_in_its_kd_row() {
+    let bundle = tempfile::tempdir().expect("a directory");
+    let symbols = SymbolTable::parse(KERNEL);
+    let mut tracker = Tracker::new(&symbols, Watch::default());
+    tracker.kernel(100);
+    tracker.entry(0, 110);
+    tracker.call(0, 0x8ff8, 120);
+    tracker.entry(1, 120);
+    // A return to nowhere: whether this call of the function ended is not known.
+    tracker.ret(UNKNOWN, 0xdead_0000, 130);
+    tracker.ret(1, 0x8ff8, 140);
+    let mut file = Vec::new();
+    tracker.snapshot(State::Ready, &[], 150).write(&mut file).expect("writes");
+    std::fs::write(bundle.path().join("profile.flp"), file).expect("written");
+    convert(&bundle.path().join("profile.flp"), None, None, bundle.path()).expect("converts");
+    assert_eq!(sum(&integers("calls", 10, bundle.path())), 1);
+    let table = bundle_kd(bundle.path(), None, None, false, Parts::Folded).expect("a table");
+    let of = |name: &str| table.rows.iter().find(|row| row.0 .0 == name).and_then(|row| row.1.doubtful);
+    assert_eq!((of("do_one_initcall"), of("start_kernel")), (Some(1), Some(0)));
+}
