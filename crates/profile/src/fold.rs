@@ -27,13 +27,13 @@ pub fn unknown_thunks(recording: &Recording) -> Vec<UnknownThunk> {
     let mut calls: FxHashMap<FunctionId, u64> = FxHashMap::default();
     let mut own: FxHashMap<FunctionId, u64> = FxHashMap::default();
     let mut from: FxHashMap<FunctionId, FxHashSet<FunctionId>> = FxHashMap::default();
-    let mut calls_others: FxHashMap<FunctionId, FxHashSet<FunctionId>> = FxHashMap::default();
+    let mut called: FxHashMap<(FunctionId, FunctionId), u64> = FxHashMap::default();
     for node in &recording.nodes {
         *calls.entry(node.function).or_default() += node.calls;
         *own.entry(node.function).or_default() += node.self_instructions;
         if let Some(parent) = recording.nodes.get(node.parent as usize) {
             from.entry(node.function).or_default().insert(parent.function);
-            calls_others.entry(parent.function).or_default().insert(node.function);
+            *called.entry((parent.function, node.function)).or_default() += node.calls;
         }
     }
     let of = |map: &FxHashMap<FunctionId, u64>, function: FunctionId| map.get(&function).copied().unwrap_or(0);
@@ -44,14 +44,18 @@ pub fn unknown_thunks(recording: &Recording) -> Vec<UnknownThunk> {
         })
         .map(|check| check.function)
         .collect();
+    // Entry code returns by thunks as well, with a stack that it has moved: what it does then looks called from there.
+    let mut calls_others: FxHashMap<FunctionId, u64> = FxHashMap::default();
+    for ((caller, callee), count) in &called {
+        *calls_others.entry(*caller).or_default() += if dropping.contains(callee) { 0 } else { *count };
+    }
     let jumped_to = functions().filter(|check| {
         let entries = of(&calls, check.function);
-        let others = calls_others.get(&check.function);
         entries >= ENTRIES
             && check.tails.saturating_mul(100) >= entries * 95
             && of(&own, check.function) <= entries * INSTRUCTIONS_EACH
             && from.get(&check.function).map_or(0, FxHashSet::len) >= JUMPED_FROM
-            && others.is_none_or(|others| others.is_subset(&dropping))
+            && of(&calls_others, check.function).saturating_mul(100) <= entries
     });
     let mut found: Vec<FunctionId> = dropping.iter().copied().chain(jumped_to.map(|check| check.function)).collect();
     found.sort_unstable();
