@@ -131,7 +131,9 @@ def test_what_a_change_would_do_does_not_depend_on_who_ran(tmp_path: Path) -> No
 
 def test_a_boot_without_runs_is_compared_by_what_both_tell(tmp_path: Path) -> None:
     one, other = bundle(tmp_path, TURNS), bundle(tmp_path, None, "b.boot")
-    assert path_difference(one, other, whole(one, other)).path.changed == []
+    compared = path_difference(one, other, whole(one, other)).path
+    assert compared is not None
+    assert compared.changed == []
 
 
 def test_a_boot_of_which_nobody_followed_the_switches_waits_for_an_unknown_cause(tmp_path: Path) -> None:
