@@ -137,21 +137,19 @@ def _command(extent: Extent, kernels: list[Path], cpus: list[str], qemus: list[P
 def audit_data(found: Audit, limit: int | None) -> dict[str, Any]:
     """An audit as data; counts are instructions, entries or calls."""
     from firstlight.audit.agreement import LIMITS
-    from firstlight.audit.causes import with_causes
 
-    explained = with_causes(found.agreement, found.observation.evidence)
     exceptions = [
         {"measure": each.measure, "what": each.what, "recorded": each.recorded, "observed": each.observed,
          "cause": cause}
         for measure in LIMITS
-        for each, cause in [pair for pair in explained if pair[0].measure is measure][:limit]
+        for each, cause in [pair for pair in found.causes if pair[0].measure is measure][:limit]
     ]  # fmt: skip
     return {
         "reached": found.agreement.reached,
         "kernel": found.kernel,
         "processor": found.processor,
         "qemu": found.qemu,
-        "instructions": {"recorded": found.recorded_instructions, "observed": found.observation.tables.instructions},
+        "instructions": {"recorded": found.recorded.instructions, "observed": found.observation.tables.instructions},
         "shares": {
             measure: {"equal": share.equal, "of": share.of, "share": share.share, "limit": LIMITS[measure],
                       "reached": share.reached}
@@ -160,4 +158,5 @@ def audit_data(found: Audit, limit: int | None) -> dict[str, Any]:
         "checks": found.observation.evidence.checks,
         "happened": found.observation.evidence.happened,
         "exceptions": exceptions,
+        "unexplained": sum(cause is None for _, cause in found.causes),
     }  # fmt: skip

@@ -5,15 +5,14 @@ from __future__ import annotations
 import dataclasses
 import json
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from firstlight.audit.agreement import LIMITS, Agreement, Measure, Share
+from firstlight.audit.agreement import LIMITS, Difference, Measure, Share
 from firstlight.audit.boot import ORACLE, audit
-from firstlight.audit.causes import with_causes
 from firstlight.audit.matrix.cells import Cell
-from firstlight.audit.tables import Evidence
 from firstlight.cache import cache_dir, digest_of, file_digest
 from firstlight.carried import carried
 from firstlight.errors import FirstlightError
@@ -100,16 +99,15 @@ def _measured(row: Row, options: RecordOptions, progress: Progress) -> Row:
     except FirstlightError as error:
         # Where it was has no meaning to others.
         return dataclasses.replace(row, refused=error.message)
-    told, counts = _told(found.agreement, found.observation.evidence)
+    told, counts = _told(found.causes)
     return dataclasses.replace(
         row, shares=tuple(found.agreement.shares.values()), exceptions=told, exceptions_of=counts
     )
 
 
-def _told(agreement: Agreement, evidence: Evidence) -> tuple[tuple[Told, ...], dict[str, int]]:
+def _told(pairs: Sequence[tuple[Difference, str | None]]) -> tuple[tuple[Told, ...], dict[str, int]]:
     told: list[Told] = []
     counts: dict[str, int] = {}
-    pairs = with_causes(agreement, evidence)
     for measure_ in LIMITS:
         of = [pair for pair in pairs if pair[0].measure is measure_]
         counts[measure_.value] = len(of)

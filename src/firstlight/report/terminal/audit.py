@@ -7,7 +7,6 @@ from rich.text import Text
 
 from firstlight.audit.agreement import LIMITS, Measure
 from firstlight.audit.boot import Audit
-from firstlight.audit.causes import with_causes
 from firstlight.report.terminal.columns import Column, print_table
 from firstlight.report.terminal.console import print_line, print_wrapped
 from firstlight.report.terminal.printable import printable
@@ -48,9 +47,8 @@ def print_audit(out: Console, name: str, found: Audit, limit: int) -> None:
         for measure, share in found.agreement.shares.items()
     ]  # fmt: skip
     print_table(out, columns, rows)
-    explained = with_causes(found.agreement, found.observation.evidence)
     for measure in LIMITS:
-        pairs = [pair for pair in explained if pair[0].measure is measure]
+        pairs = [pair for pair in found.causes if pair[0].measure is measure]
         if not pairs or not limit:
             continue
         print_line(out)
