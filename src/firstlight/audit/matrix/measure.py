@@ -24,7 +24,7 @@ from firstlight.lab.qemu import find_qemu
 from firstlight.lab.record import record
 
 _KIND = "audits"
-_VERSION = "1"
+_VERSION = "2"
 _EXCEPTIONS = 5
 """So many of each measure are kept."""
 
@@ -54,6 +54,8 @@ class Row:
     exceptions: tuple[Told, ...] = ()
     exceptions_of: dict[str, int] = field(default_factory=dict)
     """How many there are of each measure."""
+    unexplained: int = 0
+    """How many of all have no known cause."""
     from_cache: bool = False
 
     @property
@@ -101,7 +103,11 @@ def _measured(row: Row, options: RecordOptions, progress: Progress) -> Row:
         return dataclasses.replace(row, refused=error.message)
     told, counts = _told(found.causes)
     return dataclasses.replace(
-        row, shares=tuple(found.agreement.shares.values()), exceptions=told, exceptions_of=counts
+        row,
+        shares=tuple(found.agreement.shares.values()),
+        exceptions=told,
+        exceptions_of=counts,
+        unexplained=sum(cause is None for _, cause in found.causes),
     )
 
 
@@ -147,6 +153,7 @@ def row_data(row: Row) -> dict[str, Any]:
         "shares": [{"measure": each.measure.value, "equal": each.equal, "of": each.of} for each in row.shares],
         "exceptions": [{**dataclasses.asdict(each), "measure": each.measure.value} for each in row.exceptions],
         "exceptions_of": row.exceptions_of,
+        "unexplained": row.unexplained,
     }
 
 
@@ -169,6 +176,7 @@ def _read(path: Path) -> Row | None:
             shares=tuple(Share(Measure(each["measure"]), each["equal"], each["of"]) for each in data["shares"]),
             exceptions=tuple(Told(**{**each, "measure": Measure(each["measure"])}) for each in data["exceptions"]),
             exceptions_of=data["exceptions_of"],
+            unexplained=data["unexplained"],
         )
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -47,6 +47,9 @@ def print_audit(out: Console, name: str, found: Audit, limit: int) -> None:
         for measure, share in found.agreement.shares.items()
     ]  # fmt: skip
     print_table(out, columns, rows)
+    print_line(out)
+    unknown = sum(cause is None for _, cause in found.causes)
+    print_wrapped(out, Text(exceptions_text(len(found.causes), unknown)))
     for measure in LIMITS:
         pairs = [pair for pair in found.causes if pair[0].measure is measure]
         if not pairs or not limit:
@@ -64,6 +67,18 @@ def print_audit(out: Console, name: str, found: Audit, limit: int) -> None:
         ]
         footer = [[f"({len(pairs) - limit:,} more)", "", "", ""]] if len(pairs) > limit else []
         print_table(out, columns, body, footer)
+
+
+def exceptions_text(exceptions: int, unknown: int) -> str:
+    """How many exceptions there are, and of how many the cause is not known.
+
+    >>> exceptions_text(0, 0), exceptions_text(34, 0), exceptions_text(60, 2)
+    ('No exceptions.', '34 exceptions, each with a known cause.', '60 exceptions, 2 without a known cause.')
+    """
+    if not exceptions:
+        return "No exceptions."
+    known = f"{unknown:,} without a known cause" if unknown else "each with a known cause"
+    return f"{exceptions:,} exception{'s' if exceptions != 1 else ''}, {known}."
 
 
 def share_percent(share: float) -> str:
