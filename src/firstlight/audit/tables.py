@@ -52,6 +52,8 @@ class Evidence:
     """Figures that show whether the observation itself was sound."""
     happened: dict[str, int] = field(default_factory=dict)
     """Switches of tasks, entries of the kernel, tail calls."""
+    uncounted: int = 0
+    """Instructions that the second observer executed and has at no address: the one that ends the count."""
     layout: Layout = field(default_factory=Layout)
     """Where the kernel's functions lie."""
     lost_returns: int = 0

@@ -241,8 +241,8 @@ def interrupts(rest: dict[str, int], recorded: Tables, observed: Tables, evidenc
     """One instruction for each interrupt through a stub is the interrupted function's, and is charged to the entry.
 
     That holds for an entry which nothing but interrupts entered, when it has exactly one instruction more for each.
-    What the interrupted functions lack together, user mode with them, has to be the same sum, but for what the
-    observers' counts of all instructions differ by; else nobody can tell which were interrupted, and none has a cause.
+    What the interrupted functions lack together, user mode with them, has to be exactly that sum and what the
+    recorder counted less of all; else nobody can tell which were interrupted, and none has a cause.
     """
     entries = {
         name: figures.entries
@@ -254,8 +254,8 @@ def interrupts(rest: dict[str, int], recorded: Tables, observed: Tables, evidenc
     count = sum(entries.values())
     lacking = {name: less for name, less in rest.items() if less < 0}
     in_user = recorded.user_instructions - observed.user_instructions
-    apart = abs(recorded.instructions - observed.instructions)
-    if not count or abs(-sum(lacking.values()) - count - in_user) > apart:
+    apart = observed.instructions - evidence.uncounted - recorded.instructions
+    if not count or -sum(lacking.values()) != count + in_user + apart:
         return []
     names = ", ".join(f"`{name}`" for name in sorted(entries))
     found = [

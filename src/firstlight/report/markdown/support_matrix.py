@@ -35,8 +35,8 @@ def matrix_markdown(rows: Sequence[Row], command: str) -> str:
         f"{len(measured) - reached} below one, {len(rows) - len(measured)} that cannot be booted. "
         f"The limits: {limits}. Counts are functions with equal "
         "counts, Self instructions at the same function, Totals functions above 100,000 instructions whose total is "
-        "within 0.1 %, Edges calls on equal edges, Initcalls those found of those entered by address. Exceptions is how "
-        "many of all there are, and how many have no known cause ([causes](design/oracle.md#causes-of-exceptions)).",
+        "within 0.1 %, Edges calls on equal edges, Initcalls those found of those entered by address. Exceptions is "
+        "how many there are, and how many have no known cause ([causes](design/oracle.md#causes-of-exceptions)).",
     ]
     for (kernel, qemu), group in groupby(rows, key=lambda row: (row.kernel, row.qemu)):
         parts.append(f"## Linux {text(kernel)}, QEMU {text(qemu) or 'not found'}")
