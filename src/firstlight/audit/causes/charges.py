@@ -52,7 +52,7 @@ def self_causes(recorded: Tables, observed: Tables, evidence: Evidence) -> dict[
     take(lost_returns(dict(rest), observed, evidence))
     open_pairs = pairs(dict(rest), observed)
     doubtful = {name for pair in open_pairs for name in pair[:2]}
-    for gains, loses, count in open_pairs:
+    for gains, loses, count in {gains: pair for pair in open_pairs for gains in pair[:1]}.values():
         rest[gains] -= count
         rest[loses] += count
     take([charge for charge in interrupts(dict(rest), recorded, observed, evidence) if charge.function not in doubtful])
@@ -202,10 +202,13 @@ def lost_returns(rest: dict[str, int], observed: Tables, evidence: Evidence) -> 
     instructions than a call of the caller has on average.
     """
     found: list[Charge] = []
-    for gains, loses, count in pairs(rest, observed):
+    found_pairs = pairs(rest, observed)
+    by_gaining = Counter(gains for gains, _, _ in found_pairs)
+    for gains, loses, count in found_pairs:
         caller = observed.functions[loses]
         within = count * max(caller.entries, 1) <= caller.self_instructions
-        if gains in evidence.lost_in and within and len(found) < 2 * evidence.lost_returns:
+        alone = by_gaining[gains] == 1
+        if alone and gains in evidence.lost_in and within and len(found) < 2 * evidence.lost_returns:
             told = f"an interrupt's end finished a return of `{gains}` to `{loses}`: {_so_many(count)}"
             found += [Charge(gains, count, told), Charge(loses, -count, told)]
     return found
@@ -217,6 +220,8 @@ def pairs(rest: dict[str, int], observed: Tables) -> list[tuple[str, str, int]]:
     >>> figures = {"f": Figures(1, 9, 12), "g": Figures(1, 3, 3)}
     >>> pairs({"f": -2, "g": 2}, Tables(12, figures, {("f", "g"): 1}))
     [('g', 'f', 2)]
+
+    Where several callers lack it each is a pair: nobody can tell which is the one.
     """
     callers: defaultdict[str, list[str]] = defaultdict(list)
     for caller, callee in sorted(observed.edges):
@@ -229,11 +234,8 @@ def pairs(rest: dict[str, int], observed: Tables) -> list[tuple[str, str, int]]:
         near = set(callers[gains])
         for _ in range(_STEPS - 1):
             near |= {above for name in near for above in callers[name]}
-        for loses in sorted(near & lacking.keys(), key=lambda name: (lacking[name] != -count, name)):
-            if lacking[loses] == -count:
-                found.append((gains, loses, count))
-                del lacking[loses]
-                break
+        fitting = sorted(name for name in near & lacking.keys() if lacking[name] == -count)
+        found += [(gains, loses, count) for loses in fitting]
     return found
 
 
