@@ -50,12 +50,10 @@ def self_causes(recorded: Tables, observed: Tables, evidence: Evidence) -> dict[
     take(faults(dict(rest), observed, evidence))
     take(run_into(dict(rest), observed, evidence))
     take(lost_returns(dict(rest), observed, evidence))
-    open_pairs = pairs(dict(rest), observed)
-    doubtful = {name for pair in open_pairs for name in pair[:2]}
-    for gains, loses, count in {gains: pair for pair in open_pairs for gains in pair[:1]}.values():
-        rest[gains] -= count
-        rest[loses] += count
-    take([charge for charge in interrupts(dict(rest), recorded, observed, evidence) if charge.function not in doubtful])
+    # What is between a function and its caller may hide what interrupts took from either, so none is stated then.
+    doubtful = {name for pair in pairs(dict(rest), observed) for name in pair[:2]}
+    if not doubtful:
+        take(interrupts(dict(rest), recorded, observed, evidence))
     return {
         name: "; ".join(dict.fromkeys(told)) for name, told in causes.items() if not rest[name] and name not in doubtful
     }
