@@ -22,6 +22,7 @@ fn calls(bundle: &Path, unit: &[Option<i64>; 5]) {
         ("total_instructions", figures()),
         ("self_ns", figures()),
         ("total_ns", figures()),
+        ("doubtful_calls", Values::Int64(vec![None; 5])),
     ];
     write("calls", columns, bundle).unwrap();
 }

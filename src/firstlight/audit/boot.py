@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from firstlight.audit.agreement import Agreement, agreement
+from firstlight.audit.agreement import Agreement, Difference, agreement
+from firstlight.audit.causes import with_causes
+from firstlight.audit.layout import layout
 from firstlight.audit.observed import Observation, read_observation
 from firstlight.audit.recorded import recorded_tables
+from firstlight.audit.tables import Evidence, Tables
 from firstlight.boot.manifest import Manifest
 from firstlight.boot.open import open as open_boot
 from firstlight.carried import carried
@@ -39,7 +43,9 @@ class Audit:
 
     agreement: Agreement
     observation: Observation
-    recorded_instructions: int
+    recorded: Tables
+    causes: tuple[tuple[Difference, str | None], ...]
+    """Every exception with its cause, where that is known."""
     qemu: str
     processor: str
     kernel: str
@@ -76,10 +82,13 @@ def audit(bundle: Path, progress: Progress | None = None, *, trust: bool = False
             where=str(bundle),
             hint="`firstlight verify` says what differs",
         )
+    agreed = agreement(recorded, seen.tables)
+    evidence = _with_recorders(seen.evidence, manifest, inputs)
     return Audit(
-        agreement(recorded, seen.tables),
+        agreed,
         seen,
-        recorded.instructions,
+        recorded,
+        tuple(with_causes(agreed, evidence, recorded, seen.tables)),
         inputs.qemu.version_text,
         inputs.recipe.cpu,
         str(manifest.versions.get("kernel", "")),
@@ -104,6 +113,20 @@ def inputs_of(manifest: Manifest, output: Path, where: str, progress: Progress, 
                 hint="record it again, then audit that",
             )
     return inputs
+
+
+def _with_recorders(evidence: Evidence, manifest: Manifest, inputs: Inputs) -> Evidence:
+    """The second observer's evidence, with where functions lie and what the recorder knows that it lost."""
+    assert inputs.symbols is not None  # a recording with a profile has symbols
+    symbols = inputs.symbols.read_text(encoding="utf-8", errors="replace")
+    returned = manifest.invariants.get("frames_returned")
+    lost, names = (0, None) if returned is None else (returned.value, (returned.model_extra or {}).get("functions"))
+    return dataclasses.replace(
+        evidence,
+        layout=layout(symbols),
+        lost_returns=lost if isinstance(lost, int) else 0,
+        lost_in=frozenset(name for name in names if isinstance(name, str)) if isinstance(names, list) else frozenset(),
+    )
 
 
 def _check(manifest: Manifest, where: str) -> None:

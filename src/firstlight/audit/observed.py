@@ -65,6 +65,7 @@ def observation(data: dict[str, Any]) -> Observation:
             functions=functions,
             edges=dict(edges),
             initcalls=frozenset(name for name, _ in data["initcalls"]),
+            user_instructions=data.get("user", 0),
         ),
         evidence=Evidence(
             again={name: count for name, count in again.items() if count},
@@ -72,6 +73,14 @@ def observation(data: dict[str, Any]) -> Observation:
             on_behalf={name: count for name, count in on_behalf.items() if count},
             checks=data["checks"],
             happened=data["happened"],
+            uncounted=_uncounted(data),
         ),
         aliases={alias: name for alias, name in data["aliases"] if alias not in known},
     )
+
+
+def _uncounted(data: dict[str, Any]) -> int:
+    """What was executed, less what the counters of all places hold."""
+    held = sum(row["by_address"] + row["floating"] for row in data["functions"])
+    uncounted: int = data["executed"] - held - data.get("firmware", 0) - data.get("user", 0)
+    return uncounted

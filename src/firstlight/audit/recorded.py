@@ -35,7 +35,8 @@ def recorded_tables(bundle: Path, aliases: Mapping[str, str], known: Set[str] | 
     entries: list[int] = calls["calls"].to_list()
     own = [value or 0 for value in calls["self_instructions"].to_list()]
     totals = [value or 0 for value in calls["total_instructions"].to_list()]
-    is_row = [kind in _NO_FUNCTIONS for kind in calls["kind"].to_list()]
+    kinds = calls["kind"].to_list()
+    is_row = [kind in _NO_FUNCTIONS for kind in kinds]
     names = [_name(function, module, aliases, known) for function, module in zip(raw, modules, strict=True)]
 
     counts: Counter[str] = Counter()
@@ -71,6 +72,7 @@ def recorded_tables(bundle: Path, aliases: Mapping[str, str], known: Set[str] | 
         functions=functions,
         edges={edge: count for edge, count in edges.items() if count},
         initcalls=frozenset(aliases.get(name, name) for name in found),
+        user_instructions=sum(count for count, kind in zip(own, kinds, strict=True) if kind == "user"),
     )
 
 

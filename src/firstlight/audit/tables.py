@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from firstlight.audit.layout import Layout
+
 #: The caller of what nobody called: tasks, interrupts, entries from user mode.
 ROOT = "[boot]"
 #: Kernel code that no symbol covers.
@@ -32,11 +34,13 @@ class Tables:
     """Caller and callee: how often the one entered the other."""
     initcalls: frozenset[str] = frozenset()
     """The functions that ran as initcalls of the kernel itself."""
+    user_instructions: int = 0
+    """Executed in user mode."""
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the second observer knows beside the tables: it tells causes of disagreement."""
+    """What is known beside the tables: it tells causes of disagreement."""
 
     again: dict[str, int] = field(default_factory=dict)
     """How often a function's first instruction was reached without that being an entry."""
@@ -48,6 +52,14 @@ class Evidence:
     """Figures that show whether the observation itself was sound."""
     happened: dict[str, int] = field(default_factory=dict)
     """Switches of tasks, entries of the kernel, tail calls."""
+    uncounted: int = 0
+    """Instructions that the second observer executed and has at no address: the one that ends the count."""
+    layout: Layout = field(default_factory=Layout)
+    """Where the kernel's functions lie."""
+    lost_returns: int = 0
+    """Returns that the recorder knows were never executed."""
+    lost_in: frozenset[str] = frozenset()
+    """The functions that it names for them."""
 
 
 def folded(function: str) -> str:

@@ -10,6 +10,7 @@ import typer
 
 from firstlight.audit.matrix.cells import Extent
 from firstlight.cli.output import Fresh, Json, Trust, print_json, refuse_to_overwrite
+from firstlight.cli.page import Page
 from firstlight.errors import UsageError
 
 if TYPE_CHECKING:
@@ -39,6 +40,10 @@ def audit(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="With --matrix: write it as Markdown.")
     ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", metavar="FILE", help="Write a page: the agreement and every exception; `-`: print it."),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file that is there.")] = False,
     limit: Annotated[
         int | None,
@@ -59,33 +64,43 @@ def audit(
     Examples:
       firstlight audit a.boot
       firstlight audit a.boot --json | jq .shares
+      firstlight audit a.boot --html audit.html
       firstlight audit --matrix quick
       firstlight audit --matrix full --qemu /usr/bin/qemu-system-x86_64 -o docs/support-matrix.md
     """
     if (boot is None) == (matrix is None):
         raise UsageError("one of a bundle and `--matrix` is needed", hint="`firstlight audit a.boot`")
     if matrix is not None:
+        if html is not None:
+            raise UsageError("`--html` is for one bundle", hint="`--output FILE` writes the matrix as Markdown")
         if output is not None:
             refuse_to_overwrite(output, force)
         _matrix(matrix, kernel or [], cpu or [], qemu or [], fresh, output, force, json)
         return
-    given = {"--kernel": kernel, "--cpu": cpu, "--qemu": qemu, "--fresh": fresh, "--output": output, "--force": force}
+    given = {"--kernel": kernel, "--cpu": cpu, "--qemu": qemu, "--fresh": fresh, "--output": output}
     for option, value in given.items():
         if value:
             raise UsageError(f"`{option}` is for `--matrix`", hint="a bundle's recipe says what is booted")
     assert boot is not None
-    _bundle(boot, limit, json, trust=trust)
+    page = Page.wanted(html, force, data=json)
+    _bundle(boot, limit, json, page, trust=trust)
 
 
-def _bundle(boot: Path, limit: int | None, json: bool, *, trust: bool) -> None:
+def _bundle(boot: Path, limit: int | None, json: bool, page: Page | None, *, trust: bool) -> None:
     from firstlight.audit.boot import audit as audit_boot
     from firstlight.lab.progress import progress_for
     from firstlight.report.terminal.audit import print_audit
     from firstlight.report.terminal.console import console
 
     found = audit_boot(boot, progress_for(), trust=trust)
+    if page is not None:
+        from firstlight.report.page.audit import audit_html
+
+        page.write_text(audit_html(str(boot), found))
     if json:
         print_json({"boot": str(boot), **audit_data(found, limit)})
+    elif page is not None:
+        page.tell()
     else:
         print_audit(console(), str(boot), found, 10 if limit is None else limit)
     raise typer.Exit(0 if found.agreement.reached else 1)
@@ -137,21 +152,19 @@ def _command(extent: Extent, kernels: list[Path], cpus: list[str], qemus: list[P
 def audit_data(found: Audit, limit: int | None) -> dict[str, Any]:
     """An audit as data; counts are instructions, entries or calls."""
     from firstlight.audit.agreement import LIMITS
-    from firstlight.audit.causes import with_causes
 
-    explained = with_causes(found.agreement, found.observation.evidence)
     exceptions = [
         {"measure": each.measure, "what": each.what, "recorded": each.recorded, "observed": each.observed,
          "cause": cause}
         for measure in LIMITS
-        for each, cause in [pair for pair in explained if pair[0].measure is measure][:limit]
+        for each, cause in [pair for pair in found.causes if pair[0].measure is measure][:limit]
     ]  # fmt: skip
     return {
         "reached": found.agreement.reached,
         "kernel": found.kernel,
         "processor": found.processor,
         "qemu": found.qemu,
-        "instructions": {"recorded": found.recorded_instructions, "observed": found.observation.tables.instructions},
+        "instructions": {"recorded": found.recorded.instructions, "observed": found.observation.tables.instructions},
         "shares": {
             measure: {"equal": share.equal, "of": share.of, "share": share.share, "limit": LIMITS[measure],
                       "reached": share.reached}
@@ -160,4 +173,5 @@ def audit_data(found: Audit, limit: int | None) -> dict[str, Any]:
         "checks": found.observation.evidence.checks,
         "happened": found.observation.evidence.happened,
         "exceptions": exceptions,
+        "unexplained": sum(cause is None for _, cause in found.causes),
     }  # fmt: skip

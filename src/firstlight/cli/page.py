@@ -43,9 +43,17 @@ class Page:
         :raises LabError: when the page has not been built.
         :raises FirstlightError: when the file cannot be written.
         """
-        from firstlight.report.page.html import filled, write_page
+        from firstlight.report.page.html import filled
 
-        html = filled(data)
+        self.write_text(filled(data))
+
+    def write_text(self, html: str) -> None:
+        """Write a page that is HTML already.
+
+        :raises FirstlightError: when the file cannot be written.
+        """
+        from firstlight.report.page.html import write_page
+
         if self.path == _STANDARD_OUTPUT:
             sys.stdout.write(html)
         else:

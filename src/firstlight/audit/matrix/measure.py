@@ -5,15 +5,14 @@ from __future__ import annotations
 import dataclasses
 import json
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from firstlight.audit.agreement import LIMITS, Agreement, Measure, Share
+from firstlight.audit.agreement import LIMITS, Difference, Measure, Share
 from firstlight.audit.boot import ORACLE, audit
-from firstlight.audit.causes import with_causes
 from firstlight.audit.matrix.cells import Cell
-from firstlight.audit.tables import Evidence
 from firstlight.cache import cache_dir, digest_of, file_digest
 from firstlight.carried import carried
 from firstlight.errors import FirstlightError
@@ -25,7 +24,7 @@ from firstlight.lab.qemu import find_qemu
 from firstlight.lab.record import record
 
 _KIND = "audits"
-_VERSION = "1"
+_VERSION = "2"
 _EXCEPTIONS = 5
 """So many of each measure are kept."""
 
@@ -55,6 +54,8 @@ class Row:
     exceptions: tuple[Told, ...] = ()
     exceptions_of: dict[str, int] = field(default_factory=dict)
     """How many there are of each measure."""
+    unexplained: int = 0
+    """How many of all have no known cause."""
     from_cache: bool = False
 
     @property
@@ -100,16 +101,19 @@ def _measured(row: Row, options: RecordOptions, progress: Progress) -> Row:
     except FirstlightError as error:
         # Where it was has no meaning to others.
         return dataclasses.replace(row, refused=error.message)
-    told, counts = _told(found.agreement, found.observation.evidence)
+    told, counts = _told(found.causes)
     return dataclasses.replace(
-        row, shares=tuple(found.agreement.shares.values()), exceptions=told, exceptions_of=counts
+        row,
+        shares=tuple(found.agreement.shares.values()),
+        exceptions=told,
+        exceptions_of=counts,
+        unexplained=sum(cause is None for _, cause in found.causes),
     )
 
 
-def _told(agreement: Agreement, evidence: Evidence) -> tuple[tuple[Told, ...], dict[str, int]]:
+def _told(pairs: Sequence[tuple[Difference, str | None]]) -> tuple[tuple[Told, ...], dict[str, int]]:
     told: list[Told] = []
     counts: dict[str, int] = {}
-    pairs = with_causes(agreement, evidence)
     for measure_ in LIMITS:
         of = [pair for pair in pairs if pair[0].measure is measure_]
         counts[measure_.value] = len(of)
@@ -149,6 +153,7 @@ def row_data(row: Row) -> dict[str, Any]:
         "shares": [{"measure": each.measure.value, "equal": each.equal, "of": each.of} for each in row.shares],
         "exceptions": [{**dataclasses.asdict(each), "measure": each.measure.value} for each in row.exceptions],
         "exceptions_of": row.exceptions_of,
+        "unexplained": row.unexplained,
     }
 
 
@@ -171,6 +176,7 @@ def _read(path: Path) -> Row | None:
             shares=tuple(Share(Measure(each["measure"]), each["equal"], each["of"]) for each in data["shares"]),
             exceptions=tuple(Told(**{**each, "measure": Measure(each["measure"])}) for each in data["exceptions"]),
             exceptions_of=data["exceptions_of"],
+            unexplained=data["unexplained"],
         )
     except (OSError, ValueError, KeyError, TypeError):
         return None

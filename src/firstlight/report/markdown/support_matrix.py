@@ -35,11 +35,12 @@ def matrix_markdown(rows: Sequence[Row], command: str) -> str:
         f"{len(measured) - reached} below one, {len(rows) - len(measured)} that cannot be booted. "
         f"The limits: {limits}. Counts are functions with equal "
         "counts, Self instructions at the same function, Totals functions above 100,000 instructions whose total is "
-        "within 0.1 %, Edges calls on equal edges, Initcalls those found of those entered by address.",
+        "within 0.1 %, Edges calls on equal edges, Initcalls those found of those entered by address. Exceptions is "
+        "how many there are, and how many have no known cause ([causes](design/oracle.md#causes-of-exceptions)).",
     ]
     for (kernel, qemu), group in groupby(rows, key=lambda row: (row.kernel, row.qemu)):
         parts.append(f"## Linux {text(kernel)}, QEMU {text(qemu) or 'not found'}")
-        titles = ["Processor", "Mitigations", *_TITLES.values(), "Verdict"]
+        titles = ["Processor", "Mitigations", *_TITLES.values(), "Exceptions", "Verdict"]
         parts.append("\n".join(table(titles, [_cells(row) for row in group])))
     below = [row for row in measured if row.exceptions]
     if below:
@@ -51,11 +52,29 @@ def matrix_markdown(rows: Sequence[Row], command: str) -> str:
 
 def _cells(row: Row) -> list[str]:
     if row.refused is not None:
-        return [text(row.processor), text(row.mitigations), *("" for _ in _TITLES), text(f"not booted: {row.refused}")]
+        return [
+            text(row.processor),
+            text(row.mitigations),
+            *("" for _ in _TITLES),
+            "",
+            text(f"not booted: {row.refused}"),
+        ]
     shares = {share.measure: share for share in row.shares}
     figures = [share_percent(shares[measure].share) if measure in shares else "" for measure in _TITLES]
     low = [_TITLES[share.measure] for share in row.shares if not share.reached]
-    return [text(row.processor), text(row.mitigations), *figures, "below: " + ", ".join(low) if low else "agrees"]
+    return [
+        text(row.processor),
+        text(row.mitigations),
+        *figures,
+        _exceptions_of(row),
+        "below: " + ", ".join(low) if low else "agrees",
+    ]
+
+
+def _exceptions_of(row: Row) -> str:
+    """How many exceptions a cell has, and of how many the cause is not known."""
+    count = sum(row.exceptions_of.values())
+    return f"{count}, {row.unexplained} not known" if row.unexplained else f"{count}"
 
 
 def _exceptions(rows: Sequence[Row]) -> list[str]:

@@ -7,7 +7,6 @@ from rich.text import Text
 
 from firstlight.audit.agreement import LIMITS, Measure
 from firstlight.audit.boot import Audit
-from firstlight.audit.causes import with_causes
 from firstlight.report.terminal.columns import Column, print_table
 from firstlight.report.terminal.console import print_line, print_wrapped
 from firstlight.report.terminal.printable import printable
@@ -48,9 +47,11 @@ def print_audit(out: Console, name: str, found: Audit, limit: int) -> None:
         for measure, share in found.agreement.shares.items()
     ]  # fmt: skip
     print_table(out, columns, rows)
-    explained = with_causes(found.agreement, found.observation.evidence)
+    print_line(out)
+    unknown = sum(cause is None for _, cause in found.causes)
+    print_wrapped(out, Text(exceptions_text(len(found.causes), unknown)))
     for measure in LIMITS:
-        pairs = [pair for pair in explained if pair[0].measure is measure]
+        pairs = [pair for pair in found.causes if pair[0].measure is measure]
         if not pairs or not limit:
             continue
         print_line(out)
@@ -66,6 +67,18 @@ def print_audit(out: Console, name: str, found: Audit, limit: int) -> None:
         ]
         footer = [[f"({len(pairs) - limit:,} more)", "", "", ""]] if len(pairs) > limit else []
         print_table(out, columns, body, footer)
+
+
+def exceptions_text(exceptions: int, unknown: int) -> str:
+    """How many exceptions there are, and of how many the cause is not known.
+
+    >>> exceptions_text(0, 0), exceptions_text(34, 0), exceptions_text(60, 2)
+    ('No exceptions.', '34 exceptions, each with a known cause.', '60 exceptions, 2 without a known cause.')
+    """
+    if not exceptions:
+        return "No exceptions."
+    known = f"{unknown:,} without a known cause" if unknown else "each with a known cause"
+    return f"{exceptions:,} exception{'s' if exceptions != 1 else ''}, {known}."
 
 
 def share_percent(share: float) -> str:
