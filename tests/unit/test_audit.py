@@ -191,7 +191,9 @@ def test_the_evidence_names_causes() -> None:
         TRUE, probe=Figures(4, 3 * MILLION + 7, 5 * MILLION), memcpy=Figures(39, 4 * MILLION - 7, 4 * MILLION)
     )
     evidence = Evidence(again={"memcpy": 1}, elsewhere={("probe", "memcpy"): 7})
-    causes = {(each.measure, each.what): cause for each, cause in with_causes(agreement(moved, TRUE), evidence, moved, TRUE)}
+    causes = {
+        (each.measure, each.what): cause for each, cause in with_causes(agreement(moved, TRUE), evidence, moved, TRUE)
+    }
     assert causes == {
         (Measure.COUNTS, "memcpy"): "its first instruction ran 1 times more, as a loop or after a fault",
         (Measure.SELF, "probe"): "it jumped into the middle of `memcpy`: 7 instructions",
