@@ -259,7 +259,7 @@ fn named_class(name: &str) -> Option<Class> {
 // Those that stand alone, or in a kernel whose section has no bounds: `srso_alias_*` has to lie at a place that its
 // mitigation dictates.
 fn is_thunk(name: &str) -> bool {
-    ["__x86_indirect_", "__x86_return_", "__SCT__", "retpoline_"].iter().any(|prefix| name.starts_with(prefix))
+    ["__x86_indirect_", "__x86_return_", "__SCT__"].iter().any(|prefix| name.starts_with(prefix))
         || ["srso_", "retbleed_", "its_", "zen_", "call_depth_", "entry_"].iter().any(|prefix| name.starts_with(prefix))
             && ["_return_thunk", "_untrain_ret", "_safe_ret"].iter().any(|suffix| name.ends_with(suffix))
 }
@@ -348,7 +348,7 @@ not a line at all
     #[test]
     fn thunks_that_stand_alone_are_known_by_name() {
         let alone = "10 T _text\n10 T srso_alias_untrain_ret\n20 T srso_alias_safe_ret\n30 T its_return_thunk\n\
-                     40 T preempt_schedule_thunk\n50 T set_return_thunk\n60 T _etext\n";
+                     40 T preempt_schedule_thunk\n50 T set_return_thunk\n60 T retpoline_module_ok\n70 T _etext\n";
         assert_eq!(thunks(alone), ["srso_alias_untrain_ret", "srso_alias_safe_ret", "its_return_thunk"]);
     }
 

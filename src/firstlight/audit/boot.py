@@ -19,8 +19,10 @@ from firstlight.boot.open import open as open_boot
 from firstlight.carried import carried
 from firstlight.errors import FirstlightError, LabError
 from firstlight.lab.confinement import launch
+from firstlight.lab.elf import labels
 from firstlight.lab.inputs import Inputs, resolve
 from firstlight.lab.machine import RunFiles
+from firstlight.lab.modules import module_files, read_module
 from firstlight.lab.process import interruptible
 from firstlight.lab.progress import Progress, SilentProgress
 from firstlight.lab.repeat import options_from_manifest
@@ -157,7 +159,7 @@ def boot_with_oracle(inputs: Inputs, files: RunFiles, bundle: Path, progress: Pr
     chosen = recipe.chosen
     assert inputs.symbols is not None  # a recording with a profile has symbols
     symbols = files.directory / "symbols"
-    symbols.write_bytes(inputs.symbols.read_bytes() + b"\n" + _module_symbols(bundle))
+    symbols.write_bytes(inputs.symbols.read_bytes() + b"\n" + _module_symbols(bundle, inputs.kernel.modules))
     config = {
         "symbols": str(symbols),
         "output": str(_tables(files)),
@@ -175,10 +177,35 @@ def _tables(files: RunFiles) -> Path:
     return files.directory / "oracle.json"
 
 
-def _module_symbols(bundle: Path) -> bytes:
-    """The functions of modules by address: in an equal boot they lie where they lay."""
+def _module_symbols(bundle: Path, modules: Path | None) -> bytes:
+    """The functions of modules by address: in an equal boot they lie where they lay.
+
+    :param modules: the modules' files, which tell functions from labels of assembler; the report does not.
+    """
     report = bundle / "raw" / "report.bin"
-    return read_report(report.read_bytes()).records.get("kallsyms.modules", b"") if report.is_file() else b""
+    listed = read_report(report.read_bytes()).records.get("kallsyms.modules", b"") if report.is_file() else b""
+    files = {} if modules is None else module_files(modules)
+    labels_of: dict[bytes, set[str]] = {}
+    kept = []
+    for line in listed.splitlines(keepends=True):
+        words = line.split()
+        if len(words) == 4:
+            module = words[3].strip(b"[]")
+            if module not in labels_of:
+                labels_of[module] = _labels(files.get(module.decode(errors="replace")))
+            if words[2].decode(errors="replace") in labels_of[module]:
+                continue
+        kept.append(line)
+    return b"".join(kept)
+
+
+def _labels(module: Path | None) -> set[str]:
+    if module is None:
+        return set()
+    try:
+        return labels(read_module(module))
+    except (LabError, ValueError):
+        return set()
 
 
 def _check_same(outcome: Outcome, bundle: Path) -> None:

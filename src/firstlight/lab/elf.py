@@ -7,6 +7,7 @@ Source: the System V ABI, "Program Header" and "Dynamic Linking": names in `DT_N
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from firstlight.errors import LabError
@@ -101,3 +102,59 @@ def _named(elf: bytes, dynamic: Segment, found: list[Segment]) -> list[str]:
 
 def _text(elf: bytes, at: int) -> str:
     return elf[at : elf.index(b"\0", at)].decode()
+
+
+_SYMBOL_TABLE = 2
+_NO_TYPE, _FUNCTION = 0, 2
+
+
+@dataclass(frozen=True)
+class _Symbol:
+    name: bytes
+    kind: int
+    section: int
+    value: int
+    size: int
+
+
+def labels(elf: bytes) -> set[str]:
+    """The labels inside functions of assembler, by the symbol table of an object file.
+
+    `/proc/kallsyms` lists them as it lists functions; the file tells them apart by their type.
+
+    :returns: the names of symbols without a type that lie inside a function; none of a file without such a table.
+    :raises ValueError: when it is cut short.
+
+    Source: the System V ABI, "Symbol Table".
+    """
+    try:
+        found = list(_symbols(elf))
+    except (struct.error, IndexError, OverflowError) as error:
+        raise ValueError(str(error)) from error
+    functions: dict[int, list[tuple[int, int]]] = {}
+    for symbol in found:
+        if symbol.kind == _FUNCTION:
+            functions.setdefault(symbol.section, []).append((symbol.value, symbol.value + symbol.size))
+    names = {symbol.name for symbol in found if symbol.kind == _FUNCTION}
+    inside = {
+        symbol.name
+        for symbol in found
+        if symbol.kind == _NO_TYPE
+        and any(start < symbol.value < end for start, end in functions.get(symbol.section, []))
+    }
+    return {name.decode(errors="replace") for name in inside - names if name}
+
+
+def _symbols(elf: bytes) -> Iterator[_Symbol]:
+    if not _is_elf(elf):
+        return
+    (table,) = struct.unpack_from("<Q", elf, 40)
+    size, count = struct.unpack_from("<HH", elf, 58)
+    headers = [struct.unpack_from("<IIQQQQIIQQ", elf, table + index * size) for index in range(count)]
+    for _name, kind, _flags, _address, offset, length, link, _info, _align, entry in headers:
+        if kind != _SYMBOL_TABLE or entry < 24:
+            continue
+        names = headers[link][4]
+        for at in range(offset, offset + length - entry + 1, entry):
+            name, info, _other, section, value, bytes_ = struct.unpack_from("<IBBHQQ", elf, at)
+            yield _Symbol(elf[names + name : names + name + 256].split(b"\0", 1)[0], info & 0xF, section, value, bytes_)
