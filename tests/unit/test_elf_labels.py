@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 
 import pytest
+
 from firstlight.lab.elf import labels
 
 FUNCTION, NO_TYPE, OBJECT = 2, 0, 1
@@ -62,5 +63,5 @@ def test_what_is_no_object_file_has_none() -> None:
 @pytest.mark.parametrize("length", [70, 100, 200])
 def test_a_file_that_was_cut_is_an_error(length: int) -> None:
     elf = object_file(("f", FUNCTION, TEXT, 0x100, 0x20), ("loop", NO_TYPE, TEXT, 0x110, 0))
-    with pytest.raises(ValueError, match="."):
+    with pytest.raises(ValueError, match=r"."):
         labels(elf[:length])
