@@ -27,7 +27,7 @@ def cpu_text(boot: Boot) -> str | None:
 
     >>> import firstlight
     >>> cpu_text(firstlight.open(bundle))
-    'qemu64-v1'
+    'Nehalem'
     """
     cpu, lacking = boot.manifest.recipe_text("cpu"), features_left_out(boot)
     if cpu is None or not lacking:
