@@ -106,6 +106,7 @@ def test_a_deep_chain_of_calls_opens(show: Show, tmp_path: Path) -> None:
             "total_instructions": [10 * (size - i) for i in range(size)],
             "self_ns": [10] * size,
             "total_ns": [10 * (size - i) for i in range(size)],
+            "doubtful_calls": [0] * size,
         },
         schema=firstlight.open(bundle).calls().schema,
     )

@@ -292,7 +292,7 @@ class TestWhatInherits:
 
 def test_a_single_broken_invariant_is_told_in_the_singular(place: Path) -> None:
     boot = firstlight.open(make_bundle(place, name="b.boot", broken=EVERYTHING))
-    assert broken_text(boot.manifest) == "1 of 7 invariants does not hold (everything)"
+    assert broken_text(boot.manifest) == "1 of 6 invariants does not hold (everything)"
 
 
 def test_recording_warns_of_a_broken_invariant(place: Path) -> None:
