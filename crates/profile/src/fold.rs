@@ -1,7 +1,7 @@
 //! Trees in which some functions have no rows: what they did belongs to whoever entered them.
 
 use crate::recording::{How, Recording};
-use crate::tree::{CallTree, FunctionId, Node, ROOT};
+use crate::tree::{CallTree, FunctionId, Kind, Node, ROOT};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 // A thunk is passed through by every function of a kernel; what was entered less often than this says nothing.
@@ -83,25 +83,32 @@ pub fn unknown_thunks(recording: &Recording) -> Vec<UnknownThunk> {
 /// # Ok::<(), firstlight_profile::recording::RecordingError>(())
 /// ```
 pub fn fold(recording: &mut Recording, is_folded: impl Fn(FunctionId) -> bool) {
+    regroup(recording, |node| (!is_folded(node.function)).then_some((node.function, node.kind)));
+}
+
+/// Makes the tree anew with other rows: nodes that get one function under one parent become one.
+///
+/// `row` says which function and kind a node is to have; a node without one is taken out, as [`fold`] does.
+pub fn regroup(recording: &mut Recording, row: impl Fn(&Node) -> Option<(FunctionId, Kind)>) {
+    let rows: Vec<Option<(FunctionId, Kind)>> = recording.nodes.iter().map(row).collect();
     let mut tree = CallTree::new(recording.nodes.first().map_or(0, |root| root.function));
     let mut moved = vec![ROOT; recording.nodes.len()];
     for (index, node) in recording.nodes.iter().enumerate().skip(1) {
         let parent = moved[node.parent as usize];
-        moved[index] = if is_folded(node.function) { parent } else { tree.child(parent, node.function, node.kind) };
+        moved[index] = rows[index].map_or(parent, |(function, kind)| tree.child(parent, function, kind));
     }
+    let is_kept = |node: u32| rows[node as usize].is_some();
     let mut nodes: Vec<Node> = tree.nodes().map(|node| Node { calls: 0, ..node }).collect();
-    for (node, moved) in recording.nodes.iter().zip(&moved) {
-        let kept: &mut Node = &mut nodes[*moved as usize];
-        kept.calls += if is_folded(node.function) { 0 } else { node.calls };
+    for (index, node) in recording.nodes.iter().enumerate() {
+        let kept: &mut Node = &mut nodes[moved[index] as usize];
+        kept.calls += if rows[index].is_some() { node.calls } else { 0 };
         kept.self_instructions += node.self_instructions;
     }
-    for row in &mut recording.phases {
-        if is_folded(recording.nodes[row.node as usize].function) {
-            row.calls = 0;
-        }
-        row.node = moved[row.node as usize];
+    for phase in &mut recording.phases {
+        phase.calls = if is_kept(phase.node) { phase.calls } else { 0 };
+        phase.node = moved[phase.node as usize];
     }
-    recording.doubtful.retain(|(node, _)| !is_folded(recording.nodes[*node as usize].function));
+    recording.doubtful.retain(|(node, _)| is_kept(*node));
     for (node, _) in &mut recording.doubtful {
         *node = moved[*node as usize];
     }

@@ -1,8 +1,9 @@
 //! The names of what the kernel's own symbols do not cover.
 
+use firstlight_profile::fold::regroup;
 use firstlight_profile::folding::whole_name;
 use firstlight_profile::recording::{Function, Recording};
-use firstlight_profile::tree::{CallTree, Kind, Node, ROOT};
+use firstlight_profile::tree::Kind;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The functions of kernel modules as they are known when the boot is over, for code that had no name while it ran; and
@@ -56,27 +57,15 @@ pub const NAMELESS: &str = "[kernel without symbol]";
 /// Makes one function of all those that have an address but no name, so that they share a row under each caller.
 pub fn gather_nameless(recording: &mut Recording, modules: &ModuleSymbols) {
     let Some(row) = recording.functions.iter().position(|function| function.name == NAMELESS) else { return };
-    let nameless = |function: u32| {
-        let function = &recording.functions[function as usize];
-        function.name.is_empty() && !modules.0.contains_key(&function.address)
-    };
-    let mut tree = CallTree::new(recording.nodes[0].function);
-    let mut moved = vec![ROOT; recording.nodes.len()];
-    for (index, node) in recording.nodes.iter().enumerate().skip(1) {
-        let (function, kind) =
-            if nameless(node.function) { (row as u32, Kind::Unknown) } else { (node.function, node.kind) };
-        moved[index] = tree.child(moved[node.parent as usize], function, kind);
-    }
-    let mut nodes: Vec<Node> = tree.nodes().map(|node| Node { calls: 0, ..node }).collect();
-    for (node, moved) in recording.nodes.iter().zip(&moved) {
-        let node_moved: &mut Node = &mut nodes[*moved as usize];
-        node_moved.calls += node.calls;
-        node_moved.self_instructions += node.self_instructions;
-    }
-    for row in &mut recording.phases {
-        row.node = moved[row.node as usize];
-    }
-    recording.nodes = nodes;
+    let functions = &recording.functions;
+    let nameless: Vec<bool> = functions
+        .iter()
+        .map(|function| function.name.is_empty() && !modules.0.contains_key(&function.address))
+        .collect();
+    regroup(recording, |node| {
+        let is_nameless = nameless.get(node.function as usize) == Some(&true);
+        Some(if is_nameless { (row as u32, Kind::Unknown) } else { (node.function, node.kind) })
+    });
 }
 
 // Split-off parts are told by their functions; rows that are no function stand at no address.
