@@ -17,7 +17,6 @@ from firstlight.compare.experiment.key import key_of_boot
 def key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """The key of a boot that is kept in a cache of its own."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    boots._folder.cache_clear()
     bundle = make_bundle(tmp_path)
     found = key_of_boot(read_manifest(bundle))
     assert found is not None
@@ -47,3 +46,12 @@ def test_a_damaged_boot_is_not_and_makes_room(
     assert not boots.is_kept(key)
     assert "a boot in the cache is booted again, because it is damaged" in capsys.readouterr().err
     assert not boots.place(key).exists()
+
+
+def test_boots_are_kept_where_the_cache_is_now(key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    former = boots.place(key)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "another"))
+    assert boots.place(key).is_relative_to(tmp_path / "another")
+    assert not boots.is_kept(key)
+    boots.keep(former, key)
+    assert boots.is_kept(key)

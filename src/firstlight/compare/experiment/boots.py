@@ -148,18 +148,21 @@ def copy(bundle: Path, destination: Path, *, replacing: bool = False) -> None:
         shutil.rmtree(temporary, ignore_errors=True)
 
 
-@cache
 def _folder() -> Path:
-    # Tables are made by the engine: another engine may make others of the same evidence.
-    import firstlight._core
-
-    engine = file_digest(Path(firstlight._core.__file__))
-    folder = cache_dir() / "boots" / digest_of(VERSION, engine)[:16]
+    folder = cache_dir() / "boots" / digest_of(VERSION, _engine())[:16]
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise LabError(f"cannot make the cache: {error.strerror}", where=str(folder)) from error
     return folder
+
+
+@cache
+def _engine() -> str:
+    """The digest of the engine, which makes the tables: another engine may make others from the same evidence."""
+    import firstlight._core
+
+    return file_digest(Path(firstlight._core.__file__))
 
 
 def _link(source: str, destination: str) -> None:
