@@ -10,7 +10,7 @@ use firstlight_profile::code::Memory as _;
 use firstlight_profile::code::{LoadedCode, Shape};
 use firstlight_profile::instruction::runs_through;
 use firstlight_profile::recording::State;
-use firstlight_profile::symbols::{class_in_module, Symbol, PADDING_BYTES};
+use firstlight_profile::symbols::{class_in_module, Extent, PADDING_BYTES};
 use firstlight_profile::tracker::{Identity, Request, Watch};
 use firstlight_profile::{SymbolTable, Tracker};
 use std::collections::HashSet;
@@ -25,7 +25,7 @@ const BETWEEN_COPIES: Duration = Duration::from_secs(2);
 /// A copy costs as much as the tree is large, and the tree grows: so many times its cost passes until the next one.
 const COPY_SHARE: u32 = 500;
 /// The same where a phase begins: there a copy is worth more, because it holds whole phases.
-const PHASE_COPY_SHARE: u32 = 100;
+const PHASE_COPY_SHARE: u32 = 300;
 const EVENTS_BETWEEN_TICKS: u32 = 1 << 16;
 
 /// Everything the callbacks work on.
@@ -61,7 +61,7 @@ pub struct Session {
 pub struct Loaded {
     /// Its number.
     pub function: u32,
-    pub symbol: Symbol,
+    pub extent: Extent,
     /// How it is entered.
     pub shape: Shape,
 }
@@ -69,7 +69,7 @@ pub struct Loaded {
 impl Loaded {
     /// Whether a call to this address stays inside the function. Where code is no function, every call is one.
     pub fn is_inside(&self, target: u64) -> bool {
-        self.shape == Shape::Function && (self.symbol.address + 1..self.symbol.end).contains(&target)
+        self.shape == Shape::Function && (self.extent.address + 1..self.extent.end).contains(&target)
     }
 }
 
@@ -143,9 +143,9 @@ impl Session {
 
     /// Whether the code from `target` to the end of this function does nothing but run into the function behind: padding that
     /// no symbol names, as in front of functions of assembler.
-    pub fn runs_into_next(&mut self, symbol: &Symbol, target: u64) -> bool {
-        let length = symbol.end.wrapping_sub(target);
-        if length > PADDING_BYTES || self.symbols.starting(symbol.end).is_none() {
+    pub fn runs_into_next(&mut self, extent: Extent, target: u64) -> bool {
+        let length = extent.end.wrapping_sub(target);
+        if length > PADDING_BYTES || self.symbols.starting(extent.end).is_none() {
             return false;
         }
         let bytes = self.mapped().and_then(|memory| memory.bytes(target, length as usize));
@@ -165,9 +165,8 @@ impl Session {
         let code = self.loaded.at(address, &memory)?;
         let function = self.tracker.loaded(&code);
         let class = class_in_module(&code.name);
-        let (from, address, end) = (code.range.start, code.entry, code.range.end);
-        let symbol = Symbol { from, address, end, name: code.name, class, initcall: Vec::new() };
-        Some(Loaded { function, symbol, shape: code.shape })
+        let extent = Extent { address: code.entry, end: code.range.end, class };
+        Some(Loaded { function, extent, shape: code.shape })
     }
 
     /// Does what an event asked for.

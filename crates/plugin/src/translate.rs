@@ -9,7 +9,7 @@ use crate::callbacks::{
 use crate::session::{Loaded, Progress, Session, KERNEL_MAP};
 use firstlight_profile::code::Shape;
 use firstlight_profile::instruction::{flow, Flow};
-use firstlight_profile::symbols::{Class, Symbol};
+use firstlight_profile::symbols::{Class, Extent};
 use firstlight_profile::tracker::UNKNOWN;
 
 const KERNEL_HALF: u64 = 0xffff_8000_0000_0000;
@@ -96,41 +96,41 @@ fn user(session: &mut Session, block: *mut Block, length: usize) {
 }
 
 fn kernel(session: &mut Session, code: &Code) {
-    let own = session.symbols.containing(code.mapped).map(|(id, symbol)| (id, symbol.clone()));
+    let own = session.symbols.extent(code.mapped);
     // Of what lies outside the image the kernel's lists know the name now.
     let outside = own.is_none() && !session.in_image(code.mapped);
     let loaded = if outside { session.loaded_code(code.address) } else { None };
     match &loaded {
         Some(loaded) => begin_loaded(session, code, loaded),
-        None => begin(session, code, own.as_ref()),
+        None => begin(session, code, own),
     }
-    let found = own.or(loaded.as_ref().map(|loaded| (loaded.function, loaded.symbol.clone())));
+    let found = own.or(loaded.as_ref().map(|loaded| (loaded.function, loaded.extent)));
     if session.after_out.contains(&code.address) {
         session.api.on_block(code.block, on_console, pack(0, code.length));
     }
-    if let Some((function, symbol)) = &found {
-        match symbol.class {
+    if let Some((function, extent)) = found {
+        match extent.class {
             Class::Switch => {
                 each(session, code, Flow::Pop, |session, instruction, remaining| {
-                    session.api.on_access(instruction, on_switch, pack(*function, remaining));
+                    session.api.on_access(instruction, on_switch, pack(function, remaining));
                 });
                 each(session, code, Flow::TakeStack, |session, instruction, remaining| {
-                    session.api.on_instruction(instruction, on_takes_stack, pack(*function, remaining));
+                    session.api.on_instruction(instruction, on_takes_stack, pack(function, remaining));
                 });
             }
             Class::Thunk => each(session, code, Flow::Redirect, |session, instruction, remaining| {
-                session.api.on_instruction(instruction, on_redirect, pack(*function, remaining));
+                session.api.on_instruction(instruction, on_redirect, pack(function, remaining));
             }),
             _ => {}
         }
     }
-    entries(session, code, found.as_ref());
-    end(session, code, loaded.as_ref());
+    entries(session, code, found);
+    end(session, code, own, loaded.as_ref());
 }
 
 // What happens where the block begins.
-fn begin(session: &Session, code: &Code, found: Option<&(u32, Symbol)>) {
-    let Some((function, symbol)) = found else {
+fn begin(session: &Session, code: &Code, found: Option<(u32, Extent)>) {
+    let Some((function, extent)) = found else {
         // Nameless code of the image itself belongs to what jumped there (`.altinstr_aux`), and a jump through a register
         // is no more than a detour of a call (the thunks of indirect target selection).
         if session.in_image(code.mapped) || is_detour(session, code) {
@@ -139,13 +139,13 @@ fn begin(session: &Session, code: &Code, found: Option<&(u32, Symbol)>) {
         let packed = code.address & 0x0000_ffff_ffff_ffff | (code.length as u64) << 48;
         return session.api.on_block(code.block, on_unknown, packed);
     };
-    let data = pack(*function, code.length);
-    match symbol.class {
+    let data = pack(function, code.length);
+    match extent.class {
         Class::Stub => session.api.on_block(code.block, on_special, data),
         Class::Cold => session.api.on_block(code.block, on_cold, data),
-        Class::Plain if code.mapped < symbol.address => session.api.on_block(code.block, on_padding, data),
-        Class::Plain if code.mapped > symbol.address => {
-            let behind = session.symbols.starting(symbol.end).filter(|_| reaches(session, code, symbol.end));
+        Class::Plain if code.mapped < extent.address => session.api.on_block(code.block, on_padding, data),
+        Class::Plain if code.mapped > extent.address => {
+            let behind = session.symbols.starting(extent.end).filter(|_| reaches(session, code, extent.end));
             if let Some(next) = behind {
                 session.api.on_block(code.block, on_unnamed_padding, pack(next, code.length));
             }
@@ -162,21 +162,21 @@ fn reaches(session: &Session, code: &Code, address: u64) -> bool {
 
 // As with the kernel's own functions, a block in the middle of one is no event.
 fn begin_loaded(session: &Session, code: &Code, loaded: &Loaded) {
-    let Loaded { function, symbol, shape } = loaded;
-    let data = pack(*function, code.length);
-    match (shape, symbol.class) {
+    let Loaded { function, extent, shape } = *loaded;
+    let data = pack(function, code.length);
+    match (shape, extent.class) {
         (Shape::Row, _) => return session.api.on_block(code.block, on_inside_loaded, data),
         (Shape::Function, Class::Cold) => return session.api.on_block(code.block, on_cold, data),
         (Shape::Function, Class::Thunk) => return,
-        (Shape::Function, _) if code.address < symbol.address => {
+        (Shape::Function, _) if code.address < extent.address => {
             session.api.on_block(code.block, on_padding_loaded, data);
         }
         (Shape::Function, _) => {}
     }
     for index in 0..code.length {
         let instruction = session.api.instruction(code.block, index);
-        if session.api.instruction_address(instruction) == symbol.address {
-            let data = pack(*function, code.length - index);
+        if session.api.instruction_address(instruction) == extent.address {
+            let data = pack(function, code.length - index);
             match index {
                 0 => session.api.on_block(code.block, on_loaded, data),
                 _ => session.api.on_instruction(instruction, on_loaded, data),
@@ -186,13 +186,13 @@ fn begin_loaded(session: &Session, code: &Code, loaded: &Loaded) {
 }
 
 // A function's first instruction is an event wherever it stands in its block: what is in front of it may run into it.
-fn entries(session: &Session, code: &Code, found: Option<&(u32, Symbol)>) {
+fn entries(session: &Session, code: &Code, found: Option<(u32, Extent)>) {
     let Some(last) = code.length.checked_sub(1) else { return };
     let at = |index: usize| {
         let instruction = session.api.instruction(code.block, index);
         (instruction, session.api.instruction_address(instruction).wrapping_sub(code.address).wrapping_add(code.mapped))
     };
-    if found.is_some_and(|(_, symbol)| symbol.address < code.mapped && at(last).1 < symbol.end) {
+    if found.is_some_and(|(_, extent)| extent.address < code.mapped && at(last).1 < extent.end) {
         return;
     }
     for index in 0..code.length {
@@ -232,18 +232,19 @@ fn is_detour(session: &Session, code: &Code) -> bool {
 }
 
 // Only a block's last instruction moves control.
-fn end(session: &mut Session, code: &Code, loaded: Option<&Loaded>) {
+fn end(session: &mut Session, code: &Code, own: Option<(u32, Extent)>, loaded: Option<&Loaded>) {
     let Some(last) = code.length.checked_sub(1) else { return };
     let instruction = session.api.instruction(code.block, last);
     let mut buffer = [0; 16];
     let at = session.api.instruction_address(instruction).wrapping_sub(code.address).wrapping_add(code.mapped);
     let bytes = session.api.bytes(instruction, &mut buffer);
     let next = at.wrapping_add(bytes.len() as u64);
-    let own = session.symbols.containing(at).map(|(id, symbol)| (id, symbol.clone()));
-    let site = own.or(loaded.map(|loaded| (loaded.function, loaded.symbol.clone())));
+    // Mostly a block ends in the function that it begins in.
+    let own = own.filter(|(_, extent)| at < extent.end).or_else(|| session.symbols.extent(at));
+    let site = own.or(loaded.map(|loaded| (loaded.function, loaded.extent)));
     let is_row = loaded.is_some_and(|loaded| loaded.shape == Shape::Row);
-    let function = site.as_ref().map_or(UNKNOWN, |(function, _)| *function);
-    let class = site.as_ref().map_or(Class::Plain, |(_, symbol)| symbol.class);
+    let function = site.map_or(UNKNOWN, |(function, _)| function);
+    let class = site.map_or(Class::Plain, |(_, extent)| extent.class);
     let data = pack(function, 0);
     match flow(bytes, at) {
         Flow::Call(target) if target != next && loaded.is_some_and(|loaded| loaded.is_inside(target)) => {
@@ -257,9 +258,9 @@ fn end(session: &mut Session, code: &Code, loaded: Option<&Loaded>) {
             session.api.on_instruction(instruction, on_leave_kernel, data);
         }
         Flow::Jump(target) if class == Class::Cold || function == UNKNOWN || is_row => {
-            let own = session.symbols.containing(target).map(|(to, symbol)| (to, symbol.address));
+            let own = session.symbols.extent(target).map(|(to, extent)| (to, extent.address));
             let to = match loaded {
-                Some(_) if own.is_none() => session.loaded_code(target).map(|to| (to.function, to.symbol.address)),
+                Some(_) if own.is_none() => session.loaded_code(target).map(|to| (to.function, to.extent.address)),
                 _ => own,
             };
             if let Some((to, _)) = to.filter(|(to, begins)| *begins != target && *to != function) {
@@ -274,23 +275,23 @@ fn end(session: &mut Session, code: &Code, loaded: Option<&Loaded>) {
 }
 
 fn call(session: &mut Session, instruction: *mut Instruction, function: u32, class: Class, next: u64, target: u64) {
-    let callee = session.symbols.containing(target).map(|(id, symbol)| (id, symbol.clone()));
-    match &callee {
+    let callee = session.symbols.extent(target);
+    match callee {
         // Calls that stay inside a function fill the return stack buffer, or read the instruction pointer.
         _ if target == next => {}
-        Some((_, symbol)) if target > symbol.address && session.runs_into_next(symbol, target) => {
+        Some((_, extent)) if target > extent.address && session.runs_into_next(extent, target) => {
             session.api.on_access(instruction, on_call, pack(function, 0));
         }
-        Some((id, symbol)) if *id == function && !is_entry(symbol, target) => session.tracker.calls_inside(function),
+        Some((id, extent)) if id == function && !is_entry(extent, target) => session.tracker.calls_inside(function),
         // What a thunk calls inside its section is a part of its trick.
-        Some((_, symbol)) if class == Class::Thunk && symbol.class == Class::Thunk => {}
-        Some((id, symbol)) if symbol.class == Class::Plain && target > symbol.address => {
-            session.api.on_access(instruction, on_call_inside, pack_both(function, *id));
+        Some((_, extent)) if class == Class::Thunk && extent.class == Class::Thunk => {}
+        Some((id, extent)) if extent.class == Class::Plain && target > extent.address => {
+            session.api.on_access(instruction, on_call_inside, pack_both(function, id));
         }
         _ => session.api.on_access(instruction, on_call, pack(function, 0)),
     }
 }
 
-fn is_entry(symbol: &Symbol, target: u64) -> bool {
-    target <= symbol.address || target == symbol.address + ENDBR_BYTES
+fn is_entry(extent: Extent, target: u64) -> bool {
+    target <= extent.address || target == extent.address + ENDBR_BYTES
 }

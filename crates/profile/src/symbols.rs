@@ -46,10 +46,23 @@ pub struct Symbol {
     pub initcall: Vec<&'static str>,
 }
 
+/// Where a function lies, and how control passes through it: what is asked of every block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Extent {
+    /// The function's first byte; the padding in front of it belongs to the extent, too.
+    pub address: u64,
+    /// One past its last byte.
+    pub end: u64,
+    /// How control passes through it.
+    pub class: Class,
+}
+
 /// The functions of a kernel, by address.
 #[derive(Debug, Clone, Default)]
 pub struct SymbolTable {
     symbols: Vec<Symbol>,
+    /// Where each begins, padding in front of it and all: a search reads these alone.
+    froms: Vec<u64>,
     data: FxHashMap<String, u64>,
     starts: FxHashMap<u64, u32>,
 }
@@ -144,14 +157,21 @@ impl SymbolTable {
             });
         }
         let starts = symbols.iter().enumerate().map(|(id, symbol)| (symbol.address, id as u32)).collect();
-        Self { symbols, data, starts }
+        let froms = symbols.iter().map(|symbol| symbol.from).collect();
+        Self { symbols, froms, data, starts }
     }
 
     /// The function that holds `address`, with its number. The padding in front of a function belongs to it.
     pub fn containing(&self, address: u64) -> Option<(u32, &Symbol)> {
-        let index = self.symbols.partition_point(|symbol| symbol.from <= address).checked_sub(1)?;
+        let index = self.froms.partition_point(|from| *from <= address).checked_sub(1)?;
         let symbol = &self.symbols[index];
         (address < symbol.end).then_some((index as u32, symbol))
+    }
+
+    /// The extent of the function whose padding or code holds `address`, and the function's number.
+    pub fn extent(&self, address: u64) -> Option<(u32, Extent)> {
+        let (id, symbol) = self.containing(address)?;
+        Some((id, Extent { address: symbol.address, end: symbol.end, class: symbol.class }))
     }
 
     /// The function that begins at `address`.
