@@ -114,3 +114,55 @@ pub fn regroup(recording: &mut Recording, row: impl Fn(&Node) -> Option<(Functio
     }
     recording.nodes = nodes;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recording::State;
+    use crate::tracker::{Tracker, Watch};
+    use crate::SymbolTable;
+
+    const MAIN: u32 = 0;
+    const ONE: u32 = 1;
+    const OTHER: u32 = 2;
+    const LAST: u32 = 3;
+
+    /// `main` calls `one`, `other` and `last`, each once and for 5 instructions.
+    fn recording() -> Recording {
+        let text = "1000 T _text\n1000 T main\n1040 T one\n1080 T other\n10c0 T last\n1100 T _etext\n";
+        let mut tracker = Tracker::new(&SymbolTable::parse(text), Watch::default());
+        tracker.entry(MAIN, 10);
+        for (callee, now) in [(ONE, 20), (OTHER, 30), (LAST, 40)] {
+            tracker.call(MAIN, 0xff8, now);
+            tracker.entry(callee, now);
+            tracker.ret(callee, 0xff8, now + 5);
+        }
+        let mut file = Vec::new();
+        tracker.snapshot(State::Ready, &[], 50).write(&mut file).expect("memory is written");
+        Recording::decode(&file).expect("what was written is read")
+    }
+
+    fn node_of(recording: &Recording, function: u32) -> u32 {
+        recording.nodes.iter().position(|node| node.function == function).expect("it was entered") as u32
+    }
+
+    #[test]
+    fn doubtful_entries_move_with_their_rows() {
+        let mut recording = recording();
+        recording.doubtful = [ONE, OTHER, LAST].map(|function| (node_of(&recording, function), 1)).to_vec();
+        regroup(&mut recording, |node| Some((if node.function == OTHER { ONE } else { node.function }, node.kind)));
+        let (one, last) = (node_of(&recording, ONE), node_of(&recording, LAST));
+        assert_eq!(recording.doubtful, [(one, 1), (one, 1), (last, 1)]);
+        let row = recording.nodes[one as usize];
+        assert_eq!((row.calls, row.self_instructions), (2, 10));
+    }
+
+    #[test]
+    fn doubtful_entries_of_a_folded_row_go_with_its_calls() {
+        let mut recording = recording();
+        recording.doubtful = [ONE, LAST].map(|function| (node_of(&recording, function), 1)).to_vec();
+        fold(&mut recording, |function| function == ONE);
+        assert_eq!(recording.doubtful, [(node_of(&recording, LAST), 1)]);
+        assert_eq!(recording.nodes[node_of(&recording, MAIN) as usize].self_instructions, 10 + 5 + 5 + 5 + 5);
+    }
+}
