@@ -13,9 +13,9 @@ import polars as pl
 
 import firstlight
 from bundles import make_bundle, write_table
+from firstlight.boot.key import key_of_boot
 from firstlight.boot.open import read_manifest
 from firstlight.compare.experiment.design import cells_of
-from firstlight.compare.experiment.key import key_of_boot
 from firstlight.compare.experiment.order import blocks
 from firstlight.compare.experiment.plan import parse_plan
 from firstlight.compare.experiment.store import CellState, State, Store

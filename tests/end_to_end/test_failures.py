@@ -23,9 +23,8 @@ from firstlight.lab.initramfs import static_busybox
 from firstlight.lab.kernel import default_kernel
 from firstlight.lab.newc import Archive
 from firstlight.lab.options import RecordOptions
-from firstlight.lab.progress import SilentProgress
+from firstlight.lab.progress import SilentProgress, Snapshot
 from firstlight.lab.record import record
-from firstlight.lab.runner import Snapshot
 
 pytestmark = pytest.mark.boot
 

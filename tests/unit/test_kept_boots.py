@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from bundles import make_bundle
+from firstlight.boot.key import key_of_boot
 from firstlight.boot.open import read_manifest
 from firstlight.compare.experiment import boots
-from firstlight.compare.experiment.key import key_of_boot
 
 
 @pytest.fixture

@@ -13,9 +13,10 @@ from firstlight.boot.open import open as open_boot
 from firstlight.compare.arms import CompareError
 from firstlight.compare.band_file import read_band, write_band
 from firstlight.compare.exact.difference import exact_difference
+from firstlight.compare.experiment.perturbations import make_band, nuisances
 from firstlight.compare.noisy.equal_arms import calibrate_by_boots
 from firstlight.compare.noisy.parts import BootParts, parts_of
-from firstlight.compare.nuisance import Band, BandBoot, band_of, make_band, nuisances
+from firstlight.compare.nuisance import Band, BandBoot, band_of
 from firstlight.compare.robust import judge
 from firstlight.errors import FirstlightError, UsageError
 from firstlight.lab.options import RecordOptions

@@ -16,7 +16,8 @@ from firstlight.lab import runner
 from firstlight.lab.confinement import Launch
 from firstlight.lab.machine import RunFiles
 from firstlight.lab.process import Process
-from firstlight.lab.runner import Outcome, Snapshot, Watch, run
+from firstlight.lab.progress import Snapshot
+from firstlight.lab.runner import Outcome, Watch, run
 
 PRELUDE = """
 import json, os, signal, sys, time

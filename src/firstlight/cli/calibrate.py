@@ -47,9 +47,10 @@ def calibrate(
     """
     from firstlight.boot.open import read_manifest
     from firstlight.compare.band_file import write_band
+    from firstlight.compare.experiment.perturbations import make_band
     from firstlight.compare.noisy.calibration import Calibration
     from firstlight.compare.noisy.equal_arms import calibrate_by_boots, calibrate_by_recording
-    from firstlight.compare.nuisance import Band, make_band
+    from firstlight.compare.nuisance import Band
     from firstlight.lab.progress import progress_for
     from firstlight.report.terminal.band import print_band, print_calibration
     from firstlight.report.terminal.console import console

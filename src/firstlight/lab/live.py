@@ -18,9 +18,9 @@ from firstlight.lab.evidence import Attributed, write_log, write_marks, write_wi
 from firstlight.lab.inputs import Inputs
 from firstlight.lab.machine import RunFiles
 from firstlight.lab.process import Process
-from firstlight.lab.progress import Progress
+from firstlight.lab.progress import Progress, Snapshot
 from firstlight.lab.qemu import explain_refusal
-from firstlight.lab.runner import AFTER_READY_S, QUIET_S, Outcome, Snapshot
+from firstlight.lab.runner import AFTER_READY_S, QUIET_S, Outcome
 from firstlight.recipe.words import Accelerator
 
 KVM = Path("/dev/kvm")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Protocol, Self, TextIO
 
@@ -11,7 +12,7 @@ from rich.console import Console as Terminal
 from rich.status import Status as Spinner
 from rich.text import Text
 
-from firstlight.lab.runner import Snapshot
+from firstlight.lab.status import Status
 
 _PLAIN_EVERY_S = 10.0
 
@@ -22,6 +23,15 @@ _PHASES = {
     "kernel_start": "early_init",
     "guest_start": "user_land",
 }
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Where a run is, for people."""
+
+    wall_s: float
+    console_bytes: int
+    status: Status | None
 
 
 class Progress(Protocol):

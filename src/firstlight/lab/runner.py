@@ -12,6 +12,7 @@ from firstlight.lab.confinement import Launch
 from firstlight.lab.console import Console, last_lines
 from firstlight.lab.machine import RunFiles
 from firstlight.lab.process import Ended, Process
+from firstlight.lab.progress import Snapshot
 from firstlight.lab.qemu import explain_refusal
 from firstlight.lab.status import Status, read_status
 
@@ -64,15 +65,6 @@ class Outcome:
     def console_tail(self) -> list[str]:
         """The last lines of the console."""
         return last_lines(self.console)
-
-
-@dataclass(frozen=True)
-class Snapshot:
-    """Where a run is, for people."""
-
-    wall_s: float
-    console_bytes: int
-    status: Status | None
 
 
 def run(

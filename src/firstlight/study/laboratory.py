@@ -12,12 +12,12 @@ from typing import TypeVar
 from firstlight.boot.boot import Boot
 from firstlight.boot.open import open as open_boot
 from firstlight.compare.experiment import boots
-from firstlight.compare.experiment.key import key_of_inputs
 from firstlight.compare.experiment.runner import OneOfMany, RunProgress, boots_at_once
 from firstlight.compare.experiment.side_by_side import side_by_side
 from firstlight.errors import FirstlightError
 from firstlight.lab.images.catalogue import find_image
 from firstlight.lab.inputs import resolve
+from firstlight.lab.key import key_of_inputs
 from firstlight.lab.options import RecordOptions
 from firstlight.lab.process import interruptible
 from firstlight.lab.progress import Progress

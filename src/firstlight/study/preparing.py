@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from firstlight.cache import digest_of, entry, place
-from firstlight.compare.experiment.key import key_of_inputs
 from firstlight.errors import LabError
 from firstlight.lab.inputs import Inputs, resolve
+from firstlight.lab.key import key_of_inputs
 from firstlight.lab.machine import RunFiles, check_memory, quote_value
 from firstlight.lab.options import RecordOptions
 from firstlight.lab.progress import Progress, SilentProgress

@@ -5,6 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from firstlight.report.units import count_text, signed_time, time_text
+
+NO_VALUE = "none"
+"""How a hole is written."""
+_BYTES = (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
+
 Kind = Literal["text", "time", "change", "count", "bytes", "share", "percent", "ratio", "number", "seconds"]
 """How a value is read: `time` and `change` (signed) are nanoseconds, `share` lies from 0 to 1, `percent` is a signed
 relative change (0.08 is +8 %), `ratio` a factor, `seconds` a plain number of seconds as old tables have it."""
@@ -117,3 +123,47 @@ class Chart:
     series: tuple[Series, ...]
     logarithmic: bool = False
     """Both axes of lines."""
+
+
+def value_text(value: Value, kind: Kind) -> str:
+    """A value as a person reads it.
+
+    >>> value_text(0.5, "share"), value_text(0.08, "percent"), value_text(1.97, "ratio"), value_text(4096, "bytes")
+    ('50.0 %', '+8.0 %', '1.97', '4.0 KiB')
+    >>> value_text(None, "time"), value_text(-250, "change"), value_text(25.86, "seconds")
+    ('', '-250 ns', '25.86')
+    """
+    if value is None:
+        return ""
+    if isinstance(value, Hole):
+        return NO_VALUE
+    if isinstance(value, str):
+        return value
+    match kind:
+        case "time":
+            return time_text(round(value))
+        case "change":
+            return signed_time(round(value))
+        case "count" | "text":
+            return count_text(value) if isinstance(value, int) else f"{value:,.1f}"
+        case "bytes":
+            return _bytes_text(value)
+        case "share":
+            return f"{value:.1%}".replace("%", " %")
+        case "percent":
+            return f"{value:+.1%}".replace("%", " %")
+        case "ratio" | "number" | "seconds":
+            return f"{value:,}" if isinstance(value, int) else _figure(value)
+
+
+def _figure(value: float) -> str:
+    """A number with the digits that it was given, and no more than six of a fraction."""
+    text = f"{value:,.6f}".rstrip("0")
+    return text + "00"[: max(0, 2 - len(text.partition(".")[2]))]
+
+
+def _bytes_text(value: float) -> str:
+    for unit, size in _BYTES:
+        if abs(value) >= size:
+            return f"{value / size:,.1f} {unit}"
+    return f"{value:,.0f} B"

@@ -7,13 +7,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from firstlight.boot.key import key_of_boot
 from firstlight.boot.manifest import Manifest
 from firstlight.boot.open import read_manifest
 from firstlight.compare.experiment import boots
-from firstlight.compare.experiment.key import key_of_boot, key_of_inputs
 from firstlight.errors import FirstlightError, UnhealthyBootError, UsageError
 from firstlight.lab.bundle import check_destination
 from firstlight.lab.inputs import Inputs, resolve
+from firstlight.lab.key import key_of_inputs
 from firstlight.lab.options import RecordOptions
 from firstlight.lab.progress import Progress, SilentProgress
 from firstlight.lab.repeat import options_from_manifest

@@ -14,10 +14,10 @@ from functools import cache
 from pathlib import Path
 
 from firstlight.boot.digests import check_digests
+from firstlight.boot.key import key_of_boot
 from firstlight.boot.manifest import Manifest
 from firstlight.boot.open import read_manifest
 from firstlight.cache import cache_dir, digest_of, file_digest
-from firstlight.compare.experiment.key import key_of_boot
 from firstlight.errors import BundleError, FirstlightError, LabError, UnhealthyBootError
 from firstlight.lab.options import RecordOptions
 from firstlight.lab.progress import Progress

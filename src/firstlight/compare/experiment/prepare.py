@@ -10,7 +10,6 @@ from pathlib import Path
 from firstlight.boot.near import nearest
 from firstlight.compare.experiment.build import NotBuiltError
 from firstlight.compare.experiment.design import Cell, cells_of
-from firstlight.compare.experiment.key import key_of_inputs
 from firstlight.compare.experiment.order import blocks
 from firstlight.compare.experiment.plan import Plan, parse_plan
 from firstlight.compare.experiment.plan_text import read_text
@@ -19,6 +18,7 @@ from firstlight.compare.experiment.store import PLAN, STATE, CellState, State, S
 from firstlight.errors import FirstlightError
 from firstlight.lab.architecture import X86_64
 from firstlight.lab.inputs import resolve
+from firstlight.lab.key import key_of_inputs
 from firstlight.lab.options import RecordOptions
 from firstlight.lab.progress import Progress, SilentProgress
 

@@ -8,9 +8,9 @@ from fractions import Fraction
 from pathlib import Path
 
 from firstlight.boot.boot import Boot
+from firstlight.boot.key import key_of_boot
 from firstlight.boot.open import open as open_boot
 from firstlight.compare.experiment.health import facts_of, sick
-from firstlight.compare.experiment.key import key_of_boot
 from firstlight.compare.experiment.measure import Measured, measure
 from firstlight.compare.experiment.plan import Plan, read_plan
 from firstlight.compare.experiment.plan_text import PlanError

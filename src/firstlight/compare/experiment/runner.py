@@ -20,9 +20,8 @@ from firstlight.compare.experiment.store import CellState, State
 from firstlight.errors import FirstlightError, UnhealthyBootError
 from firstlight.lab.options import RecordOptions
 from firstlight.lab.process import interruptible
-from firstlight.lab.progress import SilentProgress
+from firstlight.lab.progress import SilentProgress, Snapshot
 from firstlight.lab.record import record
-from firstlight.lab.runner import Snapshot
 from firstlight.lab.sizes import parse_size
 
 _GUEST_OVERHEAD = 512 << 20

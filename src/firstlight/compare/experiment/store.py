@@ -16,9 +16,9 @@ from pathlib import Path
 
 from pydantic import Field, ValidationError
 
+from firstlight.boot.key import key_of_boot
 from firstlight.boot.open import read_manifest
 from firstlight.compare.experiment.change import Part
-from firstlight.compare.experiment.key import key_of_boot
 from firstlight.errors import FirstlightError
 
 STATE = "experiment.json"

@@ -10,7 +10,6 @@ from firstlight.boot.boot import Boot
 from firstlight.boot.open import open as open_boot
 from firstlight.compare.experiment import boots
 from firstlight.compare.experiment.design import cells_of
-from firstlight.compare.experiment.key import key_of_inputs
 from firstlight.compare.experiment.measure import measure
 from firstlight.compare.experiment.plan_text import read_text
 from firstlight.compare.experiment.prepare import Prepared, prepare_plan
@@ -22,6 +21,7 @@ from firstlight.compare.scaling.measured import Measured, parts_of
 from firstlight.compare.scaling.plan import ScalePlan, arm_name, experiment_of, parse_scale_plan
 from firstlight.errors import FirstlightError, UnhealthyBootError
 from firstlight.lab.inputs import resolve
+from firstlight.lab.key import key_of_inputs
 from firstlight.lab.progress import Progress
 
 

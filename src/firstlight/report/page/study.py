@@ -6,9 +6,10 @@ from typing import Any
 
 from firstlight.report.page.text import sound
 from firstlight.report.sheets.sheet import sheet_data
-from firstlight.report.sheets.study import findings_table, sheet_of, value_text
+from firstlight.report.sheets.study import findings_table, sheet_of
 from firstlight.report.study_data import outcome_data
 from firstlight.study.outcome import Outcome
+from firstlight.study.table import value_text
 
 #: The version of the data; the page refuses any other.
 STUDY_PAGE_VERSION = 1

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from firstlight.report.sheets.sheet import Sheet
 from firstlight.report.terminal.columns import Column
-from firstlight.report.units import count_text, signed_time, time_text
 from firstlight.study.outcome import Outcome
-from firstlight.study.table import Hole, Kind, Table, Value
-
-_HOLE = "none"
-_BYTES = (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
+from firstlight.study.table import NO_VALUE, Hole, Kind, Table, value_text
 
 
 def sheet_of(table: Table) -> Sheet:
@@ -32,7 +28,7 @@ def sheet_of(table: Table) -> Sheet:
         title=table.title,
         columns=columns,
         rows=rows,
-        below=[*table.below, *(f"{_HOLE}: {places}: {reason}" for reason, places in holes_of(table).items())],
+        below=[*table.below, *(f"{NO_VALUE}: {places}: {reason}" for reason, places in holes_of(table).items())],
         data_columns=[_data_name(field.title, field.kind) for field in table.fields],
         data_rows=[[None if isinstance(value, Hole) else value for value in row] for row in table.rows],
     )
@@ -82,50 +78,6 @@ def findings_table(outcome: Outcome) -> Table:
     fields = (Field("Concluded then"), Field("Figure then"), Field("Figure here"), Field("Verdict"), Field("Why"))
     rows = tuple((each.claim, each.then, each.now, each.verdict, each.why) for each in outcome.findings)
     return Table("findings", "What was concluded then, and what holds", fields, rows)
-
-
-def value_text(value: Value, kind: Kind) -> str:
-    """A value as a person reads it.
-
-    >>> value_text(0.5, "share"), value_text(0.08, "percent"), value_text(1.97, "ratio"), value_text(4096, "bytes")
-    ('50.0 %', '+8.0 %', '1.97', '4.0 KiB')
-    >>> value_text(None, "time"), value_text(-250, "change"), value_text(25.86, "seconds")
-    ('', '-250 ns', '25.86')
-    """
-    if value is None:
-        return ""
-    if isinstance(value, Hole):
-        return _HOLE
-    if isinstance(value, str):
-        return value
-    match kind:
-        case "time":
-            return time_text(round(value))
-        case "change":
-            return signed_time(round(value))
-        case "count" | "text":
-            return count_text(value) if isinstance(value, int) else f"{value:,.1f}"
-        case "bytes":
-            return _bytes_text(value)
-        case "share":
-            return f"{value:.1%}".replace("%", " %")
-        case "percent":
-            return f"{value:+.1%}".replace("%", " %")
-        case "ratio" | "number" | "seconds":
-            return f"{value:,}" if isinstance(value, int) else _figure(value)
-
-
-def _figure(value: float) -> str:
-    """A number with the digits that it was given, and no more than six of a fraction."""
-    text = f"{value:,.6f}".rstrip("0")
-    return text + "00"[: max(0, 2 - len(text.partition(".")[2]))]
-
-
-def _bytes_text(value: float) -> str:
-    for unit, size in _BYTES:
-        if abs(value) >= size:
-            return f"{value / size:,.1f} {unit}"
-    return f"{value:,.0f} B"
 
 
 def _data_name(title: str, kind: Kind) -> str:

@@ -12,8 +12,7 @@ from rich.console import Console as Terminal
 from rich.status import Status as Spinner
 from rich.text import Text
 
-from firstlight.lab.progress import describe
-from firstlight.lab.runner import Snapshot
+from firstlight.lab.progress import Snapshot, describe
 from firstlight.report.terminal.printable import printable
 
 

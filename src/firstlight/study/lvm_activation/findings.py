@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from firstlight.report.sheets.study import value_text
 from firstlight.study.lvm_activation.measured import Measured, pair, programs_of
 from firstlight.study.lvm_activation.measures import Figures
 from firstlight.study.lvm_activation.mechanism import EVENT, STATIC, Laws, at_once, growth, opens, processes
 from firstlight.study.outcome import Finding, untestable, verdict
+from firstlight.study.table import value_text
 
 #: Less than this part of a time is not called a gain or a loss.
 _TELLING = 0.05

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from firstlight.report.sheets.study import value_text
 from firstlight.study.lvm_activation.arms import Row
 from firstlight.study.lvm_activation.laws import FAR, NO_LAW, QUANTITIES, Law
 from firstlight.study.lvm_activation.measured import row_title
-from firstlight.study.table import Field, Hole, Table, Value
+from firstlight.study.table import Field, Hole, Table, Value, value_text
 
 _BELOW = (
     "Exponent: that of the whole over the larger half of the sizes; of the growth: of what lies above the smallest "

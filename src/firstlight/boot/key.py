@@ -1,4 +1,4 @@
-"""What decides a boot, as one digest: the same key, the same boot in exact mode."""
+"""What decided a recorded boot, as one digest: the same key, the same boot in exact mode."""
 
 from __future__ import annotations
 
@@ -6,14 +6,8 @@ import json
 
 from firstlight.boot.manifest import SCHEMA_VERSION, Manifest
 from firstlight.cache import digest_of
-from firstlight.lab.inputs import Inputs
 from firstlight.recipe.key import key_of
 from firstlight.recipe.recipe import Recipe
-
-
-def key_of_inputs(inputs: Inputs) -> str:
-    """The key of a boot that is yet to be recorded."""
-    return key_of(inputs.recipe, inputs.digests, SCHEMA_VERSION)
 
 
 def key_of_boot(manifest: Manifest) -> str:
