@@ -61,6 +61,7 @@ lint: packages-lint build ## check formatting, types and common faults
 	cargo clippy --workspace --all-targets --locked --quiet -- --deny warnings
 	$(PY) -m ruff format --check .
 	$(PY) -m ruff check .
+	.venv/bin/lint-imports --no-logo
 	$(PY) -m mypy
 	$(PY) -m mypy.stubtest firstlight._core
 	.venv/bin/shellcheck --shell=sh --severity=style collector/firstlight-collect.sh

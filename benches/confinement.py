@@ -8,8 +8,8 @@ from dataclasses import replace
 from measuring.boots import Cost, boot, inputs
 from measuring.figures import arguments, line, spread, title
 
-from firstlight.lab.confinement import SWITCH
-from firstlight.lab.inputs import Inputs
+from firstlight.lab.qemu.confinement import SWITCH
+from firstlight.lab.run.resolve import Inputs
 
 
 def once(recipe: Inputs, *, confined: bool) -> Cost:

@@ -9,9 +9,9 @@ from pathlib import Path
 from measuring.boots import load
 from measuring.figures import arguments, line, spread, title
 
-from firstlight.lab.options import RecordOptions
-from firstlight.lab.record import record
-from firstlight.lab.verify import compare
+from firstlight.lab.run.record import record
+from firstlight.lab.run.verify import compare
+from firstlight.recipe.options import RecordOptions
 
 
 def main() -> None:
@@ -38,7 +38,7 @@ def main() -> None:
 
 
 def _wall_s(bundle: Path) -> float:
-    from firstlight.boot.open import open as open_boot
+    from firstlight.bundle.open import open as open_boot
 
     value = open_boot(bundle).manifest.host["wall_s"]
     return float(value) if isinstance(value, (int, float)) else 0.0

@@ -13,8 +13,8 @@ from typing import Any
 from measuring.figures import arguments, line, spread, title
 
 from firstlight._core import write_table
-from firstlight.boot.manifest import SCHEMA_VERSION
-from firstlight.boot.tables import SCHEMAS
+from firstlight.bundle.manifest import SCHEMA_VERSION
+from firstlight.bundle.tables import SCHEMAS
 from firstlight.cache import file_digest
 
 SPANS = 1_000_000

@@ -10,10 +10,10 @@ from pathlib import Path
 from measuring.boots import load
 from measuring.figures import arguments, line, title
 
-from firstlight.compare.arms import read_arm
+from firstlight.compare.common.arms import read_arm
 from firstlight.compare.compare import compare_exact
-from firstlight.lab.options import RecordOptions
-from firstlight.lab.record import record
+from firstlight.lab.run.record import record
+from firstlight.recipe.options import RecordOptions
 
 #: Ten recipes; the pairs of five boots of each are ten comparisons.
 _RECIPES = ("", "quiet", "loglevel=7", "initcall_debug", "nosmp", "ro", "uhash_entries=512", "thash_entries=2048",

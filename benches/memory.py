@@ -12,8 +12,8 @@ from measuring.figures import arguments, line, spread, title
 _SCRIPT = """
 import resource, sys
 from pathlib import Path
-from firstlight.lab.options import RecordOptions
-from firstlight.lab.record import record
+from firstlight.recipe.options import RecordOptions
+from firstlight.lab.run.record import record
 record(RecordOptions(output=Path(sys.argv[1]), rootfs=sys.argv[2] or None))
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 """

@@ -13,12 +13,12 @@ import numpy as np
 from measuring.figures import arguments, line, title
 from scipy.stats import binomtest
 
-from firstlight.compare.noisy.drift import doubt
-from firstlight.compare.noisy.estimate import Floats, paired, unpaired
-from firstlight.compare.noisy.order import draw_order
-from firstlight.compare.noisy.plan import robust_sigma
-from firstlight.compare.noisy.significance import paired_p, unpaired_p
-from firstlight.compare.noisy.verdict import Limits, decide
+from firstlight.stats.drift import doubt
+from firstlight.stats.estimate import Floats, paired, unpaired
+from firstlight.stats.randomization import draw_order
+from firstlight.stats.sample_size import robust_sigma
+from firstlight.stats.significance import paired_p, unpaired_p
+from firstlight.stats.verdict import Limits, decide
 
 PAIRS = 12
 DRIFT = 0.02

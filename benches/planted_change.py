@@ -8,9 +8,9 @@ from pathlib import Path
 from measuring.figures import arguments, line, title
 from measuring.plants import PLANTS, Plant, options
 
-from firstlight.boot.open import open as open_boot
+from firstlight.bundle.open import open as open_boot
 from firstlight.compare.exact.difference import ExactDifference, exact_difference
-from firstlight.lab.record import record
+from firstlight.lab.run.record import record
 
 #: Named is what stands among the first rows of the table of functions.
 _SHOWN = 3

@@ -17,11 +17,11 @@ import tempfile
 from pathlib import Path
 
 import firstlight
-from firstlight.boot.machine import features_left_out
+from firstlight.bundle.machine import features_left_out
 from firstlight.errors import FirstlightError
-from firstlight.lab.options import RecordOptions
-from firstlight.lab.progress import SilentProgress
-from firstlight.lab.record import record
+from firstlight.lab.host.progress import SilentProgress
+from firstlight.lab.run.record import record
+from firstlight.recipe.options import RecordOptions
 
 
 def main() -> None:

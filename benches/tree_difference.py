@@ -14,12 +14,12 @@ import polars as pl
 from measuring.figures import arguments, line, spread, title
 
 from firstlight import _core
-from firstlight.boot.boot import Boot
-from firstlight.boot.open import open as open_boot
+from firstlight.bundle.boot import Boot
+from firstlight.bundle.open import open as open_boot
 from firstlight.compare.exact.rows import Figures, Row
 from firstlight.compare.exact.tree import TreeDifference, tree_difference
-from firstlight.lab.options import RecordOptions
-from firstlight.lab.record import record
+from firstlight.lab.run.record import record
+from firstlight.recipe.options import RecordOptions
 
 NODES = 200_000
 
@@ -85,7 +85,7 @@ def bundle(directory: Path, name: str, calls: pl.DataFrame) -> Path:
     """A directory with the table of calls, and the manifest of the recorded boot."""
     import json
 
-    from firstlight.boot.tables import SCHEMAS
+    from firstlight.bundle.tables import SCHEMAS
     from firstlight.cache import file_digest
 
     path = directory / f"{name}.boot"

@@ -13,12 +13,12 @@ import polars as pl
 
 import firstlight
 from bundles import make_bundle, write_table
-from firstlight.boot.key import key_of_boot
-from firstlight.boot.open import read_manifest
-from firstlight.compare.experiment.design import cells_of
-from firstlight.compare.experiment.order import blocks
-from firstlight.compare.experiment.plan import parse_plan
-from firstlight.compare.experiment.store import CellState, State, Store
+from firstlight.bundle.key import key_of_boot
+from firstlight.bundle.open import read_manifest
+from firstlight.experiment.design import cells_of
+from firstlight.experiment.plan import parse_plan
+from firstlight.experiment.randomize import blocks
+from firstlight.experiment.store import CellState, State, Store
 
 Length = Callable[[Mapping[str, str], str, int], int | None]
 """Of levels, cell's name and repeat: nanoseconds from the first mark to the last; `None`: the boot failed."""

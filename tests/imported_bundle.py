@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from bundles import HOSTILE, SCHEMA
-from firstlight.boot.manifest import Manifest
-from firstlight.lab.bundle import describe_tables, write_manifest, write_table
+from firstlight.bundle.manifest import Manifest
+from firstlight.bundle.writer import describe_tables, write_manifest, write_table
 
 MS = 1_000_000
 Times = tuple[float | None, float | None]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import firstlight
-from firstlight.boot.boot import Boot
-from firstlight.intake.importing import ImportOptions, import_records
+from firstlight.bundle.boot import Boot
+from firstlight.ingest.importing import ImportOptions, import_records
 
 
 def imported(directory: Path, records: dict[str, str], **options: object) -> Boot:

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from firstlight.errors import FirstlightError
-from firstlight.lab.inputs import Inputs, resolve
-from firstlight.lab.machine import RunFiles
-from firstlight.lab.options import RecordOptions
-from firstlight.lab.record import run_exact
-from firstlight.lab.report import read_report
+from firstlight.lab.guest.report import read_report
+from firstlight.lab.qemu.command_line import RunFiles
+from firstlight.lab.run.record import run_exact
+from firstlight.lab.run.resolve import Inputs, resolve
+from firstlight.recipe.options import RecordOptions
 
 
 @dataclass(frozen=True)

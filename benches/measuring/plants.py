@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
-from firstlight.carried import carried
-from firstlight.lab.initramfs import GuestConfig, static_busybox
-from firstlight.lab.newc import Archive
-from firstlight.lab.options import RecordOptions
+from firstlight.assets import carried
+from firstlight.lab.rootfs.initramfs import GuestConfig, static_busybox
+from firstlight.lab.rootfs.newc import Archive
+from firstlight.recipe.options import RecordOptions
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
-from firstlight.lab.options import RecordOptions
-from firstlight.lab.record import record
+from firstlight.lab.run.record import record
+from firstlight.recipe.options import RecordOptions
 
 MB = 1_000_000
 _STAMP = re.compile(rb"^\[ *(\d+)\.(\d{6})\]")

@@ -13,14 +13,14 @@ from firstlight.errors import BundleError, FirstlightError
 from firstlight.version import VERSION as __version__  # noqa: N811
 
 if TYPE_CHECKING:
-    from firstlight.boot.boot import Boot
-    from firstlight.boot.manifest import Manifest
-    from firstlight.boot.open import open
+    from firstlight.bundle.boot import Boot
+    from firstlight.bundle.manifest import Manifest
+    from firstlight.bundle.open import open
 
 __all__ = ["Boot", "BundleError", "FirstlightError", "Manifest", "__version__", "open"]
 
 # What needs Polars is loaded when it is first used: a command that reads no table answers at once.
-_LATER = {"Boot": "firstlight.boot.boot", "Manifest": "firstlight.boot.manifest", "open": "firstlight.boot.open"}
+_LATER = {"Boot": "firstlight.bundle.boot", "Manifest": "firstlight.bundle.manifest", "open": "firstlight.bundle.open"}
 
 
 def __getattr__(name: str) -> Any:

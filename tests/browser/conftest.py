@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, sync_playwright
 import firstlight
 from browser.report_page import Misdeeds, Report, Show
 from bundles import make_bundle
-from firstlight.report.page.html import write_html
+from firstlight.render.page.html import write_html
 
 CHROMIUM = Path("/usr/bin/chromium")
 #: Root in a container has no user namespaces for the sandbox; the small /dev/shm of one is not enough for the pages.

@@ -9,8 +9,8 @@ import pytest
 from browser.report_page import Show, assert_only_text, data_of, rewrite
 from experiments import make_experiments
 from firstlight.cli.main import run
-from firstlight.compare.experiment.results import Results, read_results
-from firstlight.compare.experiment.shape import results_data
+from firstlight.experiment.json import results_data
+from firstlight.experiment.results import Results, read_results
 
 
 @pytest.fixture(scope="module")

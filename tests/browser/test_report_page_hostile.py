@@ -10,8 +10,8 @@ import polars as pl
 import firstlight
 from browser.report_page import Show, assert_only_text, rewrite
 from bundles import HOSTILE, make_bundle, write_table
-from firstlight.report.page.html import page_html
-from firstlight.report.page.tree import FOLD_DEPTH
+from firstlight.render.page.html import page_html
+from firstlight.render.page.tree import FOLD_DEPTH
 
 
 def test_hostile_names_are_shown_and_do_nothing(show: Show, tmp_path: Path) -> None:

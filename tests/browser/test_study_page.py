@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from browser.report_page import Show, assert_only_text
-from firstlight.report.page.html import filled
-from firstlight.report.page.study import study_page_data
+from firstlight.render.page.html import filled
+from firstlight.render.page.study import study_page_data
 from invented_study import NO_TOOL, invented_outcome
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from firstlight.lab.options import RecordOptions
-from firstlight.lab.record import record
+from firstlight.lab.run.record import record
+from firstlight.recipe.options import RecordOptions
 
 Recorder = Callable[..., Path]
 

@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 from firstlight.audit.boot import COUNT_TOLERANCE
 from firstlight.cli.app import app
 from firstlight.cli.main import run
-from firstlight.lab.options import RecordOptions
-from firstlight.lab.record import record
+from firstlight.lab.run.record import record
+from firstlight.recipe.options import RecordOptions
 
 pytestmark = pytest.mark.boot
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import firstlight
-from firstlight.lab.initramfs import static_busybox
-from firstlight.lab.options import RecordOptions
-from firstlight.lab.record import record
+from firstlight.lab.rootfs.initramfs import static_busybox
+from firstlight.lab.run.record import record
+from firstlight.recipe.options import RecordOptions
 
 pytestmark = pytest.mark.boot
 

@@ -15,13 +15,13 @@ import pytest
 from typer.testing import CliRunner
 
 import firstlight
-from firstlight.carried import carried
+from firstlight.assets import carried
 from firstlight.cli.app import app
-from firstlight.lab.debian import debian_tar
-from firstlight.lab.initramfs import static_busybox
-from firstlight.lab.newc import Archive
-from firstlight.lab.options import RecordOptions
-from firstlight.lab.record import record
+from firstlight.lab.rootfs.debian import debian_tar
+from firstlight.lab.rootfs.initramfs import static_busybox
+from firstlight.lab.rootfs.newc import Archive
+from firstlight.lab.run.record import record
+from firstlight.recipe.options import RecordOptions
 
 pytestmark = pytest.mark.boot
 

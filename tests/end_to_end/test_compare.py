@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from firstlight.cli.main import run
-from firstlight.lab.options import RecordOptions
-from firstlight.lab.record import record
+from firstlight.lab.run.record import record
+from firstlight.recipe.options import RecordOptions
 
 pytestmark = pytest.mark.boot
 

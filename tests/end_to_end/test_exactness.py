@@ -11,11 +11,11 @@ import pytest
 from typer.testing import CliRunner
 
 import firstlight
-from firstlight.boot.tables import SCHEMAS
+from firstlight.bundle.tables import SCHEMAS
 from firstlight.cli.app import app
-from firstlight.lab.options import RecordOptions
-from firstlight.lab.record import record
-from firstlight.lab.verify import compare, verify
+from firstlight.lab.run.record import record
+from firstlight.lab.run.verify import compare, verify
+from firstlight.recipe.options import RecordOptions
 
 pytestmark = pytest.mark.boot
 

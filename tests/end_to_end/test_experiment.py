@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from firstlight.cli.main import run
-from firstlight.compare.experiment.results import read_results
+from firstlight.experiment.results import read_results
 
 pytestmark = pytest.mark.boot
 

@@ -17,14 +17,14 @@ import pytest
 
 import firstlight
 from bundles import make_bundle
-from firstlight.boot.manifest import Failure
+from firstlight.bundle.manifest import Failure
 from firstlight.errors import UnhealthyBootError
-from firstlight.lab.initramfs import static_busybox
-from firstlight.lab.kernel import default_kernel
-from firstlight.lab.newc import Archive
-from firstlight.lab.options import RecordOptions
-from firstlight.lab.progress import SilentProgress, Snapshot
-from firstlight.lab.record import record
+from firstlight.lab.host.progress import SilentProgress, Snapshot
+from firstlight.lab.kernel.kernel import default_kernel
+from firstlight.lab.rootfs.initramfs import static_busybox
+from firstlight.lab.rootfs.newc import Archive
+from firstlight.lab.run.record import record
+from firstlight.recipe.options import RecordOptions
 
 pytestmark = pytest.mark.boot
 

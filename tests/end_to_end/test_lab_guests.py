@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 import firstlight
-from firstlight.lab.command_line.image import open_image
-from firstlight.lab.kernel import default_kernel
-from firstlight.lab.options import RecordOptions
-from firstlight.lab.record import record
+from firstlight.lab.kernel.command_line.image import open_image
+from firstlight.lab.kernel.kernel import default_kernel
+from firstlight.lab.run.record import record
+from firstlight.recipe.options import RecordOptions
 
 
 def test_a_word_that_nobody_reads_is_a_warning_and_a_fact(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

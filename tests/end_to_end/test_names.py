@@ -14,12 +14,12 @@ import firstlight
 from firstlight.analysis.initcalls import initcalls
 from firstlight.analysis.nameless import nameless_modules
 from firstlight.cli.app import app
-from firstlight.lab.architecture import X86_64
-from firstlight.lab.initramfs import static_busybox
-from firstlight.lab.kernel import default_kernel
-from firstlight.lab.modules import modules_for
-from firstlight.lab.options import RecordOptions
-from firstlight.lab.record import record
+from firstlight.lab.kernel.kernel import default_kernel
+from firstlight.lab.kernel.modules import modules_for
+from firstlight.lab.rootfs.initramfs import static_busybox
+from firstlight.lab.run.record import record
+from firstlight.recipe.isa import X86_64
+from firstlight.recipe.options import RecordOptions
 
 pytestmark = pytest.mark.boot
 

@@ -14,10 +14,10 @@ from firstlight.analysis.devices import devices
 from firstlight.analysis.initcalls import initcalls
 from firstlight.cache import file_digest
 from firstlight.errors import LabError
-from firstlight.lab.kernel import default_kernel
-from firstlight.lab.options import RecordOptions
-from firstlight.lab.record import planned_command, record
-from firstlight.lab.rootfs import root_image
+from firstlight.lab.kernel.kernel import default_kernel
+from firstlight.lab.rootfs.image import root_image
+from firstlight.lab.run.record import planned_command, record
+from firstlight.recipe.options import RecordOptions
 
 pytestmark = pytest.mark.boot
 

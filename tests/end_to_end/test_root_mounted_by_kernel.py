@@ -8,9 +8,9 @@ import pytest
 
 import firstlight
 from firstlight.errors import LabError
-from firstlight.lab.images.kernel_build import kernel_place
-from firstlight.lab.options import RecordOptions
-from firstlight.lab.record import record
+from firstlight.lab.kernel.build import kernel_place
+from firstlight.lab.run.record import record
+from firstlight.recipe.options import RecordOptions
 
 pytestmark = pytest.mark.boot
 

@@ -15,13 +15,13 @@ from pathlib import Path
 
 import pytest
 
-from firstlight.carried import carried
-from firstlight.lab.architecture import X86_64
-from firstlight.lab.initramfs import GuestConfig, build_initramfs, static_busybox
-from firstlight.lab.kernel import Kernel, default_kernel
-from firstlight.lab.modules import modules_for
-from firstlight.lab.report import Report, facts_from_report, read_report
-from firstlight.lab.rootfs import root_image
+from firstlight.assets import carried
+from firstlight.lab.guest.report import Report, facts_from_report, read_report
+from firstlight.lab.kernel.kernel import Kernel, default_kernel
+from firstlight.lab.kernel.modules import modules_for
+from firstlight.lab.rootfs.image import root_image
+from firstlight.lab.rootfs.initramfs import GuestConfig, build_initramfs, static_busybox
+from firstlight.recipe.isa import X86_64
 
 pytestmark = [
     pytest.mark.boot,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from firstlight.lab.kernel import default_kernel
-from firstlight.report.terminal.experiment_progress import ExperimentProgress
-from firstlight.study.laboratory import Laboratory
+from firstlight.lab.kernel.kernel import default_kernel
+from firstlight.render.views.experiment_progress import ExperimentProgress
 from firstlight.study.outcome import Outcome
+from firstlight.study.runner import Laboratory
 from firstlight.study.table import Hole
 from firstlight.study.tree_walk.study import measure
 from firstlight.study.tree_walk.workload import TOOLS, Shape, Workload

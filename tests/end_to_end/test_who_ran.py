@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 
 import firstlight
+from firstlight.analysis.kernel_phases import UNKNOWN
 from firstlight.analysis.path.critical import find_path
-from firstlight.analysis.path.kernel_phases import UNKNOWN
 from firstlight.analysis.units import units
-from firstlight.boot.boot import Boot
+from firstlight.bundle.boot import Boot
 
 pytestmark = pytest.mark.boot
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from firstlight.boot.manifest import Failure
-from firstlight.lab.advice import advice
-from firstlight.lab.options import RecordOptions
-from firstlight.lab.report import Report
+from firstlight.bundle.manifest import Failure
+from firstlight.lab.guest.failure_hints import advice
+from firstlight.lab.guest.report import Report
+from firstlight.recipe.options import RecordOptions
 
 INITRD = Path("i.cpio")
 PANIC = "Kernel panic - not syncing: VFS: Unable to mount root fs on unknown-block(0,0)"

@@ -10,8 +10,8 @@ from firstlight.audit.causes import with_causes
 from firstlight.audit.matrix.measure import Row, Told
 from firstlight.audit.observed import Observation
 from firstlight.audit.tables import Evidence, Figures, Tables
-from firstlight.report.markdown.support_matrix import matrix_markdown
-from firstlight.report.page.audit import audit_html
+from firstlight.render.markdown.support_matrix import matrix_markdown
+from firstlight.render.page.audit import audit_html
 
 HOSTILE = "<script>alert(1)</script>\x1b[31m"
 

@@ -11,7 +11,7 @@ import pytest
 
 import firstlight
 from bundles import SCHEMA, make_bundle
-from firstlight.boot.tables import SCHEMAS
+from firstlight.bundle.tables import SCHEMAS
 from firstlight.errors import BundleError
 
 

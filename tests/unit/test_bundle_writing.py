@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from bundles import make_bundle
+from firstlight.bundle.writer import check_destination, check_space, new_bundle
 from firstlight.errors import FirstlightError, LabError
-from firstlight.lab.bundle import check_destination, check_space, new_bundle
 
 
 def fill(directory: Path, text: str = "new") -> None:
@@ -137,7 +137,7 @@ def test_a_file_system_that_takes_no_files_is_not_full() -> None:
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-import firstlight.lab.bundle as bundle
+import firstlight.bundle.writer as bundle
 def kill(*_): os.kill(os.getpid(), signal.SIGKILL)
 if sys.argv[2] == "publishing":
     Path.rename, rename = (lambda a, b: kill() if a.suffix == ".partial" else rename(a, b)), Path.rename
@@ -173,7 +173,7 @@ def test_a_recording_of_another_process_that_lives_is_left_alone(tmp_path: Path)
     script = """
 import sys, time
 from pathlib import Path
-from firstlight.lab.bundle import new_bundle
+from firstlight.bundle.writer import new_bundle
 with new_bundle(Path(sys.argv[1]), force=False) as partial:
     print(partial, flush=True)
     time.sleep(1000)

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from firstlight.errors import UsageError
-from firstlight.lab.architecture import X86_64
-from firstlight.lab.choices import check_choices
-from firstlight.lab.options import RecordOptions
+from firstlight.lab.run.validate_options import check_choices
+from firstlight.recipe.isa import X86_64
+from firstlight.recipe.options import RecordOptions
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from bundles import HOSTILE, make_bundle
 from firstlight.cli.main import run
-from firstlight.compare.gate.rules import read_rules
+from firstlight.gate.rules import read_rules
 from gate_boots import change, slower
 
 CI = Path(__file__).parents[2] / "docs" / "ci"

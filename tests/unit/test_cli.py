@@ -256,8 +256,8 @@ def test_a_page_that_is_there_is_only_replaced_by_force(invented_boot: Path, tmp
 
 
 def test_record_hands_every_choice_to_the_laboratory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from firstlight.lab import record as laboratory
-    from firstlight.lab.options import RecordOptions
+    from firstlight.lab.run import record as laboratory
+    from firstlight.recipe.options import RecordOptions
 
     taken: list[RecordOptions] = []
 
@@ -286,9 +286,9 @@ def test_record_hands_every_choice_to_the_laboratory(monkeypatch: pytest.MonkeyP
 def test_what_repeats_a_boot_is_a_command_that_record_takes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     import shlex
 
-    from firstlight.lab import record as laboratory
-    from firstlight.lab.options import RecordOptions
+    from firstlight.lab.run import record as laboratory
     from firstlight.recipe.command import repeat_command
+    from firstlight.recipe.options import RecordOptions
 
     options = RecordOptions(output=tmp_path / "b.boot", kernel=Path("K"), append="-x 'y'", shift=3, ready="a|b",
                             timeout_wall_s=7.5, timeout_virtual_s=9.0, qemu_options=("-smbios", "type=0"))  # fmt: skip
@@ -305,7 +305,7 @@ def test_what_repeats_a_boot_is_a_command_that_record_takes(monkeypatch: pytest.
 
 def test_ctrl_c_ends_with_130_and_no_words() -> None:
     code = (
-        "import os, firstlight.boot.open as opening; from firstlight.cli.main import run\n"
+        "import os, firstlight.bundle.open as opening; from firstlight.cli.main import run\n"
         f"opening.open = lambda path: os.kill(os.getpid(), {signal.SIGINT.value})\n"
         "raise SystemExit(run(['show', 'a.boot']))"
     )

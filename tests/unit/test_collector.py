@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from collecting import ROOT, SCRIPT, SHELL, SHELLS, collect, manifest, members, programs
-from firstlight.carried import carried
+from firstlight.assets import carried
 from firstlight.cli.main import run
 
 STATES = {"whole", "partial", "empty", "missing", "denied", "timeout", "failed", "skipped"}

@@ -11,18 +11,18 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from firstlight.boot.command_line import CommandLineWord, WordReader, read_words, unread, words_text
+from firstlight.bundle.command_line import CommandLineWord, WordReader, read_words, unread, words_text
 from firstlight.errors import UsageError
-from firstlight.lab.architecture import X86_64
-from firstlight.lab.choices import check_choices
-from firstlight.lab.command_line.account import Evidence, account, split_words, words_said_unknown
-from firstlight.lab.command_line.contradictions import contradictions
-from firstlight.lab.command_line.image import open_image
-from firstlight.lab.command_line.parameters import Parameters, kernel_parameters
-from firstlight.lab.command_line.vocabulary import HELPER, SYSTEMD
-from firstlight.lab.kernel import Kernel
-from firstlight.lab.machine import kernel_command_line
-from firstlight.lab.options import RecordOptions
+from firstlight.lab.kernel.command_line.account import Evidence, account, split_words, words_said_unknown
+from firstlight.lab.kernel.command_line.contradictions import contradictions
+from firstlight.lab.kernel.command_line.image import open_image
+from firstlight.lab.kernel.command_line.parameters import Parameters, kernel_parameters
+from firstlight.lab.kernel.command_line.vocabulary import HELPER, SYSTEMD
+from firstlight.lab.kernel.kernel import Kernel
+from firstlight.lab.qemu.command_line import kernel_command_line
+from firstlight.lab.run.validate_options import check_choices
+from firstlight.recipe.isa import X86_64
+from firstlight.recipe.options import RecordOptions
 from invented_image import elf
 
 KNOWN = Parameters(

@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 
 import firstlight
 from bundles import make_bundle, write_table
-from firstlight.compare.exact.data import difference_data
+from firstlight.compare.common.stable_names import stable_name
 from firstlight.compare.exact.difference import ExactDifference, exact_difference
-from firstlight.compare.exact.exclusive import exclusive_ns
+from firstlight.compare.exact.exclusive_time import exclusive_ns
+from firstlight.compare.exact.json import difference_data
 from firstlight.compare.exact.level import Key, Part, make_level
 from firstlight.compare.exact.rows import Figures, Row, split
-from firstlight.compare.keys import stable_name
-from firstlight.report.terminal.compare_tree import print_only
-from firstlight.report.terminal.console import console
+from firstlight.render.terminal.console import console
+from firstlight.render.views.compare_tree import print_only
 from imported_bundle import MS, Spans, make_imported, write_bundle
 from invented_trees import Node, boots_of, trees
 

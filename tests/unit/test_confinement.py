@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from firstlight.lab.architecture import X86_64
-from firstlight.lab.confinement import SWITCH, files_are_confined, filter_words, launch
-from firstlight.lab.landlock import Access, version
-from firstlight.lab.machine import RunFiles
-from firstlight.lab.process import Confined, Process
-from firstlight.lab.qemu import Qemu
+from firstlight.lab.host.landlock import Access, version
+from firstlight.lab.host.process import Confined, Process
+from firstlight.lab.qemu.command_line import RunFiles
+from firstlight.lab.qemu.confinement import SWITCH, files_are_confined, filter_words, launch
+from firstlight.lab.qemu.emulator import Qemu
 from firstlight.recipe.choices import Choices
+from firstlight.recipe.isa import X86_64
 from firstlight.recipe.recipe import Files, Recipe
 
 needs_landlock = pytest.mark.skipif(version() == 0, reason="this kernel has no Landlock")

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 import firstlight
-from firstlight.analysis.choices import Unit
-from firstlight.analysis.context import ContextRow, context_tree
+from firstlight.analysis.options import Unit
+from firstlight.analysis.prune import ContextRow, context_tree
 
 
 def check_sums(rows: list[ContextRow]) -> None:

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 import firstlight
 from firstlight.analysis.initcalls import initcalls
+from firstlight.analysis.kernel_phases import UNKNOWN
 from firstlight.analysis.path.critical import critical_path, find_path, slack
-from firstlight.analysis.path.kernel_phases import UNKNOWN
 from firstlight.analysis.path.what_if import what_if
-from firstlight.boot.boot import Boot
+from firstlight.bundle.boot import Boot
 from firstlight.errors import BundleError
 from imported_bundle import MS, Spans, make_bare, make_imported, write_bundle
 

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bundles import make_bundle, make_recorded
-from firstlight.boot.open import read_manifest
+from firstlight.bundle.open import read_manifest
 from firstlight.cli.main import run
 from firstlight.errors import FirstlightError, LabError
 
@@ -42,7 +42,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     work = tmp_path_factory.mktemp("damaged")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(work / "cache"))
-        patch.setattr("firstlight.lab.inputs.default_kernel", none)
+        patch.setattr("firstlight.lab.run.resolve.default_kernel", none)
         patch.chdir(work)
         make_recorded(make_bundle(work, name="good.boot"))
         make_bundle(work, name="described.boot")

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from firstlight.errors import LabError
-from firstlight.lab import debian
-from firstlight.lab.debian import debian_digest, debian_tar
+from firstlight.lab.rootfs import debian
+from firstlight.lab.rootfs.debian import debian_digest, debian_tar
 
 #: Writes down its arguments and clock, and makes the tar that it was asked for.
 STAND_IN = """#!/bin/sh

@@ -10,10 +10,10 @@ import polars as pl
 import pytest
 
 from bundles import make_bundle
-from firstlight.boot.tables import SCHEMAS, read_table
+from firstlight.bundle.tables import SCHEMAS, read_table
 from firstlight.cache import file_digest
-from firstlight.lab.difference import first_difference
-from firstlight.lab.verify import compare
+from firstlight.lab.run.table_diff import first_difference
+from firstlight.lab.run.verify import compare
 
 
 @pytest.fixture

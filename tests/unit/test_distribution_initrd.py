@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from firstlight.boot.manifest import Failure
+from firstlight.bundle.manifest import Failure
 from firstlight.errors import UsageError
-from firstlight.lab.advice import advice
-from firstlight.lab.architecture import X86_64
-from firstlight.lab.choices import check_choices
-from firstlight.lab.distribution_initrd import add_helper, root_words, with_drivers
-from firstlight.lab.modules import Module
-from firstlight.lab.options import RecordOptions
-from firstlight.lab.report import Report
+from firstlight.lab.guest.failure_hints import advice
+from firstlight.lab.guest.report import Report
+from firstlight.lab.kernel.modules import Module
+from firstlight.lab.rootfs.distribution_initrd import add_helper, root_words, with_drivers
+from firstlight.lab.run.validate_options import check_choices
+from firstlight.recipe.isa import X86_64
+from firstlight.recipe.options import RecordOptions
 
 MODULES = [Module("libnvdimm", b"one"), Module("nd_pmem", b"two")]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from firstlight.errors import LabError
-from firstlight.lab.kernel import default_kernel, refresh_default_kernel
+from firstlight.lab.kernel.kernel import default_kernel, refresh_default_kernel
 from invented_kernel import RELEASE, bzimage
 
 #: Stand-ins for the package client, which write down how they were called.

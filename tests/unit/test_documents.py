@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from firstlight.boot.manifest import Manifest
-from firstlight.boot.tables import SCHEMAS
+from firstlight.bundle.manifest import Manifest
+from firstlight.bundle.tables import SCHEMAS
 from firstlight.cli.app import app
 from firstlight.cli.main import run
 

@@ -6,7 +6,7 @@ import struct
 
 import pytest
 
-from firstlight.lab.elf import labels
+from firstlight.lab.rootfs.elf import labels
 
 FUNCTION, NO_TYPE, OBJECT = 2, 0, 1
 TEXT, DATA = 1, 2

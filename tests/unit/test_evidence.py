@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bundles import make_bundle
-from firstlight.lab.evidence import leave_out_what_came_after, write_log
+from firstlight.lab.run.tables import leave_out_what_came_after, write_log
 
 
 @pytest.mark.parametrize(
@@ -31,6 +31,6 @@ def test_the_log_ends_with_the_last_line_that_has_a_time(tmp_path: Path, times: 
 
 
 def read_log(bundle: Path) -> list[tuple[int | None, str]]:
-    from firstlight.boot.tables import read_table
+    from firstlight.bundle.tables import read_table
 
     return list(read_table(bundle, "log").select("time_ns", "text").iter_rows())

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from firstlight.compare.experiment.build import NotBuiltError, kernel_for
-from firstlight.compare.experiment.change import Kconfig
-from firstlight.compare.experiment.plan import Build
-from firstlight.compare.experiment.plan_text import PlanError
 from firstlight.errors import LabError
-from firstlight.lab.progress import SilentProgress
+from firstlight.experiment.change import Kconfig
+from firstlight.experiment.kernel_build import NotBuiltError, kernel_for
+from firstlight.experiment.plan import Build
+from firstlight.experiment.plan_parser import PlanError
+from firstlight.lab.host.progress import SilentProgress
 
 FRAGMENT = Kconfig(text="CONFIG_LEGACY_PTYS=n\nCONFIG_SMP=y\n")
 

@@ -12,10 +12,10 @@ import pytest
 
 from experiments import make_experiment
 from firstlight.cli.main import run
-from firstlight.compare.experiment.effects import aliases, interactions, main_effects
-from firstlight.compare.experiment.results import Results, read_results
-from firstlight.compare.experiment.shapley import Shares, shapley
-from firstlight.report.sheets.experiment import cells_sheet, effects_sheet
+from firstlight.experiment.effects import aliases, interactions, main_effects
+from firstlight.experiment.results import Results, read_results
+from firstlight.experiment.shapley import Shares, shapley
+from firstlight.render.tables.experiment import cells_sheet, effects_sheet
 
 BASE = 900_000_000
 

@@ -10,8 +10,8 @@ import pytest
 
 from experiments import make_experiment
 from firstlight.cli.main import run
-from firstlight.compare.experiment.judged import judge_cells, judge_effects, judge_interactions, varies
-from firstlight.compare.experiment.results import read_results
+from firstlight.experiment.estimates import judge_cells, judge_effects, judge_interactions, varies
+from firstlight.experiment.results import read_results
 
 LIVE = 'mode = "live"\nrepeats = 12\n'
 ARMS = LIVE + "".join(f'[[arm]]\nname = "{name}"\n' for name in ("stock", "same", "slower"))

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from firstlight.compare.experiment.design import cells_of
-from firstlight.compare.experiment.order import blocks
-from firstlight.compare.experiment.plan import parse_plan, read_plan
-from firstlight.compare.experiment.plan_text import PlanError
+from firstlight.experiment.design import cells_of
+from firstlight.experiment.plan import parse_plan, read_plan
+from firstlight.experiment.plan_parser import PlanError
+from firstlight.experiment.randomize import blocks
 
 ARMS = '[[arm]]\nname = "stock"\n[[arm]]\nname = "quiet"\nappend = "quiet"\n'
 

@@ -10,10 +10,10 @@ import pytest
 
 from experiments import make_experiment
 from firstlight.cli.main import run
-from firstlight.compare.experiment.plan import parse_plan
-from firstlight.compare.experiment.prepare import unusual_marks
-from firstlight.compare.experiment.results import read_results
 from firstlight.errors import FirstlightError
+from firstlight.experiment.plan import parse_plan
+from firstlight.experiment.results import read_results
+from firstlight.experiment.schedule import unusual_marks
 
 ARMS = '[[arm]]\nname = "stock"\n[[arm]]\nname = "quiet"\nappend = "quiet"\n'
 LENGTHS = {"stock": 900_000_000, "quiet": 800_000_000}

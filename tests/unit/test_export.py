@@ -12,10 +12,10 @@ import pytest
 
 from bundles import HOSTILE, make_bundle
 from export_boots import make_imported
-from firstlight.boot.tables import SCHEMAS
+from firstlight.bundle.tables import SCHEMAS
 from firstlight.cli.main import run
-from firstlight.report.export.formats import FORMATS, To
-from firstlight.report.export.write import write_export
+from firstlight.export.formats import FORMATS, To
+from firstlight.export.write import write_export
 from imported_bundle import MS, Spans, write_bundle
 
 ROOT = Path(__file__).parents[2]

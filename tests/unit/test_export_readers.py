@@ -18,9 +18,9 @@ import pytest
 import firstlight
 from bundles import make_bundle
 from export_boots import make_imported
-from firstlight.boot.tables import SCHEMAS
-from firstlight.report.export.formats import To
-from firstlight.report.export.write import write_export
+from firstlight.bundle.tables import SCHEMAS
+from firstlight.export.formats import To
+from firstlight.export.write import write_export
 
 ROOT = Path(__file__).parents[2]
 NODE_MODULES = ROOT / "web" / "node_modules"

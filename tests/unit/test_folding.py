@@ -11,10 +11,10 @@ from typer.testing import CliRunner
 
 import firstlight
 from bundles import SCHEMA, make_bundle, write_table
-from firstlight.analysis.context import context_tree
+from firstlight.analysis.prune import context_tree
 from firstlight.cli.app import app
 from firstlight.compare.exact.difference import exact_difference
-from firstlight.report.page.tree import fold
+from firstlight.render.page.tree import fold
 from invented_trees import Node, boots_of, trees
 
 #: Node, parent, function, kind, calls, instructions of its own.

@@ -11,7 +11,7 @@ import pytest
 
 from bundles import make_bundle, make_recorded, write_table
 from firstlight.cli.main import run
-from firstlight.lab.options import RecordOptions
+from firstlight.recipe.options import RecordOptions
 from gate_boots import change, slower
 
 PHASE = "initcalls_device"
@@ -399,7 +399,7 @@ def test_an_alarm_of_noisy_boots_is_tried_again_in_fresh_pairs(
         made = slower(options.output.parent, options.output.name, PHASE, by + round(draw.gauss(0, 8e6)), live=True)
         return make_recorded(made, append=options.append, live=True)
 
-    monkeypatch.setattr("firstlight.compare.gate.confirm.record", boot)
+    monkeypatch.setattr("firstlight.gate.confirm.record", boot)
     before = [boot(RecordOptions(output=place / f"x{number}.boot")).name for number in range(12)]
     assert run(["bless", *before, "--as", "board", "--because", "the first one"]) == 0
     after = []

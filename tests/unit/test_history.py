@@ -12,7 +12,7 @@ import pytest
 
 from bundles import make_bundle
 from firstlight.cli.main import run
-from firstlight.compare.history.change_points import exact_changes, noisy_changes
+from firstlight.stats.change_points import exact_changes, noisy_changes
 from gate_boots import change, slower
 
 PHASE = "initcalls_device"

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-import firstlight.lab.repeat
+import firstlight.lab.run.serialize
 from bundles import make_bundle, make_recorded
-from firstlight.boot import contents
+from firstlight.bundle import contents
 from firstlight.cli.main import run
 from firstlight.errors import LabError
-from firstlight.lab.made_here import remember
+from firstlight.lab.host.made_here import remember
 from firstlight.recipe.recipe import Files
 from hostile import CONTENTS, KINDS, make_canaries, make_hostile
 from observer import Seen, observed
@@ -41,7 +41,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         raise LabError("this machine has no kernel")
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr("firstlight.lab.inputs.default_kernel", none)
+    monkeypatch.setattr("firstlight.lab.run.resolve.default_kernel", none)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
     (tmp_path / "temporary").mkdir()
     work = tmp_path / "work"
@@ -101,7 +101,7 @@ class TestTheObserverSees:
     """Each of the guards taken away: what it guards against is seen then."""
 
     def test_a_program_of_the_bundle(self, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(firstlight.lab.repeat, "made_here", lambda manifest: True)
+        monkeypatch.setattr(firstlight.lab.run.serialize, "made_here", lambda manifest: True)
         seen, _ = all_verbs(place, "QEMU is a program of its own")
         assert any("canaries/program" in each for each in seen.executed)
         assert (place.parent / "canaries" / "ran").exists()
@@ -110,24 +110,24 @@ class TestTheObserverSees:
         "kind", ["a kernel of its own", "the firmware's configuration reads a file", "files laid over the guest's"]
     )
     def test_files_that_a_recipe_names(self, place: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(firstlight.lab.repeat, "made_here", lambda manifest: True)
+        monkeypatch.setattr(firstlight.lab.run.serialize, "made_here", lambda manifest: True)
         # Overlays are looked at once there is a kernel.
-        monkeypatch.setattr("firstlight.lab.inputs.default_kernel", lambda: None)
-        monkeypatch.setattr("firstlight.lab.inputs._guest", _look_at_overlay)
+        monkeypatch.setattr("firstlight.lab.run.resolve.default_kernel", lambda: None)
+        monkeypatch.setattr("firstlight.lab.run.resolve._guest", _look_at_overlay)
         seen, _ = all_verbs(place, kind)
         assert seen.touched != []
 
     @pytest.mark.parametrize("kind", ["a table is a link", "raw evidence is a link"])
     def test_files_that_links_lead_to(self, place: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("firstlight.boot.open.check_contents", lambda bundle: None)
-        monkeypatch.setattr("firstlight.boot.boot.read_regular", lambda path, largest: path.read_bytes())
+        monkeypatch.setattr("firstlight.bundle.open.check_contents", lambda bundle: None)
+        monkeypatch.setattr("firstlight.bundle.boot.read_regular", lambda path, largest: path.read_bytes())
         seen, _ = all_verbs(place, kind)
         if kind == "a table is a link":
             assert any("inotify" in each for each in seen.touched)
 
 
 def _look_at_overlay(options: object, *_: object) -> None:
-    from firstlight.lab.overlay import check_overlay
+    from firstlight.lab.rootfs.overlay import check_overlay
 
     overlay = getattr(options, "overlay", None)
     if overlay is not None:
@@ -137,8 +137,8 @@ def _look_at_overlay(options: object, *_: object) -> None:
 
 def test_a_bundle_from_here_is_as_harmless_as_its_maker(place: Path) -> None:
     """What was recorded here may name programs: it was this user who chose them."""
-    from firstlight.boot.open import read_manifest
-    from firstlight.lab.made_here import made_here
+    from firstlight.bundle.open import read_manifest
+    from firstlight.lab.host.made_here import made_here
 
     manifest = read_manifest(place / "good.boot")
     remember(manifest.file_digest, Files(kernel=Path("/k")), {})

@@ -61,7 +61,7 @@ def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("CALLS", str(tmp_path / "calls"))
     monkeypatch.setenv("KERNEL", str(tmp_path / "kernel"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr("firstlight.lab.images.kernel_build._HEADERS", {})
+    monkeypatch.setattr("firstlight.lab.kernel.build._HEADERS", {})
     return tmp_path / "calls"
 
 
@@ -115,7 +115,7 @@ def test_a_build_that_fails_shows_its_errors_and_where_the_log_is(
 
 BUILD = """
 from firstlight.cli.main import run
-from firstlight.lab.images import kernel_build
+from firstlight.lab.kernel import build as kernel_build
 kernel_build._HEADERS = {}
 run(["image", "build", "kernel"])
 """
@@ -150,8 +150,8 @@ def test_a_setting_that_the_source_does_not_take_is_named(
 def test_missing_tools_are_named_by_their_packages(
     calls: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("firstlight.lab.images.kernel_build._TOOLS", {"no-such-flex": "flex", "make": "make"})
-    monkeypatch.setattr("firstlight.lab.images.kernel_build._HEADERS", {"/usr/include/no-such.h": "libelf-dev"})
+    monkeypatch.setattr("firstlight.lab.kernel.build._TOOLS", {"no-such-flex": "flex", "make": "make"})
+    monkeypatch.setattr("firstlight.lab.kernel.build._HEADERS", {"/usr/include/no-such.h": "libelf-dev"})
     assert run(["image", "build", "kernel"]) == 1
     said = capsys.readouterr().err
     assert "these packages are missing: flex libelf-dev" in said

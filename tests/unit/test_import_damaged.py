@@ -17,10 +17,10 @@ import pytest
 import zstandard
 
 import firstlight
-from firstlight.boot.manifest import Completeness
+from firstlight.bundle.manifest import Completeness
 from firstlight.cli.main import run
-from firstlight.intake.gather import Gatherer
-from firstlight.intake.limits import IntakeError, Limits
+from firstlight.ingest.collect import Gatherer
+from firstlight.ingest.files.limits import IntakeError, Limits
 from invented_records import InventedBoot
 
 BOOT = InventedBoot()

@@ -18,8 +18,8 @@ import zstandard
 
 import firstlight
 from firstlight.cli.main import run
-from firstlight.intake.gather import Gatherer
-from firstlight.intake.limits import IntakeError, Limits
+from firstlight.ingest.collect import Gatherer
+from firstlight.ingest.files.limits import IntakeError, Limits
 from invented_records import InventedBoot
 
 BOOT = InventedBoot()

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import firstlight
-from firstlight.boot.boot import Boot
-from firstlight.boot.manifest import Source
+from firstlight.bundle.boot import Boot
+from firstlight.bundle.manifest import Source
 from imported_records import imported
 from invented_records import InventedBoot
 

@@ -13,7 +13,7 @@ import pytest
 import zstandard
 
 from firstlight.errors import LabError
-from firstlight.lab.initrd_check import check_initrd
+from firstlight.lab.rootfs.initrd_check import check_initrd
 
 COMPRESSIONS: dict[str, Callable[[bytes], bytes]] = {
     "gzip": gzip.compress,

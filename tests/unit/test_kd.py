@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from firstlight.errors import UsageError
-from firstlight.report.terminal.kd import LONG_COLUMNS, kd_text, sort_kd
+from firstlight.render.views.kd import LONG_COLUMNS, kd_text, sort_kd
 
 
 def row(

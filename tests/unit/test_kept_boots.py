@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from bundles import make_bundle
-from firstlight.boot.key import key_of_boot
-from firstlight.boot.open import read_manifest
-from firstlight.compare.experiment import boots
+from firstlight.bundle.key import key_of_boot
+from firstlight.bundle.open import read_manifest
+from firstlight.experiment import boot_cache
 
 
 @pytest.fixture
@@ -20,13 +20,13 @@ def key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     bundle = make_bundle(tmp_path)
     found = key_of_boot(read_manifest(bundle))
     assert found is not None
-    shutil.copytree(bundle, boots.place(found))
+    shutil.copytree(bundle, boot_cache.place(found))
     return found
 
 
 def test_a_sound_boot_is_kept(key: str, tmp_path: Path) -> None:
-    assert boots.is_kept(key)
-    assert boots.find(key, tmp_path / "copy.boot")
+    assert boot_cache.is_kept(key)
+    assert boot_cache.find(key, tmp_path / "copy.boot")
 
 
 @pytest.mark.parametrize("table", ["calls", "marks"])
@@ -34,7 +34,7 @@ def test_a_sound_boot_is_kept(key: str, tmp_path: Path) -> None:
 def test_a_damaged_boot_is_not_and_makes_room(
     key: str, table: str, how: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = boots.place(key) / f"{table}.parquet"
+    path = boot_cache.place(key) / f"{table}.parquet"
     content = path.read_bytes()
     match how:
         case "cut":
@@ -43,15 +43,15 @@ def test_a_damaged_boot_is_not_and_makes_room(
             path.write_bytes(content[:60] + bytes([content[60] ^ 1]) + content[61:])
         case _:
             path.unlink()
-    assert not boots.is_kept(key)
+    assert not boot_cache.is_kept(key)
     assert "a boot in the cache is booted again, because it is damaged" in capsys.readouterr().err
-    assert not boots.place(key).exists()
+    assert not boot_cache.place(key).exists()
 
 
 def test_boots_are_kept_where_the_cache_is_now(key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    former = boots.place(key)
+    former = boot_cache.place(key)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "another"))
-    assert boots.place(key).is_relative_to(tmp_path / "another")
-    assert not boots.is_kept(key)
-    boots.keep(former, key)
-    assert boots.is_kept(key)
+    assert boot_cache.place(key).is_relative_to(tmp_path / "another")
+    assert not boot_cache.is_kept(key)
+    boot_cache.keep(former, key)
+    assert boot_cache.is_kept(key)

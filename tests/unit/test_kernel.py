@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from firstlight.errors import LabError
-from firstlight.lab.kernel import open_kernel
-from firstlight.lab.machine import kernel_memory
+from firstlight.lab.kernel.kernel import open_kernel
+from firstlight.lab.qemu.command_line import kernel_memory
 from invented_kernel import RELEASE, bzimage
 
 

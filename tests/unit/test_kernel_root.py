@@ -12,19 +12,19 @@ from pathlib import Path
 import pytest
 
 from firstlight.errors import LabError, UsageError
-from firstlight.lab import root_maker
-from firstlight.lab.architecture import X86_64
-from firstlight.lab.choices import check_choices
-from firstlight.lab.cramfs import write_cramfs
-from firstlight.lab.inputs import kernel_root
-from firstlight.lab.kernel import Kernel
-from firstlight.lab.kernel_root import KernelRoot, image_root, tree_root
-from firstlight.lab.machine import RunFiles, qemu_arguments
-from firstlight.lab.options import RecordOptions
-from firstlight.lab.ordered_tree import ordered_tree
-from firstlight.lab.root_formats import FORMATS, find_format
-from firstlight.lab.root_maker import check_tools
+from firstlight.lab.kernel.kernel import Kernel
+from firstlight.lab.qemu.command_line import RunFiles, qemu_arguments
+from firstlight.lab.rootfs import build as root_maker
+from firstlight.lab.rootfs.build import check_tools
+from firstlight.lab.rootfs.cramfs import write_cramfs
+from firstlight.lab.rootfs.filesystems import FORMATS, find_format
+from firstlight.lab.rootfs.kernel_mounted import KernelRoot, image_root, tree_root
+from firstlight.lab.rootfs.reproducible_tree import ordered_tree
+from firstlight.lab.run.resolve import kernel_root
+from firstlight.lab.run.validate_options import check_choices
 from firstlight.recipe.choices import Choices
+from firstlight.recipe.isa import X86_64
+from firstlight.recipe.options import RecordOptions
 from firstlight.recipe.recipe import Files, LoadedMemory, Recipe
 
 MIB = 1 << 20

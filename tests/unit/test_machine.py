@@ -10,9 +10,7 @@ from pathlib import Path
 import pytest
 
 from firstlight.errors import LabError, UsageError
-from firstlight.lab.architecture import X86_64
-from firstlight.lab.choices import check_choices
-from firstlight.lab.machine import (
+from firstlight.lab.qemu.command_line import (
     RunFiles,
     check_memory,
     kernel_command_line,
@@ -21,8 +19,10 @@ from firstlight.lab.machine import (
     qemu_arguments,
     write_plugin_config,
 )
-from firstlight.lab.options import RecordOptions
+from firstlight.lab.run.validate_options import check_choices
 from firstlight.recipe.choices import Choices
+from firstlight.recipe.isa import X86_64
+from firstlight.recipe.options import RecordOptions
 from firstlight.recipe.recipe import Files, Recipe
 from firstlight.recipe.words import Accelerator
 

@@ -14,7 +14,7 @@ from bundles import SCHEMA, make_bundle
 from firstlight.analysis.ledger.costs import MachineCosts, costs_of, machine_costs
 from firstlight.analysis.ledger.entries import Nature, Owner, ledger, read_ledger
 from firstlight.cli.main import run
-from firstlight.report.page.boot import page_data
+from firstlight.render.page.boot import page_data
 
 LEDGER = """
 [[entries]]

@@ -12,8 +12,8 @@ import pytest
 import zstandard
 
 from firstlight.errors import LabError
-from firstlight.lab.kernel import Kernel
-from firstlight.lab.modules import Module, module_information, modules_for, read_module, require_built_in
+from firstlight.lab.kernel.kernel import Kernel
+from firstlight.lab.kernel.modules import Module, module_information, modules_for, read_module, require_built_in
 
 
 def module(**information: str) -> bytes:

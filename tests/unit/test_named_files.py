@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from firstlight.errors import FirstlightError
-from firstlight.lab.named_files import with_inputs
+from firstlight.lab.qemu.option_files import with_inputs
 
 NAMED = [
     ("-fw_cfg", "name=opt/a,file={}"),

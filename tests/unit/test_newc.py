@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from firstlight.lab.newc import Archive
+from firstlight.lab.rootfs.newc import Archive
 
 needs_cpio = pytest.mark.skipif(shutil.which("cpio") is None, reason="cpio is not installed")
 

@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 
 from bundles import make_bundle
-from firstlight.boot.open import open as open_boot
-from firstlight.compare.arms import CompareError, read_arms
-from firstlight.compare.noisy.calibration import Calibration, calibrate, facts_of_testbed, pairs_by_lot
-from firstlight.compare.noisy.comparison import NoisyComparison, compare_noisy
-from firstlight.compare.noisy.levels import mean_level
-from firstlight.compare.noisy.pairing import How
-from firstlight.compare.noisy.parts import BootParts
-from firstlight.compare.regime import Regime, decide_regime, keep_alike, regime_of
+from firstlight.bundle.open import open as open_boot
+from firstlight.compare.common.arms import CompareError, read_arms
+from firstlight.compare.common.method import Regime, decide_regime, keep_alike, regime_of
+from firstlight.compare.statistical.breakdown import BootParts
+from firstlight.compare.statistical.calibration import Calibration, calibrate, facts_of_testbed, pairs_by_lot
+from firstlight.compare.statistical.comparison import NoisyComparison, compare_noisy
+from firstlight.compare.statistical.levels import mean_level
+from firstlight.compare.statistical.pairing import How
 from firstlight.errors import UnhealthyBootError, UsageError
-from firstlight.report.terminal.noisy import headline
+from firstlight.render.views.noisy import headline
 from varying_boots import noise, session, stretched
 
 

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 from scipy.stats import mannwhitneyu, wilcoxon
 
-from firstlight.compare.noisy.description import describe
-from firstlight.compare.noisy.estimate import Estimate, fewest_boots, fewest_pairs, paired, unpaired
-from firstlight.compare.noisy.families import benjamini_hochberg, holm
-from firstlight.compare.noisy.modes import modes
-from firstlight.compare.noisy.order import draw_order
-from firstlight.compare.noisy.plan import pairs_needed, robust_sigma, smallest_effect
-from firstlight.compare.noisy.significance import paired_p, unpaired_p
-from firstlight.compare.noisy.spread import spread
-from firstlight.compare.noisy.verdict import Limits, decide
 from firstlight.errors import UsageError
+from firstlight.stats.descriptive import describe
+from firstlight.stats.estimate import Estimate, fewest_boots, fewest_pairs, paired, unpaired
+from firstlight.stats.modality import modes
+from firstlight.stats.multiple_testing import benjamini_hochberg, holm
+from firstlight.stats.randomization import draw_order
+from firstlight.stats.sample_size import pairs_needed, robust_sigma, smallest_effect
+from firstlight.stats.significance import paired_p, unpaired_p
+from firstlight.stats.spread import spread
+from firstlight.stats.verdict import Limits, decide
 
 
 @pytest.mark.parametrize("n", [6, 9, 12, 25])

@@ -9,17 +9,17 @@ from pathlib import Path
 import pytest
 
 from bundles import make_bundle
-from firstlight.boot.open import open as open_boot
-from firstlight.compare.arms import CompareError
-from firstlight.compare.band_file import read_band, write_band
+from firstlight.bundle.open import open as open_boot
+from firstlight.compare.common.arms import CompareError
 from firstlight.compare.exact.difference import exact_difference
-from firstlight.compare.experiment.perturbations import make_band, nuisances
-from firstlight.compare.noisy.equal_arms import calibrate_by_boots
-from firstlight.compare.noisy.parts import BootParts, parts_of
-from firstlight.compare.nuisance import Band, BandBoot, band_of
-from firstlight.compare.robust import judge
+from firstlight.compare.exceeds_band import judge
+from firstlight.compare.noise_band import Band, BandBoot, band_of
+from firstlight.compare.statistical.breakdown import BootParts, parts_of
 from firstlight.errors import FirstlightError, UsageError
-from firstlight.lab.options import RecordOptions
+from firstlight.experiment.calibrate.file import read_band, write_band
+from firstlight.experiment.calibrate.perturbations import make_band, nuisances
+from firstlight.experiment.calibrate.testbed import calibrate_by_boots
+from firstlight.recipe.options import RecordOptions
 from varying_boots import noise, session
 
 

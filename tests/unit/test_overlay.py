@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from firstlight.compare.experiment.change import Change
-from firstlight.compare.experiment.files import overlay_for
 from firstlight.errors import FirstlightError, LabError, UsageError
-from firstlight.lab.architecture import X86_64
-from firstlight.lab.choices import check_choices
-from firstlight.lab.ext4 import resolve
-from firstlight.lab.initramfs import GuestConfig, build_initramfs
-from firstlight.lab.options import RecordOptions
-from firstlight.lab.overlay import apply_overlay, check_overlay
-from firstlight.lab.rootfs import root_image
+from firstlight.experiment.change import Change
+from firstlight.experiment.files import overlay_for
+from firstlight.lab.rootfs.ext4 import resolve
+from firstlight.lab.rootfs.image import root_image
+from firstlight.lab.rootfs.initramfs import GuestConfig, build_initramfs
+from firstlight.lab.rootfs.overlay import apply_overlay, check_overlay
+from firstlight.lab.run.validate_options import check_choices
+from firstlight.recipe.isa import X86_64
+from firstlight.recipe.options import RecordOptions
 
 
 @pytest.fixture(autouse=True)

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 import firstlight
 from bundles import SCHEMA, thread_tables, write_table
+from firstlight.analysis.kernel_phases import UNKNOWN
 from firstlight.analysis.path.critical import CriticalPath, find_path
-from firstlight.analysis.path.kernel_phases import UNKNOWN
 from firstlight.analysis.path.what_if import what_if
-from firstlight.boot.boot import Boot
+from firstlight.bundle.boot import Boot
 from firstlight.compare.exact.path import path_difference
 from firstlight.compare.exact.totals import whole
 from imported_bundle import MS, Spans, write_bundle

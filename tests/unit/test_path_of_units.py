@@ -8,11 +8,11 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
+from firstlight.analysis.kernel_phases import UNKNOWN
 from firstlight.analysis.path.critical import critical_path, find_path, slack
-from firstlight.analysis.path.kernel_phases import UNKNOWN
 from firstlight.analysis.path.what_if import what_if
-from firstlight.boot.boot import Boot
-from firstlight.boot.open import open as open_boot
+from firstlight.bundle.boot import Boot
+from firstlight.bundle.open import open as open_boot
 from firstlight.cli.app import app
 from imported_bundle import MS, Spans, write_bundle
 from imported_records import imported

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from bundles import HOSTILE
-from firstlight.report.terminal.columns import Column, print_table
-from firstlight.report.terminal.console import console
-from firstlight.report.terminal.printable import printable
+from firstlight.escape import printable
+from firstlight.render.terminal.columns import Column, print_table
+from firstlight.render.terminal.console import console
 
 texts = st.text(st.characters(exclude_categories=[])) | st.sampled_from(HOSTILE)
 

@@ -14,13 +14,13 @@ import pytest
 
 import firstlight.recipe
 from bundles import make_bundle, make_recorded
-from firstlight.boot.open import read_manifest
+from firstlight.bundle.open import read_manifest
 from firstlight.cli.main import run
 from firstlight.errors import BundleError
-from firstlight.lab.options import RecordOptions, options_for
 from firstlight.recipe.choices import Choices, read_choices
 from firstlight.recipe.command import repeat_command
 from firstlight.recipe.key import OBSERVERS, key_of, leaves
+from firstlight.recipe.options import RecordOptions, options_for
 from firstlight.recipe.recipe import Files, Recipe
 from firstlight.recipe.words import Accelerator, Isa
 
@@ -124,7 +124,7 @@ class TestTheCommandThatRepeatsABoot:
             taken.append(given)
             return given.output
 
-        monkeypatch.setattr("firstlight.lab.record.record", take)
+        monkeypatch.setattr("firstlight.lab.run.record.record", take)
         choices = Choices(**{name: OTHER_CHOICES[name]})
         assert run(shlex.split(repeat_command(choices, Path("b.boot")))[1:]) == 0
         assert taken == [options_for(choices, Path("b.boot"))]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from firstlight.errors import UsageError
-from firstlight.lab.architecture import X86_64
-from firstlight.lab.refuse import refuse_cpu, refuse_machine, refuse_options
+from firstlight.lab.qemu.validation import refuse_cpu, refuse_machine, refuse_options
+from firstlight.recipe.isa import X86_64
 
 BREAKS_EXACTNESS = [
     ("-drive file=a.img,if=virtio", "--rootfs"),

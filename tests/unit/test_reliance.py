@@ -10,17 +10,17 @@ import pytest
 
 import firstlight
 from bundles import make_bundle
-from firstlight.boot.manifest import Concern, Invariant
-from firstlight.boot.reliance import broken_text
+from firstlight.analysis.interval import measure
+from firstlight.bundle.manifest import Concern, Invariant
+from firstlight.bundle.reliance import broken_text
 from firstlight.cli.main import run
-from firstlight.compare.arms import CompareError
+from firstlight.compare.common.arms import CompareError
 from firstlight.compare.exact.difference import ExactDifference, exact_difference
-from firstlight.compare.experiment.measure import measure
-from firstlight.compare.gate.sample import take_sample
-from firstlight.compare.history.history import open_history
-from firstlight.compare.history.series import read_series
-from firstlight.compare.scaling.measured import parts_of
+from firstlight.compare.sample import take_sample
 from firstlight.errors import BundleError
+from firstlight.experiment.scaling.costs import parts_of
+from firstlight.history.history import open_history
+from firstlight.history.series import read_series
 from gate_boots import slower
 
 EVERYTHING = {"clock_is_qemus": {"concerns": "everything"}}
@@ -296,7 +296,7 @@ def test_a_single_broken_invariant_is_told_in_the_singular(place: Path) -> None:
 
 
 def test_recording_warns_of_a_broken_invariant(place: Path) -> None:
-    from firstlight.lab.record import _warn_of_broken
+    from firstlight.lab.run.record import _warn_of_broken
 
     said: list[str] = []
 

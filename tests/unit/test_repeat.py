@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from bundles import make_bundle, make_recorded
-from firstlight.boot.open import open as open_boot
+from firstlight.bundle.open import open as open_boot
 from firstlight.errors import BundleError
-from firstlight.lab.architecture import X86_64
-from firstlight.lab.options import RecordOptions
-from firstlight.lab.repeat import options_from_manifest
+from firstlight.lab.run.serialize import options_from_manifest
 from firstlight.recipe.choices import Choices
 from firstlight.recipe.command import repeat_command
+from firstlight.recipe.isa import X86_64
+from firstlight.recipe.options import RecordOptions
 
 
 def test_only_what_was_chosen_is_repeated() -> None:

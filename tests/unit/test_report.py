@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firstlight.lab.report import Report, facts_from_report, read_report
+from firstlight.lab.guest.report import Report, facts_from_report, read_report
 
 HEAD = b"firstlight-report 1\n"
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 import firstlight
 from bundles import SCHEMA, make_bundle, write_table
 from firstlight.errors import FirstlightError, LabError
-from firstlight.report.page import html
-from firstlight.report.page.boot import FACTS, LOG_LINES, page_data
-from firstlight.report.page.text import shortened
-from firstlight.report.page.tree import PageTree, fold, fold_phases
+from firstlight.render.page import html
+from firstlight.render.page.boot import FACTS, LOG_LINES, page_data
+from firstlight.render.page.text import shortened
+from firstlight.render.page.tree import PageTree, fold, fold_phases
 from imported_bundle import Spans, write_bundle
 
 

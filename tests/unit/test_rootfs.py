@@ -16,8 +16,8 @@ import pytest
 import zstandard
 
 from firstlight.errors import LabError
-from firstlight.lab.ext4 import resolve, tool
-from firstlight.lab.rootfs import RootImage, root_image
+from firstlight.lab.rootfs.ext4 import resolve, tool
+from firstlight.lab.rootfs.image import RootImage, root_image
 
 pytestmark = pytest.mark.skipif(
     shutil.which("mke2fs", path="/usr/sbin:/sbin:/usr/bin") is None

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from firstlight.errors import LabError
-from firstlight.lab import runner
-from firstlight.lab.confinement import Launch
-from firstlight.lab.machine import RunFiles
-from firstlight.lab.process import Process
-from firstlight.lab.progress import Snapshot
-from firstlight.lab.runner import Outcome, Watch, run
+from firstlight.lab.host.process import Process
+from firstlight.lab.host.progress import Snapshot
+from firstlight.lab.qemu.command_line import RunFiles
+from firstlight.lab.qemu.confinement import Launch
+from firstlight.lab.run import runner
+from firstlight.lab.run.runner import Outcome, Watch, run
 
 PRELUDE = """
 import json, os, signal, sys, time
@@ -216,7 +216,7 @@ def test_even_a_killed_launcher_leaves_no_process(tmp_path: Path) -> None:
     script = f"""
 import sys, time
 from pathlib import Path
-from firstlight.lab.process import Process
+from firstlight.lab.host.process import Process
 child = Process([sys.executable, "-c", "import time; time.sleep(1000)"], Path({str(tmp_path / "log")!r}))
 print(child.pid, flush=True)
 time.sleep(1000)"""
@@ -249,7 +249,7 @@ def is_running(pid: int) -> bool:
 
 
 def test_the_status_line_may_be_padded_and_may_be_half_written(tmp_path: Path) -> None:
-    from firstlight.lab.status import read_status
+    from firstlight.lab.host.plugin_status import read_status
 
     path = tmp_path / "status.json"
     path.write_bytes(json.dumps({"state": "ready", "virtual_ns": 3}).encode().ljust(1024))

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from firstlight.cli.main import run
-from firstlight.compare.scaling.answer import Answer, configurations_of, measured_meetings, too_close
-from firstlight.compare.scaling.crossover import Bracket
-from firstlight.compare.scaling.measured import Measured
-from firstlight.compare.scaling.plan import expand, read_scale_plan
-from firstlight.compare.scaling.table import read_table
 from firstlight.errors import UsageError
-from firstlight.report.sheets.scaling import meeting_line, meeting_text
+from firstlight.experiment.scaling.costs import Measured
+from firstlight.experiment.scaling.import_table import read_table
+from firstlight.experiment.scaling.plan import expand, read_scale_plan
+from firstlight.experiment.scaling.result import Answer, configurations_of, measured_meetings, too_close
+from firstlight.render.tables.scaling import meeting_line, meeting_text
+from firstlight.stats.scaling.crossover import Bracket
 
 SIZES = [1, 2, 4, 8, 16, 32, 64]
 

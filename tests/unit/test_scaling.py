@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from firstlight.compare.scaling.crossover import bisect, crossings
-from firstlight.compare.scaling.laws import BY_NAME, LAWS
-from firstlight.compare.scaling.prediction import predict
-from firstlight.compare.scaling.study import REST, study
 from firstlight.errors import UsageError
+from firstlight.stats.scaling.analysis import REST, study
+from firstlight.stats.scaling.crossover import bisect, crossings
+from firstlight.stats.scaling.laws import BY_NAME, LAWS
+from firstlight.stats.scaling.prediction import predict
 
 SIZES = [1, 2, 4, 8, 16, 32, 64, 128]
 

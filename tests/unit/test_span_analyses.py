@@ -21,7 +21,7 @@ from firstlight.analysis.log_lines import gaps, log_lines
 from firstlight.analysis.udev_queue import histogram, queue_over_time, queue_summary
 from firstlight.analysis.uevents import uevents
 from firstlight.analysis.units import LATER, stages, units
-from firstlight.boot.boot import Boot
+from firstlight.bundle.boot import Boot
 from imported_bundle import MS, Spans, make_bare, make_imported, write_bundle
 
 

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from bundles import make_bundle, make_recorded
-from firstlight.boot.manifest import Manifest
-from firstlight.boot.open import read_manifest
+from firstlight.bundle.manifest import Manifest
+from firstlight.bundle.open import read_manifest
 from firstlight.errors import FirstlightError
-from firstlight.lab.made_here import known_input, made_here, remember
-from firstlight.lab.options import RecordOptions
-from firstlight.lab.repeat import options_from_manifest
+from firstlight.lab.host.made_here import known_input, made_here, remember
+from firstlight.lab.run.serialize import options_from_manifest
+from firstlight.recipe.options import RecordOptions
 from firstlight.recipe.recipe import Files
 
 OUTPUT = Path("again.boot")

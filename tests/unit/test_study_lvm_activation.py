@@ -10,11 +10,10 @@ import polars as pl
 import pytest
 
 from bundles import make_bundle, write_table
-from firstlight.boot.boot import Boot
-from firstlight.boot.open import open as open_boot
-from firstlight.report.terminal.experiment_progress import ExperimentProgress
+from firstlight.bundle.boot import Boot
+from firstlight.bundle.open import open as open_boot
+from firstlight.render.views.experiment_progress import ExperimentProgress
 from firstlight.study.historical import historical_tables
-from firstlight.study.laboratory import Laboratory
 from firstlight.study.lvm_activation.arms import BY_KEY, SETTINGS, Cell, Mode, arm, guest_options, plan
 from firstlight.study.lvm_activation.changes import change_table, tracing_table
 from firstlight.study.lvm_activation.findings import findings
@@ -30,6 +29,7 @@ from firstlight.study.lvm_activation.trace import MONITOR, read_trace
 from firstlight.study.lvm_activation.userland import write_overlay
 from firstlight.study.lvm_activation.volumes import Volumes
 from firstlight.study.outcome import Finding
+from firstlight.study.runner import Laboratory
 from firstlight.study.table import Hole
 
 MS = 1_000_000

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from firstlight.errors import UsageError
-from firstlight.lab.machine import further_memory
-from firstlight.lab.refuse import refuse_options
+from firstlight.lab.qemu.command_line import further_memory
+from firstlight.lab.qemu.validation import refuse_options
+from firstlight.study.disks import attach
 from firstlight.study.lvm_activation.gpt import disk_size, write_table
-from firstlight.study.preparing import attach
 
 MIB = 1 << 20
 

@@ -11,9 +11,9 @@ from rich.console import Console
 
 from firstlight.cli.main import run
 from firstlight.errors import FirstlightError
-from firstlight.report.markdown.study import outcome_markdown
-from firstlight.report.study_folder import study_folder
-from firstlight.report.terminal.study import print_outcome
+from firstlight.render.markdown.study import outcome_markdown
+from firstlight.render.study_folder import study_folder
+from firstlight.render.views.study import print_outcome
 from firstlight.study.catalogue import STUDIES
 from firstlight.study.historical import historical_tables
 from firstlight.study.table import Field, Hole, Table

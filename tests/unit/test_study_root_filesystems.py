@@ -14,11 +14,11 @@ import pytest
 
 import firstlight
 from bundles import make_bundle
-from firstlight.boot.boot import Boot
-from firstlight.lab.kernel_root import KernelRoot
-from firstlight.lab.options import RecordOptions
-from firstlight.lab.root_formats import find_format
-from firstlight.study.kept import read_stamps
+from firstlight.bundle.boot import Boot
+from firstlight.lab.rootfs.filesystems import find_format
+from firstlight.lab.rootfs.kernel_mounted import KernelRoot
+from firstlight.recipe.options import RecordOptions
+from firstlight.study.guest_files import read_stamps
 from firstlight.study.outcome import Finding
 from firstlight.study.root_filesystems import content, journal, storage
 from firstlight.study.root_filesystems.arms import KINDS, Roots, Way, arm_name

@@ -12,11 +12,11 @@ import pytest
 
 import firstlight
 from bundles import make_bundle, write_table
-from firstlight.boot.boot import Boot
-from firstlight.compare.scaling.study import study
+from firstlight.bundle.boot import Boot
 from firstlight.errors import LabError, UsageError
-from firstlight.lab.elf import needs_of
-from firstlight.lab.user_land_programs import programs_of
+from firstlight.lab.rootfs.elf import needs_of
+from firstlight.lab.rootfs.programs import programs_of
+from firstlight.stats.scaling.analysis import study
 from firstlight.study.table import Hole
 from firstlight.study.tree_walk.counts import Counted, counted, counts_table, functions_table
 from firstlight.study.tree_walk.findings import Evidence, findings_of

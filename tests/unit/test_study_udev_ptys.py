@@ -13,13 +13,13 @@ import polars as pl
 import pytest
 
 from bundles import make_bundle
-from firstlight.boot.open import open as open_boot
+from firstlight.bundle.open import open as open_boot
 from firstlight.errors import LabError
-from firstlight.lab.elf import needed_libraries
-from firstlight.lab.ext4 import EPOCH
+from firstlight.lab.rootfs.elf import needed_libraries
+from firstlight.lab.rootfs.ext4 import EPOCH
 from firstlight.study.historical import historical_tables
-from firstlight.study.laboratory import Laboratory
 from firstlight.study.outcome import Finding
+from firstlight.study.runner import Laboratory
 from firstlight.study.table import Hole
 from firstlight.study.udev_ptys import early_udev, stages
 from firstlight.study.udev_ptys.counts import IN_KERNEL, Counted, difference

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from firstlight.lab.kernel import Kernel
-from firstlight.lab.system_map import has_addresses, system_map
+from firstlight.lab.kernel.kernel import Kernel
+from firstlight.lab.kernel.system_map import has_addresses, system_map
 from invented_image import elf
 
 BANNER = 0xFFFFFFFF81000100

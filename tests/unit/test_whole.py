@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from firstlight.atomic import whole
 from firstlight.errors import FirstlightError
-from firstlight.whole import whole
 
 
 def write(out: Path, text: str = "new") -> None:

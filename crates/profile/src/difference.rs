@@ -164,7 +164,7 @@ impl Sizes {
     }
 }
 
-/// The name of a function without what a compiler appended to it, as `firstlight.compare.keys` has it.
+/// The name of a function without what a compiler appended to it, as `firstlight.compare.common.stable_names` has it.
 ///
 /// ```
 /// use firstlight_profile::difference::stable_name;

@@ -10,7 +10,7 @@ import polars as pl
 from firstlight.analysis.intervals import clipped, union_ns
 from firstlight.analysis.spans import spans_of
 from firstlight.analysis.window import window
-from firstlight.boot.boot import Boot
+from firstlight.bundle.boot import Boot
 
 #: Start bit, eight data bits, stop bit.
 _BITS = 10

@@ -11,7 +11,7 @@ import polars as pl
 
 from firstlight.analysis.intervals import union_ns
 from firstlight.analysis.spans import returned, spans_of, whole_number
-from firstlight.boot.boot import Boot
+from firstlight.bundle.boot import Boot
 
 #: `EPROBE_DEFER`; errno modules do not know it.
 DEFERRED = 517

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from firstlight.boot.boot import Boot
+from firstlight.bundle.boot import Boot
 
 #: A function with a larger share of doubtful calls than this is marked wherever it is compared.
 MOST_DOUBTFUL = 0.01

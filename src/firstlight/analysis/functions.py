@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from firstlight.analysis.choices import Order, Unit
-from firstlight.analysis.sums import known, together
+from firstlight.analysis.options import Order, Unit
+from firstlight.analysis.partial_sums import known, together
 
 #: The kinds of rows that are no function.
 NO_FUNCTION = ("root", "firmware", "decompressor", "unknown", "user", "idle", "group")

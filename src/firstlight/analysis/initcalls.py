@@ -9,7 +9,7 @@ import polars as pl
 
 from firstlight.analysis.intervals import Interval, clipped, union_ns
 from firstlight.analysis.spans import returned, spans_of
-from firstlight.boot.boot import Boot
+from firstlight.bundle.boot import Boot
 
 #: The levels in the order in which the kernel runs them.
 LEVELS = ("early", "pure", "core", "postcore", "arch", "subsys", "fs", "rootfs", "device", "late", "console", "module")

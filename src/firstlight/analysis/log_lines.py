@@ -6,10 +6,10 @@ import re
 
 import polars as pl
 
-from firstlight.analysis.path.during import ran_between
+from firstlight.analysis.during import ran_between
 from firstlight.analysis.spans import spans_of
 from firstlight.analysis.window import window
-from firstlight.boot.boot import Boot
+from firstlight.bundle.boot import Boot
 from firstlight.errors import UsageError
 
 #: The kernel's levels, by number.

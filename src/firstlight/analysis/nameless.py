@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from firstlight.boot.boot import Boot
+from firstlight.bundle.boot import Boot
 
 
 def nameless_modules(boot: Boot) -> dict[str, int]:

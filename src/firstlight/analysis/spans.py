@@ -6,7 +6,7 @@ import json
 
 import polars as pl
 
-from firstlight.boot.boot import Boot
+from firstlight.bundle.boot import Boot
 
 #: What is asked for, and the keys under which readers of different records say it, the first that is there.
 _KEYS: dict[str, tuple[str, ...]] = {

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import polars as pl
 
 from firstlight.analysis.intervals import clipped, most_at_once, union_ns
-from firstlight.analysis.sums import known
+from firstlight.analysis.partial_sums import known
 from firstlight.analysis.uevents import uevents
 from firstlight.analysis.window import window
-from firstlight.boot.boot import Boot
+from firstlight.bundle.boot import Boot
 
 #: About so many bins hold all latencies.
 _BINS = 16

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from firstlight.analysis.spans import spans_of, whole_number
-from firstlight.boot.boot import Boot
+from firstlight.bundle.boot import Boot
 
 #: What makes udev tell its queue.
 HINT = (

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from firstlight.analysis.spans import spans_of, whole_number
-from firstlight.boot.boot import Boot
+from firstlight.bundle.boot import Boot
 
 #: What tells of units.
 HINT = "import what `systemctl show '*'` or `systemd-analyze plot --json=short` print, or `journalctl -o json -b`"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from firstlight.boot.boot import Boot
+from firstlight.bundle.boot import Boot
 
 _OWN_MARK = "no-operation"
 

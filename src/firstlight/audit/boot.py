@@ -8,26 +8,26 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from firstlight.assets import carried
 from firstlight.audit.agreement import Agreement, Difference, agreement
 from firstlight.audit.causes import with_causes
 from firstlight.audit.layout import layout
 from firstlight.audit.observed import Observation, read_observation
 from firstlight.audit.recorded import recorded_tables
 from firstlight.audit.tables import Evidence, Tables
-from firstlight.boot.manifest import Manifest
-from firstlight.boot.open import open as open_boot
-from firstlight.carried import carried
+from firstlight.bundle.manifest import Manifest
+from firstlight.bundle.open import open as open_boot
 from firstlight.errors import FirstlightError, LabError
-from firstlight.lab.confinement import launch
-from firstlight.lab.elf import labels
-from firstlight.lab.inputs import Inputs, resolve
-from firstlight.lab.machine import RunFiles
-from firstlight.lab.modules import module_files, read_module
-from firstlight.lab.process import interruptible
-from firstlight.lab.progress import Progress, SilentProgress
-from firstlight.lab.repeat import options_from_manifest
-from firstlight.lab.report import read_report
-from firstlight.lab.runner import Outcome, Watch, run
+from firstlight.lab.guest.report import read_report
+from firstlight.lab.host.process import interruptible
+from firstlight.lab.host.progress import Progress, SilentProgress
+from firstlight.lab.kernel.modules import module_files, read_module
+from firstlight.lab.qemu.command_line import RunFiles
+from firstlight.lab.qemu.confinement import launch
+from firstlight.lab.rootfs.elf import labels
+from firstlight.lab.run.resolve import Inputs, resolve
+from firstlight.lab.run.runner import Outcome, Watch, run
+from firstlight.lab.run.serialize import options_from_manifest
 from firstlight.recipe.recipe import Recipe
 
 ORACLE = "firstlight-oracle.so"

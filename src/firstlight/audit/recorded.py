@@ -7,8 +7,8 @@ from collections.abc import Mapping, Set
 from pathlib import Path
 
 from firstlight.audit.tables import NAMELESS, ROOT, Figures, Tables, folded, key
-from firstlight.boot.open import open as open_boot
-from firstlight.boot.tables import read_table
+from firstlight.bundle.open import open as open_boot
+from firstlight.bundle.tables import read_table
 from firstlight.errors import FirstlightError
 
 # Rows of the tree that are no functions of the kernel.

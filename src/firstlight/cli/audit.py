@@ -88,13 +88,13 @@ def audit(
 
 def _bundle(boot: Path, limit: int | None, json: bool, page: Page | None, *, trust: bool) -> None:
     from firstlight.audit.boot import audit as audit_boot
-    from firstlight.lab.progress import progress_for
-    from firstlight.report.terminal.audit import print_audit
-    from firstlight.report.terminal.console import console
+    from firstlight.lab.host.progress import progress_for
+    from firstlight.render.terminal.console import console
+    from firstlight.render.views.audit import print_audit
 
     found = audit_boot(boot, progress_for(), trust=trust)
     if page is not None:
-        from firstlight.report.page.audit import audit_html
+        from firstlight.render.page.audit import audit_html
 
         page.write_text(audit_html(str(boot), found))
     if json:
@@ -116,11 +116,11 @@ def _matrix(
     force: bool,
     json: bool,
 ) -> None:
+    from firstlight.atomic import whole
     from firstlight.audit.matrix.measure import row_data
     from firstlight.audit.matrix.run import matrix as measure_all
-    from firstlight.lab.progress import progress_for
-    from firstlight.report.markdown.support_matrix import matrix_markdown
-    from firstlight.whole import whole
+    from firstlight.lab.host.progress import progress_for
+    from firstlight.render.markdown.support_matrix import matrix_markdown
 
     rows = measure_all(extent, progress_for, kernels=kernels, processors=cpus, qemus=qemus, fresh=fresh)
     document = matrix_markdown(rows, _command(extent, kernels, cpus, qemus))

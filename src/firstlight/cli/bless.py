@@ -39,11 +39,11 @@ def bless(
       firstlight bless b.boot --as baseline --because "the first one"
       firstlight bless board-*.boot --as board --because "new flash chip"
     """
-    from firstlight.compare.gate.baseline import baseline_path, baseline_text, make_baseline, read_baseline
-    from firstlight.compare.gate.boots import open_all
+    from firstlight.atomic import whole
+    from firstlight.compare.open_many import open_all
     from firstlight.errors import FirstlightError
-    from firstlight.report.terminal.printable import printable
-    from firstlight.whole import whole
+    from firstlight.escape import printable
+    from firstlight.gate.baseline import baseline_path, baseline_text, make_baseline, read_baseline
 
     path = baseline_path(name, directory)
     former = read_baseline(path) if path.exists() else None

@@ -45,15 +45,15 @@ def calibrate(
       firstlight calibrate live.boot --pairs 16 -o testbed.json
       firstlight calibrate boots/ -o testbed.json
     """
-    from firstlight.boot.open import read_manifest
-    from firstlight.compare.band_file import write_band
-    from firstlight.compare.experiment.perturbations import make_band
-    from firstlight.compare.noisy.calibration import Calibration
-    from firstlight.compare.noisy.equal_arms import calibrate_by_boots, calibrate_by_recording
-    from firstlight.compare.nuisance import Band
-    from firstlight.lab.progress import progress_for
-    from firstlight.report.terminal.band import print_band, print_calibration
-    from firstlight.report.terminal.console import console
+    from firstlight.bundle.open import read_manifest
+    from firstlight.compare.noise_band import Band
+    from firstlight.compare.statistical.calibration import Calibration
+    from firstlight.experiment.calibrate.file import write_band
+    from firstlight.experiment.calibrate.perturbations import make_band
+    from firstlight.experiment.calibrate.testbed import calibrate_by_boots, calibrate_by_recording
+    from firstlight.lab.host.progress import progress_for
+    from firstlight.render.terminal.console import console
+    from firstlight.render.views.band import print_band, print_calibration
 
     if output is not None:
         refuse_to_overwrite(output, force)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from firstlight.carried import carried
+from firstlight.assets import carried
 from firstlight.cli.output import Json, print_json
 
 _SCRIPT = "firstlight-collect.sh"

@@ -11,13 +11,13 @@ import typer
 from firstlight.cli.output import Json, print_json
 from firstlight.cli.page import Page
 from firstlight.errors import UsageError
-from firstlight.report.terminal.printable import printable
+from firstlight.escape import printable
 
 if TYPE_CHECKING:
     from firstlight.compare.compare import Comparison
-    from firstlight.compare.noisy.calibration import Calibration
-    from firstlight.compare.nuisance import Band
-    from firstlight.compare.robust import Robustness
+    from firstlight.compare.exceeds_band import Robustness
+    from firstlight.compare.noise_band import Band
+    from firstlight.compare.statistical.calibration import Calibration
 
 #: The exit code of a comparison that settles nothing, with `--strict`.
 _INCONCLUSIVE = 5
@@ -82,7 +82,7 @@ def compare(
       firstlight compare a.boot b.boot --band band.json
       firstlight compare a.boot b.boot --html changes.html
     """
-    from firstlight.compare.arms import read_arms
+    from firstlight.compare.common.arms import read_arms
     from firstlight.compare.compare import compare_arms, is_settled
 
     if markdown and json:
@@ -103,11 +103,11 @@ def compare(
         _tell_undescribed(found)
     share = None if min_percent is None else min_percent / 100
     if page is not None:
-        from firstlight.report.page.comparison import comparison_page_data
+        from firstlight.render.page.comparison import comparison_page_data
 
         page.write(comparison_page_data(arms[0].name, found, judged, limit, share))
     if json:
-        from firstlight.compare.data import comparisons_data
+        from firstlight.compare.json import comparisons_data
 
         print_json(comparisons_data(arms[0].name, found, judged, limit, share))
     elif markdown:
@@ -130,7 +130,7 @@ def _tell_undescribed(found: list[Comparison]) -> None:
 
 
 def _width_ns(text: str) -> int:
-    from firstlight.compare.written import duration_ns
+    from firstlight.toml import duration_ns
 
     try:
         width = duration_ns(text)
@@ -143,7 +143,7 @@ def _width_ns(text: str) -> int:
 
 
 def _read_band(path: Path) -> Band | Calibration:
-    from firstlight.compare.band_file import read_band
+    from firstlight.experiment.calibrate.file import read_band
 
     return read_band(path)
 
@@ -153,25 +153,25 @@ def _judge(found: Comparison, band: Band | Calibration | None) -> Robustness | N
     if band is None or band.kind != "nuisance":
         return None
     from firstlight.compare.exact.difference import ExactDifference
-    from firstlight.compare.robust import judge
+    from firstlight.compare.exceeds_band import judge
 
     return judge(found, band) if isinstance(found, ExactDifference) else None
 
 
 def _print_markdown(found: list[Comparison], judged: list[Robustness | None], limit: int) -> None:
     from firstlight.compare.exact.difference import ExactDifference
-    from firstlight.report.markdown.compare import difference_markdown
+    from firstlight.render.markdown.compare import difference_markdown
 
     texts = []
     for each, by_band in zip(found, judged, strict=True):
         if isinstance(each, ExactDifference):
             texts.append(difference_markdown(each, limit))
             if by_band is not None:
-                from firstlight.report.terminal.band import total_text
+                from firstlight.render.views.band import total_text
 
                 texts.append(f"Against the nuisance band: {total_text(by_band)}\n")
         else:
-            from firstlight.report.markdown.noisy import noisy_markdown
+            from firstlight.render.markdown.noisy import noisy_markdown
 
             texts.append(noisy_markdown(each, limit))
     print("\n".join(texts), end="")
@@ -179,8 +179,8 @@ def _print_markdown(found: list[Comparison], judged: list[Robustness | None], li
 
 def _print(found: list[Comparison], judged: list[Robustness | None], limit: int, min_percent: float) -> None:
     from firstlight.compare.exact.difference import ExactDifference
-    from firstlight.report.terminal.compare import print_difference, print_summary
-    from firstlight.report.terminal.console import console, print_line
+    from firstlight.render.terminal.console import console, print_line
+    from firstlight.render.views.compare import print_difference, print_summary
 
     out = console()
     exact = [each for each in found if isinstance(each, ExactDifference)]
@@ -193,10 +193,10 @@ def _print(found: list[Comparison], judged: list[Robustness | None], limit: int,
         if isinstance(each, ExactDifference):
             print_difference(out, each, limit, min_percent / 100)
             if by_band is not None:
-                from firstlight.report.terminal.band import print_robustness
+                from firstlight.render.views.band import print_robustness
 
                 print_robustness(out, by_band, limit)
         else:
-            from firstlight.report.terminal.noisy import print_noisy
+            from firstlight.render.views.noisy import print_noisy
 
             print_noisy(out, each, limit)

@@ -37,10 +37,10 @@ def devices(
     from firstlight.analysis.udev_queue import queue_over_time, queue_summary
     from firstlight.analysis.uevents import HINT as UEVENT_HINT
     from firstlight.analysis.uevents import uevents as uevent_table
-    from firstlight.boot.open import open
-    from firstlight.report.terminal.console import console
-    from firstlight.report.terminal.devices import print_devices, print_uevents
-    from firstlight.report.terminal.heading import heading_data, print_heading, say_nothing
+    from firstlight.bundle.open import open
+    from firstlight.render.terminal.console import console
+    from firstlight.render.views.devices import print_devices, print_uevents
+    from firstlight.render.views.heading import heading_data, print_heading, say_nothing
 
     check_form(csv, json)
     opened = open(boot)

@@ -36,8 +36,8 @@ def doctor(
     else:
         from rich.text import Text
 
-        from firstlight.report.terminal.console import console, print_line, print_wrapped
-        from firstlight.report.terminal.printable import printable
+        from firstlight.escape import printable
+        from firstlight.render.terminal.console import console, print_line, print_wrapped
 
         out = console()
         width = max(len(check.name) for check in checks)

@@ -16,9 +16,9 @@ from firstlight.errors import FirstlightError, UsageError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from firstlight.compare.experiment.prepare import Prepared
-    from firstlight.compare.experiment.results import Results
-    from firstlight.report.sheets.sheet import Sheet
+    from firstlight.experiment.results import Results
+    from firstlight.experiment.schedule import Prepared
+    from firstlight.render.model.table import Sheet
 
 app = typer.Typer(
     help="Boot what a plan says, arms or factors, and show what each of them did.",
@@ -50,14 +50,14 @@ def run(
       firstlight experiment run pty.toml --dry-run
       firstlight experiment run pty.toml -o /data/pty -j 4
     """
-    from firstlight.compare.experiment.prepare import prepare
-    from firstlight.compare.experiment.results import read_results
-    from firstlight.compare.experiment.runner import run as run_prepared
-    from firstlight.compare.experiment.shape import results_data
-    from firstlight.lab.progress import progress_for
-    from firstlight.report.terminal.console import console
-    from firstlight.report.terminal.experiment import print_plan
-    from firstlight.report.terminal.experiment_progress import ExperimentProgress
+    from firstlight.experiment.json import results_data
+    from firstlight.experiment.results import read_results
+    from firstlight.experiment.runner import run as run_prepared
+    from firstlight.experiment.schedule import prepare
+    from firstlight.lab.host.progress import progress_for
+    from firstlight.render.terminal.console import console
+    from firstlight.render.views.experiment import print_plan
+    from firstlight.render.views.experiment_progress import ExperimentProgress
 
     looking = progress_for()
     with looking:
@@ -108,12 +108,12 @@ def show(
       firstlight experiment show pty/ --html pty.html
       firstlight experiment show pty/ --json | jq '.cells[] | [.name, .time_ns]'
     """
-    from firstlight.compare.experiment.results import read_results
-    from firstlight.compare.experiment.shape import results_data
-    from firstlight.report.sheets.experiment import heading
-    from firstlight.report.sheets.sheet import markdown_text, sheet_csv
-    from firstlight.report.terminal.console import console
-    from firstlight.report.terminal.experiment import not_counting, print_results
+    from firstlight.experiment.json import results_data
+    from firstlight.experiment.results import read_results
+    from firstlight.render.model.table import markdown_text, sheet_csv
+    from firstlight.render.tables.experiment import heading
+    from firstlight.render.terminal.console import console
+    from firstlight.render.views.experiment import not_counting, print_results
 
     if sum((stages, effects, shares)) > 1:
         raise UsageError("`--stages`, `--effects` and `--shares` exclude one another", hint="ask for one of them")
@@ -122,7 +122,7 @@ def show(
     page = Page.wanted(html, force, data=markdown or csv or json)
     results = read_results(directory)
     if page is not None:
-        from firstlight.report.page.experiment import experiment_page_data
+        from firstlight.render.page.experiment import experiment_page_data
 
         page.write(experiment_page_data(results))
     if json:
@@ -146,8 +146,8 @@ def show(
 
 
 def _print_all(results: Results) -> None:
-    from firstlight.report.terminal.console import console
-    from firstlight.report.terminal.experiment import print_results
+    from firstlight.render.terminal.console import console
+    from firstlight.render.views.experiment import print_results
 
     out = console()
     sheets, said = _sheets(results, "all", out)
@@ -159,11 +159,11 @@ def _sheets(results: Results, chosen: str, out: Console | None) -> tuple[list[Sh
 
     :param out: where they are printed to; `None`: they are data.
     """
-    from firstlight.compare.experiment.stages import stage_table
-    from firstlight.report.sheets.experiment import cells_sheet, effects_sheet, interactions_sheet, shares_sheet
-    from firstlight.report.sheets.stages import stage_sheet, step_sheets
-    from firstlight.report.terminal.console import is_unicode
-    from firstlight.report.terminal.experiment import fits
+    from firstlight.experiment.stage_table import stage_table
+    from firstlight.render.tables.experiment import cells_sheet, effects_sheet, interactions_sheet, shares_sheet
+    from firstlight.render.tables.stages import stage_sheet, step_sheets
+    from firstlight.render.terminal.console import is_unicode
+    from firstlight.render.views.experiment import fits
 
     unicode = out is None or is_unicode(out)
     if chosen == "stages":

@@ -12,13 +12,13 @@ import typer
 
 from firstlight.cli.output import Bundle, Json, print_json, refuse_to_overwrite
 from firstlight.errors import UsageError
-from firstlight.report.export.formats import FORMATS, Format, To
+from firstlight.export.formats import FORMATS, Format, To
 
 if TYPE_CHECKING:
-    from firstlight.analysis.choices import Unit
-    from firstlight.report.export.result import Exported
+    from firstlight.analysis.options import Unit
+    from firstlight.export.result import Exported
 else:
-    from firstlight.analysis.choices import Unit
+    from firstlight.analysis.options import Unit
 
 
 def export(
@@ -65,9 +65,9 @@ def export(
     if output == Path("-"):
         _to_stdout(boot, to, kind, unit or "time", table, exact)
         return
-    from firstlight.intake.patience import Patience
-    from firstlight.report.export.write import write_export
-    from firstlight.whole import whole
+    from firstlight.atomic import whole
+    from firstlight.export.write import write_export
+    from firstlight.ingest.progress import Patience
 
     if output is None:
         suffix = kind.suffix if table is None else f".{table}.csv"
@@ -109,7 +109,7 @@ def _check(
 
 def _to_stdout(boot: Path, to: To, kind: Format, unit: Unit, table: str | None, exact: bool) -> None:
     """Whole or not at all, as with a file."""
-    from firstlight.report.export.write import write_export
+    from firstlight.export.write import write_export
 
     with tempfile.TemporaryDirectory(prefix="firstlight-export-") as directory:
         file = Path(directory) / f"export{kind.suffix}"
@@ -122,7 +122,7 @@ def _to_stdout(boot: Path, to: To, kind: Format, unit: Unit, table: str | None, 
 
 
 def _tell(exported: Exported) -> None:
-    from firstlight.report.terminal.printable import printable
+    from firstlight.escape import printable
 
     for note in exported.notes:
         print(f"note: {printable(note)}", file=sys.stderr)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from firstlight.analysis.choices import Order, Unit
+from firstlight.analysis.options import Order, Unit
 from firstlight.cli.output import Bundle, Json, print_json
 from firstlight.errors import UsageError
 
 if TYPE_CHECKING:
-    from firstlight.boot.boot import Boot
+    from firstlight.bundle.boot import Boot
 
 
 def functions(
@@ -69,14 +69,14 @@ def functions(
     """
     import polars as pl
 
-    from firstlight.analysis.context import context_tree
     from firstlight.analysis.doubtful import with_share
     from firstlight.analysis.functions import select
     from firstlight.analysis.ledger.costs import machine_costs
-    from firstlight.boot.open import open
-    from firstlight.report.terminal.console import console
-    from firstlight.report.terminal.functions import print_functions, print_tree
-    from firstlight.report.terminal.show import between, clock_text
+    from firstlight.analysis.prune import context_tree
+    from firstlight.bundle.open import open
+    from firstlight.render.terminal.console import console
+    from firstlight.render.views.functions import print_functions, print_tree
+    from firstlight.render.views.show import between, clock_text
 
     if csv and (json or tree):
         raise UsageError("`--csv` excludes `--json` and `--tree`", hint="`--tree --json` gives the tree as data")
@@ -121,7 +121,7 @@ def show_kd(boot: Boot, sort: Order, columns: str | None, limit: int | None, csv
     """Print the kd table of an imported function log: as kd does, or as data."""
     import polars as pl
 
-    from firstlight.report.terminal.kd import DEFAULT_COLUMNS, kd_text, sort_kd
+    from firstlight.render.views.kd import DEFAULT_COLUMNS, kd_text, sort_kd
 
     key = {"self": "l", "total": "t", "count": "c"}[sort]
     table = boot.kd()

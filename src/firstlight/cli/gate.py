@@ -13,7 +13,7 @@ from firstlight.cli.output import Json, Trust, print_json
 from firstlight.errors import UsageError
 
 if TYPE_CHECKING:
-    from firstlight.compare.gate.verdict import GateResult
+    from firstlight.gate.verdict import GateResult
 
 
 def _file(text: str) -> typer.models.OptionInfo:
@@ -73,13 +73,13 @@ def gate(
       firstlight gate b.boot --rules gate.toml --confirm --markdown comment.md --junit junit.xml
       firstlight gate board-*.boot --baseline board --strict --json
     """
-    from firstlight.compare.gate.baseline import baseline_path, read_baseline
-    from firstlight.compare.gate.boots import open_all
-    from firstlight.compare.gate.rules import read_rules
-    from firstlight.compare.gate.verdict import confirmed, judge
-    from firstlight.report.ci.gate_data import gate_data
-    from firstlight.report.terminal.console import console
-    from firstlight.report.terminal.gate import print_gate
+    from firstlight.compare.open_many import open_all
+    from firstlight.gate.baseline import baseline_path, read_baseline
+    from firstlight.gate.rules import read_rules
+    from firstlight.gate.verdict import confirmed, judge
+    from firstlight.render.ci.gate_data import gate_data
+    from firstlight.render.terminal.console import console
+    from firstlight.render.views.gate import print_gate
 
     files = {"junit": junit, "openmetrics": openmetrics, "hyperfine": hyperfine, "markdown": markdown,
              "custom_smaller": custom_smaller, "code_quality": code_quality}  # fmt: skip
@@ -95,13 +95,13 @@ def gate(
     where = str(rules or "the rules")
     result = judge(kept, opened, written, where=where, other_testbed=other_testbed)
     if band is not None:
-        from firstlight.compare.band_file import read_band
-        from firstlight.compare.gate.within_band import judge_by_band
+        from firstlight.experiment.calibrate.file import read_band
+        from firstlight.gate.noise_band import judge_by_band
 
         result = judge_by_band(result, read_band(band), str(band), failing=fail_within_band)
     if confirm and result.verdict == "regression":
-        from firstlight.compare.gate.confirm import confirm_alarm
-        from firstlight.lab.progress import progress_for
+        from firstlight.gate.confirm import confirm_alarm
+        from firstlight.lab.host.progress import progress_for
 
         result = confirmed(result, confirm_alarm(result, opened, pairs, progress_for(), trust=trust))
     code = result.exit_code(strict=strict)
@@ -111,7 +111,7 @@ def gate(
     elif not printed:
         print_gate(console(), result)
     if github:
-        from firstlight.report.ci.github import github as annotations
+        from firstlight.render.ci.github import github as annotations
 
         sys.stdout.write(annotations(result, path.as_posix()))
     if code:
@@ -144,12 +144,12 @@ def _printed(files: dict[str, Path | None], *, data: bool) -> bool:
 def _write(result: GateResult, files: dict[str, Path | None], baseline: Path) -> None:
     from importlib import import_module
 
-    from firstlight.whole import whole
+    from firstlight.atomic import whole
 
     for name, path in files.items():
         if path is None:
             continue
-        write: Callable[..., str] = getattr(import_module(f"firstlight.report.ci.{name}"), name)
+        write: Callable[..., str] = getattr(import_module(f"firstlight.render.ci.{name}"), name)
         text = write(result, baseline.as_posix()) if name == "code_quality" else write(result)
         if str(path) == "-":
             sys.stdout.write(text)

@@ -13,8 +13,8 @@ import typer
 from firstlight.cli.output import Json, print_json
 
 if TYPE_CHECKING:
-    from firstlight.compare.history.change_points import ChangePoint
-    from firstlight.compare.history.series import Series
+    from firstlight.history.series import Series
+    from firstlight.stats.change_points import ChangePoint
 
 app = typer.Typer(
     help="Keep what boots took, commit after commit, and say where it changed.",
@@ -51,9 +51,9 @@ def add(
       firstlight history add boots.duckdb a.boot --at "$(git rev-parse --short HEAD)"
       firstlight history add board.duckdb board-*.boot --at v6.12
     """
-    from firstlight.compare.gate.boots import open_all
-    from firstlight.compare.history.history import open_history
-    from firstlight.report.terminal.printable import printable
+    from firstlight.compare.open_many import open_all
+    from firstlight.escape import printable
+    from firstlight.history.history import open_history
 
     opened = open_all(boots)
     with open_history(history, write=True) as kept:
@@ -86,11 +86,11 @@ def show(
       firstlight history show boots.duckdb --kind function --name inet_init
       firstlight history show nightly/ --json
     """
-    from firstlight.compare.history.history import open_history
-    from firstlight.compare.history.series import changing_series, read_series
     from firstlight.errors import UsageError
-    from firstlight.report.terminal.console import console
-    from firstlight.report.terminal.history import print_series
+    from firstlight.history.history import open_history
+    from firstlight.history.series import changing_series, read_series
+    from firstlight.render.terminal.console import console
+    from firstlight.render.views.history import print_series
 
     if kind != "total" and name is None:
         raise UsageError(f"which {kind}?", where="--name", hint="name it: `--name NAME`")
@@ -126,11 +126,11 @@ def regressions(
       firstlight history regressions boots.duckdb
       firstlight history regressions boots.duckdb --fail --json
     """
-    from firstlight.compare.history.history import open_history
-    from firstlight.compare.history.series import changing_series, read_series
     from firstlight.errors import FirstlightError, UsageError
-    from firstlight.report.terminal.console import console
-    from firstlight.report.terminal.history import print_notes, print_regressions
+    from firstlight.history.history import open_history
+    from firstlight.history.series import changing_series, read_series
+    from firstlight.render.terminal.console import console
+    from firstlight.render.views.history import print_notes, print_regressions
 
     if at_once and not strict:
         raise UsageError("`--at-once` is for `--fail`", hint="give both")

@@ -26,9 +26,9 @@ def list_images(json: Json = False) -> None:
     Examples:
       firstlight image list
     """
-    from firstlight.lab.images.catalogue import IMAGES
-    from firstlight.report.terminal.console import console
-    from firstlight.report.terminal.images import image_data, print_images
+    from firstlight.lab.images import IMAGES
+    from firstlight.render.terminal.console import console
+    from firstlight.render.views.images import image_data, print_images
 
     if json:
         print_json([image_data(image) for image in IMAGES])
@@ -55,9 +55,9 @@ def build(
       firstlight record --kernel "$(firstlight image build kernel)" -o a.boot
       firstlight record --rootfs "$(firstlight image build debian-storage)" -o b.boot
     """
-    from firstlight.lab.images.catalogue import find_image
-    from firstlight.lab.progress import progress_for
-    from firstlight.report.terminal.images import image_data
+    from firstlight.lab.host.progress import progress_for
+    from firstlight.lab.images import find_image
+    from firstlight.render.views.images import image_data
 
     image = find_image(name)
     with progress_for() as progress:
@@ -78,8 +78,8 @@ def path(name: Name, json: Json = False) -> None:
     """
     from firstlight.cache import check_kept
     from firstlight.errors import MISSING_INPUT, LabError
-    from firstlight.lab.images.catalogue import find_image
-    from firstlight.report.terminal.images import image_data
+    from firstlight.lab.images import find_image
+    from firstlight.render.views.images import image_data
 
     image = find_image(name)
     built = image.built()
@@ -101,7 +101,7 @@ def remove(name: Name, json: Json = False) -> None:
     Examples:
       firstlight image remove kernel
     """
-    from firstlight.lab.images.catalogue import find_image
+    from firstlight.lab.images import find_image
 
     removed = find_image(name).remove()
     if json:

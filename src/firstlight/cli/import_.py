@@ -44,10 +44,10 @@ def import_(
       firstlight import kft.log && firstlight functions kft.boot
     """
     from firstlight import _core
-    from firstlight.intake.importing import ImportOptions, default_output, import_records
-    from firstlight.intake.patience import Patience
-    from firstlight.report.terminal.console import console
-    from firstlight.report.terminal.imported import imported_data, print_formats, print_imported, print_notes
+    from firstlight.ingest.importing import ImportOptions, default_output, import_records
+    from firstlight.ingest.progress import Patience
+    from firstlight.render.terminal.console import console
+    from firstlight.render.views.import_summary import imported_data, print_formats, print_imported, print_notes
 
     if formats:
         known = _core.record_formats()

@@ -38,11 +38,11 @@ def initcalls(
     from firstlight.analysis.initcalls import HINT, remarks
     from firstlight.analysis.initcalls import by_level as sums
     from firstlight.analysis.initcalls import initcalls as table
-    from firstlight.boot.near import unknown_name
-    from firstlight.boot.open import open
-    from firstlight.report.terminal.console import console
-    from firstlight.report.terminal.heading import heading_data, print_heading, say_nothing
-    from firstlight.report.terminal.initcalls import print_initcalls, print_levels
+    from firstlight.bundle.open import open
+    from firstlight.render.terminal.console import console
+    from firstlight.render.views.heading import heading_data, print_heading, say_nothing
+    from firstlight.render.views.initcalls import print_initcalls, print_levels
+    from firstlight.suggest import unknown_name
 
     check_form(csv, json)
     opened = open(boot)

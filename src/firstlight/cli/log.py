@@ -12,7 +12,7 @@ from firstlight.cli.output import Bundle, Csv, Json, Limit, check_form, print_js
 from firstlight.errors import UsageError
 
 if TYPE_CHECKING:
-    from firstlight.boot.boot import Boot
+    from firstlight.bundle.boot import Boot
 
 
 def log(
@@ -46,10 +46,10 @@ def log(
     from firstlight.analysis.console_cost import console_cost as cost_of
     from firstlight.analysis.log_lines import HINT, level_number, log_lines
     from firstlight.analysis.log_lines import gaps as gaps_of
-    from firstlight.boot.open import open
-    from firstlight.report.terminal.console import console
-    from firstlight.report.terminal.heading import heading_data, print_heading, say_nothing
-    from firstlight.report.terminal.log import print_console_cost, print_gaps, print_log
+    from firstlight.bundle.open import open
+    from firstlight.render.terminal.console import console
+    from firstlight.render.views.heading import heading_data, print_heading, say_nothing
+    from firstlight.render.views.log import print_console_cost, print_gaps, print_log
 
     check_form(csv, json)
     filters = between is not None or grep is not None or level is not None
@@ -92,8 +92,8 @@ def log(
 
 def _instants(boot: Boot, between: tuple[str, str]) -> tuple[int, int]:
     """Two marks or times as nanoseconds."""
-    from firstlight.analysis.durations import duration_ns
-    from firstlight.boot.near import unknown_name
+    from firstlight.durations import duration_ns
+    from firstlight.suggest import unknown_name
 
     marks = dict(boot.marks().select("mark", "time_ns").iter_rows())
     found = []

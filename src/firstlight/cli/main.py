@@ -9,9 +9,9 @@ from collections.abc import Sequence
 import typer
 
 from firstlight.cli.app import app
-from firstlight.cli.outlet import finish_output, protect_output
+from firstlight.cli.destination import finish_output, protect_output
 from firstlight.errors import FirstlightError, is_full
-from firstlight.report.terminal.printable import printable
+from firstlight.escape import printable
 
 _INTERRUPTED = 130
 

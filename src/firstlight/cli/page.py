@@ -43,7 +43,7 @@ class Page:
         :raises LabError: when the page has not been built.
         :raises FirstlightError: when the file cannot be written.
         """
-        from firstlight.report.page.html import filled
+        from firstlight.render.page.html import filled
 
         self.write_text(filled(data))
 
@@ -52,7 +52,7 @@ class Page:
 
         :raises FirstlightError: when the file cannot be written.
         """
-        from firstlight.report.page.html import write_page
+        from firstlight.render.page.html import write_page
 
         if self.path == _STANDARD_OUTPUT:
             sys.stdout.write(html)

@@ -44,10 +44,10 @@ def path(
     from firstlight.analysis.path.critical import find_path
     from firstlight.analysis.path.what_if import what_if as change
     from firstlight.analysis.window import Window
-    from firstlight.boot.open import open
-    from firstlight.report.terminal.console import console
-    from firstlight.report.terminal.heading import heading_data, say_nothing
-    from firstlight.report.terminal.path import print_path
+    from firstlight.bundle.open import open
+    from firstlight.render.terminal.console import console
+    from firstlight.render.views.heading import heading_data, say_nothing
+    from firstlight.render.views.path import print_path
 
     check_form(csv, json)
     changes = parse_changes(what_if or [])
@@ -83,7 +83,7 @@ def parse_changes(texts: list[str]) -> dict[str, int]:
     >>> parse_changes(["dh_init=-100ms", "a=b.service=+1s"])
     {'dh_init': -100000000, 'a=b.service': 1000000000}
     """
-    from firstlight.analysis.durations import duration_ns
+    from firstlight.durations import duration_ns
 
     changes: dict[str, int] = {}
     for text in texts:

@@ -122,10 +122,10 @@ def record(
       firstlight record --kernel bzImage --root-as squashfs-zstd -o d.boot
       firstlight record --no-profile -o e.boot
     """
-    from firstlight.lab.options import RecordOptions
-    from firstlight.lab.progress import progress_for
-    from firstlight.lab.record import planned_command
-    from firstlight.lab.record import record as record_boot
+    from firstlight.lab.host.progress import progress_for
+    from firstlight.lab.run.record import planned_command
+    from firstlight.lab.run.record import record as record_boot
+    from firstlight.recipe.options import RecordOptions
 
     options = RecordOptions(
         output=output,
@@ -169,7 +169,7 @@ def record(
 
 
 def _print_summary(bundle: Path) -> None:
-    from firstlight.boot.open import open
+    from firstlight.bundle.open import open
 
     manifest = open(bundle).manifest.model_dump(mode="json")
     shown = ("mode", "status", "failure", "totals", "completeness", "invariants", "repeat")

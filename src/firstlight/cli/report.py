@@ -29,8 +29,8 @@ def report(
       firstlight report a.boot -o page.html --force
       firstlight report a.boot -o - | gzip > page.html.gz
     """
-    from firstlight.boot.open import open
-    from firstlight.report.page.html import page_html, write_html
+    from firstlight.bundle.open import open
+    from firstlight.render.page.html import page_html, write_html
 
     opened = open(boot)
     if output == Path("-"):

@@ -11,7 +11,7 @@ from firstlight.cli.output import Jobs, Json, print_json
 from firstlight.cli.page import Page
 
 if TYPE_CHECKING:
-    from firstlight.compare.scaling.answer import Answer
+    from firstlight.experiment.scaling.result import Answer
 
 _TABLES = (".csv", ".tsv")
 
@@ -57,8 +57,8 @@ def scale(
       firstlight scale devices.toml --html devices.html
       firstlight scale boards.csv --size sensors --cost seconds --by board
     """
-    from firstlight.report.terminal.console import console
-    from firstlight.report.terminal.scaling import print_scaling
+    from firstlight.render.terminal.console import console
+    from firstlight.render.views.scaling import print_scaling
 
     page = Page.wanted(html, force, data=json)
     if plan.suffix.lower() in _TABLES:
@@ -66,7 +66,7 @@ def scale(
     else:
         answer = _booted(plan, output, jobs, bisect, at or [])
     if page is not None:
-        from firstlight.report.page.scaling import scaling_page_data
+        from firstlight.render.page.scaling import scaling_page_data
 
         page.write(scaling_page_data(answer))
     if json:
@@ -78,8 +78,8 @@ def scale(
 
 
 def _from_table(path: Path, size: str | None, cost: str | None, by: str | None, exact: bool, at: list[float]) -> Answer:
-    from firstlight.compare.scaling.answer import Answer, configurations_of, meetings_of
-    from firstlight.compare.scaling.table import read_table
+    from firstlight.experiment.scaling.import_table import read_table
+    from firstlight.experiment.scaling.result import Answer, configurations_of, meetings_of
 
     configurations = configurations_of(read_table(path, size=size, cost=cost, by=by, exact=exact), at)
     return Answer(
@@ -97,10 +97,16 @@ def _booted(path: Path, output: Path | None, jobs: int | None, bisect: bool, at:
     from functools import partial
     from itertools import combinations
 
-    from firstlight.compare.scaling.answer import Answer, configurations_of, measured_meetings, meetings_of, too_close
-    from firstlight.compare.scaling.booted import bisect_crossing, boot_all, prepare
-    from firstlight.lab.progress import progress_for
-    from firstlight.report.terminal.experiment_progress import ExperimentProgress
+    from firstlight.experiment.scaling.result import (
+        Answer,
+        configurations_of,
+        measured_meetings,
+        meetings_of,
+        too_close,
+    )
+    from firstlight.experiment.scaling.run import bisect_crossing, boot_all, prepare
+    from firstlight.lab.host.progress import progress_for
+    from firstlight.render.views.experiment_progress import ExperimentProgress
 
     looking = progress_for()
     with looking:

@@ -10,7 +10,7 @@ import typer
 from firstlight.cli.output import Bundle, Json, print_json
 
 if TYPE_CHECKING:
-    from firstlight.boot.boot import Boot
+    from firstlight.bundle.boot import Boot
 
 
 def show(
@@ -25,9 +25,9 @@ def show(
       firstlight show a.boot
       firstlight show a.boot --json | jq '.phases[] | [.phase, .duration_ns]'
     """
-    from firstlight.boot.open import open
-    from firstlight.report.terminal.console import console
-    from firstlight.report.terminal.show import print_boot
+    from firstlight.bundle.open import open
+    from firstlight.render.terminal.console import console
+    from firstlight.render.views.show import print_boot
 
     opened = open(boot)
     if json:
@@ -39,11 +39,11 @@ def show(
 def boot_data(boot: Boot, limit: int) -> dict[str, Any]:
     """What `show` shows, as data: times in nanoseconds."""
     from firstlight.analysis.doubtful import doubt_of, with_share
-    from firstlight.analysis.hot import hot_functions, no_functions
+    from firstlight.analysis.hot_functions import hot_functions, no_functions
     from firstlight.analysis.ledger.costs import machine_costs
-    from firstlight.boot.machine import features_left_out
-    from firstlight.boot.reliance import broken
-    from firstlight.report.sheets.machine_costs import machine_data
+    from firstlight.bundle.machine import features_left_out
+    from firstlight.bundle.reliance import broken
+    from firstlight.render.tables.machine_costs import machine_data
 
     manifest = boot.manifest.model_dump(mode="json")
     shown = (

@@ -51,12 +51,12 @@ def study(
     chosen, folder = find_study(name), output or Path(f"study-{name}")
     outcome = _run(chosen, folder, jobs, quick=quick, full=full, force=force, fresh=fresh)
     if json:
-        from firstlight.report.study_data import outcome_data
+        from firstlight.render.study_json import outcome_data
 
         print_json(outcome_data(outcome))
     else:
-        from firstlight.report.terminal.console import console
-        from firstlight.report.terminal.study import print_outcome
+        from firstlight.render.terminal.console import console
+        from firstlight.render.views.study import print_outcome
 
         print_outcome(console(), outcome)
     raise typer.Exit(1 if outcome.missing else 0)
@@ -65,8 +65,8 @@ def study(
 def _run(
     chosen: Study, output: Path, jobs: int | None, *, quick: bool, full: bool, force: bool, fresh: bool
 ) -> Outcome:
-    from firstlight.cli.laboratory import laboratory_in
-    from firstlight.report.study_folder import study_folder
+    from firstlight.cli.lab import laboratory_in
+    from firstlight.render.study_folder import study_folder
 
     with (
         study_folder(output, force=force) as written,
@@ -78,8 +78,8 @@ def _run(
 
 
 def _list(json: bool) -> None:
-    from firstlight.report.terminal.console import console
-    from firstlight.report.terminal.study import print_studies
+    from firstlight.render.terminal.console import console
+    from firstlight.render.views.study import print_studies
     from firstlight.study.catalogue import STUDIES
 
     if json:

@@ -13,7 +13,7 @@ import typer
 from firstlight.cli.output import Json, Trust, print_json
 
 if TYPE_CHECKING:
-    from firstlight.lab.options import RecordOptions
+    from firstlight.recipe.options import RecordOptions
 
 _REGRESSION = 3
 
@@ -65,10 +65,10 @@ def try_(
       firstlight try --kernel vmlinuz --against a.boot --limit 0.1%
       firstlight try --memory 1G --against a.boot -o b.boot
     """
-    from firstlight.boot.open import open
-    from firstlight.compare.experiment.attempt import attempt
-    from firstlight.compare.experiment.tolerance import parse_tolerance
-    from firstlight.lab.progress import progress_for
+    from firstlight.bundle.open import open
+    from firstlight.experiment.limit import parse_tolerance
+    from firstlight.experiment.try_change import attempt
+    from firstlight.lab.host.progress import progress_for
 
     tolerance = None if limit is None else parse_tolerance(limit)
     given: dict[str, Any] = {
@@ -97,14 +97,14 @@ def try_(
     whole = difference.whole
     allowed = tolerance is None or tolerance.allows(whole.change_ns, whole.a.ns if whole.a is not None else 0)
     if json:
-        from firstlight.compare.exact.data import difference_data
+        from firstlight.compare.exact.json import difference_data
 
         booted = {"baseline": made.baseline_booted, "changed": made.changed_booted}
         print_json({"booted": booted, "limit": limit, "regression": not allowed, **difference_data(difference, rows)})
     else:
-        from firstlight.report.terminal.compare import print_difference
-        from firstlight.report.terminal.console import console
-        from firstlight.report.terminal.experiment_attempt import print_verdict
+        from firstlight.render.terminal.console import console
+        from firstlight.render.views.compare import print_difference
+        from firstlight.render.views.experiment_attempt import print_verdict
 
         out = console()
         # A path in the cache tells a person nothing.
@@ -116,6 +116,6 @@ def try_(
 
 
 def _load() -> None:
-    for module in ("firstlight.compare.exact.difference", "firstlight.report.terminal.experiment_attempt",
-                   "firstlight.report.terminal.compare"):  # fmt: skip
+    for module in ("firstlight.compare.exact.difference", "firstlight.render.views.experiment_attempt",
+                   "firstlight.render.views.compare"):  # fmt: skip
         import_module(module)

@@ -36,11 +36,11 @@ def units(
     """
     from firstlight.analysis.units import HINT, failed_units, stages
     from firstlight.analysis.units import units as table
-    from firstlight.boot.near import unknown_name
-    from firstlight.boot.open import open
-    from firstlight.report.terminal.console import console
-    from firstlight.report.terminal.heading import heading_data, print_heading, say_nothing
-    from firstlight.report.terminal.units import print_units
+    from firstlight.bundle.open import open
+    from firstlight.render.terminal.console import console
+    from firstlight.render.views.heading import heading_data, print_heading, say_nothing
+    from firstlight.render.views.units import print_units
+    from firstlight.suggest import unknown_name
 
     check_form(csv, json)
     opened = open(boot)

@@ -11,7 +11,7 @@ import typer
 from firstlight.cli.output import Bundle, Json, Trust, print_json
 
 if TYPE_CHECKING:
-    from firstlight.lab.verify import Verdict
+    from firstlight.lab.run.verify import Verdict
 
 
 def verify(
@@ -45,8 +45,8 @@ def verify(
       firstlight verify a.boot --json | jq .equal
       firstlight verify from-a-report.boot --kernel bzImage
     """
-    from firstlight.lab.progress import progress_for
-    from firstlight.lab.verify import verify as verify_boot
+    from firstlight.lab.host.progress import progress_for
+    from firstlight.lab.run.verify import verify as verify_boot
 
     given = {
         "kernel": kernel,
@@ -67,11 +67,11 @@ def verify(
 def verdict_lines(boot: Path, verdict: Verdict) -> list[str]:
     """The verdict in words.
 
-    >>> from firstlight.lab.verify import Verdict
+    >>> from firstlight.lab.run.verify import Verdict
     >>> verdict_lines(Path("a.boot"), Verdict(tables={"calls": 9, "marks": 3}))
     ['a.boot: equal, 2 tables with 12 rows']
     """
-    from firstlight.report.terminal.printable import printable
+    from firstlight.escape import printable
 
     name = printable(str(boot))
     changed = [

@@ -59,15 +59,15 @@ def walk(
       firstlight walk --fs tmpfs --no-law --no-audit -o walk/ --json
     """
     from firstlight.cli.page import Page
-    from firstlight.report.page.study import study_page_data
-    from firstlight.report.study_data import outcome_data
+    from firstlight.render.page.study import study_page_data
+    from firstlight.render.study_json import outcome_data
 
     work = _workload(shape, fs, command, alternations, sizes, law=law, counts=counts, audit=audit)
     # With `--force` the page may be there, and so may the directory.
     there = html is not None and force and html != Path("-")
     page = Page(html) if html is not None and there else Page.wanted(html, False, data=json)
     if kernel is not None:
-        from firstlight.lab.kernel import open_kernel
+        from firstlight.lab.kernel.kernel import open_kernel
 
         open_kernel(kernel)
     outcome = _measure(work, kernel, output, jobs, force=force, fresh=fresh)
@@ -76,8 +76,8 @@ def walk(
     if json:
         print_json(outcome_data(outcome))
     elif page is None or html != Path("-"):
-        from firstlight.report.terminal.console import console
-        from firstlight.report.terminal.study import print_outcome
+        from firstlight.render.terminal.console import console
+        from firstlight.render.views.study import print_outcome
 
         print_outcome(console(), outcome)
     raise typer.Exit(1 if outcome.missing else 0)
@@ -112,7 +112,7 @@ def _measure(
 ) -> Outcome:
     import tempfile
 
-    from firstlight.report.study_folder import study_folder
+    from firstlight.render.study_folder import study_folder
 
     if output is not None:
         with study_folder(output, force=force) as written:
@@ -124,7 +124,7 @@ def _measure(
 
 
 def _boot(work: Workload, kernel: Path | None, folder: Path, jobs: int | None, *, fresh: bool) -> Outcome:
-    from firstlight.cli.laboratory import laboratory_in
+    from firstlight.cli.lab import laboratory_in
     from firstlight.study.tree_walk.study import measure
 
     wanted = ("debian-storage",) if kernel is not None else ("kernel", "debian-storage")

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from firstlight.compare.arms import Arm, CompareError
-from firstlight.compare.comparable import Flag
+from firstlight.compare.common.arms import Arm, CompareError
+from firstlight.compare.common.input_changes import OBSERVERS, input_changes
+from firstlight.compare.common.method import regime_of
+from firstlight.compare.common.preconditions import Flag
 from firstlight.compare.exact.difference import ExactDifference, exact_difference
-from firstlight.compare.inputs import OBSERVERS, input_changes
-from firstlight.compare.regime import regime_of
 
 if TYPE_CHECKING:
-    from firstlight.compare.noisy.calibration import Calibration
-    from firstlight.compare.noisy.comparison import NoisyComparison
-    from firstlight.compare.noisy.pairing import How
-    from firstlight.compare.nuisance import Band
+    from firstlight.compare.noise_band import Band
+    from firstlight.compare.statistical.calibration import Calibration
+    from firstlight.compare.statistical.comparison import NoisyComparison
+    from firstlight.compare.statistical.pairing import How
 
 Comparison: TypeAlias = "ExactDifference | NoisyComparison"
 
@@ -32,11 +32,11 @@ def compare_arms(
 ) -> Comparison:
     """Compare two arms: exactly, or by statistics where their boots vary.
 
-    The other arguments are those of :func:`firstlight.compare.noisy.comparison.compare_noisy`.
+    The other arguments are those of :func:`firstlight.compare.statistical.comparison.compare_noisy`.
 
     :param a: the baseline.
-    :param band: what changes are judged by: of exact boots a nuisance band (see :mod:`firstlight.compare.robust`), of
-        others the calibration of their testbed.
+    :param band: what changes are judged by: of exact boots a nuisance band (see
+        :mod:`firstlight.compare.exceeds_band`), of others the calibration of their testbed.
     :raises CompareError: when they cannot be compared, when the boots of an arm are not of one recipe, when arms are
         noisy and one of them is a single boot, or when the band is of the other sort of boots.
     """
@@ -49,7 +49,7 @@ def compare_arms(
             raise CompareError(message, where=b.name, hint=hint)
         return compare_exact(a, b)
     # Statistics take long to load, and exact boots need none.
-    from firstlight.compare.noisy.comparison import compare_noisy
+    from firstlight.compare.statistical.comparison import compare_noisy
 
     if band is not None and band.kind != "testbed":
         message = "a nuisance band is of exact boots, and these vary"
@@ -77,7 +77,7 @@ def compare_exact(a: Arm, b: Arm) -> ExactDifference:
     :raises CompareError: when an arm's boots are exact recordings and not equal, when arms are noisy and only one of
         them has several boots, or when the figures of the two do not mean the same.
 
-    >>> from firstlight.compare.arms import read_arm
+    >>> from firstlight.compare.common.arms import read_arm
     >>> arm = read_arm(bundle)
     >>> compare_exact(arm, arm).flags
     ()

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from firstlight.assets import CARRIED, carried
 from firstlight.cache import cache_dir
-from firstlight.carried import CARRIED, carried
 from firstlight.errors import LabError
-from firstlight.lab.architecture import X86_64
-from firstlight.lab.confinement import SWITCH, files_are_confined
-from firstlight.lab.landlock import version
-from firstlight.lab.qemu import find_qemu, require_plugins
+from firstlight.lab.host.landlock import version
+from firstlight.lab.qemu.confinement import SWITCH, files_are_confined
+from firstlight.lab.qemu.emulator import find_qemu, require_plugins
+from firstlight.recipe.isa import X86_64
 
 State = Literal["ok", "limited", "missing"]
 

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 
-from firstlight.boot.near import one_of
 from firstlight.errors import UsageError
 from firstlight.study.historical import historical_tables
-from firstlight.study.laboratory import Laboratory
 from firstlight.study.outcome import Finding, Outcome
+from firstlight.study.runner import Laboratory
 from firstlight.study.table import Chart, Table
+from firstlight.suggest import one_of
 
 
 @dataclass(frozen=True)

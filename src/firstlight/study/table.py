@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from firstlight.report.units import count_text, signed_time, time_text
+from firstlight.quantities import count_text, signed_time, time_text
 
 NO_VALUE = "none"
 """How a hole is written."""

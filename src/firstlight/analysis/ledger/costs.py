@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from firstlight.analysis.ledger.entries import Entry, Ledger, Owner, ledger
-from firstlight.boot.boot import Boot
+from firstlight.bundle.boot import Boot
 
 #: A function is marked when more than this part of its self belongs to one cost.
 _MOST = 0.5

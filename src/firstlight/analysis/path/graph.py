@@ -6,14 +6,14 @@ from collections import deque
 
 import polars as pl
 
+from firstlight.analysis.kernel_phases import kernel_phases
 from firstlight.analysis.path.inferred import divide, infer
-from firstlight.analysis.path.kernel_phases import kernel_phases
 from firstlight.analysis.path.links import link
-from firstlight.analysis.path.placing import Placing
+from firstlight.analysis.path.schedule import Placing
 from firstlight.analysis.path.stages import switches, without_frames
 from firstlight.analysis.path.steps import PathGraph, Step
 from firstlight.analysis.spans import spans_of
-from firstlight.boot.boot import Boot
+from firstlight.bundle.boot import Boot
 
 #: Kinds of spans that are steps of a boot; parts of a step belong to it.
 _STEPS = ("initcall", "probe", "async", "async_wait", "uevent", "uevent_service", "unit", "stage", "firmware")

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from firstlight.analysis.path.placing import NUMBER, Placing
+from firstlight.analysis.path.schedule import NUMBER, Placing
 from firstlight.analysis.path.steps import INFERRED, Step
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import polars as pl
 
-from firstlight.analysis.path.kernel_phases import UNKNOWN
-from firstlight.boot.boot import Boot
+from firstlight.analysis.kernel_phases import UNKNOWN
+from firstlight.bundle.boot import Boot
 
 #: What executed before the kernel had tasks.
 BEFORE_TASKS = "[before the kernel]"

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from firstlight.cache import cache_dir, digest_of, entry, file_digest
 from firstlight.errors import LabError
-from firstlight.lab.apt import unpack
-from firstlight.lab.architecture import X86_64
-from firstlight.lab.kernel import default_kernel, open_kernel
+from firstlight.lab.host.apt import unpack
+from firstlight.lab.kernel.kernel import default_kernel, open_kernel
+from firstlight.recipe.isa import X86_64
 
 STABLE = "trixie"
 """The suite of the second kernel."""

@@ -10,18 +10,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from firstlight.assets import carried
 from firstlight.audit.agreement import LIMITS, Difference, Measure, Share
 from firstlight.audit.boot import ORACLE, audit
 from firstlight.audit.matrix.cells import Cell
 from firstlight.cache import cache_dir, digest_of, file_digest
-from firstlight.carried import carried
 from firstlight.errors import FirstlightError
-from firstlight.lab.architecture import X86_64
-from firstlight.lab.inputs import resolve
-from firstlight.lab.options import RecordOptions
-from firstlight.lab.progress import Progress
-from firstlight.lab.qemu import find_qemu
-from firstlight.lab.record import record
+from firstlight.lab.host.progress import Progress
+from firstlight.lab.qemu.emulator import find_qemu
+from firstlight.lab.run.record import record
+from firstlight.lab.run.resolve import resolve
+from firstlight.recipe.isa import X86_64
+from firstlight.recipe.options import RecordOptions
 
 _KIND = "audits"
 _VERSION = "2"

@@ -9,8 +9,8 @@ from pathlib import Path
 from firstlight.audit.matrix.cells import Cell, Extent, cells
 from firstlight.audit.matrix.kernels import matrix_kernels
 from firstlight.audit.matrix.measure import Row, measure
-from firstlight.lab.kernel import open_kernel
-from firstlight.lab.progress import Progress
+from firstlight.lab.host.progress import Progress
+from firstlight.lab.kernel.kernel import open_kernel
 
 
 def matrix(

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from firstlight.analysis.doubtful import MOST_DOUBTFUL
-from firstlight.boot.boot import Boot
-from firstlight.boot.manifest import Concern
-from firstlight.compare.comparable import Flag, check_comparable, is_refused
+from firstlight.bundle.boot import Boot
+from firstlight.bundle.manifest import Concern
+from firstlight.compare.common.input_changes import InputChange, input_changes
+from firstlight.compare.common.preconditions import Flag, check_comparable, is_refused
 from firstlight.compare.exact.facts import FactChange, fact_changes
 from firstlight.compare.exact.functions import doubtful_functions, functions
 from firstlight.compare.exact.initcalls import initcalls
@@ -19,7 +20,6 @@ from firstlight.compare.exact.phases import phases
 from firstlight.compare.exact.rows import Row
 from firstlight.compare.exact.totals import whole
 from firstlight.compare.exact.tree import TreeDifference, tree_difference
-from firstlight.compare.inputs import InputChange, input_changes
 
 
 @dataclass(frozen=True)

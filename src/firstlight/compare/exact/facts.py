@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from firstlight.boot.boot import Boot
+from firstlight.bundle.boot import Boot
 
 #: Facts that are inputs, longer than anybody reads, or a figure of the boot's own clock.
 _NOT_COMPARED = frozenset({"kernel.config", "kernel.command_line", "kernel.command_line.words", "kernel.clock_ns"})

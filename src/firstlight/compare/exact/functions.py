@@ -7,10 +7,10 @@ from dataclasses import replace
 import polars as pl
 
 from firstlight.analysis.doubtful import MOST_DOUBTFUL, doubtful_share
-from firstlight.boot.boot import Boot
+from firstlight.bundle.boot import Boot
+from firstlight.compare.common.stable_names import stable_name
 from firstlight.compare.exact.level import Key, Level, Part, make_level, ordered
 from firstlight.compare.exact.rows import Figures, Presence, Row
-from firstlight.compare.keys import stable_name
 
 #: What of the boot the profile does not hold.
 REST = "[not in the profile]"

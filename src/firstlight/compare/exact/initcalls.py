@@ -7,11 +7,11 @@ import polars as pl
 from firstlight.analysis.initcalls import initcalls as table_of
 from firstlight.analysis.intervals import clipped
 from firstlight.analysis.window import window
-from firstlight.boot.boot import Boot
-from firstlight.compare.exact.exclusive import exclusive_ns
+from firstlight.bundle.boot import Boot
+from firstlight.compare.common.stable_names import stable_name
+from firstlight.compare.exact.exclusive_time import exclusive_ns
 from firstlight.compare.exact.level import Key, Level, Part, make_level
 from firstlight.compare.exact.rows import Figures, Row
-from firstlight.compare.keys import stable_name
 
 #: What of the boot lies in no initcall.
 REST = "[outside all initcalls]"

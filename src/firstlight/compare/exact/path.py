@@ -9,11 +9,11 @@ import polars as pl
 from firstlight.analysis.intervals import Interval, clipped, merged
 from firstlight.analysis.path.critical import CriticalPath, find_path
 from firstlight.analysis.spans import spans_of
-from firstlight.boot.boot import Boot
-from firstlight.compare.exact.exclusive import exclusive_ns
+from firstlight.bundle.boot import Boot
+from firstlight.compare.common.stable_names import stable_name
+from firstlight.compare.exact.exclusive_time import exclusive_ns
 from firstlight.compare.exact.level import Key, Level, Part, make_level, ordered
 from firstlight.compare.exact.rows import Figures, Row
-from firstlight.compare.keys import stable_name
 
 #: Kinds of steps whose work may hide beside the path.
 _HIDDEN = ("initcall", "probe", "async", "uevent_service", "unit")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from firstlight.analysis.window import window
-from firstlight.boot.boot import Boot
+from firstlight.bundle.boot import Boot
 from firstlight.compare.exact.level import Key, Level, Part, make_level
 from firstlight.compare.exact.rows import Figures, Row
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from firstlight.analysis.window import window
-from firstlight.boot.boot import Boot
+from firstlight.bundle.boot import Boot
 from firstlight.compare.exact.rows import Figures, Row
 
 

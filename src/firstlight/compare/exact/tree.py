@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from firstlight import _core
-from firstlight.boot.boot import Boot
+from firstlight.bundle.boot import Boot
 from firstlight.compare.exact.functions import REST, function_key
 from firstlight.compare.exact.level import Key
 from firstlight.compare.exact.rows import Figures, Row

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from firstlight.boot.boot import Boot
-from firstlight.lab.options import RecordOptions
+from firstlight.bundle.boot import Boot
+from firstlight.recipe.options import RecordOptions
 from firstlight.study.kernel_hotspots.devices import POPULATIONS
 from firstlight.study.kernel_hotspots.guest import ADD_MEMORY, PROBES
 from firstlight.study.kernel_hotspots.remedies import KERNELS, PLAIN, KernelName, Remedy, chosen
 from firstlight.study.kernel_hotspots.ways import Way, ways_on
-from firstlight.study.laboratory import Arm, Laboratory
+from firstlight.study.runner import Arm, Laboratory
 from firstlight.study.table import Hole
 
 Found = Mapping[tuple[KernelName, str], Boot | Hole]

@@ -5,14 +5,14 @@ from __future__ import annotations
 import polars as pl
 
 from firstlight.analysis.functions import NO_FUNCTION
-from firstlight.boot.boot import Boot
-from firstlight.boot.folding import SHARED_NAME
+from firstlight.bundle.boot import Boot
+from firstlight.bundle.folding import SHARED_NAME
 from firstlight.errors import FirstlightError
-from firstlight.lab.architecture import X86_64
-from firstlight.lab.kernel import open_kernel
-from firstlight.lab.made_here import made_here
-from firstlight.lab.qemu import find_qemu
-from firstlight.lab.symbols import kernel_symbols
+from firstlight.lab.host.made_here import made_here
+from firstlight.lab.kernel.kernel import open_kernel
+from firstlight.lab.qemu.emulator import find_qemu
+from firstlight.lab.run.symbols import kernel_symbols
+from firstlight.recipe.isa import X86_64
 from firstlight.recipe.recipe import Recipe
 from firstlight.study.kernel_hotspots.coverage import Coverage, Covered, coverage
 from firstlight.study.kernel_hotspots.linked import Linked, linked_functions

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from firstlight.boot.boot import Boot
-from firstlight.study.kept import kept_text, stamps_of
+from firstlight.bundle.boot import Boot
+from firstlight.study.guest_files import kept_text, stamps_of
 
 #: How long the guest asks to sleep, in nanoseconds: a clock that runs wrong sleeps wrong.
 SLEEP_NS = 100_000_000

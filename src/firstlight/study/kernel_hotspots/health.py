@@ -9,8 +9,8 @@ from pathlib import Path
 
 import polars as pl
 
-from firstlight.boot.boot import Boot
-from firstlight.lab.report import read_report
+from firstlight.bundle.boot import Boot
+from firstlight.lab.guest.report import read_report
 from firstlight.study.kernel_hotspots.guest import Probed, probed
 
 _HASH = re.compile(r";([A-Za-z/-]+(?: [A-Za-z/-]+)*?) hash table entries: (\d+) \(")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from firstlight.boot.boot import Boot
+from firstlight.bundle.boot import Boot
 from firstlight.errors import FirstlightError
 from firstlight.study.kernel_hotspots.health import Health, health_of
 from firstlight.study.kernel_hotspots.hotspots import hot_spots

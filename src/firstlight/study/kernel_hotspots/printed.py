@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from firstlight.boot.boot import Boot
+from firstlight.bundle.boot import Boot
 from firstlight.study.kernel_hotspots.window import Window
 
 

@@ -10,7 +10,7 @@ from functools import cache
 from importlib import resources
 from typing import Literal
 
-from firstlight.boot.boot import Boot
+from firstlight.bundle.boot import Boot
 from firstlight.study.table import Hole
 
 KernelName = Literal["laboratory", "stock"]

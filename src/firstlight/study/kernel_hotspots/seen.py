@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from firstlight.boot.boot import Boot
-from firstlight.lab.report import read_report
-from firstlight.study.kept import kept_text
+from firstlight.bundle.boot import Boot
+from firstlight.lab.guest.report import read_report
+from firstlight.study.guest_files import kept_text
 from firstlight.study.kernel_hotspots.window import window_of
 
 _CALLING = re.compile(r"calling  (\S+?)\+0x\S+ @ \d+")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from firstlight.boot.boot import Boot
+from firstlight.bundle.boot import Boot
 from firstlight.errors import LabError
 from firstlight.study.catalogue import find_study
 from firstlight.study.kernel_hotspots.arms import Booted, boot_arms
@@ -27,8 +27,8 @@ from firstlight.study.kernel_hotspots.way_tables import (
     timed_boot,
     uneven_in,
 )
-from firstlight.study.laboratory import Laboratory
 from firstlight.study.outcome import Outcome
+from firstlight.study.runner import Laboratory
 from firstlight.study.table import Hole
 
 _PRINTING = {

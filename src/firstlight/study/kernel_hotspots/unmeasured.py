@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from firstlight.boot.boot import Boot
+from firstlight.bundle.boot import Boot
 from firstlight.study.kernel_hotspots.arms import Booted
 from firstlight.study.kernel_hotspots.coverage import Coverage
 from firstlight.study.kernel_hotspots.guest import AddedMemory

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from firstlight.boot.boot import Boot
+from firstlight.bundle.boot import Boot
 from firstlight.errors import FirstlightError
 from firstlight.study.kernel_hotspots.deviation import deviation
 from firstlight.study.kernel_hotspots.seen import Seen, Uneven, by_port, by_profile, by_stamps, by_tracer, uneven_of

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from firstlight.boot.boot import Boot
+from firstlight.bundle.boot import Boot
 from firstlight.errors import BundleError
 
 FIRST, LAST = "kernel_start", "user_start"

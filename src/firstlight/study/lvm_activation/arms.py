@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from firstlight.lab.options import RecordOptions
-from firstlight.lab.sizes import format_size, parse_size
-from firstlight.study.laboratory import Arm
+from firstlight.recipe.options import RecordOptions
+from firstlight.sizes import format_size, parse_size
+from firstlight.study.disks import attach
 from firstlight.study.lvm_activation.volumes import Layout, Volumes
-from firstlight.study.preparing import attach
+from firstlight.study.runner import Arm
 from firstlight.study.table import Hole
 
 Mode = Literal["quick", "ordinary", "full"]

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from firstlight.compare.scaling.laws import LAWS
-from firstlight.compare.scaling.prediction import BAND, Prediction, predict
-from firstlight.compare.scaling.study import LEAST_SIZES, Study, study
 from firstlight.errors import UsageError
+from firstlight.stats.scaling.analysis import LEAST_SIZES, Study, study
+from firstlight.stats.scaling.laws import LAWS
+from firstlight.stats.scaling.prediction import BAND, Prediction, predict
 from firstlight.study.lvm_activation.measures import Figures
 from firstlight.study.lvm_activation.programs import Command, Programs
 from firstlight.study.table import Hole, Kind

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from firstlight.boot.boot import Boot
-from firstlight.study.kept import kept_text, stamps_of
+from firstlight.bundle.boot import Boot
+from firstlight.study.guest_files import kept_text, stamps_of
 from firstlight.study.lvm_activation.arms import BY_KEY, Cell
 from firstlight.study.lvm_activation.programs import Programs, programs
 from firstlight.study.lvm_activation.trace import read_trace

@@ -5,10 +5,9 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from firstlight.compare.experiment.runner import memory_available
-from firstlight.lab.options import RecordOptions
+from firstlight.experiment.runner import memory_available
+from firstlight.recipe.options import RecordOptions
 from firstlight.study.catalogue import find_study
-from firstlight.study.laboratory import Laboratory
 from firstlight.study.lvm_activation.arms import MEMORY, Cell, Mode, Plan, Row, arm, guest_options, plan
 from firstlight.study.lvm_activation.changes import change_table, tracing_table
 from firstlight.study.lvm_activation.charts import charts
@@ -21,6 +20,7 @@ from firstlight.study.lvm_activation.tables import commands_table, measured_tabl
 from firstlight.study.lvm_activation.userland import write_overlay
 from firstlight.study.lvm_activation.volumes import MIB_EACH, PER_DISK, Volumes, prepared_disks
 from firstlight.study.outcome import Missing, Outcome
+from firstlight.study.runner import Laboratory
 from firstlight.study.table import Hole
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import resources
 from pathlib import Path
 
-from firstlight.lab.overlay import settle
+from firstlight.lab.rootfs.overlay import settle
 
 _RUN = "/run/lvm-study"
 #: Of `guest/`, where it goes, and whether it is executed.

@@ -8,10 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from firstlight.lab.options import RecordOptions
-from firstlight.lab.progress import Progress
+from firstlight.lab.host.progress import Progress
+from firstlight.recipe.options import RecordOptions
+from firstlight.study.disks import Disk, prepare
 from firstlight.study.lvm_activation.gpt import disk_size, write_table
-from firstlight.study.preparing import Disk, prepare
 
 Layout = Literal["groups", "group"]
 """`groups`: N groups of one physical volume each; `group`: one group of N. Either has one logical volume on each."""

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from firstlight.errors import FirstlightError
-from firstlight.lab.inputs import kernel_root
-from firstlight.lab.kernel_root import KernelRoot
-from firstlight.lab.options import RecordOptions
-from firstlight.lab.root_formats import FORMATS
-from firstlight.study.laboratory import Arm
+from firstlight.lab.rootfs.filesystems import FORMATS
+from firstlight.lab.rootfs.kernel_mounted import KernelRoot
+from firstlight.lab.run.resolve import kernel_root
+from firstlight.recipe.options import RecordOptions
 from firstlight.study.root_filesystems.content import COMMANDS
+from firstlight.study.runner import Arm
 from firstlight.study.table import Hole
 
 #: The kinds of roots, slow ones of long ago first.

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable
 from pathlib import Path
 
-from firstlight.lab.overlay import settle
+from firstlight.lab.rootfs.overlay import settle
 
 FILES = 48
 """Texts below `/usr/share/data`, read whole in every arm and checked against their sums."""

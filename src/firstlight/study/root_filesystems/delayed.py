@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from firstlight.lab.kernel_root import KernelRoot
-from firstlight.study.laboratory import Arm
+from firstlight.lab.rootfs.kernel_mounted import KernelRoot
 from firstlight.study.root_filesystems.arms import Roots
 from firstlight.study.root_filesystems.measures import Measured
+from firstlight.study.runner import Arm
 from firstlight.study.table import Field, Hole, Table, Value
 
 LATENCY_MS = 8

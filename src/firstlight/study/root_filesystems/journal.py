@@ -9,17 +9,17 @@ from functools import partial
 from pathlib import Path
 from shutil import copyfile
 
-from firstlight.boot.boot import Boot
-from firstlight.lab.architecture import X86_64
-from firstlight.lab.kernel_root import KernelRoot
-from firstlight.lab.options import RecordOptions
-from firstlight.lab.progress import Progress
-from firstlight.study.kept import kept_text, stamps_of
-from firstlight.study.laboratory import Arm, Laboratory
-from firstlight.study.preparing import Disk, attach, prepare
+from firstlight.bundle.boot import Boot
+from firstlight.lab.host.progress import Progress
+from firstlight.lab.rootfs.kernel_mounted import KernelRoot
+from firstlight.recipe.isa import X86_64
+from firstlight.recipe.options import RecordOptions
+from firstlight.study.disks import Disk, attach, prepare
+from firstlight.study.guest_files import kept_text, stamps_of
 from firstlight.study.root_filesystems.arms import PATIENCE_S, Roots
 from firstlight.study.root_filesystems.content import KEEP, LATE, SYNCED, count_whole, script
 from firstlight.study.root_filesystems.measures import Measured
+from firstlight.study.runner import Arm, Laboratory
 from firstlight.study.table import Field, Hole, Table, Value
 
 

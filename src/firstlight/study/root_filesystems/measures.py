@@ -8,8 +8,8 @@ from functools import cached_property
 
 import polars as pl
 
-from firstlight.boot.boot import Boot
-from firstlight.study.kept import kept_number, kept_text, stamps_of
+from firstlight.bundle.boot import Boot
+from firstlight.study.guest_files import kept_number, kept_text, stamps_of
 from firstlight.study.table import Hole
 
 #: What mounts a root that is no archive; what unpacks one that is, or puts the image of a RAM disk aside.

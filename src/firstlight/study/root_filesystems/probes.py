@@ -7,16 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from firstlight.boot.boot import Boot
+from firstlight.bundle.boot import Boot
 from firstlight.errors import FirstlightError
-from firstlight.lab.kernel import open_kernel
-from firstlight.lab.modules import modules_for
-from firstlight.lab.options import RecordOptions
-from firstlight.study.kept import kept_number, kept_text, stamps_of
-from firstlight.study.laboratory import Arm
+from firstlight.lab.kernel.kernel import open_kernel
+from firstlight.lab.kernel.modules import modules_for
+from firstlight.recipe.options import RecordOptions
+from firstlight.study.guest_files import kept_number, kept_text, stamps_of
 from firstlight.study.root_filesystems.arms import PATIENCE_S
 from firstlight.study.root_filesystems.content import KEEP
 from firstlight.study.root_filesystems.measures import Measured
+from firstlight.study.runner import Arm
 from firstlight.study.table import Field, Hole, Table, Value
 
 TRACER = "preemptirqsoff"

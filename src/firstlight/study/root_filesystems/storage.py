@@ -7,16 +7,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from firstlight.boot.boot import Boot
-from firstlight.lab.kernel_root import KernelRoot
-from firstlight.lab.options import RecordOptions
-from firstlight.lab.root_formats import find_format
-from firstlight.study.kept import kept_number, stamps_of
-from firstlight.study.laboratory import Arm
-from firstlight.study.preparing import attach
+from firstlight.bundle.boot import Boot
+from firstlight.lab.rootfs.filesystems import find_format
+from firstlight.lab.rootfs.kernel_mounted import KernelRoot
+from firstlight.recipe.options import RecordOptions
+from firstlight.study.disks import attach
+from firstlight.study.guest_files import kept_number, stamps_of
 from firstlight.study.root_filesystems.arms import PATIENCE_S, Roots
 from firstlight.study.root_filesystems.content import FILES, KEEP, count_whole, script
 from firstlight.study.root_filesystems.measures import read_block_stat
+from firstlight.study.runner import Arm
 from firstlight.study.table import Chart, Field, Hole, Series, Table, Value
 
 #: Kinds that can lie on a block device that is no memory.

@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from firstlight.boot.boot import Boot
+from firstlight.bundle.boot import Boot
 from firstlight.errors import LabError
-from firstlight.lab.kernel_root import KernelRoot
-from firstlight.lab.options import RecordOptions
+from firstlight.lab.rootfs.kernel_mounted import KernelRoot
+from firstlight.recipe.options import RecordOptions
 from firstlight.study.catalogue import find_study
-from firstlight.study.laboratory import Arm, Laboratory
 from firstlight.study.outcome import Outcome
 from firstlight.study.root_filesystems import delayed, journal, probes, storage, tables
 from firstlight.study.root_filesystems.arms import KINDS, PLAIN, TUNED, Roots, Way
 from firstlight.study.root_filesystems.content import FILES, write_content
 from firstlight.study.root_filesystems.findings import Figures, findings
 from firstlight.study.root_filesystems.measures import Measured, lpj_of
+from firstlight.study.runner import Arm, Laboratory
 from firstlight.study.table import Chart, Hole, Table
 
 #: Left out of a quick run: near relatives of what is in it.

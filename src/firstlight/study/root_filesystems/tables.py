@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from firstlight.lab.kernel_root import KernelRoot
-from firstlight.lab.root_formats import find_format
-from firstlight.report.units import time_text
+from firstlight.lab.rootfs.filesystems import find_format
+from firstlight.lab.rootfs.kernel_mounted import KernelRoot
+from firstlight.quantities import time_text
 from firstlight.study.root_filesystems.arms import Way, arm_name
 from firstlight.study.root_filesystems.content import FILES
 from firstlight.study.root_filesystems.measures import COMMON, Measured

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from firstlight.boot.boot import Boot
+from firstlight.bundle.boot import Boot
 from firstlight.study.table import Field, Hole, Table, Value
 from firstlight.study.tree_walk.measured import system_calls
 from firstlight.study.tree_walk.workload import WALK, WALK_AGAIN, Command

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from firstlight.report.units import time_text
+from firstlight.quantities import time_text
 from firstlight.study.outcome import Finding, Verdict, verdict
 from firstlight.study.table import Hole
 from firstlight.study.tree_walk.counts import Counted

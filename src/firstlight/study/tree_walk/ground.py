@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from firstlight.carried import carried
+from firstlight.assets import carried
 from firstlight.errors import FirstlightError
-from firstlight.lab.user_land_programs import programs_of
-from firstlight.study.laboratory import Laboratory
+from firstlight.lab.rootfs.programs import programs_of
+from firstlight.study.runner import Laboratory
 from firstlight.study.table import Hole
 from firstlight.study.tree_walk.guest import lay_out
 from firstlight.study.tree_walk.plan import Ground

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from firstlight.carried import carried
-from firstlight.lab.overlay import settle
-from firstlight.lab.user_land_programs import Programs
+from firstlight.assets import carried
+from firstlight.lab.rootfs.overlay import settle
+from firstlight.lab.rootfs.programs import Programs
 from firstlight.study.tree_walk.workload import TREE, WALKER, Command, Shape
 
 _HOME = "/walk"

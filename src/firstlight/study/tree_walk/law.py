@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from firstlight.compare.scaling.study import LEAST_SIZES, Study, study
 from firstlight.errors import UsageError
+from firstlight.stats.scaling.analysis import LEAST_SIZES, Study, study
 from firstlight.study.table import Chart, Field, Hole, Series, Table, Value
 from firstlight.study.tree_walk.measured import Measured
 from firstlight.study.tree_walk.penalty import Runs, shortest

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from firstlight.boot.boot import Boot
-from firstlight.study.kept import kept_text
+from firstlight.bundle.boot import Boot
+from firstlight.study.guest_files import kept_text
 from firstlight.study.table import Hole
 from firstlight.study.tree_walk.guest import FAILED, RUNS
 

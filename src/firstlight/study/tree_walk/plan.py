@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from firstlight.lab.options import RecordOptions
-from firstlight.study.laboratory import Arm
+from firstlight.recipe.options import RecordOptions
+from firstlight.study.runner import Arm
 from firstlight.study.table import Hole
 from firstlight.study.tree_walk import guest, trap_script, unit_script
 from firstlight.study.tree_walk.guest import Run

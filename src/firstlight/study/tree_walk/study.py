@@ -8,12 +8,12 @@ from pathlib import Path
 
 import polars as pl
 
-from firstlight.boot.boot import Boot
+from firstlight.bundle.boot import Boot
 from firstlight.errors import LabError
 from firstlight.study.catalogue import find_study
 from firstlight.study.historical import historical_tables
-from firstlight.study.laboratory import Laboratory
 from firstlight.study.outcome import Missing, Outcome
+from firstlight.study.runner import Laboratory
 from firstlight.study.table import Chart, Hole, Table
 from firstlight.study.tree_walk import trap_script
 from firstlight.study.tree_walk.counts import SIDES, Counted, counted, counts_table, functions_table

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from firstlight.boot.boot import Boot
+from firstlight.bundle.boot import Boot
 from firstlight.study.table import Field, Hole, Table, Value
 from firstlight.study.tree_walk.guest import POINTS, WAKES
 from firstlight.study.tree_walk.measured import kept_rows, why_nothing

@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-from firstlight.lab.options import RecordOptions
-from firstlight.study.laboratory import Arm
+from firstlight.recipe.options import RecordOptions
+from firstlight.study.runner import Arm
 from firstlight.study.table import Hole
 from firstlight.study.tree_walk.guest import FAILED, kept
 

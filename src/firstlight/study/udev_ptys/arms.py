@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from firstlight.errors import FirstlightError
-from firstlight.lab.options import RecordOptions
-from firstlight.study.laboratory import Arm, Laboratory
+from firstlight.recipe.options import RecordOptions
+from firstlight.study.runner import Arm, Laboratory
 from firstlight.study.table import Hole
 from firstlight.study.udev_ptys.early_udev import write_early_udev
 from firstlight.study.udev_ptys.system_files import LOG_ASKED, MONITOR_UNIT, SETTLE_UNIT, write_system_files

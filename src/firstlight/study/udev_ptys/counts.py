@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from firstlight.boot.boot import Boot
+from firstlight.bundle.boot import Boot
 
 KERNEL, INITRAMFS, SYSTEM = "kernel", "initramfs", "system"
 PARTS = (KERNEL, INITRAMFS, SYSTEM)

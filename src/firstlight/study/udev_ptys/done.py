@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from firstlight.analysis.intervals import union_ns
-from firstlight.boot.boot import Boot
+from firstlight.bundle.boot import Boot
 from firstlight.errors import FirstlightError
 from firstlight.study.table import Field, Hole, Table, Value
 from firstlight.study.udev_ptys import stages

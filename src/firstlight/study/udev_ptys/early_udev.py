@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from firstlight.errors import LabError
-from firstlight.lab.elf import needed_libraries
-from firstlight.lab.initramfs import BEFORE_ROOT
-from firstlight.lab.user_land_tar import UserLandTar
+from firstlight.lab.rootfs.elf import needed_libraries
+from firstlight.lab.rootfs.initramfs import BEFORE_ROOT
+from firstlight.lab.rootfs.tar import UserLandTar
 from firstlight.study.udev_ptys.system_files import (
     CLOCK_NOTED,
     CLOCKS,

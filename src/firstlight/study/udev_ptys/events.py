@@ -9,10 +9,10 @@ from pathlib import Path
 import polars as pl
 
 from firstlight.analysis.uevents import uevents
-from firstlight.boot.boot import Boot
-from firstlight.boot.open import open as open_boot
+from firstlight.bundle.boot import Boot
+from firstlight.bundle.open import open as open_boot
 from firstlight.errors import FirstlightError
-from firstlight.intake.importing import ImportOptions, import_records
+from firstlight.ingest.importing import ImportOptions, import_records
 from firstlight.study.table import Hole
 
 #: A line of udev's log: when it was read, who said it, and what.

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from firstlight.compare.scaling.exponent import Exponent
-from firstlight.compare.scaling.measured import Measured
-from firstlight.compare.scaling.study import LEAST_SIZES, LeftOut
 from firstlight.errors import UsageError
+from firstlight.experiment.scaling.costs import Measured
+from firstlight.stats.scaling.analysis import LEAST_SIZES, LeftOut
+from firstlight.stats.scaling.exponent import Exponent
 from firstlight.study.table import Chart, Field, Hole, Series, Table, Value
 from firstlight.study.udev_ptys import stages
 

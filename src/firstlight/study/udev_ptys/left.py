@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from firstlight.boot.boot import Boot
+from firstlight.bundle.boot import Boot
 from firstlight.errors import FirstlightError
-from firstlight.study.kept import kept_text, stamps_of
+from firstlight.study.guest_files import kept_text, stamps_of
 from firstlight.study.udev_ptys.system_files import NUMBERS, UNITS
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from firstlight.boot.boot import Boot
+from firstlight.bundle.boot import Boot
 from firstlight.study.table import Field, Hole, Table, Value
 from firstlight.study.udev_ptys import stages
 from firstlight.study.udev_ptys.arms import Relative

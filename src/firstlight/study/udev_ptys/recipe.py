@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from firstlight.boot.boot import Boot
+from firstlight.bundle.boot import Boot
 from firstlight.study.table import Hole
 from firstlight.study.udev_ptys.arms import MOST
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from firstlight.boot.boot import Boot
-from firstlight.compare.experiment.stages import percent_of
+from firstlight.bundle.boot import Boot
 from firstlight.errors import FirstlightError
+from firstlight.experiment.stage_table import percent_of
 from firstlight.study.table import Field, Hole, Table, Value
 from firstlight.study.udev_ptys.left import NotLeftError, left_by
 from firstlight.study.udev_ptys.system_files import SETTLE_UNIT

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from firstlight.boot.boot import Boot
+from firstlight.bundle.boot import Boot
 from firstlight.errors import FirstlightError
 from firstlight.study.catalogue import find_study
-from firstlight.study.laboratory import Laboratory
 from firstlight.study.outcome import Missing, Outcome
+from firstlight.study.runner import Laboratory
 from firstlight.study.table import Chart, Hole, Table
 from firstlight.study.udev_ptys import arms as arm
 from firstlight.study.udev_ptys import stages

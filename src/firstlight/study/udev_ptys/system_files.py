@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from firstlight.lab.overlay import settle
+from firstlight.lab.rootfs.overlay import settle
 
 MONITOR_UNIT = "firstlight-udev-monitor.service"
 SETTLE_UNIT = "systemd-udev-settle.service"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeVar
 
-from firstlight.boot.boot import Boot
+from firstlight.bundle.boot import Boot
 from firstlight.errors import FirstlightError
-from firstlight.study.kept import kept_text
-from firstlight.study.laboratory import Laboratory
+from firstlight.study.guest_files import kept_text
 from firstlight.study.outcome import Missing
+from firstlight.study.runner import Laboratory
 from firstlight.study.table import Hole
 from firstlight.study.udev_ptys import arms as arm
 from firstlight.study.udev_ptys import stages

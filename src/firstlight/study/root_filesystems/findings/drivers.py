@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from firstlight.report.units import time_text
+from firstlight.quantities import time_text
 from firstlight.study.outcome import Finding, verdict
 from firstlight.study.root_filesystems.findings.figures import Figures, missing
 from firstlight.study.table import Hole, hole_in

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from firstlight.report.units import time_text
+from firstlight.quantities import time_text
 from firstlight.study.outcome import Finding, untestable
 from firstlight.study.root_filesystems.journal import Tried
 from firstlight.study.root_filesystems.measures import Measured

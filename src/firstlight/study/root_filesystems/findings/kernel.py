@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from firstlight.report.units import time_text
+from firstlight.quantities import time_text
 from firstlight.study.outcome import Finding, verdict
 from firstlight.study.root_filesystems.arms import Way, arm_name
 from firstlight.study.root_filesystems.findings.figures import STARTED, Figures, less_text, missing

@@ -1,1 +1,0 @@
-"""A boot as Python sees it."""

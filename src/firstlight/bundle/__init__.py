@@ -1,0 +1,1 @@
+"""A boot bundle: its manifest, its tables, and what reads and writes them."""

@@ -1,0 +1,281 @@
+"""A boot: its manifest and its tables as Polars frames."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from firstlight.bundle.command_line import FACT, CommandLineWord, read_words
+from firstlight.bundle.contents import read_regular
+from firstlight.bundle.digests import check_digest
+from firstlight.bundle.folding import SHARED_NAME, Folding
+from firstlight.bundle.manifest import Manifest
+from firstlight.bundle.tables import read_table
+from firstlight.errors import BundleError
+from firstlight.suggest import unknown_name
+
+_LARGEST_KEPT = 1 << 30
+"""Bytes of a file that a guest left."""
+
+
+class Boot:
+    """One recorded boot; :func:`firstlight.open` makes it. A table is read when it is first asked for.
+
+    Times are nanoseconds of the clock that ``manifest.clock`` names, from the first mark.
+
+    >>> import firstlight
+    >>> boot = firstlight.open(bundle)
+    >>> boot.manifest.mode, boot.phases()["phase"][0]
+    ('exact', 'firmware')
+    """
+
+    def __init__(self, path: Path, manifest: Manifest) -> None:
+        self.path = path
+        self.manifest = manifest
+        self._frames: dict[str, pl.DataFrame] = {}
+        self._folding: Folding | None = None
+
+    def __repr__(self) -> str:
+        return f"<Boot {str(self.path)!r}: {self.manifest.mode}, {self.manifest.status}>"
+
+    def kept(self, name: str) -> bytes | None:
+        """What a program in the guest left in ``/run/firstlight/keep/NAME``; nothing where it left no such file.
+
+        :raises BundleError: when the file is there and cannot be read.
+
+        >>> import firstlight
+        >>> firstlight.open(bundle).kept("no-such-file") is None
+        True
+        """
+        path = self.path / "raw" / "kept" / name
+        if "/" in name or not name.strip("."):
+            return None
+        try:
+            return read_regular(path, _LARGEST_KEPT)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise BundleError(f"cannot read: {error.strerror}", where=str(path)) from error
+
+    def _table(self, table: str) -> pl.DataFrame:
+        if table not in self._frames:
+            promised = self.manifest.tables.get(table)
+            frame = read_table(self.path, table, promised.rows if promised else None)
+            if promised is not None:
+                check_digest(self.path, table, promised.sha256)
+            self._frames[table] = frame
+        return self._frames[table]
+
+    def marks(self) -> pl.DataFrame:
+        """The named instants in order of time; columns as the format has them."""
+        return self._table("marks")
+
+    def spans(self) -> pl.DataFrame:
+        """Every interval: phases and initcalls; columns as the format has them."""
+        return self._table("spans")
+
+    def phases(self) -> pl.DataFrame:
+        """The phases in order; they partition the boot.
+
+        Columns: `phase`, `start_ns`, `end_ns`, `duration_ns`, `instructions`, `idle_ns`, `ended`. A phase that the boot
+        never left ends at the freeze, and has what the others leave of the totals: `ended` is false.
+
+        >>> import firstlight
+        >>> boot = firstlight.open(bundle)
+        >>> boot.phases()["duration_ns"].sum() == boot.manifest.totals.virtual_ns
+        True
+        """
+        totals = self.manifest.totals
+        open_ended = pl.col("end_ns").is_null()
+        end = pl.coalesce(pl.col("end_ns"), pl.lit(totals.virtual_ns, dtype=pl.Int64))
+        return (
+            self.spans()
+            .filter(pl.col("kind") == "phase")
+            .sort("start_ns", "span")
+            .select(
+                pl.col("name").alias("phase"),
+                "start_ns",
+                end.alias("end_ns"),
+                (end - pl.col("start_ns")).alias("duration_ns"),
+                *(
+                    pl.when(open_ended)
+                    .then(pl.lit(whole, dtype=pl.Int64) - pl.col(column).filter(~open_ended).sum())
+                    .otherwise(pl.col(column))
+                    .alias(column)
+                    for column, whole in (("instructions", totals.instructions), ("idle_ns", totals.idle_ns))
+                ),
+                (~open_ended).alias("ended"),
+            )
+        )
+
+    def calls(self, raw_names: bool = False) -> pl.DataFrame:
+        """The calling-context tree, parents before children; columns as the format has them.
+
+        What a compiler split off a function (`f.cold`) is a part of the function: what it did is done there, and
+        entering it is no call. So bundles of every age are shown alike, while the table keeps what was recorded.
+
+        :param raw_names: the table as it is recorded, with such parts apart.
+        :raises BundleError: when the table cannot be read.
+
+        >>> import firstlight
+        >>> boot = firstlight.open(bundle)
+        >>> boot.calls()["self_ns"].sum() == boot.calls(raw_names=True)["self_ns"].sum()
+        True
+        """
+        raw = self._table("calls")
+        return raw if raw_names else self._folded(raw).calls(raw)
+
+    def phase_calls(self, raw_names: bool = False) -> pl.DataFrame:
+        """What each node of the tree did by itself in each phase; columns as the format has them.
+
+        :param raw_names: for the nodes of the tree as it is recorded, see :meth:`calls`.
+        """
+        raw = self._table("phase_calls")
+        return raw if raw_names else self._folded(self._table("calls")).phase_calls(raw)
+
+    def _folded(self, calls: pl.DataFrame) -> Folding:
+        if self._folding is None:
+            self._folding = Folding(self.path, calls)
+        return self._folding
+
+    def log(self) -> pl.DataFrame:
+        """The lines of the console; columns as the format has them."""
+        return self._table("log")
+
+    def counters(self) -> pl.DataFrame:
+        """Figures that change over time; columns as the format has them."""
+        return self._table("counters")
+
+    def facts(self) -> pl.DataFrame:
+        """What was true of the system once it was up; columns as the format has them."""
+        return self._table("facts")
+
+    def command_line_words(self) -> list[CommandLineWord]:
+        """Every word of the kernel's command line with who read it; empty where that was not recorded."""
+        text = self.facts().filter(pl.col("fact") == FACT)["value"].to_list()
+        return read_words(text[0]) if text else []
+
+    def links(self) -> pl.DataFrame:
+        """What waits for what, by the names of spans; columns as the format has them."""
+        return self._table("links")
+
+    def kd(self) -> pl.DataFrame:
+        """The table that the tool `kd` gives for an imported function log, in its own terms and microseconds."""
+        return self._table("kd")
+
+    def threads(self) -> pl.DataFrame:
+        """The kernel's tasks that ran, in the order in which they ran first; columns as the format has them.
+
+        `run_ns` and `idle_ns` of all of them add up to the time from the kernel's first instruction on. No rows where
+        the recorder did not follow the switches: of imported boots, of live ones, without a profile.
+
+        >>> import firstlight
+        >>> threads = firstlight.open(bundle).threads()
+        >>> threads.select("thread", "kind", "name").row(0)
+        (0, 'idle', 'swapper/0')
+        """
+        return self._table("threads")
+
+    def thread_names(self) -> pl.DataFrame:
+        """The names of threads over time: each from `time_ns` on; columns as the format has them."""
+        return self._table("thread_names")
+
+    def runs(self) -> pl.DataFrame:
+        """Who had the processor: a row for every stretch between two switches, in order of time, without holes.
+
+        Columns as the format has them; `thread` is that of :meth:`threads`.
+
+        >>> import firstlight
+        >>> boot = firstlight.open(bundle)
+        >>> boot.runs()["idle_ns"].sum() == boot.manifest.totals.idle_ns
+        True
+        """
+        return self._table("runs")
+
+    def functions(
+        self, phase: str | None = None, under: str | None = None, per_caller: bool = False, raw_names: bool = False
+    ) -> pl.DataFrame:
+        """The kd table: one row for every function, the largest total first.
+
+        Columns: `function`, `module`, `kind`, `count`, `total_instructions`, `total_ns`, `average_ns`,
+        `self_instructions`, `self_ns`, `max_sub` (the direct callee with the largest total of its own) and
+        `max_sub_count` (its calls from this function). Self adds up to the whole; total counts a recursion once.
+
+        :param phase: only what ran in this phase.
+        :param under: only what this function did, itself and everything it called.
+        :param per_caller: `max_sub` is the callee that took the most time under its caller instead.
+        :param raw_names: split-off parts of functions (`f.cold`) are rows of their own.
+        :raises BundleError: when the boot has no profile, or does not know the phase or the function.
+        """
+        from firstlight.bundle.functions import kd_table  # the engine is only loaded where it is needed
+
+        self.check_profile()
+        if phase is not None:
+            self.check_phase(phase)
+        if under is not None:
+            self.check_function(under, raw_names)
+        if phase is not None:
+            self._table("phase_calls")  # the engine reads it by itself: checked here
+        return kd_table(self.path, phase, under, per_caller, raw_names)
+
+    def phase_functions(self, raw_names: bool = False) -> dict[str, pl.DataFrame]:
+        """The kd table of every phase, as :meth:`functions` gives it for one; much faster than asking for each.
+
+        :param raw_names: split-off parts of functions (`f.cold`) are rows of their own.
+        :raises BundleError: when the boot has no profile.
+
+        >>> import firstlight
+        >>> boot = firstlight.open(bundle)
+        >>> boot.phase_functions()["early_init"].equals(boot.functions(phase="early_init"))
+        True
+        """
+        from firstlight.bundle.functions import KD_SCHEMA, phase_kd_tables
+
+        self.check_profile()
+        self._table("phase_calls")
+        tables = phase_kd_tables(self.path, raw_names)
+        nothing = pl.DataFrame(schema=KD_SCHEMA)
+        return {phase: tables.get(phase, nothing) for phase in self.phases()["phase"].to_list()}
+
+    def check_profile(self) -> None:
+        """Check that the boot has a calling-context tree.
+
+        :raises BundleError: when it was recorded without a profile.
+        """
+        if self._table("calls").is_empty():
+            why, hint = self.why_no_profile()
+            raise BundleError(f"this boot has no profile: {why}", where=str(self.path), hint=hint)
+
+    def why_no_profile(self) -> tuple[str, str]:
+        """Why a boot without calls has none, and what to do about it."""
+        manifest = self.manifest
+        if manifest.mode == "live":
+            return "a live recording counts nothing", "record in exact mode, without `--live`"
+        if manifest.mode == "imported" and self.facts()["fact"].str.starts_with("hist.").any():
+            return "its histograms are facts (`hist.…`), no calls", "`firstlight show` shows them"
+        if manifest.mode == "imported":
+            return "what was imported tells of no calls", "`firstlight record` makes one"
+        if manifest.recipe.profile is False:
+            return "it was recorded with `--no-profile`", "record it again without `--no-profile`"
+        if manifest.failure is not None:
+            why = f"the recording died ({manifest.failure.reason}) before the first copy of its profile was written"
+            return why, "record it again; what the guest printed until then is in `raw/console.log`"
+        return "its table of calls has no rows", "record it again"
+
+    def check_phase(self, phase: str) -> None:
+        """Check that the boot has a phase of this name.
+
+        :raises BundleError: when it has not; the hint names the nearest.
+        """
+        unknown_name("phase", phase, self.phases()["phase"].to_list(), str(self.path))
+
+    def check_function(self, function: str, raw_names: bool = False) -> None:
+        """Check that a function of this name was called in the boot.
+
+        :param raw_names: whether split-off parts count as functions.
+        :raises BundleError: when it was not; the hint names the nearest.
+        """
+        names = self.calls(raw_names)["function"].unique()
+        plain = names.str.replace(SHARED_NAME, "").unique()
+        unknown_name("function", function, sorted({*names, *plain}), str(self.path))

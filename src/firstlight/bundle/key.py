@@ -1,0 +1,21 @@
+"""What decided a recorded boot, as one digest: the same key, the same boot in exact mode."""
+
+from __future__ import annotations
+
+import json
+
+from firstlight.bundle.manifest import SCHEMA_VERSION, Manifest
+from firstlight.cache import digest_of
+from firstlight.recipe.key import key_of
+from firstlight.recipe.recipe import Recipe
+
+
+def key_of_boot(manifest: Manifest) -> str:
+    """The key of a recorded boot: that of its inputs when it was recorded.
+
+    One that Firstlight did not make has the digest of all that is said of it.
+    """
+    if isinstance(manifest.recipe, Recipe):
+        return key_of(manifest.recipe, manifest.digests, SCHEMA_VERSION)
+    said = [manifest.recipe.model_dump(mode="json"), manifest.digests]
+    return digest_of("described", json.dumps(said, sort_keys=True))

@@ -1,0 +1,95 @@
+"""Opening a bundle."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from firstlight.bundle.contents import LARGEST_MANIFEST, check_contents, read_regular
+from firstlight.bundle.manifest import DESCRIBED, RECORDED, SCHEMA_VERSION, Manifest
+from firstlight.errors import BundleError
+
+if TYPE_CHECKING:
+    from firstlight.bundle.boot import Boot
+
+_DAMAGED = "it was cut off or changed: copy the bundle again, or record it again"
+
+
+def open(path: str | os.PathLike[str]) -> Boot:
+    """Open the boot bundle at *path*; its tables are read when they are asked for.
+
+    :raises BundleError: when there is nothing, something that is no bundle, one of a newer schema, or a damaged one.
+
+    >>> import firstlight
+    >>> firstlight.open(bundle).manifest.totals.idle_ns
+    124000527
+    """
+    from firstlight.bundle.boot import Boot  # its frames take long to load, and who only wants the manifest needs none
+
+    bundle = Path(path)
+    return Boot(bundle, read_manifest(bundle))
+
+
+def read_manifest(bundle: Path) -> Manifest:
+    """The manifest of the boot bundle at *bundle*, checked.
+
+    :raises BundleError: when there is nothing, something that is no bundle, one of a newer schema, or a damaged one.
+
+    >>> read_manifest(bundle).mode
+    'exact'
+    """
+    where = str(bundle)
+    if not bundle.exists():
+        raise BundleError("no such bundle", where=where, hint=f"`firstlight record -o {where}` records one")
+    if not bundle.is_dir():
+        raise BundleError("not a boot bundle: it is a file", where=where, hint="a bundle is a directory `NAME.boot`")
+    try:
+        text = read_regular(bundle / "manifest.json", LARGEST_MANIFEST).decode()
+    except FileNotFoundError as error:
+        hint = "a bundle is a directory `NAME.boot` that holds `manifest.json`"
+        raise BundleError("not a boot bundle: it has no manifest", where=where, hint=hint) from error
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no text"
+        denied = isinstance(error, PermissionError)
+        hint = "it belongs to somebody else: ask for the right to read it" if denied else _DAMAGED
+        raise BundleError(f"the manifest cannot be read: {reason}", where=where, hint=hint) from error
+    manifest = _manifest(text, str(bundle / "manifest.json"))
+    check_contents(bundle)
+    return manifest
+
+
+def _manifest(text: str, where: str) -> Manifest:
+    """Check the text of a manifest; a newer version is told apart before anything else in it is looked at."""
+    try:
+        raw = json.loads(text)
+    except json.JSONDecodeError as error:
+        place = f"{where}:{error.lineno}:{error.colno}"
+        raise BundleError(f"the manifest is damaged: {error.msg}", where=place, hint=_DAMAGED) from error
+    except RecursionError as error:
+        raise BundleError("the manifest is damaged: it is nested too deeply", where=where, hint=_DAMAGED) from error
+    if not isinstance(raw, dict) or type(raw.get("schema_version")) is not int:
+        raise BundleError("not the manifest of a boot bundle: it names no schema version", where=where, hint=_DAMAGED)
+    if raw["schema_version"] > SCHEMA_VERSION:
+        message = f"the bundle has schema version {raw['schema_version']}, this Firstlight reads up to {SCHEMA_VERSION}"
+        raise BundleError(message, where=where, hint="update Firstlight")
+    try:
+        manifest = Manifest.model_validate_json(text)
+    except ValidationError as error:
+        raise BundleError(f"the manifest is damaged: {_first_fault(error)}", where=where, hint=_DAMAGED) from error
+    manifest._file_digest = hashlib.sha256(text.encode()).hexdigest()
+    return manifest
+
+
+def _first_fault(error: ValidationError) -> str:
+    """The first field that does not fit, and why."""
+    first = error.errors(include_url=False, include_context=False)[0]
+    # The tag of a union's member is no field.
+    place = [str(part) for part in first["loc"] if part not in (RECORDED, DESCRIBED)]
+    unknown = first["type"] in ("extra_forbidden", "unexpected_keyword_argument")
+    said = "no such field is known" if unknown else first["msg"].removeprefix("Value error, ")
+    return f"`{'.'.join(place) or 'manifest'}`: {said}"

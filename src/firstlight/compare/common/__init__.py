@@ -1,0 +1,1 @@
+"""What every comparison needs: the arms, their inputs, and which method fits."""

@@ -1,1 +1,0 @@
-"""A boot against its baseline and its budget."""

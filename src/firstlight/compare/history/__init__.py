@@ -1,1 +1,0 @@
-"""How long boots took, one change after another."""

@@ -1,0 +1,157 @@
+"""What a gate keeps of one boot: enough to compare with, and to say where it came from."""
+
+from __future__ import annotations
+
+import polars as pl
+from pydantic import BaseModel, ConfigDict, Field
+
+from firstlight.analysis.window import window
+from firstlight.bundle.boot import Boot
+from firstlight.bundle.folding import SHARED_NAME
+from firstlight.bundle.manifest import Concern
+from firstlight.bundle.reliance import unreliable_text
+from firstlight.cache import file_digest
+from firstlight.errors import BundleError
+
+#: So many functions are kept by name, those with the most self time; what the others took is a row of its own.
+_FUNCTIONS = 100
+
+#: The row for everything of the calling-context tree that is not kept by name.
+OTHER_FUNCTIONS = "[all others]"
+
+
+class _Kept(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class PhaseFigures(_Kept):
+    """One phase."""
+
+    phase: str
+    duration_ns: int
+    instructions: int | None
+    idle_ns: int | None
+
+
+class Sample(_Kept):
+    """One boot, as a baseline keeps it. Times are nanoseconds of the boot's clock."""
+
+    boot: str
+    recorded_at: str
+    healthy: bool
+    why_unhealthy: str | None
+    manifest_sha256: str
+    tables: dict[str, str]
+    """Digest of every table."""
+    inputs: dict[str, str | None]
+    """Digest of every input."""
+    virtual_ns: int
+    """The whole boot, from its first mark to its last."""
+    instructions: int | None
+    idle_ns: int | None
+    phases: list[PhaseFigures]
+    functions: dict[str, int]
+    """Self nanoseconds; with what is left over they add up to the whole. Empty without a profile."""
+    warnings: int | None
+    """Of the kernel."""
+    failed_units: list[str] | None
+    missing: list[str] = Field(default_factory=list)
+    """What of its evidence it lacks, in words; empty where it is complete."""
+    unreliable: dict[Concern, str] = Field(default_factory=dict)
+    """What of its figures is not reliable, each with the broken invariants in words; empty where all hold."""
+
+    @property
+    def phase_ns(self) -> dict[str, int]:
+        """The duration of every phase; they add up to the whole."""
+        return {phase.phase: phase.duration_ns for phase in self.phases}
+
+    @property
+    def unhealthy_text(self) -> str:
+        """Why its figures are not measured ones, in words."""
+        if Concern.EVERYTHING in self.unreliable:
+            return f"its recording is not reliable: {self.unreliable[Concern.EVERYTHING]}"
+        return f"the boot did not come up: {self.why_unhealthy}"
+
+
+def take_sample(boot: Boot) -> Sample:
+    """Take from a boot what a gate compares.
+
+    :raises BundleError: when a table is damaged, or nothing tells how long the boot took.
+
+    >>> import firstlight
+    >>> sample = take_sample(firstlight.open(bundle))
+    >>> sample.virtual_ns == sum(sample.phase_ns.values()) == sum(sample.functions.values())
+    True
+    """
+    manifest = boot.manifest
+    whole = window(boot)
+    facts = dict(boot.facts().select("fact", "value").iter_rows())
+    warnings, units = facts.get("kernel.warnings"), facts.get("systemd.failed")
+    failed = manifest.failure
+    unreliable = {each: text for each in Concern if (text := unreliable_text(manifest, each)) is not None}
+    why = None if failed is None else f"{failed.reason}: {failed.detail}"
+    if whole.length_ns <= 0 and failed is None:
+        hint = "a baseline needs a boot with at least two marks"
+        raise BundleError("nothing tells how long this boot took", where=str(boot.path), hint=hint)
+    return Sample(
+        boot=boot.path.name,
+        recorded_at=manifest.recorded_at,
+        healthy=manifest.status == "complete" and Concern.EVERYTHING not in unreliable,
+        why_unhealthy=why or unreliable.get(Concern.EVERYTHING),
+        manifest_sha256=file_digest(boot.path / "manifest.json"),
+        tables={name: table.sha256 for name, table in sorted(manifest.tables.items())},
+        inputs=dict(sorted(manifest.digests.items())),
+        virtual_ns=whole.length_ns,
+        instructions=manifest.totals.instructions,
+        idle_ns=manifest.totals.idle_ns,
+        phases=_phases(boot, whole.length_ns),
+        functions={} if Concern.FUNCTIONS in unreliable else _functions(boot),
+        warnings=int(warnings) if warnings is not None and warnings.isdecimal() and len(warnings) < 10 else None,
+        failed_units=None if units is None else units.split(),
+        missing=missing_of(boot),
+        unreliable=unreliable,
+    )
+
+
+def missing_of(boot: Boot) -> list[str]:
+    """What of a boot's evidence is not there, in words, with the share that is, where that is known.
+
+    >>> import firstlight
+    >>> missing_of(firstlight.open(bundle))
+    []
+    """
+    known = boot.manifest.completeness
+    if known.complete and not known.missing:
+        return []
+    share = "" if known.share is None else f" (it has {known.share:.1%} of its records)".replace("%", " %")
+    first, *others = known.missing or ["a part of its evidence"]
+    return [first + share, *others]
+
+
+def _phases(boot: Boot, whole_ns: int) -> list[PhaseFigures]:
+    rows = [
+        PhaseFigures(**{name: row[name] for name in ("phase", "duration_ns", "instructions", "idle_ns")})
+        for row in boot.phases().iter_rows(named=True)
+        if row["duration_ns"] is not None
+    ]
+    rest = whole_ns - sum(row.duration_ns for row in rows)
+    if rest or not rows:
+        rows.append(PhaseFigures(phase="[no phase]", duration_ns=rest, instructions=None, idle_ns=None))
+    merged: dict[str, PhaseFigures] = {}
+    for row in rows:
+        if (same := merged.get(row.phase)) is not None:
+            row = row.model_copy(update={"duration_ns": row.duration_ns + same.duration_ns})
+        merged[row.phase] = row
+    return list(merged.values())
+
+
+def _functions(boot: Boot) -> dict[str, int]:
+    calls = boot.calls()
+    if calls.is_empty() or calls["self_ns"].null_count():
+        return {}
+    own = calls.group_by(pl.col("function").str.replace(SHARED_NAME, "")).agg(pl.col("self_ns").sum())
+    ordered = own.sort("self_ns", "function", descending=[True, False])
+    kept = ordered.head(_FUNCTIONS)
+    named = {str(name): int(ns) for name, ns in kept.select("function", "self_ns").iter_rows()}
+    rest = int(calls["self_ns"].sum()) - sum(named.values())
+    return {**named, OTHER_FUNCTIONS: rest} if rest else named

@@ -1,1 +1,0 @@
-"""What something costs against its size."""

@@ -1,0 +1,93 @@
+"""What a boot was measured on: figures of two testbeds cannot be compared."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from firstlight.analysis.window import window
+from firstlight.bundle.boot import Boot
+
+
+class Testbed(BaseModel):
+    """Everything beside the system under test that decides how long it takes."""
+
+    __test__: ClassVar[bool] = False  # pytest takes it for a test by its name
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    mode: Literal["exact", "live", "imported"]
+    clock: str
+    shift: int | None
+    architecture: str | None
+    emulator: str | None
+    machine: str | None
+    processor: str | None
+    accelerator: str | None
+    memory: str | None
+    first_mark: str
+    last_mark: str
+
+
+#: The fields whose difference is told, but does not forbid: a change under test may well be this.
+TOLD = frozenset({"memory"})
+
+_WORDS = {
+    "mode": "the mode of recording",
+    "clock": "the clock",
+    "shift": "the icount shift",
+    "architecture": "the architecture",
+    "emulator": "QEMU",
+    "machine": "the machine",
+    "processor": "the processor",
+    "accelerator": "the accelerator",
+    "memory": "the memory",
+    "first_mark": "the mark where it begins",
+    "last_mark": "the mark where it ends",
+}
+
+
+def describe_testbed(boot: Boot) -> Testbed:
+    """The testbed of a boot.
+
+    >>> import firstlight
+    >>> describe_testbed(firstlight.open(bundle)).machine
+    'pc-i440fx-7.2'
+    """
+    manifest = boot.manifest
+    whole = window(boot)
+    qemu = manifest.versions.get("qemu")
+    return Testbed(
+        mode=manifest.mode,
+        clock=manifest.clock.kind,
+        shift=manifest.clock.icount_shift,
+        architecture=manifest.recipe_text("architecture"),
+        emulator=None if qemu is None else str(qemu),
+        machine=manifest.recipe_text("machine"),
+        processor=manifest.recipe_text("cpu"),
+        accelerator=manifest.recipe_text("accelerator"),
+        memory=manifest.recipe_text("memory"),
+        first_mark=whole.first,
+        last_mark=whole.end,
+    )
+
+
+def differences(one: Testbed, other: Testbed) -> dict[str, str]:
+    """What differs between two testbeds, in words, by the name of the field.
+
+    >>> import firstlight
+    >>> one = describe_testbed(firstlight.open(bundle))
+    >>> differences(one, one.model_copy(update={"shift": 3}))
+    {'shift': 'the icount shift is 3, not 0'}
+    """
+    found = {}
+    for name, words in _WORDS.items():
+        before, after = getattr(one, name), getattr(other, name)
+        if before != after:
+            found[name] = f"{words} is {_shown(after)}, not {_shown(before)}"
+    return found
+
+
+def _shown(value: object) -> str:
+    return "unknown" if value is None else f"`{value}`" if isinstance(value, str) else str(value)

@@ -1,0 +1,1 @@
+"""Experiments: a plan, its boots and what they show."""

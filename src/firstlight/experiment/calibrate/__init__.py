@@ -1,0 +1,1 @@
+"""How much results vary without a real change."""

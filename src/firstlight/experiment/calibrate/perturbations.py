@@ -1,0 +1,112 @@
+"""Changes that ought not to matter: how far the figures of a boot move under each, by themselves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from firstlight.bundle.boot import Boot
+from firstlight.bundle.key import key_of_boot
+from firstlight.bundle.manifest import Manifest
+from firstlight.bundle.open import open as open_boot
+from firstlight.bundle.open import read_manifest
+from firstlight.compare.noise_band import LEVELS, Band, band_of, figures_of_boot
+from firstlight.compare.statistical.breakdown import parts_of
+from firstlight.errors import FirstlightError, UnhealthyBootError, UsageError
+from firstlight.experiment import boot_cache
+from firstlight.lab.host.progress import Progress, SilentProgress
+from firstlight.lab.qemu.command_line import kernel_command_line
+from firstlight.lab.run.key import key_of_inputs
+from firstlight.lab.run.resolve import resolve
+from firstlight.lab.run.serialize import options_from_manifest
+from firstlight.recipe.isa import X86_64
+from firstlight.recipe.options import RecordOptions
+from firstlight.sizes import parse_size
+
+#: The kernel takes a word with a dot for the option of a module, and passes one that it does not know to nobody.
+_PADDING = "firstlight.padding="
+_MIB = 1 << 20
+
+
+@dataclass(frozen=True)
+class Nuisance:
+    """A change that ought not to matter."""
+
+    name: str
+    options: RecordOptions
+
+
+def make_band(bundle: Path, progress: Progress | None = None, *, trust: bool = False) -> Band:
+    """Boot an exact boot's recipe under changes that ought not to matter, and see how far its figures move.
+
+    Boots that were recorded before are taken from the cache.
+
+    :param bundle: the boot; it has to be whole.
+    :param trust: use what a boot names that was not recorded here.
+    :raises FirstlightError: when it is not exact, or its inputs are others now.
+    :raises UnhealthyBootError: when it, or the boot with a change, did not come up.
+    :raises LabError: when an input is missing.
+
+    Source: nuisance perturbation, the deterministic counterpart of an A/A test (Mytkowicz et al. 2009, Producing wrong
+    data without doing anything obviously wrong).
+    """
+    progress = progress or SilentProgress()
+    manifest, where = read_manifest(bundle), str(bundle)
+    if manifest.mode != "exact":
+        hint = "give a folder with boots of one recipe, or a live recording: `firstlight calibrate -h`"
+        raise FirstlightError(f"a boot in {manifest.mode} mode has no nuisance band", where=where, hint=hint)
+    if manifest.failure is not None:
+        raise UnhealthyBootError("this boot failed: nothing can be learned from changing it", where=where)
+    former = options_from_manifest(manifest, bundle, where, trust=trust)
+    key = key_of_boot(manifest)
+    if key_of_inputs(resolve(former, progress)) != key:
+        message = "its inputs are not what it was recorded with: other boots would differ by more than a nuisance"
+        raise FirstlightError(message, where=where, hint="record it again")
+    changes, skipped = nuisances(former, manifest)
+    figures, parts = [figures_of_boot("", manifest)], [parts_of(open_boot(bundle), LEVELS)]
+    for number, change in enumerate(changes, start=1):
+        progress.step(f"{change.name} ({number} of {len(changes)})")
+        boot = _boot(change, progress)
+        figures.append(figures_of_boot(change.name, boot.manifest))
+        parts.append(parts_of(boot, LEVELS))
+    return band_of(figures, parts, boot=where, manifest=manifest, skipped=skipped)
+
+
+def nuisances(former: RecordOptions, manifest: Manifest) -> tuple[list[Nuisance], list[str]]:
+    """The changes that ought not to matter to a recipe, and those that cannot be made, with the reason.
+
+    >>> options = RecordOptions(output=Path("a.boot"))
+    >>> changes, skipped = nuisances(options, firstlight.open(bundle).manifest)
+    >>> [change.name for change in changes][:2], len(changes), skipped
+    (['command line longer by 21 bytes', 'command line longer by 24 bytes'], 10, [])
+    """
+    found, skipped = [], []
+    for length in (1, 4, 13, 64, 200):
+        append = f"{former.append} {_PADDING}{'x' * length}".strip()
+        name = f"command line longer by {len(append) - len(former.append) + (not former.append)} bytes"
+        try:
+            kernel_command_line(X86_64, append)
+        except UsageError as error:
+            skipped.append(f"{name}: {error.message}")
+            continue
+        found.append(Nuisance(name, replace(former, append=append)))
+    if former.root_as is not None:
+        skipped.append("initramfs in another order: the kernel mounts its root without one")
+    elif former.initrd is None:
+        found += [Nuisance(f"initramfs in another order ({order})", replace(former, initramfs_order=order))
+                  for order in (1, 2)]  # fmt: skip
+    else:
+        skipped.append("initramfs in another order: it is the person's own, and may be packed")
+    memory = parse_size(str(manifest.recipe_text("memory") or former.memory or X86_64.default_memory)) // _MIB
+    found.append(Nuisance("memory +1 MiB", replace(former, memory=f"{memory + 1}M")))
+    found += [Nuisance(f"seed {former.seed + more}", replace(former, seed=former.seed + more)) for more in (1, 2)]
+    return found, skipped
+
+
+def _boot(change: Nuisance, progress: Progress) -> Boot:
+    key = key_of_inputs(resolve(change.options, progress))
+    try:
+        return open_boot(boot_cache.obtain(change.options, key, progress)[0])
+    except UnhealthyBootError as error:
+        message = f"with {change.name}: {error.message}"
+        raise UnhealthyBootError(message, where=error.where, hint=error.hint) from error

@@ -1,0 +1,60 @@
+"""From a cell of a plan to the choices of its recording."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from firstlight.experiment.change import combine
+from firstlight.experiment.design import Cell
+from firstlight.experiment.files import overlay_for
+from firstlight.experiment.kernel_build import kernel_for
+from firstlight.experiment.plan import Plan
+from firstlight.lab.host.progress import Progress
+from firstlight.recipe.options import RecordOptions
+
+#: A root file system that is no path.
+_RECIPES = ("debian",)
+
+
+def options_for(
+    plan: Plan, cell: Cell, folder: Path, output: Path, progress: Progress, *, dry_run: bool = False
+) -> RecordOptions:
+    """The choices of one cell's recording; a kernel that has to be built is built.
+
+    :param folder: where the plan is: its relative paths begin there.
+    :param dry_run: build no kernel.
+    :raises NotBuiltError: in a dry run, when a kernel is not built yet.
+    :raises FirstlightError: when a kernel cannot be built, or a file cannot be read.
+    """
+    base = plan.base
+    change = combine(base, cell.change)
+    kernel = (
+        None if change.kconfig is None else kernel_for(change.kconfig, plan.build, folder, progress, dry_run=dry_run)
+    )
+    rootfs = change.rootfs
+    if rootfs is not None and rootfs not in _RECIPES:
+        rootfs = str(folder / rootfs)
+    return RecordOptions(
+        output=output,
+        kernel=kernel or _path(folder, change.kernel),
+        initrd=_path(folder, change.initrd),
+        rootfs=rootfs,
+        overlay=overlay_for(change.files, folder),
+        guest_commands=tuple(filter(None, (change.guest_command,))),
+        append=change.append,
+        memory=change.memory,
+        cpu=change.cpu,
+        machine=change.machine,
+        shift=base.shift,
+        ready=base.ready,
+        profile=base.profile and plan.mode == "exact",
+        live=plan.mode == "live",
+        timeout_wall_s=base.timeout_wall,
+        timeout_virtual_s=base.timeout_virtual or None,
+        qemu=_path(folder, base.qemu),
+        qemu_options=tuple(change.qemu_options),
+    )
+
+
+def _path(folder: Path, text: str | None) -> Path | None:
+    return None if text is None else folder / text

@@ -1,0 +1,215 @@
+"""What came of an experiment so far: of every cell its boots, what they measured, and which do not count and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+
+from firstlight.analysis.interval import Measured, measure
+from firstlight.bundle.boot import Boot
+from firstlight.bundle.key import key_of_boot
+from firstlight.bundle.open import open as open_boot
+from firstlight.errors import FirstlightError
+from firstlight.experiment.health import facts_of, sick
+from firstlight.experiment.plan import Plan, read_plan
+from firstlight.experiment.plan_parser import PlanError
+from firstlight.experiment.schedule import CANARY_REPEAT
+from firstlight.experiment.store import PLAN, CellState, State, Store
+
+
+@dataclass(frozen=True)
+class OneBoot:
+    """One boot of a cell."""
+
+    repeat: int
+    path: Path
+    measured: Measured | None
+    """`None`: it is not there, or does not count."""
+    excluded: str | None
+    """Why it does not count."""
+    recorded: bool = True
+    """Whether it was booted at all."""
+
+
+@dataclass(frozen=True)
+class CellResult:
+    """One cell of an experiment."""
+
+    name: str
+    directory: str
+    levels: dict[str, str]
+    key: str
+    boots: list[OneBoot]
+    problem: str | None = None
+
+    @property
+    def counted(self) -> list[Measured]:
+        """What the boots measured that count."""
+        return [boot.measured for boot in self.boots if boot.measured is not None]
+
+    @property
+    def time(self) -> Fraction | None:
+        """The mean time in nanoseconds, exactly; of one boot its time."""
+        return mean([each.time_ns for each in self.counted])
+
+    @property
+    def instructions(self) -> Fraction | None:
+        """The mean count of instructions, exactly."""
+        return mean([each.instructions for each in self.counted])
+
+    @property
+    def idle(self) -> Fraction | None:
+        """The mean idle time in nanoseconds, exactly."""
+        return mean([each.idle_ns for each in self.counted])
+
+    @property
+    def why_not(self) -> str | None:
+        """Why there is no figure; `None` when there is one."""
+        if self.counted:
+            return None
+        if self.problem is not None:
+            return self.problem
+        reasons = [boot.excluded for boot in self.boots if boot.excluded is not None]
+        return reasons[0] if reasons else "not booted yet"
+
+
+@dataclass(frozen=True)
+class Results:
+    """Everything that an experiment says."""
+
+    path: Path
+    plan: Plan
+    state: State
+    cells: list[CellResult]
+    canary: bool | None
+    """Whether the second boot of one recipe was the same; `None`: there is no second boot."""
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def unit(self) -> str:
+        """What a nanosecond is one of."""
+        return "virtual time" if self.plan.mode == "exact" else "time of the host"
+
+    @property
+    def span(self) -> tuple[str, str] | None:
+        """The two marks of every figure."""
+        for cell in self.cells:
+            for each in cell.counted:
+                return each.first, each.last
+        return None
+
+    def boot(self, cell: CellResult) -> Boot:
+        """A boot of a cell that counts, the first one.
+
+        :raises FirstlightError: when none does.
+        """
+        for each in cell.boots:
+            if each.measured is not None:
+                return open_boot(each.path)
+        raise FirstlightError(f"`{cell.name}` has no boot that counts: {cell.why_not}", where=str(self.path))
+
+
+def mean(figures: list[int | None]) -> Fraction | None:
+    """The mean of whole figures as a fraction; `None` when there are none, or one is unknown.
+
+    >>> mean([1, 2]), mean([3]), mean([])
+    (Fraction(3, 2), Fraction(3, 1), None)
+    """
+    known = [figure for figure in figures if figure is not None]
+    return Fraction(sum(known), len(known)) if known and len(known) == len(figures) else None
+
+
+def read_results(path: Path) -> Results:
+    """Read an experiment's directory: finished or not, what is there counts.
+
+    :raises FirstlightError: when it is no experiment's directory.
+    """
+    store = Store(path)
+    state = store.read()
+    plan = read_plan(path / PLAN)
+    _check_fit(plan, state, str(path))
+    repeats: dict[int, list[int]] = {number: [] for number in range(len(state.cells))}
+    for number, repeat in state.order:
+        if number not in repeats:
+            raise PlanError(
+                "the experiment's state is damaged: its order names a cell that is not there", where=str(path)
+            )
+        repeats[number].append(repeat)
+    baseline: Mapping[str, str] | None = None
+    cells, notes = [], []
+    for number, cell in enumerate(state.cells):
+        boots: list[OneBoot] = []
+        for repeat in sorted(repeats[number]):
+            boot, facts = _one(store, plan, cell, repeat, baseline if number or boots else None, number == 0)
+            if number == 0 and baseline is None and boot.measured is not None:
+                baseline = facts
+            boots.append(boot)
+        cells.append(CellResult(cell.name, cell.directory, cell.levels, cell.key, boots, cell.problem))
+    canary = canary_agrees(store, state)
+    if canary is False:
+        notes.append("two boots of one recipe differ: this testbed is not exact, and no figure here is a fact")
+    missing = sum(1 for cell in cells for boot in cell.boots if not boot.recorded)
+    if missing:
+        lacking = "1 boot is" if missing == 1 else f"{missing} boots are"
+        notes.append(f"{lacking} lacking: `firstlight experiment run` goes on")
+    spans = {(each.first, each.last) for cell in cells for each in cell.counted}
+    if len(spans) > 1:
+        shown = ", ".join(f"{first} to {last}" for first, last in sorted(spans))
+        raise FirstlightError(
+            f"its boots have different ends ({shown})", where=str(path), hint="say in `[measure]` which marks count"
+        )
+    return Results(path, plan, state, cells, canary, notes)
+
+
+def _check_fit(plan: Plan, state: State, where: str) -> None:
+    """Check that state and plan are of one experiment: both are replaced as a whole, but one after the other."""
+    known = {factor.name: set(factor.levels) for factor in plan.factors}
+    arms = [arm.name for arm in plan.arms]
+    for cell in state.cells:
+        if arms and cell.name in arms and not cell.levels:
+            continue
+        if known and cell.levels.keys() == known.keys() and all(cell.levels[name] in known[name] for name in known):
+            continue
+        raise FirstlightError(
+            f"the experiment's state and its plan do not fit: cell `{cell.name}`",
+            where=where,
+            hint="run the plan again: boots are kept",
+        )
+
+
+def _one(
+    store: Store, plan: Plan, cell: CellState, repeat: int, baseline: Mapping[str, str] | None, is_baseline: bool
+) -> tuple[OneBoot, Mapping[str, str]]:
+    path = store.bundle(cell, repeat)
+    if not path.is_dir():
+        return OneBoot(repeat, path, None, None, recorded=False), {}
+    try:
+        boot = open_boot(path)
+        if key_of_boot(boot.manifest) != cell.key:
+            return OneBoot(repeat, path, None, "it is of another recipe: run the plan again"), {}
+        facts = facts_of(boot)
+        reasons = sick(boot, plan.health, facts if is_baseline and baseline is None else baseline)
+        if reasons:
+            more = f" (and {len(reasons) - 3} more)" if len(reasons) > 3 else ""
+            return OneBoot(repeat, path, None, "; ".join(reasons[:3]) + more), facts
+        return OneBoot(repeat, path, measure(boot, plan.measure.first, plan.measure.last), None), facts
+    except FirstlightError as error:
+        meant = (error.hint or "").partition("\n")[0]
+        meant = f"; {meant}" if meant.startswith("did you mean") else ""
+        return OneBoot(repeat, path, None, error.message + meant), {}
+
+
+def canary_agrees(store: Store, state: State) -> bool | None:
+    """Whether both boots of the canary have the same tables; `None` where there are not two to be compared."""
+    if state.canary is None or not 0 <= state.canary < len(state.cells):
+        return None
+    cell = state.cells[state.canary]
+    try:
+        first, second = (open_boot(store.bundle(cell, repeat)).manifest for repeat in (1, CANARY_REPEAT))
+    except FirstlightError:
+        return None
+    if key_of_boot(first) != key_of_boot(second) or first.failure is not None:
+        return None
+    return first.tables == second.tables

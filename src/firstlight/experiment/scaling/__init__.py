@@ -1,0 +1,1 @@
+"""Boots over growing quantities, and the form that their cost takes."""

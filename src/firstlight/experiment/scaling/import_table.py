@@ -1,0 +1,85 @@
+"""Costs by sizes from a table that somebody measured, on boards for example."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+from firstlight.errors import MISSING_INPUT, BundleError, UsageError
+from firstlight.experiment.scaling.costs import Measured
+from firstlight.suggest import unknown_name
+
+_LARGEST = 64 << 20
+
+
+def read_table(
+    path: Path, *, size: str | None = None, cost: str | None = None, by: str | None = None, exact: bool = False
+) -> list[Measured]:
+    """Read sizes and costs from CSV or TSV with a line of names; every other column of numbers is a part of the cost.
+
+    :param size: the column of sizes; the first when not given.
+    :param cost: the column of costs; the next when not given.
+    :param by: the column that names the configuration; one configuration when not given.
+    :param exact: the costs have no noise.
+    :raises UsageError: when it cannot be read, or a column is missing or holds no numbers.
+
+    >>> path = bundle.parent / "data.csv"
+    >>> _ = path.write_text("n,total,probe\\n1,12,2\\n2,14,4\\n")
+    >>> (only,) = read_table(path)
+    >>> only.sizes, only.costs, only.parts
+    ([1.0, 2.0], [12.0, 14.0], [{'probe': 2.0}, {'probe': 4.0}])
+    """
+    where = str(path)
+    try:
+        if path.stat().st_size > _LARGEST:
+            raise UsageError("this table is too large", where=where)
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise UsageError(f"cannot be read: {error.strerror}", where=where, exit_code=MISSING_INPUT) from error
+    except UnicodeDecodeError as error:
+        raise UsageError("this is no text in UTF-8", where=where) from error
+    head = text.partition("\n")[0]
+    separator = max("\t;,", key=head.count)
+    try:
+        names, *rows = [row for row in csv.reader(io.StringIO(text), delimiter=separator) if any(row)] or [[]]
+    except csv.Error as error:
+        raise UsageError(f"this is no table: {error}", where=where) from error
+    names = [name.strip() for name in names]
+    if len(names) < 2 or len(set(names)) < len(names):
+        hint = "the first line names the columns, each once: the size, the cost, and its parts"
+        raise UsageError("this is no table of sizes and costs", where=where, hint=hint)
+    columns = [name for name in names if name != by]
+    size = size if size is not None else columns[0]
+    cost = cost if cost is not None else next((name for name in columns if name != size), columns[0])
+    for name in (size, cost, *([by] if by is not None else [])):
+        _check_column(name, names, where)
+    found: dict[str, Measured] = {}
+    for line, row in enumerate(rows, start=2):
+        if len(row) != len(names):
+            raise UsageError(f"{len(row)} fields, there are {len(names)} columns", where=f"{where}:{line}")
+        cells = dict(zip(names, row, strict=True))
+        name = cells[by].strip() if by is not None else ""
+        measured = found.setdefault(name, Measured(name, exact=exact))
+        figures = {column: _number(cells[column], column, f"{where}:{line}") for column in columns}
+        measured.sizes.append(figures.pop(size))
+        measured.costs.append(figures.pop(cost))
+        measured.parts.append(figures)
+    if not found:
+        raise UsageError("this table has no rows", where=where)
+    return list(found.values())
+
+
+def _check_column(name: str, names: list[str], where: str) -> None:
+    try:
+        unknown_name("column", name, names, where)
+    except BundleError as error:
+        raise UsageError(error.message, where=where, hint=error.hint) from error
+
+
+def _number(text: str, column: str, where: str) -> float:
+    try:
+        return float(text.strip().replace("_", ""))
+    except ValueError as error:
+        hint = "a column of names can be given with `--by`"
+        raise UsageError(f"`{column}`: `{text[:40]}` is no number", where=where, hint=hint) from error

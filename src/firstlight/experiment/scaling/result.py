@@ -1,0 +1,170 @@
+"""Everything that costs by sizes say, of every configuration."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from firstlight.experiment.scaling.costs import Measured
+from firstlight.stats.scaling.analysis import Study
+from firstlight.stats.scaling.crossover import Bracket, Crossing, crossings
+from firstlight.stats.scaling.prediction import Prediction, predict
+
+#: What irrelevant changes do to the default recipe, as a part of its time: see `docs/commands/calibrate.md`.
+ACCIDENT = 0.0025
+
+#: The version of the data; it changes when an older reader could misread it.
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """One configuration's law and what it predicts."""
+
+    name: str
+    study: Study
+    predictions: tuple[Prediction, ...]
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """Where the laws of two configurations cross, and between which sizes real boots do."""
+
+    first: str
+    second: str
+    crossing: Crossing
+    bracket: Bracket | None = None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The whole of it."""
+
+    title: str
+    variable: str
+    unit: str
+    """Of the sizes."""
+    cost: str
+    """What a cost is, with its clock and its two marks where they are known."""
+    nanoseconds: bool
+    """Costs are nanoseconds; else whatever the table has."""
+    configurations: tuple[Configuration, ...]
+    meetings: tuple[Meeting, ...]
+    notes: tuple[str, ...] = ()
+
+    def data(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return {
+            "format": "firstlight-scale",
+            "version": VERSION,
+            "title": self.title,
+            "variable": self.variable,
+            "unit": self.unit,
+            "cost": self.cost,
+            "cost_unit": "ns" if self.nanoseconds else None,
+            "configurations": [_data(each) for each in self.configurations],
+            "crossovers": [asdict(each) for each in self.meetings],
+            "notes": list(self.notes),
+        }
+
+
+def configurations_of(measured: Sequence[Measured], at: Sequence[float]) -> tuple[Configuration, ...]:
+    """Study every configuration, and predict sizes.
+
+    :raises UsageError: when one has too few sizes, or figures that cannot be.
+    """
+    found = []
+    for each in measured:
+        study = each.study()
+        # A size asked for twice is predicted once; a law that is known to be wrong predicts nothing.
+        wanted = () if study.falls else dict.fromkeys(at)
+        found.append(Configuration(each.name, study, tuple(predict(study, size) for size in wanted)))
+    return tuple(found)
+
+
+def sign_changes(first: Measured, second: Measured) -> list[tuple[int, int]]:
+    """Neighbouring sizes between which the cheaper of two measured configurations changes.
+
+    >>> one, other = Measured("a", [1, 2, 4], [5, 6, 9]), Measured("b", [1, 2, 4], [7, 7, 7])
+    >>> sign_changes(one, other)
+    [(2, 4)]
+    """
+    one, other = (dict(zip(each.sizes, each.costs, strict=True)) for each in (first, second))
+    shared = sorted(one.keys() & other.keys())
+    return [
+        (int(below), int(above))
+        for below, above in itertools.pairwise(shared)
+        if (other[below] < one[below]) != (other[above] < one[above])
+    ]
+
+
+def measured_meetings(
+    first: Measured, second: Measured, bisect: Callable[[int, int], Bracket | None] | None = None
+) -> list[Meeting]:
+    """Where the cheaper of two measured configurations changes: between which two sizes.
+
+    :param bisect: finds two neighbouring sizes between two others; without it the measured ones are told.
+
+    >>> one, other = Measured("a", [1, 2, 4], [5, 6, 9]), Measured("b", [1, 2, 4], [7, 7, 7])
+    >>> (only,) = measured_meetings(one, other)
+    >>> only.crossing.cheaper_above, only.bracket
+    ('second', Bracket(below=2, above=4, difference_below=1, difference_above=-2, measured=()))
+    """
+    one, other = (dict(zip(each.sizes, each.costs, strict=True)) for each in (first, second))
+    found = []
+    for below, above in sign_changes(first, second):
+        ends = other[below] - one[below], other[above] - one[above]
+        bracket = (bisect(below, above) if bisect else None) or Bracket(below, above, *ends, ())
+        crossing = Crossing(bracket.above, "first" if ends[1] > 0 else "second", True)
+        found.append(Meeting(first.name, second.name, crossing, bracket))
+    return found
+
+
+def too_close(first: Measured, second: Measured) -> str | None:
+    """That two configurations nowhere differ by more than an accident can do, so that a crossover may be one.
+
+    >>> too_close(Measured("a", [1, 2], [1000, 1001]), Measured("b", [1, 2], [1001, 1000]))
+    '`a` and `b` differ by at most 0.1 % at any size: an accident may do as much (`firstlight calibrate` finds out)'
+    """
+    one, other = (dict(zip(each.sizes, each.costs, strict=True)) for each in (first, second))
+    shares = [abs(other[size] - one[size]) / max(one[size], other[size], 1) for size in one.keys() & other.keys()]
+    if not shares or max(shares) > ACCIDENT:
+        return None
+    return (
+        f"`{first.name}` and `{second.name}` differ by at most {max(shares) * 100:.2g} % at any size: an accident may "
+        "do as much (`firstlight calibrate` finds out)"
+    )
+
+
+def meetings_of(configurations: Sequence[Configuration]) -> tuple[Meeting, ...]:
+    """Where the laws of any two configurations cross."""
+    return tuple(
+        Meeting(one.name, other.name, crossing)
+        for one, other in itertools.combinations(configurations, 2)
+        if not (one.study.falls or other.study.falls)
+        for crossing in crossings(one.study, other.study)
+    )
+
+
+def _data(configuration: Configuration) -> dict[str, Any]:
+    study = configuration.study
+    return {
+        "name": configuration.name,
+        "regime": "exact" if study.exact else "noisy",
+        "sizes": list(study.sizes),
+        "costs": list(study.costs),
+        "law": study.law,
+        "runner_up": study.runner_up.law if study.runner_up else None,
+        "delta_aicc": study.runner_up.aicc - study.best.aicc if study.runner_up else None,
+        "certainty": study.certainty,
+        "fits": [asdict(fit) for fit in study.fits],
+        "exponent": asdict(study.exponent) if study.exponent else None,
+        "growth_exponent": asdict(study.growth_exponent) if study.growth_exponent else None,
+        "leave_largest_out": asdict(study.left_out) if study.left_out else None,
+        "steps": [asdict(step) for step in study.steps],
+        "parts": [asdict(part) for part in study.parts],
+        "predictions": [asdict(each) for each in configuration.predictions],
+        "notes": list(study.notes),
+    }

@@ -1,0 +1,195 @@
+"""From a plan to what has to be booted: every input found, and every boot with its key."""
+
+from __future__ import annotations
+
+import os
+import random
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from firstlight.errors import FirstlightError
+from firstlight.experiment.design import Cell, cells_of
+from firstlight.experiment.kernel_build import NotBuiltError
+from firstlight.experiment.options import options_for
+from firstlight.experiment.plan import Plan, parse_plan
+from firstlight.experiment.plan_parser import read_text
+from firstlight.experiment.randomize import blocks
+from firstlight.experiment.store import PLAN, STATE, CellState, State, Store
+from firstlight.lab.host.progress import Progress, SilentProgress
+from firstlight.lab.run.key import key_of_inputs
+from firstlight.lab.run.resolve import resolve
+from firstlight.recipe.isa import X86_64
+from firstlight.recipe.options import RecordOptions
+from firstlight.suggest import nearest
+
+CANARY_REPEAT = 2
+
+#: Marks of every recording that no function of the kernel makes, or several do.
+_OTHER_MARKS = frozenset(
+    {"power_on", "decompression_start", "kernel_entry", "user_start", "guest_start", "ready"}
+    | {f"initcall_{level}" for level in (
+        "early", "pure", "core", "postcore", "arch", "subsys", "fs", "rootfs", "device", "late")}
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """An experiment that can be run."""
+
+    store: Store
+    plan: Plan
+    text: str
+    """The plan's, as it is written."""
+    state: State
+    options: list[RecordOptions]
+    """Of each cell."""
+    notes: list[str]
+
+    def boots(self) -> list[tuple[int, int]]:
+        """Every boot that belongs to it: cell and repeat."""
+        canary = [] if self.state.canary is None else [(self.state.canary, CANARY_REPEAT)]
+        return [*self.state.order, *canary]
+
+
+def directory_of(plan: Path, output: Path | None) -> Path:
+    """Where an experiment is: beside its plan, and called like it, unless somewhere else is given."""
+    if output is not None:
+        return output
+    if plan.suffix == "":
+        raise FirstlightError(
+            "the experiment's directory would be the plan itself", where=str(plan), hint="choose another with `-o`",
+            exit_code=2,
+        )  # fmt: skip
+    return plan.with_suffix("")
+
+
+def prepare(
+    plan_file: Path, output: Path | None = None, progress: Progress | None = None, *, dry_run: bool = False
+) -> Prepared:
+    """Read a plan, and find every input of every boot; nothing is written or booted, but perhaps the probe that asks a
+    new kernel for its symbols, and an image or a kernel that has to be made first.
+
+    :param dry_run: build no kernel and ask none for its symbols; a cell that needs one that is not built has no key.
+    :raises FirstlightError: when the plan, an input or the directory cannot be.
+    """
+    text = read_text(plan_file)
+    plan = parse_plan(text, str(plan_file))
+    return prepare_plan(plan, text, plan_file, output, progress, dry_run=dry_run)
+
+
+def prepare_plan(
+    plan: Plan,
+    text: str,
+    plan_file: Path,
+    output: Path | None = None,
+    progress: Progress | None = None,
+    *,
+    dry_run: bool = False,
+) -> Prepared:
+    """The same for a plan that was made of what the file says.
+
+    :param text: the file's.
+    :raises FirstlightError: when an input or the directory cannot be.
+    """
+    progress = progress or SilentProgress()
+    cells = cells_of(plan)
+    store = Store(directory_of(plan_file, output))
+    former = _former(store)
+    folder = plan_file.absolute().parent
+    options, states = [], []
+    for number, cell in enumerate(cells):
+        progress.step(f"looking at the inputs of {cell.name} ({number + 1} of {len(cells)})")
+        try:
+            bundle = store.path.absolute() / cell.directory / "1.boot"
+            chosen = options_for(plan, cell, folder, bundle, progress, dry_run=dry_run)
+            key = key_of_inputs(resolve(replace(chosen, dry_run=dry_run), progress))
+        except NotBuiltError:
+            chosen, key = RecordOptions(output=bundle, append=cell.change.append), ""
+        except FirstlightError as error:
+            kind = "arm" if plan.arms else "cell"
+            place = f"{plan_file}: {kind} `{cell.name}`" + (f": {error.where}" if error.where else "")
+            raise type(error)(error.message, where=place, hint=error.hint, exit_code=error.exit_code) from error
+        options.append(chosen)
+        states.append(CellState(name=cell.name, directory=cell.directory, levels=cell.levels, key=key))
+    seed = plan.seed if plan.seed is not None else former.seed if former else random.SystemRandom().randrange(1 << 31)
+    repeats = plan.boots_per_cell
+    state = State(
+        schema_version=1,
+        plan_file=os.path.abspath(plan_file),  # noqa: PTH100  a link's own name is kept
+        seed=seed,
+        order=blocks([cell.name for cell in cells], repeats, seed),
+        canary=0 if plan.canary and plan.mode == "exact" and repeats == 1 else None,
+        cells=states,
+    )
+    return Prepared(store, plan, text, state, options, [*unusual_marks(plan), *_notes(plan, cells, states)])
+
+
+def _former(store: Store) -> State | None:
+    """What was run here before.
+
+    :raises FirstlightError: when the directory is somebody else's.
+    """
+    path = store.path
+    if not os.path.lexists(path):
+        return None
+    if (path / STATE).is_file():
+        try:
+            return store.read()
+        except FirstlightError:
+            # Its boots are still good: each says by itself what it is.
+            return None
+    if not path.is_dir() or any(each.name not in (PLAN, ".lock") for each in path.iterdir()):
+        raise FirstlightError("this is there already, and is no experiment", where=str(path), hint="choose `-o`")
+    return None
+
+
+def unusual_marks(plan: Plan) -> list[str]:
+    """Marks that a plan names, that recordings do not have by themselves, and whose names look like one of these.
+
+    A guest may set marks of any name: only a boot can tell whether they are there.
+    """
+    usual = {mark.mark for mark in X86_64.marks} | _OTHER_MARKS
+    named = [("measure", "from", plan.measure.first), ("measure", "to", plan.measure.last)]
+    named += [("health", "marks", mark) for mark in plan.health.marks]
+    named += [(f"stage {stage.name}", key, mark) for stage in plan.stages
+              for key, mark in (("from", stage.first), ("to", stage.last))]  # fmt: skip
+    return [
+        f"`{table}`, `{key}`: no recording has a mark `{mark}` by itself{meant}"
+        for table, key, mark in named
+        if mark is not None and mark not in usual and (meant := nearest(mark, usual))
+    ]
+
+
+def _notes(plan: Plan, cells: list[Cell], states: list[CellState]) -> list[str]:
+    """What a person should know before anything is booted."""
+    notes = [
+        f"factor `{factor.name}`: levels `{one}` and `{other}` say the same"
+        for factor in plan.factors
+        for one, other in factor.same_levels()
+    ]
+    if plan.arms:
+        first: dict[str, str] = {}
+        for state in states:
+            other = first.setdefault(state.key, state.name) if state.key else state.name
+            if other != state.name:
+                notes.append(f"arms `{other}` and `{state.name}` have the same inputs: it is one boot")
+        return notes
+    for factor in plan.factors:
+        if not factor.same_levels() and _changes_no_input(factor.name, cells, states):
+            notes.append(f"factor `{factor.name}` changes no input of any boot")
+    return notes
+
+
+def _changes_no_input(factor: str, cells: list[Cell], states: list[CellState]) -> bool:
+    keys: dict[tuple[tuple[str, str], ...], set[str]] = {}
+    for cell, state in zip(cells, states, strict=True):
+        others = tuple((name, level) for name, level in cell.levels.items() if name != factor)
+        keys.setdefault(others, set()).add(state.key)
+    counts: dict[tuple[tuple[str, str], ...], int] = {}
+    for cell in cells:
+        others = tuple((name, level) for name, level in cell.levels.items() if name != factor)
+        counts[others] = counts.get(others, 0) + 1
+    if any(not state.key for state in states):
+        return False
+    compared = [others for others, count in counts.items() if count > 1]
+    return bool(compared) and all(len(keys[others]) == 1 for others in compared)

@@ -1,0 +1,1 @@
+"""Exports of a bundle to the formats of other tools."""

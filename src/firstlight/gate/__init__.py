@@ -1,0 +1,1 @@
+"""A check of new boots against a baseline, for CI."""

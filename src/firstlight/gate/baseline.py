@@ -1,0 +1,146 @@
+"""A baseline: what boots were blessed to take, why, and the evidence for it, in one file that can be committed."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict
+
+from firstlight.bundle.boot import Boot
+from firstlight.compare.open_many import check_one_recipe
+from firstlight.compare.sample import Sample, take_sample
+from firstlight.compare.testbed import Testbed, describe_testbed, differences
+from firstlight.errors import MISSING_INPUT, FirstlightError, UnhealthyBootError, UsageError
+from firstlight.recipe.choices import Choices, read_choices
+from firstlight.toml import check
+from firstlight.version import VERSION
+
+#: Where baselines are kept when no place is named.
+DIRECTORY = Path("baselines")
+
+_LARGEST = 64 << 20
+
+
+def _choices(value: object) -> object:
+    """Choices as JSON has them; where nothing was known an object without fields stood."""
+    return read_choices(value) if isinstance(value, dict) and value else value or None
+
+
+class Baseline(BaseModel):
+    """What is written down. Times are nanoseconds of the testbed's clock."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    format: Literal["firstlight baseline 1"]
+    name: str
+    because: str
+    blessed_at: str
+    blessed_by: str
+    """The version of Firstlight."""
+    testbed: Testbed
+    recipe: Annotated[Choices | None, BeforeValidator(_choices)]
+    """What was chosen; none where nothing of the kind is known."""
+    repeat: str
+    """The command line that boots it again."""
+    samples: list[Sample]
+    former: str | None = None
+    """The reason of the baseline that this one replaced."""
+
+    @property
+    def regime(self) -> Literal["exact", "noisy"]:
+        """Whether one boot says all."""
+        return "exact" if self.testbed.mode == "exact" else "noisy"
+
+
+def make_baseline(boots: Sequence[Boot], name: str, because: str, former: Baseline | None = None) -> Baseline:
+    """Make a baseline of one exact boot, or of several boots of one recipe.
+
+    :param because: why this level is accepted.
+    :raises UsageError: without a reason, or for boots of several testbeds or recipes.
+    :raises UnhealthyBootError: for a boot that did not come up, or none of whose figures is reliable.
+    :raises FirstlightError: for exact boots of one recipe that differ: then they are not exact.
+
+    >>> import firstlight
+    >>> made = make_baseline([firstlight.open(bundle)], "baseline", "the first one")
+    >>> made.regime, made.samples[0].virtual_ns
+    ('exact', 829882107)
+    """
+    if not because.strip():
+        raise UsageError("a baseline needs a reason", where="--because", hint='say why: `--because "new compiler"`')
+    if not boots:
+        raise UsageError("a baseline needs a boot")
+    beds = [describe_testbed(boot) for boot in boots]
+    samples = [take_sample(boot) for boot in boots]
+    for boot, sample, bed in zip(boots, samples, beds, strict=True):
+        where = str(boot.path)
+        if not sample.healthy:
+            message = f"this cannot be a baseline: {sample.unhealthy_text}"
+            raise UnhealthyBootError(message, where=where)
+        if other := differences(beds[0], bed):
+            raise UsageError(f"another testbed than the first boot's: {'; '.join(other.values())}", where=where)
+        check_one_recipe(boots[0], boot, "a baseline is of one recipe: bless each by a name of its own")
+        if beds[0].mode == "exact" and sample.tables != samples[0].tables:
+            raise FirstlightError("exact boots of one recipe, yet not equal", where=where,
+                                  hint="`firstlight verify` says what differs")  # fmt: skip
+    manifest = boots[0].manifest
+    return Baseline(
+        format="firstlight baseline 1",
+        name=name,
+        because=because.strip(),
+        blessed_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        blessed_by=VERSION,
+        testbed=beds[0],
+        recipe=manifest.chosen,
+        repeat=manifest.repeat,
+        samples=samples,
+        former=None if former is None else former.because,
+    )
+
+
+def baseline_path(name: str, directory: Path = DIRECTORY) -> Path:
+    """Where a baseline of this name is kept: a name, or itself the path of a file.
+
+    :raises UsageError: for a name that would lead elsewhere.
+
+    >>> baseline_path("baseline").as_posix(), baseline_path("ci/board.json").as_posix()
+    ('baselines/baseline.json', 'ci/board.json')
+    """
+    if name.endswith(".json"):
+        return Path(name)
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}", name):
+        hint = "letters, digits, `.`, `-`, `_`, `+`; or a file `.json`"
+        raise UsageError(f"`{name}` is no name for a baseline", hint=hint)
+    return directory / f"{name}.json"
+
+
+def baseline_text(baseline: Baseline) -> str:
+    """A baseline as text, one line for each figure, so that a change can be read in a diff."""
+    return json.dumps(baseline.model_dump(mode="json"), indent=1) + "\n"
+
+
+def read_baseline(path: Path) -> Baseline:
+    """Read a baseline.
+
+    :raises UsageError: when there is none, or none that can be read.
+    """
+    try:
+        if path.stat().st_size > _LARGEST:
+            raise UsageError("this is too large for a baseline", where=str(path))
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        hint = f"`firstlight bless BOOT --as {shlex.quote(path.stem)} --because ...` makes one"
+        raise UsageError("there is no such baseline", where=str(path), hint=hint, exit_code=MISSING_INPUT) from error
+    except OSError as error:
+        raise UsageError(f"cannot be read: {error.strerror or error}", where=str(path)) from error
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"this is no baseline: {error}", where=str(path)) from error
+    baseline = check(data, Baseline, str(path))
+    if not baseline.samples:
+        raise UsageError("this baseline has no boot", where=str(path), hint="bless one anew")
+    return baseline

@@ -1,0 +1,113 @@
+"""What changed between a baseline and boots: parts whose changes add up to the change of the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from firstlight.compare.sample import OTHER_FUNCTIONS, Sample
+from firstlight.gate.verdict import GateResult
+
+#: The row for all phases, or functions, together.
+ALL = "all"
+
+
+@dataclass(frozen=True)
+class Change:
+    """One part, in nanoseconds; of several boots the mean, because means add up."""
+
+    name: str
+    before_ns: int | None
+    """None: the baseline has no such part."""
+    after_ns: int | None
+    change_ns: int
+
+
+@dataclass(frozen=True)
+class Bridge:
+    """From the robust change of the total, by which boots with noise are judged, to that of the means, which add up."""
+
+    headline_ns: int | None
+    """The Hodges-Lehmann estimate on the baseline's median; none where no rule asks for it."""
+    mean_ns: int
+    bridge_ns: int | None
+    """The mean less the headline."""
+
+
+def bridge(result: GateResult) -> Bridge | None:
+    """What lies between the rules' change of the total and that of the tables; none of exact boots, where it is one."""
+    changes = phase_changes(result)
+    if result.exact or not changes:
+        return None
+    total = next((check for check in result.checks if (check.kind, check.what) == ("soft", "total")), None)
+    mean = changes[-1].change_ns
+    if total is None or total.baseline_ns is None or total.change_percent is None:
+        return Bridge(None, mean, None)
+    headline = round(total.baseline_ns * total.change_percent / 100)
+    return Bridge(headline, mean, mean - headline)
+
+
+def phase_changes(result: GateResult) -> list[Change]:
+    """Every phase in the order of the boot, and below them the whole; each column adds up to its last row.
+
+    :returns: nothing when no boot came up: what was not measured is no change.
+    """
+    if not result.came_up:
+        return []
+    before, after = _means(_phases(result.baseline.samples)), _means(_phases(result.came_up))
+    names = list(dict.fromkeys([*after, *before]))
+    return [*(_change(name, before, after) for name in names), _whole(before, after)]
+
+
+def function_changes(result: GateResult, most: int = 10) -> list[Change]:
+    """The functions whose self time changed most, the largest first; what is left is a row, so that they add up.
+
+    A baseline keeps the functions with the most self time: one that it does not keep is among the others.
+
+    :returns: nothing without profiles on both sides.
+    """
+    arms = [[sample.functions for sample in arm] for arm in (result.baseline.samples, result.came_up)]
+    if not all(arm and all(arm) for arm in arms):
+        return []
+    # Only what both sides keep by name can be compared by name.
+    names = set.intersection(*(set(functions) for arm in arms for functions in arm)) - {OTHER_FUNCTIONS}
+    before, after = (
+        _means(
+            [
+                {**{name: functions[name] for name in names},
+                 OTHER_FUNCTIONS: sum(ns for name, ns in functions.items() if name not in names)}
+                for functions in arm
+            ]
+        )
+        for arm in arms
+    )  # fmt: skip
+    rows = sorted((_change(name, before, after) for name in names), key=lambda row: (-abs(row.change_ns), row.name))
+    shown = [row for row in rows[:most] if row.change_ns]
+    named = {row.name for row in shown}
+    rest = [sum(ns for name, ns in arm.items() if name not in named) for arm in (before, after)]
+    return [*shown, Change(OTHER_FUNCTIONS, rest[0], rest[1], rest[1] - rest[0]), _whole(before, after)]
+
+
+def _phases(samples: Sequence[Sample]) -> list[dict[str, int]]:
+    return [sample.phase_ns for sample in samples]
+
+
+def _means(rows: Sequence[dict[str, int]]) -> dict[str, int]:
+    """The mean of every part in whole nanoseconds; what rounding leaves goes to the largest, so that all add up."""
+    if not rows:
+        return {}
+    names = dict.fromkeys(name for row in rows for name in row)
+    means = {name: sum(row.get(name, 0) for row in rows) // len(rows) for name in names}
+    left = sum(sum(row.values()) for row in rows) // len(rows) - sum(means.values())
+    if means and left:
+        means[max(means, key=lambda name: means[name])] += left
+    return means
+
+
+def _change(name: str, before: dict[str, int], after: dict[str, int]) -> Change:
+    return Change(name, before.get(name), after.get(name), after.get(name, 0) - before.get(name, 0))
+
+
+def _whole(before: dict[str, int], after: dict[str, int]) -> Change:
+    sums = sum(before.values()), sum(after.values())
+    return Change(ALL, *sums, sums[1] - sums[0])

@@ -1,0 +1,199 @@
+"""One rule against what was measured."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from statistics import median
+from typing import Literal
+
+Outcome = Literal["pass", "improvement", "regression", "inconclusive", "unhealthy"]
+Kind = Literal["soft", "hard", "budget", "health"]
+
+#: Of the random exchanges that take the place of an exact test where there are ties.
+SEED = 1
+
+_LEVEL = 0.05
+
+#: With fewer boots no interval of 95 % bounds a median.
+_LEAST_FOR_MEDIAN = 6
+
+
+@dataclass(frozen=True)
+class Check:
+    """What became of one rule. Times are nanoseconds."""
+
+    kind: Kind
+    what: str
+    """`total`, the name of a phase, or what of the health."""
+    outcome: Outcome
+    text: str
+    """The reason, in words."""
+    limit_ns: int | None = None
+    """What may not be exceeded."""
+    baseline_ns: int | None = None
+    measured_ns: int | None = None
+    change_ns: int | None = None
+    change_percent: float | None = None
+    low_percent: float | None = None
+    high_percent: float | None = None
+    """The 95 % interval of the change, where there is noise."""
+    probability: float | None = None
+    band_ns: int | None = None
+    """How far the figure moves by itself, where a nuisance band says so."""
+
+    @property
+    def name(self) -> str:
+        """What the check is called in reports.
+
+        >>> Check("soft", "total", "pass", "").name
+        'total: soft limit'
+        """
+        return f"{self.what}: {self.kind}{' limit' if self.kind in ('soft', 'hard') else ''}"
+
+
+def soft_check(
+    what: str, baseline: Sequence[int], measured: Sequence[int], percent: float, floor_ns: int, *, exact: bool
+) -> Check:
+    """Compare with a baseline: growth by more than some percent, and by more than a floor, is a regression.
+
+    :param baseline: nanoseconds of every boot of the baseline; of an exact one the first says all.
+    :param measured: the same of the boots in question.
+
+    >>> soft_check("total", [1_000_000], [1_003_000], 0.2, 0, exact=True).outcome
+    'regression'
+    >>> soft_check("total", [1_000_000], [1_003_000], 0.2, 5_000, exact=True).outcome
+    'pass'
+    """
+    before, after = (baseline[0], measured[0]) if exact else (_median(baseline), _median(measured))
+    allowed = max(math.floor(before * percent / 100), floor_ns)
+    change = after - before
+    relative = change / before * 100 if before else None
+    figures = {"limit_ns": before + allowed, "baseline_ns": before, "measured_ns": after, "change_ns": change}
+    if exact:
+        outcome: Outcome = "regression" if change > allowed else "improvement" if -change > allowed else "pass"
+        text = "unchanged" if change == 0 else f"changed by {change:+,} ns; {allowed:,} ns are allowed"
+        return Check("soft", what, outcome, text, change_percent=relative, **figures)
+    if min(*baseline, *measured) <= 0:
+        # Nothing is a percentage of nothing: what has no duration is judged by the floor alone.
+        outcome = "regression" if change > allowed else "pass"
+        return Check("soft", what, outcome, "some boots spent no time here", change_percent=relative, **figures)
+    found = noisy_change(baseline, measured, paired=False)
+    outcome, text = _noisy(found, max(percent / 100, floor_ns / before), min(len(baseline), len(measured)))
+    return Check("soft", what, outcome, text, change_percent=found.percent, low_percent=found.low,
+                 high_percent=found.high, probability=found.probability, **figures)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class NoisyChange:
+    """How much longer boots with noise take, in percent."""
+
+    percent: float
+    low: float | None
+    high: float | None
+    """The 95 % interval; none where there are too few boots for one."""
+    probability: float
+    sigma: float
+    """Of the log ratios."""
+    needed: int
+    """From so many boots a side there is an interval."""
+
+
+def noisy_change(baseline: Sequence[int], measured: Sequence[int], *, paired: bool) -> NoisyChange:
+    """Estimate the change from boots with noise.
+
+    :param baseline: positive times.
+    :param measured: the same; where they are paired, in the same order.
+
+    >>> round(noisy_change([100, 101, 102, 103, 104], [110, 111, 112, 113, 114], paired=False).percent, 1)
+    9.8
+    """
+    import numpy as np
+
+    from firstlight.stats import estimate, significance
+    from firstlight.stats.sample_size import robust_sigma
+
+    a, b = np.log(np.asarray(baseline, dtype=float)), np.log(np.asarray(measured, dtype=float))
+    ratios = b - a if paired else np.subtract.outer(b, a).ravel()
+    found = estimate.paired(ratios) if paired else estimate.unpaired(a, b)
+    p = significance.paired_p(ratios, SEED).p if paired else significance.unpaired_p(a, b, SEED).p
+    low, high = found.interval_percent or (None, None)
+    return NoisyChange(found.percent, low, high, p, robust_sigma(ratios), found.needed)
+
+
+def adjusted(checks: Sequence[Check]) -> list[Check]:
+    """The checks with their probabilities adjusted for being several: a regression or improvement has to stand.
+
+    Source: Holm (1979), over all checks that have a probability.
+    """
+    from firstlight.stats.multiple_testing import holm
+
+    kept = []
+    for check, p in zip(checks, holm([check.probability for check in checks]), strict=True):
+        if p is not None:
+            check = replace(check, probability=p)
+            if p >= _LEVEL and check.outcome in ("regression", "improvement"):
+                text = f"p = {p:.2g} among several rules is no proof"
+                check = replace(check, outcome="inconclusive", text=text)
+        kept.append(check)
+    return kept
+
+
+def _noisy(found: NoisyChange, limit: float, number: int) -> tuple[Outcome, str]:
+    from firstlight.stats.sample_size import pairs_needed
+
+    if found.low is None or found.high is None:
+        return "inconclusive", f"need at least {found.needed} boots a side for an interval, there are {number}"
+    if found.low > limit * 100:
+        return "regression", "the whole interval lies above the limit"
+    if found.high < -limit * 100:
+        return "improvement", "the whole interval lies below the baseline by more than the limit"
+    if found.high <= limit * 100:
+        return "pass", "the whole interval lies within the limit"
+    margin = abs(math.log1p(limit) - math.log1p(found.percent / 100))
+    more = max(pairs_needed(margin, found.sigma) - number, math.ceil(number / 4), 2)
+    return "inconclusive", f"the interval reaches over the limit: about {more:,} more boots a side would tell"
+
+
+def limit_check(
+    kind: Literal["hard", "budget"], what: str, measured: Sequence[int], limit_ns: int, *, exact: bool
+) -> Check:
+    """Compare with an absolute limit.
+
+    Of noisy boots the median counts: it is over when its 95 % interval is; with fewer than six boots, when all are.
+
+    >>> limit_check("hard", "total", [1_700_000_001], 1_700_000_000, exact=True).outcome
+    'regression'
+    >>> limit_check("hard", "total", [9, 11, 9], 10, exact=False).outcome
+    'inconclusive'
+    """
+    value = measured[0] if exact else _median(measured)
+    over = value - limit_ns
+    if exact:
+        low = high = value
+    else:
+        ordered = sorted(measured)
+        outside = _outside(len(ordered))
+        low, high = ordered[outside], ordered[len(ordered) - 1 - outside]
+    if low > limit_ns:
+        outcome: Outcome = "regression"
+        text = f"{over:,} ns over"
+    elif high <= limit_ns:
+        outcome, text = "pass", f"{-over:,} ns left"
+    else:
+        outcome, text = "inconclusive", f"some boots are over, some are not: from {low:,} to {high:,} ns"
+    return Check(kind, what, outcome, text, limit_ns=limit_ns, measured_ns=value)
+
+
+def _outside(number: int) -> int:
+    """How many boots lie outside the 95 % interval of the median on each side."""
+    if number < _LEAST_FOR_MEDIAN:
+        return 0
+    from scipy.stats import binom
+
+    return max(0, int(binom.ppf(0.025, number, 0.5)) - 1)
+
+
+def _median(values: Sequence[int]) -> int:
+    return round(median(values))

@@ -1,0 +1,114 @@
+"""Booting again before an alarm is raised."""
+
+from __future__ import annotations
+
+import random
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from firstlight.bundle.boot import Boot
+from firstlight.bundle.open import open
+from firstlight.compare.sample import Sample, take_sample
+from firstlight.errors import BundleError, FirstlightError
+from firstlight.gate.checks import Check, limit_check, noisy_change
+from firstlight.gate.rules import OTHERS
+from firstlight.gate.verdict import Confirmation, GateResult
+from firstlight.lab.host.progress import Progress
+from firstlight.lab.run.record import record
+from firstlight.lab.run.serialize import check_stranger, options_from_manifest
+from firstlight.recipe.options import RecordOptions, options_for
+
+
+def confirm_alarm(
+    result: GateResult, boots: Sequence[Boot], pairs: int, progress: Progress, *, trust: bool = False
+) -> Confirmation:
+    """Boot again: an exact boot once, noisy ones in fresh pairs with the baseline's recipe, in random order.
+
+    :param boots: those that were judged.
+    :param pairs: so many of each, where there is noise.
+    :param trust: use what boots and a baseline name that were not recorded here.
+    :raises FirstlightError: when what boots could not be run.
+    """
+    try:
+        options = options_from_manifest(boots[0].manifest, Path("again.boot"), str(boots[0].path), trust=trust)
+    except BundleError as error:
+        return Confirmation(None, f"it cannot be tried: {error.message}")
+    with tempfile.TemporaryDirectory(prefix="firstlight-gate-") as directory:
+        if result.exact:
+            return _exact(result, options, Path(directory), progress)
+        return _pairs(result, options, pairs, Path(directory), progress, trust=trust)
+
+
+def _exact(result: GateResult, options: RecordOptions, directory: Path, progress: Progress) -> Confirmation:
+    again = take_sample(open(_record(options, directory / "again.boot", progress)))
+    first = next(sample for sample in result.samples if sample.healthy)
+    changed = sorted(name for name in first.inputs if first.inputs[name] != again.inputs.get(name))
+    if again.tables == first.tables:
+        return Confirmation(True, "the same to the last instruction")
+    inputs = f", of other inputs ({', '.join(changed)})" if changed else " of the same inputs"
+    took = f"{again.virtual_ns:,} ns instead of {first.virtual_ns:,} ns"
+    if changed:
+        return Confirmation(None, f"it cannot be tried: what boots here now is another boot{inputs}: {took}")
+    return Confirmation(False, f"another boot{inputs}: {took}; it is not exact, and nothing can be said")
+
+
+def _pairs(
+    result: GateResult, options: RecordOptions, pairs: int, directory: Path, progress: Progress, *, trust: bool
+) -> Confirmation:
+    if result.baseline.recipe is None:
+        return Confirmation(None, "it cannot be tried: the baseline has no recipe to boot")
+    chosen = check_stranger(result.baseline.recipe, result.baseline.name, trust=trust)
+    former = options_for(chosen, Path("a.boot"))
+    seed = random.SystemRandom().randrange(2**32)
+    order = random.Random(seed)
+    arms: dict[str, list[Boot]] = {"baseline": [], "measured": []}
+    for number in range(pairs):
+        progress.step(f"confirming: pair {number + 1} of {pairs}")
+        names = ["baseline", "measured"]
+        order.shuffle(names)
+        for name in names:
+            choices = former if name == "baseline" else options
+            arms[name].append(open(_record(choices, directory / f"{name}-{number}.boot", progress)))
+    before, after = ([take_sample(boot) for boot in arms[name]] for name in ("baseline", "measured"))
+    alarms = [check for check in result.checks if check.outcome == "regression"]
+    allowances = {check.what for check in result.checks if check.kind == "budget"}
+    again = [_again(check, before, after, allowances) for check in alarms]
+    held = [text for stands, text in again if stands]
+    head = f"{pairs} fresh pairs in random order (seed {seed})"
+    if held:
+        return Confirmation(True, f"{head}: {'; '.join(held)}")
+    return Confirmation(False, f"{head}: no alarm holds: {'; '.join(text for _, text in again)}")
+
+
+def _again(alarm: Check, before: Sequence[Sample], after: Sequence[Sample], allowances: set[str]) -> tuple[bool, str]:
+    """Whether an alarm holds on fresh pairs, and the figure."""
+    if alarm.kind != "soft" or alarm.baseline_ns is None or alarm.limit_ns is None:
+        assert alarm.limit_ns is not None
+        found = limit_check("hard", alarm.what, _times(after, alarm.what, allowances), alarm.limit_ns, exact=False)
+        return found.outcome == "regression", f"{alarm.what}: {found.text}"
+    was, now = (_times(arm, alarm.what, allowances) for arm in (before, after))
+    if min(*was, *now) <= 0:
+        return False, f"{alarm.what}: some boots spent no time there"
+    change = noisy_change(was, now, paired=True)
+    allowed = (alarm.limit_ns / alarm.baseline_ns - 1) * 100 if alarm.baseline_ns else 0.0
+    if change.low is None or change.high is None:
+        return False, f"{alarm.what}: too few pairs"
+    return change.low > allowed, f"{alarm.what}: {change.low:+.2f} to {change.high:+.2f} %"
+
+
+def _times(samples: Sequence[Sample], what: str, allowances: set[str]) -> list[int]:
+    if what == "total":
+        return [sample.virtual_ns for sample in samples]
+    if what == OTHERS:
+        return [sum(ns for phase, ns in sample.phase_ns.items() if phase not in allowances) for sample in samples]
+    return [sample.phase_ns.get(what, 0) for sample in samples]
+
+
+def _record(options: RecordOptions, output: Path, progress: Progress) -> Path:
+    try:
+        return record(replace(options, output=output), progress)
+    except FirstlightError as error:
+        error.hint = error.hint or "the alarm could not be confirmed"
+        raise

@@ -1,0 +1,104 @@
+"""The rules of a gate: soft limits, hard limits, and a budget."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from firstlight.errors import BundleError, UsageError
+from firstlight.suggest import unknown_name
+from firstlight.toml import Duration, Percent, read_toml
+
+#: Without rules the total may grow by so many percent: of an exact boot by the fence that rustc-perf uses where it
+#: knows no history, of a noisy one by what tells a change from a habit of the testbed.
+DEFAULT_SOFT = {"exact": 0.2, "noisy": 2.0}
+
+#: The row of a budget for every phase that has no allowance of its own.
+OTHERS = "[other phases]"
+
+
+class _Table(BaseModel):
+    """A table of the file: nothing in it is unknown."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Limits(_Table):
+    """What one quantity may not exceed."""
+
+    soft: Percent | None = Field(None, description="percent above the baseline")
+    hard: Duration | None = Field(None, description="nanoseconds, whatever the baseline")
+    floor: Duration = Field(0, description="a smaller growth never counts against the soft limit")
+
+
+class Budget(_Table):
+    """What the whole may take, and each phase of it."""
+
+    goal: Duration = Field(description="the whole boot")
+    phases: dict[str, Duration] = Field(default_factory=dict, description="an allowance for each phase named")
+
+    @model_validator(mode="after")
+    def _sums(self) -> Budget:
+        spent = sum(self.phases.values())
+        if spent > self.goal:
+            over = (spent - self.goal) / 1e6
+            raise ValueError(f"the allowances come to {spent / 1e6:g} ms, {over:g} ms more than the goal")
+        return self
+
+    @property
+    def others(self) -> int:
+        """What is left for the phases without an allowance, in nanoseconds: allowances add up to the goal."""
+        return self.goal - sum(self.phases.values())
+
+
+class Health(_Table):
+    """What must hold beside the times."""
+
+    new_warnings: Literal["tell", "fail"] = Field("tell", description="warnings of the kernel that the baseline lacks")
+    failed_units: Literal["tell", "fail"] = Field("fail", description="units of systemd that the baseline has not")
+
+
+class Rules(_Table):
+    """All rules of a gate.
+
+    >>> Rules.model_validate({"total": {"soft": "1 %", "hard": "1.7 s"}}).total.hard
+    1700000000
+    """
+
+    total: Limits = Field(default_factory=Limits)
+    every_phase: Limits = Field(default_factory=Limits, description="for phases that have no rule of their own")
+    phase: dict[str, Limits] = Field(default_factory=dict)
+    budget: Budget | None = None
+    health: Health = Field(default_factory=Health)
+
+    def for_phase(self, phase: str) -> Limits:
+        """The limits of a phase."""
+        return self.phase.get(phase, self.every_phase)
+
+    def soft_total(self, regime: Literal["exact", "noisy"]) -> float | None:
+        """The total's soft limit in percent; a file that says nothing of the total's limits leaves the default."""
+        if self.total.soft is None and self.total.hard is None:
+            return DEFAULT_SOFT[regime]
+        return self.total.soft
+
+    def check_phases(self, known: Collection[str], where: str) -> None:
+        """Make sure that the rules name phases that there are.
+
+        :raises UsageError: naming the one that is not, and the nearest.
+        """
+        for phase in (*self.phase, *(self.budget.phases if self.budget else ())):
+            try:
+                unknown_name("phase", phase, known, where)
+            except BundleError as error:
+                raise UsageError(error.message, where=where, hint=error.hint) from error
+
+
+def read_rules(path: Path | None) -> Rules:
+    """Read the rules of a gate; without a file there is one: the total's soft limit.
+
+    :raises UsageError: when the file cannot be read or says what is unknown.
+    """
+    return Rules() if path is None else read_toml(path, Rules)

@@ -1,0 +1,1 @@
+"""Boot times over commits, and where they changed."""

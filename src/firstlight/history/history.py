@@ -1,0 +1,226 @@
+"""A history: what boots took, in order, in one DuckDB file; or a folder of bundles."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import polars as pl
+
+from firstlight.bundle.boot import Boot
+from firstlight.bundle.manifest import Concern
+from firstlight.compare.common.stable_names import stable_name
+from firstlight.compare.open_many import open_all
+from firstlight.compare.sample import Sample, take_sample
+from firstlight.compare.testbed import describe_testbed
+from firstlight.errors import MISSING_INPUT, FirstlightError, UnhealthyBootError, UsageError
+
+_SCHEMA = """
+CREATE TABLE about (format VARCHAR);
+INSERT INTO about VALUES ('firstlight history 1');
+CREATE TABLE boots (
+    number INTEGER PRIMARY KEY, label VARCHAR, boot VARCHAR, mode VARCHAR, testbed VARCHAR, manifest_sha256 VARCHAR,
+    inputs VARCHAR, recorded_at VARCHAR, added_at VARCHAR, missing VARCHAR
+);
+CREATE TABLE measures (number INTEGER, kind VARCHAR, name VARCHAR, ns BIGINT);
+"""
+
+_FORMAT = "firstlight history 1"
+
+
+@dataclass(frozen=True)
+class Added:
+    """What came into a history."""
+
+    boots: int
+    known: tuple[str, ...]
+    """Boots that were in it already, and were left out."""
+    incomplete: tuple[str, ...] = ()
+    """Boots that lack a part of their evidence, each with what it is."""
+
+
+class History:
+    """An open history.
+
+    Tables, for whoever reads the file by DuckDB: `boots` (a row for each, in order; `label` is the commit) and
+    `measures` (`number` of the boot, `kind` of `total`, `phase`, `function`, `name`, nanoseconds; functions by self).
+    """
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, where: str) -> None:
+        self._connection = connection
+        self._where = where
+
+    def add(self, boots: Sequence[Boot], at: str) -> Added:
+        """Add boots under a commit or label; several under one are samples of it.
+
+        What a broken invariant concerns is told as something that the boot lacks. Functions are then not kept.
+
+        :raises UsageError: for a label that is empty or too long.
+        :raises UnhealthyBootError: for a boot that did not come up, or none of whose figures is reliable.
+        """
+        if not at.strip() or len(at) > 200:
+            raise UsageError("a label has 1 to 200 characters", where="--at", hint="give the commit, or a name")
+        known, added, incomplete = [], 0, []
+        for boot in boots:
+            sample = take_sample(boot)
+            if not sample.healthy:
+                message = f"this boot has no time to keep: {sample.unhealthy_text}"
+                raise UnhealthyBootError(message, where=str(boot.path))
+            digest = sample.manifest_sha256
+            if self._one("SELECT count(*) FROM boots WHERE manifest_sha256 = ? AND label = ?", [digest, at]):
+                known.append(str(boot.path))
+                continue
+            missing = [*sample.missing, *(f"reliable {what.value}: {text}" for what, text in sample.unreliable.items())]
+            number = int(self._one("SELECT coalesce(max(number), 0) + 1 FROM boots", []))
+            bed = json.dumps(describe_testbed(boot).model_dump(mode="json"), sort_keys=True)
+            now = datetime.now(UTC).isoformat(timespec="seconds")
+            row = [number, at, boot.path.name, boot.manifest.mode, bed, digest, json.dumps(sample.inputs),
+                   sample.recorded_at, now, "; ".join(missing) or None]  # fmt: skip
+            incomplete += [f"{boot.path.name}: {reason}" for reason in missing]
+            with _told(self._where), tempfile.TemporaryDirectory() as directory:
+                # One file instead of thousands of single rows.
+                path = Path(directory) / "measures.parquet"
+                _measures(boot, sample, number).write_parquet(path)
+                self._connection.begin()
+                self._connection.execute("INSERT INTO boots VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+                self._connection.execute("INSERT INTO measures SELECT * FROM read_parquet(?)", [str(path)])
+                self._connection.commit()
+            added += 1
+        return Added(added, tuple(known), tuple(incomplete))
+
+    def boots(self) -> list[dict[str, Any]]:
+        """Every boot in order."""
+        return self._rows("SELECT * FROM boots ORDER BY number", [])
+
+    def names(self, kind: str) -> list[str]:
+        """What is measured of a kind."""
+        rows = self._rows("SELECT DISTINCT name FROM measures WHERE kind = ? ORDER BY name", [kind])
+        return [row["name"] for row in rows]
+
+    def values(self, kind: str, name: str) -> dict[int, int]:
+        """The nanoseconds of one series, by the number of the boot."""
+        rows = self._rows("SELECT number, ns FROM measures WHERE kind = ? AND name = ?", [kind, name])
+        return {row["number"]: row["ns"] for row in rows}
+
+    def measured(self, kind: str) -> set[int]:
+        """The numbers of the boots of which anything of a kind is kept."""
+        return {row["number"] for row in self._rows("SELECT DISTINCT number FROM measures WHERE kind = ?", [kind])}
+
+    def changing(self, kind: str, numbers: Sequence[int], least_ns: int) -> list[str]:
+        """The names of a kind that differ by at least so many nanoseconds between any two of some boots."""
+        rows = self._rows(
+            "SELECT name FROM measures WHERE kind = ? AND number IN (SELECT unnest(?)) GROUP BY name "
+            "HAVING max(ns) - CASE WHEN count(*) < ? THEN 0 ELSE min(ns) END >= ? ORDER BY name",
+            [kind, list(numbers), len(numbers), least_ns],
+        )
+        return [row["name"] for row in rows]
+
+    def _one(self, statement: str, values: list[Any]) -> Any:
+        with _told(self._where):
+            found = self._connection.execute(statement, values).fetchone()
+        return None if found is None else found[0]
+
+    def _rows(self, statement: str, values: list[Any]) -> list[dict[str, Any]]:
+        with _told(self._where):
+            cursor = self._connection.execute(statement, values)
+            names = [column[0] for column in cursor.description or []]
+            return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+
+@contextmanager
+def open_history(path: Path, *, write: bool = False) -> Iterator[History]:
+    """Open a history: a DuckDB file, or a folder of bundles, which is read only.
+
+    :param write: make it when it is not there.
+    :raises UsageError: when there is none, or a folder is to be written.
+    :raises FirstlightError: when it is damaged, or somebody else writes it.
+    """
+    where = str(path)
+    if path.is_dir():
+        if write:
+            hint = "copy the bundle into it; or name a file, such as `boots.duckdb`"
+            raise UsageError("a folder of bundles is its own history", where=where, hint=hint)
+        with open_memory(path) as history:
+            yield history
+        return
+    new = not path.exists()
+    if new and not write:
+        hint = f"`firstlight history add {where} BOOT --at LABEL` makes one"
+        raise UsageError("there is no such history", where=where, hint=hint, exit_code=MISSING_INPUT)
+    if new and not path.absolute().parent.is_dir():
+        raise UsageError("there is no such directory", where=str(path.parent), hint="make it first")
+    with _told(where):
+        connection = duckdb.connect(where, read_only=not write)
+    try:
+        with _told(where):
+            if new:
+                connection.begin()
+                connection.execute(_SCHEMA)
+                connection.commit()
+            found = connection.execute("SELECT format FROM about").fetchone()
+        if found is None or found[0] != _FORMAT:
+            raise FirstlightError("this is no history, or one of a newer Firstlight", where=where)
+        if write:
+            with _told(where):
+                # A column that the first histories did not have.
+                connection.execute("ALTER TABLE boots ADD COLUMN IF NOT EXISTS missing VARCHAR")
+        yield History(connection, where)
+    finally:
+        connection.close()
+
+
+@contextmanager
+def open_memory(folder: Path) -> Iterator[History]:
+    """The history of a folder of bundles, in the order in which they were recorded; a label is a bundle's name.
+
+    :raises UsageError: when there are none.
+    :raises BundleError: when one is damaged.
+    """
+    boots = sorted(open_all([folder]), key=lambda boot: (boot.manifest.recorded_at, boot.path.name))
+    connection = duckdb.connect(":memory:")
+    try:
+        connection.execute(_SCHEMA)
+        history = History(connection, str(folder))
+        for boot in boots:
+            if boot.manifest.status == "complete":
+                history.add([boot], boot.path.name.removesuffix(".boot"))
+        yield history
+    finally:
+        connection.close()
+
+
+def _measures(boot: Boot, sample: Sample, number: int) -> pl.DataFrame:
+    rows = [("total", "total", sample.virtual_ns), *(("phase", name, ns) for name, ns in sample.phase_ns.items())]
+    calls = boot.calls()
+    reliable = Concern.FUNCTIONS not in sample.unreliable
+    if reliable and not calls.is_empty() and not calls["self_ns"].null_count():
+        functions: dict[str, int] = {}
+        for name, ns in calls.group_by("function").agg(pl.col("self_ns").sum()).iter_rows():
+            functions[stable_name(name)] = functions.get(stable_name(name), 0) + ns
+        rows += [("function", name, ns) for name, ns in sorted(functions.items()) if ns]
+    return pl.DataFrame(
+        [(number, *row) for row in rows],
+        schema={"number": pl.Int32, "kind": pl.String, "name": pl.String, "ns": pl.Int64},
+        orient="row",
+    )
+
+
+@contextmanager
+def _told(where: str) -> Iterator[None]:
+    """What DuckDB says, as an error of ours."""
+    try:
+        yield
+    except duckdb.Error as error:
+        text = str(error).partition("\n")[0][:300]
+        locked = "lock" in text.lower()
+        hint = (
+            "wait until the other one has ended" if locked else "a history is a file that `firstlight history add` made"
+        )
+        raise FirstlightError(f"the history cannot be used: {text}", where=where, hint=hint) from error

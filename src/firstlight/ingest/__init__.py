@@ -1,0 +1,1 @@
+"""Boot records from files, folders and archives become a bundle."""

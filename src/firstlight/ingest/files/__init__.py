@@ -1,0 +1,1 @@
+"""Files of records as they are given: names, limits and private copies."""

@@ -1,0 +1,191 @@
+"""The whole way from records to bundles."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from firstlight import _core
+from firstlight.bundle.manifest import Manifest
+from firstlight.bundle.writer import check_destination, new_bundle
+from firstlight.errors import UsageError
+from firstlight.ingest.collect import STDIN, Gatherer
+from firstlight.ingest.files.collected import Gathered
+from firstlight.ingest.files.copy import keep_file
+from firstlight.ingest.files.limits import IntakeError, Limits
+from firstlight.ingest.files.names import readable
+from firstlight.ingest.manifest import finish_bundle
+from firstlight.ingest.progress import Patience
+from firstlight.ingest.select_boots import chosen
+from firstlight.ingest.unpack.compression import unpacked_name
+
+#: A message lists no more files than this.
+_MOST = 10
+
+
+@dataclass(frozen=True)
+class ImportOptions:
+    """What a person may decide about an import."""
+
+    inputs: Sequence[str]
+    """Files, folders, archives; `-` is standard input."""
+    output: Path
+    format: str | None = None
+    """What to read every record as; by its content when not given."""
+    boot: int | None = None
+    """Which boot of a record that holds several, from 1; from the end when negative."""
+    split: bool = False
+    """A bundle for each boot."""
+    force: bool = False
+    limits: Limits = field(default_factory=Limits)
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A bundle that was written."""
+
+    path: Path
+    manifest: Manifest
+    summary: dict[str, Any]
+    notes: list[str]
+
+
+def default_output(first: str) -> Path:
+    """The bundle's name when none is given: that of the first record, here.
+
+    >>> str(default_output("logs/kft.log")), str(default_output("dmesg.txt.gz")), str(default_output("-"))
+    ('kft.boot', 'dmesg.boot', 'stdin.boot')
+    """
+    if first == "-":
+        return Path(f"{STDIN}.boot")
+    path = Path(first)
+    name = unpacked_name(path.name) or path.resolve().name
+    stem = name if path.is_dir() else name.rpartition(".")[0] or name
+    return Path(f"{readable(stem) or 'import'}.boot")
+
+
+def import_records(options: ImportOptions, patience: Patience | None = None) -> list[Imported]:
+    """Read records and write the bundle of their boot, or of each of their boots.
+
+    The records are copied first, as they came; a bundle is written as soon as anything at all was understood.
+
+    :raises UsageError: for a format or boot that there is not.
+    :raises IntakeError: when nothing can be read or understood, or a record holds several boots and none was chosen.
+    :raises LabError: when the bundle cannot be written.
+    """
+    _check(options)
+    patience = patience or Patience()
+    with _staging(options.output) as staging:
+        patience.step("taking in what is given")
+        gathered = Gatherer(staging / "raw", staging / "scratch", options.limits).gather(options.inputs)
+        patience.step(f"reading {len(gathered.items)} record{'s' if len(gathered.items) != 1 else ''}")
+        records = _core.Records([(str(item.path), item.file, item.name, options.format) for item in gathered.items])
+        outcomes = records.outcomes()
+        _check_understood(gathered, outcomes, options)
+        boots = chosen(outcomes, options.boot, split=options.split)
+        outputs = _outputs(options, len(boots))
+        for output in outputs:
+            check_destination(output.absolute(), force=options.force)
+        words = _words(options)
+        written = []
+        for (record, boot), output in zip(boots, outputs, strict=True):
+            patience.step(f"writing {output.name}")
+            with new_bundle(output, force=options.force) as bundle:
+                summary = records.write(record, boot, str(bundle))
+                _give_raw(staging / "raw", bundle / "raw", last=output == outputs[-1])
+                manifest = finish_bundle(bundle, gathered, outcomes, summary, words)
+            written.append(Imported(output, manifest, summary, gathered.notes))
+        return written
+
+
+def _check(options: ImportOptions) -> None:
+    if options.boot is not None and options.split:
+        raise UsageError("`--boot` excludes `--split`")
+    if options.inputs.count("-") > 1:
+        raise UsageError("standard input can be given once")
+    if options.format is not None and options.format not in dict(_core.record_formats()):
+        hint = "`firstlight import --formats` lists all"
+        raise UsageError(f"no format is called `{options.format}`", hint=hint)
+    _check_output(options.output.absolute())
+    if not options.split:
+        check_destination(options.output.absolute(), force=options.force)
+
+
+def _check_output(output: Path) -> None:
+    """The engine that writes tables takes paths as text."""
+    shown = readable(str(output))
+    if shown != str(output):
+        hint = "choose another with `-o`"
+        raise UsageError("a bundle's path has to be UTF-8", where=shown, hint=hint)
+
+
+def _check_understood(gathered: Gathered, outcomes: list[dict[str, Any]], options: ImportOptions) -> None:
+    if any(outcome["boots"] for outcome in outcomes):
+        return
+    hints = {
+        "version": "update Firstlight, or make the record anew with another version of the tool",
+        "not_this": "leave out `--as`: most formats are recognised by their content" if options.format else None,
+        "unrecognised": "`--as FORMAT` says what it is; `firstlight import --formats` lists all",
+    }
+    if len(outcomes) == 1 and not gathered.unread and not gathered.left_out:
+        outcome = outcomes[0]
+        if gathered.items[0].size_bytes == 0:
+            raise IntakeError("it is empty", where=gathered.items[0].given, hint="give a record of a boot")
+        message = outcome["error"] or "nothing in it was understood"
+        raise IntakeError(message, where=gathered.items[0].given, hint=hints.get(outcome["kind"]))
+    listed = [f"{outcome['file']}: {outcome['error'] or 'nothing in it was understood'}" for outcome in outcomes]
+    listed += gathered.missing()
+    if len(listed) > _MOST:
+        listed[_MOST:] = [f"... and {len(listed) - _MOST} more"]
+    files = len(outcomes) + len(gathered.unread) + len(gathered.left_out)
+    message = f"none of {files} files is a boot record\n" + "\n".join(listed)
+    raise IntakeError(message, where=readable(options.inputs[0]), hint=hints["unrecognised"])
+
+
+def _outputs(options: ImportOptions, number: int) -> list[Path]:
+    if not options.split:
+        return [options.output]
+    stem = options.output.name.removesuffix(".boot")
+    return [options.output.with_name(f"{stem}-{place}.boot") for place in range(1, number + 1)]
+
+
+def _words(options: ImportOptions) -> list[str]:
+    words = ["firstlight", "import", *options.inputs, "-o", str(options.output)]
+    if options.format is not None:
+        words += ["--as", options.format]
+    if options.boot is not None:
+        words += ["--boot", str(options.boot)]
+    return words + (["--split"] if options.split else [])
+
+
+@contextmanager
+def _staging(output: Path) -> Iterator[Path]:
+    """A private directory on the disk of the bundle, for as long as the import lasts."""
+    parent = output.absolute().parent
+    try:
+        staging = Path(tempfile.mkdtemp(prefix=f".{output.name}.", suffix=".intake", dir=parent))
+    except OSError as error:
+        raise IntakeError(f"a bundle cannot be written here: {error.strerror}", where=str(parent)) from error
+    try:
+        (staging / "raw").mkdir()
+        (staging / "scratch").mkdir()
+        yield staging
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+
+
+def _give_raw(kept: Path, target: Path, *, last: bool) -> None:
+    """The copies go to the last bundle; those before it get copies of them."""
+    if last:
+        kept.rename(target)
+        return
+    for directory, _, names in os.walk(kept):
+        for name in names:
+            path = Path(directory, name)
+            keep_file(path, target / path.relative_to(kept))

@@ -1,0 +1,127 @@
+"""The manifest of an imported boot, and what it takes to write one."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from firstlight.bundle.manifest import (
+    SCHEMA_VERSION,
+    Clock,
+    Completeness,
+    Contradiction,
+    Failure,
+    Fit,
+    Manifest,
+    Source,
+    SourceProblem,
+    Statement,
+    Tool,
+    Totals,
+)
+from firstlight.bundle.writer import describe_tables, write_manifest
+from firstlight.ingest.files.collected import Gathered
+from firstlight.ingest.files.names import shell_line
+from firstlight.recipe.described import Described
+from firstlight.version import VERSION
+
+#: A manifest names no more reasons than this; the sources have them all.
+_MISSING = 50
+_TAIL = 20
+_PANIC = "Kernel panic - not syncing"
+
+
+def sources(gathered: Gathered, outcomes: Sequence[dict[str, Any]], summary: dict[str, Any]) -> list[Source]:
+    """Every record of an import, what was read of it first, then what was not recognised."""
+    known = {item.file: item for item in gathered.items}
+    listed = []
+    for told in summary["sources"]:
+        item = known[told["file"]]
+        fit = None if told["fit"] is None else Fit(**told["fit"])
+        problems = [SourceProblem(**problem) for problem in told["problems"]]
+        if item.file in gathered.damaged:
+            problems.append(SourceProblem(kind="cut", detail=gathered.damaged[item.file], line=None, lost=None))
+        listed.append(
+            Source(
+                file=item.file, given=item.given, sha256=item.sha256, size_bytes=item.size_bytes,
+                format=told["format"], part=told["part"], clock=told["clock"], fit=fit,
+                understood=told["understood"],
+                not_understood=told["not_understood"], problems=problems,
+            )
+        )  # fmt: skip
+    told = [(item, outcome["error"]) for item, outcome in zip(gathered.items, outcomes, strict=True)]
+    for item, why in told + gathered.unread:
+        if why is not None:
+            problem = SourceProblem(kind="unrecognised", detail=why, line=None, lost=None)
+            listed.append(
+                Source(
+                    file=item.file, given=item.given, sha256=item.sha256, size_bytes=item.size_bytes, format=None,
+                    part="", clock="untimed", fit=None, understood=0, problems=[problem],
+                )
+            )  # fmt: skip
+    return listed
+
+
+def finish_bundle(
+    bundle: Path,
+    gathered: Gathered,
+    outcomes: Sequence[dict[str, Any]],
+    summary: dict[str, Any],
+    words: Sequence[str],
+) -> Manifest:
+    """Write the manifest of a bundle whose tables are written.
+
+    :param words: the command line that makes it again.
+    """
+    not_taken = gathered.missing()
+    missing = summary["missing"] + not_taken
+    reasons = missing[:_MISSING]
+    if len(missing) > _MISSING:
+        reasons.append(f"{len(missing) - _MISSING} more reasons, which the sources name")
+    failure = _panic(bundle)
+    manifest = Manifest(
+        schema_version=SCHEMA_VERSION,
+        tool=Tool(name="firstlight", version=VERSION),
+        mode="imported",
+        status="complete" if failure is None else "failed",
+        failure=failure,
+        clock=Clock(kind="imported", unit="ns", origin=summary["origin"]),
+        recipe=Described(),
+        digests={},
+        versions={},
+        completeness=Completeness(
+            complete=not missing,
+            missing=reasons,
+            understood=summary["understood"],
+            lost=summary["lost"],
+            share=None if not_taken else summary["share"],
+        ),
+        invariants={},
+        totals=Totals(instructions=None, virtual_ns=summary["length_ns"], idle_ns=None),
+        sources=sources(gathered, outcomes, summary),
+        contradictions=[
+            Contradiction(what=told["what"], statements=[Statement(**one) for one in told["statements"]])
+            for told in summary["contradictions"]
+        ],
+        tables=describe_tables(bundle),
+        repeat=shell_line(words),
+        recorded_at=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        host={},
+    )
+    write_manifest(bundle, manifest)
+    return manifest
+
+
+def _panic(bundle: Path) -> Failure | None:
+    """The failure of a boot whose log ends in a panic."""
+    import polars as pl  # late: see `firstlight.lab.run.record`
+
+    log = pl.scan_parquet(bundle / "log.parquet", glob=False).select("text").with_row_index()
+    first = log.filter(pl.col("text").str.starts_with(_PANIC)).head(1).collect()
+    if first.is_empty():
+        return None
+    row, text = first.row(0)
+    until = log.filter(pl.col("index") <= row).tail(_TAIL).collect()["text"].to_list()
+    return Failure(reason="panic", detail=text, console_tail=until)

@@ -1,0 +1,1 @@
+"""Archives and compressed files, read within limits, also where they are damaged."""

@@ -1,1 +1,0 @@
-"""What is packed becomes records: compressed files, tar and zip, each as far as it goes."""

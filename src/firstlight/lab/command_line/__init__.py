@@ -1,1 +1,0 @@
-"""The words of the kernel's command line: who reads each of them."""

@@ -1,0 +1,59 @@
+"""What to look at after a boot that failed: from the reason, and from the guest's last words."""
+
+from __future__ import annotations
+
+import re
+
+from firstlight.bundle.manifest import Failure
+from firstlight.lab.guest.report import Report
+from firstlight.recipe.options import RecordOptions
+
+_HELPER = re.compile(r"firstlight: error: (.*)")
+#: What initramfs-tools and dracut print when there is no root.
+_NO_ROOT = re.compile(
+    r"ALERT!.*does not exist.*|Gave up waiting for root.*|.*dracut-initqueue: timeout.*"
+    r"|.*Warning: /dev/.* does not exist.*|No root device specified.*|Target filesystem doesn't have requested.*"
+)
+_HINTS = {
+    "panic": "the last lines of the console are in the bundle: `firstlight show`",
+    "wall_timeout": "give it longer with `--timeout-wall`, or another end with `--ready REGEX`",
+    "virtual_timeout": "give it longer with `--timeout-virtual`, or another end with `--ready REGEX`",
+    "never_ready": "say with `--ready REGEX` which line of the console means that the system is up",
+    "qemu_died": "QEMU's own words are in the bundle: `raw/qemu.log`",
+    "plugin": "run `firstlight doctor`",
+}
+
+
+def advice(failure: Failure, options: RecordOptions, report: Report) -> str:
+    """What a person should look at.
+
+    >>> failure = Failure(reason="never_ready", detail="", console_tail=["firstlight: error: the new root has no `/x`"])
+    >>> from pathlib import Path
+    >>> advice(failure, RecordOptions(Path("a.boot")), Report())
+    'the guest says: the new root has no `/x`'
+    """
+    said = "\n".join(failure.console_tail)
+    if failure.reason == "never_ready" and (words := _own_words(said, report)) is not None:
+        return f"the guest says: {words}"
+    if options.initrd is not None and (line := _NO_ROOT.search(said)) is not None:
+        return (
+            f"the initramfs never mounted its root (`{line[0].strip()}`): it has no driver for it, or `root=` names "
+            "another. A root in persistent memory needs the modules nfit, nd_pmem and ext4: an initramfs of "
+            "initramfs-tools gets them from Firstlight when the kernel's `lib/modules/RELEASE` lies beside the kernel"
+        )
+    first = next((word for word in reversed(options.append.split()) if word.startswith("rdinit=")), None)
+    if first is not None and "Unable to mount root" in said and "Initramfs unpacking failed" not in said:
+        return f"the initramfs has no `{first.partition('=')[2]}`: look at `{first}` in `--append`"
+    if "Initramfs unpacking failed" in said or ("Unable to mount root" in said and options.initrd is not None):
+        return "the kernel could not use the initramfs: is it whole, and in a compression that this kernel knows?"
+    if "Unable to mount root" in said:
+        return "the kernel found no first process: look at `--append` (`rdinit=`, `root=`)"
+    return _HINTS[failure.reason]
+
+
+def _own_words(said: str, report: Report) -> str | None:
+    """Why the guest's helper gave up: from its report, else from the console."""
+    error = report.text("error")
+    if error is None and (found := _HELPER.search(said)) is not None:
+        error = found[1]
+    return " ".join(error.split()) if error is not None else None

@@ -1,0 +1,1 @@
+"""What the host does for a recording: processes, packages, confinement and progress."""

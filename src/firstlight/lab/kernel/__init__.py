@@ -1,0 +1,1 @@
+"""Kernels: their files, modules, symbols and packages, and how one is built."""

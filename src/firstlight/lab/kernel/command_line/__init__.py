@@ -1,0 +1,1 @@
+"""The kernel command line: its parameters, and who reads each."""

@@ -1,0 +1,248 @@
+"""From a recipe to QEMU's command line."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from firstlight.errors import LabError, UsageError
+from firstlight.lab.kernel.command_line.contradictions import wants_kaslr
+from firstlight.lab.kernel.vmlinux import is_vmlinux, read_vmlinux
+from firstlight.lab.qemu.arguments import properties, read_options
+from firstlight.recipe.isa import Architecture, architecture_of
+from firstlight.recipe.recipe import RTC, PersistentMemory, Recipe
+from firstlight.sizes import format_size, parse_size
+
+_MIB = 1 << 20
+
+
+@dataclass(frozen=True)
+class RunFiles:
+    """Where one run leaves its evidence: a private directory."""
+
+    directory: Path
+
+    @property
+    def console(self) -> Path:
+        """What the guest printed, byte for byte."""
+        return self.directory / "console.log"
+
+    @property
+    def report(self) -> Path:
+        """What the guest's helper wrote to the second serial port."""
+        return self.directory / "report.bin"
+
+    @property
+    def status(self) -> Path:
+        """The plugin's status line."""
+        return self.directory / "status.json"
+
+    @property
+    def profile(self) -> Path:
+        """The plugin's profile."""
+        return self.directory / "profile.flp"
+
+    @property
+    def plugin_config(self) -> Path:
+        """The plugin's configuration."""
+        return self.directory / "plugin.json"
+
+    @property
+    def log(self) -> Path:
+        """QEMU's own messages."""
+        return self.directory / "qemu.log"
+
+
+def kernel_command_line(architecture: Architecture, append: str) -> str:
+    """The kernel's command line: the console, fixed addresses of the kernel (the symbols are those of a probe boot) and
+    of programs (so that a change of one thing does not move all others), then the person's words.
+
+    >>> from firstlight.recipe.isa import X86_64
+    >>> kernel_command_line(X86_64, "quiet  ")
+    'console=ttyS0 nokaslr norandmaps quiet'
+
+    Who asks for a random address of the kernel (`kaslr`) gets one; such a boot has no profile.
+
+    >>> kernel_command_line(X86_64, "kaslr")
+    'console=ttyS0 norandmaps kaslr'
+
+    :raises UsageError: when it is longer than the kernel takes.
+    """
+    fixed = "" if wants_kaslr(append) else "nokaslr "
+    line = f"console={architecture.console_device} {fixed}norandmaps {append}".strip()
+    longest = architecture.longest_command_line
+    if len(line.encode()) > longest:
+        raise UsageError(
+            f"the kernel's command line has {len(line.encode()):,} bytes, and the kernel takes {longest:,}",
+            where="--append",
+            hint="leave words out",
+        )
+    return line
+
+
+def quote_value(value: str) -> str:
+    """Quote a value within an option of QEMU, where a comma separates: it is doubled.
+
+    >>> quote_value("/images/a,b.img")
+    '/images/a,,b.img'
+    """
+    return value.replace(",", ",,")
+
+
+def qemu_arguments(recipe: Recipe, files: RunFiles, plugin: Path | None = None) -> list[str]:
+    """QEMU's arguments for one run of a recipe, without the program.
+
+    :param plugin: the plugin's shared object; loaded when given, with the configuration in *files*.
+
+    Source of the exact options: the design's part "Exact mode: what is known to work", measured on QEMU 7.2 and 10.0.
+    """
+    words = ["-machine", recipe.machine, "-cpu", recipe.cpu, "-smp", "1"]
+    memory = f"{recipe.memory // _MIB}M"
+    chosen = recipe.chosen
+    further = further_memory(chosen.qemu_options)
+    if recipe.image is not None or further:
+        words[1] += f",{architecture_of(recipe.architecture).nvdimm_property}"
+        own = [] if recipe.image is None else [recipe.image.size]
+        limit = recipe.memory + sum(own) + sum(further) + 1024 * _MIB
+        memory += f",slots={len(own) + len(further)},maxmem={-(-limit // _MIB)}M"
+    words += ["-m", memory]
+    if chosen.live:
+        words += ["-accel", recipe.accelerator]
+    else:
+        words += ["-accel", "tcg,thread=single"]
+        words += ["-icount", f"shift={chosen.shift},sleep=off,align=off"]
+        words += ["-rtc", f"base={RTC},clock=vm"]
+    words += ["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-seed", str(chosen.seed)]
+    words += ["-monitor", "none"]
+    for name, path in (("console", files.console), ("report", files.report)):
+        words += ["-chardev", f"file,id={name},path={quote_value(str(path))}", *_port(recipe, name)]
+    if recipe.image is not None:
+        # Not shared: what the guest writes stays in this run, and the image is the same for the next.
+        backend = f"memory-backend-file,id=root,share=off,size={recipe.image.size}"
+        words += ["-object", f"{backend},mem-path={quote_value(str(recipe.image.path))}"]
+        words += ["-device", "nvdimm,id=nvdimm0,memdev=root"]
+    if recipe.loaded is not None:
+        where = f"addr={hex(recipe.loaded.address)},force-raw=on"
+        words += ["-device", f"loader,file={quote_value(str(recipe.loaded.path))},{where}"]
+    words += ["-kernel", str(recipe.files.kernel)]
+    if recipe.files.initrd is not None:
+        words += ["-initrd", quote_value(str(recipe.files.initrd))]
+    words += ["-append", recipe.command_line]
+    if plugin is not None:
+        words += ["-plugin", f"{quote_value(str(plugin))},config={quote_value(str(files.plugin_config))}"]
+    return [*words, *chosen.qemu_options]
+
+
+def _port(recipe: Recipe, name: str) -> list[str]:
+    """How a serial port is connected: a small machine has one of its own, and takes the second as a card."""
+    if name == "report" and architecture_of(recipe.architecture).is_small(recipe.machine):
+        return ["-device", "isa-serial,index=1,chardev=report"]
+    return ["-serial", f"chardev:{name}"]
+
+
+def further_memory(words: Sequence[str]) -> list[int]:
+    """The sizes in bytes of the persistent memories that further options add to the machine: each takes a slot.
+
+    >>> further_memory(["-object memory-backend-file,id=a,size=4M,mem-path=a", "-device nvdimm,memdev=a"])
+    [4194304]
+    """
+    options = [(option, dict(properties(option, value))) for option, value in read_options(words)]
+    sizes = {given.get("id"): given.get("size", "0") for option, given in options if option == "object"}
+    # QEMU takes a number without a suffix for bytes here.
+    texts = [sizes.get(given.get("memdev"), "0") for _, given in options if given.get("driver") == "nvdimm"]
+    return [int(text) if text.isdigit() else parse_size(text, option="--qemu-option") for text in texts]
+
+
+def write_plugin_config(recipe: Recipe, files: RunFiles, symbols: Path) -> None:
+    """Write the plugin's configuration (docs/formats/plugin.md) into the run's directory."""
+    chosen = recipe.chosen
+    limit = chosen.timeout_virtual_s
+    known = _function_names(symbols)
+    marks = [(each.mark, each.found_in(known)) for each in architecture_of(recipe.architecture).marks]
+    config = {
+        "symbols": str(symbols),
+        "output": str(files.profile),
+        "status": str(files.status),
+        "console": str(files.console),
+        "icount_shift": chosen.shift,
+        "ready": {
+            "nop": chosen.ready is None and chosen.guest_helper,
+            "console": chosen.ready,
+            "function": None,
+        },
+        "virtual_limit_ns": None if limit is None else round(limit * 1e9),
+        "marks": [{"mark": mark, "function": function} for mark, function in marks if function is not None],
+        "clock": "auto",
+    }
+    files.plugin_config.write_text(json.dumps(config, indent=1), encoding="utf-8")
+
+
+def _function_names(symbols: Path) -> frozenset[str]:
+    with symbols.open(encoding="utf-8", errors="replace") as lines:
+        fields = (line.split() for line in lines)
+        return frozenset(each[2] for each in fields if len(each) == 3 and each[1] in "tTwW")
+
+
+def check_memory(recipe: Recipe) -> None:
+    """Make sure that kernel, initramfs and image fit in the guest's memory, before anything is started.
+
+    The kernel says in its header how much it needs to start; the initramfs lies in memory twice while it is
+    unpacked; persistent memory needs 64 bytes of ordinary memory for each of its pages of 4 KiB. What they need
+    at least is a bound from below: a guest may still run out of memory later.
+
+    :raises LabError: naming what does not fit, and how much it needs.
+    """
+    used = recipe.files
+    kernel = kernel_memory(used.kernel)
+    initrd = 2 * used.initrd.stat().st_size if used.initrd is not None else 0
+    pages = (
+        sum(further_memory(recipe.chosen.qemu_options)) + (recipe.image.size if recipe.image is not None else 0)
+    ) // 64
+    loaded = recipe.loaded.path.stat().st_size if recipe.loaded is not None else 0
+    needed = kernel + initrd + pages + loaded + 32 * _MIB
+    if recipe.memory >= needed:
+        return
+    parts = [(kernel, used.kernel), (initrd, used.initrd)]
+    parts += [(pages, recipe.image.path)] if recipe.image is not None else []
+    parts += [(loaded, recipe.loaded.path)] if recipe.loaded is not None else []
+    where = max(parts, key=lambda part: part[0])[1]
+    raise LabError(
+        f"{format_size(recipe.memory)} of memory are too small: kernel, initramfs and image need at least "
+        f"{format_size(needed)}",
+        where=str(where),
+        hint=f"give more, such as `--memory {-(-needed // (128 * _MIB)) * 128}M`",
+    )
+
+
+def kernel_memory(kernel: Path) -> int:
+    """How much memory in bytes a kernel needs to start, from its header (`pref_address` and `init_size` of the
+    Linux boot protocol 2.10) or an ELF file's program headers; 0 when it does not say.
+    """
+    with kernel.open("rb") as file:
+        header = file.read(1 << 12)
+    if is_vmlinux(header):
+        return read_vmlinux(kernel).end
+    if len(header) < 0x264 or header[0x202:0x206] != b"HdrS" or struct.unpack_from("<H", header, 0x206)[0] < 0x20A:
+        return 0
+    preferred, size = struct.unpack_from("<QI", header, 0x258)
+    return int(preferred) + int(size)
+
+
+def persistent_memory(path: Path, size: int) -> PersistentMemory:
+    """Check that an image can be attached, privately, as persistent memory.
+
+    :raises LabError: when QEMU could not open it. It maps the file privately, but opens it for writing.
+    """
+    try:
+        with path.open("r+b"):
+            pass
+    except OSError as error:
+        raise LabError(
+            f"the image cannot be opened: {error.strerror}",
+            where=str(path),
+            hint="QEMU opens it for writing though it never writes: make it writable for you, or copy it",
+        ) from error
+    return PersistentMemory(path, size)

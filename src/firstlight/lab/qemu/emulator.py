@@ -1,0 +1,173 @@
+"""Which QEMU runs, and what it can do."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+from firstlight.errors import MISSING_INPUT, LabError
+from firstlight.recipe.isa import Architecture
+
+OLDEST = (7, 2)
+"""The first QEMU on which the recipe was found exact."""
+
+_INSTALL = "install it with `apt-get install qemu-system-x86`"
+
+
+@dataclass(frozen=True)
+class Qemu:
+    """One QEMU on this machine."""
+
+    path: Path
+    version: tuple[int, int, int]
+    version_text: str
+    has_plugins: bool
+    has_sandbox: bool
+    """It can filter its own system calls."""
+    data_directories: tuple[Path, ...]
+
+    def digest(self) -> str:
+        """SHA-256 of the program."""
+        return _digest_files([self.path])
+
+    def firmware(self, names: Sequence[str], before: Sequence[Path] = ()) -> list[Path]:
+        """The firmware files that the machine executes, of those that are there.
+
+        :param names: what it executes, :meth:`Architecture.firmware_of`.
+        :param before: directories that are looked in before QEMU's own.
+        """
+        found = []
+        for name in names:
+            directories = (*before, *self.data_directories)
+            path = next((each / name for each in directories if (each / name).is_file()), None)
+            if path is not None:
+                found.append(path)
+        return found
+
+    def firmware_digest(self, names: Sequence[str], before: Sequence[Path] = ()) -> str:
+        """SHA-256 over the firmware files, in the order of their names here."""
+        return _digest_files(self.firmware(names, before))
+
+    def machines(self) -> frozenset[str]:
+        """The machine types that it knows."""
+        lines = _ask(str(self.path), "-machine", "help").splitlines()[1:]
+        return frozenset(words[0] for words in map(str.split, lines) if words)
+
+
+def _digest_files(paths: list[Path]) -> str:
+    digest = hashlib.sha256()
+    for path in paths:
+        with path.open("rb") as file:
+            while block := file.read(1 << 20):
+                digest.update(block)
+    return digest.hexdigest()
+
+
+def find_qemu(architecture: Architecture, path: Path | None = None) -> Qemu:
+    """Find QEMU and ask it what it is; nothing is booted.
+
+    :param path: the program, when a person named one; else the one in `PATH`.
+    :raises LabError: when there is none, it does not run, or it is older than :data:`OLDEST`.
+
+    >>> from firstlight.errors import LabError
+    >>> from firstlight.recipe.isa import X86_64
+    >>> try:
+    ...     find_qemu(X86_64, Path("/nonexistent/qemu"))
+    ... except LabError as error:
+    ...     print(error)
+    /nonexistent/qemu: there is no QEMU
+    """
+    name = str(path) if path is not None else architecture.qemu_binary
+    # `Path` drops the `./` by which a person says that the file here is meant.
+    found = shutil.which(str(path.absolute()) if path is not None and path.exists() else name)
+    if found is None and path is not None and path.exists():
+        raise LabError("this is no program that can be run", where=name, hint="give a QEMU with `--qemu`")
+    if found is None:
+        raise LabError("there is no QEMU", where=name, hint=_INSTALL, exit_code=None if path is None else MISSING_INPUT)
+    version_text = _ask(found, "--version").split("\n", 1)[0]
+    match = re.search(r"version (\d+)\.(\d+)(?:\.(\d+))?", version_text)
+    if match is None:
+        raise LabError("this program does not say which QEMU it is", where=found, hint="give a QEMU with `--qemu`")
+    version = (int(match[1]), int(match[2]), int(match[3] or 0))
+    if version[:2] < OLDEST:
+        raise LabError(
+            f"QEMU {match[1]}.{match[2]} is too old: exact recordings need {OLDEST[0]}.{OLDEST[1]} or newer",
+            where=found,
+            hint="update QEMU, or name another one with `--qemu`",
+        )
+    # Older helps list the option only where the build has it.
+    told = _ask(found, "-help")
+    has_plugins, has_sandbox = (
+        re.search(rf"^{each} ", told, re.MULTILINE) is not None for each in ("-plugin", "-sandbox")
+    )
+    data = tuple(Path(line) for line in _ask(found, "-L", "help").splitlines() if line.startswith("/"))
+    return Qemu(Path(found), version, version_text, has_plugins, has_sandbox, data)
+
+
+def require_plugins(qemu: Qemu) -> None:
+    """Make sure that this QEMU can load the plugin.
+
+    :raises LabError: when it was built without.
+    """
+    if not qemu.has_plugins:
+        raise LabError(
+            "this QEMU was built without plugins, so functions cannot be profiled",
+            where=str(qemu.path),
+            hint="use a distribution's QEMU, or record with `--no-profile`",
+        )
+
+
+def _ask(program: str, *arguments: str) -> str:
+    try:
+        answer = subprocess.run(
+            [program, *arguments], stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise LabError(f"QEMU does not run: {error}", where=program, hint=_INSTALL) from error
+    return answer.stdout.decode(errors="replace")
+
+
+_LEFT_OUT = re.compile(r"TCG doesn't support requested feature: \S+?\.([\w.-]+) \[bit \d+\]")
+
+
+def left_out_features(log: str) -> list[str]:
+    """The features of the processor model that QEMU cannot emulate, and so leaves out: the guest does not see them.
+
+    :param log: what QEMU wrote to standard error.
+
+    >>> left_out_features("qemu: warning: TCG doesn't support requested feature: CPUID.07H:EBX.invpcid [bit 10]")
+    ['invpcid']
+    """
+    return list(dict.fromkeys(_LEFT_OUT.findall(log)))
+
+
+def explain_refusal(log: str, command: Sequence[str] = ()) -> tuple[str, str | None]:
+    """Say in words why QEMU ended before it started the guest, from what it wrote to standard error.
+
+    :param command: QEMU's command line, to name what it refused.
+    :returns: the message and, where one is known, the hint.
+
+    >>> explain_refusal("qemu-system-x86_64: unsupported machine type", ["qemu", "-machine", "pc-q35-99.1"])
+    ('QEMU does not know the machine type `pc-q35-99.1`', 'list them with `qemu -machine help`')
+    """
+    known = (
+        ("unsupported machine type", "machine type", "-machine"),
+        ("unable to find CPU model", "CPU model", "-cpu"),
+    )
+    given = dict(pairwise(command))
+    for text, what, option in known:
+        if text in log:
+            name = f" `{given[option].split(',')[0]}`" if option in given else ""
+            program = command[0] if command else "qemu-system-x86_64"
+            return f"QEMU does not know the {what}{name}", f"list them with `{program} {option} help`"
+    if re.search(r"Cannot allocate memory|cannot set up guest memory", log, re.IGNORECASE):
+        return "this machine has too little free memory for the guest", "give less with `--memory`"
+    lines = [line for line in log.splitlines() if line.strip() and "warning:" not in line]
+    last = re.sub(r"^\S*qemu-system-\w+: ", "", lines[0]) if lines else "it gave no reason"
+    return f"QEMU refused to start: {last}", None

@@ -1,0 +1,1 @@
+"""Root file systems and initramfs images: how they are made and checked."""

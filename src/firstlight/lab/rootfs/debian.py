@@ -1,0 +1,121 @@
+"""The recipe for a Debian user land with systemd, made by mmdebstrap from the distribution's own packages."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from firstlight.cache import digest_of, entry, place
+from firstlight.errors import LabError
+from firstlight.lab.rootfs.ext4 import EPOCH
+
+_KIND = "userlands"
+_NAME = "debian.tar"
+_HOSTNAME = "firstlight"
+_MACHINE_ID = "4c4600000000400080000000000000fe"
+#: What a small installation has beside the essential packages; nothing is left out to make it faster.
+_PACKAGES = ("systemd-sysv", "udev", "dbus", "libpam-systemd", "kmod", "procps", "iproute2", "netbase", "cron")
+#: What differs from one making to the next, as mmdebstrap's own clean-up removes it, but for the machine's id: an
+#: empty one would be made up by the first boot, which here is every boot.
+_UNREPEATABLE = (
+    "var/log/dpkg.log",
+    "var/log/alternatives.log",
+    "var/log/apt/history.log",
+    "var/log/apt/term.log",
+    "var/log/apt/eipp.log.xz",
+    "var/log/bootstrap.log",
+    "var/cache/ldconfig/aux-cache",
+    "var/lib/dbus/machine-id",
+    "etc/resolv.conf",
+)
+_HOOKS = (
+    f'echo {_HOSTNAME} >"$1/etc/hostname"',
+    f'echo {_MACHINE_ID} >"$1/etc/machine-id"',
+    # Root may log in on the console without a password.
+    'chroot "$1" passwd --quiet --delete root',
+    " ".join(["rm -f", *(f'"$1/{name}"' for name in _UNREPEATABLE)]),
+)
+
+
+def debian_digest(more: Sequence[str] = ()) -> str:
+    """What identifies the recipe: its suite, packages and steps.
+
+    :param more: packages beside those of a small installation.
+    """
+    return digest_of("1", _suite(), *_PACKAGES, *more, *_HOOKS, str(EPOCH))
+
+
+def debian_place(more: Sequence[str] = ()) -> Path:
+    """Where the tar of a user land is, once it was made."""
+    return place(_KIND, debian_digest(more)) / _NAME
+
+
+def debian_tar(more: Sequence[str] = ()) -> Path:
+    """The user land as a tar, from the cache; the first time it is made, which takes about half a minute.
+
+    :param more: packages beside those of a small installation.
+    :raises LabError: when mmdebstrap is missing or fails.
+    """
+    return entry(_KIND, debian_digest(more), lambda folder: _make(folder, more)) / _NAME
+
+
+def _make(folder: Path, more: Sequence[str]) -> None:
+    if (mmdebstrap := shutil.which("mmdebstrap")) is None:
+        raise LabError("`mmdebstrap` is missing", hint="install it: `apt install mmdebstrap`")
+    print(f"making a Debian user land ({_suite()}) by mmdebstrap; this is done once", file=sys.stderr)
+    options = ["--variant=minbase", f"--include={','.join([*_PACKAGES, *more])}", "--skip=cleanup/reproducible"]
+    options += [f"--customize-hook={hook}" for hook in _HOOKS]
+    command = [mmdebstrap, *options, _suite(), str(folder / _NAME), *_mirrors()]
+    environment = {**os.environ, "SOURCE_DATE_EPOCH": str(EPOCH), "LC_ALL": "C.UTF-8"}
+    run = subprocess.run(
+        command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace"
+    )
+    if run.returncode != 0:
+        lines = [line for line in run.stderr.splitlines() if line.startswith("E:")] or run.stderr.splitlines()[-1:]
+        detail = "; ".join(line.removeprefix("E:").strip() for line in lines)
+        hint = "as another user than root it needs user namespaces and the package `uidmap`"
+        raise LabError(f"mmdebstrap failed: {detail}", hint=hint if os.geteuid() != 0 else "is the mirror reachable?")
+
+
+def _suite() -> str:
+    """The host's own suite when the host is a Debian, else the present stable one."""
+    system = _os_release()
+    return system.get("VERSION_CODENAME", "stable") if system.get("ID") == "debian" else "stable"
+
+
+def _mirrors() -> list[str]:
+    """The mirrors of Debian that the host uses, as lines for mmdebstrap; none when the host knows none."""
+    if shutil.which("apt-get") is None or _os_release().get("ID") != "debian":
+        return []
+    form = "$(ORIGIN)|$(CODENAME)|deb $(REPO_URI) $(RELEASE) $(COMPONENT)"
+    command = ["apt-get", "indextargets", "--format", form, "Created-By: Packages"]
+    run = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
+    return sorted(set(_own_mirrors(run.stdout, _suite())))
+
+
+def _own_mirrors(targets: str, suite: str) -> Iterator[str]:
+    """The lines that are Debian's own, main, and of this suite.
+
+    >>> targets = "Debian|bookworm-updates|deb http://m/ bookworm-updates main\\nOther|x|deb http://o/ x main"
+    >>> list(_own_mirrors(targets, "bookworm"))
+    ['deb http://m/ bookworm-updates main']
+    """
+    for line in targets.splitlines():
+        origin, _, rest = line.partition("|")
+        codename, _, source = rest.partition("|")
+        own = re.fullmatch(rf"{re.escape(suite)}(-updates|-security)?", codename)
+        if origin == "Debian" and own and source.endswith(" main"):
+            yield source
+
+
+def _os_release() -> dict[str, str]:
+    try:
+        return platform.freedesktop_os_release()
+    except OSError:
+        return {}

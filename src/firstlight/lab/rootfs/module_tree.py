@@ -1,0 +1,87 @@
+"""A kernel's modules in the user land of its guest, as a distribution installs them."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+from firstlight.cache import digest_of, file_digest
+from firstlight.errors import LabError
+from firstlight.lab.rootfs.ext4 import EPOCH
+
+_PLACE = "usr/lib/modules"
+#: Links to the kernel's source, and what depmod makes anew.
+_LEFT_OUT = re.compile(r"build|source|modules\.(dep|alias|symbols|softdep|devname|builtin\.alias|dep\.bin|.*\.bin)")
+
+
+def module_tree_digest(modules: Path) -> str:
+    """What identifies a kernel's modules: names and contents, whoever unpacked them.
+
+    :param modules: its `lib/modules/RELEASE`.
+    :raises LabError: when one cannot be read.
+    """
+    parts = [modules.name]
+    for path in _files(modules):
+        parts += [str(path.relative_to(modules)), file_digest(path)]
+    return digest_of(*parts)
+
+
+def module_tree_size(modules: Path) -> int:
+    """Bytes of a kernel's modules."""
+    return sum(path.stat().st_size for path in _files(modules))
+
+
+def add_modules(modules: Path, tree: Path) -> None:
+    """Lay a kernel's modules into a user land, with the files of `depmod`, so that `modprobe` finds them.
+
+    All of it belongs to root, and has the guest's first date. The user land's own depmod is run, because its modprobe
+    reads what it writes.
+
+    :param modules: the kernel's `lib/modules/RELEASE`.
+    :param tree: a Debian user land, which is changed.
+    :raises LabError: when they cannot be copied, or depmod fails.
+    """
+    place = tree / _PLACE / modules.name
+    try:
+        for path in _files(modules):
+            copy = place / path.relative_to(modules)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, copy)
+            copy.chmod(0o644)
+    except OSError as error:
+        raise LabError(f"the kernel's modules cannot be copied: {error.strerror}", where=str(modules)) from error
+    _depmod(tree, modules.name)
+    for each in (place.parent, place, *place.rglob("*")):
+        if each.is_dir():
+            each.chmod(0o755)
+        os.utime(each, (EPOCH, EPOCH))
+
+
+def _files(modules: Path) -> Iterator[Path]:
+    for path in sorted(modules.rglob("*")):
+        if path.is_file() and not _LEFT_OUT.fullmatch(path.relative_to(modules).parts[0]):
+            yield path
+
+
+def _depmod(tree: Path, release: str) -> None:
+    loader = next(iter(sorted(tree.glob("usr/lib*/**/ld-linux-x86-64.so.2"))), None)
+    program = tree / "usr/bin/kmod"
+    if loader is not None and program.is_file():
+        libraries = tree / "usr/lib/x86_64-linux-gnu"
+        command = [str(loader), "--library-path", str(libraries), "--argv0", "depmod", str(program)]
+    elif (found := shutil.which("depmod", path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")) is not None:
+        command = [found]
+    else:
+        raise LabError("`depmod` is missing", hint="install it: `apt install kmod`")
+    command += ["--basedir", str(tree), release]
+    environment = {**os.environ, "LC_ALL": "C"}
+    run = subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", env=environment
+    )
+    if run.returncode != 0:
+        last = (run.stderr.strip().splitlines() or [f"it ended with {run.returncode}"])[-1]
+        raise LabError(f"depmod failed: {last}", where=str(tree))

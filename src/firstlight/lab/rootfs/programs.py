@@ -1,0 +1,74 @@
+"""Single programs of a user land, with the libraries that they need: for a small guest that shall run them."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import tarfile
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from firstlight.errors import LabError
+from firstlight.lab.rootfs.elf import needs_of
+from firstlight.lab.rootfs.tar import UserLandTar
+
+_FOLDERS = ("usr/bin", "usr/sbin", "bin", "sbin")
+_LIBRARY_FOLDERS = ("usr/lib/x86_64-linux-gnu", "lib/x86_64-linux-gnu", "usr/lib", "lib", "usr/lib64", "lib64")
+
+
+@dataclass
+class Programs:
+    """Programs out of a user land."""
+
+    files: dict[str, bytes] = field(default_factory=dict)
+    """By the name of a program, or by the path of a library without the first slash: the content."""
+    missing: tuple[str, ...] = ()
+    """Programs that the user land has not."""
+    versions: dict[str, str] = field(default_factory=dict)
+    """Of every package of the user land, where dpkg knows it."""
+
+
+def programs_of(tar: Path, names: Iterable[str], loaded: Iterable[bytes] = ()) -> Programs:
+    """Take programs out of the tar of a user land, with every library that they need.
+
+    :param names: of programs, as a shell would find them.
+    :param loaded: libraries from elsewhere that the programs shall load; what these need is taken, too.
+    :raises LabError: when the tar cannot be read, or a library is missing.
+    """
+    wanted = tuple(dict.fromkeys(names))
+    try:
+        with tarfile.open(tar) as archive:
+            return _taken(UserLandTar(archive), tar, wanted, loaded)
+    except (OSError, tarfile.TarError) as error:
+        raise LabError(f"cannot read the user land: {error}", where=str(tar)) from error
+
+
+def _taken(source: UserLandTar, where: Path, names: tuple[str, ...], loaded: Iterable[bytes]) -> Programs:
+    taken: dict[str, bytes] = {}
+    missing = []
+    to_see = list(loaded)
+    for name in names:
+        content = source.first(f"{folder}/{name}" for folder in _FOLDERS)
+        if content is None:
+            missing.append(name)
+        else:
+            taken[name] = content
+            to_see.append(content)
+    while to_see:
+        interpreter, libraries = needs_of(to_see.pop())
+        for library in (*([interpreter] if interpreter else []), *libraries):
+            path = library.lstrip("/") if "/" in library else f"lib/x86_64-linux-gnu/{library}"
+            if path in taken:
+                continue
+            content = source.first([path, *(f"{folder}/{posixpath.basename(library)}" for folder in _LIBRARY_FOLDERS)])
+            if content is None:
+                raise LabError(f"the user land has no `{library}`, which its programs need", where=str(where))
+            taken[path] = content
+            to_see.append(content)
+    return Programs(taken, tuple(missing), _versions(source))
+
+
+def _versions(source: UserLandTar) -> dict[str, str]:
+    status = (source.read("var/lib/dpkg/status") or b"").decode("utf-8", "replace")
+    return dict(re.findall(r"^Package: (\S+)$(?:\n.+)*?\nVersion: (\S+)$", status, re.MULTILINE))

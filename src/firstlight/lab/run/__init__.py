@@ -1,0 +1,1 @@
+"""One run: options resolved to inputs, recorded, verified and repeated."""

@@ -1,0 +1,261 @@
+"""From a person's choices to a recipe whose inputs all exist, with their digests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+from firstlight.assets import carried
+from firstlight.cache import file_digest
+from firstlight.errors import LabError, UsageError
+from firstlight.lab.host.progress import Progress, SilentProgress
+from firstlight.lab.kernel.command_line.contradictions import contradictions
+from firstlight.lab.kernel.kernel import Kernel, default_kernel, open_kernel
+from firstlight.lab.kernel.modules import modules_for, require_built_in
+from firstlight.lab.qemu.command_line import check_memory, kernel_command_line, persistent_memory
+from firstlight.lab.qemu.emulator import Qemu, find_qemu, require_plugins
+from firstlight.lab.qemu.option_files import own_firmware, with_inputs
+from firstlight.lab.qemu.validation import refuse_machine
+from firstlight.lab.rootfs.distribution_initrd import root_words, with_drivers
+from firstlight.lab.rootfs.filesystems import find_format
+from firstlight.lab.rootfs.image import root_image
+from firstlight.lab.rootfs.initramfs import BEFORE_ROOT, GuestConfig, build_initramfs
+from firstlight.lab.rootfs.initrd_check import check_initrd
+from firstlight.lab.rootfs.kernel_mounted import KernelRoot, image_root, small_root, tree_root
+from firstlight.lab.rootfs.overlay import check_overlay
+from firstlight.lab.run.symbols import kernel_symbols, known_symbols
+from firstlight.lab.run.validate_options import check_choices, guest_memory
+from firstlight.recipe.isa import X86_64, Architecture
+from firstlight.recipe.options import RecordOptions
+from firstlight.recipe.recipe import Files, LoadedMemory, PersistentMemory, Recipe
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Everything that one boot is made of."""
+
+    recipe: Recipe
+    qemu: Qemu
+    kernel: Kernel
+    plugin: Path | None = None
+    symbols: Path | None = None
+    digests: dict[str, str | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Guest:
+    """What runs in the machine, beside the kernel."""
+
+    initrd: Path | None
+    image: PersistentMemory | None = None
+    loaded: LoadedMemory | None = None
+    words: str = ""
+    """For the kernel's command line, before the person's own."""
+    image_digest: str | None = None
+    modules: tuple[str, ...] = ()
+
+
+def resolve(options: RecordOptions, progress: Progress | None = None) -> Inputs:
+    """Find, check and where needed make every input of a recording; nothing is booted, but perhaps the probe that
+    asks a new kernel for its symbols. With `dry_run` nothing is booted at all, and the symbols may be missing.
+
+    :raises UsageError: for choices that cannot be, such as those that break exactness.
+    :raises LabError: for an input that is missing, damaged or does not fit.
+    """
+    progress = progress or SilentProgress()
+    architecture = X86_64
+    check_choices(options, architecture)
+    qemu = find_qemu(architecture, options.qemu)
+    if options.machine is not None:
+        refuse_machine(options.machine, architecture, qemu.machines(), live=options.live)
+    words, named = with_inputs(options.qemu_options, qemu.data_directories)
+    plugin = None
+    if options.profile and not options.live:
+        require_plugins(qemu)
+        plugin = carried("firstlight-plugin.so")
+    progress.step("looking for the kernel")
+    kernel = open_kernel(options.kernel) if options.kernel is not None else default_kernel()
+    if options.root_as is not None:
+        _check_signs(find_format(options.root_as).signs, options, kernel, qemu, progress)
+    elif options.rootfs is not None and kernel.modules is None:
+        _check_built_in(architecture, options, kernel, qemu, progress)
+    guest = _guest(options, architecture, kernel, progress)
+    image, loaded = guest.image, guest.loaded
+    for what in contradictions(kernel_command_line(architecture, guest.words), options.append):
+        progress.note(what)
+    recipe = Recipe(
+        architecture=architecture.name,
+        machine=options.machine or architecture.machine,
+        cpu=options.cpu or (architecture.live_cpu if options.live else architecture.cpu),
+        memory=guest_memory(options, architecture),
+        command_line=kernel_command_line(architecture, f"{guest.words} {options.append}".strip()),
+        modules=guest.modules,
+        image_size=image.size if image is not None else None,
+        loaded_address=loaded.address if loaded is not None else None,
+        # With the paths that QEMU gets: a relative one is another file from another directory.
+        chosen=replace(options.choices, qemu_options=words),
+        files=Files(
+            kernel=kernel.path.absolute(),
+            initrd=guest.initrd,
+            image=image.path if image is not None else None,
+            loaded=loaded.path if loaded is not None else None,
+            qemu=qemu.path,
+        ),
+    )
+    check_memory(recipe)
+    symbols = _symbols(options, kernel, qemu, progress) if plugin is not None else None
+    digests = {
+        "kernel": kernel.digest,
+        "initrd": file_digest(guest.initrd) if guest.initrd is not None else None,
+        "image": guest.image_digest,
+        "qemu": qemu.digest(),
+        "firmware": qemu.firmware_digest(
+            architecture.firmware_of(recipe.machine, elf=kernel.is_elf), own_firmware(options.qemu_options)
+        ),
+        "plugin": file_digest(plugin) if plugin is not None else None,
+        "guest": file_digest(carried("firstlight-guest"))
+        if options.guest_helper or (options.initrd is None and options.root_as is None)
+        else None,
+        "symbols": file_digest(symbols) if symbols is not None else None,
+        **named,
+    }
+    return Inputs(recipe, qemu, kernel, plugin, symbols, digests)
+
+
+def _symbols(options: RecordOptions, kernel: Kernel, qemu: Qemu, progress: Progress) -> Path | None:
+    """The kernel's symbols; where nothing may be booted only those that are known already."""
+    if options.dry_run:
+        return known_symbols(kernel)
+    return kernel_symbols(kernel, qemu, progress, options.timeout_wall_s)
+
+
+def _told_symbols(options: RecordOptions, kernel: Kernel, qemu: Qemu, progress: Progress) -> Path | None:
+    """The same; nothing for a kernel that keeps them: nobody can know then what it has built in."""
+    try:
+        return _symbols(options, kernel, qemu, progress)
+    except LabError:
+        return None
+
+
+def _check_built_in(
+    architecture: Architecture, options: RecordOptions, kernel: Kernel, qemu: Qemu, progress: Progress
+) -> None:
+    """A root file system needs what is a module in most kernels; where none were found, the symbols tell."""
+    symbols = _told_symbols(options, kernel, qemu, progress)
+    if symbols is not None:
+        require_built_in(kernel, symbols, architecture.built_in_signs)
+
+
+def _check_signs(
+    signs: tuple[str, ...], options: RecordOptions, kernel: Kernel, qemu: Qemu, progress: Progress
+) -> None:
+    """What a kernel needs to mount its root by itself cannot be a module; its own symbols tell what is none."""
+    symbols = _told_symbols(options, kernel, qemu, progress)
+    if symbols is None:
+        return
+    with symbols.open(encoding="utf-8", errors="replace") as lines:
+        names = {fields[2].partition(".")[0] for fields in map(str.split, lines) if len(fields) == 3}
+    missing = [f"`{sign}`" for sign in signs if sign not in names]
+    if missing:
+        raise LabError(
+            f"this kernel cannot mount {options.root_as} by itself: it has not built in {', '.join(missing)}",
+            where=str(kernel.path),
+            hint="take one that has: `firstlight image build kernel`, and `--kernel $(firstlight image path kernel)`",
+        )
+
+
+def _guest(options: RecordOptions, architecture: Architecture, kernel: Kernel, progress: Progress) -> _Guest:
+    report = f"/dev/{architecture.report_device}"
+    for files in (options.overlay, options.initramfs_files):
+        if files is not None:
+            check_overlay(files)
+    if options.root_as is not None:
+        progress.step("making the image that the kernel mounts")
+        return _mounted_by_kernel(options, architecture, kernel, report)
+    if options.initrd is not None:
+        check_initrd(options.initrd)
+    if options.initrd is not None and options.rootfs is None:
+        return _Guest(options.initrd.absolute())
+    if options.rootfs is None:
+        progress.step("building the initramfs")
+        config = GuestConfig(report=report)
+        made = build_initramfs(config, (), options.overlay, options.guest_commands, options.initramfs_order)
+        return _Guest(made.path)
+    progress.step("making the root file system's image")
+    source: Path | Literal["debian"] = "debian" if options.rootfs == "debian" else Path(options.rootfs)
+    reports = report if options.initrd is not None and options.ready is None else None
+    root = root_image(source, options.overlay, options.guest_commands, kernel.modules, reports)
+    if options.guest_commands and not root.has_systemd:
+        raise UsageError(
+            "this root file system has no systemd, which would run the command",
+            where=options.rootfs,
+            hint="change its own start-up scripts with `--overlay`",
+        )
+    if options.ready is None and not root.has_systemd:
+        raise UsageError(
+            "this root file system has no systemd, so nothing in it says when it is up",
+            where=options.rootfs,
+            hint="say with `--ready REGEX` which line of the console means it",
+        )
+    modules = modules_for(kernel, architecture.pmem_modules)
+    image = persistent_memory(root.path.absolute(), root.size_bytes)
+    if options.initrd is not None:
+        return _Guest(
+            with_drivers(options.initrd, modules).path,
+            image=image,
+            words=root_words(options.append, architecture.pmem_device),
+            image_digest=root.digest,
+            modules=tuple(module.name for module in modules),
+        )
+    files = options.initramfs_files
+    config = GuestConfig(
+        root=architecture.pmem_device,
+        init=root.init,
+        before_root=files is not None and (files / BEFORE_ROOT).is_file(),
+        report=report,
+        unit=options.ready is None,
+    )
+    initramfs = build_initramfs(config, modules, files, order=options.initramfs_order)
+    return _Guest(
+        initramfs.path,
+        # QEMU runs elsewhere, and would make a file of zeros where it finds none.
+        image=image,
+        image_digest=root.digest,
+        modules=tuple(module.name for module in modules),
+    )
+
+
+def _mounted_by_kernel(options: RecordOptions, architecture: Architecture, kernel: Kernel, report: str) -> _Guest:
+    root = kernel_root(options, report)
+    memory = guest_memory(options, architecture)
+    return _Guest(
+        root.path if root.form.device in ("ram", "initramfs") else None,
+        image=persistent_memory(root.path, root.size) if root.form.device == "pmem" else None,
+        image_digest=root.digest,
+        loaded=root.loaded(memory, kernel),
+        words=root.words(memory, kernel, helper=options.guest_helper),
+    )
+
+
+def kernel_root(options: RecordOptions, report: str = f"/dev/{X86_64.report_device}") -> KernelRoot:
+    """The image of `options.root_as`, made or found in the cache.
+
+    :param report: the port that the small guest's report goes to.
+    :raises UsageError: for a kind that there is not, or a root file system in which nothing would say when it is up.
+    :raises LabError: when it cannot be made.
+    """
+    assert options.root_as is not None
+    form = find_format(options.root_as)
+    if options.rootfs is None:
+        return small_root(form, GuestConfig(report=report), options.overlay, options.guest_commands)
+    path = Path(options.rootfs)
+    if not path.is_dir():
+        return image_root(form, path, helper=options.ready is None)
+    if options.ready is None:
+        raise UsageError(
+            "nothing in this directory says when it is up",
+            where=options.rootfs,
+            hint="say with `--ready REGEX` which line of the console means it",
+        )
+    return tree_root(form, path)

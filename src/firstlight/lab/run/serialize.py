@@ -1,0 +1,116 @@
+"""The choices behind a bundle, to boot its recipe again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from firstlight.bundle.manifest import Manifest
+from firstlight.errors import BundleError, FirstlightError
+from firstlight.lab.host.made_here import known_input, made_here
+from firstlight.lab.qemu.strangers import programs, questionable
+from firstlight.recipe.choices import Choices
+from firstlight.recipe.isa import X86_64
+from firstlight.recipe.options import RecordOptions, options_for
+from firstlight.recipe.recipe import Files, Recipe
+
+_DEFAULTS = Choices()
+
+
+def options_from_manifest(
+    manifest: Manifest, output: Path, where: str, *, trust: bool = False, given: Mapping[str, Any] | None = None
+) -> RecordOptions:
+    """The choices behind a bundle, to boot its recipe again into another one.
+
+    A bundle that was recorded here is booted as it was. Of any other no path is opened that it names, and no program
+    runs: QEMU is this machine's or the given one, kernel and initramfs are given, found by their digests among what
+    was used here before, or the defaults. What else names files or runs commands has to be given again, or trusted.
+
+    :param where: the bundle, for messages.
+    :param trust: take its paths, guest commands and options of QEMU; its programs are not taken even then.
+    :param given: choices that a person gives anew, by their names; none is not given.
+    :raises BundleError: when the bundle was not recorded by Firstlight.
+    :raises FirstlightError: when its recipe asks for more than a stranger's may.
+    """
+    recipe = manifest.recipe
+    if not isinstance(recipe, Recipe):
+        raise BundleError("this bundle has no recipe to boot", where=where, hint="only recordings can be repeated")
+    recorded = with_processor(recipe.chosen, recipe.cpu)
+    anew = {name: value for name, value in (given or {}).items() if value is not None}
+    if made_here(manifest):
+        return options_for(replace(with_files(recorded, recipe.files), **anew), output)
+    # What is given again is nothing that anybody has to be trusted with.
+    chosen = replace(recorded, **{name: getattr(_DEFAULTS, name) for name in ("qemu", *anew)})
+    check_programs(chosen, where)
+    if trust:
+        return options_for(replace(with_files(chosen, recipe.files), **anew), output)
+    known = {name: known_input(manifest.digests.get(name)) for name in ("kernel", "initrd")}
+    asked = [f"`--{name} {getattr(chosen, name)}`" for name in known
+             if getattr(chosen, name) is not None and known[name] is None]  # fmt: skip
+    if asked := asked + questionable(chosen):
+        raise _not_trusted(asked, where)
+    if chosen.initrd is None:
+        # Firstlight makes its own: the digest is of that one.
+        known["initrd"] = None
+    return options_for(replace(chosen, **(known | anew)), output)
+
+
+def check_stranger(chosen: Choices, where: str, *, trust: bool) -> Choices:
+    """Choices that come from a file somebody wrote, fit for booting.
+
+    :raises FirstlightError: when they ask for more than a stranger's may.
+    """
+    check_programs(chosen, where)
+    if trust:
+        return replace(chosen, qemu=None)
+    asked = [f"`--{name} {path}`" for name in ("kernel", "initrd") if (path := getattr(chosen, name)) is not None]
+    asked += questionable(chosen)
+    if asked:
+        raise _not_trusted(asked, where)
+    return replace(chosen, qemu=None)
+
+
+def with_files(chosen: Choices, files: Files) -> Choices:
+    """Choices with the very files of the recording where they are still there: a relative path is another file from
+    another directory, and the distribution's default kernel changes.
+    """
+    if files.kernel.is_file():
+        chosen = replace(chosen, kernel=files.kernel)
+    if chosen.initrd is not None and files.initrd is not None and files.initrd.is_file():
+        chosen = replace(chosen, initrd=files.initrd)
+    return chosen
+
+
+def with_processor(chosen: Choices, cpu: str) -> Choices:
+    """Choices with the processor of the recording, where none was chosen and the default was another one then.
+
+    >>> with_processor(Choices(), "qemu64-v0").cpu, with_processor(Choices(), X86_64.cpu).cpu
+    ('qemu64-v0', None)
+    """
+    default = X86_64.live_cpu if chosen.live else X86_64.cpu
+    return replace(chosen, cpu=cpu) if chosen.cpu is None and cpu != default else chosen
+
+
+def check_programs(chosen: Choices, where: str) -> None:
+    """Check that choices of a stranger load nothing into QEMU.
+
+    :raises FirstlightError: naming it.
+    """
+    if found := programs(chosen):
+        raise FirstlightError(
+            f"this bundle was not recorded here, and asks for a program: {found[0]}",
+            where=where,
+            hint="no program is taken from a bundle: record with it yourself if you know what it is",
+        )
+
+
+def _not_trusted(asked: list[str], where: str) -> FirstlightError:
+    more = f" and {len(asked) - 3} more" if len(asked) > 3 else ""
+    return FirstlightError(
+        f"this bundle was not recorded here, and its recipe asks for {', '.join(asked[:3])}{more}",
+        where=where,
+        hint="`firstlight verify` takes files of your own (`--kernel FILE`, `--rootfs DIR`, ...); "
+        "with `--trust` what the bundle names is used, guest commands and paths of this machine too",
+    )

@@ -1,0 +1,208 @@
+"""From the evidence of one run to the tables of its bundle."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+
+from firstlight import _core
+from firstlight.bundle.manifest import Invariant, Totals
+from firstlight.bundle.writer import write_table
+from firstlight.errors import FirstlightError
+from firstlight.lab.guest.report import Report, facts_from_report
+from firstlight.lab.qemu.command_line import RunFiles
+
+
+@dataclass(frozen=True)
+class Attributed:
+    """What the tables of a boot say altogether."""
+
+    totals: Totals
+    origin: str = "power_on"
+    invariants: dict[str, Invariant] = field(default_factory=dict)
+    versions: dict[str, object] = field(default_factory=dict)
+
+
+def tables_from_profile(files: RunFiles, report: Report, bundle: Path, *, cut_log: bool = False) -> Attributed:
+    """Write the tables that a profile gives: all but the facts.
+
+    :param cut_log: leave out what the guest printed after the profile was frozen: where the launcher ends the guest,
+        how much that is depends on the host. Such lines have no time.
+    :raises FirstlightError: when the profile is damaged.
+    """
+    modules = report.records.get("kallsyms.modules")
+    listing = files.directory / "kallsyms.modules"
+    if modules is not None:
+        listing.write_bytes(modules)
+    try:
+        said = _core.convert_profile(
+            str(files.profile), str(files.console), str(listing) if modules is not None else None, str(bundle)
+        )
+        _core.pack_profile(str(files.profile))
+    except ValueError as error:
+        raise FirstlightError(f"the profile cannot be read: {error}", where=str(files.profile)) from error
+    finally:
+        listing.unlink(missing_ok=True)
+    if cut_log:
+        leave_out_what_came_after(bundle)
+    return Attributed(
+        totals=Totals(**{key: said["totals"].get(key) for key in ("instructions", "virtual_ns", "idle_ns")}),
+        invariants={name: Invariant(**figures) for name, figures in said["invariants"].items()},
+        versions={**(said.get("versions") or {}), "plugin_api": said.get("plugin_api")},
+    )
+
+
+def leave_out_what_came_after(bundle: Path) -> None:
+    """Leave out of the log the lines behind the last one with a time: the guest printed them after the freeze."""
+    from firstlight.bundle.tables import read_table  # late: see `firstlight.lab.run.record`
+
+    log = read_table(bundle, "log")
+    timed = log["time_ns"].is_not_null().arg_true()
+    kept = log.head(int(timed[-1]) + 1 if timed.len() else 0)
+    write_log(list(kept.select("time_ns", "text").iter_rows()), bundle)
+
+
+def tables_from_guest(
+    report: Report, console: bytes, bundle: Path, shift: int, ready_pattern: str | None = None
+) -> Attributed:
+    """Write the tables of a boot without profile: from the guest's report, and the console without times.
+
+    The guest reads the time stamp counter one instruction after its mark. QEMU lets it count the nanoseconds of virtual
+    time from power on, so that the mark has the same time as it has with a profile.
+
+    :param shift: one instruction takes ``2**shift`` nanoseconds.
+    :param ready_pattern: what ended the recording, if it was a line of the console. Nobody stamps that line then, so
+        the mark is the guest's own, which comes later, and says so.
+    """
+    stamp = report.records.get("ready.tsc", b"").strip()
+    ready = int(stamp) - (1 << shift) if stamp.isdigit() else None
+    marks = []
+    if ready is not None:
+        detail = "time stamp counter at the guest's own mark"
+        if ready_pattern is not None:
+            detail += f", which comes after the line that matched `{ready_pattern}`"
+        marks = [("power_on", 0, "reset", ""), ("ready", ready, "guest", detail)]
+    write_marks(marks, bundle)
+    write_log([(None, line) for line in console_lines(console)], bundle)
+    write_without_rows(bundle)
+    return Attributed(Totals(instructions=None, virtual_ns=ready, idle_ns=None))
+
+
+def tables_from_console(console: Path, report: Report, bundle: Path) -> list[tuple[str, str]]:
+    """Add to the spans and links what the kernel says itself: probes, units, the names of modules' initcalls.
+
+    It says so on the console, and more of it in its ring, where the guest reported that. Of the console only lines with
+    an instant in the table of the log count, so that what comes after the recording does not.
+
+    :returns: the facts that the console tells and no report has.
+    :raises FirstlightError: when a table is damaged.
+    """
+    try:
+        return _core.tell_console(str(console), report.records.get("kmsg"), str(bundle))
+    except ValueError as error:
+        raise FirstlightError(f"the console cannot be read: {error}", where=str(console)) from error
+
+
+def tables_from_systemd(report: Report, bundle: Path) -> list[tuple[str, str]]:
+    """Put what systemd said of its units after the mark in place of what the console told of them.
+
+    :returns: the facts that it tells, how its clock was put onto the boot's among them; none without such a report.
+    :raises FirstlightError: when a table is damaged.
+    """
+    shown = report.records.get("systemd.show")
+    if shown is None:
+        return []
+    try:
+        return _core.tell_units(shown, report.text("clocks") or "", str(bundle))
+    except ValueError as error:
+        raise FirstlightError(f"what systemd says of its units cannot be read: {error}", where=str(bundle)) from error
+
+
+def write_kept(report: Report, directory: Path) -> None:
+    """Write what the guest's own programs left: files below ``kept/``; no folder where there is nothing.
+
+    :param directory: of the raw evidence.
+    """
+    kept = report.kept()
+    if kept:
+        (directory / "kept").mkdir(mode=0o700)
+    for name, content in kept.items():
+        (directory / "kept" / name).write_bytes(content)
+
+
+def write_marks(marks: Sequence[tuple[str, int, str, str]], bundle: Path) -> None:
+    """Write marks (name, time in ns, source, detail), and the phases between them."""
+    nothing: list[object] = [None] * len(marks)
+    write_table(
+        "marks",
+        {
+            "mark": [mark for mark, _, _, _ in marks],
+            "time_ns": [time for _, time, _, _ in marks],
+            "instructions": nothing,
+            "idle_ns": nothing,
+            "source": [source for _, _, source, _ in marks],
+            "detail": [detail for _, _, _, detail in marks],
+        },
+        bundle,
+    )
+    pairs = list(pairwise(marks))
+    spans: dict[str, list[object]] = {
+        "span": list(range(len(pairs))),
+        "parent": [None for _ in pairs],
+        "kind": ["phase" for _ in pairs],
+        "name": [start[0] for start, _ in pairs],
+        "track": ["boot" for _ in pairs],
+        "level": [None for _ in pairs],
+        "start_ns": [start[1] for start, _ in pairs],
+        "end_ns": [end[1] for _, end in pairs],
+        "duration_ns": [end[1] - start[1] for start, end in pairs],
+        "grade": ["good" for _ in pairs],
+        "source": [end[2] for _, end in pairs],
+    }
+    write_table("spans", spans, bundle)
+
+
+def write_log(lines: Sequence[tuple[int | None, str]], bundle: Path) -> None:
+    """Write console lines with the time of their first byte in ns, where it is known."""
+    rows: dict[str, list[object]] = {
+        "line": list(range(len(lines))),
+        "time_ns": [time for time, _ in lines],
+        "source": ["console" for _ in lines],
+        "text": [text for _, text in lines],
+    }
+    write_table("log", rows, bundle)
+
+
+def write_facts(report: Report, bundle: Path, told: Sequence[tuple[str, str]] = ()) -> None:
+    """Write the facts: what the guest reported, and what the log, written before, says.
+
+    :param told: more of them, which stand behind what is known of the same names.
+    """
+    from firstlight.bundle.tables import read_table  # late: see `firstlight.lab.run.record`
+
+    facts = facts_from_report(report, "\n".join(read_table(bundle, "log")["text"]))
+    known = {name for name, _ in facts}
+    facts = sorted([*facts, *(fact for fact in told if fact[0] not in known)])
+    rows: dict[str, list[object]] = {"fact": [name for name, _ in facts], "value": [value for _, value in facts]}
+    write_table("facts", rows, bundle)
+
+
+def write_without_rows(bundle: Path) -> None:
+    """Write the tables that only a profile could fill."""
+    schemas: Mapping[str, Sequence[tuple[str, str, bool]]] = _core.table_schemas()
+    for table in ("calls", "phase_calls", "counters", "links", "kd", "threads", "thread_names", "runs"):
+        write_table(table, {column: [] for column, _, _ in schemas[table]}, bundle)
+
+
+def console_lines(console: bytes) -> list[str]:
+    """The lines of a console, without their ends; invalid UTF-8 is replaced, escapes stay.
+
+    >>> console_lines(b"one\\r\\ntwo \\xff")
+    ['one', 'two �']
+    """
+    lines = console.split(b"\n")
+    if lines and not lines[-1]:
+        lines.pop()
+    return [line.rstrip(b"\r").decode(errors="replace") for line in lines]

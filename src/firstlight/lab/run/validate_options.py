@@ -1,0 +1,127 @@
+"""What a person chose, checked before any file is looked at."""
+
+from __future__ import annotations
+
+import re
+
+from firstlight.errors import UsageError
+from firstlight.lab.kernel.command_line.contradictions import wants_kaslr
+from firstlight.lab.qemu.validation import refuse_cpu, refuse_options
+from firstlight.lab.rootfs.filesystems import find_format
+from firstlight.recipe.isa import Architecture
+from firstlight.recipe.options import RecordOptions
+from firstlight.sizes import parse_size
+
+_LARGEST_SHIFT = 10
+"""QEMU's own limit."""
+
+
+def check_choices(options: RecordOptions, architecture: Architecture) -> None:
+    """Check what can be checked without looking at any file.
+
+    :raises UsageError: naming the option.
+    """
+    refuse_options(options.qemu_options, live=options.live)
+    if options.cpu is not None:
+        refuse_cpu(options.cpu, architecture, live=options.live)
+    if options.root_as is not None:
+        _check_root_as(options)
+    if options.machine is not None and architecture.is_small(options.machine) and options.rootfs is not None:
+        raise UsageError(
+            f"`--machine {options.machine}` has no persistent memory, which `--rootfs` needs",
+            hint="put the user land into an initramfs and give it by `--initrd`, or use "
+            f"`--machine {architecture.machine}`",
+        )
+    if (
+        options.initrd is not None
+        and options.rootfs is None
+        and (options.overlay is not None or options.guest_commands)
+    ):
+        word = "--overlay" if options.overlay is not None else "--guest-command"
+        raise UsageError(
+            f"`--initrd` excludes `{word}`",
+            hint="an initramfs of your own is booted as it is: change it before, or give the user land with `--rootfs`",
+        )
+    if options.initramfs_files is not None and options.initrd is not None:
+        raise UsageError(
+            "`--initrd` excludes `--initramfs-files`",
+            hint="an initramfs of your own is booted as it is: change it before",
+        )
+    if options.initramfs_files is not None and (options.rootfs is None or options.root_as is not None):
+        raise UsageError(
+            "`--initramfs-files` needs `--rootfs`, mounted by an initramfs",
+            hint="the small guest is its initramfs: lay files over it by `--overlay`",
+        )
+    if any("\0" in command or not command.strip() for command in options.guest_commands):
+        raise UsageError("this is no command", where="--guest-command")
+    if options.initrd is not None and options.initramfs_order is not None:
+        hint = "only Firstlight's own initramfs has members that it can order"
+        raise UsageError("`--initrd` and `--initramfs-order` exclude each other", hint=hint)
+    if not 0 <= options.shift <= _LARGEST_SHIFT:
+        raise UsageError(f"`--shift {options.shift}` is out of range", hint=f"0 to {_LARGEST_SHIFT}")
+    if not 0 <= options.seed < 1 << 32:
+        raise UsageError(f"`--seed {options.seed}` is out of range", hint="0 to 4294967295")
+    if options.timeout_wall_s <= 0 or (options.timeout_virtual_s is not None and options.timeout_virtual_s <= 0):
+        raise UsageError("a time-out has to be longer than nothing", hint="give seconds")
+    if "\n" in options.append or "\0" in options.append:
+        raise UsageError("the kernel's command line is one line", where="--append")
+    if wants_kaslr(options.append) and options.profile and not options.live:
+        raise UsageError(
+            "`--append kaslr` cannot be had with a profile: the kernel lies elsewhere than its symbols say",
+            hint="add `--no-profile`, or leave `kaslr` out: Firstlight says `nokaslr`, because the profile names "
+            "functions by their addresses",
+        )
+    if options.ready is not None:
+        _check_pattern(options.ready)
+    guest_memory(options, architecture)
+
+
+def _check_root_as(options: RecordOptions) -> None:
+    """Check what goes with a root that the kernel mounts by itself."""
+    assert options.root_as is not None
+    find_format(options.root_as)
+    hint = "it is the kernel that mounts this root: there is no initramfs"
+    if options.initrd is not None:
+        raise UsageError("`--initrd` and `--root-as` exclude each other", hint=hint)
+    if options.initramfs_order is not None:
+        raise UsageError("`--initramfs-order` and `--root-as` exclude each other", hint=hint)
+    if options.rootfs is None:
+        return
+    if options.rootfs == "debian":
+        hint = "give the directory or the image of a user land, and say with `--ready REGEX` when it is up"
+        raise UsageError("`--rootfs debian` cannot be had with `--root-as`", hint=hint)
+    if options.overlay is not None or options.guest_commands:
+        word = "--overlay" if options.overlay is not None else "--guest-command"
+        hint = "change the directory or the image before, or leave `--rootfs` out for the small guest"
+        raise UsageError(f"`--rootfs` with `--root-as` excludes `{word}`", hint=hint)
+
+
+def _check_pattern(pattern: str) -> None:
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise UsageError(f"`{pattern}` is no regular expression: {error}", where="--ready") from error
+    if re.search(pattern, "") and re.search(pattern, "anything at all"):
+        raise UsageError(
+            f"`{pattern}` matches every line, so that the boot would be over at its first byte",
+            where="--ready",
+            hint="give an expression that only the awaited line matches, such as `login:`",
+        )
+    if re.search(r"\(\?(<?[=!]|P=|\()|\\[1-9]", pattern):
+        raise UsageError(
+            f"`{pattern}` looks around or back, which the plugin's expressions cannot",
+            where="--ready",
+            hint="use an expression without `(?=`, `(?!`, `(?<` and `\\1`",
+        )
+
+
+def guest_memory(options: RecordOptions, architecture: Architecture) -> int:
+    """Bytes of the guest's memory: what was chosen, or the default of its kind.
+
+    :raises UsageError: for what is no size.
+    """
+    if options.memory is not None:
+        # QEMU takes whole mebibytes of what it is given here.
+        return max(1 << 20, parse_size(options.memory) >> 20 << 20)
+    default = architecture.default_memory if options.rootfs is None else architecture.default_rootfs_memory
+    return parse_size(default)

@@ -1,0 +1,242 @@
+"""What the report page carries: a boot as one JSON document; `docs/design/report-page.md` is its specification."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from firstlight.analysis.ledger.costs import machine_costs
+from firstlight.bundle.boot import Boot
+from firstlight.bundle.command_line import unread
+from firstlight.bundle.machine import cpu_text
+from firstlight.bundle.manifest import Invariant
+from firstlight.bundle.reliance import CONCERNED, HINT, broken, broken_text, invariant_text
+from firstlight.render.model.table import sheet_data
+from firstlight.render.page.records import page_records
+from firstlight.render.page.text import TEXT, shortened
+from firstlight.render.page.timing import page_timing
+from firstlight.render.page.tree import FOLD_DEPTH, FOLD_SHARE, PageTree, fold, fold_phases
+from firstlight.render.tables.machine_costs import machine_sheet
+from firstlight.render.views.show import CLOCKS
+
+#: The version of the data; the page refuses any other.
+DATA_VERSION = 1
+
+#: No more console lines (first and last), facts and characters of a name than this go into a page.
+LOG_LINES = 20_000
+FACTS = 5_000
+NAME = 300
+
+Json = dict[str, Any]
+
+
+class Strings:
+    """The names of a page, each once.
+
+    >>> strings = Strings()
+    >>> strings.number("schedule"), strings.number(None), strings.number("schedule"), strings.all
+    (0, -1, 0, ['schedule'])
+    """
+
+    def __init__(self) -> None:
+        self.all: list[str] = []
+        self._numbers: dict[str, int] = {}
+
+    def number(self, text: str | None) -> int:
+        """The place of *text* in the list; -1 for none."""
+        if text is None:
+            return -1
+        if text not in self._numbers:
+            self._numbers[text] = len(self.all)
+            self.all.append(shortened(text, NAME))
+        return self._numbers[text]
+
+
+def page_data(boot: Boot) -> Json:
+    """Everything of *boot* that the report page shows, as plain lists, numbers and strings.
+
+    Long columns stay columns. The calling-context tree is folded by :func:`firstlight.render.page.tree.fold`: sums
+    are kept at every level.
+
+    :raises BundleError: when a table of the bundle cannot be read.
+
+    >>> page_data(firstlight.open(bundle))["phases"]["name"][0]
+    'firmware'
+    """
+    strings = Strings()
+    calls = boot.calls()
+    tree = fold(calls)
+    phases = _phases(boot)
+    profiled = not calls.is_empty()
+    costs = machine_costs(boot)
+    marks = costs.marks if costs else {}
+    return {
+        "format": "firstlight-page",
+        "version": DATA_VERSION,
+        "boot": _boot(boot),
+        "records": page_records(boot.manifest),
+        "marks": _texts(boot.marks().to_dict(as_series=False)),
+        "phases": phases,
+        "initcalls": _initcalls(boot),
+        "tree": _tree(tree, strings),
+        "phase_tree": fold_phases(boot.phase_calls(), calls, tree),
+        "functions": _functions(boot.functions() if profiled else None, strings, marks),
+        "phase_functions": {
+            shortened(phase, NAME): _functions(table, strings, marks)
+            for phase, table in (boot.phase_functions() if profiled else {}).items()
+        },
+        "machine": None if costs is None else sheet_data(machine_sheet(costs, CLOCKS[boot.manifest.clock.kind])),
+        "pruning": {"share": FOLD_SHARE, "depth": FOLD_DEPTH, "nodes": tree.nodes, "kept": len(tree.parent)},
+        "timing": page_timing(boot),
+        "log": _log(boot.log()),
+        "facts": _facts(boot.facts()),
+        "invariants": [_invariant(name, check) for name, check in boot.manifest.invariants.items()],
+        "strings": strings.all,
+    }
+
+
+def _boot(boot: Boot) -> Json:
+    manifest = boot.manifest
+    facts = dict(boot.facts().filter(pl.col("fact").is_in(["kernel.release", "kernel.command_line"])).iter_rows())
+    recipe = manifest.recipe_text
+    shift = manifest.clock.icount_shift
+    imported = manifest.mode == "imported"
+    about = [
+        ("Kernel", facts.get("kernel.release") or manifest.versions.get("kernel") or recipe("kernel")),
+        ("Machine", ", ".join(filter(None, (recipe("architecture"), recipe("machine"), cpu_text(boot))))),
+        ("Memory", recipe("memory")),
+        ("User land", None if imported else recipe("rootfs") or recipe("initrd") or "Firstlight's own initramfs"),
+        ("Command line", recipe("command_line") or recipe("append") or facts.get("kernel.command_line")),
+        ("Read by nobody", "; ".join(f"{each.text}: {each.detail}" for each in unread(boot.command_line_words()))),
+        ("Clock", manifest.clock.kind if shift is None else f"virtual, {2**shift} ns per instruction"),
+        ("Emulator", manifest.versions.get("qemu")),
+        (
+            "Imported" if imported else "Recorded",
+            f"{manifest.recorded_at} by {manifest.tool.name} {manifest.tool.version}",
+        ),
+    ]
+    return {
+        "name": shortened(boot.path.name, NAME),
+        "mode": manifest.mode,
+        "status": manifest.status,
+        "failure": None if manifest.failure is None else _failure(manifest.failure.model_dump()),
+        "clock": manifest.clock.kind,
+        "virtual": manifest.clock.kind == "virtual",
+        "about": [[name, shortened(str(value), TEXT)] for name, value in about if value],
+        "totals": manifest.totals.model_dump(),
+        "missing": [shortened(reason, NAME) for reason in manifest.completeness.missing],
+        "unreliable": _unreliable(boot),
+        "repeat": shortened(manifest.repeat, TEXT),
+    }
+
+
+def _unreliable(boot: Boot) -> Json | None:
+    """What a broken invariant concerns; none where all hold."""
+    text = broken_text(boot.manifest)
+    if text is None:
+        return None
+    told = [shortened(invariant_text(*each), TEXT) for each in broken(boot.manifest).items()]
+    return {"text": text, "broken": told, "hint": HINT}
+
+
+def _invariant(name: str, check: Invariant) -> Json:
+    """An invariant as the section of checks shows it; what is concerned matters where it does not hold."""
+    return {
+        "name": shortened(name, NAME),
+        "holds": check.holds,
+        "value": _value(check.value, check.model_extra),
+        "limit": check.limit,
+        "concerns": CONCERNED[check.concerns],
+        "functions": [shortened(function, NAME) for function in check.functions],
+    }
+
+
+def _failure(failure: Json) -> Json:
+    tail = [shortened(line, TEXT) for line in failure["console_tail"][-60:]]
+    return {"reason": failure["reason"], "detail": shortened(failure["detail"], TEXT), "console_tail": tail}
+
+
+def _phases(boot: Boot) -> Json:
+    """The phases; what one that never ended holds is what the others leave of the boot."""
+    frame = boot.phases()
+    ended = frame["ended"].to_list()
+    columns = {
+        "name": [shortened(name, NAME) for name in frame["phase"].to_list()],
+        "start_ns": frame["start_ns"].to_list(),
+        "end_ns": frame["end_ns"].to_list(),
+        "ended": ended,
+    }
+    totals = boot.manifest.totals
+    for column, whole in (("instructions", totals.instructions), ("idle_ns", totals.idle_ns)):
+        values = frame[column].to_list()
+        unknown = [row for row, value in enumerate(values) if value is None]
+        if whole is not None and len(unknown) == 1 and not ended[unknown[0]]:
+            values[unknown[0]] = max(0, whole - sum(value for value in values if value is not None))
+        columns[column] = values
+    return columns
+
+
+def _initcalls(boot: Boot) -> Json:
+    frame = boot.spans().filter(pl.col("kind") == "initcall").sort("start_ns", "span")
+    wanted = ("name", "level", "track", "start_ns", "end_ns", "instructions", "idle_ns")
+    return _texts(frame.select(wanted).to_dict(as_series=False))
+
+
+def _tree(tree: PageTree, strings: Strings) -> Json:
+    return {
+        "parent": tree.parent,
+        "name": [strings.number(name) for name in tree.function],
+        "module": [strings.number(module) for module in tree.module],
+        "kind": [strings.number(kind) for kind in tree.kind],
+        "calls": tree.calls,
+        "self_instructions": tree.self_instructions,
+        "self_ns": tree.self_ns,
+        "folded": tree.folded,
+    }
+
+
+def _functions(frame: pl.DataFrame | None, strings: Strings, marks: Mapping[str, str]) -> Json:
+    """The kd table as columns, names as numbers; the average is left to the page."""
+    named = {"name": "function", "module": "module", "kind": "kind", "max_sub": "max_sub"}
+    figures = ("count", "total_instructions", "total_ns", "self_instructions", "self_ns", "max_sub_count")
+    if frame is None:
+        return {name: [] for name in (*named, *figures, "machine")}
+    columns = {name: [strings.number(text) for text in frame[source].to_list()] for name, source in named.items()}
+    machine = [strings.number(marks.get(function)) for function in frame["function"].to_list()]
+    return {**columns, **{figure: frame[figure].to_list() for figure in figures}, "machine": machine}
+
+
+def _log(frame: pl.DataFrame) -> Json:
+    lines = frame.height
+    if lines > LOG_LINES:
+        frame = pl.concat([frame.head(LOG_LINES // 2), frame.tail(LOG_LINES // 2)])
+    text = [shortened(line, TEXT) for line in frame["text"].to_list()]
+    return {"time_ns": frame["time_ns"].to_list(), "text": text, "lines": lines}
+
+
+def _facts(frame: pl.DataFrame) -> Json:
+    head = frame.head(FACTS)
+    fact = [shortened(name, NAME) for name in head["fact"].to_list()]
+    value = [shortened(text, TEXT) for text in head["value"].to_list()]
+    return {"fact": fact, "value": value, "facts": frame.height}
+
+
+def _texts(columns: dict[str, list[Any]]) -> Json:
+    """The columns with every text sound and short."""
+    return {
+        name: [shortened(value, NAME) if isinstance(value, str) else value for value in values]
+        for name, values in columns.items()
+    }
+
+
+def _value(value: object, extra: dict[str, Any] | None) -> str:
+    """A checked figure and what explains it, in one line."""
+    parts = [_figure(value)] if value is not None else []
+    parts += [f"{name.replace('_', ' ')} {_figure(more)}" for name, more in (extra or {}).items()]
+    return shortened(", ".join(parts), TEXT)
+
+
+def _figure(value: object) -> str:
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)

@@ -1,0 +1,139 @@
+"""What the comparison page carries: comparisons as data, and in words what each comes to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from firstlight.compare.compare import Comparison, is_settled
+from firstlight.compare.exact.difference import ExactDifference
+from firstlight.compare.exceeds_band import Robustness
+from firstlight.compare.json import comparisons_data
+from firstlight.compare.statistical.comparison import NoisyComparison
+from firstlight.quantities import signed_share, time_text
+from firstlight.render.page.text import sound
+from firstlight.render.views.band import total_text
+from firstlight.render.views.compare import input_text
+from firstlight.render.views.noisy import (
+    bridge_text,
+    description_rows,
+    estimate_text,
+    exclusions,
+    headline,
+    interval_text,
+    p_text,
+    sorts_text,
+    spread_text,
+    too_few,
+    why,
+)
+from firstlight.render.views.show import CLOCKS, clock_text
+
+#: The version of the data; the page refuses any other.
+COMPARISON_VERSION = 1
+
+#: Call paths below this share of all changes stand together; a zoomed picture shows ten times finer than a whole one.
+_MIN_SHARE = 0.0002
+#: So many rows of a level have a row of their own, unless asked for otherwise; the others are added up.
+_ROWS = 3_000
+
+Json = dict[str, Any]
+
+
+def comparison_page_data(
+    baseline: str,
+    found: Sequence[Comparison],
+    judged: Sequence[Robustness | None],
+    limit: int | None = None,
+    min_share: float | None = None,
+) -> Json:
+    """Comparisons with one baseline as the page carries them; `docs/design/report-page.md` is the specification.
+
+    The arguments are those of :func:`firstlight.compare.json.comparisons_data`, whose result is in it as it is, but for
+    texts, which are sound Unicode of bounded length, and figures that are not finite, which become null.
+
+    >>> from firstlight.compare.common.arms import read_arm
+    >>> from firstlight.compare.compare import compare_arms
+    >>> arm = read_arm(bundle)
+    >>> comparison_page_data("a.boot", [compare_arms(arm, arm)], [None])["said"][0]["sentence"]
+    'Equal: every table of one boot is that of the other.'
+    """
+    rows = _ROWS if limit is None else limit
+    share = _MIN_SHARE if min_share is None else min_share
+    said = [
+        _exact(each, by_band) if isinstance(each, ExactDifference) else _noisy(each)
+        for each, by_band in zip(found, judged, strict=True)
+    ]
+    data: Json = sound(
+        {
+            "format": "firstlight-comparison-page",
+            "version": COMPARISON_VERSION,
+            "said": said,
+            **comparisons_data(baseline, found, judged, rows, share),
+        }
+    )
+    return data
+
+
+def _exact(found: ExactDifference, by_band: Robustness | None) -> Json:
+    """The verdict on two boots; what they have to be read with comes as lines."""
+    change, whole = found.whole.change_ns, found.whole.a
+    settled = is_settled(found)
+    if found.is_equal:
+        word, sentence = "equal", "Equal: every table of one boot is that of the other."
+    elif change == 0:
+        same = not any(level.changed for level in found.levels)
+        how = "in every part that was compared" if same else "but not by the same work"
+        word, sentence = "same", f"B takes exactly as long as A, {how}."
+    else:
+        word = "slower" if change > 0 else "faster"
+        part = signed_share(change, None if whole is None else whole.ns).lstrip("+-")
+        sentence = f"B is {word} by {time_text(abs(change))} ({part} of A)."
+    exact = "exact mode: these are facts, in whole nanoseconds, and not estimates"
+    regime = exact if settled and found.a.manifest.mode == "exact" else f"{found.a.manifest.mode} mode"
+    lines = [("flag", flag.kind, flag.text) for flag in found.flags]
+    if by_band is not None:
+        lines += [("flag", "caution", by_band.caution)] if by_band.caution is not None else []
+        kind = "band" if by_band.total.robust or by_band.total.change_ns == 0 else "flag"
+        lines.append((kind, "nuisance band", total_text(by_band)))
+    lines += [("input", "differs", input_text(each)) for each in found.inputs]
+    if not found.inputs:
+        nobody = "nobody recorded the inputs" if found.a.manifest.mode == "imported" else "no input differs"
+        lines.append(("input", "inputs", nobody))
+    return _said(word, sentence, settled, regime, clock_text(found.a), lines)
+
+
+def _noisy(found: NoisyComparison) -> Json:
+    number = f"{len(found.a_ns)} pairs" if found.paired else f"{len(found.a_ns)} boots of A, {len(found.b_ns)} of B"
+    lines = [("flag", "note", note) for note in found.notes]
+    lines += [("flag", "excluded", each) for each in exclusions(found)]
+    lines += [
+        ("text", "why", why(found)),
+        ("text", "estimate", estimate_text(found)),
+        ("text", "interval", interval_text(found)),
+        ("text", "chance", f"p = {p_text(found.test.p)}, {found.test.method}"),
+        ("text", "spread", spread_text(found)),
+    ]
+    lines += [("text", "modes", sorts)] if (sorts := sorts_text(found)) is not None else []
+    sentence = headline(found)
+    return {
+        **_said(
+            found.verdict.word,
+            f"{sentence[:1].upper()}{sentence[1:]}.",
+            found.verdict.word != "inconclusive",
+            f"{found.mode} mode, by statistics: {number}; {found.pairing}; seed {found.seed}",
+            CLOCKS.get(found.clock, found.clock),
+            lines,
+        ),
+        "bridge": bridge_text(found),
+        "description": None
+        if found.description is None
+        else description_rows(found.description["a"], found.description["b"]),
+        "too_few": {level.name: text for level in found.levels if (text := too_few(level, found)) is not None},
+    }
+
+
+def _said(
+    word: str, sentence: str, settled: bool, regime: str, clock: str, lines: Sequence[tuple[str, str, str]]
+) -> Json:
+    return {"word": word, "sentence": sentence, "settled": settled, "regime": regime, "clock": clock, "lines": lines}

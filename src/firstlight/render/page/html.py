@@ -1,0 +1,69 @@
+"""The report page: one self-contained HTML file with a boot in it, or with a comparison of boots."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+from firstlight.assets import carried
+from firstlight.atomic import whole
+from firstlight.bundle.boot import Boot
+from firstlight.errors import LabError
+from firstlight.render.page.boot import page_data
+
+#: Where the built page takes its data; it is in there exactly once.
+PLACE = '<script type="application/octet-stream" id="firstlight-data"></script>'
+
+
+def page_html(boot: Boot) -> str:
+    """The report page of *boot* as HTML text.
+
+    :raises BundleError: when a table of the bundle cannot be read.
+    :raises LabError: when the page has not been built, or is not the one that this Firstlight fills.
+    """
+    return filled(page_data(boot))
+
+
+def filled(data: dict[str, Any]) -> str:
+    """The built page with *data* in it; their `format` says what it shows.
+
+    The data are base64 of gzip of JSON, so that nothing of a boot is ever read as HTML. The same data give the same
+    text.
+
+    :param data: what can be written as JSON, without figures that are not finite.
+    :raises LabError: when the page has not been built, or is not the one that this Firstlight fills.
+
+    >>> filled({"format": "firstlight-page"}).startswith("<!doctype html>")
+    True
+    """
+    form = carried("page.html").read_text(encoding="utf-8")
+    before, place, after = form.partition(PLACE)
+    if not place or PLACE in after:
+        raise LabError("the built report page has no single place for its data", hint="make build")
+    text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    packed = base64.b64encode(gzip.compress(text.encode("ascii"), compresslevel=9, mtime=0)).decode("ascii")
+    return before + PLACE.replace("></", f">{packed}</") + after
+
+
+def write_html(boot: Boot, out: Path) -> None:
+    """Write the report page of *boot* to the file *out*, whole or not at all; what is there is replaced.
+
+    The same boot gives the same bytes.
+
+    :raises BundleError: when a table of the bundle cannot be read.
+    :raises LabError: when the page has not been built.
+    :raises FirstlightError: when the file cannot be written.
+    """
+    write_page(page_html(boot), out)
+
+
+def write_page(html: str, out: Path) -> None:
+    """Write a page to the file *out*, whole or not at all; what is there is replaced.
+
+    :raises FirstlightError: when the file cannot be written, or *out* is a directory.
+    """
+    with whole(out) as file:
+        file.write_text(html, encoding="utf-8", newline="")

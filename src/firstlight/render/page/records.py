@@ -1,0 +1,52 @@
+"""The records that a boot was made of, as the report page carries them, and where they exclude one another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from firstlight.bundle.manifest import Manifest, Source
+from firstlight.render.page.text import TEXT, shortened
+from firstlight.render.views.sources import differing, fit_text
+
+#: So many records, problems of one, and contradictions go into a page.
+_RECORDS = 500
+_PROBLEMS = 50
+
+Json = dict[str, Any]
+
+
+def page_records(manifest: Manifest) -> Json:
+    """What was read of each record, what was not understood, and what is wrong; nothing of a recorded boot.
+
+    >>> page_records(firstlight.open(bundle).manifest)
+    {'records': 0, 'sources': [], 'contradictions': []}
+    """
+    return {
+        "records": len(manifest.sources),
+        "sources": [_source(source) for source in manifest.sources[:_RECORDS]],
+        "contradictions": [
+            {
+                "what": shortened(told.what, TEXT),
+                "statements": [[shortened(of, TEXT), shortened(value, TEXT)] for of, value in differing(told)],
+            }
+            for told in manifest.contradictions[:_RECORDS]
+        ],
+    }
+
+
+def _source(source: Source) -> Json:
+    """One record; its problems are sentences, with the line where each was met first."""
+    problems = [
+        shortened(problem.detail if problem.line is None else f"line {problem.line}: {problem.detail}", TEXT)
+        for problem in source.problems[:_PROBLEMS]
+    ]
+    more = len(source.problems) - len(problems)
+    return {
+        "file": shortened(source.file + (f" ({source.part})" if source.part else ""), TEXT),
+        "format": source.format,
+        "understood": source.understood,
+        "not_understood": source.not_understood,
+        "clock": source.clock,
+        "fit": shortened("" if source.format is None else fit_text(source), TEXT),
+        "problems": [*problems, *([f"and {more:,} more"] if more > 0 else [])],
+    }

@@ -1,0 +1,50 @@
+"""What the page of a study carries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from firstlight.render.model.table import sheet_data
+from firstlight.render.page.text import sound
+from firstlight.render.study_json import outcome_data
+from firstlight.render.tables.study import findings_table, sheet_of
+from firstlight.study.outcome import Outcome
+from firstlight.study.table import value_text
+
+#: The version of the data; the page refuses any other.
+STUDY_PAGE_VERSION = 1
+
+
+def study_page_data(outcome: Outcome) -> dict[str, Any]:
+    """A study as its page carries it: its data, its tables as people read them, and its charts with their figures as
+    texts; `docs/design/report-page.md` is the specification.
+    """
+    charts = [
+        {
+            **chart,
+            "series": [
+                {**series, "texts": [value_text(up, chart["kind"]) for _, up in series["points"]]}
+                for series in chart["series"]
+            ],
+        }
+        for chart in outcome_data(outcome)["charts"]
+    ]
+    data: dict[str, Any] = sound(
+        {
+            "format": "firstlight-study-page",
+            "version": STUDY_PAGE_VERSION,
+            "study": outcome.study,
+            "title": outcome.title,
+            "question": outcome.question,
+            "quick": outcome.quick,
+            "findings": outcome_data(outcome)["findings"],
+            "findings_sheet": sheet_data(sheet_of(findings_table(outcome))),
+            "tables": [sheet_data(sheet_of(table)) for table in outcome.tables],
+            "charts": charts,
+            "historical": [sheet_data(sheet_of(table)) for table in outcome.historical],
+            "missing": outcome_data(outcome)["missing"],
+            "notes": list(outcome.notes),
+            "recipe": list(outcome.recipe),
+        }
+    )
+    return data

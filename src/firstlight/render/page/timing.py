@@ -1,0 +1,137 @@
+"""What the report page carries of initcalls, devices, udev, units, gaps and the critical path."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from firstlight.analysis.devices import devices
+from firstlight.analysis.initcalls import initcalls
+from firstlight.analysis.log_lines import gaps
+from firstlight.analysis.path.critical import CriticalPath, find_path
+from firstlight.analysis.udev_queue import queue_over_time, queue_summary
+from firstlight.analysis.uevents import uevents
+from firstlight.analysis.units import units
+from firstlight.bundle.boot import Boot
+
+#: No more rows of one analysis than this go into a page: of each the longest, and how many there are.
+ROWS = 2_000
+#: No more instants of the queue than this: beyond, the largest values of as many stretches of time.
+QUEUE_POINTS = 2_000
+GAPS = 40
+_TEXT = 300
+
+Json = dict[str, Any]
+
+
+def page_timing(boot: Boot) -> Json:
+    """The analyses of spans as columns; an analysis without rows has empty columns.
+
+    :raises BundleError: when a table of the bundle cannot be read.
+
+    >>> import firstlight
+    >>> page_timing(firstlight.open(bundle))["path"]["name"][:2]
+    ['firmware', 'decompression']
+    """
+    calls = initcalls(boot).with_columns(pl.col("function").alias("name"))
+    probes = devices(boot).with_columns(pl.col("device").alias("name"))
+    started = units(boot).with_columns(pl.col("unit").alias("name"))
+    events = uevents(boot).with_columns(
+        pl.col("device").alias("name"),
+        pl.col("arrival_ns").alias("start_ns"),
+        pl.col("latency_ns").alias("duration_ns"),
+    )
+    path = find_path(boot)
+    return {
+        "initcalls": _columns(
+            calls, "name", "level", "module", "start_ns", "end_ns", "duration_ns", "grade", "reason", "probes",
+            "probes_ns", "self_ns",
+        ),
+        "devices": _columns(
+            probes, "name", "driver", "tries", "deferrals", "waited_ns", "supplier", "result", "start_ns", "end_ns",
+            "duration_ns", "grade",
+        ),
+        "units": _columns(
+            started, "name", "wanted_ns", "start_ns", "end_ns", "duration_ns", "ordered_ns", "held_ns", "hardware_ns",
+            "waited_for", "state", "grade", "reason",
+        ),
+        "uevents": _columns(
+            events, "name", "action", "start_ns", "end_ns", "duration_ns", "queued_ns", "blocked_ns",
+            "service_start_ns", "service_ns", "worker", "grade",
+        ),
+        "queue": _queue(boot, events),
+        "path": _path(path),
+        "gaps": _columns(gaps(boot, explained=GAPS), "gap_ns", "start_ns", "end_ns", "before", "after", "running",
+                         longest="gap_ns", most=GAPS),
+    }  # fmt: skip
+
+
+def _columns(frame: pl.DataFrame, *names: str, longest: str = "duration_ns", most: int = ROWS) -> Json:
+    """Some columns of the longest rows, in order of time, with the number of all."""
+    kept = frame.sort(longest, descending=True, nulls_last=True, maintain_order=True).head(most)
+    kept = kept.sort("start_ns", nulls_last=True, maintain_order=True)
+    return {name: [_sound(value) for value in kept[name].to_list()] for name in names} | {"rows": frame.height}
+
+
+def _queue(boot: Boot, events: pl.DataFrame) -> Json:
+    summary = queue_summary(boot, events)
+    over = queue_over_time(events)
+    if over.height > QUEUE_POINTS:
+        stretch = pl.int_range(pl.len()) * QUEUE_POINTS // pl.len()
+        most = (pl.col("waiting").max(), pl.col("at_work").max())
+        over = over.group_by(stretch.alias("stretch"), maintain_order=True).agg(pl.col("time_ns").first(), *most)
+    figures = ("events", "finished", "busy_ns", "share", "most_waiting", "most_at_work", "workers", "utilisation",
+               "mean_ns", "median_ns", "mode_ns", "bin_ns", "stddev_ns")  # fmt: skip
+    return {
+        **{figure: getattr(summary, figure) for figure in figures},
+        "latency_start_ns": [each.start_ns for each in summary.latencies],
+        "latency_count": [each.count for each in summary.latencies],
+        **{column: over[column].to_list() for column in ("time_ns", "waiting", "at_work")},
+    }
+
+
+def _path(path: CriticalPath) -> Json:
+    """The path with its longest parts; runs of others stand as one part, so that the sum stays."""
+    rows = path.rows.with_row_index("number")
+    if rows.height > ROWS:
+        kept = rows.sort("duration_ns", descending=True).head(ROWS // 2)["number"].implode()
+        small = ~pl.col("number").is_in(kept)
+        run = (small != small.shift(1)).fill_null(True) | ~small
+        rows = (
+            rows.with_columns(small.alias("small"), run.cum_sum().alias("run"))
+            .group_by("run", maintain_order=True)
+            .agg(
+                pl.col("small").first(),
+                pl.len().alias("parts"),
+                *(pl.col(column).first() for column in ("kind", "name", "edge", "start_ns", "during", "ran")),
+                pl.col("end_ns").last(),
+                pl.col("duration_ns").sum(),
+            )
+            .with_columns(
+                pl.when("small").then(pl.format("({} smaller)", "parts")).otherwise("name").alias("name"),
+                pl.when("small").then(pl.lit("")).otherwise("kind").alias("kind"),
+                *(pl.when("small").then(None).otherwise(column).alias(column) for column in ("edge", "ran")),
+            )
+        )
+    names = ("kind", "name", "edge", "start_ns", "end_ns", "duration_ns", "during", "ran")
+    columns: Json = {name: [_sound(value) for value in rows[name].to_list()] for name in names}
+    near = path.steps.filter(~pl.col("critical") & (pl.col("duration_ns") > 0)).drop_nulls("slack_ns").head(20)
+    beside = ("kind", "name", "start_ns", "duration_ns", "slack_ns")
+    ran = path.ran
+    who = ("name", "kind", "threads", "run_ns", "unexplained_ns")
+    return columns | {
+        "processor": {name: [_sound(value) for value in ran[name].head(ROWS).to_list()] for name in who},
+        "goal": _sound(path.goal),
+        "first": _sound(path.first),
+        "unfinished": path.unfinished,
+        "beside": {name: [_sound(value) for value in near[name].to_list()] for name in beside},
+    }
+
+
+def _sound(value: object) -> object:
+    """Text as valid Unicode that is not too long; all else as it is."""
+    if not isinstance(value, str):
+        return value
+    sound = value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return sound if len(sound) <= _TEXT else f"{sound[:_TEXT]}… ({len(sound):,} characters)"

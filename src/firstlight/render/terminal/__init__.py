@@ -1,0 +1,1 @@
+"""Printing to a terminal: width, colour, columns."""

@@ -1,0 +1,269 @@
+"""The comparison of two arms whose boots vary, in the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from firstlight.compare.statistical.comparison import NoisyComparison
+from firstlight.compare.statistical.levels import MeanLevel, MeanRow
+from firstlight.escape import printable
+from firstlight.quantities import signed_time, time_text
+from firstlight.render.terminal.columns import Column, print_table
+from firstlight.render.terminal.console import print_line, print_wrapped
+from firstlight.render.views.compare import TITLES
+from firstlight.render.views.show import CLOCKS
+from firstlight.stats.descriptive import Description
+from firstlight.stats.modality import Mode
+from firstlight.stats.multiple_testing import LEAF_FLOOR
+
+_STYLES = {"regression": "bold red", "improvement": "bold green", "equivalent": "bold", "inconclusive": "bold yellow"}
+_INDENT = 12
+
+
+def print_noisy(out: Console, found: NoisyComparison, limit: int) -> None:
+    """Print the verdict, what it rests on, and what changed in each level.
+
+    :param limit: how many rows of each level have a line of their own.
+    """
+    _heading(out, found)
+    word = found.verdict.word
+    print_wrapped(out, Text(f"{word}: {headline(found)}", style=_STYLES[word]), indent=2)
+    _pair(out, "why", why(found))
+    _pair(out, "estimate", estimate_text(found))
+    _pair(out, "interval", interval_text(found))
+    _pair(out, "chance", f"p = {p_text(found.test.p)}, {found.test.method}")
+    _pair(out, "spread", spread_text(found))
+    if (sorts := sorts_text(found)) is not None:
+        _pair(out, "modes", sorts)
+    if found.description is not None:
+        _description(out, found.description["a"], found.description["b"])
+    for level in found.levels:
+        _level(out, level, limit, found)
+    print_line(out)
+    print_wrapped(out, Text(bridge_text(found), style="dim"), indent=2)
+
+
+def _heading(out: Console, found: NoisyComparison) -> None:
+    print_wrapped(out, Text(f"A {printable(found.a, 200)}, B {printable(found.b, 200)}", style="bold"), indent=2)
+    instants = f"{printable(found.first, 100)} to {printable(found.last, 100)}"
+    print_wrapped(out, Text(f"{found.mode} mode, {CLOCKS.get(found.clock, found.clock)}, {instants}", style="dim"))
+    number = f"{len(found.a_ns)} pairs" if found.paired else f"{len(found.a_ns)} boots of A, {len(found.b_ns)} of B"
+    print_wrapped(out, Text(f"{number}; {found.pairing}; seed {found.seed}", style="dim"))
+    for kind, texts in (("excluded", exclusions(found)), ("note", found.notes)):
+        for text in texts:
+            print_wrapped(out, printable(text, 500), head=Text(f"  {kind}: ", style="yellow"), indent=4)
+    print_line(out)
+
+
+def exclusions(found: NoisyComparison) -> list[str]:
+    """Every boot that does not take part, with the reason."""
+    return [f"`{each.boot}`: {each.reason}" for each in found.excluded]
+
+
+def headline(found: NoisyComparison) -> str:
+    """The answer in one line.
+
+    The direction is told where the verdict holds one; else only how far the boots reach.
+    """
+    interval = found.interval_percent
+    if found.verdict.word in ("regression", "improvement"):
+        direction = "slower" if found.percent > 0 else "faster"
+        low, high = sorted(abs(bound) for bound in interval or (found.percent, found.percent))
+        return f"B is {direction} by {abs(found.percent):.2f} % ({low:.2f} to {high:.2f} %)"
+    if found.verdict.word == "equivalent":
+        return f"B is within ±{found.soft_percent:g} % of A ({percent_text(found.percent)})"
+    return f"these boots do not tell{found.verdict.advice('pairs' if found.paired else 'boots of each arm')}"
+
+
+def why(found: NoisyComparison) -> str:
+    """The reason of the verdict, with the soft limit and the floor that it was judged by."""
+    floor = f", noise of the testbed ±{found.floor_percent:.2g} %" if found.floor_percent else ""
+    return f"{found.verdict.reason} (soft limit ±{found.soft_percent:g} %{floor})"
+
+
+def estimate_text(found: NoisyComparison) -> str:
+    """The estimate in percent and in time, and what it is."""
+    time = signed_time(round(found.bridge.headline_ns))
+    ratios = "the pairs' log ratios" if found.paired else "the log ratios of all boots"
+    return f"{percent_text(found.percent)} ({time} of A's median time), Hodges-Lehmann of {ratios}"
+
+
+def interval_text(found: NoisyComparison) -> str:
+    """The interval with what it covers."""
+    if found.interval_percent is None or found.estimate.achieved is None:
+        unit = "pairs" if found.paired else "boots of each arm"
+        return f"none: need at least {found.estimate.needed} {unit}"
+    low, high = found.interval_percent
+    wanted, achieved = 100.0 * found.estimate.confidence, 100.0 * found.estimate.achieved
+    return f"{percent_text(low)} to {percent_text(high)}; covers {achieved:.1f} %, wanted {wanted:g} %"
+
+
+def percent_text(value: float) -> str:
+    """A change in percent, to a hundredth.
+
+    >>> percent_text(1.336), percent_text(-0.001), percent_text(0.0)
+    ('+1.34 %', '-0.00 %', '0.00 %')
+    """
+    return f"{value:{'+' if value else ''}.2f} %"
+
+
+def p_text(p: float | None) -> str:
+    """A probability with as many digits as mean anything.
+
+    >>> p_text(0.03125), p_text(0.00001), p_text(None)
+    ('0.031', '<0.0001', '-')
+    """
+    return "-" if p is None else "<0.0001" if p < 0.0001 else f"{p:.2g}"
+
+
+def _pair(out: Console, name: str, text: str) -> None:
+    print_wrapped(out, printable(text), Text(f"  {name:{_INDENT - 2}}", style="dim"), _INDENT)
+
+
+def spread_text(found: NoisyComparison) -> str:
+    """How far the boots of each arm scatter, and whether that changed."""
+    spread = found.spread
+    tests = [f"p = {p_text(p)} that {what}" for p, what in (
+        (spread.spread_p, "they are equal (Levene)"), (spread.shape_p, "the shapes are (Cramer-von Mises)")
+    ) if p is not None]  # fmt: skip
+    return "; ".join([f"A {spread.a_percent:.2f} %, B {spread.b_percent:.2f} %", *tests])
+
+
+def sorts_text(found: NoisyComparison) -> str | None:
+    """The sorts that the boots of either arm come in, and how far each moved; none where both have but one."""
+    spread = found.spread
+    if len(spread.a_modes) <= 1 and len(spread.b_modes) <= 1:
+        return None
+    shifts = spread.shifts_ns
+    moved = "" if shifts is None else f"; moved by {', '.join(signed_time(ns) for ns in shifts)}"
+    return f"A {modes_text(spread.a_modes)}; B {modes_text(spread.b_modes)}{moved}"
+
+
+def modes_text(modes: Sequence[Mode]) -> str:
+    """The sorts that boots come in, with their shares.
+
+    >>> modes_text([Mode(at_ns=99_000_000, boots=7, share=0.7), Mode(at_ns=117_000_000, boots=3, share=0.3)])
+    '70 % at 99.000 ms, 30 % at 117.000 ms'
+    """
+    return ", ".join(f"{mode.share:.0%} at {time_text(mode.at_ns)}".replace("%", " %") for mode in modes)
+
+
+def _description(out: Console, a: Description, b: Description) -> None:
+    print_line(out)
+    columns = [Column("Figure", style="cyan"), Column("A", number=True), Column("B", number=True)]
+    print_table(out, columns, [[name, *cells] for name, *cells in description_rows(a, b)])
+
+
+def description_rows(*arms: Description) -> list[list[str]]:
+    """Mean, median, mode and standard deviation of some arms, one row for each figure."""
+    rows = [
+        [name, *(time_text(None if (value := getattr(arm, figure)) is None else round(value)) for arm in arms)]
+        for name, figure in (("mean", "mean"), ("median", "median"), ("stddev", "stddev"), ("least", "low"),
+                             ("largest", "high"))
+    ]  # fmt: skip
+    modes = [
+        "none: no bin has two boots" if arm.mode is None else
+        f"{time_text(round(arm.mode.middle))} ({arm.mode.count} of {arm.count})"
+        for arm in arms
+    ]  # fmt: skip
+    bins = [
+        "" if arm.mode is None else f"{time_text(round(arm.mode.low))} to {time_text(round(arm.mode.high))}"
+        for arm in arms
+    ]
+    return [*rows[:2], ["mode", *modes], ["its bin", *bins], *rows[2:]]
+
+
+def _level(out: Console, level: MeanLevel, limit: int, found: NoisyComparison) -> None:
+    title, first = TITLES.get(level.name, (level.name, "Name"))
+    print_line(out)
+    print_line(out, Text(f"{title}, means", style="bold underline"))
+    columns = [
+        Column(first, style="cyan"),
+        Column("", picture=True),
+        Column("A", number=True, wide=76),
+        Column("B", number=True, wide=76),
+        Column("Change", number=True, style="bold"),
+        Column("from", number=True, wide=100),
+        Column("to", number=True, wide=100),
+        Column("of A", number=True),
+        Column("p", number=True),
+    ]
+    shown, further, quiet = split_rows(level, limit)
+    footer = []
+    for rows, text in ((further, "more that differ"), (quiet, "within noise")):
+        if rows:
+            footer.append(_added(rows, level, f"({len(rows):,} {text}, added up)"))
+    print_table(out, columns, [_cells(row, level) for row in shown], [*footer, _cells(level.whole, level)])
+    print_wrapped(out, Text(row_figures(level), style="dim"), indent=2)
+    if (shortage := too_few(level, found)) is not None:
+        print_wrapped(out, Text(shortage, style="dim"), indent=2)
+
+
+def row_figures(level: MeanLevel) -> str:
+    """What the interval and the p of a row are: the one is of the row alone, the other among all of its level."""
+    interval = (
+        "no interval: too few boots" if level.whole.low_ns is None else "from, to: 95 % interval of the row alone"
+    )
+    adjusted = "Holm" if level.family == "holm" else "Benjamini and Hochberg"
+    return f"{interval}; p: by {adjusted} among all that were tested ({level.tested:,})"
+
+
+def split_rows(level: MeanLevel, limit: int) -> tuple[list[MeanRow], list[MeanRow], list[MeanRow]]:
+    """The rows that are shown, those that differ and are not, and those that are added up as noise.
+
+    Of what does not differ only rows are shown that could be a part of the change: a thousandth of the whole and more.
+    """
+    differing = [row for row in level.rows if row.differs]
+    least = LEAF_FLOOR * level.whole.a_mean_ns
+    perhaps = [row for row in level.rows if not row.differs and abs(row.change_ns) >= least]
+    shown = [*differing[:limit], *perhaps[: max(0, limit - len(differing))]]
+    return shown, differing[limit:], [row for row in level.rows if not row.differs and row not in shown]
+
+
+def too_few(level: MeanLevel, found: NoisyComparison) -> str | None:
+    """That there are too few boots for any row of a level to differ alone, and how many it takes; none if enough."""
+    number = min(len(found.a_ns), len(found.b_ns))
+    if number >= level.needed or not level.tested:
+        return None
+    unit = "pairs" if found.paired else "boots of each arm"
+    return f"one of {level.tested:,} rows alone can be told from noise with {level.needed} {unit}, not with {number}"
+
+
+def _cells(row: MeanRow, level: MeanLevel) -> list[str]:
+    return [
+        row.name + (f" [{row.module}]" if row.module else ""),
+        "" if row.differs or row.kind == "whole" else "noise?",
+        time_text(round(row.a_mean_ns)),
+        time_text(round(row.b_mean_ns)),
+        signed_time(round(row.change_ns)),
+        _bound(row.low_ns),
+        _bound(row.high_ns),
+        percent_text(100.0 * row.change_ns / level.whole.a_mean_ns),
+        p_text(row.adjusted_p) if row.kind != "whole" else "",
+    ]
+
+
+def _added(rows: Sequence[MeanRow], level: MeanLevel, name: str) -> list[str]:
+    change = sum(row.change_scaled for row in rows) / level.scale
+    a, b = (sum(getattr(row, mean) for row in rows) for mean in ("a_mean_ns", "b_mean_ns"))
+    share = percent_text(100.0 * change / level.whole.a_mean_ns)
+    return [name, "", time_text(round(a)), time_text(round(b)), signed_time(round(change)), "", "", share, ""]
+
+
+def _bound(ns: float | None) -> str:
+    return "-" if ns is None else signed_time(round(ns))
+
+
+def bridge_text(found: NoisyComparison) -> str:
+    """From the headline to the sums of the tables, in one line."""
+    bridge = found.bridge
+    names = ", ".join(f"`{printable(name, 100)}`" for name in bridge.outliers[:4])
+    more = f" and {len(bridge.outliers) - 4} more" if len(bridge.outliers) > 4 else ""
+    far = f"; far from the others: {names}{more}" if names else ""
+    return (
+        f"Headline {signed_time(round(bridge.headline_ns))} (robust); the tables are means and add up to "
+        f"{signed_time(round(bridge.mean_ns))}; bridge {signed_time(round(bridge.bridge_ns))}{far}"
+    )

@@ -1,0 +1,158 @@
+"""The records that an imported boot was made of, and how far they can be believed, in the terminal."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+
+from rich.console import Console
+
+from firstlight.bundle.manifest import Contradiction, Manifest, Source
+from firstlight.escape import printable
+from firstlight.quantities import count_text, time_text
+from firstlight.render.terminal.columns import Column, print_table
+from firstlight.render.terminal.console import print_line, print_wrapped
+
+#: A list of problems has no more lines than this, one of records twice as many.
+MOST = 12
+WIDEST = 600
+#: A value of a contradiction is shown up to here; a longer one from so much before where it differs.
+SHOWN = 120
+BEFORE = 24
+
+
+def print_sources(out: Console, manifest: Manifest) -> None:
+    """Print the records of an imported boot: format, what was understood, and how the clock was put onto the boot's."""
+    read = [source for source in manifest.sources if source.format is not None]
+    # What has times and says most comes first; the first of all, whose clock is the boot's, stays so.
+    read[1:] = sorted(read[1:], key=lambda source: (source.clock == "untimed", -source.understood))
+    columns = [
+        Column("Record", style="cyan"),
+        Column("Format"),
+        Column("Understood", number=True),
+        Column("Clock"),
+        Column("Put onto the boot's clock", wide=90),
+    ]
+    rows = [
+        [
+            source.file + (f" ({source.part})" if source.part else ""),
+            source.format or "",
+            understood_text(source),
+            source.clock,
+            fit_text(source),
+        ]
+        for source in read[: 2 * MOST]
+    ]
+    if len(read) > 2 * MOST:
+        rest = sum(source.understood for source in read[2 * MOST :])
+        rows.append([f"({len(read) - 2 * MOST} more)", "", count_text(rest), "", ""])
+    print_table(out, columns, rows)
+    unknown = len(manifest.sources) - len(read)
+    if unknown:
+        print_line(out, f"{unknown} more kept in raw/, not recognised")
+
+
+def understood_text(source: Source) -> str:
+    """How many lines or records of a source were understood, and of how many where some were not.
+
+    >>> blank = dict(file="", given="", sha256="", size_bytes=0, format="x", part="", clock="", fit=None, problems=[])
+    >>> understood_text(Source(understood=1_543, not_understood=3_506, **blank))
+    '1,543 of 5,049'
+    """
+    if not source.not_understood:
+        return count_text(source.understood)
+    return f"{count_text(source.understood)} of {count_text(source.understood + source.not_understood)}"
+
+
+def fit_text(source: Source) -> str:
+    """How a source's clock was put onto the boot's, in a few words.
+
+    >>> from firstlight.bundle.manifest import Fit
+    >>> figures = dict(offset_ns=2_500, rate=1.0, shared=12, residual_median_ns=0, residual_max_ns=900)
+    >>> fit = Fit(onto="bundle", how="", **figures)
+    >>> blank = dict(file="", given="", sha256="", size_bytes=0, format="x", part="", understood=0, problems=[])
+    >>> fit_text(Source(clock="printk", fit=fit, **blank))
+    '+2.500 us by 12 shared events, median residual 0 ns, largest 900 ns'
+    """
+    fit = source.fit
+    if fit is None:
+        return "no times" if source.clock == "untimed" else "not aligned"
+    offset = ("-" if fit.offset_ns < 0 else "+") + time_text(abs(fit.offset_ns))
+    rate = "" if fit.rate == 1 else f", rate {fit.rate:.9g}"
+    if fit.shared == 0:
+        return f"{offset}{rate}: {fit.how}"
+    median, largest = time_text(fit.residual_median_ns), time_text(fit.residual_max_ns)
+    return f"{offset}{rate} by {fit.shared:,} shared events, median residual {median}, largest {largest}"
+
+
+def print_trust(out: Console, manifest: Manifest) -> None:
+    """Print what is missing from an imported boot, what is wrong with it, and where records exclude one another."""
+    complete = manifest.completeness
+    known = complete.lost and complete.share is not None
+    share = f" ({part_text(complete.share or 0)} of the records known of)" if known else ""
+    print_line(out)
+    if complete.complete:
+        print_line(out, "Evidence: nothing is known to be missing")
+    else:
+        print_line(out, f"Evidence: incomplete{share}")
+        print_list(out, complete.missing)
+    missing = set(complete.missing)
+    problems = [
+        f"{source.file}{'' if problem.line is None else f':{problem.line}'}: {problem.detail}"
+        for source in manifest.sources
+        for problem in source.problems
+        if source.format is not None and f"{source.file}: {problem.detail}" not in missing
+    ]
+    if problems:
+        print_line(out, "Problems:")
+        print_list(out, problems)
+    if manifest.contradictions:
+        print_line(out, "Contradictions; the first is the one that the tables follow:")
+        print_list(
+            out,
+            [
+                f"{told.what}: " + "; ".join(f"{value} ({source})" for source, value in differing(told))
+                for told in manifest.contradictions
+            ],
+        )
+
+
+def part_text(share: float) -> str:
+    """A share in percent that is 100 only where nothing is missing.
+
+    >>> part_text(1.0), part_text(0.99999), part_text(0.5)
+    ('100 %', '99.99 %', '50 %')
+    """
+    return f"{100 * share if share in (0, 1) else math.floor(10_000 * share) / 100:.4g} %"
+
+
+def differing(told: Contradiction) -> list[tuple[str, str]]:
+    """Source and value of each statement; long values from a little before the point where they differ.
+
+    >>> from firstlight.bundle.manifest import Statement
+    >>> texts = {"cmdline": "root=/dev/vda " * 20 + "quiet", "dmesg": "root=/dev/vda " * 20 + "debug"}
+    >>> told = Contradiction(what="", statements=[Statement(source=of, value=text) for of, text in texts.items()])
+    >>> differing(told)
+    [('cmdline', '... =/dev/vda root=/dev/vda quiet'), ('dmesg', '... =/dev/vda root=/dev/vda debug')]
+    """
+    values = [one.value for one in told.statements]
+    start = 0
+    if max(map(len, values), default=0) > SHOWN:
+        same = (len(set(letters)) == 1 for letters in itertools.zip_longest(*values))
+        start = max(sum(1 for _ in itertools.takewhile(bool, same)) - BEFORE, 0)
+    return [(one.source, _cut(one.value, start)) for one in told.statements]
+
+
+def _cut(value: str, start: int) -> str:
+    end = start + SHOWN
+    shown = value[start:end].lstrip() or "(ends here)"
+    return ("... " if start else "") + shown + (" ..." if len(value) > end else "")
+
+
+def print_list(out: Console, texts: Sequence[str]) -> None:
+    """Print the first of some texts, each as an entry of its own."""
+    for text in texts[:MOST]:
+        print_wrapped(out, printable(text, WIDEST), "  ", 4)
+    if len(texts) > MOST:
+        print_line(out, f"  ... and {len(texts) - MOST} more; `firstlight show --json` has all")

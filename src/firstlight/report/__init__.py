@@ -1,1 +1,0 @@
-"""How a boot is shown: in the terminal and as a page."""

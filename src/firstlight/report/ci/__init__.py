@@ -1,1 +1,0 @@
-"""What continuous integration reads."""

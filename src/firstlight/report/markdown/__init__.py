@@ -1,1 +1,0 @@
-"""Results as Markdown, for a pull request or a note."""

@@ -1,1 +1,0 @@
-"""A boot in the terminal: aligned tables that fit its width, colour only where there is a terminal."""

@@ -1,0 +1,1 @@
+"""Statistics of noisy figures: estimates, tests, change points and fits. Pure functions."""

@@ -1,0 +1,121 @@
+"""What a comparison comes to: regression, improvement, equivalent or inconclusive."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from firstlight.stats.estimate import Estimate, percent
+from firstlight.stats.sample_size import FEWEST_OF_A_PLAN, MOST_PLANNED, cautious_sigma, pairs_needed
+
+Word = Literal["regression", "improvement", "equivalent", "inconclusive"]
+
+
+class Verdict(BaseModel):
+    """The answer, why, and what would settle it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    word: Word = Field(description="the answer")
+    reason: str = Field(description="why, in words")
+    more: int | None = Field(
+        default=None,
+        description="about so many more pairs (boots of each arm) would settle it; none where so few do not say",
+    )
+    least: int | None = Field(default=None, description="so many more at least, before there is an interval at all")
+
+    def advice(self, unit: str) -> str:
+        """How many more boots a verdict that settles nothing asks for, to follow the reason; empty where for none.
+
+        >>> Verdict(word="inconclusive", reason="", more=620, least=2).advice("pairs")
+        '; at least 2 more pairs are needed, and if they vary as these do, about 620'
+        >>> Verdict(word="inconclusive", reason="", least=4).advice("pairs")
+        '; at least 4 more pairs are needed; so few do not say how many would settle it'
+        """
+        if self.least is None:
+            return "" if self.more is None else f"; about {self.more:,} more {unit} would settle it"
+        if self.more is None:
+            return f"; at least {self.least:,} more {unit} are needed; so few do not say how many would settle it"
+        return f"; at least {self.least:,} more {unit} are needed, and if they vary as these do, about {self.more:,}"
+
+
+class Limits(BaseModel):
+    """What counts as a difference, as logarithms of b/a."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    soft: float = Field(gt=0, description="a difference within this either way does not matter")
+    floor: float = Field(default=0.0, ge=0, description="what the testbed cannot tell from nothing")
+    alpha: float = Field(default=0.05, gt=0, lt=1, description="level of the test")
+
+    @property
+    def soft_below(self) -> float:
+        """The soft limit downwards: as many percent, which is another logarithm."""
+        part = math.expm1(self.soft)
+        return math.log1p(-part) if part < 1.0 else -math.inf
+
+
+def decide(found: Estimate, p: float, number: int, sigma: float, limits: Limits, *, paired: bool = True) -> Verdict:
+    """Decide from an estimate with its interval and the test's p, adjusted where there are several comparisons.
+
+    The whole interval within the soft limit either way: equivalent, which is the test of equivalence by two one-sided
+    tests at half of `1 - confidence` each. Else the whole interval on one side of 0 %, p below the level and
+    the estimate not below the floor: regression or improvement. Else inconclusive.
+
+    :param number: pairs, or boots of the smaller arm.
+    :param sigma: standard deviation of the pairs' log ratios (unpaired: of the differences of any two boots).
+
+    Source: three-valued decisions with equivalence by bounds (Schuirmann 1987).
+
+    >>> found = Estimate(log_ratio=0.03, low=0.02, high=0.04, confidence=0.95, achieved=0.96, needed=6)
+    >>> decide(found, 0.001, 12, 0.01, Limits(soft=0.01))
+    Verdict(word='regression', reason='the interval lies above 0 %', more=None, least=None)
+    """
+    units = "pairs" if paired else "boots of each arm"
+    if found.low is None or found.high is None:
+        return _too_few(found, number, sigma, limits, units)
+    soft = f"±{percent(limits.soft):.3g} %"
+    if limits.soft_below < found.low and found.high < limits.soft:
+        real = p < limits.alpha and abs(found.log_ratio) >= limits.floor and not found.low <= 0.0 <= found.high
+        though = "; there is a difference, but one that small does not matter" if real else ""
+        return Verdict(word="equivalent", reason=f"the interval lies within {soft}{though}")
+    if p < limits.alpha and abs(found.log_ratio) >= limits.floor:
+        if found.low > 0.0:
+            return Verdict(word="regression", reason="the interval lies above 0 %")
+        if found.high < 0.0:
+            return Verdict(word="improvement", reason="the interval lies below 0 %")
+    return _inconclusive(found, p, number, sigma, limits, soft)
+
+
+def _too_few(found: Estimate, number: int, sigma: float, limits: Limits, units: str) -> Verdict:
+    """Without an interval: how many there have to be at least, and how many the spread of these lets expect."""
+    least = max(1, found.needed - number)
+    reason = f"need at least {found.needed} {units}, there are {number}"
+    if number < FEWEST_OF_A_PLAN:
+        return Verdict(word="inconclusive", reason=reason, least=least)
+    needed = pairs_needed(_margin(found, limits), cautious_sigma(sigma, number), limits.alpha)
+    if needed >= MOST_PLANNED:
+        return Verdict(word="inconclusive", reason=reason, least=least)
+    return Verdict(word="inconclusive", reason=reason, more=max(needed - number, least), least=least)
+
+
+def _margin(found: Estimate, limits: Limits) -> float:
+    """Either question may be settled first, if the estimate stays: that it differs, or that it does not matter."""
+    return max(abs(found.log_ratio), limits.soft - abs(found.log_ratio))
+
+
+def _inconclusive(found: Estimate, p: float, number: int, sigma: float, limits: Limits, soft: str) -> Verdict:
+    low, high = (0.0 if bound is None else bound for bound in (found.low, found.high))
+    if low <= 0.0 <= high:
+        reason = f"the interval holds 0 % and reaches beyond {soft}"
+    elif p >= limits.alpha:
+        reason = f"the interval leaves out 0 %, but p = {p:.3g} is no proof"
+    else:
+        reason = f"the change is below {percent(limits.floor):.2g} %, the noise of this testbed with so few boots"
+    needed = pairs_needed(_margin(found, limits), sigma, limits.alpha)
+    if needed >= MOST_PLANNED:
+        return Verdict(word="inconclusive", reason=f"{reason}; no number of boots would settle it on this testbed")
+    # What the formula hopes for and these boots did not give: at least a few more, or the advice would be to stop.
+    return Verdict(word="inconclusive", reason=reason, more=max(needed - number, math.ceil(number / 4), 2))

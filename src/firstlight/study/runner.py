@@ -1,0 +1,192 @@
+"""Where a study boots its arms."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TypeVar
+
+from firstlight.bundle.boot import Boot
+from firstlight.bundle.open import open as open_boot
+from firstlight.errors import FirstlightError
+from firstlight.experiment import boot_cache
+from firstlight.experiment.parallel import side_by_side
+from firstlight.experiment.runner import OneOfMany, RunProgress, boots_at_once
+from firstlight.lab.host.process import interruptible
+from firstlight.lab.host.progress import Progress
+from firstlight.lab.images import find_image
+from firstlight.lab.run.key import key_of_inputs
+from firstlight.lab.run.resolve import resolve
+from firstlight.recipe.options import RecordOptions
+from firstlight.study.outcome import Missing
+from firstlight.study.table import Hole
+
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One side of a study: a name, and what is booted for it. Where the bundle goes is the laboratory's business."""
+
+    name: str
+    options: RecordOptions | Hole
+    """A hole where something that it is made of is missing: the other arms go on."""
+
+
+@dataclass
+class Laboratory:
+    """What a study is given: where its bundles go, how much it shall do, and who hears of it.
+
+    In exact mode the same arm gives the same boot, so that what was booted before, here or elsewhere, is taken from the
+    cache unless *fresh* says otherwise.
+    """
+
+    folder: Path
+    progress: RunProgress
+    images: Mapping[str, Path | Hole] = field(default_factory=dict)
+    quick: bool = False
+    """Fewer arms and smaller sizes: minutes."""
+    full: bool = False
+    """The largest sizes too."""
+    fresh: bool = False
+    """Boot again what was booted before."""
+    jobs: int | None = None
+    """So many boots at once, at most; as many as there are processors and memory for when not given."""
+    missing: list[Missing] = field(default_factory=list)
+    """Arms that could not be booted, or did not come up; :meth:`boot_all` adds to it."""
+    booted: set[str] = field(default_factory=set)
+    """Keys of the boots that were made or taken: fresh enough for an arm that is the same boot."""
+
+    @property
+    def form(self) -> str:
+        """The option that asked for this form of the study, after a blank; empty for the whole one."""
+        return " --quick" if self.quick else " --full" if self.full else ""
+
+    @property
+    def scratch(self) -> Path:
+        """A folder below the study's own, for what it makes on the way."""
+        path = self.folder / "made"
+        path.mkdir(exist_ok=True)
+        return path
+
+    def image(self, name: str) -> Path | Hole:
+        """An image of the laboratory by its name, which :func:`make_images` made; or why it is not there."""
+        return self.images[name]
+
+    def boot_all(self, arms: Iterable[Arm]) -> dict[str, Boot | Hole]:
+        """Boot every arm, several at a time.
+
+        :returns: by the arms' names, in their order: the boot, or why there is none. A guest that did not come up is a
+            hole; its bundle is kept all the same, and says why.
+        :raises KeyboardInterrupt: when a person interrupts; what was booted stays.
+        """
+        wanted = list(arms)
+        session = _Session(self)
+        with interruptible():
+            found = session.work(wanted)
+        for arm in wanted:
+            if isinstance(hole := found[arm.name], Hole):
+                self.missing.append(Missing(arm.name, hole.reason))
+        return {arm.name: found[arm.name] for arm in wanted}
+
+    def prepare_all(
+        self, makers: Mapping[str, Callable[[Progress], Made]], guest: RecordOptions
+    ) -> dict[str, Made | Hole]:
+        """Make what arms find when they boot, each by a guest of its own, several at a time.
+
+        :param makers: by name; each tells the progress that it is given of its boot.
+        :param guest: what they boot, for the memory that it takes.
+        :returns: by name, in their order: what was made, or why it could not be.
+        :raises KeyboardInterrupt: when a person interrupts.
+        """
+        made: dict[str, Made | Hole] = {}
+        stop = threading.Event()
+
+        def make(name: str) -> None:
+            told, began = OneOfMany(name, self.progress, stop), time.monotonic()
+            try:
+                made[name] = makers[name](told)
+                how = "prepared" if told.booted else "taken"
+            except FirstlightError as error:
+                made[name] = Hole(error.message)
+                how = f"not prepared: {error.message}"
+            self.progress.done(name, 1, how, time.monotonic() - began, counts=told.booted)
+
+        at_once = boots_at_once([guest] * len(makers), self.jobs)
+        self.progress.start(len(makers), 0, at_once)
+        with interruptible():
+            side_by_side(make, makers, at_once, stop)
+        return {name: made[name] for name in makers}
+
+
+def make_images(names: Iterable[str], progress: Progress, jobs: int | None = None) -> dict[str, Path | Hole]:
+    """Make the images that a study boots, where they are not there already.
+
+    :param jobs: compilers at a time.
+    :returns: by name, its file or why there is none: a study goes on with what it has.
+    """
+    made: dict[str, Path | Hole] = {}
+    for name in names:
+        try:
+            made[name] = find_image(name).build(progress, jobs)
+        except FirstlightError as error:
+            # Where it happened is of this host: a person hears of it, and no table.
+            made[name] = Hole(error.message)
+            progress.note(f"the image `{name}` cannot be made: {error}")
+    return made
+
+
+class _Session:
+    """One go at several arms."""
+
+    def __init__(self, laboratory: Laboratory) -> None:
+        self._laboratory = laboratory
+        self._stop = threading.Event()
+        self._found: dict[str, Boot | Hole] = {}
+        # Two arms may be the same boot; the second then waits, and takes it.
+        self._keys: dict[str, threading.Lock] = {}
+        self._guard = threading.Lock()
+
+    def work(self, arms: list[Arm]) -> Mapping[str, Boot | Hole]:
+        laboratory = self._laboratory
+        at_once = boots_at_once(
+            [arm.options for arm in arms if isinstance(arm.options, RecordOptions)], laboratory.jobs
+        )
+        laboratory.progress.start(len(arms), 0, at_once)
+        side_by_side(self._make, arms, at_once, self._stop)
+        return self._found
+
+    def _make(self, arm: Arm) -> None:
+        if self._stop.is_set():
+            return
+        if isinstance(arm.options, Hole):
+            self._found[arm.name] = arm.options
+            return
+        began = time.monotonic()
+        bundle = self._laboratory.folder / "boots" / f"{arm.name}.boot"
+        bundle.parent.mkdir(exist_ok=True)
+        booted = True
+        try:
+            booted = self._obtain(arm.name, arm.options, bundle)
+            self._found[arm.name] = open_boot(bundle)
+            how = "booted" if booted else "taken"
+        except FirstlightError as error:
+            self._found[arm.name] = Hole(f"{error.message}")
+            how = f"not booted: {error.message}"
+        self._laboratory.progress.done(arm.name, 1, how, time.monotonic() - began, counts=booted)
+
+    def _obtain(self, name: str, options: RecordOptions, bundle: Path) -> bool:
+        """Put an arm's boot where it belongs; tells whether it had to be booted."""
+        progress = OneOfMany(name, self._laboratory.progress, self._stop)
+        options = replace(options, output=bundle)
+        key = key_of_inputs(resolve(options, progress))
+        with self._guard:
+            lock = self._keys.setdefault(key, threading.Lock())
+        with lock:
+            if self._laboratory.fresh and key not in self._laboratory.booted:
+                boot_cache.forget(key)
+            self._laboratory.booted.add(key)
+            return boot_cache.obtain(options, key, progress, bundle)[1]
