@@ -20,7 +20,7 @@ from firstlight.cli.main import run
 from firstlight.errors import FirstlightError, LabError, UnhealthyBootError, UsageError
 from gate_boots import slower
 
-VERBS = sorted(command.name or command.callback.__name__ for command in app.registered_commands if command.callback)
+VERBS = sorted(command.name for command in app.registered_commands if command.name and not command.hidden)
 
 
 def command(*words: str | Path, **more: str) -> subprocess.CompletedProcess[str]:
@@ -33,10 +33,10 @@ def test_the_verbs() -> None:
     # One a line.
     assert VERBS == [
         "audit",
-        "bless",
         "calibrate",
         "collector",
         "compare",
+        "completion",
         "devices",
         "doctor",
         "export",
@@ -63,7 +63,16 @@ def test_every_verb_explains_itself_with_examples(verb: str, capsys: pytest.Capt
     assert run([verb, "--help"]) == 0
     said = capsys.readouterr().out
     assert f"  firstlight {verb}" in said
-    assert "--json" in said
+    # What it prints is a script.
+    assert "--json" in said or verb == "completion"
+
+
+def test_bless_is_still_baseline_set(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bundle = make_bundle(tmp_path)
+    for words in (["bless"], ["baseline", "set"]):
+        assert run([*words, str(bundle), "--because", "first", "--as", words[-1], "--in", str(tmp_path / "in")]) == 0
+    assert sorted(path.name for path in (tmp_path / "in").iterdir()) == ["bless.json", "set.json"]
+    assert "bless" not in capsys.readouterr().err
 
 
 def test_no_verb_and_an_unknown_verb_are_wrong_use(capsys: pytest.CaptureFixture[str]) -> None:

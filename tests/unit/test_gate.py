@@ -379,7 +379,7 @@ def test_a_damaged_baseline_is_told(place: Path, text: str, capsys: pytest.Captu
 
 def test_a_missing_baseline_is_told_with_what_makes_one(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["gate", "a.boot", "--baseline", "other"]) == 2
-    assert "hint: `firstlight bless BOOT --as other" in capsys.readouterr().err
+    assert "hint: `firstlight baseline set BOOT --as other" in capsys.readouterr().err
     assert run(["gate", "a.boot", "--baseline", "../other"]) == 2
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from collections.abc import Sequence
 
 import typer
 
 from firstlight.cli.app import app
+from firstlight.cli.completion import COMPLETE
 from firstlight.cli.destination import finish_output, protect_output
 from firstlight.errors import FirstlightError, is_full
 from firstlight.escape import printable
@@ -19,6 +21,10 @@ _INTERRUPTED = 130
 def main() -> None:
     """Run the command of the process's arguments, and end the process with its exit code."""
     protect_output()
+    if COMPLETE in os.environ:
+        from typer._completion_classes import completion_init
+
+        completion_init()
     code = run(sys.argv[1:])
     problem = finish_output()
     if problem is not None and code == 0:
@@ -33,7 +39,7 @@ def run(arguments: Sequence[str]) -> int:
     firstlight ...
     0
     """
-    if not arguments:
+    if not arguments and COMPLETE not in os.environ:
         # What there is, for one who does not know what to ask for; it is no data.
         with contextlib.redirect_stdout(sys.stderr):
             run(["--help"])

@@ -84,7 +84,7 @@ def make_baseline(boots: Sequence[Boot], name: str, because: str, former: Baseli
             raise UnhealthyBootError(message, where=where)
         if other := differences(beds[0], bed):
             raise UsageError(f"another testbed than the first boot's: {'; '.join(other.values())}", where=where)
-        check_one_recipe(boots[0], boot, "a baseline is of one recipe: bless each by a name of its own")
+        check_one_recipe(boots[0], boot, "a baseline is of one recipe: save each under a name of its own")
         if beds[0].mode == "exact" and sample.tables != samples[0].tables:
             raise FirstlightError("exact boots of one recipe, yet not equal", where=where,
                                   hint="`firstlight verify` says what differs")  # fmt: skip
@@ -134,7 +134,7 @@ def read_baseline(path: Path) -> Baseline:
             raise UsageError("this is too large for a baseline", where=str(path))
         data = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
-        hint = f"`firstlight bless BOOT --as {shlex.quote(path.stem)} --because ...` makes one"
+        hint = f"`firstlight baseline set BOOT --as {shlex.quote(path.stem)} --because ...` makes one"
         raise UsageError("there is no such baseline", where=str(path), hint=hint, exit_code=MISSING_INPUT) from error
     except OSError as error:
         raise UsageError(f"cannot be read: {error.strerror or error}", where=str(path)) from error
@@ -142,5 +142,5 @@ def read_baseline(path: Path) -> Baseline:
         raise UsageError(f"this is no baseline: {error}", where=str(path)) from error
     baseline = check(data, Baseline, str(path))
     if not baseline.samples:
-        raise UsageError("this baseline has no boot", where=str(path), hint="bless one anew")
+        raise UsageError("this baseline has no boot", where=str(path), hint="save a new one")
     return baseline

@@ -178,7 +178,7 @@ def _check_testbed(baseline: Baseline, boot: Boot, bed: Testbed, flags: list[str
         raise FirstlightError(
             f"the baseline `{baseline.name}` is from another testbed: {'; '.join(refused)}",
             where=str(boot.path),
-            hint="bless a boot of this testbed; `--other-testbed` compares all the same, and says so",
+            hint="save a boot of this testbed as the baseline; `--other-testbed` compares all the same, and says so",
         )
     flags += [f"{boot.path.name}: another testbed than the baseline's: {text}" for text in told]
 

@@ -1,4 +1,4 @@
-"""`firstlight bless`."""
+"""`firstlight baseline`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,16 @@ from firstlight.cli.output import Json, print_json
 _MOST_NOTES = 5
 
 
-def bless(
+app = typer.Typer(
+    help="Save boots as baselines of `firstlight gate`.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+
+@app.command("set")
+def set_baseline(
     boots: Annotated[
         list[Path],
         typer.Argument(
@@ -30,14 +39,14 @@ def bless(
     ),
     json: Json = False,
 ) -> None:
-    """Make what boots took the baseline of `firstlight gate`, with the evidence and the reason, in one file to commit.
+    """Save boots as the baseline of `firstlight gate`, with the reason, in one file that you can commit.
 
-    A baseline of that name is replaced; its reason is kept.
+    An existing baseline of that name is replaced; its reason is kept.
 
     \b
     Examples:
-      firstlight bless b.boot --as baseline --because "the first one"
-      firstlight bless board-*.boot --as board --because "new flash chip"
+      firstlight baseline set b.boot --as baseline --because "the first one"
+      firstlight baseline set board-*.boot --as board --because "new flash chip"
     """
     from firstlight.atomic import whole
     from firstlight.compare.open_many import open_all
