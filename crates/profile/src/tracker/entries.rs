@@ -1,6 +1,6 @@
 //! The kernel's entry code: interrupts, exceptions and system calls, and the ways back.
 
-use super::stack::{Frame, Interrupted, Role, ANY};
+use super::stack::{Frame, Interrupted, Redirect, Role, ANY};
 use super::{Request, Tracker, DEEPEST};
 use crate::symbols::Class;
 use crate::tree::{FunctionId, Kind, ROOT};
@@ -46,7 +46,7 @@ impl Tracker {
         if self.stack.frames.len() >= DEEPEST {
             self.abandon_all();
         }
-        let redirected = std::mem::take(&mut self.redirected);
+        let redirected = self.redirected.take().is_some();
         let pending = self.pending.take();
         let padded = self.padded.take();
         self.stack.interrupted.push(Interrupted { pending, redirected, padded, in_user: self.in_user });
@@ -69,7 +69,7 @@ impl Tracker {
     pub fn leave_kernel(&mut self, now: u64) -> bool {
         self.charge(now);
         self.pending = None;
-        self.redirected = false;
+        self.redirected = None;
         self.last_left = now;
         let entry = self.stack.frames.iter().rposition(|frame| frame.role == Role::Entry);
         let interrupted = entry.and_then(|_| self.stack.interrupted.last().copied());
@@ -78,7 +78,7 @@ impl Tracker {
             Some(Interrupted { pending, redirected, padded, in_user }) => {
                 self.pending = pending;
                 self.padded = padded;
-                self.redirected = redirected;
+                self.redirected = redirected.then_some(Redirect::Interrupted);
                 self.in_user = in_user;
             }
             // A task's first way out of the kernel.

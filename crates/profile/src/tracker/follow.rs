@@ -3,6 +3,7 @@
 //! An invariant compares, for each function, the entries of the tree with how often its first instruction was executed.
 //! What makes the two differ soundly is counted here, where it happens.
 
+use super::stack::Redirect;
 use super::Tracker;
 use crate::recording::{FunctionCheck, How};
 use crate::symbols::Class;
@@ -52,7 +53,22 @@ impl Tracker {
 
     /// A thunk writes to where its return address stands: its next return is a jump.
     pub fn redirect(&mut self) {
-        self.redirected = true;
+        self.redirected = Some(Redirect::Under);
+    }
+
+    /// Whether the event in `site` lies on the way of a thunk's jump. Behind entry code it does only in a thunk: elsewhere the
+    /// kernel has finished that jump.
+    #[cold]
+    pub(super) fn is_on_its_way(&mut self, site: FunctionId) -> bool {
+        let way = match self.redirected {
+            None => false,
+            Some(Redirect::Under) => true,
+            Some(Redirect::Interrupted) => self.classes.get(site as usize) == Some(&Class::Thunk),
+        };
+        if !way {
+            self.redirected = None;
+        }
+        way
     }
 
     pub(super) fn checks(&self, entered: &[u64]) -> Vec<FunctionCheck> {

@@ -20,7 +20,7 @@ use crate::tree::{CallTree, FunctionId, Kind, NodeId, ROOT};
 use follow::Followed;
 pub use running::Identity;
 use rustc_hash::FxHashMap;
-use stack::{on_one_stack, Frame, Role, Stack, ANY};
+use stack::{on_one_stack, Frame, Redirect, Role, Stack, ANY};
 use std::collections::BTreeMap;
 pub use timeline::Watch;
 use timeline::{Checked, Timeline};
@@ -103,7 +103,7 @@ pub struct Tracker {
     /// How many frames there were when an exception handler had a function entered as if it had been called.
     emulated: Option<usize>,
     /// A thunk has replaced its own return address: the next return is its jump.
-    redirected: bool,
+    redirected: Option<Redirect>,
     /// The function whose padding was executed last, and led to its entry.
     padded: Option<FunctionId>,
     /// Stacks of tasks that do not run, by the address of their topmost frame.
@@ -164,7 +164,7 @@ impl Tracker {
             returned_from: None,
             last_left: u64::MAX,
             emulated: None,
-            redirected: false,
+            redirected: None,
             padded: None,
             suspended: BTreeMap::new(),
             tasks: 1,
@@ -211,7 +211,7 @@ impl Tracker {
     /// A call instruction in `site` wrote its return address to `sp`.
     #[inline]
     pub fn call(&mut self, site: FunctionId, sp: u64, now: u64) {
-        if self.redirected {
+        if self.redirected.is_some() && self.is_on_its_way(site) {
             // Between a retpoline's write and its jump there is nothing but the way of that jump.
             return;
         }
@@ -226,7 +226,7 @@ impl Tracker {
 
     /// A call went to the inside of `function`, behind its first instruction: past an `endbr`, or past its tracer's call.
     pub fn call_inside(&mut self, site: FunctionId, function: FunctionId, sp: u64, now: u64) {
-        if self.redirected {
+        if self.redirected.is_some() && self.is_on_its_way(site) {
             return;
         }
         self.call(site, sp, now);
@@ -287,7 +287,10 @@ impl Tracker {
     /// As [`Self::entry`], for a function that is not watched. Says whether it was entered anew.
     #[inline]
     pub fn enter(&mut self, function: FunctionId, now: u64) -> bool {
-        if self.redirected {
+        if self.redirected == Some(Redirect::Interrupted) && self.last_left == now {
+            // Entry code left for the function that the thunk was to jump to: the kernel has finished the jump.
+            self.redirected = None;
+        } else if self.redirected.is_some() {
             // A return thunk that is not known as one, on the way of a retpoline's jump.
             self.again(function);
             return false;

@@ -12,7 +12,9 @@ impl Tracker {
     #[inline]
     pub fn ret(&mut self, site: FunctionId, sp: u64, now: u64) {
         match self.stack.frames.last() {
-            Some(top) if top.sp == sp && top.role == Role::Call && self.pending.is_none() => {
+            Some(top)
+                if top.sp == sp && top.role == Role::Call && self.pending.is_none() && self.redirected.is_none() =>
+            {
                 // Added to the counts of returns and of frames popped in the end.
                 self.plain_returns += 1;
                 self.charge(now);
@@ -35,7 +37,8 @@ impl Tracker {
         }
         self.last_return = now;
         self.returned_from = None;
-        if std::mem::take(&mut self.redirected) {
+        if self.redirected.is_some() && self.is_on_its_way(site) {
+            self.redirected = None;
             // A retpoline's jump: it called itself, wrote its target over the return address, and returns to that.
             return;
         }

@@ -26,6 +26,15 @@ pub(super) struct Frame {
     pub role: Role,
 }
 
+/// A thunk has replaced its own return address: the next return is its jump.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Redirect {
+    /// Nothing has come in between.
+    Under,
+    /// Entry code has: the kernel may have finished the thunk's return for it, so that none will be seen.
+    Interrupted,
+}
+
 /// What was under way when entry code came in between.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Interrupted {

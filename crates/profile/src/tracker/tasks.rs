@@ -65,7 +65,7 @@ impl Tracker {
             None => self.counts.abandoned_frames += left.frames.len() as u64,
         }
         self.pending = None;
-        self.redirected = false;
+        self.redirected = None;
         self.node = self.context();
         let at = self.timeline.instant(self.since);
         self.timeline.tasks.switch(self.stack.task, at);
