@@ -310,6 +310,50 @@ fn an_initcall_without_a_span_is_found_and_named() {
     assert_eq!(found, [("initcalls_entered".to_owned(), vec!["first_init".to_owned()])]);
 }
 
+// `static_call_init` is an initcall that the start of the kernel calls by itself, long before.
+#[test]
+fn an_initcall_that_was_called_before_its_turn_needs_a_span_when_the_initcalls_are_over() {
+    let symbols = SymbolTable::parse(KERNEL);
+    let executed = vec![0; symbols.functions().len()];
+    let mut boot = Boot { tracker: Tracker::new(&symbols, Watch::default()), symbols, executed };
+    boot.tracker.kernel(100);
+    boot.entry("start_kernel", 110);
+    boot.call("first_init", START, 200);
+    boot.ret("first_init", START, 210);
+    let mut of = |ready: bool| {
+        if ready {
+            boot.tracker.mark("free_init_memory", "function", "free_initmem", 300);
+        }
+        let mut file = Vec::new();
+        boot.tracker.snapshot(State::Timeout, &boot.executed, 300).write(&mut file).expect("writes");
+        broken(&Recording::decode(&file).expect("decodes"))
+    };
+    assert_eq!(of(false), Vec::<String>::new());
+    assert_eq!(of(true), ["initcalls_entered"]);
+}
+
+// QEMU counts a first instruction when it executes it, the recorder enters a function before.
+#[test]
+fn a_recording_that_ends_as_a_function_is_entered_does_not_miss_the_count_of_that_entry() {
+    let symbols = SymbolTable::parse(KERNEL);
+    let executed = vec![0; symbols.functions().len()];
+    let mut boot = Boot { tracker: Tracker::new(&symbols, Watch::default()), symbols, executed };
+    boot.tracker.kernel(100);
+    boot.entry("start_kernel", 110);
+    boot.call("helper", START, 200);
+    let (helper, other) = (boot.id("helper"), boot.id("start_kernel"));
+    boot.executed[helper as usize] -= 1;
+    let mut of = |under_way: Option<FunctionId>| {
+        boot.tracker.under_way(under_way);
+        let mut file = Vec::new();
+        boot.tracker.snapshot(State::Timeout, &boot.executed, 200).write(&mut file).expect("writes");
+        broken(&Recording::decode(&file).expect("decodes"))
+    };
+    assert_eq!(of(Some(helper)), Vec::<String>::new());
+    assert_eq!(of(Some(other)), ["entries_counted"]);
+    assert_eq!(of(None), ["entries_counted"]);
+}
+
 #[test]
 fn a_lost_switch_is_found() {
     let mut recording = sound();

@@ -107,7 +107,7 @@ pub extern "C" fn on_entry(_vcpu: u32, data: *mut c_void) {
     let now = session.clock.now(remaining);
     session.tracker.enter(function, now);
     session.tracker.next().into_iter().for_each(prefetch);
-    session.tick(now);
+    session.tick(function, now);
 }
 
 /// The first instruction of a function that something is known to hang on: a mark, an initcall, a way to user mode.
@@ -116,8 +116,8 @@ pub extern "C" fn on_watched(_vcpu: u32, data: *mut c_void) {
     let (function, remaining) = unpack(data);
     let now = session.clock.now(remaining);
     let request = session.tracker.entry(function, now);
-    session.answer(request, now);
-    session.tick(now);
+    session.at_entry(function, |session| session.answer(request, now));
+    session.tick(function, now);
 }
 
 /// The first instruction of a function that needs care.
@@ -127,8 +127,10 @@ pub extern "C" fn on_special(_vcpu: u32, data: *mut c_void) {
     let now = session.clock.now(remaining);
     session.tracker.idle(session.clock.idle_ns(), now);
     let request = session.tracker.special(function, now);
-    session.answer(request, now);
-    session.check_limit(now);
+    session.at_entry(function, |session| {
+        session.answer(request, now);
+        session.check_limit(now);
+    });
 }
 
 /// A block of a split-off part.
@@ -153,8 +155,8 @@ pub extern "C" fn on_padding(_vcpu: u32, data: *mut c_void) {
     let (function, remaining) = unpack(data);
     let now = session.clock.now(remaining);
     let request = session.tracker.padding(function, now);
-    session.answer(request, now);
-    session.tick(now);
+    session.at_entry(function, |session| session.answer(request, now));
+    session.tick(function, now);
 }
 
 /// A block that runs into the function behind it.
@@ -163,7 +165,7 @@ pub extern "C" fn on_unnamed_padding(_vcpu: u32, data: *mut c_void) {
     let (function, remaining) = unpack(data);
     let now = session.clock.now(remaining);
     let request = session.tracker.unnamed_padding(function, now);
-    session.answer(request, now);
+    session.at_entry(function, |session| session.answer(request, now));
 }
 
 /// A thunk replaces its return address.
@@ -189,7 +191,7 @@ pub extern "C" fn on_unknown(_vcpu: u32, data: *mut c_void) {
     let data = data as u64;
     let now = session.clock.now(data >> 48);
     session.tracker.unknown(data | 0xffff << 48, now);
-    session.tick(now);
+    session.tick(UNKNOWN, now);
 }
 
 /// The first instruction of a function of a module.
@@ -198,7 +200,7 @@ pub extern "C" fn on_loaded(_vcpu: u32, data: *mut c_void) {
     let (function, remaining) = unpack(data);
     let now = session.clock.now(remaining);
     session.tracker.enter_loaded(function, now);
-    session.tick(now);
+    session.tick(function, now);
 }
 
 /// A block in the padding of a function of a module.
@@ -215,7 +217,7 @@ pub extern "C" fn on_inside_loaded(_vcpu: u32, data: *mut c_void) {
     let (function, remaining) = unpack(data);
     let now = session.clock.now(remaining);
     session.tracker.inside_loaded(function, now);
-    session.tick(now);
+    session.tick(function, now);
 }
 
 /// A call wrote its return address.

@@ -210,11 +210,18 @@ impl Session {
 
     /// From time to time: status, limits, a copy.
     #[inline]
-    pub fn tick(&mut self, now: u64) {
+    pub fn tick(&mut self, function: u32, now: u64) {
         self.events = self.events.wrapping_add(1);
         if self.events % EVENTS_BETWEEN_TICKS == 0 {
-            self.slow_tick(now);
+            self.at_entry(function, |session| session.slow_tick(now));
         }
+    }
+
+    /// Does what may end the recording at the entry of a function, whose first instruction is not executed yet.
+    pub fn at_entry(&mut self, function: u32, act: impl FnOnce(&mut Self)) {
+        self.tracker.under_way(Some(function));
+        act(self);
+        self.tracker.under_way(None);
     }
 
     #[cold]

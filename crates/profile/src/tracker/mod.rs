@@ -104,6 +104,8 @@ pub struct Tracker {
     emulated: Option<usize>,
     /// A thunk has replaced its own return address: the next return is its jump.
     redirected: Option<Redirect>,
+    /// The function whose first instruction is about to be executed, while what its entry asked for is done.
+    under_way: Option<FunctionId>,
     /// The function whose padding was executed last, and led to its entry.
     padded: Option<FunctionId>,
     /// Stacks of tasks that do not run, by the address of their topmost frame.
@@ -165,6 +167,7 @@ impl Tracker {
             last_left: u64::MAX,
             emulated: None,
             redirected: None,
+            under_way: None,
             padded: None,
             suspended: BTreeMap::new(),
             tasks: 1,
