@@ -78,6 +78,15 @@ def test_a_guest_that_never_gets_ready_ends_by_virtual_time(tmp_path: Path, idle
     assert totals.idle_ns > totals.virtual_ns // 2
 
 
+@pytest.mark.parametrize("timeout_virtual_s", [0.5, 0.7])
+def test_a_recording_that_is_cut_by_virtual_time_is_reliable(tmp_path: Path, timeout_virtual_s: float) -> None:
+    options = RecordOptions(output=tmp_path / "a.boot", timeout_virtual_s=timeout_virtual_s)
+    assert failing(options).reason == "virtual_timeout"
+    invariants = firstlight.open(tmp_path / "a.boot").manifest.invariants
+    assert {name for name, invariant in invariants.items() if not invariant.holds} == set()
+    assert "entries_counted" in invariants
+
+
 def test_a_hang_ends_by_the_wall_clock_with_what_was_attributed(tmp_path: Path) -> None:
     failure = failing(RecordOptions(output=tmp_path / "a.boot", timeout_wall_s=4))
     assert failure.reason == "wall_timeout"

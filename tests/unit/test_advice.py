@@ -45,3 +45,17 @@ def test_the_guests_report_counts_before_its_console() -> None:
     assert (
         advice(failure, RecordOptions(output=Path("a.boot")), report) == "the guest says: `/dev/pmem0` did not appear"
     )
+
+
+@pytest.mark.parametrize(
+    ("console", "says"),
+    [
+        ("hello from a stranger\n", "probably never mounted its root"),
+        ("[    1.7] EXT4-fs (pmem0): mounted filesystem without journal.\nwaiting\n", "give it longer"),
+        ("[    2.1] systemd[1]: Detected virtualization qemu.\n", "give it longer"),
+    ],
+)
+def test_an_initramfs_that_goes_round_without_its_root_is_named(console: str, says: str) -> None:
+    options = RecordOptions(output=Path("a.boot"), initrd=INITRD, rootfs="debian")
+    failure = Failure(reason="virtual_timeout", detail="", console_tail=console.splitlines())
+    assert says in advice(failure, options, Report(), console)

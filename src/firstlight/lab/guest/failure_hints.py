@@ -14,6 +14,9 @@ _NO_ROOT = re.compile(
     r"ALERT!.*does not exist.*|Gave up waiting for root.*|.*dracut-initqueue: timeout.*"
     r"|.*Warning: /dev/.* does not exist.*|No root device specified.*|Target filesystem doesn't have requested.*"
 )
+#: What the kernel logs when a root in persistent memory is mounted, and what only runs behind that.
+_ROOT_MOUNTED = re.compile(r"\(pmem0\): mounted filesystem|VFS: Mounted root|systemd\[1\]: ")
+_ENDED_WITHOUT_READY = ("virtual_timeout", "wall_timeout", "never_ready")
 _HINTS = {
     "panic": "the last lines of the console are in the bundle: `firstlight show`",
     "wall_timeout": "give it longer with `--timeout-wall`, or another end with `--ready REGEX`",
@@ -24,8 +27,10 @@ _HINTS = {
 }
 
 
-def advice(failure: Failure, options: RecordOptions, report: Report) -> str:
+def advice(failure: Failure, options: RecordOptions, report: Report, console: str = "") -> str:
     """What a person should look at.
+
+    :param console: all that the guest printed.
 
     >>> failure = Failure(reason="never_ready", detail="", console_tail=["firstlight: error: the new root has no `/x`"])
     >>> from pathlib import Path
@@ -40,6 +45,16 @@ def advice(failure: Failure, options: RecordOptions, report: Report) -> str:
             f"the initramfs never mounted its root (`{line[0].strip()}`): it has no driver for it, or `root=` names "
             "another. A root in persistent memory needs the modules nfit, nd_pmem and ext4: an initramfs of "
             "initramfs-tools gets them from Firstlight when the kernel's `lib/modules/RELEASE` lies beside the kernel"
+        )
+    if (
+        options.initrd is not None
+        and options.rootfs is not None
+        and failure.reason in _ENDED_WITHOUT_READY
+        and not _ROOT_MOUNTED.search(console)
+    ):
+        return (
+            "the initramfs probably never mounted its root: no line of the console shows a mount of `/dev/pmem0`. "
+            "Check its `/init` and `root=` in `--append`; it needs the modules nfit, nd_pmem and ext4"
         )
     first = next((word for word in reversed(options.append.split()) if word.startswith("rdinit=")), None)
     if first is not None and "Unable to mount root" in said and "Initramfs unpacking failed" not in said:

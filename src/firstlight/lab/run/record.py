@@ -98,7 +98,7 @@ def record(options: RecordOptions, progress: Progress | None = None) -> Path:
         raise UnhealthyBootError(
             f"the boot failed ({manifest.failure.reason}): {manifest.failure.detail}",
             where=str(options.output),
-            hint=advice(manifest.failure, options, booted.report),
+            hint=advice(manifest.failure, options, booted.report, booted.outcome.console.decode(errors="replace")),
         )
     return options.output
 
