@@ -31,3 +31,12 @@ def test_a_pattern_that_cannot_end_a_boot_is_refused(pattern: str, message: str)
 @pytest.mark.parametrize("pattern", ["login:", "^$", "a|b", r"\[ +[0-9.]+\] Run /init"])
 def test_a_pattern_that_some_lines_match_is_taken(pattern: str) -> None:
     check_choices(RecordOptions(Path("a.boot"), ready=pattern), X86_64)
+
+
+@pytest.mark.parametrize("option", ["rootfs", "memory", "cpu", "machine"])
+@pytest.mark.parametrize("value", ["", " "])
+def test_an_empty_option_is_refused(option: str, value: str) -> None:
+    with pytest.raises(UsageError, match=f"^--{option}: the option is empty$") as caught:
+        check_choices(RecordOptions(output=Path("a.boot"), **{option: value}), X86_64)
+    assert caught.value.exit_code == 2
+    assert caught.value.hint is not None
