@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import firstlight
-from bundles import make_bundle
+from bundles import make_bundle, write_table
 from firstlight.analysis.console_cost import console_cost
 from firstlight.analysis.devices import devices
 from firstlight.analysis.initcalls import OUTSIDE, by_level, initcalls, levels, remarks
@@ -22,6 +22,7 @@ from firstlight.analysis.udev_queue import histogram, queue_over_time, queue_sum
 from firstlight.analysis.uevents import uevents
 from firstlight.analysis.units import LATER, stages, units
 from firstlight.bundle.boot import Boot
+from firstlight.cli.main import run
 from imported_bundle import MS, Spans, make_bare, make_imported, write_bundle
 
 
@@ -100,6 +101,19 @@ def test_the_last_try_is_the_one_that_ended_last(tmp_path: Path) -> None:
     device = devices(firstlight.open(write_bundle(tmp_path, "dates.boot", spans=spans))).row(0, named=True)
     assert (device["result"], device["tries"], device["duration_ns"]) == ("bound", 2, 12 * MS)
     assert device["deferred_ns"] == MS
+
+
+def test_a_recording_without_profile_says_how_to_have_initcalls(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = make_bundle(tmp_path, profile=False)
+    spans = firstlight.open(path).spans()
+    write_table(path, "spans", spans.filter(pl.col("kind") != "initcall"))
+    assert run(["initcalls", str(path)]) == 0
+    assert capsys.readouterr().err.splitlines() == [
+        "note: this boot has no record of initcalls",
+        "hint: record it again without `--no-profile`",
+    ]
 
 
 def test_what_the_kernel_remarks_of_initcalls_is_told(boot: Boot, tmp_path: Path) -> None:

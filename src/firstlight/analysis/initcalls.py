@@ -21,6 +21,16 @@ OUTSIDE = "[outside all initcalls]"
 HINT = "boot with `initcall_debug` on the kernel's command line and import the kernel's log, or record in exact mode"
 
 
+def hint_for(boot: Boot) -> str:
+    """What makes a boot without initcalls have some: what it was recorded without, or else :data:`HINT`.
+
+    >>> import firstlight
+    >>> hint_for(firstlight.open(bundle)) == HINT
+    True
+    """
+    return boot.why_no_profile()[1] if boot.manifest.mode == "exact" and boot.calls().is_empty() else HINT
+
+
 class Remarks(TypedDict, total=False):
     """What the kernel says of its initcalls beside their times."""
 
