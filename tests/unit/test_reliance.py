@@ -69,7 +69,7 @@ class TestShow:
     def test_says_so_in_its_first_line(self, place: Path, capsys: pytest.CaptureFixture[str]) -> None:
         make_bundle(place, name="b.boot", broken={**FUNCTIONS, **INITCALLS})
         first = printed(capsys, "show", "b.boot").splitlines()[0]
-        assert "NOT RELIABLE: 2 of 8 invariants do not hold (functions, initcalls)" in first
+        assert "NOT RELIABLE: 2 of 8 invariants are broken (affects functions, initcalls)" in first
         assert "RELIABLE" not in printed(capsys, "show", "a.boot")
 
     def test_lists_each_with_its_value_limit_concern_and_functions(
@@ -77,7 +77,7 @@ class TestShow:
     ) -> None:
         make_bundle(place, name="b.boot", broken=FUNCTIONS)
         shown = printed(capsys, "show", "b.boot")
-        line = "broken: entries_counted: 3 found, at most 0 hold; concerns functions and their tree; names `dh_init`"
+        line = "broken: entries_counted: found 3, allowed 0; concerns functions and their tree; names `dh_init`"
         assert line in shown
         assert "hint: `firstlight audit`" in shown
 
@@ -292,7 +292,7 @@ class TestWhatInherits:
 
 def test_a_single_broken_invariant_is_told_in_the_singular(place: Path) -> None:
     boot = firstlight.open(make_bundle(place, name="b.boot", broken=EVERYTHING))
-    assert broken_text(boot.manifest) == "1 of 6 invariants does not hold (everything)"
+    assert broken_text(boot.manifest) == "1 of 6 invariants is broken (affects everything)"
 
 
 def test_recording_warns_of_a_broken_invariant(place: Path) -> None:
@@ -309,6 +309,6 @@ def test_recording_warns_of_a_broken_invariant(place: Path) -> None:
     _warn_of_broken(firstlight.open(place / "a.boot").manifest, Heard())  # type: ignore[arg-type]
     [text] = said
     assert text.startswith(
-        "this recording is not reliable: 1 of 7 invariants does not hold (functions): entries_counted"
+        "this recording is not reliable: 1 of 7 invariants is broken (affects functions): entries_counted"
     )
     assert Invariant(holds=True).concerns is Concern.EVERYTHING
