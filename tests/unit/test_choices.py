@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -36,7 +37,8 @@ def test_a_pattern_that_some_lines_match_is_taken(pattern: str) -> None:
 @pytest.mark.parametrize("option", ["rootfs", "memory", "cpu", "machine"])
 @pytest.mark.parametrize("value", ["", " "])
 def test_an_empty_option_is_refused(option: str, value: str) -> None:
+    chosen: dict[str, Any] = {option: value}
     with pytest.raises(UsageError, match=f"^--{option}: the option is empty$") as caught:
-        check_choices(RecordOptions(output=Path("a.boot"), **{option: value}), X86_64)
+        check_choices(RecordOptions(Path("a.boot"), **chosen), X86_64)
     assert caught.value.exit_code == 2
     assert caught.value.hint is not None

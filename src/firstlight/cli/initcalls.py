@@ -35,6 +35,7 @@ def initcalls(
       firstlight initcalls a.boot --by-level
       firstlight initcalls a.boot --level device --sort start
     """
+    from firstlight.analysis.initcall_sums import initcall_sums
     from firstlight.analysis.initcalls import by_level as sums
     from firstlight.analysis.initcalls import hint_for, remarks
     from firstlight.analysis.initcalls import initcalls as table
@@ -67,4 +68,4 @@ def initcalls(
         print_levels(console(), opened, levels, chosen)
     else:
         number = shown_limit(limit)
-        print_initcalls(console(), opened, rows.head(number), rows.slice(number), levels)
+        print_initcalls(console(), opened, rows.head(number), rows.slice(number), initcall_sums(opened, every), level)
