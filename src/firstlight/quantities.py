@@ -51,6 +51,21 @@ def share_text(part: int | None, whole: int | None) -> str:
     return f"{value:.1%}".replace("%", " %")
 
 
+def small_share_text(value: float) -> str:
+    """A share from 0 to 1 in percent, to a hundredth; what is less than that is neither nothing nor all.
+
+    >>> small_share_text(0.0), small_share_text(0.00009), small_share_text(0.000123), small_share_text(0.25)
+    ('0 %', '<0.01 %', '0.01 %', '25 %')
+    >>> small_share_text(1 / 3), small_share_text(0.9996), small_share_text(0.99999), small_share_text(1.0)
+    ('33.33 %', '99.96 %', '>99.99 %', '100 %')
+    """
+    if 0 < value < 0.0001:
+        return "<0.01 %"
+    if 0.9999 < value < 1:
+        return ">99.99 %"
+    return f"{value * 100:.2f}".rstrip("0").rstrip(".") + " %"
+
+
 def signed_time(ns: int | None) -> str:
     """A change of time with its sign; ``-`` where unknown.
 

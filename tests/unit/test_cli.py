@@ -67,6 +67,14 @@ def test_every_verb_explains_itself_with_examples(verb: str, capsys: pytest.Capt
     assert "--json" in said or verb == "completion"
 
 
+def test_the_limit_of_virtual_time_says_when_it_is_checked(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["record", "--help"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "at the next check (kernel entries, every 65,536 events)" in said
+    page = (Path(__file__).parents[2] / "docs" / "commands" / "record.md").read_text(encoding="utf-8")
+    assert "every 65,536 events, so a recording ends at the first check after it" in page
+
+
 def test_bless_is_still_baseline_set(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bundle = make_bundle(tmp_path)
     for words in (["bless"], ["baseline", "set"]):

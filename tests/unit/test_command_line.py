@@ -98,7 +98,9 @@ def test_a_built_in_module_without_that_parameter_reads_nothing() -> None:
 
 def test_the_user_land_reads_its_own_words_where_it_is_there() -> None:
     assert reader("firstlight_mounts=late") == ("userspace", "Firstlight's helper")
-    assert reader("systemd.unit=rescue.target")[0] == "nobody"
+    why = "no systemd ran in this boot, and the kernel has no such parameter"
+    assert reader("systemd.unit=rescue.target") == ("nobody", why)
+    assert reader("rd.systemd.unit=rescue.target") == ("nobody", why)
     assert reader("systemd.unit=rescue.target", replace(BOOT, readers=(SYSTEMD,))) == ("userspace", "systemd")
 
 
@@ -196,7 +198,10 @@ def test_an_image_that_cannot_be_read_is_none(tmp_path: Path, monkeypatch: pytes
 
 def test_who_asks_for_kaslr_gets_it_or_is_told_why_not(tmp_path: Path) -> None:
     options = RecordOptions(output=tmp_path / "a.boot", append="quiet kaslr")
-    with pytest.raises(UsageError, match="`--append kaslr` cannot be had with a profile") as caught:
+    with pytest.raises(
+        UsageError,
+        match="`--append kaslr` cannot be combined with a profile: the kernel is not at its symbols' addresses",
+    ) as caught:
         check_choices(options, X86_64)
     assert "--no-profile" in (caught.value.hint or "")
     check_choices(replace(options, profile=False), X86_64)

@@ -90,9 +90,9 @@ def test_what_no_step_explains_is_what_ran_and_waiting_is_what_idled(tmp_path: P
 def test_each_part_says_who_had_the_processor_and_what_it_cuts(tmp_path: Path) -> None:
     rows = find_path(bundle(tmp_path, TURNS)).rows
     said = rows.select("ran").to_series().to_list()
-    assert said[0] == "swapper/0 75 %, [before the kernel] 25 %"
+    assert said[0] == "swapper/0 (pid 0) 75 %, [before the kernel] 25 %"
     assert said[2] == "systemd"
-    assert said[4] == "udevd 71 %, swapper/0 29 %"
+    assert said[4] == "udevd 71 %, swapper/0 (pid 0) 29 %"
     assert said[5] is None
     assert rows["during"][5] == "unit udevd.service"
     assert rows["edge"].to_list()[4:8] == ["serial", None, "serial", None]
@@ -103,8 +103,8 @@ def test_what_ran_adds_up_with_what_idled_to_the_path(tmp_path: Path) -> None:
     ran = {(name, kind): (ns / MS, left / MS) for name, kind, _, ns, left in path.ran.iter_rows()}
     assert ran == {
         ("app", "user"): (2280, 100),
-        ("swapper/0", "kernel"): (320, 0),
-        ("swapper/0", "user"): (1200, 0),
+        ("swapper/0 (pid 0)", "kernel"): (320, 0),
+        ("swapper/0 (pid 1)", "user"): (1200, 0),
         ("systemd", "user"): (650, 600),
         ("udevd", "user"): (100, 50),
         ("kworker/0:1", "kernel"): (100, 50),
@@ -120,7 +120,27 @@ def test_a_thread_is_the_kernels_until_it_was_on_the_way_to_user_mode(tmp_path: 
     )
     write_table(boot.path, "threads", threads)
     ran = find_path(firstlight.open(boot.path)).ran
-    assert ran.filter(pl.col("name") == "swapper/0").select("kind", "threads").rows() == [("kernel", 2)]
+    swapper = ran.filter(pl.col("name").str.starts_with("swapper")).sort("name")
+    assert swapper.select("name", "kind", "threads").rows() == [
+        ("swapper/0 (pid 0)", "kernel", 1),
+        ("swapper/0 (pid 1)", "kernel", 1),
+    ]
+
+
+def test_threads_that_all_begin_as_the_idle_task_are_told_apart(tmp_path: Path) -> None:
+    turns: list[Turn] = [
+        (0, "swapper/0", 0, 396, 0),
+        (1, "swapper/0", 396, 397, 0),
+        (1, "kthreadd", 397, 398, 0),
+        (2, "swapper/0", 398, 1600, 0),
+        (2, "init", 1600, 4800, 0),
+    ]
+    rows = find_path(bundle(tmp_path, turns)).rows
+    assert rows["ran"][0] == "swapper/0 (pid 0) 99 %, swapper/0 (pid 1) <1 %, swapper/0 (pid 2) <1 % and 1 more"
+    # Without the name of kthreadd nobody knows which of the two is the first process.
+    turns[2] = (1, "other", 397, 398, 0)
+    rows = find_path(bundle(tmp_path, turns, "b.boot")).rows
+    assert rows["ran"][0].startswith("swapper/0 (pid 0) 99 %, swapper/0 (thread 2) <1 %, swapper/0 (thread 1) <1 %")
 
 
 def test_what_a_change_would_do_does_not_depend_on_who_ran(tmp_path: Path) -> None:

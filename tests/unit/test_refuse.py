@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from firstlight.errors import UsageError
+from firstlight.lab.qemu.emulator import explain_refusal
 from firstlight.lab.qemu.validation import refuse_cpu, refuse_machine, refuse_options
 from firstlight.recipe.isa import X86_64
 
@@ -199,3 +200,30 @@ def test_named_processors_are_taken(cpu: str) -> None:
 def test_processors_of_32_bits_are_refused(cpu: str, live: bool) -> None:
     with pytest.raises(UsageError, match="it is a processor of 32 bits"):
         refuse_cpu(cpu, X86_64, live=live)
+
+
+@pytest.mark.parametrize("live", [True, False])
+def test_features_without_a_processor_are_refused(live: bool) -> None:
+    with pytest.raises(UsageError, match="`--cpu ,\\+aes` names no CPU model"):
+        refuse_cpu(",+aes", X86_64, live=live)
+
+
+@pytest.mark.parametrize(
+    ("cpu", "log", "message"),
+    [
+        ("nonsense", "unable to find CPU model 'nonsense'", "QEMU does not know the CPU model `nonsense`"),
+        (
+            "EPYC,+foo",
+            "Property 'EPYC-x86_64-cpu.foo' not found",
+            "QEMU does not know the feature `foo` of `--cpu EPYC,+foo`",
+        ),
+    ],
+)  # fmt: skip
+def test_a_processor_that_qemu_does_not_know_is_a_matter_of_usage(cpu: str, log: str, message: str) -> None:
+    error = explain_refusal(f"qemu-system-x86_64: {log}", ["/bin/qemu", "-cpu", cpu])
+    assert (error.message, error.hint, error.exit_code) == (message, "list them with `/bin/qemu -cpu help`", 2)
+
+
+def test_what_qemu_refuses_for_another_reason_is_a_failure() -> None:
+    error = explain_refusal("qemu-system-x86_64: no such thing", ["/bin/qemu", "-cpu", "EPYC"])
+    assert (error.message, error.hint, error.exit_code) == ("QEMU refused to start: no such thing", None, 1)

@@ -12,16 +12,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import firstlight
-from bundles import make_bundle
+from bundles import make_bundle, write_table
 from firstlight.analysis.console_cost import console_cost
 from firstlight.analysis.devices import devices
-from firstlight.analysis.initcalls import OUTSIDE, by_level, initcalls, levels, remarks
+from firstlight.analysis.initcall_sums import InitcallSums, initcall_sums
+from firstlight.analysis.initcalls import OTHER_LEVELS, OUTSIDE, by_level, initcalls, levels, remarks
 from firstlight.analysis.intervals import clipped, merged, most_at_once, union_ns
 from firstlight.analysis.log_lines import gaps, log_lines
 from firstlight.analysis.udev_queue import histogram, queue_over_time, queue_summary
 from firstlight.analysis.uevents import uevents
 from firstlight.analysis.units import LATER, stages, units
 from firstlight.bundle.boot import Boot
+from firstlight.cli.main import run
 from imported_bundle import MS, Spans, make_bare, make_imported, write_bundle
 
 
@@ -53,6 +55,29 @@ def test_a_level_has_wall_and_sum_apart(boot: Boot) -> None:
 def test_what_lies_outside_all_initcalls_is_a_row_whatever_level_is_asked_for(boot: Boot) -> None:
     assert row(levels(boot), "level", OUTSIDE)["wall_ns"] == (80 + 98) * MS
     assert row(by_level(boot, initcalls(boot), "module"), "level", OUTSIDE)["wall_ns"] == (80 + 98) * MS
+
+
+def test_a_single_level_and_the_others_together_add_up_to_all(boot: Boot) -> None:
+    table = by_level(boot, initcalls(boot), "device")
+    assert table["level"].to_list() == ["device", OTHER_LEVELS, OUTSIDE, "all"]
+    assert table.tail(1).equals(levels(boot).tail(1))
+    for figure in ("initcalls", "phase_ns", "sum_ns", "probes", "unknown"):
+        assert table[figure].head(-1).sum() == table[figure][-1], figure
+
+
+def test_the_durations_lead_to_the_phase(tmp_path: Path) -> None:
+    spans = Spans()
+    spans.add("phase", "initcalls", (200, 900))
+    # Wholly before; two that overlap; one that reaches beyond the phase; wholly after.
+    calls = [("console", 50, 60), ("core", 200, 400), ("fs", 300, 500), ("late", 800, 950), ("module", 950, 1000)]
+    for level, start, end in calls:
+        spans.add("initcall", level, (start, end), track=f"task {start}", level=level)
+    boot = firstlight.open(write_bundle(tmp_path, "sums.boot", spans=spans, length=1500))
+    sums = initcall_sums(boot, initcalls(boot))
+    assert sums == InitcallSums(
+        phase=(200 * MS, 900 * MS), all_ns=610 * MS, apart=2, apart_ns=60 * MS, stamps_ns=-150 * MS, outside_ns=300 * MS
+    )
+    assert (sums.all_ns - sums.apart_ns + sums.stamps_ns + sums.outside_ns) == 700 * MS
 
 
 def test_the_shares_of_levels_are_of_all_phases_of_initcalls(tmp_path: Path) -> None:
@@ -100,6 +125,19 @@ def test_the_last_try_is_the_one_that_ended_last(tmp_path: Path) -> None:
     device = devices(firstlight.open(write_bundle(tmp_path, "dates.boot", spans=spans))).row(0, named=True)
     assert (device["result"], device["tries"], device["duration_ns"]) == ("bound", 2, 12 * MS)
     assert device["deferred_ns"] == MS
+
+
+def test_a_recording_without_profile_says_how_to_have_initcalls(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = make_bundle(tmp_path, profile=False)
+    spans = firstlight.open(path).spans()
+    write_table(path, "spans", spans.filter(pl.col("kind") != "initcall"))
+    assert run(["initcalls", str(path)]) == 0
+    assert capsys.readouterr().err.splitlines() == [
+        "note: this boot has no record of initcalls",
+        "hint: record it again without `--no-profile`",
+    ]
 
 
 def test_what_the_kernel_remarks_of_initcalls_is_told(boot: Boot, tmp_path: Path) -> None:
@@ -316,6 +354,9 @@ def test_gaps_are_the_window_and_initcalls_with_the_rest_their_phase(
         table = levels(boot)
         device = table.filter(pl.col("level") == "device")["wall_ns"].sum()
         assert device + row(table, "level", OUTSIDE)["wall_ns"] == 1500 * MS
+        sums = initcall_sums(boot, initcalls(boot))
+        if sums is not None:
+            assert sums.all_ns - sums.apart_ns + sums.stamps_ns + sums.outside_ns == 1500 * MS
         assert all(call["wall_ns"] <= call["sum_ns"] for call in table.to_dicts() if call["level"] == "device")
 
 

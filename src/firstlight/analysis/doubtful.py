@@ -28,13 +28,15 @@ class Doubt:
 def doubt_of(boot: Boot) -> Doubt | None:
     """The doubtful calls of a whole boot; none where the recording does not tell them.
 
+    The root is no call: the calls are those that the function table adds up to.
+
     :raises BundleError: when the table cannot be read.
 
     >>> import firstlight
     >>> doubt_of(firstlight.open(bundle)) is None
     True
     """
-    calls = boot.calls()
+    calls = boot.calls().filter(~((pl.col("kind") == "root") & (pl.col("self_ns").fill_null(0) == 0)))
     if calls["doubtful_calls"].null_count() == calls.height:
         return None
     return Doubt(int(calls["doubtful_calls"].sum()), int(calls["calls"].sum()))

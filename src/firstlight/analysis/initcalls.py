@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import polars as pl
 
@@ -17,8 +17,21 @@ LEVELS = ("early", "pure", "core", "postcore", "arch", "subsys", "fs", "rootfs",
 #: The row of what lies in no initcall.
 OUTSIDE = "[outside all initcalls]"
 
+#: The row of the initcalls of all levels that were not asked for.
+OTHER_LEVELS = "[other levels]"
+
 #: What makes a kernel tell its initcalls.
 HINT = "boot with `initcall_debug` on the kernel's command line and import the kernel's log, or record in exact mode"
+
+
+def hint_for(boot: Boot) -> str:
+    """What makes a boot without initcalls have some: what it was recorded without, or else :data:`HINT`.
+
+    >>> import firstlight
+    >>> hint_for(firstlight.open(bundle)) == HINT
+    True
+    """
+    return boot.why_no_profile()[1] if boot.manifest.mode == "exact" and boot.calls().is_empty() else HINT
 
 
 class Remarks(TypedDict, total=False):
@@ -86,21 +99,25 @@ def levels(boot: Boot) -> pl.DataFrame:
 def by_level(boot: Boot, every: pl.DataFrame, level: str | None = None) -> pl.DataFrame:
     """The same as :func:`levels` for rows of :func:`initcalls` that were made already.
 
-    :param level: only this one; what lies outside of all initcalls stays what it is.
+    :param level: this one alone has a row of its own; the others stand together as `[other levels]`.
     """
-    calls = every if level is None else every.filter(pl.col("level") == level)
     order = {level: place for place, level in enumerate(LEVELS)}
-    names = sorted(calls["level"].unique().to_list(), key=lambda level: (level is None, order.get(level, 99), level))
-    rows = [_level_row(level, calls.filter(pl.col("level").eq_missing(pl.lit(level)))) for level in names]
-    whole = _level_row("all", calls)
+    names = sorted(every["level"].unique().to_list(), key=lambda level: (level is None, order.get(level, 99), level))
+    rows = [_level_row(name, every.filter(pl.col("level").eq_missing(pl.lit(name)))) for name in names]
+    whole = _level_row("all", every)
     phase = initcall_phase(boot, every)
     outside = dict.fromkeys(whole, None) | {"level": OUTSIDE}
     if phase is not None:
         length = phase[1] - phase[0]
-        _share_out(rows, every, names, phase)
+        _share_out(rows, every, phase)
         rest = length - union_ns(clipped(timed(every), *phase))
         outside |= {"wall_ns": rest, "phase_ns": rest}
         whole |= {"start_ns": phase[0], "end_ns": phase[1], "wall_ns": length, "phase_ns": length}
+    if level is not None and len(rows) > 1:
+        others = _level_row(OTHER_LEVELS, every.filter(~pl.col("level").eq_missing(pl.lit(level))))
+        if phase is not None:
+            others["phase_ns"] = sum(row["phase_ns"] for row in rows if row["level"] != level)
+        rows = [row for row in rows if row["level"] == level] + [others]
     figures = ("initcalls", "start_ns", "end_ns", "wall_ns", "phase_ns", "sum_ns", "probes", "unknown")
     return pl.DataFrame([*rows, outside, whole], schema={"level": pl.String, **dict.fromkeys(figures, pl.Int64)})
 
@@ -158,25 +175,17 @@ def remarks(boot: Boot) -> Remarks:
     return told
 
 
-def _share_out(rows: list[dict[str, object]], every: pl.DataFrame, names: list[str | None], phase: Interval) -> None:
-    """Give every level of *rows* what of the phase is its own: in the order of the levels, each nanosecond once.
-
-    What levels outside of the table take is not theirs, so that a table of one level has the same figure for it.
-    """
-    order = {level: place for place, level in enumerate(LEVELS)}
-    there = sorted(every["level"].unique().to_list(), key=lambda level: (level is None, order.get(level, 99), level))
-    own: dict[str | None, int] = {}
+def _share_out(rows: list[dict[str, Any]], every: pl.DataFrame, phase: Interval) -> None:
+    """Give every level what of the phase is its own: in the order of the levels, each nanosecond once."""
     before: list[Interval] = []
     covered = 0
-    for level in there:
-        before += clipped(timed(every.filter(pl.col("level").eq_missing(pl.lit(level)))), *phase)
-        own[level] = union_ns(before) - covered
-        covered += own[level]
-    for row, level in zip(rows, names, strict=True):
-        row["phase_ns"] = own[level]
+    for row in rows:
+        before += clipped(timed(every.filter(pl.col("level").eq_missing(pl.lit(row["level"])))), *phase)
+        row["phase_ns"] = union_ns(before) - covered
+        covered += row["phase_ns"]
 
 
-def _level_row(level: str | None, calls: pl.DataFrame) -> dict[str, object]:
+def _level_row(level: str | None, calls: pl.DataFrame) -> dict[str, Any]:
     intervals = timed(calls)
     return {
         "level": level,

@@ -33,7 +33,7 @@ def broken(manifest: Manifest, *concerns: Concern) -> dict[str, Invariant]:
 
 
 def broken_text(manifest: Manifest) -> str | None:
-    """How many invariants do not hold, and what they concern, in a few words; none where all hold.
+    """How many invariants are broken, and what they affect, in a few words; none where all hold.
 
     >>> import firstlight
     >>> broken_text(firstlight.open(bundle).manifest) is None
@@ -44,9 +44,9 @@ def broken_text(manifest: Manifest) -> str | None:
         return None
     there = {invariant.concerns for invariant in found.values()}
     concerned = [Concern.EVERYTHING] if Concern.EVERYTHING in there else [each for each in Concern if each in there]
-    verb = "does" if len(found) == 1 else "do"
+    verb = "is" if len(found) == 1 else "are"
     noun = "invariant" if len(manifest.invariants) == 1 else "invariants"
-    return f"{len(found)} of {len(manifest.invariants)} {noun} {verb} not hold ({', '.join(concerned)})"
+    return f"{len(found)} of {len(manifest.invariants)} {noun} {verb} broken (affects {', '.join(concerned)})"
 
 
 def unreliable_text(manifest: Manifest, *concerns: Concern) -> str | None:
@@ -80,16 +80,16 @@ def check_reliable(manifest: Manifest, where: str, concern: Concern) -> None:
 
 
 def invariant_text(name: str, invariant: Invariant) -> str:
-    """A broken invariant in one line: what was found, what holds, what it concerns, and the functions it names.
+    """A broken invariant in one line: what was found, what is allowed, what it concerns, and the functions it names.
 
     >>> invariant_text("initcalls_entered", Invariant(holds=False, value=1, limit=0, concerns=Concern.INITCALLS,
     ...                                               functions=["net_init"]))
-    'initcalls_entered: 1 found, at most 0 hold; concerns initcalls and the phases of their levels; names `net_init`'
+    'initcalls_entered: found 1, allowed 0; concerns initcalls and the phases of their levels; names `net_init`'
     """
-    found = f"{invariant.value:,} found" if type(invariant.value) is int else f"{invariant.value} found"
+    found = f"found {invariant.value:,}" if type(invariant.value) is int else f"found {invariant.value}"
     figures = [f"{figure.replace('_', ' ')} {value:,}" for figure, value in (invariant.model_extra or {}).items()
                if type(value) is int]  # fmt: skip
-    limit = f", at most {invariant.limit:,} hold" if invariant.limit is not None else ""
+    limit = f", allowed {invariant.limit:,}" if invariant.limit is not None else ""
     parts = [
         f"{name}: {found}{limit}" + (f" ({', '.join(figures)})" if figures else ""),
         f"concerns {CONCERNED[invariant.concerns]}",

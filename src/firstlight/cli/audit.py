@@ -34,7 +34,9 @@ def audit(
     ] = None,
     qemu: Annotated[
         list[Path] | None,
-        typer.Option(metavar="PATH", readable=False, help="With --matrix: a QEMU in place of the one; repeatable."),
+        typer.Option(
+            metavar="PATH", readable=False, help="With --matrix: a QEMU to use instead of the one in PATH; repeatable."
+        ),
     ] = None,
     fresh: Fresh = False,
     output: Annotated[
@@ -68,8 +70,11 @@ def audit(
       firstlight audit --matrix quick
       firstlight audit --matrix full --qemu /usr/bin/qemu-system-x86_64 -o docs/support-matrix.md
     """
-    if (boot is None) == (matrix is None):
-        raise UsageError("one of a bundle and `--matrix` is needed", hint="`firstlight audit a.boot`")
+    if boot is not None and matrix is not None:
+        raise UsageError("give either a bundle or `--matrix`, not both", hint="`firstlight audit a.boot`")
+    if boot is None and matrix is None:
+        hint = "`firstlight audit a.boot`, or `firstlight audit --matrix quick`"
+        raise UsageError("a bundle or `--matrix` is needed", hint=hint)
     if matrix is not None:
         if html is not None:
             raise UsageError("`--html` is for one bundle", hint="`--output FILE` writes the matrix as Markdown")

@@ -61,7 +61,7 @@ def devices(
         print_json(data | ({"hint": hint} if table.is_empty() else {}))
     elif table.is_empty():
         print_heading(console(), opened, "Uevents" if uevents else "Devices")
-        say_nothing("no uevents" if uevents else "no probes of devices", hint)
+        say_nothing("uevents" if uevents else "probes of devices", hint)
     elif uevents:
         number = shown_limit(limit)
         print_uevents(console(), opened, rows.head(number), rows.slice(number), queue_summary(opened, table))

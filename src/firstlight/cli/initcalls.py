@@ -35,8 +35,9 @@ def initcalls(
       firstlight initcalls a.boot --by-level
       firstlight initcalls a.boot --level device --sort start
     """
-    from firstlight.analysis.initcalls import HINT, remarks
+    from firstlight.analysis.initcall_sums import initcall_sums
     from firstlight.analysis.initcalls import by_level as sums
+    from firstlight.analysis.initcalls import hint_for, remarks
     from firstlight.analysis.initcalls import initcalls as table
     from firstlight.bundle.open import open
     from firstlight.render.terminal.console import console
@@ -59,12 +60,12 @@ def initcalls(
     elif json:
         shown = rows if limit is None else rows.head(limit)
         print_json({**heading_data(opened), "initcalls": shown.to_dicts(), "levels": levels.to_dicts(),
-                    **remarks(opened), **({"hint": HINT} if every.is_empty() else {})})  # fmt: skip
+                    **remarks(opened), **({"hint": hint_for(opened)} if every.is_empty() else {})})  # fmt: skip
     elif every.is_empty():
         print_heading(console(), opened, "Initcalls")
-        say_nothing("no initcalls", HINT)
+        say_nothing("initcalls", hint_for(opened))
     elif by_level:
         print_levels(console(), opened, levels, chosen)
     else:
         number = shown_limit(limit)
-        print_initcalls(console(), opened, rows.head(number), rows.slice(number), levels)
+        print_initcalls(console(), opened, rows.head(number), rows.slice(number), initcall_sums(opened, every), level)

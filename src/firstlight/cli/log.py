@@ -83,7 +83,7 @@ def log(
         print_json(heading_data(opened) | {"gaps" if gaps else "log": shown.to_dicts(), "untimed": untimed} | hint)
     elif gaps and rows.is_empty():
         print_heading(console(), opened, "Gaps of the log")
-        say_nothing("no line's time", HINT)
+        say_nothing("any line's time", HINT)
     elif gaps:
         print_gaps(console(), opened, rows, number if limit is not None else 20, untimed)
     else:

@@ -72,7 +72,7 @@ def path(
     else:
         print_path(console(), opened, found, shown_limit(limit), changed)
         if found.rows.is_empty() and to is None:
-            say_nothing("no times", LOG_HINT)
+            say_nothing("times", LOG_HINT)
 
 
 def parse_changes(texts: list[str]) -> dict[str, int]:

@@ -94,7 +94,7 @@ def record(
             "--virtual-timeout",
             metavar="SECONDS",
             min=0,
-            help="And after this virtual time; 0: never.",
+            help="And after this virtual time, at the next check (kernel entries, every 65,536 events); 0: never.",
         ),
     ] = 300.0,
     qemu: Annotated[

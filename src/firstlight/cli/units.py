@@ -60,9 +60,9 @@ def units(
         print_json(heading_data(opened) | data | ({"hint": HINT} if nothing else {}))
     elif nothing:
         print_heading(console(), opened, "Units")
-        say_nothing("no units", HINT)
+        say_nothing("units", HINT)
     else:
         number = shown_limit(limit)
         print_units(console(), opened, rows.head(number), rows.slice(number), parts, failed_units(opened))
         if every.is_empty():
-            say_nothing("no units, only stages", HINT)
+            say_nothing("units, only of stages", HINT)

@@ -34,7 +34,7 @@ class CriticalPath:
     steps: pl.DataFrame
     """All steps with `slack_ns`; null where nothing leads from a step to the goal."""
     unfinished: int
-    """Spans without an end, which can be no part of a path."""
+    """Spans without an end, which cannot be on the path."""
     without_start: int
     """Spans of which only the end is known, and which are no units: neither can they."""
     instants: int

@@ -169,16 +169,43 @@ def ran_text(took: dict[tuple[str, str], int], most: int = 3) -> str | None:
     'systemd 75 %, kworker/0:1 25 %'
     >>> ran_text({("systemd", "user"): 3_000_000})
     'systemd'
+    >>> ran_text({("systemd", "user"): 3_000_000, ("kworker/0:1", "kernel"): 1})
+    'systemd >99 %, kworker/0:1 <1 %'
     """
     if len(took) < 2:
         return next((name for name, _ in took), None)
     whole = sum(took.values())
-    text = ", ".join(f"{name} {100 * ns / whole:.0f} %" for (name, _), ns in list(took.items())[:most])
+    text = ", ".join(f"{name} {_rounded(ns, whole)}" for (name, _), ns in list(took.items())[:most])
     return text if len(took) <= most else f"{text} and {len(took) - most} more"
 
 
+def _rounded(part: int, whole: int) -> str:
+    """A part of a whole in whole percent; nothing that ran is 0 %, and what was not alone is not 100 %."""
+    percent = f"{100 * part / whole:.0f}"
+    return {"0": "<1 %", "100": ">99 %"}.get(percent, f"{percent} %") if 0 < part < whole else f"{percent} %"
+
+
+def _first_tasks(boot: Boot) -> dict[int, int | None]:
+    """The threads that the kernel calls `swapper/N` at first, with their process ids: the kernel starts the first
+    process before `kthreadd`, both as copies of the idle task, and neither has a name of its own then.
+    """
+    named = boot.threads().select("thread", "kind", "first_name").iter_rows()
+    alike = {thread: kind for thread, kind, name in named if name is not None and name.startswith("swapper/")}
+    later = boot.thread_names().filter(pl.col("name") == "kthreadd")["thread"].to_list()
+    firsts = [thread for thread, kind in alike.items() if kind != "idle" and thread not in later]
+    ids: dict[int, int | None] = {}
+    for thread, kind in alike.items():
+        # Of several that could be the first process nobody knows which is.
+        ids[thread] = 0 if kind == "idle" else 2 if thread in later else 1 if len(firsts) == 1 else None
+    return ids
+
+
 def _stretches(boot: Boot) -> Iterator[Stretch]:
-    """The runs in order, divided where a thread took another name."""
+    """The runs in order, divided where a thread took another name.
+
+    What has the name of the idle task has its process id, too: several threads do, and are not one.
+    """
+    ids = _first_tasks(boot)
     # Until a thread was first on the way to user mode, it is a kernel thread.
     user_from: dict[int, int | None] = dict(boot.threads().select("thread", "user_start_ns").iter_rows())
     times: dict[int, list[int]] = {}
@@ -192,6 +219,8 @@ def _stretches(boot: Boot) -> Iterator[Stretch]:
         while at < end:
             until = min(end, known[place]) if place < len(known) else end
             name = names[thread][place - 1] if place else NAMELESS
+            if thread in ids and name.startswith("swapper/"):
+                name += f" (thread {thread})" if ids[thread] is None else f" (pid {ids[thread]})"
             if user is not None and at < user < until:
                 yield Stretch(at, user, thread, name, "kernel")
                 at = user

@@ -20,6 +20,7 @@ from firstlight.compare.exact.phases import phases
 from firstlight.compare.exact.rows import Row
 from firstlight.compare.exact.totals import whole
 from firstlight.compare.exact.tree import TreeDifference, tree_difference
+from firstlight.quantities import small_share_text
 
 
 @dataclass(frozen=True)
@@ -142,7 +143,7 @@ def _doubtful(a: Boot, b: Boot) -> list[Flag]:
     found = sorted(doubtful_functions(a, b).items(), key=lambda each: (-each[1], each[0]))
     if not found:
         return []
-    named = ", ".join(f"`{key.name}` ({share * 100:.2g} %)" for key, share in found[:5])
+    named = ", ".join(f"`{key.name}` ({small_share_text(share)})" for key, share in found[:5])
     more = f" and {len(found) - 5} more" if len(found) > 5 else ""
     what = f"more than {MOST_DOUBTFUL * 100:g} % of the calls of these functions are doubtful, so that they stand last"
     return [Flag("doubtful", f"{what}: {named}{more}")]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from firstlight.errors import MISSING_INPUT, LabError
+from firstlight.errors import MISSING_INPUT, LabError, UsageError
 from firstlight.recipe.isa import Architecture
 
 OLDEST = (7, 2)
@@ -133,6 +133,8 @@ def _ask(program: str, *arguments: str) -> str:
     return answer.stdout.decode(errors="replace")
 
 
+_USAGE = UsageError.default_exit_code
+
 _LEFT_OUT = re.compile(r"TCG doesn't support requested feature: \S+?\.([\w.-]+) \[bit \d+\]")
 
 
@@ -147,15 +149,21 @@ def left_out_features(log: str) -> list[str]:
     return list(dict.fromkeys(_LEFT_OUT.findall(log)))
 
 
-def explain_refusal(log: str, command: Sequence[str] = ()) -> tuple[str, str | None]:
+def explain_refusal(log: str, command: Sequence[str] = ()) -> LabError:
     """Say in words why QEMU ended before it started the guest, from what it wrote to standard error.
 
     :param command: QEMU's command line, to name what it refused.
-    :returns: the message and, where one is known, the hint.
+    :returns: the error to raise; where an option of Firstlight's names what QEMU does not know, the command was used
+        wrongly, and its exit code says so.
 
-    >>> explain_refusal("qemu-system-x86_64: unsupported machine type", ["qemu", "-machine", "pc-q35-99.1"])
-    ('QEMU does not know the machine type `pc-q35-99.1`', 'list them with `qemu -machine help`')
+    >>> print(explain_refusal("qemu: unsupported machine type", ["qemu", "-machine", "pc-q35-99.1"]).report())
+    error: qemu: QEMU does not know the machine type `pc-q35-99.1`
+    hint: list them with `qemu -machine help`
+    >>> print(explain_refusal("qemu: Property 'EPYC-x86_64-cpu.foo' not found", ["qemu", "-cpu", "EPYC,+foo"]).report())
+    error: qemu: QEMU does not know the feature `foo` of `--cpu EPYC,+foo`
+    hint: list them with `qemu -cpu help`
     """
+    program = command[0] if command else "qemu-system-x86_64"
     known = (
         ("unsupported machine type", "machine type", "-machine"),
         ("unable to find CPU model", "CPU model", "-cpu"),
@@ -164,10 +172,14 @@ def explain_refusal(log: str, command: Sequence[str] = ()) -> tuple[str, str | N
     for text, what, option in known:
         if text in log:
             name = f" `{given[option].split(',')[0]}`" if option in given else ""
-            program = command[0] if command else "qemu-system-x86_64"
-            return f"QEMU does not know the {what}{name}", f"list them with `{program} {option} help`"
+            message, hint = f"QEMU does not know the {what}{name}", f"list them with `{program} {option} help`"
+            return LabError(message, where=program, hint=hint, exit_code=_USAGE)
+    if (feature := re.search(r"Property '\S+-cpu\.([^\s']+)' not found", log)) is not None:
+        message = f"QEMU does not know the feature `{feature[1]}` of `--cpu {given.get('-cpu', '')}`"
+        return LabError(message, where=program, hint=f"list them with `{program} -cpu help`", exit_code=_USAGE)
     if re.search(r"Cannot allocate memory|cannot set up guest memory", log, re.IGNORECASE):
-        return "this machine has too little free memory for the guest", "give less with `--memory`"
+        message = "this machine has too little free memory for the guest"
+        return LabError(message, where=program, hint="give less with `--memory`")
     lines = [line for line in log.splitlines() if line.strip() and "warning:" not in line]
     last = re.sub(r"^\S*qemu-system-\w+: ", "", lines[0]) if lines else "it gave no reason"
-    return f"QEMU refused to start: {last}", None
+    return LabError(f"QEMU refused to start: {last}", where=program)

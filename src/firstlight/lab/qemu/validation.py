@@ -86,6 +86,8 @@ def refuse_cpu(cpu: str, architecture: Architecture, *, live: bool) -> None:
     >>> refuse_cpu("Nehalem-v1,+rdrand", X86_64, live=False)
     """
     name, *features = cpu.split(",")
+    if not name.strip():
+        raise UsageError(f"`--cpu {cpu}` names no CPU model", hint=f"use a named model such as `{architecture.cpu}`")
     if re.sub(r"-v\d+$", "", name) in architecture.narrow_cpus:
         raise UsageError(
             f"`--cpu {name}` cannot run this kernel: it is a processor of 32 bits",

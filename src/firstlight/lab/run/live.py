@@ -103,10 +103,9 @@ def _boot(inputs: Inputs, files: RunFiles, bundle: Path, progress: Progress, acc
     log = files.log.read_text(encoding="utf-8", errors="replace")
     if reason == "qemu_died" and not text and accelerator is Accelerator.KVM:
         # With KVM QEMU may also abort on what the host's kernel lets it set.
-        raise _StuckError(explain_refusal(log)[0])
+        raise _StuckError(explain_refusal(log).message)
     if reason == "qemu_died" and not text and ended.exit_code > 0:
-        message, hint = explain_refusal(log, command)
-        raise LabError(message, where=command[0], hint=hint)
+        raise explain_refusal(log, command)
     marks = watch.marks()
     write_marks(marks, bundle)
     write_log([(line.time_ns, line.text.decode(errors="replace")) for line in console.lines], bundle)

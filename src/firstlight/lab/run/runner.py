@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from firstlight.errors import LabError
 from firstlight.lab.host.plugin_status import Status, read_status
 from firstlight.lab.host.process import Ended, Process
 from firstlight.lab.host.progress import Snapshot
@@ -89,8 +88,7 @@ def run(
     log = _read(files.log).decode(errors="replace")
     status = read_status(files.status)
     if reason == "qemu_died" and not text and ended.exit_code > 0:
-        message, hint = explain_refusal(log, launch.command)
-        raise LabError(message, where=launch.command[0], hint=hint)
+        raise explain_refusal(log, launch.command)
     if reason == "qemu_died":
         detail = "; ".join([detail, *log.strip().splitlines()[-3:]])
     return Outcome(reason, detail, text, _read(files.report), log, ended, wall_s, status, console.ready_offset)

@@ -21,6 +21,7 @@ def check_choices(options: RecordOptions, architecture: Architecture) -> None:
 
     :raises UsageError: naming the option.
     """
+    _check_not_empty(options)
     refuse_options(options.qemu_options, live=options.live)
     if options.cpu is not None:
         refuse_cpu(options.cpu, architecture, live=options.live)
@@ -67,13 +68,21 @@ def check_choices(options: RecordOptions, architecture: Architecture) -> None:
         raise UsageError("the kernel's command line is one line", where="--append")
     if wants_kaslr(options.append) and options.profile and not options.live:
         raise UsageError(
-            "`--append kaslr` cannot be had with a profile: the kernel lies elsewhere than its symbols say",
+            "`--append kaslr` cannot be combined with a profile: the kernel is not at its symbols' addresses",
             hint="add `--no-profile`, or leave `kaslr` out: Firstlight says `nokaslr`, because the profile names "
             "functions by their addresses",
         )
     if options.ready is not None:
         _check_pattern(options.ready)
     guest_memory(options, architecture)
+
+
+def _check_not_empty(options: RecordOptions) -> None:
+    """Refuse an option with nothing in it: it is what an unset variable of a script leaves."""
+    for name in ("rootfs", "memory", "cpu", "machine"):
+        value = getattr(options, name)
+        if value is not None and not value.strip():
+            raise UsageError("the option is empty", where=f"--{name}", hint="give a value, or leave the option out")
 
 
 def _check_root_as(options: RecordOptions) -> None:

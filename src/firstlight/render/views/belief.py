@@ -10,7 +10,7 @@ from firstlight.analysis.nameless import nameless_modules
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.reliance import HINT, broken, broken_text, invariant_text, unknown_transfers
 from firstlight.escape import printable
-from firstlight.quantities import count_text
+from firstlight.quantities import count_text, small_share_text
 from firstlight.render.terminal.console import print_line, print_wrapped
 
 
@@ -34,7 +34,7 @@ def _invariants(out: Console, boot: Boot) -> None:
     invariants = boot.manifest.invariants
     doubt = doubt_of(boot)
     doubtful = "" if doubt is None else (
-        f"; {doubt.doubtful:,} of {doubt.calls:,} calls doubtful ({_percent_text(doubt.share)})"
+        f"; {doubt.doubtful:,} of {doubt.calls:,} calls doubtful ({small_share_text(doubt.share)})"
     )  # fmt: skip
     text = broken_text(boot.manifest)
     if text is not None:
@@ -52,15 +52,6 @@ def _invariants(out: Console, boot: Boot) -> None:
             "functions that jumped there"
         )
         print_wrapped(out, printable(text, 600), "Transfers: ", 2)
-
-
-def _percent_text(share: float) -> str:
-    """A share in percent with as many digits as a small one needs.
-
-    >>> _percent_text(0.0), _percent_text(0.000012), _percent_text(0.25)
-    ('0 %', '0.0012 %', '25 %')
-    """
-    return f"{share * 100:.2g} %"
 
 
 def _evidence(out: Console, boot: Boot) -> None:

@@ -14,7 +14,15 @@ from firstlight.compare.exact.json import added
 from firstlight.compare.exact.level import Level
 from firstlight.compare.exact.rows import Figures, Row
 from firstlight.escape import printable
-from firstlight.quantities import count_text, signed_count, signed_half, signed_share, signed_time, time_text
+from firstlight.quantities import (
+    count_text,
+    signed_count,
+    signed_half,
+    signed_share,
+    signed_time,
+    small_share_text,
+    time_text,
+)
 from firstlight.render.terminal.columns import Column, print_table, table_width
 from firstlight.render.terminal.console import bar, is_unicode, print_line, print_wrapped
 from firstlight.render.views.compare_tree import print_moved, print_only, print_tree
@@ -200,7 +208,7 @@ def presence_text(row: Row) -> str:
     'new, 25 % doubtful'
     """
     there = {"only_a": "gone", "only_b": "new", "both": ""}[row.presence]
-    doubtful = "" if row.doubtful is None else f"{row.doubtful * 100:.2g} % doubtful"
+    doubtful = "" if row.doubtful is None else f"{small_share_text(row.doubtful)} doubtful"
     return ", ".join(filter(None, (there, doubtful)))
 
 

@@ -14,7 +14,7 @@ from firstlight.analysis.options import Unit
 from firstlight.analysis.partial_sums import known, together
 from firstlight.analysis.prune import ContextRow
 from firstlight.escape import printable
-from firstlight.quantities import count_text, share_text, time_text
+from firstlight.quantities import count_text, share_text, small_share_text, time_text
 from firstlight.render.tables.machine_costs import MACHINE_COLUMN
 from firstlight.render.terminal.columns import Column, print_table
 from firstlight.render.terminal.console import is_unicode, print_line, print_wrapped
@@ -79,7 +79,7 @@ def print_functions(
 def _doubtful_text(row: dict[str, Any]) -> str:
     """The share of a function's calls that are doubtful; nothing where none is."""
     share = doubtful_share(row["doubtful_calls"], row["count"])
-    return f"{share * 100:.2g} %" if share else ""
+    return small_share_text(share) if share else ""
 
 
 def _row(row: dict[str, Any], unit: Unit, names: RowNames) -> list[str]:

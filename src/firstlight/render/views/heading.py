@@ -74,8 +74,8 @@ def print_grades(out: Console, rows: pl.DataFrame) -> None:
 
 
 def say_nothing(what: str, hint: str) -> None:
-    """Say on standard error that a boot holds nothing of a kind, and which record would tell."""
-    print(f"note: this boot tells {what}", file=sys.stderr)
+    """Say on standard error that a boot has no record of something, and which record would tell."""
+    print(f"note: this boot has no record of {what}", file=sys.stderr)
     print(f"hint: {hint}", file=sys.stderr)
 
 

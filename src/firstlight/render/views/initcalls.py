@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import polars as pl
 from rich.console import Console
 from rich.text import Text
 
-from firstlight.analysis.initcalls import OUTSIDE, never_returned, remarks
+from firstlight.analysis.initcall_sums import APART, STAMPS, InitcallSums, place
+from firstlight.analysis.initcalls import OTHER_LEVELS, OUTSIDE, never_returned, remarks
 from firstlight.analysis.window import window
 from firstlight.bundle.boot import Boot
 from firstlight.escape import printable
-from firstlight.quantities import count_text, share, share_text, time_text
+from firstlight.quantities import count_text, share, share_text, signed_time, time_text
 from firstlight.render.terminal.columns import Column, print_table
 from firstlight.render.terminal.console import bar, is_unicode, print_line
 from firstlight.render.views.heading import grade_mark, print_grades, print_heading, timeline
@@ -20,11 +22,14 @@ from firstlight.render.views.heading import grade_mark, print_grades, print_head
 _BAR = 24
 
 
-def print_initcalls(out: Console, boot: Boot, rows: pl.DataFrame, left_out: pl.DataFrame, levels: pl.DataFrame) -> None:
-    """Print initcalls, and below a rule what was left out, what lies outside of all, and the phase.
+def print_initcalls(
+    out: Console, boot: Boot, rows: pl.DataFrame, left_out: pl.DataFrame, sums: InitcallSums | None, level: str | None
+) -> None:
+    """Print initcalls, below a rule their sum, and of those of all levels what leads from there to their phase.
 
     :param left_out: rows that are not shown one by one.
-    :param levels: the table of levels; its last rows are the sums.
+    :param sums: of the initcalls of all levels; none where no instant is known.
+    :param level: the only level that the rows are of; none for all.
     """
     print_heading(out, boot, "Initcalls")
     columns = [
@@ -43,7 +48,7 @@ def print_initcalls(out: Console, boot: Boot, rows: pl.DataFrame, left_out: pl.D
     body = [
         [
             row["function"] if row["module"] is None else f"{row['function']} [{row['module']}]",
-            row["level"] or "-",
+            _level(row, sums),
             time_text(row["start_ns"]),
             time_text(row["duration_ns"]),
             grade_mark(row["grade"]),
@@ -59,15 +64,28 @@ def print_initcalls(out: Console, boot: Boot, rows: pl.DataFrame, left_out: pl.D
     if left_out.height:
         known = left_out["duration_ns"].sum() if left_out["duration_ns"].count() else None
         footer.append([f"({left_out.height:,} more, added up)", "", "", time_text(known), *[""] * 6])  # type: ignore[arg-type]
-    outside, phase = (levels.filter(pl.col("level") == name).row(0, named=True) for name in (OUTSIDE, "all"))
-    footer.append([OUTSIDE, "", "", time_text(outside["wall_ns"]), *[""] * 6])
-    footer.append(["the initcalls' phase", "", time_text(phase["start_ns"]), time_text(phase["wall_ns"]), "", "",
-                   count_text(phase["probes"]), "", "", ""])  # fmt: skip
+    shown = pl.concat([rows, left_out])
+    known = shown["duration_ns"].sum() if shown["duration_ns"].count() else None
+    probes = None if shown["probes"].null_count() else shown["probes"].sum()
+    what = "all initcalls" if level is None else f"all of level {level}"
+    footer.append([what, f"{shown.height:,}", "", time_text(known), "", "", count_text(probes), "", "", ""])  # type: ignore[arg-type]
+    if level is None and sums is not None:
+        footer += [[*figures, *[""] * 6] for figures in _to_the_phase(sums)]
     print_table(out, columns, body, footer)
-    _below(out, phase)
-    _hung(out, pl.concat([rows, left_out]))
+    _lacking(out, shown["duration_ns"].null_count(), shown.height, "the sum lacks")
+    _hung(out, shown)
     _remarks(out, boot)
-    print_grades(out, pl.concat([rows, left_out]))
+    print_grades(out, shown)
+
+
+def _to_the_phase(sums: InitcallSums) -> Iterator[tuple[str, str, str, str]]:
+    """What leads from the sum of all durations to the phase: what it is, how many initcalls, start and time."""
+    if sums.apart:
+        yield APART, f"{sums.apart:,}", "", signed_time(-sums.apart_ns)
+    if sums.stamps_ns:
+        yield STAMPS, "", "", signed_time(sums.stamps_ns)
+    yield OUTSIDE, "", "", signed_time(sums.outside_ns)
+    yield "the initcalls' phase", "", time_text(sums.phase[0]), time_text(sums.phase[1] - sums.phase[0])
 
 
 def print_levels(out: Console, boot: Boot, levels: pl.DataFrame, calls: pl.DataFrame) -> None:
@@ -105,9 +123,17 @@ def print_levels(out: Console, boot: Boot, levels: pl.DataFrame, calls: pl.DataF
             ]
         )
     print_table(out, columns, lines[:-2], lines[-2:])
-    _below(out, phase)
+    if phase["wall_ns"] is not None:
+        print_line(out, Text("Wall counts overlapping time once; Sum adds every duration.", style="dim"))
+    _lacking(out, phase["unknown"], phase["initcalls"], "Sum lacks")
     _hung(out, calls)
     print_grades(out, calls)
+
+
+def _level(row: dict[str, Any], sums: InitcallSums | None) -> str:
+    """The level, and where the initcall lies when it is not in the phase."""
+    where = place(row["start_ns"], row["end_ns"], sums.phase) if sums is not None else ""
+    return (row["level"] or "-") + (f", {where}" if where else "")
 
 
 def _returned(row: dict[str, Any]) -> str:
@@ -116,13 +142,11 @@ def _returned(row: dict[str, Any]) -> str:
     return "never" if row["end_ns"] is None and row["grade"] == "bounded" and row["duration_ns"] is not None else "-"
 
 
-def _outside(row: dict[str, int | None], phase: dict[str, int | None]) -> str:
+def _outside(row: dict[str, Any], phase: dict[str, Any]) -> str:
     """Whether a level ran before the phase that the shares are of, or behind it."""
-    if None in (row["start_ns"], row["end_ns"], phase["start_ns"], phase["end_ns"]):
+    if row["level"] == OTHER_LEVELS or phase["start_ns"] is None or phase["end_ns"] is None:
         return ""
-    if row["end_ns"] <= phase["start_ns"]:  # type: ignore[operator]
-        return "earlier"
-    return "later" if row["start_ns"] >= phase["end_ns"] else ""  # type: ignore[operator]
+    return place(row["start_ns"], row["end_ns"], (phase["start_ns"], phase["end_ns"]))
 
 
 def _hung(out: Console, calls: pl.DataFrame) -> None:
@@ -145,14 +169,8 @@ def _remarks(out: Console, boot: Boot) -> None:
         print_line(out, Text(f"Blacklisted on the command line, and never called: {text}{more}.", style="yellow"))
 
 
-def _below(out: Console, phase: dict[str, int | None]) -> None:
-    if phase["wall_ns"] is not None:
-        print_line(
-            out,
-            Text(
-                "Wall is the time between the stamps, what ran side by side once; Sum adds every duration.", style="dim"
-            ),
-        )
-    if phase["unknown"]:
-        text = f"{phase['unknown']:,} of {phase['initcalls']:,} initcalls have no duration; Sum lacks them."
+def _lacking(out: Console, unknown: int, initcalls: int, what: str) -> None:
+    if unknown:
+        verb = "has" if unknown == 1 else "have"
+        text = f"{unknown:,} of {initcalls:,} initcalls {verb} no duration; {what} {'it' if unknown == 1 else 'them'}."
         print_line(out, Text(text, style="dim"))

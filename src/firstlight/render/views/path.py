@@ -108,13 +108,23 @@ def _who_ran(out: Console, path: CriticalPath) -> None:
 def _notes(out: Console, path: CriticalPath) -> None:
     """What of the record is no part of the path, or only a point on it."""
     for number, text in (
-        (path.unfinished, "{:,} spans have no end and can be no part of a path."),
-        (path.without_start, "{:,} spans have no start and can be no part of a path."),
+        (path.unfinished, _not_on_the_path(path.unfinished, "end")),
+        (path.without_start, _not_on_the_path(path.without_start, "start")),
         (path.instants, "Units that are points, because only when they were up is known: {:,}. What their start took "
                         "lies in the part before."),
     ):  # fmt: skip
         if number:
             print_line(out, Text(text.format(number), style="dim"))
+
+
+def _not_on_the_path(number: int, lacks: str) -> str:
+    """What is said of spans that lack an instant.
+
+    >>> _not_on_the_path(1, "end"), _not_on_the_path(3_000, "start")
+    ('1 span has no end, so it cannot be on the path.', '3,000 spans have no start, so they cannot be on the path.')
+    """
+    subject = f"1 span has no {lacks}, so it" if number == 1 else f"{number:,} spans have no {lacks}, so they"
+    return f"{subject} cannot be on the path."
 
 
 def gathered(rows: pl.DataFrame, limit: int, processor: Processor) -> list[dict[str, Any]]:

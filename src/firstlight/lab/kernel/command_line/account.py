@@ -10,7 +10,7 @@ from pathlib import Path
 
 from firstlight.bundle.command_line import CommandLineWord, WordReader
 from firstlight.lab.kernel.command_line.parameters import Parameters, module_parameters, plain
-from firstlight.lab.kernel.command_line.vocabulary import KMOD, LATE, LOADER, READ_RAW, Reader
+from firstlight.lab.kernel.command_line.vocabulary import KMOD, LATE, LOADER, READ_RAW, SYSTEMD, Reader
 
 #: Since Linux 5.14 (`print_unknown_bootoptions` in `init/main.c`).
 _UNKNOWN = re.compile(r'Unknown kernel command line parameters "(.*)", will be passed to user space\.')
@@ -165,6 +165,8 @@ def _why(name: str, evidence: Evidence) -> str:
             return f"{module} is built in, and has no parameter {parameter}"
         takes = module_parameters(evidence.modules, module) if evidence.modules is not None else None
         if takes is None:
+            if SYSTEMD.names.fullmatch(name):
+                return "no systemd ran in this boot, and the kernel has no such parameter"
             return f"the kernel has no parameter {name}, and no module {module} was loaded"
         if parameter not in takes:
             return f"the module {module} has no parameter {parameter}, and was not loaded"
