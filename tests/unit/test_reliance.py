@@ -69,7 +69,7 @@ class TestShow:
     def test_says_so_in_its_first_line(self, place: Path, capsys: pytest.CaptureFixture[str]) -> None:
         make_bundle(place, name="b.boot", broken={**FUNCTIONS, **INITCALLS})
         first = printed(capsys, "show", "b.boot").splitlines()[0]
-        assert "NOT RELIABLE: 2 of 8 invariants do not hold (functions, initcalls)" in first
+        assert "NOT RELIABLE: 2 of 14 invariants do not hold (functions, initcalls)" in first
         assert "RELIABLE" not in printed(capsys, "show", "a.boot")
 
     def test_lists_each_with_its_value_limit_concern_and_functions(
@@ -97,7 +97,7 @@ class TestShow:
         make_bundle(place, name="b.boot", doubtful={HOT: 9})
         calls = int(firstlight.open(place / "b.boot").calls()["calls"].sum())
         shown = printed(capsys, "show", "b.boot")
-        assert f"Invariants: all 6 hold; 9 of {calls:,} calls doubtful ({9 / calls * 100:.2g} %)" in shown
+        assert f"Invariants: all 14 hold; 9 of {calls:,} calls doubtful ({9 / calls * 100:.2g} %)" in shown
         assert "calls doubtful (0 %)" in printed(capsys, "show", "a.boot")
 
     def test_has_all_of_it_as_data(self, place: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -292,7 +292,7 @@ class TestWhatInherits:
 
 def test_a_single_broken_invariant_is_told_in_the_singular(place: Path) -> None:
     boot = firstlight.open(make_bundle(place, name="b.boot", broken=EVERYTHING))
-    assert broken_text(boot.manifest) == "1 of 6 invariants does not hold (everything)"
+    assert broken_text(boot.manifest) == "1 of 14 invariants does not hold (everything)"
 
 
 def test_recording_warns_of_a_broken_invariant(place: Path) -> None:
@@ -309,6 +309,6 @@ def test_recording_warns_of_a_broken_invariant(place: Path) -> None:
     _warn_of_broken(firstlight.open(place / "a.boot").manifest, Heard())  # type: ignore[arg-type]
     [text] = said
     assert text.startswith(
-        "this recording is not reliable: 1 of 7 invariants does not hold (functions): entries_counted"
+        "this recording is not reliable: 1 of 14 invariants does not hold (functions): entries_counted"
     )
     assert Invariant(holds=True).concerns is Concern.EVERYTHING
