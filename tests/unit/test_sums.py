@@ -143,6 +143,19 @@ def test_show_prints_nothing_of_totals_that_were_changed(tmp_path: Path, capsys:
     assert "`totals.instructions`: it is 5, and the functions executed" in " ".join(said.err.split())
 
 
+@pytest.mark.parametrize("damage", DAMAGE)
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_show_says_of_none_that_it_holds(
+    tmp_path: Path, damage: str, form: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    table, change, _ = DAMAGE[damage]
+    boot = changed(make_bundle(tmp_path), table, change)
+    assert run(["show", str(boot.path), *form]) != 0
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "the table does not add up" in said.err
+
+
 def test_a_profile_without_a_promise_has_its_invariants_too(tmp_path: Path) -> None:
     path = make_bundle(tmp_path) / "manifest.json"
     manifest = json.loads(path.read_text())

@@ -12,7 +12,7 @@ from firstlight.bundle.contents import read_regular
 from firstlight.bundle.digests import check_digest
 from firstlight.bundle.folding import SHARED_NAME, Folding
 from firstlight.bundle.manifest import Manifest
-from firstlight.bundle.sums import check_sums
+from firstlight.bundle.sums import SUMMED, check_sums
 from firstlight.bundle.tables import read_table
 from firstlight.errors import BundleError
 from firstlight.suggest import unknown_name
@@ -81,6 +81,17 @@ class Boot:
         """
         for table in tables:
             self._table(table)
+
+    def check_sums(self) -> None:
+        """Check all that promises to add up, also what nobody asked for: for who says of the whole boot that it holds.
+
+        :raises BundleError: when a table is missing, damaged or changed.
+
+        >>> import firstlight
+        >>> firstlight.open(bundle).check_sums()
+        """
+        if self.manifest.mode == "exact":
+            self.check_tables(SUMMED)
 
     def marks(self) -> pl.DataFrame:
         """The named instants in order of time; columns as the format has them."""

@@ -31,14 +31,7 @@ def check_sums(bundle: Path, manifest: Manifest, table: str, frame: pl.DataFrame
     >>> boot = firstlight.open(bundle)
     >>> check_sums(bundle, boot.manifest, "calls", boot.calls(raw_names=True), boot._table)
     """
-    check = {
-        "marks": _marks,
-        "spans": _phases,
-        "calls": _calls,
-        "phase_calls": _phase_calls,
-        "runs": _runs,
-        "threads": _threads,
-    }.get(table)
+    check = _CHECKS.get(table)
     if check is None or manifest.mode != "exact":
         return
     if table == "calls" and not frame.is_empty() and (name := missing_invariant(manifest)) is not None:
@@ -232,3 +225,16 @@ def _sums(rows: pl.DataFrame, wholes: dict[str, int | None]) -> str | None:
 
 def _text(figure: int | None) -> str:
     return "nothing" if figure is None else f"{figure:,}"
+
+
+_CHECKS: dict[str, Callable[[Manifest, pl.DataFrame, Read], str | None]] = {
+    "marks": _marks,
+    "spans": _phases,
+    "calls": _calls,
+    "phase_calls": _phase_calls,
+    "runs": _runs,
+    "threads": _threads,
+}
+
+#: The tables of an exact boot with a profile that promise to add up.
+SUMMED = tuple(_CHECKS)
