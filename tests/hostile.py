@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from bundles import make_bundle, make_recorded
+from bundles import make_bundle, make_recorded, settle_recipe
 
 Change = Callable[[Path, Path], None]
 """Of a bundle and the folder of canaries: makes it a hostile one."""
@@ -49,7 +49,12 @@ def _chosen(**values: Any) -> Change:
 
     def change(bundle: Path, canaries: Path) -> None:
         text = json.dumps(values).replace("@", str(canaries))
-        _edit(bundle, lambda manifest: manifest["recipe"]["chosen"].update(json.loads(text)))
+
+        def choose(manifest: dict[str, Any]) -> None:
+            manifest["recipe"]["chosen"].update(json.loads(text))
+            settle_recipe(manifest)
+
+        _edit(bundle, choose)
 
     return change
 

@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 from hypothesis import strategies as st
 
-from bundles import SCHEMA, make_bundle
+from bundles import SCHEMA, make_bundle, settle
 
 #: Node of an invented tree: how far above it its parent stands in the list, its function, calls, instructions, idle.
 Node = tuple[int, str, int, int, int]
@@ -54,7 +54,7 @@ def _boot(directory: Path, name: str, nodes: Sequence[Node]) -> Path:
     spans = [("early", 0, first, first, 0), ("late", first, end, instructions - first, idle)]
     tables = {
         "calls": pl.DataFrame(rows, schema=SCHEMA["calls"]),
-        "phase_calls": pl.DataFrame([], schema=SCHEMA["phase_calls"]),
+        "phase_calls": pl.DataFrame([(0, "early", 0, first, first)], schema=SCHEMA["phase_calls"], orient="row"),
         "marks": pl.DataFrame(
             [("power_on", 0, 0, 0, "reset", ""), ("ready", end, instructions, idle, "no-operation", "")],
             schema=SCHEMA["marks"], orient="row",
@@ -72,4 +72,4 @@ def _boot(directory: Path, name: str, nodes: Sequence[Node]) -> Path:
         frame.write_parquet(file)
         manifest["tables"][table] = {"rows": frame.height, "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
     (path / "manifest.json").write_text(json.dumps(manifest))
-    return path
+    return settle(path)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from typer.testing import CliRunner
 
 import firstlight
-from bundles import SCHEMA, make_bundle, write_table
+from bundles import SCHEMA, make_bundle, settle, write_table
 from firstlight.analysis.prune import context_tree
 from firstlight.cli.app import app
 from firstlight.compare.exact.difference import exact_difference
@@ -46,7 +46,7 @@ def boot_of(directory: Path, rows: list[tuple[Any, ...]], name: str = "a.boot") 
     by_phase = [(row[0], phase, row[4], row[5], row[5]) for row in rows]
     write_table(path, "calls", pl.DataFrame([(*row, None) for row in calls], schema=SCHEMA["calls"], orient="row"))
     write_table(path, "phase_calls", pl.DataFrame(by_phase, schema=SCHEMA["phase_calls"], orient="row"))
-    return path
+    return settle(path)
 
 
 def rows_of(table: pl.DataFrame, *functions: str) -> list[tuple[Any, ...]]:

@@ -72,7 +72,7 @@ class TestShow:
     def test_says_so_in_its_first_line(self, place: Path, capsys: pytest.CaptureFixture[str]) -> None:
         make_bundle(place, name="b.boot", broken={**FUNCTIONS, **INITCALLS})
         first = printed(capsys, "show", "b.boot").splitlines()[0]
-        assert "NOT RELIABLE: 2 of 8 invariants are broken (affects functions, initcalls)" in first
+        assert "NOT RELIABLE: 2 of 14 invariants are broken (affects functions, initcalls)" in first
         assert "RELIABLE" not in printed(capsys, "show", "a.boot")
 
     def test_lists_each_with_its_value_limit_concern_and_functions(
@@ -103,9 +103,13 @@ class TestShow:
         # A real root has been entered once; it is no call, and the number is that of the function table.
         entered = pl.when(pl.col("kind") == "root").then(1).otherwise(pl.col("calls")).cast(pl.Int64)
         write_table(place / "b.boot", "calls", table.with_columns(calls=entered))
+        in_phases = pl.read_parquet(place / "b.boot/phase_calls.parquet")
+        root = in_phases.head(1).with_columns(pl.lit(0).cast(pl.Int64).alias(name) for name in
+                                              ("node", "self_instructions", "self_ns"))  # fmt: skip
+        write_table(place / "b.boot", "phase_calls", pl.concat([root, in_phases]))
         assert select(firstlight.open(place / "b.boot").functions()).whole_count == calls
         shown = printed(capsys, "show", "b.boot")
-        assert f"Invariants: all 6 hold; 9 of {calls:,} calls doubtful ({small_share_text(9 / calls)})" in shown
+        assert f"Invariants: all 14 hold; 9 of {calls:,} calls doubtful ({small_share_text(9 / calls)})" in shown
         assert "calls doubtful (0 %)" in printed(capsys, "show", "a.boot")
 
     def test_a_share_that_is_nearly_nothing_or_nearly_all_is_not_written_in_powers_of_ten(
@@ -318,7 +322,7 @@ class TestWhatInherits:
 
 def test_a_single_broken_invariant_is_told_in_the_singular(place: Path) -> None:
     boot = firstlight.open(make_bundle(place, name="b.boot", broken=EVERYTHING))
-    assert broken_text(boot.manifest) == "1 of 6 invariants is broken (affects everything)"
+    assert broken_text(boot.manifest) == "1 of 14 invariants is broken (affects everything)"
 
 
 def test_recording_warns_of_a_broken_invariant(place: Path) -> None:
@@ -335,6 +339,6 @@ def test_recording_warns_of_a_broken_invariant(place: Path) -> None:
     _warn_of_broken(firstlight.open(place / "a.boot").manifest, Heard())  # type: ignore[arg-type]
     [text] = said
     assert text.startswith(
-        "this recording is not reliable: 1 of 7 invariants is broken (affects functions): entries_counted"
+        "this recording is not reliable: 1 of 14 invariants is broken (affects functions): entries_counted"
     )
     assert Invariant(holds=True).concerns is Concern.EVERYTHING

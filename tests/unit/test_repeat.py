@@ -51,7 +51,7 @@ def test_the_files_of_the_recording_are_taken_where_they_are_still_there(tmp_pat
     kernel = tmp_path / "vmlinuz"
     kernel.write_bytes(b"kernel")
     files = {"kernel": str(kernel), "initrd": None}
-    bundle = make_recorded(make_bundle(tmp_path), files=files, append="quiet", shift=2, qemu_options=["-usb"])
+    bundle = make_recorded(make_bundle(tmp_path, shift=2), files=files, append="quiet", shift=2, qemu_options=["-usb"])
     options = options_from_manifest(open_boot(bundle).manifest, Path("again.boot"), str(bundle), trust=True)
     expected = RecordOptions(
         Path("again.boot"), kernel=kernel, append="quiet", shift=2, qemu_options=("-usb",), cpu="Nehalem"

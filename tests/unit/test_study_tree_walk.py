@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import firstlight
-from bundles import make_bundle, write_table
+from bundles import make_bundle, settle, write_table
 from firstlight.bundle.boot import Boot
 from firstlight.errors import LabError, UsageError
 from firstlight.lab.rootfs.elf import needs_of
@@ -62,6 +62,7 @@ def boot_with(
     ]  # fmt: skip
     if more:
         write_table(bundle, "calls", pl.concat([frame, pl.DataFrame(more, schema=frame.schema)]))
+        settle(bundle)
     return firstlight.open(bundle)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import polars as pl
@@ -11,6 +12,7 @@ from firstlight.bundle.contents import read_regular
 from firstlight.bundle.digests import check_digest
 from firstlight.bundle.folding import SHARED_NAME, Folding
 from firstlight.bundle.manifest import Manifest
+from firstlight.bundle.sums import SUMMED, check_sums
 from firstlight.bundle.tables import read_table
 from firstlight.errors import BundleError
 from firstlight.suggest import unknown_name
@@ -64,8 +66,32 @@ class Boot:
             frame = read_table(self.path, table, promised.rows if promised else None)
             if promised is not None:
                 check_digest(self.path, table, promised.sha256)
+            check_sums(self.path, self.manifest, table, frame, self._table)
             self._frames[table] = frame
         return self._frames[table]
+
+    def check_tables(self, tables: Iterable[str]) -> None:
+        """Read tables that the engine reads by itself, so that they are checked: each is the one that was recorded,
+        and adds up.
+
+        :raises BundleError: when one is missing, damaged or changed.
+
+        >>> import firstlight
+        >>> firstlight.open(bundle).check_tables(["marks", "spans"])
+        """
+        for table in tables:
+            self._table(table)
+
+    def check_sums(self) -> None:
+        """Check all that promises to add up, also what nobody asked for: for who says of the whole boot that it holds.
+
+        :raises BundleError: when a table is missing, damaged or changed.
+
+        >>> import firstlight
+        >>> firstlight.open(bundle).check_sums()
+        """
+        if self.manifest.mode == "exact":
+            self.check_tables(SUMMED)
 
     def marks(self) -> pl.DataFrame:
         """The named instants in order of time; columns as the format has them."""

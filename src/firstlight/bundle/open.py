@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from firstlight.bundle.contents import LARGEST_MANIFEST, check_contents, read_regular
+from firstlight.bundle.contradictions import contradiction
 from firstlight.bundle.manifest import DESCRIBED, RECORDED, SCHEMA_VERSION, Manifest
 from firstlight.errors import BundleError
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from firstlight.bundle.boot import Boot
 
 _DAMAGED = "it was cut off or changed: copy the bundle again, or record it again"
+_CHANGED = "the bundle was changed or damaged: copy it again, or record the boot again"
 
 
 def open(path: str | os.PathLike[str]) -> Boot:
@@ -81,6 +83,9 @@ def _manifest(text: str, where: str) -> Manifest:
         manifest = Manifest.model_validate_json(text)
     except ValidationError as error:
         raise BundleError(f"the manifest is damaged: {_first_fault(error)}", where=where, hint=_DAMAGED) from error
+    found = contradiction(manifest)
+    if found is not None:
+        raise BundleError(f"the manifest contradicts itself: {found}", where=where, hint=_CHANGED)
     manifest._file_digest = hashlib.sha256(text.encode()).hexdigest()
     return manifest
 

@@ -30,6 +30,7 @@ def show(
     from firstlight.render.views.show import print_boot
 
     opened = open(boot)
+    opened.check_sums()
     if json:
         print_json(boot_data(opened, limit))
     else:

@@ -25,7 +25,7 @@ def write_export(bundle: Path, to: To, out: Path, *, unit: Unit = "time", table:
                  exact: bool = False) -> Exported:  # fmt: skip
     """Write the boot at *bundle* in the format *to* to *out*: a file, or a directory that is there.
 
-    The same bundle gives the same bytes. Only what the format needs is loaded: a trace of Perfetto needs no frames.
+    The same bundle gives the same bytes. What the engine reads by itself is read as frames before, which checks it.
 
     :param unit: what stacks are weighed by.
     :param table: of CSV: this table alone.
@@ -39,20 +39,18 @@ def write_export(bundle: Path, to: To, out: Path, *, unit: Unit = "time", table:
     >>> out.read_text().splitlines()[0].split(";")[0]
     '[boot]'
     """
-    from firstlight.bundle.digests import check_digests
-    from firstlight.bundle.open import open, read_manifest
+    from firstlight.bundle.open import open
 
-    manifest = read_manifest(bundle)
-    check_digests(bundle, manifest, ENGINE_READS[to])
+    boot = open(bundle)
+    boot.check_tables(ENGINE_READS[to])
     if to is To.perfetto:
         from firstlight.export.perfetto import write_perfetto
 
-        return write_perfetto(bundle, manifest, out)
+        return write_perfetto(bundle, boot.manifest, out)
     if to is To.folded:
         from firstlight.export.folded import write_folded
 
         return write_folded(bundle, out, unit)
-    boot = open(bundle)
     if to is To.firefox:
         from firstlight.export.firefox import write_firefox
 

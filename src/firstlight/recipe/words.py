@@ -6,7 +6,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer
+from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, ValidationInfo
 
 _MIB = 1 << 20
 
@@ -36,7 +36,9 @@ def _usable_path(path: Path) -> Path:
     return path
 
 
-def _bytes_of(value: object) -> object:
+def _bytes_of(value: object, info: ValidationInfo) -> object:
+    if info.mode == "json" and not isinstance(value, str):
+        raise ValueError("write whole mebibytes as a text, such as `512M`")
     if isinstance(value, str):
         if not (value.endswith("M") and value[:-1].isascii() and value[:-1].isdigit() and len(value) < 12):
             raise ValueError("write whole mebibytes, such as `512M`")

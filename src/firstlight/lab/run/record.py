@@ -227,7 +227,7 @@ def _manifest(options: RecordOptions, inputs: Inputs, booted: _Booted, bundle: P
         invariants=booted.attributed.invariants,
         totals=booted.attributed.totals,
         tables=describe_tables(bundle),
-        repeat=repeat_command(options.choices, options.output),
+        repeat=repeat_command(inputs.recipe.chosen, options.output),
         recorded_at=datetime.now(UTC).isoformat(timespec="seconds"),
         host={
             "system": platform.platform(),
