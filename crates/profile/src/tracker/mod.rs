@@ -322,11 +322,11 @@ impl Tracker {
     }
 
     /// Code in front of a function that runs into it, and is no named padding: it belongs to the function that is called there,
-    /// and else to the function that it stands in.
+    /// also where an exception handler has it entered as if it had been called; and else to the function that it stands in.
     pub fn unnamed_padding(&mut self, function: FunctionId, now: u64) -> Request {
         match self.pending {
-            Some(_) => self.padding(function, now),
-            None => Request::None,
+            None if self.last_left != now => Request::None,
+            _ => self.padding(function, now),
         }
     }
 

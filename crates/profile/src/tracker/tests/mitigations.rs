@@ -342,3 +342,26 @@ fn a_call_that_went_nowhere_is_forgotten_only_by_its_own_return() {
     let recording = boot.end(1);
     assert_eq!((recording.counts.late_calls, recording.counts.discarded_addresses), (1, 1));
 }
+
+// The kernel patches the call in its own `_raw_spin_unlock`: the breakpoint's handler pushes a return address and leaves for
+// the padding in front of the function, where call depth tracking counts (Linux 7.3, `retbleed=stuff`).
+#[test]
+fn a_call_that_a_breakpoint_emulates_into_padding_ends_alone() {
+    let mut boot = Boot::new();
+    boot.enter("start_kernel", 0);
+    boot.call("work", 0x8ff8, 1);
+    boot.enter("asm_exc_page_fault", 0);
+    boot.leave(4);
+    let helper = boot.id("helper");
+    let now = boot.pass(0);
+    boot.tracker.unnamed_padding(helper, now);
+    boot.enter("helper", 1);
+    boot.ret("__x86_return_thunk", 0x8ff0, 5);
+    boot.ret("work", 0x8ff8, 3);
+    let recording = boot.end(2);
+    let found = lines(&recording);
+    for line in ["[boot]/start_kernel 1 3", "start_kernel/work 1 3", "work/helper 1 6"] {
+        assert!(found.contains(&line.to_owned()), "{found:?}");
+    }
+    assert_eq!((recording.counts.returns, recording.counts.unmatched_returns), (2, 0));
+}
