@@ -9,7 +9,7 @@ import polars as pl
 
 import firstlight
 from browser.report_page import Show, assert_only_text, rewrite
-from bundles import HOSTILE, make_bundle, write_table
+from bundles import HOSTILE, make_bundle, settle, write_table
 from firstlight.render.page.html import page_html
 from firstlight.render.page.tree import FOLD_DEPTH
 
@@ -111,7 +111,8 @@ def test_a_deep_chain_of_calls_opens(show: Show, tmp_path: Path) -> None:
         schema=firstlight.open(bundle).calls().schema,
     )
     write_table(bundle, "calls", chain)
-    report = show(bundle)
+    write_table(bundle, "phase_calls", pl.read_parquet(bundle / "phase_calls.parquet").clear())
+    report = show(settle(bundle))
     assert len(report.frames()) == FOLD_DEPTH + 2
     assert report.frames()[-1] == "(1 smaller)"
     report.page.locator("#flame g.frame[name='recurse_300']").click()

@@ -194,7 +194,7 @@ BAD_INPUT: dict[str, tuple[Callable[[Path], list[str]], int, str]] = {
     "unknown machine": (lambda there: ["--machine", "pc-q35-99.9"], 2, "pc-q35-99.9"),
     "missing file of an option": (lambda there: ["--qemu-option=-bios", f"--qemu-option={there}/none"], 2, "none"),
     "machine without version": (lambda there: ["--machine", "q35"], 2, "breaks exactness"),
-    "unknown processor": (lambda there: ["--cpu", "nonsense"], 1, "nonsense"),
+    "unknown processor": (lambda there: ["--cpu", "nonsense"], 2, "nonsense"),
     "no QEMU": (lambda there: ["--qemu", str(there / "none")], 2, "there is no QEMU"),
     "old QEMU": (lambda there: ["--qemu", str(old_qemu(there))], 1, "too old"),
     "disk": (lambda there: ["--qemu-option=-hda", "--qemu-option=a.img"], 2, "breaks exactness"),

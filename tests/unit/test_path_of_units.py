@@ -81,7 +81,9 @@ def test_what_has_no_start_and_is_no_unit_is_counted(tmp_path: Path) -> None:
     spans.add("initcall", "half_init", (None, 300), track="task 1")
     boot = open_boot(write_bundle(tmp_path, "half.boot", spans=spans))
     assert find_path(boot).without_start == 1
-    assert "1 span has no start, so it cannot be on the path" in CliRunner().invoke(app, ["path", str(boot.path)]).stdout
+    assert (
+        "1 span has no start, so it cannot be on the path" in CliRunner().invoke(app, ["path", str(boot.path)]).stdout
+    )
 
 
 def test_the_initrd_is_the_units_in_it(tmp_path: Path) -> None:
