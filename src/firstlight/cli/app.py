@@ -20,7 +20,7 @@ from firstlight.cli.experiment import app as experiment
 from firstlight.cli.export import export
 from firstlight.cli.functions import functions
 from firstlight.cli.gate import gate
-from firstlight.cli.help import GroupedCommands, Task
+from firstlight.cli.help import SETTINGS, GroupedCommands, Task
 from firstlight.cli.history import app as history
 from firstlight.cli.image import app as image
 from firstlight.cli.import_ import import_
@@ -46,7 +46,7 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    context_settings=SETTINGS,
 )
 
 COMMANDS: dict[Task, list[tuple[str, Callable[..., None] | typer.Typer, str]]] = {

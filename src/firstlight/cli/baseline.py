@@ -8,18 +8,14 @@ from typing import Annotated
 
 import typer
 
+from firstlight.cli.help import command_group
 from firstlight.cli.output import Json, print_json
 
 #: So many boots that lack something are told.
 _MOST_NOTES = 5
 
 
-app = typer.Typer(
-    help="Save boots as baselines of `firstlight gate`.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-)
+app = command_group("Save boots as baselines of `firstlight gate`.")
 
 
 @app.command("set")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from firstlight.cli.help import command_group
 from firstlight.cli.output import Csv, Jobs, Json, print_json
 from firstlight.cli.page import Page
 from firstlight.errors import FirstlightError, UsageError
@@ -20,12 +21,7 @@ if TYPE_CHECKING:
     from firstlight.experiment.schedule import Prepared
     from firstlight.render.model.table import Sheet
 
-app = typer.Typer(
-    help="Boot what a plan says, arms or factors, and show what each of them did.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-)
+app = command_group("Boot what a plan says, arms or factors, and show what each of them did.")
 
 
 @app.command("run")

@@ -5,7 +5,11 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any
 
+import typer
 from typer.core import TyperGroup
+
+SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+"""What every command's help has in common."""
 
 
 class Task(StrEnum):
@@ -32,3 +36,11 @@ class GroupedCommands(TyperGroup):
             if rows:
                 with formatter.section(task.value):
                     formatter.write_dl(rows)
+
+
+def command_group(text: str) -> typer.Typer:
+    """A command that has commands of its own, as `history add`.
+
+    :param text: what its help says.
+    """
+    return typer.Typer(help=text, no_args_is_help=True, rich_markup_mode=None, context_settings=SETTINGS)

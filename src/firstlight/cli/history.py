@@ -10,18 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from firstlight.cli.help import command_group
 from firstlight.cli.output import Json, print_json
 
 if TYPE_CHECKING:
     from firstlight.history.series import Series
     from firstlight.stats.change_points import ChangePoint
 
-app = typer.Typer(
-    help="Keep what boots took, commit after commit, and say where it changed.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-)
+app = command_group("Keep what boots took, commit after commit, and say where it changed.")
 
 HistoryPath = Annotated[
     Path, typer.Argument(metavar="HISTORY", readable=False, help="A DuckDB file, or a folder of bundles to look at.")

@@ -6,14 +6,10 @@ from typing import Annotated
 
 import typer
 
+from firstlight.cli.help import command_group
 from firstlight.cli.output import Json, print_json
 
-app = typer.Typer(
-    help="Make the laboratory's kernel and user lands, once; recordings and studies boot them.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-)
+app = command_group("Make the laboratory's kernel and user lands, once; recordings and studies boot them.")
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="An image, as `firstlight image list` names them.")]
 
