@@ -86,8 +86,8 @@ def _phase_calls(manifest: Manifest, rows: pl.DataFrame, read: Read) -> str | No
     both = calls.select("node", *columns).join(by_node, on="node", how="full", suffix="_phases", coalesce=True)
     for column in columns:
         # Three phases with half of all that fits would wrap around to a figure that looks right.
-        if rows[column].cast(pl.Float64).sum() > _MOST:
-            return f"`{column}` sums to more than a boot can have"
+        if (fault := _sums(rows, {column: None})) is not None:
+            return fault
         wrong = both.filter(pl.col(column).fill_null(0) != pl.col(f"{column}_phases").fill_null(0)).sort("node")
         if not wrong.is_empty():
             node, whole, made = wrong.select("node", column, f"{column}_phases").row(0)
