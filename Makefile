@@ -74,10 +74,10 @@ studies: packages-studies build ## run every classic study, quick, into studies/
 	done; [ -z "$$failed" ] || { echo "error: something is missing in:$$failed" >&2; exit 1; }
 
 # The second QEMU is that of the tests; cells measured before with the same digests are not booted again.
-matrix: packages-test build ## audit every cell of the support matrix, into docs/support-matrix.md; EXTENT=quick for some
+matrix: packages-test build ## audit every cell of the support matrix, into docs/reference/support-matrix.md; EXTENT=quick for some
 	make/other-qemu.sh
 	firstlight audit --matrix $(or $(EXTENT),full) --qemu "$$(command -v qemu-system-x86_64)" \
-		--qemu .build/other-qemu/qemu-system-x86_64 -o docs/support-matrix.md --force
+		--qemu .build/other-qemu/qemu-system-x86_64 -o docs/reference/support-matrix.md --force
 
 bench: packages-run build ## run every benchmark in benches/; each prints its figure and what it is compared with
 	for bench in benches/*.py; do $(PY) $$bench; done

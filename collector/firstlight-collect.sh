@@ -2,8 +2,8 @@
 # Gathers what a system says about its boot into one tar, which `firstlight import` reads.
 #
 # It only reads: it mounts nothing, sets nothing, speaks to no network, and writes only its own private directory and the
-# tar. POSIX sh; what it calls is in busybox. docs/commands/collector.md says what is gathered and what is left out,
-# docs/formats/collection.md how the tar is laid out.
+# tar. POSIX sh; what it calls is in busybox. docs/reference/commands/collector.md says what is gathered and what is left out,
+# docs/reference/formats/collection.md how the tar is laid out.
 #
 # Everything stands in functions that the last line calls: of a script that was cut on its way nothing is run.
 # SPDX-License-Identifier: MIT OR Apache-2.0

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Fuzzes every reader of boot records, or those named, each for SECONDS of processor time, and prints a line for each.
-# Seeds are the records shown in docs/formats/records and what is checked in under crates/formats/fuzz/corpus. What is found
+# Seeds are the records shown in docs/reference/formats/records and what is checked in under crates/formats/fuzz/corpus. What is found
 # goes to .build/fuzz, and the checkout stays as it was; with KEEP=N the N shortest finds of each reader that reach code
 # which no seed reaches are put to the checked-in corpus, in place of what was there.
 set -euo pipefail

@@ -1,4 +1,4 @@
-"""Small synthetic bundles, written with Polars alone from `docs/formats/boot-bundle.md`.
+"""Small synthetic bundles, written with Polars alone from `docs/reference/formats/boot-bundle.md`.
 
 They hold what a real bundle holds: phases that partition the boot, a tree whose totals add up, the same by phase.
 """

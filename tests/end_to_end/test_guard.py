@@ -16,7 +16,7 @@ from firstlight.cli.main import run
 
 pytestmark = pytest.mark.boot
 
-CI = Path(__file__).parents[2] / "docs" / "ci"
+CI = Path(__file__).parents[2] / "docs" / "guides" / "ci"
 
 
 def shell(script: str, place: Path, **more: str) -> int:

@@ -17,7 +17,7 @@ from firstlight.cli.main import run
 from firstlight.gate.rules import read_rules
 from gate_boots import change, slower
 
-CI = Path(__file__).parents[2] / "docs" / "ci"
+CI = Path(__file__).parents[2] / "docs" / "guides" / "ci"
 PHASE = "initcalls_device"
 BY = 2_000_001
 

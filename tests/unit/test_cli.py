@@ -71,7 +71,7 @@ def test_the_limit_of_virtual_time_says_when_it_is_checked(capsys: pytest.Captur
     assert run(["record", "--help"]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "at the next check (kernel entries, every 65,536 events)" in said
-    page = (Path(__file__).parents[2] / "docs" / "commands" / "record.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "commands" / "record.md").read_text(encoding="utf-8")
     assert "every 65,536 events, so a recording ends at the first check after it" in page
 
 

@@ -22,7 +22,7 @@ def test_a_page_names_exactly_the_options_of_its_verb(verb: str, capsys: pytest.
     run([*verb.split(), "--help"])
     _, _, options = capsys.readouterr().out.partition("\nOptions:\n")
     offered = set(re.findall(r"(?<![\w-])--[a-z-]+", "".join(re.findall(r"^  -.*?(?:  |$)", options, re.MULTILINE))))
-    page = (ROOT / f"docs/commands/{verb.split()[0]}.md").read_text()
+    page = (ROOT / f"docs/reference/commands/{verb.split()[0]}.md").read_text()
     table = "".join(line.split(" | ")[0] for line in page.splitlines(True)
                     if line.startswith("| `-"))  # fmt: skip
     assert set(re.findall(r"(?<![\w-])--[a-z-]+", table)) == offered - {"--help"}
@@ -47,7 +47,7 @@ def test_commands_in_documents_use_options_that_exist(document: Path, capsys: py
 
 
 def test_the_format_names_every_table_column_and_field_of_the_manifest() -> None:
-    text = (ROOT / "docs/formats/boot-bundle.md").read_text()
+    text = (ROOT / "docs/reference/formats/boot-bundle.md").read_text()
     for table, columns in SCHEMAS.items():
         assert f"`{table}`" in text
         assert not [column for column in columns if not re.search(rf"\b{column}\b", text)], table

@@ -44,7 +44,7 @@ def document(bundle: Path, to: To) -> Any:
 def test_json_follows_its_schema_and_holds_every_row(tmp_path: Path, sort: str) -> None:
     bundle = boot_of(sort, tmp_path)
     written = document(bundle, To.json)
-    schema = json.loads((ROOT / "docs/formats/export.schema.json").read_text())
+    schema = json.loads((ROOT / "docs/reference/formats/export.schema.json").read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
     jsonschema.validate(written, schema)
     for table, columns in SCHEMAS.items():
@@ -53,7 +53,7 @@ def test_json_follows_its_schema_and_holds_every_row(tmp_path: Path, sort: str) 
 
 
 def test_the_schema_of_json_has_the_columns_of_the_tables() -> None:
-    schema = json.loads((ROOT / "docs/formats/export.schema.json").read_text())
+    schema = json.loads((ROOT / "docs/reference/formats/export.schema.json").read_text())
     tables = schema["properties"]["tables"]["properties"]
     assert {table: list(tables[table]["items"]["properties"]) for table in tables} == {
         table: list(columns) for table, columns in SCHEMAS.items()

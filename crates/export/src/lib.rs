@@ -1,4 +1,4 @@
-//! A boot for other programs (`docs/formats/exports.md`): what runs once per span, per lane or per node of the tree.
+//! A boot for other programs (`docs/reference/formats/exports.md`): what runs once per span, per lane or per node of the tree.
 
 pub mod folded;
 pub mod lanes;

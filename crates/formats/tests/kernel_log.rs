@@ -27,7 +27,7 @@ fn read(format: &str, bytes: &[u8]) -> Result<Vec<Evidence>, FormatError> {
 
 /// The excerpts on the pages are small logs with every trap in them.
 fn excerpts() -> Vec<Vec<u8>> {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/formats/records");
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/formats/records");
     let pages =
         ["printk", "initcall", "probe", "async", "kmsg", "dmesg-json", "serial", "grabserial", "lava", "pm-graph"];
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! The pages of `docs/formats/records` are the tests: each holds excerpts of records and the evidence they give.
+//! The pages of `docs/reference/formats/records` are the tests: each holds excerpts of records and the evidence they give.
 //!
 //! A block ```` ```record NAME ```` is a record with that file name (`as=FORMAT` after it forces a reader); the next block
 //! ```` ```evidence ```` is what it says. With `BLESS=1` in the environment the evidence is written anew, to be looked at.

@@ -1,4 +1,4 @@
-//! `/firstlight.conf`: what the helper shall do. `docs/formats/guest-report.md` is its specification.
+//! `/firstlight.conf`: what the helper shall do. `docs/reference/formats/guest-report.md` is its specification.
 
 use std::path::PathBuf;
 

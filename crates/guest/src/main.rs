@@ -1,6 +1,6 @@
 //! Firstlight's guest helper: first process of the initramfs, and the program behind the ready unit.
 //!
-//! `docs/formats/guest-report.md` says what it does and what it writes; `docs/design/guest.md` says why.
+//! `docs/reference/formats/guest-report.md` says what it does and what it writes; `docs/design/guest.md` says why.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 

@@ -5,7 +5,7 @@
 //! when the block that holds it is translated, so nothing may stand before it in that block that could fault.
 
 #[cfg(not(target_arch = "x86_64"))]
-compile_error!("the marks are defined for x86_64 only, see docs/formats/guest-report.md");
+compile_error!("the marks are defined for x86_64 only, see docs/reference/formats/guest-report.md");
 
 /// A named instant that the guest gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

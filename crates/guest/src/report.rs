@@ -1,4 +1,4 @@
-//! The report's form: named records of counted bytes. `docs/formats/guest-report.md` is its specification.
+//! The report's form: named records of counted bytes. `docs/reference/formats/guest-report.md` is its specification.
 
 use std::io::{self, Write};
 

@@ -1,5 +1,5 @@
 //! Several pieces of evidence put together: their clocks on one, what two tell of one thing in one row, and what
-//! excludes one another told and not averaged. Out come the tables of one boot (`docs/formats/boot-bundle.md`).
+//! excludes one another told and not averaged. Out come the tables of one boot (`docs/reference/formats/boot-bundle.md`).
 
 pub mod align;
 mod boot_marks;

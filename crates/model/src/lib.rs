@@ -1,4 +1,4 @@
-//! The tables of a boot bundle (`docs/formats/boot-bundle.md`): what columns they have, how they are written and read,
+//! The tables of a boot bundle (`docs/reference/formats/boot-bundle.md`): what columns they have, how they are written and read,
 //! and how a profile becomes tables.
 
 pub mod difference;

@@ -1,4 +1,4 @@
-//! The columns of every table, as `docs/formats/boot-bundle.md` specifies them.
+//! The columns of every table, as `docs/reference/formats/boot-bundle.md` specifies them.
 
 /// The version that is written into every file.
 pub const SCHEMA_VERSION: u32 = 2;

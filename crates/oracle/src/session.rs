@@ -16,7 +16,7 @@ const STATUS_BYTES: usize = 1024;
 // The stack pointer is checked at so many calls at first, then at every so many-th.
 const CHECKED_AT_FIRST: u64 = 1 << 14;
 const CHECKED_EVERY: u64 = 1 << 8;
-// The guest's mark *ready*, `docs/formats/guest-report.md`: the no-operation `0f 1f 84 00` with this displacement.
+// The guest's mark *ready*, `docs/reference/formats/guest-report.md`: the no-operation `0f 1f 84 00` with this displacement.
 const READY: [u8; 8] = [0x0f, 0x1f, 0x84, 0x00, 0x01, 0x00, 0x46, 0x4c];
 
 // Of a page fault's error code: the instruction itself could not be fetched, so it was not counted.

@@ -1,4 +1,4 @@
-//! The plugin's configuration: one JSON file, named on QEMU's command line (`docs/formats/plugin.md`).
+//! The plugin's configuration: one JSON file, named on QEMU's command line (`docs/reference/formats/plugin.md`).
 
 use serde::Deserialize;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! The QEMU TCG plugin: follows a guest's control flow from outside and writes its profile.
 //!
 //! QEMU calls it on one thread (one virtual CPU); it speaks to the rest of Firstlight by files only
-//! (`docs/formats/plugin.md`). Unsafe code is confined to [`api`], [`clock`],
+//! (`docs/reference/formats/plugin.md`). Unsafe code is confined to [`api`], [`clock`],
 //! [`callbacks`], [`guest_memory`] and [`prefetch`].
 
 mod api;

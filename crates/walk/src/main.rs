@@ -1,7 +1,7 @@
 //! Workloads of directory trees, inside Firstlight's guest: trees of any shape, a walk with and without one more stat
 //! for each directory, runs that are measured, an audit of mount points, and automounts that tell who woke them.
 //!
-//! `docs/formats/walk-guest.md` says what each verb does and writes.
+//! `docs/reference/formats/walk-guest.md` says what each verb does and writes.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 

@@ -78,7 +78,7 @@ class Fit(_Part):
 class SourceProblem(_Part):
     """Something wrong with a record."""
 
-    kind: str = Field(description="as `docs/formats/boot-bundle.md` lists them")
+    kind: str = Field(description="as `docs/reference/formats/boot-bundle.md` lists them")
     detail: str = Field(description="the same in words")
     line: Whole | None = Field(description="where it was met first")
     lost: Whole | None = Field(description="how many records are missing, where that can be counted")
@@ -166,7 +166,7 @@ AnyRecipe = Annotated[
 
 
 class Manifest(_Part):
-    """`manifest.json`, as `docs/formats/boot-bundle.md` specifies it."""
+    """`manifest.json`, as `docs/reference/formats/boot-bundle.md` specifies it."""
 
     schema_version: int = Field(ge=1, le=SCHEMA_VERSION, description="version of the bundle's schema")
     tool: Tool = Field(description="the program that wrote the bundle")

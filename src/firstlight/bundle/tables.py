@@ -8,7 +8,7 @@ import polars as pl
 
 from firstlight.errors import BundleError
 
-#: Every table of a bundle with its columns, as `docs/formats/boot-bundle.md` specifies them.
+#: Every table of a bundle with its columns, as `docs/reference/formats/boot-bundle.md` specifies them.
 SCHEMAS: dict[str, dict[str, pl.DataType]] = {
     "marks": {
         "mark": pl.String(),

@@ -68,7 +68,7 @@ def audit(
       firstlight audit a.boot --json | jq .shares
       firstlight audit a.boot --html audit.html
       firstlight audit --matrix quick
-      firstlight audit --matrix full --qemu /usr/bin/qemu-system-x86_64 -o docs/support-matrix.md
+      firstlight audit --matrix full --qemu /usr/bin/qemu-system-x86_64 -o docs/reference/support-matrix.md
     """
     if boot is not None and matrix is not None:
         raise UsageError("give either a bundle or `--matrix`, not both", hint="`firstlight audit a.boot`")

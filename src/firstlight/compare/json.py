@@ -1,4 +1,4 @@
-"""Comparisons as data: the shape that `docs/formats/comparison.md` specifies."""
+"""Comparisons as data: the shape that `docs/reference/formats/comparison.md` specifies."""
 
 from __future__ import annotations
 

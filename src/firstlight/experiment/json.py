@@ -1,4 +1,4 @@
-"""What an experiment says, as data: `docs/formats/experiment.md` is the shape's specification."""
+"""What an experiment says, as data: `docs/reference/formats/experiment.md` is the shape's specification."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON: the whole bundle as one document; `docs/formats/export.schema.json` is its schema."""
+"""JSON: the whole bundle as one document; `docs/reference/formats/export.schema.json` is its schema."""
 
 from __future__ import annotations
 

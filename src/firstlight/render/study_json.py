@@ -14,7 +14,7 @@ Json = dict[str, Any]
 
 
 def outcome_data(outcome: Outcome) -> Json:
-    """A study whole; `docs/formats/study.md` is the specification. The same outcome gives the same data."""
+    """A study whole; `docs/reference/formats/study.md` is the specification. The same outcome gives the same data."""
     return {
         "format": "firstlight-study",
         "version": STUDY_VERSION,

@@ -1,4 +1,4 @@
-/** What a comparison page carries; `docs/formats/comparison.md` and `docs/design/report-page.md` are the specification. */
+/** What a comparison page carries; `docs/reference/formats/comparison.md` and `docs/design/report-page.md` are the specification. */
 
 export const COMPARISON_VERSION = 1;
 

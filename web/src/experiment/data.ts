@@ -1,4 +1,4 @@
-/** What the page of an experiment carries; `docs/formats/experiment.md` and `docs/design/report-page.md` specify it. */
+/** What the page of an experiment carries; `docs/reference/formats/experiment.md` and `docs/design/report-page.md` specify it. */
 
 import type { SheetData } from "../sheet";
 

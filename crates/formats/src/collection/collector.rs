@@ -1,4 +1,4 @@
-//! The manifest of a collection (`docs/formats/collection.md`): what was gathered, what was not, and readings of clocks.
+//! The manifest of a collection (`docs/reference/formats/collection.md`): what was gathered, what was not, and readings of clocks.
 
 use crate::evidence::{Clock, Evidence, Name, ProblemKind};
 use crate::format::{Format, Head, Input, Likelihood};

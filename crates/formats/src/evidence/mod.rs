@@ -50,7 +50,7 @@ pub enum Clock {
     Kft,
 }
 
-/// A named instant; the names are those of the bundle (`docs/formats/boot-bundle.md`).
+/// A named instant; the names are those of the bundle (`docs/reference/formats/boot-bundle.md`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mark {
     /// Its name.

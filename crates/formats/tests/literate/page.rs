@@ -19,7 +19,7 @@ pub struct Page {
 
 /// Every page that shows records, in order.
 pub fn pages() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/formats/records");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/formats/records");
     let mut pages: Vec<PathBuf> = std::fs::read_dir(folder)
         .map(|entries| entries.map(|entry| entry.unwrap().path()).collect())
         .unwrap_or_default();

@@ -1,4 +1,4 @@
-"""The difference of two boots as data: the shape that `docs/formats/comparison.md` specifies."""
+"""The difference of two boots as data: the shape that `docs/reference/formats/comparison.md` specifies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A plan of scaling: `docs/commands/scale.md` is its specification."""
+"""A plan of scaling: `docs/reference/commands/scale.md` is its specification."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from firstlight.stats.scaling.analysis import Study
 from firstlight.stats.scaling.crossover import Bracket, Crossing, crossings
 from firstlight.stats.scaling.prediction import Prediction, predict
 
-#: What irrelevant changes do to the default recipe, as a part of its time: see `docs/commands/calibrate.md`.
+#: What irrelevant changes do to the default recipe, as a part of its time: see `docs/reference/commands/calibrate.md`.
 ACCIDENT = 0.0025
 
 #: The version of the data; it changes when an older reader could misread it.

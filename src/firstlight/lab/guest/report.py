@@ -36,7 +36,7 @@ class Report:
 
 
 def read_report(data: bytes) -> Report:
-    """Read a report as ``docs/formats/guest-report.md`` describes it; what came whole counts.
+    """Read a report as ``docs/reference/formats/guest-report.md`` describes it; what came whole counts.
 
     Never raises: the bytes come from a guest, and a guest may send anything.
 
@@ -85,7 +85,7 @@ def _read_records(data: bytes, position: int, report: Report) -> None:
 
 
 def facts_from_report(report: Report, console_text: str) -> list[tuple[str, str]]:
-    """The facts of a boot, as ``docs/formats/boot-bundle.md`` names them: sorted, each name once.
+    """The facts of a boot, as ``docs/reference/formats/boot-bundle.md`` names them: sorted, each name once.
 
     What the report does not say is taken from the console, as far as it stands there.
 

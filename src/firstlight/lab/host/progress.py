@@ -16,7 +16,7 @@ from firstlight.lab.host.plugin_status import Status
 
 _PLAIN_EVERY_S = 10.0
 
-# The plugin says which mark was last; the phases that are not called like it (docs/formats/boot-bundle.md).
+# The plugin says which mark was last; the phases that are not called like it (docs/reference/formats/boot-bundle.md).
 _PHASES = {
     "power_on": "firmware",
     "decompression_start": "decompression",

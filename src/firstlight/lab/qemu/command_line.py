@@ -157,7 +157,7 @@ def further_memory(words: Sequence[str]) -> list[int]:
 
 
 def write_plugin_config(recipe: Recipe, files: RunFiles, symbols: Path) -> None:
-    """Write the plugin's configuration (docs/formats/plugin.md) into the run's directory."""
+    """Write the plugin's configuration (docs/reference/formats/plugin.md) into the run's directory."""
     chosen = recipe.chosen
     limit = chosen.timeout_virtual_s
     known = _function_names(symbols)

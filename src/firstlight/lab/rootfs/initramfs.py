@@ -28,7 +28,7 @@ BEFORE_ROOT = "before-root"
 
 @dataclass(frozen=True)
 class GuestConfig:
-    """What the helper shall do, ``/firstlight.conf``; ``docs/formats/guest-report.md`` says what each key means.
+    """The helper's configuration, ``/firstlight.conf``; ``docs/reference/formats/guest-report.md`` explains each key.
 
     >>> print(GuestConfig(root="/dev/pmem0").text([]), end="")
     action=boot

@@ -26,7 +26,7 @@ from firstlight.recipe.recipe import LoadedMemory
 _VERSION = "5"
 _MIB = 1 << 20
 _NAME = "root.image"
-#: Of the helper's mark `ready`, docs/formats/guest-report.md.
+#: Of the helper's mark `ready`, docs/reference/formats/guest-report.md.
 _READY = bytes.fromhex("0f1f84000100464c")
 #: Below the end of memory, where QEMU and the firmware keep tables.
 _SPARED = 32 * _MIB

@@ -1,4 +1,4 @@
-"""The support matrix as Markdown: `docs/support-matrix.md`."""
+"""The support matrix as Markdown: `docs/reference/support-matrix.md`."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def matrix_markdown(rows: Sequence[Row], command: str) -> str:
     limits = ", ".join(f"{_TITLES[measure]} {limit * 100:g} %" for measure, limit in LIMITS.items())
     parts = [
         "# Support matrix",
-        "The profile of each boot below was audited by the second observer ([how](design/oracle.md), "
+        "The profile of each boot below was audited by the second observer ([how](../design/oracle.md), "
         f"[`firstlight audit`](commands/audit.md)). This page is the output of `{command}`.",
         f"{len(rows)} {'cell' if len(rows) == 1 else 'cells'}: {reached} within the limits, "
         f"{len(measured) - reached} below one, {len(rows) - len(measured)} that cannot be booted. "
         f"The limits: {limits}. Counts are functions with equal "
         "counts, Self instructions at the same function, Totals functions above 100,000 instructions whose total is "
         "within 0.1 %, Edges calls on equal edges, Initcalls those found of those entered by address. Exceptions is "
-        "how many there are, and how many have no known cause ([causes](design/oracle.md#causes-of-exceptions)).",
+        "how many there are, and how many have no known cause ([causes](../design/oracle.md#causes-of-exceptions)).",
     ]
     for (kernel, qemu), group in groupby(rows, key=lambda row: (row.kernel, row.qemu)):
         parts.append(f"## Linux {text(kernel)}, QEMU {text(qemu) or 'not found'}")

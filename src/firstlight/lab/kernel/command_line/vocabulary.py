@@ -58,7 +58,7 @@ DRACUT = Reader(
 )
 #: modprobe(8): it hands `MODULE.PARAMETER=VALUE` to the modules that it loads.
 KMOD = Reader("modprobe", _names(r"modprobe\.blacklist", r"module_blacklist"))
-#: `docs/formats/guest-report.md`.
+#: `docs/reference/formats/guest-report.md`.
 HELPER = Reader("Firstlight's helper", _names(r"firstlight_mounts"))
 #: What a boot loader writes for whoever wants to know; nobody has to read it.
 LOADER = _names(r"BOOT_IMAGE|auto|initrd|kernel|boot_image")
