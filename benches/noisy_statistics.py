@@ -18,7 +18,7 @@ from firstlight.stats.estimate import Floats, paired, unpaired
 from firstlight.stats.randomization import draw_order
 from firstlight.stats.sample_size import robust_sigma
 from firstlight.stats.significance import paired_p, unpaired_p
-from firstlight.stats.verdict import Limits, decide
+from firstlight.stats.verdict import VerdictThresholds, decide
 
 PAIRS = 12
 DRIFT = 0.02
@@ -78,7 +78,7 @@ def simulate(
         found = paired(b - a) if in_turns else unpaired(a, b)
         p = (paired_p(b - a, seed) if in_turns else unpaired_p(a, b, seed)).p
         sigma = robust_sigma(b - a) if in_turns else math.hypot(robust_sigma(a), robust_sigma(b))
-        verdict = decide(found, p, a.size, sigma, Limits(soft=SOFT, alpha=ALPHA), paired=in_turns)
+        verdict = decide(found, p, a.size, sigma, VerdictThresholds(soft=SOFT, alpha=ALPHA), paired=in_turns)
         if doubting and not in_turns:
             verdict = doubt(verdict, found, a, b, a_first=True)
         alarms += verdict.word in ("regression", "improvement")

@@ -16,7 +16,7 @@ from measuring.figures import arguments, line, spread, title
 from firstlight import _core
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.open import open as open_boot
-from firstlight.compare.exact.rows import Figures, Row
+from firstlight.compare.exact.rows import Row, RowDelta
 from firstlight.compare.exact.tree import TreeDifference, tree_difference
 from firstlight.lab.run.record import record
 from firstlight.recipe.options import RecordOptions
@@ -100,7 +100,7 @@ def bundle(directory: Path, name: str, calls: pl.DataFrame) -> Path:
 
 def whole_of(a: Boot, b: Boot) -> Row:
     """The whole of both, as the profiles have it."""
-    one, other = (Figures(int(boot.calls()["self_ns"].sum())) for boot in (a, b))
+    one, other = (RowDelta(int(boot.calls()["self_ns"].sum())) for boot in (a, b))
     return Row("all", one, other, kind="whole")
 
 

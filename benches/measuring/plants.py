@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
-from firstlight.assets import carried
+from firstlight.assets import asset_path
 from firstlight.lab.rootfs.initramfs import GuestConfig, static_busybox
 from firstlight.lab.rootfs.newc import Archive
 from firstlight.recipe.options import RecordOptions
@@ -61,7 +61,7 @@ def _initramfs(command: str) -> bytes:
     for directory in ("dev", "proc", "sys", "run", "bin"):
         archive.directory(directory)
     archive.character_device("dev/console", 5, 1)
-    archive.file("init", carried("firstlight-guest").read_bytes(), 0o755)
+    archive.file("init", asset_path("firstlight-guest").read_bytes(), 0o755)
     archive.file("firstlight.conf", GuestConfig().text([]).encode())
     archive.file("bin/busybox", static_busybox().read_bytes(), 0o755)
     archive.link("bin/sh", "busybox")

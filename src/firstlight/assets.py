@@ -1,4 +1,4 @@
-"""The files built outside Python that an installed Firstlight carries."""
+"""The files built outside Python that an installed Firstlight contains."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from pathlib import Path
 
 from firstlight.errors import LabError
 
-#: Every carried file: what it is.
-CARRIED = {
+#: Every bundled file: what it is.
+ASSETS = {
     "firstlight-plugin.so": "the plugin that QEMU loads",
     "firstlight-oracle.so": "the second observer, for `firstlight audit`",
     "firstlight-guest": "the first process of the guest",
@@ -18,24 +18,24 @@ CARRIED = {
     "firstlight-collect.service": "its unit for systemd",
 }
 
-_ASSETS = Path(__file__).parent / "assets"
+_FOLDER = Path(__file__).parent / "assets"
 
 
-def carried(name: str) -> Path:
-    """Find a carried file.
+def asset_path(name: str) -> Path:
+    """Find a bundled file.
 
-    :param name: one of :data:`CARRIED`.
+    :param name: one of :data:`ASSETS`.
     :raises LabError: when it is not there, which happens in a checkout that was not built.
 
     >>> from firstlight.errors import LabError
     >>> try:
-    ...     carried("nothing")
+    ...     asset_path("nothing")
     ... except LabError as error:
     ...     print(error.hint)
     run `make build`
     """
-    path = _ASSETS / name
+    path = _FOLDER / name
     if not path.is_file():
-        what = CARRIED.get(name, "a carried file")
+        what = ASSETS.get(name, "a bundled file")
         raise LabError(f"`{name}`, {what}, is missing", where=str(path), hint="run `make build`")
     return path

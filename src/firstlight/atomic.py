@@ -14,7 +14,7 @@ from firstlight.errors import FirstlightError
 
 
 @contextmanager
-def whole(out: Path, *, directory: bool = False, force: bool = False) -> Iterator[Path]:
+def atomic_write(out: Path, *, directory: bool = False, force: bool = False) -> Iterator[Path]:
     """A temporary path beside *out* that takes its place when the block ends well.
 
     A symbolic link stays one, and what it leads to is replaced. Into a device or a pipe the file is written through,

@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 import firstlight
-from firstlight.assets import carried
+from firstlight.assets import asset_path
 from firstlight.cli.app import app
 from firstlight.lab.rootfs.debian import debian_tar
 from firstlight.lab.rootfs.initramfs import static_busybox
@@ -73,7 +73,7 @@ def busybox_collection(boots: Path) -> Path:
         archive.directory(directory)
     archive.character_device("dev/console", 5, 1)
     archive.file("bin/busybox", static_busybox().read_bytes(), 0o755)
-    archive.file("firstlight-collect.sh", carried("firstlight-collect.sh").read_bytes())
+    archive.file("firstlight-collect.sh", asset_path("firstlight-collect.sh").read_bytes())
     archive.file("init", BUSYBOX_INIT.encode(), 0o755)
     initrd = boots / "collector.cpio"
     initrd.write_bytes(archive.bytes())
@@ -92,8 +92,8 @@ def systemd_collection(boots: Path) -> Path:
     wants = "etc/systemd/system/multi-user.target.wants"
     with tarfile.open(root, "a") as archive:
         for name, content in (
-            ("usr/local/sbin/firstlight-collect", carried("firstlight-collect.sh").read_bytes()),
-            ("etc/systemd/system/firstlight-collect.service", carried("firstlight-collect.service").read_bytes()),
+            ("usr/local/sbin/firstlight-collect", asset_path("firstlight-collect.sh").read_bytes()),
+            ("etc/systemd/system/firstlight-collect.service", asset_path("firstlight-collect.service").read_bytes()),
             ("usr/local/sbin/send", SEND.encode()),
             ("etc/systemd/system/send.service", SEND_UNIT.encode()),
         ):

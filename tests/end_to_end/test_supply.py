@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from firstlight.assets import carried
+from firstlight.assets import asset_path
 from firstlight.lab.guest.report import Report, facts_from_report, read_report
 from firstlight.lab.kernel.kernel import Kernel, default_kernel
 from firstlight.lab.kernel.modules import modules_for
@@ -138,6 +138,6 @@ def test_a_root_whose_device_never_comes_is_told(tmp_path: Path, kernel: Kernel)
 
 def test_the_helper_outside_of_a_guest_says_how_it_is_used() -> None:
     for arguments in ([], ["fly"], ["ready", "a", "b"]):
-        run = subprocess.run([carried("firstlight-guest"), *arguments], capture_output=True, text=True)
+        run = subprocess.run([asset_path("firstlight-guest"), *arguments], capture_output=True, text=True)
         assert run.returncode == 2
         assert run.stderr.startswith("usage: firstlight-guest ready")

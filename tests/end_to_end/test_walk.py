@@ -9,7 +9,7 @@ from firstlight.render.views.experiment_progress import ExperimentProgress
 from firstlight.study.outcome import Outcome
 from firstlight.study.runner import Laboratory
 from firstlight.study.table import Hole
-from firstlight.study.tree_walk.study import measure
+from firstlight.study.tree_walk.run import measure
 from firstlight.study.tree_walk.workload import TOOLS, Shape, Workload
 
 pytestmark = pytest.mark.boot

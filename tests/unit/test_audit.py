@@ -16,18 +16,18 @@ from firstlight.audit.boot import audit
 from firstlight.audit.causes import with_causes
 from firstlight.audit.observed import observation, read_observation
 from firstlight.audit.recorded import recorded_tables
-from firstlight.audit.tables import NAMELESS, Evidence, Figures, Tables, key
+from firstlight.audit.tables import NAMELESS, AuditFigures, Evidence, Tables, key
 from firstlight.errors import FirstlightError, LabError
 
 # A boot in small: every function large enough for its total to be compared.
 MILLION = 1_000_000
 FUNCTIONS = {
-    "start_kernel": Figures(1, MILLION, 12 * MILLION),
-    "do_one_initcall": Figures(2, MILLION, 11 * MILLION),
-    "pci_init": Figures(1, 2 * MILLION, 7 * MILLION),
-    "net_init": Figures(1, 1 * MILLION, 3 * MILLION),
-    "probe": Figures(4, 3 * MILLION, 5 * MILLION),
-    "memcpy": Figures(40, 4 * MILLION, 4 * MILLION),
+    "start_kernel": AuditFigures(1, MILLION, 12 * MILLION),
+    "do_one_initcall": AuditFigures(2, MILLION, 11 * MILLION),
+    "pci_init": AuditFigures(1, 2 * MILLION, 7 * MILLION),
+    "net_init": AuditFigures(1, 1 * MILLION, 3 * MILLION),
+    "probe": AuditFigures(4, 3 * MILLION, 5 * MILLION),
+    "memcpy": AuditFigures(40, 4 * MILLION, 4 * MILLION),
 }
 EDGES = {
     ("[boot]", "start_kernel"): 1,
@@ -41,9 +41,9 @@ EDGES = {
 TRUE = Tables(12 * MILLION, FUNCTIONS, EDGES, frozenset({"pci_init", "net_init"}))
 
 
-def with_functions(tables: Tables, **changed: Figures | None) -> Tables:
+def with_functions(tables: Tables, **changed: AuditFigures | None) -> Tables:
     """Some functions have other figures; `None` leaves one out."""
-    functions: dict[str, Figures | None] = {**tables.functions, **changed}
+    functions: dict[str, AuditFigures | None] = {**tables.functions, **changed}
     return replace(tables, functions={name: figures for name, figures in functions.items() if figures is not None})
 
 
@@ -67,7 +67,9 @@ def moved_callee() -> Tables:
 
 def dropped_calls() -> Tables:
     """Calls are missing, with what they took in nobody's total."""
-    return with_edges(with_functions(TRUE, memcpy=Figures(30, 4 * MILLION, 4 * MILLION)), {("net_init", "memcpy"): -10})
+    return with_edges(
+        with_functions(TRUE, memcpy=AuditFigures(30, 4 * MILLION, 4 * MILLION)), {("net_init", "memcpy"): -10}
+    )
 
 
 def thunk_as_function() -> Tables:
@@ -75,8 +77,8 @@ def thunk_as_function() -> Tables:
     return with_edges(
         with_functions(
             TRUE,
-            memcpy=Figures(40, 4 * MILLION - 80, 4 * MILLION),
-            srso_safe_ret=Figures(40, 80, 80),
+            memcpy=AuditFigures(40, 4 * MILLION - 80, 4 * MILLION),
+            srso_safe_ret=AuditFigures(40, 80, 80),
         ),
         {("memcpy", "srso_safe_ret"): 40},
     )
@@ -84,23 +86,23 @@ def thunk_as_function() -> Tables:
 
 def collapsed_circle() -> Tables:
     """Two functions that jump to one another were taken back to the first."""
-    return with_functions(TRUE, probe=Figures(4, 3 * MILLION, 3 * MILLION + 1000))
+    return with_functions(TRUE, probe=AuditFigures(4, 3 * MILLION, 3 * MILLION + 1000))
 
 
 def swallowed_return() -> Tables:
     """A function never ended: what came after it is in its total."""
-    return with_functions(TRUE, memcpy=Figures(40, 4 * MILLION, 6 * MILLION))
+    return with_functions(TRUE, memcpy=AuditFigures(40, 4 * MILLION, 6 * MILLION))
 
 
 def lost_switch() -> Tables:
     """A switch of tasks was not seen: another task's functions are in the total."""
-    return with_functions(TRUE, net_init=Figures(1, MILLION, 5 * MILLION))
+    return with_functions(TRUE, net_init=AuditFigures(1, MILLION, 5 * MILLION))
 
 
 def phantom_instruction() -> Tables:
     """An instruction was charged to the function before for each of its many calls."""
-    return with_functions(TRUE, memcpy=Figures(40, 4 * MILLION + 40_000, 4 * MILLION + 40_000),
-                          probe=Figures(4, 3 * MILLION - 40_000, 5 * MILLION))  # fmt: skip
+    return with_functions(TRUE, memcpy=AuditFigures(40, 4 * MILLION + 40_000, 4 * MILLION + 40_000),
+                          probe=AuditFigures(4, 3 * MILLION - 40_000, 5 * MILLION))  # fmt: skip
 
 
 def missing_function() -> Tables:
@@ -110,7 +112,7 @@ def missing_function() -> Tables:
 
 def invented_function() -> Tables:
     """A function that never ran has a row."""
-    return with_functions(TRUE, kfree=Figures(1, 0, 0))
+    return with_functions(TRUE, kfree=AuditFigures(1, 0, 0))
 
 
 def lost_initcalls() -> Tables:
@@ -120,18 +122,18 @@ def lost_initcalls() -> Tables:
 
 def nameless_code() -> Tables:
     """A named function's instructions stand in the row of code without a symbol."""
-    functions = dict(with_functions(TRUE, memcpy=Figures(40, 0, 4 * MILLION)).functions)
-    return replace(TRUE, functions={**functions, NAMELESS: Figures(0, 4 * MILLION, 4 * MILLION)})
+    functions = dict(with_functions(TRUE, memcpy=AuditFigures(40, 0, 4 * MILLION)).functions)
+    return replace(TRUE, functions={**functions, NAMELESS: AuditFigures(0, 4 * MILLION, 4 * MILLION)})
 
 
 def interrupts_inside() -> Tables:
     """What interrupts did is in the total of what they interrupted."""
-    return with_functions(TRUE, probe=Figures(4, 3 * MILLION, 5 * MILLION + 20_000))
+    return with_functions(TRUE, probe=AuditFigures(4, 3 * MILLION, 5 * MILLION + 20_000))
 
 
 def recursion_twice() -> Tables:
     """A recursion's total was counted at each of its levels."""
-    return with_functions(TRUE, probe=Figures(4, 3 * MILLION, 10 * MILLION))
+    return with_functions(TRUE, probe=AuditFigures(4, 3 * MILLION, 10 * MILLION))
 
 
 FAULTS: dict[Callable[[], Tables], Measure] = {
@@ -176,19 +178,21 @@ def test_it_does_not_matter_which_of_the_observers_is_wrong(plant: Callable[[], 
 
 
 def test_exceptions_are_told_with_the_largest_first() -> None:
-    wrong = with_functions(TRUE, probe=replace(FUNCTIONS["probe"], entries=5), memcpy=Figures(90, 1, 1))
+    wrong = with_functions(TRUE, probe=replace(FUNCTIONS["probe"], entries=5), memcpy=AuditFigures(90, 1, 1))
     counts = [each for each in agreement(wrong, TRUE).exceptions if each.measure is Measure.COUNTS]
     assert [(each.what, each.difference) for each in counts] == [("memcpy", 50), ("probe", 1)]
 
 
 def test_small_functions_and_small_differences_of_totals_are_no_exceptions() -> None:
-    near = with_functions(TRUE, probe=Figures(4, 3 * MILLION, 5 * MILLION + 5_000), tiny=Figures(0, 0, 100_000))
-    assert agreement(near, with_functions(TRUE, tiny=Figures(0, 0, 1))).shares[Measure.TOTALS].share == 1.0
+    near = with_functions(
+        TRUE, probe=AuditFigures(4, 3 * MILLION, 5 * MILLION + 5_000), tiny=AuditFigures(0, 0, 100_000)
+    )
+    assert agreement(near, with_functions(TRUE, tiny=AuditFigures(0, 0, 1))).shares[Measure.TOTALS].share == 1.0
 
 
 def test_the_evidence_names_causes() -> None:
     moved = with_functions(
-        TRUE, probe=Figures(4, 3 * MILLION + 7, 5 * MILLION), memcpy=Figures(39, 4 * MILLION - 7, 4 * MILLION)
+        TRUE, probe=AuditFigures(4, 3 * MILLION + 7, 5 * MILLION), memcpy=AuditFigures(39, 4 * MILLION - 7, 4 * MILLION)
     )
     evidence = Evidence(again={"memcpy": 1}, elsewhere={("probe", "memcpy"): 7})
     causes = {
@@ -224,7 +228,7 @@ def test_parts_split_off_by_the_compiler_belong_to_their_function_on_both_sides(
             "edges": [], "elsewhere": [], "aliases": [], "initcalls": [], "checks": {}, "happened": {},
         }
     )  # fmt: skip
-    assert seen.tables.functions == {"f": Figures(1, 10, 10)}
+    assert seen.tables.functions == {"f": AuditFigures(1, 10, 10)}
 
 
 def test_what_the_observer_left_is_read_with_care(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from firstlight.audit.agreement import Measure, agreement
 from firstlight.audit.causes import with_causes
 from firstlight.audit.layout import layout
-from firstlight.audit.tables import ROOT, Evidence, Figures, Tables
+from firstlight.audit.tables import ROOT, AuditFigures, Evidence, Tables
 
 # A kernel in small, in the order of its addresses.
 SYMBOLS = """
@@ -41,7 +41,9 @@ d0 T last
 LAYOUT = layout(SYMBOLS)
 
 
-def tables(functions: dict[str, Figures], edges: dict[tuple[str, str], int], instructions: int = 9_000_000) -> Tables:
+def tables(
+    functions: dict[str, AuditFigures], edges: dict[tuple[str, str], int], instructions: int = 9_000_000
+) -> Tables:
     return Tables(instructions, functions, edges)
 
 
@@ -61,7 +63,7 @@ def selves(
 
     def made(own: dict[str, int]) -> Tables:
         entries = {name: sum(count for (_, to), count in edges.items() if to == name) for name in own}
-        return tables({name: Figures(entries[name], count, count) for name, count in own.items()}, edges)
+        return tables({name: AuditFigures(entries[name], count, count) for name, count in own.items()}, edges)
 
     found = causes(made(recorded), made(observed), evidence or Evidence())
     return {what: cause for (measure, what), cause in found.items() if measure is Measure.SELF}
@@ -170,11 +172,15 @@ def test_a_label_in_the_middle_of_a_block_has_what_stands_before_it() -> None:
 
 # Two new tasks of five switches: the second half of the switch has 3 instructions, what it calls 100,000.
 RECORDED = tables(
-    {"schedule": Figures(5, 10, 800_000), "switch": Figures(5, 50, 500_050), "switch_to": Figures(5, 500_000, 500_000)},
+    {
+        "schedule": AuditFigures(5, 10, 800_000),
+        "switch": AuditFigures(5, 50, 500_050),
+        "switch_to": AuditFigures(5, 500_000, 500_000),
+    },
     {(ROOT, "ret_from_fork"): 2, ("schedule", "switch"): 5, ("switch", "switch_to"): 5},
 )
 OBSERVED = tables(
-    {**RECORDED.functions, "switch": Figures(5, 50, 300_044)},
+    {**RECORDED.functions, "switch": AuditFigures(5, 50, 300_044)},
     {(ROOT, "ret_from_fork"): 2, ("schedule", "switch"): 5, ("switch", "switch_to"): 3, (ROOT, "switch_to"): 2},
 )
 SWITCHES = Evidence(happened={"switches": 5}, elsewhere={(ROOT, "switch"): 6})
@@ -193,7 +199,7 @@ def test_new_tasks_begin_in_the_middle_of_the_switch() -> None:
     "evidence", [Evidence(), replace(SWITCHES, happened={"switches": 4}), replace(SWITCHES, elsewhere={})]
 )
 def test_that_needs_the_switches_and_the_instructions_to_be_counted(evidence: Evidence) -> None:
-    wrong = replace(RECORDED, functions={**RECORDED.functions, "switch": Figures(5, 50, 900_050)})
+    wrong = replace(RECORDED, functions={**RECORDED.functions, "switch": AuditFigures(5, 50, 900_050)})
     assert causes(wrong, OBSERVED, evidence)[Measure.TOTALS, "switch"] is None
 
 
@@ -203,12 +209,12 @@ def test_more_lost_callers_than_new_tasks_have_no_cause() -> None:
 
 
 START = {(ROOT, "startup"): 1, ("startup", "start_kernel"): 1}
-STARTED = tables({"startup": Figures(1, 10, 1_000_000), "start_kernel": Figures(1, 999_990, 999_990)}, START)
+STARTED = tables({"startup": AuditFigures(1, 10, 1_000_000), "start_kernel": AuditFigures(1, 999_990, 999_990)}, START)
 
 
 def test_the_oracle_begins_anew_where_the_first_stack_was_left() -> None:
     other = tables(
-        {**STARTED.functions, "startup": Figures(1, 10, 10)}, {(ROOT, "startup"): 1, (ROOT, "start_kernel"): 1}
+        {**STARTED.functions, "startup": AuditFigures(1, 10, 10)}, {(ROOT, "startup"): 1, (ROOT, "start_kernel"): 1}
     )
     found = causes(STARTED, other, Evidence())
     assert len(found) == 3
@@ -222,11 +228,11 @@ def test_a_lost_caller_has_no_cause_where_the_first_stack_was_not_left() -> None
 
 def test_a_label_of_the_entry_section_is_its_callers() -> None:
     called = {(ROOT, "outer"): 1, ("outer", "load_index"): 4}
-    one = tables({"outer": Figures(1, 60, 100), "load_index": Figures(4, 40, 40)}, called)
-    other = tables({"outer": Figures(1, 100, 100)}, {(ROOT, "outer"): 1})
+    one = tables({"outer": AuditFigures(1, 60, 100), "load_index": AuditFigures(4, 40, 40)}, called)
+    other = tables({"outer": AuditFigures(1, 100, 100)}, {(ROOT, "outer"): 1})
     assert None not in causes(one, other, Evidence()).values()
     thunk = tables(
-        {"outer": Figures(1, 60, 100), "leaf": Figures(4, 40, 40)}, {("outer", "leaf"): 4, (ROOT, "outer"): 1}
+        {"outer": AuditFigures(1, 60, 100), "leaf": AuditFigures(4, 40, 40)}, {("outer", "leaf"): 4, (ROOT, "outer"): 1}
     )
     assert set(causes(thunk, other, Evidence()).values()) == {None}
 

@@ -9,7 +9,7 @@ from firstlight.audit.boot import Audit
 from firstlight.audit.causes import with_causes
 from firstlight.audit.matrix.measure import Row, Told
 from firstlight.audit.observed import Observation
-from firstlight.audit.tables import Evidence, Figures, Tables
+from firstlight.audit.tables import AuditFigures, Evidence, Tables
 from firstlight.render.markdown.support_matrix import matrix_markdown
 from firstlight.render.page.audit import audit_html
 
@@ -18,8 +18,8 @@ HOSTILE = "<script>alert(1)</script>\x1b[31m"
 
 def audited(name: str) -> Audit:
     """An audit with an exception that has a cause, and one of *name* that has none."""
-    one = Tables(20, {"f": Figures(1, 4, 9), "g": Figures(1, 5, 5), name: Figures(3, 1, 1)})
-    other = Tables(20, {"f": Figures(1, 6, 9), "g": Figures(1, 3, 5), name: Figures(2, 1, 1)})
+    one = Tables(20, {"f": AuditFigures(1, 4, 9), "g": AuditFigures(1, 5, 5), name: AuditFigures(3, 1, 1)})
+    other = Tables(20, {"f": AuditFigures(1, 6, 9), "g": AuditFigures(1, 3, 5), name: AuditFigures(2, 1, 1)})
     evidence = Evidence(elsewhere={("g", "f"): 2})
     agreed = agreement(one, other)
     return Audit(

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from collecting import ROOT, SCRIPT, SHELL, SHELLS, collect, manifest, members, programs
-from firstlight.assets import carried
+from firstlight.assets import asset_path
 from firstlight.cli.main import run
 
 STATES = {"whole", "partial", "empty", "missing", "denied", "timeout", "failed", "skipped"}
@@ -200,7 +200,7 @@ def test_an_installed_firstlight_prints_what_the_repository_holds(
 ) -> None:
     assert run(["collector", *words]) == 0
     assert capsys.readouterr().out == (ROOT / "collector" / name).read_text()
-    assert carried(name).read_bytes() == (ROOT / "collector" / name).read_bytes()
+    assert asset_path(name).read_bytes() == (ROOT / "collector" / name).read_bytes()
 
 
 def test_the_script_keeps_to_posix_and_to_the_rules_of_shellcheck() -> None:

@@ -18,8 +18,8 @@ from firstlight.compare.common.stable_names import stable_name
 from firstlight.compare.exact.difference import ExactDifference, exact_difference
 from firstlight.compare.exact.exclusive_time import exclusive_ns
 from firstlight.compare.exact.json import difference_data
-from firstlight.compare.exact.level import Key, Part, make_level
-from firstlight.compare.exact.rows import Figures, Row, split
+from firstlight.compare.exact.level import Key, LevelPart, make_level
+from firstlight.compare.exact.rows import Row, RowDelta, split
 from firstlight.render.terminal.console import console
 from firstlight.render.views.compare_tree import print_only
 from imported_bundle import MS, Spans, make_imported, write_bundle
@@ -125,8 +125,8 @@ def test_exclusive_time_is_the_union_and_each_instant_has_the_owner_that_began_l
 
 
 def test_rows_that_do_not_add_up_are_never_shown() -> None:
-    whole = Row("all", Figures(10), Figures(10))
-    level = make_level("phases", {Key("x"): Part(Figures(12), "x")}, {}, whole, "[rest]")
+    whole = Row("all", RowDelta(10), RowDelta(10))
+    level = make_level("phases", {Key("x"): LevelPart(RowDelta(12), "x")}, {}, whole, "[rest]")
     assert {(row.name, row.a and row.a.ns, row.b and row.b.ns) for row in level.rows} == {
         ("x", 12, None), ("[rest]", -2, 10),
     }  # fmt: skip

@@ -20,7 +20,7 @@ import firstlight
 from firstlight.bundle.manifest import Completeness
 from firstlight.cli.main import run
 from firstlight.ingest.collect import Gatherer
-from firstlight.ingest.files.limits import IntakeError, Limits
+from firstlight.ingest.files.limits import InputLimits, IntakeError
 from invented_records import InventedBoot
 
 BOOT = InventedBoot()
@@ -245,6 +245,6 @@ def test_too_many_members_are_told_of_the_file_that_was_given(here: Path) -> Non
         ("e.tgz", gzip.compress(tar_of(*((f"{number}", b"") for number in range(6))))),
     ):
         (here / name).write_bytes(content)
-        gatherer = Gatherer(here / f"raw {name}", here / f"scratch {name}", Limits(files=5))
+        gatherer = Gatherer(here / f"raw {name}", here / f"scratch {name}", InputLimits(files=5))
         with pytest.raises(IntakeError, match=f"^{name}: more than 5 files"):
             gatherer.gather([name])

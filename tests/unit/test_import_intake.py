@@ -19,7 +19,7 @@ import zstandard
 import firstlight
 from firstlight.cli.main import run
 from firstlight.ingest.collect import Gatherer
-from firstlight.ingest.files.limits import IntakeError, Limits
+from firstlight.ingest.files.limits import InputLimits, IntakeError
 from invented_records import InventedBoot
 
 BOOT = InventedBoot()
@@ -160,7 +160,10 @@ def test_a_bomb_is_refused_and_leaves_nothing(here: Path, capsys: pytest.Capture
 
 def test_limits_hold_for_files_and_bytes(here: Path) -> None:
     (here / "many.tar").write_bytes(tar_of({f"{number}.log": b"x" for number in range(20)}))
-    for limits, words in ((Limits(files=10), "more than 10 files"), (Limits(bytes=5), "unpacks to more than")):
+    for limits, words in (
+        (InputLimits(files=10), "more than 10 files"),
+        (InputLimits(bytes=5), "unpacks to more than"),
+    ):
         (here / words[:4]).mkdir()
         gatherer = Gatherer(here / words[:4], here / f"{words[:4]} scratch", limits)
         with pytest.raises(IntakeError, match=words):

@@ -17,7 +17,7 @@ from firstlight.stats.randomization import draw_order
 from firstlight.stats.sample_size import pairs_needed, robust_sigma, smallest_effect
 from firstlight.stats.significance import paired_p, unpaired_p
 from firstlight.stats.spread import spread
-from firstlight.stats.verdict import Limits, decide
+from firstlight.stats.verdict import VerdictThresholds, decide
 
 
 @pytest.mark.parametrize("n", [6, 9, 12, 25])
@@ -74,7 +74,7 @@ def test_one_outlier_does_not_move_the_estimate() -> None:
 def test_too_few_pairs_have_an_estimate_and_no_interval_and_say_how_many_are_needed(n: int) -> None:
     found = paired([0.01] * n)
     assert (found.low, found.high, found.achieved, found.needed) == (None, None, None, 6)
-    verdict = decide(found, paired_p([0.01] * n, 1).p, n, 0.01, Limits(soft=0.01))
+    verdict = decide(found, paired_p([0.01] * n, 1).p, n, 0.01, VerdictThresholds(soft=0.01))
     assert verdict.word == "inconclusive"
     assert verdict.reason == f"need at least 6 pairs, there are {n}"
     assert verdict.least == 6 - n
@@ -98,7 +98,7 @@ def test_equal_pairs_are_equivalent_and_nothing_is_not_a_number() -> None:
     tested = paired_p(np.zeros(8), seed=1)
     assert (found.log_ratio, found.low, found.high) == (0, 0, 0)
     assert (tested.p, tested.method) == (1.0, "every pair is equal")
-    assert decide(found, tested.p, 8, robust_sigma(np.zeros(8)), Limits(soft=0.01)).word == "equivalent"
+    assert decide(found, tested.p, 8, robust_sigma(np.zeros(8)), VerdictThresholds(soft=0.01)).word == "equivalent"
 
 
 def test_ties_go_to_the_test_by_permutation_and_are_named() -> None:
@@ -126,22 +126,24 @@ def test_ties_go_to_the_test_by_permutation_and_are_named() -> None:
     ],
 )  # fmt: skip
 def test_the_four_verdicts(values: np.ndarray, soft: float, word: str) -> None:
-    verdict = decide(paired(values), paired_p(values, 1).p, values.size, robust_sigma(values), Limits(soft=soft))
+    verdict = decide(
+        paired(values), paired_p(values, 1).p, values.size, robust_sigma(values), VerdictThresholds(soft=soft)
+    )
     assert verdict.word == word
     assert (verdict.more is None) == (word != "inconclusive")
 
 
 def test_a_difference_below_what_the_testbed_can_tell_is_inconclusive() -> None:
     values = np.linspace(0.004, 0.006, 10)
-    assert decide(paired(values), 0.002, 10, 0.001, Limits(soft=0.001, floor=0.0045)).word == "regression"
-    verdict = decide(paired(values), 0.002, 10, 0.001, Limits(soft=0.001, floor=0.0055))
+    assert decide(paired(values), 0.002, 10, 0.001, VerdictThresholds(soft=0.001, floor=0.0045)).word == "regression"
+    verdict = decide(paired(values), 0.002, 10, 0.001, VerdictThresholds(soft=0.001, floor=0.0055))
     assert verdict.word == "inconclusive"
     assert verdict.reason == "the change is below 0.55 %, the noise of this testbed with so few boots"
 
 
 def test_a_small_difference_that_is_real_is_equivalent_and_said_to_be_real() -> None:
     values = np.linspace(0.004, 0.006, 10)
-    verdict = decide(paired(values), paired_p(values, 1).p, 10, 0.001, Limits(soft=0.01))
+    verdict = decide(paired(values), paired_p(values, 1).p, 10, 0.001, VerdictThresholds(soft=0.01))
     assert (
         verdict.reason == "the interval lies within ±1.01 %; there is a difference, but one that small does not matter"
     )
@@ -154,7 +156,10 @@ def test_the_advised_number_of_pairs_mostly_settles_it() -> None:
     pairs = pairs_needed(effect, sigma)
     for _ in range(200):
         values = source.normal(effect, sigma, pairs)
-        settled += decide(paired(values), paired_p(values, 1).p, pairs, sigma, Limits(soft=0.001)).word == "regression"
+        settled += (
+            decide(paired(values), paired_p(values, 1).p, pairs, sigma, VerdictThresholds(soft=0.001)).word
+            == "regression"
+        )
     assert settled >= 165
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from firstlight.errors import FirstlightError, LabError, UsageError
-from firstlight.experiment.change import Change
+from firstlight.experiment.change import RecipeChange
 from firstlight.experiment.files import overlay_for
 from firstlight.lab.rootfs.ext4 import resolve
 from firstlight.lab.rootfs.image import root_image
@@ -130,7 +130,7 @@ def test_an_initramfs_of_ones_own_is_booted_as_it_is() -> None:
 def test_changes_of_files_in_a_plan_are_one_overlay_whatever_the_day(tmp_path: Path) -> None:
     (tmp_path / "tool").write_text("#!/bin/sh\n")
     (tmp_path / "tool").chmod(0o755)
-    change = Change.model_validate(
+    change = RecipeChange.model_validate(
         {
             "files": {
                 "/etc/a": {"text": "A", "mode": "0600"},
@@ -152,4 +152,4 @@ def test_changes_of_files_in_a_plan_are_one_overlay_whatever_the_day(tmp_path: P
     assert overlay_for(change.files, tmp_path) != made
     assert overlay_for({}, tmp_path) is None
     with pytest.raises(FirstlightError, match="no such file"):
-        overlay_for(Change.model_validate({"files": {"/x": {"from": "none"}}}).files, tmp_path)
+        overlay_for(RecipeChange.model_validate({"files": {"/x": {"from": "none"}}}).files, tmp_path)

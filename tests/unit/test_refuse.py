@@ -6,7 +6,7 @@ import pytest
 
 from firstlight.errors import UsageError
 from firstlight.lab.qemu.emulator import explain_refusal
-from firstlight.lab.qemu.validation import refuse_cpu, refuse_machine, refuse_options
+from firstlight.lab.qemu.validation import validate_cpu, validate_machine, validate_options
 from firstlight.recipe.isa import X86_64
 
 BREAKS_EXACTNESS = [
@@ -113,7 +113,7 @@ HARMLESS = [
 @pytest.mark.parametrize(("words", "remedy"), BREAKS_EXACTNESS)
 def test_an_option_that_breaks_exactness_is_refused_with_its_remedy(words: str, remedy: str) -> None:
     with pytest.raises(UsageError) as refused:
-        refuse_options(words.split(), live=False)
+        validate_options(words.split(), live=False)
     assert refused.value.exit_code == 2
     assert "breaks exactness" in refused.value.message
     assert words.split()[0].lstrip("-") in refused.value.message
@@ -124,49 +124,49 @@ def test_an_option_that_breaks_exactness_is_refused_with_its_remedy(words: str, 
 @pytest.mark.parametrize("live", [False, True])
 def test_an_option_that_firstlight_sets_itself_is_refused_in_both_modes(words: str, remedy: str, live: bool) -> None:
     with pytest.raises(UsageError) as refused:
-        refuse_options(words.split(), live=live)
+        validate_options(words.split(), live=live)
     assert remedy in (refused.value.hint or "")
 
 
 @pytest.mark.parametrize("words", HARMLESS)
 def test_an_option_that_changes_the_machine_steadily_is_let_through(words: str) -> None:
-    refuse_options(words.split(), live=False)
+    validate_options(words.split(), live=False)
 
 
 def test_an_option_that_nobody_looked_at_is_refused_in_exact_mode_only() -> None:
     with pytest.raises(UsageError, match="does not know what this option does"):
-        refuse_options(["-xen-domid", "3"], live=False)
-    refuse_options(["-xen-domid", "3"], live=True)
+        validate_options(["-xen-domid", "3"], live=False)
+    validate_options(["-xen-domid", "3"], live=True)
 
 
 def test_an_option_and_its_value_may_stand_in_one_word() -> None:
     with pytest.raises(UsageError, match="`-smp 4` breaks exactness"):
-        refuse_options(["-smp 4"], live=False)
-    refuse_options(["-smp 1"], live=False)
+        validate_options(["-smp 4"], live=False)
+    validate_options(["-smp 1"], live=False)
 
 
 def test_a_device_of_the_host_is_no_disk() -> None:
     with pytest.raises(UsageError, match="a device of the host answers in its own time"):
-        refuse_options(["-device", "vhost-vsock-pci,guest-cid=3"], live=False)
+        validate_options(["-device", "vhost-vsock-pci,guest-cid=3"], live=False)
 
 
 def test_a_machine_that_qemu_does_not_know_is_told_from_one_without_a_version() -> None:
     known = {"pc-q35-7.2", "pc-q35-7.1", "q35"}
     with pytest.raises(UsageError, match="knows no machine type") as refused:
-        refuse_machine("pc-q35-7.3", X86_64, known, live=True)
+        validate_machine("pc-q35-7.3", X86_64, known, live=True)
     assert "`pc-q35-7.2`" in (refused.value.hint or "")
     with pytest.raises(UsageError, match="has no version"):
-        refuse_machine("q35", X86_64, known, live=False)
+        validate_machine("q35", X86_64, known, live=False)
 
 
 def test_live_mode_takes_what_only_breaks_exactness() -> None:
-    refuse_options(["-nic", "user", "-device", "virtio-rng-pci", "-smp", "2"], live=True)
+    validate_options(["-nic", "user", "-device", "virtio-rng-pci", "-smp", "2"], live=True)
 
 
 @pytest.mark.parametrize("words", [["disk.img"], ["-device"], ["--"]])
 def test_what_is_no_option_of_qemu_is_refused(words: list[str]) -> None:
     with pytest.raises(UsageError):
-        refuse_options(words, live=False)
+        validate_options(words, live=False)
 
 
 @pytest.mark.parametrize(
@@ -174,38 +174,38 @@ def test_what_is_no_option_of_qemu_is_refused(words: list[str]) -> None:
 )
 def test_machines_that_are_not_the_same_everywhere_are_refused(machine: str) -> None:
     with pytest.raises(UsageError, match="breaks exactness"):
-        refuse_machine(machine, X86_64, live=False)
+        validate_machine(machine, X86_64, live=False)
 
 
 @pytest.mark.parametrize(
     "machine", ["pc-q35-7.2", "pc-i440fx-7.1", "pc-q35-10.0", "pc-q35-7.2,hpet=off", "microvm", "microvm,pit=off"]
 )
 def test_versioned_machines_are_taken(machine: str) -> None:
-    refuse_machine(machine, X86_64, live=False)
+    validate_machine(machine, X86_64, live=False)
 
 
 @pytest.mark.parametrize("cpu", ["host", "max", "max,-avx", "qemu64-v1,host-cache-info=on", "Nehalem-v1,migratable=no"])
 def test_processors_that_depend_on_the_host_are_refused(cpu: str) -> None:
     with pytest.raises(UsageError, match="breaks exactness"):
-        refuse_cpu(cpu, X86_64, live=False)
+        validate_cpu(cpu, X86_64, live=False)
 
 
 @pytest.mark.parametrize("cpu", ["qemu64-v1", "Nehalem-v1", "Nehalem-v1,+rdrand"])
 def test_named_processors_are_taken(cpu: str) -> None:
-    refuse_cpu(cpu, X86_64, live=False)
+    validate_cpu(cpu, X86_64, live=False)
 
 
 @pytest.mark.parametrize("cpu", ["486", "pentium3-v1", "qemu32", "n270-v1,+ssse3", "kvm32"])
 @pytest.mark.parametrize("live", [True, False])
 def test_processors_of_32_bits_are_refused(cpu: str, live: bool) -> None:
     with pytest.raises(UsageError, match="it is a processor of 32 bits"):
-        refuse_cpu(cpu, X86_64, live=live)
+        validate_cpu(cpu, X86_64, live=live)
 
 
 @pytest.mark.parametrize("live", [True, False])
 def test_features_without_a_processor_are_refused(live: bool) -> None:
     with pytest.raises(UsageError, match="`--cpu ,\\+aes` names no CPU model"):
-        refuse_cpu(",+aes", X86_64, live=live)
+        validate_cpu(",+aes", X86_64, live=live)
 
 
 @pytest.mark.parametrize(

@@ -168,7 +168,7 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
 def test_a_page_that_is_not_ours_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     form = tmp_path / "page.html"
     form.write_text("<html></html>", encoding="utf-8")
-    monkeypatch.setattr(html, "carried", lambda name: form)
+    monkeypatch.setattr(html, "asset_path", lambda name: form)
     with pytest.raises(LabError, match="no single place for its data"):
         html.page_html(firstlight.open(make_bundle(tmp_path)))
 

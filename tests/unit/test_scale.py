@@ -11,7 +11,7 @@ import pytest
 
 from firstlight.cli.main import run
 from firstlight.errors import UsageError
-from firstlight.experiment.scaling.costs import Measured
+from firstlight.experiment.scaling.costs import CostSeries
 from firstlight.experiment.scaling.import_table import read_table
 from firstlight.experiment.scaling.plan import expand, read_scale_plan
 from firstlight.experiment.scaling.result import Answer, configurations_of, measured_meetings, too_close
@@ -105,8 +105,8 @@ def test_an_accident_at_the_largest_size_is_no_law(tmp_path: Path, capsys: pytes
 
 
 def test_a_crossing_that_was_not_bisected_lies_between_two_sizes_and_may_be_an_accident() -> None:
-    one = Measured("uart", [1, 2, 4, 8, 16], [1_000_000, 1_000_100, 1_000_900, 1_001_000, 1_001_100], exact=True)
-    other = Measured("loop", [1, 2, 4, 8, 16], [1_000_500, 1_000_400, 1_000_400, 1_000_300, 1_000_300], exact=True)
+    one = CostSeries("uart", [1, 2, 4, 8, 16], [1_000_000, 1_000_100, 1_000_900, 1_001_000, 1_001_100], exact=True)
+    other = CostSeries("loop", [1, 2, 4, 8, 16], [1_000_500, 1_000_400, 1_000_400, 1_000_300, 1_000_300], exact=True)
     meetings = tuple(measured_meetings(one, other))
     answer = Answer("", "n", "", "cost", True, configurations_of([one, other], []), meetings)
     assert meeting_text(answer, meetings[0]) == "Crossover between n = 2 and 4: above it loop costs less than uart."
@@ -114,7 +114,7 @@ def test_a_crossing_that_was_not_bisected_lies_between_two_sizes_and_may_be_an_a
     assert "may do as much" in str(too_close(one, other))
     (found,) = measured_meetings(one, other, lambda below, above: Bracket(2, 3, 300, -10, ((2, 300), (3, -10))))
     assert meeting_text(answer, found) == "Crossover at n = 3: above it loop costs less than uart."
-    far = Measured("far", [1, 2, 4, 8], [2_000_000] * 4, exact=True)
+    far = CostSeries("far", [1, 2, 4, 8], [2_000_000] * 4, exact=True)
     assert too_close(one, far) is None
 
 

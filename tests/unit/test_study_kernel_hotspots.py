@@ -20,11 +20,11 @@ from firstlight.study.kernel_hotspots.differences import broken, differences
 from firstlight.study.kernel_hotspots.evidence import Arms, Evidence
 from firstlight.study.kernel_hotspots.findings import findings
 from firstlight.study.kernel_hotspots.guest import AddedMemory, Probed, machine_of
-from firstlight.study.kernel_hotspots.health import Health
+from firstlight.study.kernel_hotspots.health import HotspotHealth
 from firstlight.study.kernel_hotspots.health_tables import NOTHING, health_table
 from firstlight.study.kernel_hotspots.hotspots import HotSpot, hot_spots
 from firstlight.study.kernel_hotspots.linked import Linked, LinkedFunction, linked_functions
-from firstlight.study.kernel_hotspots.measured import Measured, measure
+from firstlight.study.kernel_hotspots.measured import HotspotTimings, measure
 from firstlight.study.kernel_hotspots.partition import IDLE, REST, FunctionShare, Partition, partition
 from firstlight.study.kernel_hotspots.printed import Printed
 from firstlight.study.kernel_hotspots.remedies import KERNELS, PLAIN, Remedy, chosen, remedies
@@ -169,7 +169,7 @@ def test_a_deviation_is_of_those_initcalls_that_both_ways_saw() -> None:
     assert deviation({"a": 1}, {"b": 1}) is None
 
 
-HEALTHY = Health(
+HEALTHY = HotspotHealth(
     lpj=4_000_000,
     clock_source="tsc",
     memory=500 << 20,
@@ -224,7 +224,7 @@ def test_what_a_remedy_is_there_to_change_is_no_breakage() -> None:
 
 
 def test_every_fact_that_a_remedy_is_meant_to_change_is_one_that_is_looked_at() -> None:
-    other = Health(
+    other = HotspotHealth(
         lpj=1, clock_source="hpet", memory=1 << 20, devices=frozenset(), warnings=frozenset({"w"}), mounts=frozenset(),
         hash_entries=1, probed=Probed(MS, (0, 0, 1), 1, 1, 1, "pit", False), delay=(10, 1),
     )  # fmt: skip
@@ -239,15 +239,19 @@ def test_what_the_guest_could_not_tell_of_its_machine_is_left_out() -> None:
     }  # fmt: skip
 
 
-def arm(length: int, after: int = 10 * MS, size: int = 0, health: Health = HEALTHY, **parts: int) -> Measured:
+def arm(
+    length: int, after: int = 10 * MS, size: int = 0, health: HotspotHealth = HEALTHY, **parts: int
+) -> HotspotTimings:
     """An arm with a window of so many nanoseconds, of which *parts* belong to hot spots."""
     spots = dict.fromkeys((*(spot.key for spot in hot_spots()), REST, IDLE), 0) | parts
     spots[REST] += length - sum(spots.values())
     window = Window(1000, 1000 + length, length, 0, ("early_init",), 1000 + length + after)
-    return Measured(window, Partition(spots), Printed(size // 70, size), health, mounts_ns=0)
+    return HotspotTimings(window, Partition(spots), Printed(size // 70, size), health, mounts_ns=0)
 
 
-def evidence(arms: Mapping[str, Measured | Hole], added: AddedMemory | str = "", **costs: tuple[int, int]) -> Evidence:
+def evidence(
+    arms: Mapping[str, HotspotTimings | Hole], added: AddedMemory | str = "", **costs: tuple[int, int]
+) -> Evidence:
     """Of the laboratory's kernel alone."""
     return Evidence(
         {"laboratory": arms, "stock": {}},
@@ -399,7 +403,7 @@ def test_a_kernel_that_is_missing_leaves_holes_and_the_other_its_figures() -> No
     assert figures(table, "whole")[3:5] == (100 * MS, 1.0)
     shown = [row for row in table.rows if row[0] != "whole"]
     assert sum(value for row in shown if isinstance(value := row[3], int)) == 100 * MS
-    lacking: dict[str, Measured | Hole] = dict.fromkeys((PLAIN, *(each.name for each in remedies())), missing)
+    lacking: dict[str, HotspotTimings | Hole] = dict.fromkeys((PLAIN, *(each.name for each in remedies())), missing)
     arms: Arms = {"stock": {PLAIN: arm(MS)}, "laboratory": lacking}
     tried = {kernel: chosen(kernel, quick=True) for kernel in KERNELS}
     for each in (

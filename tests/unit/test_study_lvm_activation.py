@@ -18,12 +18,12 @@ from firstlight.study.lvm_activation.arms import BY_KEY, SETTINGS, Cell, Mode, a
 from firstlight.study.lvm_activation.changes import change_table, tracing_table
 from firstlight.study.lvm_activation.findings import findings
 from firstlight.study.lvm_activation.growth import growth_table
-from firstlight.study.lvm_activation.laws import Law, laws
+from firstlight.study.lvm_activation.laws import ActivationModel, laws
 from firstlight.study.lvm_activation.measured import Measured
-from firstlight.study.lvm_activation.measures import Figures
+from firstlight.study.lvm_activation.measures import ActivationFigures
 from firstlight.study.lvm_activation.measures import figures as figures_of
 from firstlight.study.lvm_activation.programs import Command, Programs
-from firstlight.study.lvm_activation.study import run
+from firstlight.study.lvm_activation.run import run
 from firstlight.study.lvm_activation.tables import commands_table, measured_table
 from firstlight.study.lvm_activation.trace import MONITOR, read_trace
 from firstlight.study.lvm_activation.userland import write_overlay
@@ -71,23 +71,25 @@ PVSCAN = Command(
 MONITORING = replace(PVSCAN, words=MONITOR, count=1, opened=900, sysfs=600, sysfs_most=600)
 
 
-def figures(active_ms: float, **changes: object) -> Figures:
+def figures(active_ms: float, **changes: object) -> ActivationFigures:
     programs = Programs((PVSCAN, MONITORING), at_once=2, memory=8 * MIB)
-    base = Figures(round(active_ms * MS), round(active_ms * MS) + MS, 1, MS, MS, 20 * MIB, 40 * MIB, programs)
+    base = ActivationFigures(round(active_ms * MS), round(active_ms * MS) + MS, 1, MS, MS, 20 * MIB, 40 * MIB, programs)
     return replace(base, **changes)  # type: ignore[arg-type]
 
 
-def with_programs(made: Figures, at_once: int = 2, memory: int = 8 * MIB, **changes: int) -> Figures:
+def with_programs(
+    made: ActivationFigures, at_once: int = 2, memory: int = 8 * MIB, **changes: int
+) -> ActivationFigures:
     return replace(made, programs=Programs((replace(PVSCAN, **changes), MONITORING), at_once, memory))  # type: ignore[arg-type]
 
 
-def measured(**settings: Mapping[int, Figures | Hole]) -> Measured:
+def measured(**settings: Mapping[int, ActivationFigures | Hole]) -> Measured:
     return {(name.replace("_", "-"), "groups"): by_size for name, by_size in settings.items()}
 
 
 def concluded(found: Measured) -> dict[str, Finding]:
     grown = {
-        row: laws({size: each for size, each in by_size.items() if isinstance(each, Figures)})
+        row: laws({size: each for size, each in by_size.items() if isinstance(each, ActivationFigures)})
         for row, by_size in found.items()
     }
     return {finding.claim: finding for finding in findings(found, grown)}
@@ -232,7 +234,7 @@ def test_without_a_kernel_every_arm_is_a_hole_and_the_study_says_so(tmp_path: Pa
 
 def test_a_linear_cost_has_a_growth_with_the_exponent_one() -> None:
     found = laws({size: figures(1000 + 5 * size) for size in SIZES})["active"]
-    assert isinstance(found, Law)
+    assert isinstance(found, ActivationModel)
     assert found.study.law == "n"
     assert found.study.growth_exponent is not None
     assert found.study.growth_exponent.value == pytest.approx(1, abs=1e-6)
@@ -295,7 +297,7 @@ def test_the_cost_of_the_notes_is_told() -> None:
     assert table.rows[0][1:] == (3, 100 * MS, 101 * MS, 1 * MS, 0.01)
 
 
-def grown(by_size: Mapping[int, Figures], quantity: str) -> dict[str, object]:
+def grown(by_size: Mapping[int, ActivationFigures], quantity: str) -> dict[str, object]:
     table = growth_table({("event", "groups"): laws(by_size)})
     (row,) = [row for row in table.rows if row[0] == quantity]
     return dict(zip((field.title for field in table.fields), row, strict=True))
@@ -412,7 +414,7 @@ CELL = Cell("event", Volumes(3, "groups"))
 
 def test_a_boot_gives_its_figures(tmp_path: Path) -> None:
     found = figures_of(CELL, booted(tmp_path))
-    assert isinstance(found, Figures)
+    assert isinstance(found, ActivationFigures)
     assert (found.active_ns, found.settled_ns, found.udev_memory, found.services_memory) == (100, 120, 20, 40)
     assert isinstance(found.programs, Programs)
     assert (found.programs.count, found.programs.text()) == (1, "1 × `pvscan --cache`")
@@ -420,7 +422,7 @@ def test_a_boot_gives_its_figures(tmp_path: Path) -> None:
 
 def test_a_setting_that_activates_nothing_has_no_instant_at_which_all_are_active(tmp_path: Path) -> None:
     found = figures_of(Cell("rejected", Volumes(3, "groups")), booted(tmp_path, active=b"0\n"))
-    assert isinstance(found, Figures)
+    assert isinstance(found, ActivationFigures)
     assert found.active_ns is None
 
 
@@ -450,14 +452,14 @@ def test_a_guest_that_ran_out_of_memory_is_told_as_that(tmp_path: Path) -> None:
 
 def test_lost_notes_leave_the_times_and_take_the_counts(tmp_path: Path) -> None:
     found = figures_of(CELL, booted(tmp_path, trace_gz=traced(began(1, 1), kept=1, written=2)))
-    assert isinstance(found, Figures)
+    assert isinstance(found, ActivationFigures)
     assert found.active_ns == 100
     assert found.programs == Hole("the kernel's buffer for notes was too small")
 
 
 def test_processes_of_which_nobody_knows_what_they_do_are_not_counted(tmp_path: Path) -> None:
     found = figures_of(CELL, booted(tmp_path, trace_gz=traced(executed(1, 10), ended(1, 12))))
-    assert isinstance(found, Figures)
+    assert isinstance(found, ActivationFigures)
     assert found.programs == Hole("the guest's kernel did not note what a process of lvm2 was asked to do")
 
 

@@ -22,9 +22,9 @@ from firstlight.study.guest_files import read_stamps
 from firstlight.study.outcome import Finding
 from firstlight.study.root_filesystems import content, journal, storage
 from firstlight.study.root_filesystems.arms import KINDS, Roots, Way, arm_name
-from firstlight.study.root_filesystems.findings import Figures, findings
+from firstlight.study.root_filesystems.findings import RootFigures, findings
 from firstlight.study.root_filesystems.journal import Tried
-from firstlight.study.root_filesystems.measures import Measured, lpj_of, read_block_stat
+from firstlight.study.root_filesystems.measures import FilesystemTimings, lpj_of, read_block_stat
 from firstlight.study.root_filesystems.probes import Driver, Probed, Section, read_section, section_table, write_modules
 from firstlight.study.table import Hole
 
@@ -32,7 +32,7 @@ MS = 1_000_000
 
 
 @dataclass(frozen=True)
-class Known(Measured):
+class Known(FilesystemTimings):
     """A boot whose figures are given, in nanoseconds."""
 
     boot: Boot = field(init=False)
@@ -71,47 +71,47 @@ class Known(Measured):
         return 1
 
 
-def verdicts(figures: Figures) -> dict[str, Finding]:
+def verdicts(figures: RootFigures) -> dict[str, Finding]:
     """Findings by the first words of what was claimed."""
     names = ("place", "lpj", "quiet", "romfs", "jffs2", "ram", "replay", "postponed", "instrumented", "pages",
              "tables", "probe", "preemption")  # fmt: skip
     return dict(zip(names, findings(figures), strict=True))
 
 
-def arms(**starts: int) -> dict[str, Measured | Hole]:
+def arms(**starts: int) -> dict[str, FilesystemTimings | Hole]:
     """Arms by name with the milliseconds that they took; `_` stands for `-`."""
     return {name.replace("_", "-"): Known(value * MS) for name, value in starts.items()}
 
 
 class TestVerdicts:
     def test_without_any_boot_nothing_can_be_tested_and_each_says_why(self) -> None:
-        for finding in findings(Figures({})):
+        for finding in findings(RootFigures({})):
             assert finding.verdict == "not testable here"
             assert finding.now
 
     @pytest.mark.parametrize(("placed", "verdict"), [(700, "holds"), (900, "no longer holds")])
     def test_executing_in_place_is_judged_from_power_on(self, placed: int, verdict: str) -> None:
-        finding = verdicts(Figures(arms(cramfs=800, cramfs_xip=placed)))["place"]
+        finding = verdicts(RootFigures(arms(cramfs=800, cramfs_xip=placed)))["place"]
         assert finding.verdict == verdict
         assert f"{500 + placed}" in finding.now.replace(".000", "").replace("1.", "1").replace(" s", "")
 
     @pytest.mark.parametrize(("preset", "verdict"), [(500, "holds"), (799, "no longer holds")])
     def test_a_preset_lpj_has_to_save_a_tenth_at_least(self, preset: int, verdict: str) -> None:
         known = arms(cramfs=800) | {arm_name("cramfs", Way(lpj=4000)): Known(preset * MS)}
-        assert verdicts(Figures(known, lpj=4000))["lpj"].verdict == verdict
+        assert verdicts(RootFigures(known, lpj=4000))["lpj"].verdict == verdict
 
     @pytest.mark.parametrize(("printed", "verdict"), [(20_000, "holds"), (1_000, "no longer holds")])
     def test_quiet_is_judged_with_the_time_of_a_line(self, printed: int, verdict: str) -> None:
         known = {"cramfs": Known(800 * MS, printed=printed), "cramfs-quiet": Known(790 * MS, printed=0)}
-        finding = verdicts(Figures(known))["quiet"]
+        finding = verdicts(RootFigures(known))["quiet"]
         assert finding.verdict == verdict
         assert f"{printed:,} bytes" in finding.now
 
     def test_direction_of_the_plain_comparisons(self) -> None:
-        then = verdicts(Figures(arms(cramfs=840, romfs=839, jffs2=1240, ext2_ram=2950, ext2=167, ext4=300,
+        then = verdicts(RootFigures(arms(cramfs=840, romfs=839, jffs2=1240, ext2_ram=2950, ext2=167, ext4=300,
                                      ext4_dirty=457)))  # fmt: skip
         assert [then[name].verdict for name in ("romfs", "jffs2", "ram", "replay")] == ["holds"] * 4
-        now = verdicts(Figures(arms(cramfs=840, romfs=841, jffs2=835, ext2_ram=836, ext2=830, ext4=830,
+        now = verdicts(RootFigures(arms(cramfs=840, romfs=841, jffs2=835, ext2_ram=836, ext2=830, ext4=830,
                                     ext4_dirty=831)))  # fmt: skip
         assert [now[name].verdict for name in ("romfs", "jffs2", "ram", "replay")] == ["no longer holds"] * 4
         assert "cramfs" in now["ram"].now
@@ -122,18 +122,18 @@ class TestVerdicts:
 
         quick = arms(cramfs=840, romfs=839, jffs2=835)
         slow = {"cramfs": had(5, 190), "romfs": had(5, 700), "jffs2": had(935, 78)}
-        found = verdicts(Figures(quick, stored=("an SD card", slow)))["jffs2"]
+        found = verdicts(RootFigures(quick, stored=("an SD card", slow)))["jffs2"]
         assert found.verdict == "holds"
         assert "from an SD card jffs2 1.013000 s" in found.now
         assert "its mount 935.000 ms" in found.now
         slower = slow | {"romfs": had(5, 2000)}
-        assert verdicts(Figures(quick, stored=("an SD card", slower)))["jffs2"].verdict == "no longer holds"
-        assert verdicts(Figures(quick))["jffs2"].verdict == "no longer holds"
+        assert verdicts(RootFigures(quick, stored=("an SD card", slower)))["jffs2"].verdict == "no longer holds"
+        assert verdicts(RootFigures(quick))["jffs2"].verdict == "no longer holds"
 
     def test_a_replay_names_the_function_that_takes_most_of_it(self) -> None:
         clean = Known(300 * MS, totals={"crc32_body": 2 * MS, "memcpy": 9 * MS})
         dirty = Known(320 * MS, totals={"crc32_body": 14 * MS, "memcpy": 10 * MS})
-        found = verdicts(Figures({"ext2": Known(167 * MS), "ext4": clean, "ext4-dirty": dirty}))["replay"]
+        found = verdicts(RootFigures({"ext2": Known(167 * MS), "ext4": clean, "ext4-dirty": dirty}))["replay"]
         assert "most of it is crc32_body (12.000 ms)" in found.why
 
     @pytest.mark.parametrize(
@@ -142,36 +142,36 @@ class TestVerdicts:
     )
     def test_a_postponed_replay_has_to_be_done_and_to_keep_every_file(self, code: int, kept: int, verdict: str) -> None:
         steps = {"remount": Tried(code, 0, 0, 1, ()), "next": Tried(0, kept, 0, 1, ())}
-        assert verdicts(Figures({}, replays={"xfs": steps}))["postponed"].verdict == verdict
+        assert verdicts(RootFigures({}, replays={"xfs": steps}))["postponed"].verdict == verdict
 
     def test_a_record_that_costs_nothing_is_told_to_the_nanosecond(self) -> None:
         plain = Known(800 * MS, totals={"power_on ready": 1_300 * MS})
-        finding = verdicts(Figures({"initramfs": plain}, unprofiled=1_300 * MS))["instrumented"]
+        finding = verdicts(RootFigures({"initramfs": plain}, unprofiled=1_300 * MS))["instrumented"]
         assert (finding.verdict, "0 ns apart" in finding.now) == ("no longer holds", True)
-        finding = verdicts(Figures({"initramfs": plain}, unprofiled=1_100 * MS))["instrumented"]
+        finding = verdicts(RootFigures({"initramfs": plain}, unprofiled=1_100 * MS))["instrumented"]
         assert finding.verdict == "holds"
 
     @pytest.mark.parametrize(("pages", "tables", "verdict"), [(109, 61, "holds"), (2, 1, "no longer holds")])
     def test_pages_and_tables_are_judged_by_their_share(self, pages: int, tables: int, verdict: str) -> None:
         totals = {"memblock_free_all": pages * MS, "__register_sysctl_table": tables * MS}
         known = {"cramfs": Known(843 * MS, totals=totals)}
-        found = verdicts(Figures(known))
+        found = verdicts(RootFigures(known))
         assert (found["pages"].verdict, found["tables"].verdict) == (verdict, verdict)
 
     def test_a_probe_that_waits_asleep_is_no_longer_the_same(self) -> None:
         spinning = {"ahci": Probed(262 * MS, 262 * MS, 250 * MS, "")}
         asleep = {"ahci": Probed(MS, 300 * MS, 2 * MS, "")}
-        assert verdicts(Figures({}, probes=spinning))["probe"].verdict == "holds"
-        assert verdicts(Figures({}, probes=asleep))["probe"].verdict == "no longer holds"
+        assert verdicts(RootFigures({}, probes=spinning))["probe"].verdict == "holds"
+        assert verdicts(RootFigures({}, probes=asleep))["probe"].verdict == "no longer holds"
         missing = {"ahci": Hole("the kernel has no module `ahci`")}
-        assert verdicts(Figures({}, probes=missing))["probe"].now == "the kernel has no module `ahci`"
+        assert verdicts(RootFigures({}, probes=missing))["probe"].now == "the kernel has no module `ahci`"
 
     @pytest.mark.parametrize(("longest", "verdict"), [(252, "holds"), (1, "no longer holds")])
     def test_the_longest_section_while_loading(self, longest: int, verdict: str) -> None:
         sections: dict[str, Section | Hole] = {
             "boot": Section(999 * MS, "a", "b", "init"), "loading ahci": Section(longest * MS, "a", "b", "insmod"),
         }  # fmt: skip
-        assert verdicts(Figures({}, sections=sections))["preemption"].verdict == verdict
+        assert verdicts(RootFigures({}, sections=sections))["preemption"].verdict == verdict
 
 
 class TestContent:
@@ -237,7 +237,7 @@ class TestWhatTheGuestLeaves:
 
     def test_a_boot_without_what_a_figure_needs_has_a_hole_there(self, tmp_path: Path) -> None:
         boot = firstlight.open(make_bundle(tmp_path / "a.boot"))
-        measured = Measured(boot)
+        measured = FilesystemTimings(boot)
         assert isinstance(measured.between("power_on", "no_such_mark"), Hole)
         assert isinstance(measured.reading, Hole)
         assert isinstance(measured.used, Hole)

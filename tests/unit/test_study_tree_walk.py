@@ -20,8 +20,8 @@ from firstlight.stats.scaling.analysis import study
 from firstlight.study.table import Hole
 from firstlight.study.tree_walk.counts import Counted, counted, counts_table, functions_table
 from firstlight.study.tree_walk.findings import Evidence, findings_of
-from firstlight.study.tree_walk.law import Law, law_of, law_table
-from firstlight.study.tree_walk.measured import Measured, runs_of, why_nothing
+from firstlight.study.tree_walk.law import WalkModel, law_of, law_table
+from firstlight.study.tree_walk.measured import WalkTimings, runs_of, why_nothing
 from firstlight.study.tree_walk.penalty import Penalty, alternation_table, penalties, penalty_table
 from firstlight.study.tree_walk.plan import AUDIT, MANNERS, Alternated, Ground, Sized, plan_of
 from firstlight.study.tree_walk.traps import (
@@ -70,8 +70,8 @@ def run_line(name: str, before: int, after: int, status: int = 0, complaint: str
     return "\t".join(map(str, (name, before, after, 3000, 7000, faults, 0, 1, 2, status, complaint))) + "\n"
 
 
-def measured(elapsed: int, user: int = 100, faults: int = 46) -> Measured:
-    return Measured(elapsed, user, 10, 0, 1_000, 2_000, faults, 0, 0, "")
+def measured(elapsed: int, user: int = 100, faults: int = 46) -> WalkTimings:
+    return WalkTimings(elapsed, user, 10, 0, 1_000, 2_000, faults, 0, 0, "")
 
 
 def alternated(command: Command = CHGRP) -> list[Alternated]:
@@ -100,7 +100,7 @@ def test_a_run_is_divided_into_user_runner_and_the_rest_exactly(tmp_path: Path) 
     boot = boot_with(tmp_path, {"runs": lines + "a\tb\n"}, {"1.1-with": 30_000, "+1.1-with": 500, "sh": 7})
     found = runs_of(boot)
     run = found["1.1-with"]
-    assert isinstance(run, Measured)
+    assert isinstance(run, WalkTimings)
     assert (run.elapsed_ns, run.user_ns, run.runner_ns, run.system_ns) == (90_000, 30_000, 500, 59_500)
     assert (run.ticks_user_ns, run.ticks_system_ns, run.minor_faults) == (3_000_000, 7_000_000, 46)
     assert found["2.1-with"] == Hole("it ended with 1: rm: no")
@@ -131,7 +131,7 @@ def test_the_penalty_is_the_difference_of_the_shortest_runs_for_each_directory()
 
 def test_one_failed_run_leaves_its_program_a_hole_and_the_others_their_figures() -> None:
     order = [*alternated(), *alternated(WALK)]
-    runs: dict[str, Measured | Hole] = {each.name: measured(100) for each in alternated(WALK)}
+    runs: dict[str, WalkTimings | Hole] = {each.name: measured(100) for each in alternated(WALK)}
     order = [replace(each, name=f"c{each.name}") if each.command == CHGRP else each for each in order]
     runs["c1-without"] = Hole("it ended with 127: no chgrp")
     found = penalties("xfs", order, runs, 10, NOTHING)
@@ -259,10 +259,10 @@ def counts(**each: int) -> dict[Command, Counted | Hole]:
     }
 
 
-def linear(slope: float) -> Law:
+def linear(slope: float) -> WalkModel:
     sizes = [57, 111, 421, 1641, 4971, 10101]
     fitted = study(sizes, [slope * size for size in sizes], exact=True)
-    return Law((), fitted, fitted)
+    return WalkModel((), fitted, fitted)
 
 
 def verdicts(evidence: Evidence) -> list[str]:
@@ -301,7 +301,7 @@ def test_it_no_longer_holds_on_figures_unlike_those_of_then() -> None:
     evidence = Evidence(
         {CHGRP: penalty(0.01, faults=3, user=9_000)},
         all_the_same,
-        Law((), squared, squared),
+        WalkModel((), squared, squared),
         audit(stat=True, same=True),
     )
     assert verdicts(evidence) == ["no longer holds"] * 8

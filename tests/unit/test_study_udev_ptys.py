@@ -25,7 +25,7 @@ from firstlight.study.udev_ptys import early_udev, stages
 from firstlight.study.udev_ptys.counts import IN_KERNEL, Counted, difference
 from firstlight.study.udev_ptys.done import Done, done_table
 from firstlight.study.udev_ptys.events import clock_ahead, with_kernel_stamps
-from firstlight.study.udev_ptys.figures import Figures
+from firstlight.study.udev_ptys.figures import PtyFigures
 from firstlight.study.udev_ptys.findings import findings
 from firstlight.study.udev_ptys.latency import Latency, latency_chart, latency_of, latency_table
 from firstlight.study.udev_ptys.law import CostLaw, law_of
@@ -240,10 +240,10 @@ LATENCY = Latency(
 )  # fmt: skip
 
 
-def figures() -> Figures:
+def figures() -> PtyFigures:
     a, b, c = old_arms()
     sooner = replace(LATENCY, mean=5, median=5, others_mean=5)
-    return Figures(
+    return PtyFigures(
         a=a, b=b, c=c, sizes={count: counted(count) for count in (0, 256)}, terminals={0: 71, 256: 583},
         latency={(stage, "B"): LATENCY for stage in ("initramfs", "system")}
         | {(stage, "C"): sooner for stage in ("initramfs", "system")},
@@ -325,7 +325,7 @@ def test_what_an_observer_did_not_see_is_missing_by_name(tmp_path: Path) -> None
 def test_what_was_not_booted_is_not_testable_and_says_why() -> None:
     hole = Hole("the guest did not come up")
     latency = dict.fromkeys(figures().latency, hole)
-    found = findings(Figures(hole, hole, hole, {}, {}, latency, {}, hole, hole, (hole, hole)))
+    found = findings(PtyFigures(hole, hole, hole, {}, {}, latency, {}, hole, hole, (hole, hole)))
     assert {each.verdict for each in found} == {"not testable here"}
     assert all(each.now for each in found)
 

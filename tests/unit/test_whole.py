@@ -10,19 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from firstlight.atomic import whole
+from firstlight.atomic import atomic_write
 from firstlight.errors import FirstlightError
 
 
 def write(out: Path, text: str = "new") -> None:
-    with whole(out, force=True) as written:
+    with atomic_write(out, force=True) as written:
         written.write_text(text)
 
 
 def test_a_file_is_replaced_at_once(tmp_path: Path) -> None:
     out = tmp_path / "a.txt"
     out.write_text("old")
-    with whole(out, force=True) as written:
+    with atomic_write(out, force=True) as written:
         written.write_text("new")
         assert out.read_text() == "old"
     assert out.read_text() == "new"
@@ -32,7 +32,7 @@ def test_a_file_is_replaced_at_once(tmp_path: Path) -> None:
 def test_what_fails_leaves_what_was_there(tmp_path: Path) -> None:
     out = tmp_path / "a.txt"
     out.write_text("old")
-    with suppress(KeyError), whole(out, force=True) as written:
+    with suppress(KeyError), atomic_write(out, force=True) as written:
         written.write_text("half")
         raise KeyError
     assert out.read_text() == "old"

@@ -13,7 +13,7 @@ from firstlight.suggest import unknown_name
 
 
 @dataclass(frozen=True)
-class Measured:
+class IntervalMeasurement:
     """The figures of one boot between two marks, in whole nanoseconds of its clock and whole instructions."""
 
     first: str
@@ -23,7 +23,7 @@ class Measured:
     idle_ns: int | None
 
 
-def measure(boot: Boot, first: str | None = None, last: str | None = None) -> Measured:
+def measure(boot: Boot, first: str | None = None, last: str | None = None) -> IntervalMeasurement:
     """Measure a boot from one mark to another.
 
     :param first: a mark; the boot's first one when not given.
@@ -55,4 +55,4 @@ def measure(boot: Boot, first: str | None = None, last: str | None = None) -> Me
     def between(column: str) -> int | None:
         return None if None in (begin[column], end[column]) else end[column] - begin[column]
 
-    return Measured(begin["mark"], end["mark"], time_ns, between("instructions"), between("idle_ns"))
+    return IntervalMeasurement(begin["mark"], end["mark"], time_ns, between("instructions"), between("idle_ns"))

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from firstlight.audit.tables import NAMELESS, Figures, Tables
+from firstlight.audit.tables import NAMELESS, AuditFigures, Tables
 
 
 class Measure(StrEnum):
@@ -89,8 +89,8 @@ def agreement(recorded: Tables, observed: Tables) -> Agreement:
 
     Source: the figures of the agreement are defined in `docs/design/oracle.md`.
 
-    >>> one = Tables(100, {"f": Figures(2, 60, 100), "g": Figures(1, 40, 40)}, {("f", "g"): 1})
-    >>> other = Tables(100, {"f": Figures(2, 60, 100), "g": Figures(2, 40, 40)}, {("f", "g"): 2})
+    >>> one = Tables(100, {"f": AuditFigures(2, 60, 100), "g": AuditFigures(1, 40, 40)}, {("f", "g"): 1})
+    >>> other = Tables(100, {"f": AuditFigures(2, 60, 100), "g": AuditFigures(2, 40, 40)}, {("f", "g"): 2})
     >>> found = agreement(one, other)
     >>> found.shares[Measure.COUNTS].share, found.reached
     (0.5, False)
@@ -110,10 +110,10 @@ def agreement(recorded: Tables, observed: Tables) -> Agreement:
     return Agreement({share.measure: share for share, _ in parts}, tuple(exceptions))
 
 
-_NOTHING = Figures()
+_NOTHING = AuditFigures()
 
 
-def _pairs(recorded: Tables, observed: Tables) -> Iterable[tuple[str, Figures, Figures]]:
+def _pairs(recorded: Tables, observed: Tables) -> Iterable[tuple[str, AuditFigures, AuditFigures]]:
     for name in sorted(recorded.functions.keys() | observed.functions.keys()):
         yield name, recorded.functions.get(name, _NOTHING), observed.functions.get(name, _NOTHING)
 

@@ -8,7 +8,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from firstlight.assets import carried
+from firstlight.assets import asset_path
 from firstlight.audit.agreement import Agreement, Difference, agreement
 from firstlight.audit.causes import with_causes
 from firstlight.audit.layout import layout
@@ -154,7 +154,7 @@ def boot_with_oracle(inputs: Inputs, files: RunFiles, bundle: Path, progress: Pr
     :param bundle: the recording, whose report names what modules had loaded.
     :raises LabError: when the oracle is missing, or QEMU does not start.
     """
-    oracle = carried(ORACLE)
+    oracle = asset_path(ORACLE)
     recipe = inputs.recipe
     chosen = recipe.chosen
     assert inputs.symbols is not None  # a recording with a profile has symbols

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from firstlight.audit.tables import NAMELESS, ROOT, Evidence, Figures, Tables, key
+from firstlight.audit.tables import NAMELESS, ROOT, AuditFigures, Evidence, Tables, key
 from firstlight.errors import LabError
 
 
@@ -53,7 +53,7 @@ def observation(data: dict[str, Any]) -> Observation:
         name = key(row["function"], row["module"])
         if name == ROOT:
             continue
-        functions[name] = Figures(row["entries"], row["by_address"] + row["floating"], row["total"])
+        functions[name] = AuditFigures(row["entries"], row["by_address"] + row["floating"], row["total"])
         again[name], on_behalf[name] = row["again"], row["floating"]
     edges: Counter[tuple[str, str]] = Counter()
     for caller, callee, count in data["edges"]:

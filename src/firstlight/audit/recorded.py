@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Set
 from pathlib import Path
 
-from firstlight.audit.tables import NAMELESS, ROOT, Figures, Tables, folded, key
+from firstlight.audit.tables import NAMELESS, ROOT, AuditFigures, Tables, folded, key
 from firstlight.bundle.open import open as open_boot
 from firstlight.bundle.tables import read_table
 from firstlight.errors import FirstlightError
@@ -59,7 +59,7 @@ def recorded_tables(bundle: Path, aliases: Mapping[str, str], known: Set[str] | 
     for node, total in enumerate(totals):
         if outermost[node] and not is_row[node]:
             inclusive[names[node]] += total
-    functions = {name: Figures(counts[name], selves[name], inclusive[name]) for name in selves}
+    functions = {name: AuditFigures(counts[name], selves[name], inclusive[name]) for name in selves}
     spans = read_table(bundle, "spans")
     found = (
         name

@@ -13,7 +13,7 @@ NAMELESS = "[kernel without symbol]"
 
 
 @dataclass(frozen=True)
-class Figures:
+class AuditFigures:
     """One function: instructions, and how often it was entered."""
 
     entries: int = 0
@@ -29,7 +29,7 @@ class Tables:
 
     instructions: int
     """Executed from power-on to the freeze, by the observer's own count."""
-    functions: dict[str, Figures] = field(default_factory=dict)
+    functions: dict[str, AuditFigures] = field(default_factory=dict)
     edges: dict[tuple[str, str], int] = field(default_factory=dict)
     """Caller and callee: how often the one entered the other."""
     initcalls: frozenset[str] = frozenset()

@@ -128,7 +128,7 @@ def read_table(bundle: Path, table: str, rows: int | None = None) -> pl.DataFram
         return pl.DataFrame(schema=SCHEMAS[table])
     if not path.is_file():
         raise BundleError(
-            f"the table `{table}` is missing", where=str(path), hint="the bundle is not whole; record again"
+            f"the table `{table}` is missing", where=str(path), hint="the bundle is incomplete; record the boot again"
         )
     try:
         with path.open("rb"):

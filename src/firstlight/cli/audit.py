@@ -121,7 +121,7 @@ def _matrix(
     force: bool,
     json: bool,
 ) -> None:
-    from firstlight.atomic import whole
+    from firstlight.atomic import atomic_write
     from firstlight.audit.matrix.measure import row_data
     from firstlight.audit.matrix.run import matrix as measure_all
     from firstlight.lab.host.progress import progress_for
@@ -130,7 +130,7 @@ def _matrix(
     rows = measure_all(extent, progress_for, kernels=kernels, processors=cpus, qemus=qemus, fresh=fresh)
     document = matrix_markdown(rows, _command(extent, kernels, cpus, qemus))
     if output is not None:
-        with whole(output, force=force) as temporary:
+        with atomic_write(output, force=force) as temporary:
             temporary.write_text(document, encoding="utf-8")
     if json:
         print_json({"extent": extent.value, "rows": [row_data(row) for row in rows]})

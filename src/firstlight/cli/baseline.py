@@ -44,7 +44,7 @@ def set_baseline(
       firstlight baseline set b.boot --as baseline --because "the first one"
       firstlight baseline set board-*.boot --as board --because "new flash chip"
     """
-    from firstlight.atomic import whole
+    from firstlight.atomic import atomic_write
     from firstlight.compare.open_many import open_all
     from firstlight.errors import FirstlightError
     from firstlight.escape import printable
@@ -57,7 +57,7 @@ def set_baseline(
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FirstlightError(f"cannot be made: {error.strerror or error}", where=str(path.parent)) from error
-    with whole(path, force=True) as written:
+    with atomic_write(path, force=True) as written:
         written.write_text(baseline_text(made), encoding="utf-8")
     incomplete = [f"{sample.boot}: incomplete: {reason}" for sample in made.samples for reason in sample.missing]
     if json:

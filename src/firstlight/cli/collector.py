@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from firstlight.assets import carried
+from firstlight.assets import asset_path
 from firstlight.cli.output import Json, print_json
 
 _SCRIPT = "firstlight-collect.sh"
@@ -29,7 +29,7 @@ def collector(
       firstlight collector --unit >firstlight-collect.service
     """
     name = _UNIT if unit else _SCRIPT
-    text = carried(name).read_text(encoding="utf-8")
+    text = asset_path(name).read_text(encoding="utf-8")
     if json:
         print_json({"name": name, "sha256": hashlib.sha256(text.encode()).hexdigest(), "text": text})
     else:

@@ -65,7 +65,7 @@ def export(
     if output == Path("-"):
         _to_stdout(boot, to, kind, unit or "time", table, exact)
         return
-    from firstlight.atomic import whole
+    from firstlight.atomic import atomic_write
     from firstlight.export.write import write_export
     from firstlight.ingest.progress import Patience
 
@@ -74,7 +74,7 @@ def export(
         output = Path(f"{boot.resolve().name.removesuffix('.boot')}{suffix}")
     directory = kind.directory or (to is To.csv and table is None and output.suffix != ".zip")
     refuse_to_overwrite(output, force)
-    with whole(output, directory=directory, force=force) as written, Patience() as patience:
+    with atomic_write(output, directory=directory, force=force) as written, Patience() as patience:
         patience.step(f"writing {output}")
         exported = write_export(boot, to, written, unit=unit or "time", table=table, exact=exact)
     if json:

@@ -144,7 +144,7 @@ def _printed(files: dict[str, Path | None], *, data: bool) -> bool:
 def _write(result: GateResult, files: dict[str, Path | None], baseline: Path) -> None:
     from importlib import import_module
 
-    from firstlight.atomic import whole
+    from firstlight.atomic import atomic_write
 
     for name, path in files.items():
         if path is None:
@@ -154,5 +154,5 @@ def _write(result: GateResult, files: dict[str, Path | None], baseline: Path) ->
         if str(path) == "-":
             sys.stdout.write(text)
             continue
-        with whole(path, force=True) as written:
+        with atomic_write(path, force=True) as written:
             written.write_text(text, encoding="utf-8")

@@ -88,7 +88,7 @@ def _workload(
     law: bool, counts: bool, audit: bool,
 ) -> Workload:  # fmt: skip
     from firstlight.errors import UsageError
-    from firstlight.study.tree_walk.study import SIZES
+    from firstlight.study.tree_walk.run import SIZES
     from firstlight.study.tree_walk.workload import TOOLS, Command, Shape, Workload, file_systems
 
     if sizes is not None and not law:
@@ -125,7 +125,7 @@ def _measure(
 
 def _boot(work: Workload, kernel: Path | None, folder: Path, jobs: int | None, *, fresh: bool) -> Outcome:
     from firstlight.cli.lab import laboratory_in
-    from firstlight.study.tree_walk.study import measure
+    from firstlight.study.tree_walk.run import measure
 
     wanted = ("debian-storage",) if kernel is not None else ("kernel", "debian-storage")
     with laboratory_in(folder, wanted, jobs, fresh=fresh) as laboratory:

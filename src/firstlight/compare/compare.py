@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from firstlight.compare.common.arms import Arm, CompareError
+from firstlight.compare.common.arms import BootSet, CompareError
 from firstlight.compare.common.input_changes import OBSERVERS, input_changes
 from firstlight.compare.common.method import regime_of
 from firstlight.compare.common.preconditions import Flag
@@ -20,8 +20,8 @@ Comparison: TypeAlias = "ExactDifference | NoisyComparison"
 
 
 def compare_arms(
-    a: Arm,
-    b: Arm,
+    a: BootSet,
+    b: BootSet,
     *,
     soft_percent: float = 1.0,
     seed: int = 1,
@@ -68,7 +68,7 @@ def is_settled(found: Comparison) -> bool:
     return found.verdict.word != "inconclusive"
 
 
-def compare_exact(a: Arm, b: Arm) -> ExactDifference:
+def compare_exact(a: BootSet, b: BootSet) -> ExactDifference:
     """The exact difference of two arms, of which one boot each stands for all.
 
     Arms whose boots are not exact can be described where each is one boot: what differs between these two boots is as
@@ -106,12 +106,12 @@ def compare_exact(a: Arm, b: Arm) -> ExactDifference:
     return ExactDifference(difference.a, difference.b, (*flags, *difference.flags), difference.inputs)
 
 
-def is_noisy(a: Arm, b: Arm) -> bool:
+def is_noisy(a: BootSet, b: BootSet) -> bool:
     """Whether two arms have to be compared by statistics: several boots a side, which are not exact."""
     return not (a.is_exact and b.is_exact) and min(len(a.boots), len(b.boots)) > 1 and a.mode != "exact"
 
 
-def _check_one_recipe(arm: Arm) -> None:
+def _check_one_recipe(arm: BootSet) -> None:
     """Nobody recorded the inputs of what was imported; all else says what it was made of."""
     first = arm.boots[0].manifest
     for boot in arm.boots[1:] if arm.mode != "imported" else ():

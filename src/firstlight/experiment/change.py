@@ -7,7 +7,7 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
 
-class Part(BaseModel):
+class PlanSection(BaseModel):
     """A part of a plan: unknown keys are refused; a key is written with hyphens, as the options of `record` are."""
 
     model_config = ConfigDict(
@@ -27,7 +27,7 @@ Size = Annotated[str, BeforeValidator(_size)]
 """A size of memory, as `record` takes it; a bare number is MiB."""
 
 
-class FileChange(Part):
+class FileChange(PlanSection):
     """What happens to one file of the guest; exactly one of its first four keys."""
 
     text: str | None = Field(default=None, description="the file holds this text")
@@ -46,7 +46,7 @@ class FileChange(Part):
         return self
 
 
-class Kconfig(Part):
+class Kconfig(PlanSection):
     """Lines of a kernel configuration; the kernel is built by the plan's `[build]`."""
 
     text: str | None = Field(default=None, description="the lines themselves")
@@ -59,7 +59,7 @@ class Kconfig(Part):
         return self
 
 
-class Change(Part):
+class RecipeChange(PlanSection):
     """What differs from the shared recipe; what is not given stays."""
 
     append: str = Field(default="", description="words added to the kernel's command line")
@@ -94,10 +94,10 @@ class Change(Part):
 SINGLE = ("kernel", "kconfig", "initrd", "rootfs", "memory", "cpu", "machine")
 
 
-def combine(first: Change, second: Change) -> Change:
+def combine(first: RecipeChange, second: RecipeChange) -> RecipeChange:
     """Both changes, one after the other: words add up, of anything else the second counts.
 
-    >>> combine(Change(append="quiet"), Change(append="nosmp", memory="1G")).append
+    >>> combine(RecipeChange(append="quiet"), RecipeChange(append="nosmp", memory="1G")).append
     'quiet nosmp'
     """
     later = {name: getattr(second, name) for name in second.given()}

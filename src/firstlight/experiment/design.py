@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
-from firstlight.experiment.change import SINGLE, Change, combine
+from firstlight.experiment.change import SINGLE, RecipeChange, combine
 from firstlight.experiment.factor import Factor
-from firstlight.experiment.plan import MOST_CELLS, Plan
+from firstlight.experiment.plan import MOST_CELLS, ExperimentPlan
 from firstlight.experiment.plan_parser import PlanError
 
 if TYPE_CHECKING:
@@ -27,10 +27,10 @@ class Cell:
     """Below the experiment's; the name, where that is short enough."""
     levels: dict[str, str]
     """Of each factor; empty for an arm."""
-    change: Change
+    change: RecipeChange
 
 
-def cells_of(plan: Plan) -> list[Cell]:
+def cells_of(plan: ExperimentPlan) -> list[Cell]:
     """The cells of a plan; the first one is the baseline (of a Plackett-Burman design: the one with most baselines).
 
     :raises PlanError: when there are too many, or two levels contradict one another.
@@ -41,7 +41,7 @@ def cells_of(plan: Plan) -> list[Cell]:
     for number, levels in enumerate(_combinations(plan)):
         name = _cell_name(plan, levels)
         directory = name if len(name) <= _LONGEST_NAME else f"cell-{number + 1:04}"
-        change = Change()
+        change = RecipeChange()
         for factor in plan.factors:
             addition = factor.levels[levels[factor.name]]
             _check_together(change, addition, factor.name)
@@ -50,7 +50,7 @@ def cells_of(plan: Plan) -> list[Cell]:
     return cells
 
 
-def _cell_name(plan: Plan, levels: dict[str, str]) -> str:
+def _cell_name(plan: ExperimentPlan, levels: dict[str, str]) -> str:
     """All levels; one at a time the level that is not the baseline's."""
     shown = levels
     if plan.design.kind == "one-at-a-time":
@@ -58,17 +58,17 @@ def _cell_name(plan: Plan, levels: dict[str, str]) -> str:
     return ",".join(f"{factor}={level}" for factor, level in shown.items()) or "baseline"
 
 
-def _change(arm: Change) -> Change:
-    return Change.model_validate({name: getattr(arm, name) for name in Change.model_fields}, by_name=True)
+def _change(arm: RecipeChange) -> RecipeChange:
+    return RecipeChange.model_validate({name: getattr(arm, name) for name in RecipeChange.model_fields}, by_name=True)
 
 
-def _check_together(change: Change, addition: Change, factor: str) -> None:
+def _check_together(change: RecipeChange, addition: RecipeChange, factor: str) -> None:
     for name in SINGLE:
         if name in change.given() & addition.given():
             raise PlanError(f"factor `{factor}` and one before it both say `{name.replace('_', '-')}`")
 
 
-def _combinations(plan: Plan) -> list[dict[str, str]]:
+def _combinations(plan: ExperimentPlan) -> list[dict[str, str]]:
     factors = plan.factors
     if plan.design.kind == "full":
         number = 1
@@ -94,7 +94,7 @@ def _named(factors: Sequence[Factor], levels: Sequence[str]) -> dict[str, str]:
     return {factor.name: level for factor, level in zip(factors, levels, strict=True)}
 
 
-def _two_levels(plan: Plan) -> list[list[str]]:
+def _two_levels(plan: ExperimentPlan) -> list[list[str]]:
     """Rows of a design of two levels, from pydoe; the row nearest to the baseline first."""
     signs = signs_of(plan.design.kind, len(plan.factors), plan.design.resolution, plan.design.fold_over)
     names = [list(factor.levels) for factor in plan.factors]

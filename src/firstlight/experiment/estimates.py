@@ -22,7 +22,7 @@ from firstlight.stats.estimate import paired
 from firstlight.stats.multiple_testing import benjamini_hochberg, holm
 from firstlight.stats.sample_size import robust_sigma
 from firstlight.stats.significance import paired_p
-from firstlight.stats.verdict import Limits, decide
+from firstlight.stats.verdict import VerdictThresholds, decide
 
 Key = TypeVar("Key")
 Adjust = Callable[[Sequence[float | None]], list[float | None]]
@@ -113,7 +113,7 @@ def _judge(samples: dict[Key, list[float]], seed: int, adjust: Adjust) -> dict[K
     for (key, values), test, p in zip(samples.items(), tested, adjusted, strict=True):
         found = paired(values)
         sure = 1.0 if p is None else p
-        verdict = decide(found, sure, len(values), robust_sigma(values), Limits(soft=_SOFT))
+        verdict = decide(found, sure, len(values), robust_sigma(values), VerdictThresholds(soft=_SOFT))
         judged[key] = Judged(
             found.percent, found.interval_percent, len(values), sure, test.method, verdict.word, verdict.reason,
             verdict.advice("blocks"),

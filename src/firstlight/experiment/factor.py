@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError, field_validator, model_validator
 
-from firstlight.experiment.change import Change, FileChange, Kconfig, Part, Size
+from firstlight.experiment.change import FileChange, Kconfig, PlanSection, RecipeChange, Size
 
 Kind = Literal["kernel", "command-line", "kconfig", "rootfs", "machine", "guest-command"]
 
@@ -17,19 +17,19 @@ LevelName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_+][A-Za-z0-9_+.-]{0,23}$"
 _SYNONYMS = {"kconfig-fragment": "kconfig", "rootfs-change": "rootfs", "append": "command-line"}
 
 
-class _Machine(Part):
+class _Machine(PlanSection):
     memory: Size | None = None
     cpu: str | None = None
     machine: str | None = None
     qemu_options: list[str] = Field(default_factory=list)
 
 
-class Factor(Part):
+class Factor(PlanSection):
     """One thing that is varied."""
 
     name: LevelName = Field(description="how it is called")
     kind: Kind = Field(description="kernel, command-line, kconfig, rootfs, machine or guest-command")
-    levels: dict[LevelName, Change] = Field(description="its levels, the first one is the baseline")
+    levels: dict[LevelName, RecipeChange] = Field(description="its levels, the first one is the baseline")
 
     @model_validator(mode="before")
     @classmethod
@@ -51,7 +51,7 @@ class Factor(Part):
 
     @field_validator("levels")
     @classmethod
-    def _enough(cls, levels: dict[str, Change]) -> dict[str, Change]:
+    def _enough(cls, levels: dict[str, RecipeChange]) -> dict[str, RecipeChange]:
         if not 2 <= len(levels) <= 16:
             raise ValueError(f"{len(levels)} levels: a factor has 2 to 16")
         return levels
@@ -72,7 +72,7 @@ def _nothing(value: Any) -> Any:
 
 
 def _level(kind: str, name: str, value: Any) -> Any:
-    if isinstance(value, Change):
+    if isinstance(value, RecipeChange):
         return value
     try:
         return _READERS[kind](value)
@@ -88,30 +88,30 @@ def _level(kind: str, name: str, value: Any) -> Any:
         raise ValueError(f"level `{name}`: {what}") from error
 
 
-def _text(value: Any, name: str, what: str) -> Change:
+def _text(value: Any, name: str, what: str) -> RecipeChange:
     if not isinstance(value, str):
         raise ValueError(f"{what} is a text, not {value!r}")
-    return Change.model_validate({name: value} if value else {})
+    return RecipeChange.model_validate({name: value} if value else {})
 
 
-def _kconfig(value: Any) -> Change:
+def _kconfig(value: Any) -> RecipeChange:
     if isinstance(value, str):
-        return Change(kconfig=Kconfig(text=value)) if value.strip() else Change()
-    return Change(kconfig=Kconfig.model_validate(value)) if value else Change()
+        return RecipeChange(kconfig=Kconfig(text=value)) if value.strip() else RecipeChange()
+    return RecipeChange(kconfig=Kconfig.model_validate(value)) if value else RecipeChange()
 
 
-def _rootfs(value: Any) -> Change:
+def _rootfs(value: Any) -> RecipeChange:
     if isinstance(value, str):
         return _text(value, "rootfs", "a root file system")
     files = TypeAdapter(dict[str, FileChange]).validate_python(value)
-    return Change(files=files)
+    return RecipeChange(files=files)
 
 
-def _machine(value: Any) -> Change:
-    return Change.model_validate(_Machine.model_validate(value).model_dump(by_alias=True, exclude_unset=True))
+def _machine(value: Any) -> RecipeChange:
+    return RecipeChange.model_validate(_Machine.model_validate(value).model_dump(by_alias=True, exclude_unset=True))
 
 
-_LEVELS: dict[str, type[Part]] = {"machine": _Machine, "rootfs": FileChange, "kconfig": Kconfig}
+_LEVELS: dict[str, type[PlanSection]] = {"machine": _Machine, "rootfs": FileChange, "kconfig": Kconfig}
 _READERS = {
     "kernel": lambda value: _text(value, "kernel", "a kernel"),
     "command-line": lambda value: _text(value, "append", "a command line"),

@@ -7,12 +7,12 @@ import re
 from collections.abc import Mapping
 
 from firstlight.bundle.boot import Boot
-from firstlight.experiment.requirement import Condition, Health
+from firstlight.experiment.requirement import Condition, HealthRequirement
 from firstlight.lab.rootfs.commands import COMMANDS_UNIT
 from firstlight.suggest import nearest
 
 
-def sick(boot: Boot, health: Health, baseline: Mapping[str, str] | None) -> list[str]:
+def sick(boot: Boot, health: HealthRequirement, baseline: Mapping[str, str] | None) -> list[str]:
     """Why a boot must not count; nothing when all holds.
 
     Without any requirement a boot still has to come up, and its guest must not have reported an error.

@@ -8,7 +8,7 @@ from firstlight.experiment.change import combine
 from firstlight.experiment.design import Cell
 from firstlight.experiment.files import overlay_for
 from firstlight.experiment.kernel_build import kernel_for
-from firstlight.experiment.plan import Plan
+from firstlight.experiment.plan import ExperimentPlan
 from firstlight.lab.host.progress import Progress
 from firstlight.recipe.options import RecordOptions
 
@@ -17,7 +17,7 @@ _RECIPES = ("debian",)
 
 
 def options_for(
-    plan: Plan, cell: Cell, folder: Path, output: Path, progress: Progress, *, dry_run: bool = False
+    plan: ExperimentPlan, cell: Cell, folder: Path, output: Path, progress: Progress, *, dry_run: bool = False
 ) -> RecordOptions:
     """The choices of one cell's recording; a kernel that has to be built is built.
 

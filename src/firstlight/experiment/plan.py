@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
-from firstlight.experiment.change import Change, Part
+from firstlight.experiment.change import PlanSection, RecipeChange
 from firstlight.experiment.factor import Factor
 from firstlight.experiment.plan_parser import checked, parse_toml, read_text
-from firstlight.experiment.requirement import Health
+from firstlight.experiment.requirement import HealthRequirement
 
 #: An experiment has no more cells.
 MOST_CELLS = 1024
@@ -19,7 +19,7 @@ Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_+][A-Za-z0-9_+. -]{0,39}$")]
 """Of an arm: it names a directory, too."""
 
 
-class Base(Change):
+class Base(RecipeChange):
     """The recipe that all boots of an experiment share."""
 
     shift: int = Field(default=0, ge=0, le=10, description="one instruction takes 2^N ns")
@@ -30,13 +30,13 @@ class Base(Change):
     qemu: str | None = Field(default=None, description="the QEMU to use")
 
 
-class Arm(Change):
+class ArmSpec(RecipeChange):
     """One side of the comparison."""
 
     name: Name = Field(description="how it is called in tables, and its directory")
 
 
-class Design(Part):
+class Design(PlanSection):
     """Which combinations of levels are booted."""
 
     kind: Literal["full", "fractional", "plackett-burman", "one-at-a-time"] = Field(
@@ -46,14 +46,14 @@ class Design(Part):
     fold_over: bool = Field(default=True, description="of a Plackett-Burman design: with its mirror image")
 
 
-class Measure(Part):
+class Measure(PlanSection):
     """Between which two marks a boot is measured."""
 
     first: str | None = Field(default=None, alias="from", description="a mark; default: the first one")
     last: str | None = Field(default=None, alias="to", description="a mark; default: the last one")
 
 
-class Stage(Part):
+class Stage(PlanSection):
     """One row of the table of stages."""
 
     name: str = Field(min_length=1, description="the row's name")
@@ -73,7 +73,7 @@ class Stage(Part):
         return self
 
 
-class Build(Part):
+class Build(PlanSection):
     """How a kernel is built for a fragment of configuration."""
 
     command: str = Field(min_length=1, description="run by a shell in `tree`")
@@ -82,7 +82,7 @@ class Build(Part):
     timeout: float = Field(default=7200, gt=0, description="seconds")
 
 
-class Plan(Part):
+class ExperimentPlan(PlanSection):
     """The whole of it."""
 
     title: str = Field(default="", description="for people")
@@ -91,14 +91,14 @@ class Plan(Part):
     seed: int | None = Field(default=None, ge=0, description="of the random order; default: drawn and recorded")
     canary: bool = Field(default=True, description="exact mode: boot the first cell twice, to see that it is exact")
     base: Base = Field(default_factory=Base, description="the recipe that all share")
-    arms: list[Arm] = Field(default_factory=list, alias="arm", description="arms, the first one is the baseline")
+    arms: list[ArmSpec] = Field(default_factory=list, alias="arm", description="arms, the first one is the baseline")
     factors: list[Factor] = Field(default_factory=list, alias="factor", description="or factors")
     design: Annotated[Design, BeforeValidator(lambda value: {"kind": value} if isinstance(value, str) else value)] = (
         Field(default_factory=Design, description="which combinations are booted")
     )
     measure: Measure = Field(default_factory=Measure, description="between which marks")
     stages: list[Stage] = Field(default_factory=list, alias="stage", description="rows of the table of stages")
-    health: Health = Field(default_factory=Health, description="what must hold in every boot")
+    health: HealthRequirement = Field(default_factory=HealthRequirement, description="what must hold in every boot")
     build: Build | None = Field(default=None, description="how a kernel is built")
 
     @field_validator("arms", "factors", "stages")
@@ -140,7 +140,7 @@ class Plan(Part):
         return self.repeats if self.repeats is not None else (1 if self.mode == "exact" else 10)
 
 
-def read_plan(path: Path) -> Plan:
+def read_plan(path: Path) -> ExperimentPlan:
     """Read and check a plan.
 
     :raises PlanError: naming the file, the line, what is wrong there, and the nearest known key.
@@ -148,7 +148,7 @@ def read_plan(path: Path) -> Plan:
     return parse_plan(read_text(path), str(path))
 
 
-def parse_plan(text: str, where: str) -> Plan:
+def parse_plan(text: str, where: str) -> ExperimentPlan:
     """Read a plan's text.
 
     :param where: the file, for messages.
@@ -158,4 +158,4 @@ def parse_plan(text: str, where: str) -> Plan:
     >>> plan.arms[1].append, plan.boots_per_cell
     ('quiet', 1)
     """
-    return checked(parse_toml(text, where), Plan, text, where)
+    return checked(parse_toml(text, where), ExperimentPlan, text, where)

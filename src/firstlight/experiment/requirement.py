@@ -7,10 +7,10 @@ from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from firstlight.experiment.change import Part
+from firstlight.experiment.change import PlanSection
 
 
-class Condition(Part):
+class Condition(PlanSection):
     """What a fact has to be; a plain text in a plan is `equals`, true and false are `exists`."""
 
     equals: str | None = Field(default=None, description="exactly this")
@@ -40,7 +40,7 @@ def _condition(value: Any) -> Any:
     return value
 
 
-class Health(Part):
+class HealthRequirement(PlanSection):
     """A boot that breaks any of it is excluded, with the reason."""
 
     facts: dict[str, Annotated[Condition, BeforeValidator(_condition)]] = Field(

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
-from firstlight.analysis.interval import Measured, measure
+from firstlight.analysis.interval import IntervalMeasurement, measure
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.key import key_of_boot
 from firstlight.bundle.open import open as open_boot
 from firstlight.errors import FirstlightError
 from firstlight.experiment.health import facts_of, sick
-from firstlight.experiment.plan import Plan, read_plan
+from firstlight.experiment.plan import ExperimentPlan, read_plan
 from firstlight.experiment.plan_parser import PlanError
 from firstlight.experiment.schedule import CANARY_REPEAT
 from firstlight.experiment.store import PLAN, CellState, State, Store
@@ -25,7 +25,7 @@ class OneBoot:
 
     repeat: int
     path: Path
-    measured: Measured | None
+    measured: IntervalMeasurement | None
     """`None`: it is not there, or does not count."""
     excluded: str | None
     """Why it does not count."""
@@ -45,7 +45,7 @@ class CellResult:
     problem: str | None = None
 
     @property
-    def counted(self) -> list[Measured]:
+    def counted(self) -> list[IntervalMeasurement]:
         """What the boots measured that count."""
         return [boot.measured for boot in self.boots if boot.measured is not None]
 
@@ -80,7 +80,7 @@ class Results:
     """Everything that an experiment says."""
 
     path: Path
-    plan: Plan
+    plan: ExperimentPlan
     state: State
     cells: list[CellResult]
     canary: bool | None
@@ -163,7 +163,7 @@ def read_results(path: Path) -> Results:
     return Results(path, plan, state, cells, canary, notes)
 
 
-def _check_fit(plan: Plan, state: State, where: str) -> None:
+def _check_fit(plan: ExperimentPlan, state: State, where: str) -> None:
     """Check that state and plan are of one experiment: both are replaced as a whole, but one after the other."""
     known = {factor.name: set(factor.levels) for factor in plan.factors}
     arms = [arm.name for arm in plan.arms]
@@ -180,7 +180,12 @@ def _check_fit(plan: Plan, state: State, where: str) -> None:
 
 
 def _one(
-    store: Store, plan: Plan, cell: CellState, repeat: int, baseline: Mapping[str, str] | None, is_baseline: bool
+    store: Store,
+    plan: ExperimentPlan,
+    cell: CellState,
+    repeat: int,
+    baseline: Mapping[str, str] | None,
+    is_baseline: bool,
 ) -> tuple[OneBoot, Mapping[str, str]]:
     path = store.bundle(cell, repeat)
     if not path.is_dir():

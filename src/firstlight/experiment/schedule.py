@@ -11,7 +11,7 @@ from firstlight.errors import FirstlightError
 from firstlight.experiment.design import Cell, cells_of
 from firstlight.experiment.kernel_build import NotBuiltError
 from firstlight.experiment.options import options_for
-from firstlight.experiment.plan import Plan, parse_plan
+from firstlight.experiment.plan import ExperimentPlan, parse_plan
 from firstlight.experiment.plan_parser import read_text
 from firstlight.experiment.randomize import blocks
 from firstlight.experiment.store import PLAN, STATE, CellState, State, Store
@@ -37,7 +37,7 @@ class Prepared:
     """An experiment that can be run."""
 
     store: Store
-    plan: Plan
+    plan: ExperimentPlan
     text: str
     """The plan's, as it is written."""
     state: State
@@ -78,7 +78,7 @@ def prepare(
 
 
 def prepare_plan(
-    plan: Plan,
+    plan: ExperimentPlan,
     text: str,
     plan_file: Path,
     output: Path | None = None,
@@ -143,7 +143,7 @@ def _former(store: Store) -> State | None:
     return None
 
 
-def unusual_marks(plan: Plan) -> list[str]:
+def unusual_marks(plan: ExperimentPlan) -> list[str]:
     """Marks that a plan names, that recordings do not have by themselves, and whose names look like one of these.
 
     A guest may set marks of any name: only a boot can tell whether they are there.
@@ -160,7 +160,7 @@ def unusual_marks(plan: Plan) -> list[str]:
     ]
 
 
-def _notes(plan: Plan, cells: list[Cell], states: list[CellState]) -> list[str]:
+def _notes(plan: ExperimentPlan, cells: list[Cell], states: list[CellState]) -> list[str]:
     """What a person should know before anything is booted."""
     notes = [
         f"factor `{factor.name}`: levels `{one}` and `{other}` say the same"

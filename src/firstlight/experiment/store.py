@@ -19,7 +19,7 @@ from pydantic import Field, ValidationError
 from firstlight.bundle.key import key_of_boot
 from firstlight.bundle.open import read_manifest
 from firstlight.errors import FirstlightError
-from firstlight.experiment.change import Part
+from firstlight.experiment.change import PlanSection
 
 STATE = "experiment.json"
 PLAN = "plan.toml"
@@ -27,7 +27,7 @@ _LOCK = ".lock"
 SCHEMA = 1
 
 
-class CellState(Part):
+class CellState(PlanSection):
     """One cell, as it is to be booted."""
 
     name: str = Field(description="as in the tables")
@@ -39,7 +39,7 @@ class CellState(Part):
     problem: str | None = Field(default=None, description="why it cannot be booted")
 
 
-class State(Part):
+class State(PlanSection):
     """`experiment.json`."""
 
     schema_version: int = Field(ge=1, le=SCHEMA)

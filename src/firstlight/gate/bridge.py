@@ -13,7 +13,7 @@ ALL = "all"
 
 
 @dataclass(frozen=True)
-class Change:
+class GateChange:
     """One part, in nanoseconds; of several boots the mean, because means add up."""
 
     name: str
@@ -47,7 +47,7 @@ def bridge(result: GateResult) -> Bridge | None:
     return Bridge(headline, mean, mean - headline)
 
 
-def phase_changes(result: GateResult) -> list[Change]:
+def phase_changes(result: GateResult) -> list[GateChange]:
     """Every phase in the order of the boot, and below them the whole; each column adds up to its last row.
 
     :returns: nothing when no boot came up: what was not measured is no change.
@@ -59,7 +59,7 @@ def phase_changes(result: GateResult) -> list[Change]:
     return [*(_change(name, before, after) for name in names), _whole(before, after)]
 
 
-def function_changes(result: GateResult, most: int = 10) -> list[Change]:
+def function_changes(result: GateResult, most: int = 10) -> list[GateChange]:
     """The functions whose self time changed most, the largest first; what is left is a row, so that they add up.
 
     A baseline keeps the functions with the most self time: one that it does not keep is among the others.
@@ -85,7 +85,7 @@ def function_changes(result: GateResult, most: int = 10) -> list[Change]:
     shown = [row for row in rows[:most] if row.change_ns]
     named = {row.name for row in shown}
     rest = [sum(ns for name, ns in arm.items() if name not in named) for arm in (before, after)]
-    return [*shown, Change(OTHER_FUNCTIONS, rest[0], rest[1], rest[1] - rest[0]), _whole(before, after)]
+    return [*shown, GateChange(OTHER_FUNCTIONS, rest[0], rest[1], rest[1] - rest[0]), _whole(before, after)]
 
 
 def _phases(samples: Sequence[Sample]) -> list[dict[str, int]]:
@@ -104,10 +104,10 @@ def _means(rows: Sequence[dict[str, int]]) -> dict[str, int]:
     return means
 
 
-def _change(name: str, before: dict[str, int], after: dict[str, int]) -> Change:
-    return Change(name, before.get(name), after.get(name), after.get(name, 0) - before.get(name, 0))
+def _change(name: str, before: dict[str, int], after: dict[str, int]) -> GateChange:
+    return GateChange(name, before.get(name), after.get(name), after.get(name, 0) - before.get(name, 0))
 
 
-def _whole(before: dict[str, int], after: dict[str, int]) -> Change:
+def _whole(before: dict[str, int], after: dict[str, int]) -> GateChange:
     sums = sum(before.values()), sum(after.values())
-    return Change(ALL, *sums, sums[1] - sums[0])
+    return GateChange(ALL, *sums, sums[1] - sums[0])

@@ -26,7 +26,7 @@ class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Limits(_Table):
+class GateLimits(_Table):
     """What one quantity may not exceed."""
 
     soft: Percent | None = Field(None, description="percent above the baseline")
@@ -54,7 +54,7 @@ class Budget(_Table):
         return self.goal - sum(self.phases.values())
 
 
-class Health(_Table):
+class HealthRule(_Table):
     """What must hold beside the times."""
 
     new_warnings: Literal["tell", "fail"] = Field("tell", description="warnings of the kernel that the baseline lacks")
@@ -68,13 +68,13 @@ class Rules(_Table):
     1700000000
     """
 
-    total: Limits = Field(default_factory=Limits)
-    every_phase: Limits = Field(default_factory=Limits, description="for phases that have no rule of their own")
-    phase: dict[str, Limits] = Field(default_factory=dict)
+    total: GateLimits = Field(default_factory=GateLimits)
+    every_phase: GateLimits = Field(default_factory=GateLimits, description="for phases that have no rule of their own")
+    phase: dict[str, GateLimits] = Field(default_factory=dict)
     budget: Budget | None = None
-    health: Health = Field(default_factory=Health)
+    health: HealthRule = Field(default_factory=HealthRule)
 
-    def for_phase(self, phase: str) -> Limits:
+    def for_phase(self, phase: str) -> GateLimits:
         """The limits of a phase."""
         return self.phase.get(phase, self.every_phase)
 

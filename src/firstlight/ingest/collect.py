@@ -10,7 +10,7 @@ from pathlib import Path
 
 from firstlight.ingest.files.collected import Gathered
 from firstlight.ingest.files.copy import keep_file, keep_stream
-from firstlight.ingest.files.limits import Budget, IntakeError, Limits
+from firstlight.ingest.files.limits import Budget, InputLimits, IntakeError
 from firstlight.ingest.files.names import Names, readable
 from firstlight.ingest.unpack.open import Opener
 
@@ -24,10 +24,10 @@ class Gatherer:
     :param scratch: where unpacked content goes, for as long as it is read.
     """
 
-    def __init__(self, raw: Path, scratch: Path, limits: Limits | None = None) -> None:
+    def __init__(self, raw: Path, scratch: Path, limits: InputLimits | None = None) -> None:
         self.found = Gathered()
         self._raw = raw
-        self._budget = Budget(limits or Limits())
+        self._budget = Budget(limits or InputLimits())
         self._opener = Opener(self.found, scratch, self._budget)
         self._names = Names()
 

@@ -18,7 +18,7 @@ from firstlight.errors import UsageError
 from firstlight.ingest.collect import STDIN, Gatherer
 from firstlight.ingest.files.collected import Gathered
 from firstlight.ingest.files.copy import keep_file
-from firstlight.ingest.files.limits import IntakeError, Limits
+from firstlight.ingest.files.limits import InputLimits, IntakeError
 from firstlight.ingest.files.names import readable
 from firstlight.ingest.manifest import finish_bundle
 from firstlight.ingest.progress import Patience
@@ -43,7 +43,7 @@ class ImportOptions:
     split: bool = False
     """A bundle for each boot."""
     force: bool = False
-    limits: Limits = field(default_factory=Limits)
+    limits: InputLimits = field(default_factory=InputLimits)
 
 
 @dataclass(frozen=True)

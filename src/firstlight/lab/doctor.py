@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from firstlight.assets import CARRIED, carried
+from firstlight.assets import ASSETS, asset_path
 from firstlight.cache import cache_dir
 from firstlight.errors import LabError
 from firstlight.lab.host.landlock import version
@@ -102,10 +102,10 @@ def _qemu(path: Path | None) -> Check:
 
 
 def _carried() -> Iterator[Check]:
-    for name, what in CARRIED.items():
+    for name, what in ASSETS.items():
         needed = name in ("firstlight-plugin.so", "firstlight-guest")
         try:
-            yield Check(name, "ok", f"{what}, {carried(name).stat().st_size:,} bytes", needed)
+            yield Check(name, "ok", f"{what}, {asset_path(name).stat().st_size:,} bytes", needed)
         except LabError as error:
             yield Check(name, "missing", what, needed, remedy=error.hint)
 

@@ -41,7 +41,7 @@ class Verdict(BaseModel):
         return f"; at least {self.least:,} more {unit} are needed, and if they vary as these do, about {self.more:,}"
 
 
-class Limits(BaseModel):
+class VerdictThresholds(BaseModel):
     """What counts as a difference, as logarithms of b/a."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -57,7 +57,9 @@ class Limits(BaseModel):
         return math.log1p(-part) if part < 1.0 else -math.inf
 
 
-def decide(found: Estimate, p: float, number: int, sigma: float, limits: Limits, *, paired: bool = True) -> Verdict:
+def decide(
+    found: Estimate, p: float, number: int, sigma: float, limits: VerdictThresholds, *, paired: bool = True
+) -> Verdict:
     """Decide from an estimate with its interval and the test's p, adjusted where there are several comparisons.
 
     The whole interval within the soft limit either way: equivalent, which is the test of equivalence by two one-sided
@@ -70,7 +72,7 @@ def decide(found: Estimate, p: float, number: int, sigma: float, limits: Limits,
     Source: three-valued decisions with equivalence by bounds (Schuirmann 1987).
 
     >>> found = Estimate(log_ratio=0.03, low=0.02, high=0.04, confidence=0.95, achieved=0.96, needed=6)
-    >>> decide(found, 0.001, 12, 0.01, Limits(soft=0.01))
+    >>> decide(found, 0.001, 12, 0.01, VerdictThresholds(soft=0.01))
     Verdict(word='regression', reason='the interval lies above 0 %', more=None, least=None)
     """
     units = "pairs" if paired else "boots of each arm"
@@ -89,7 +91,7 @@ def decide(found: Estimate, p: float, number: int, sigma: float, limits: Limits,
     return _inconclusive(found, p, number, sigma, limits, soft)
 
 
-def _too_few(found: Estimate, number: int, sigma: float, limits: Limits, units: str) -> Verdict:
+def _too_few(found: Estimate, number: int, sigma: float, limits: VerdictThresholds, units: str) -> Verdict:
     """Without an interval: how many there have to be at least, and how many the spread of these lets expect."""
     least = max(1, found.needed - number)
     reason = f"need at least {found.needed} {units}, there are {number}"
@@ -101,12 +103,14 @@ def _too_few(found: Estimate, number: int, sigma: float, limits: Limits, units: 
     return Verdict(word="inconclusive", reason=reason, more=max(needed - number, least), least=least)
 
 
-def _margin(found: Estimate, limits: Limits) -> float:
+def _margin(found: Estimate, limits: VerdictThresholds) -> float:
     """Either question may be settled first, if the estimate stays: that it differs, or that it does not matter."""
     return max(abs(found.log_ratio), limits.soft - abs(found.log_ratio))
 
 
-def _inconclusive(found: Estimate, p: float, number: int, sigma: float, limits: Limits, soft: str) -> Verdict:
+def _inconclusive(
+    found: Estimate, p: float, number: int, sigma: float, limits: VerdictThresholds, soft: str
+) -> Verdict:
     low, high = (0.0 if bound is None else bound for bound in (found.low, found.high))
     if low <= 0.0 <= high:
         reason = f"the interval holds 0 % and reaches beyond {soft}"

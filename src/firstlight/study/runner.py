@@ -28,7 +28,7 @@ Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
-class Arm:
+class StudyArm:
     """One side of a study: a name, and what is booted for it. Where the bundle goes is the laboratory's business."""
 
     name: str
@@ -76,7 +76,7 @@ class Laboratory:
         """An image of the laboratory by its name, which :func:`make_images` made; or why it is not there."""
         return self.images[name]
 
-    def boot_all(self, arms: Iterable[Arm]) -> dict[str, Boot | Hole]:
+    def boot_all(self, arms: Iterable[StudyArm]) -> dict[str, Boot | Hole]:
         """Boot every arm, several at a time.
 
         :returns: by the arms' names, in their order: the boot, or why there is none. A guest that did not come up is a
@@ -150,7 +150,7 @@ class _Session:
         self._keys: dict[str, threading.Lock] = {}
         self._guard = threading.Lock()
 
-    def work(self, arms: list[Arm]) -> Mapping[str, Boot | Hole]:
+    def work(self, arms: list[StudyArm]) -> Mapping[str, Boot | Hole]:
         laboratory = self._laboratory
         at_once = boots_at_once(
             [arm.options for arm in arms if isinstance(arm.options, RecordOptions)], laboratory.jobs
@@ -159,7 +159,7 @@ class _Session:
         side_by_side(self._make, arms, at_once, self._stop)
         return self._found
 
-    def _make(self, arm: Arm) -> None:
+    def _make(self, arm: StudyArm) -> None:
         if self._stop.is_set():
             return
         if isinstance(arm.options, Hole):

@@ -42,7 +42,7 @@ class _Part(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
 
-class Measured(_Part):
+class MeasuredCost(_Part):
     """What a remedy did in a pair of recordings that differ in nothing else."""
 
     recipe: str = Field(description="the words for `firstlight record` that both boots share; empty: the default")
@@ -61,7 +61,7 @@ class Remedy(_Part):
 
     change: str = Field(description="the words for `firstlight record`")
     price: str = Field(description="what the change gives up, in words; empty: nothing")
-    measured: Measured
+    measured: MeasuredCost
 
 
 class Entry(_Part):

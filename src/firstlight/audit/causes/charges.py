@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 
-from firstlight.audit.tables import ROOT, Evidence, Figures, Tables
+from firstlight.audit.tables import ROOT, AuditFigures, Evidence, Tables
 
-_NOTHING = Figures()
+_NOTHING = AuditFigures()
 _STEPS = 2
 """So many calls may lie between a function that returned and the one it returned to: one may have been a jump."""
 
@@ -30,8 +30,8 @@ def self_causes(recorded: Tables, observed: Tables, evidence: Evidence) -> dict[
     """The causes of differences of self, by function; a function whose difference is not accounted for has none.
 
     >>> from firstlight.audit.layout import Layout
-    >>> one = Tables(6, {"f": Figures(1, 4, 6), "asm_exc": Figures(2, 2, 2)}, {("f", "asm_exc"): 2})
-    >>> other = Tables(6, {"f": Figures(1, 6, 6), "asm_exc": Figures(2, 0, 2)}, {("f", "asm_exc"): 2})
+    >>> one = Tables(6, {"f": AuditFigures(1, 4, 6), "asm_exc": AuditFigures(2, 2, 2)}, {("f", "asm_exc"): 2})
+    >>> other = Tables(6, {"f": AuditFigures(1, 6, 6), "asm_exc": AuditFigures(2, 0, 2)}, {("f", "asm_exc"): 2})
     >>> self_causes(one, other, Evidence(layout=Layout(entries=frozenset({"asm_exc"}))))["f"]
     '2 instructions that faulted are charged to `asm_exc`'
     """
@@ -215,7 +215,7 @@ def lost_returns(rest: dict[str, int], observed: Tables, evidence: Evidence) -> 
 def pairs(rest: dict[str, int], observed: Tables) -> list[tuple[str, str, int]]:
     """What one function has too much and a caller of it too little: both, and how many instructions.
 
-    >>> figures = {"f": Figures(1, 9, 12), "g": Figures(1, 3, 3)}
+    >>> figures = {"f": AuditFigures(1, 9, 12), "g": AuditFigures(1, 3, 3)}
     >>> pairs({"f": -2, "g": 2}, Tables(12, figures, {("f", "g"): 1}))
     [('g', 'f', 2)]
 

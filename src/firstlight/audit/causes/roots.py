@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from firstlight.audit.causes.charges import padded
-from firstlight.audit.tables import ROOT, Evidence, Figures, Tables
+from firstlight.audit.tables import ROOT, AuditFigures, Evidence, Tables
 
-_NOTHING = Figures()
+_NOTHING = AuditFigures()
 _PART = 0.1
 """Totals of some of a function's calls are estimated from all of its calls, to this share."""
 _WHOLE = 0.001
@@ -53,7 +53,7 @@ def moved_calls(recorded: Tables, observed: Tables, evidence: Evidence) -> list[
     of tasks. Those of the start hang from functions that ran once, on the first stack, which the oracle left there.
 
     >>> one = Tables(9, edges={("[boot]", "ret_from_fork"): 2, ("switch", "next"): 5})
-    >>> other = Tables(9, edges={("[boot]", "next"): 2, ("switch", "next"): 3}, functions={"switch": Figures(5)})
+    >>> other = Tables(9, edges={("[boot]", "next"): 2, ("switch", "next"): 3}, functions={"switch": AuditFigures(5)})
     >>> [(each.caller, each.calls) for each in moved_calls(one, other, Evidence(happened={"switches": 5}))]
     [('switch', 2)]
     """

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from firstlight.assets import carried
+from firstlight.assets import asset_path
 from firstlight.audit.agreement import LIMITS, Difference, Measure, Share
 from firstlight.audit.boot import ORACLE, audit
 from firstlight.audit.matrix.cells import Cell
@@ -129,7 +129,7 @@ def _key(options: RecordOptions, progress: Progress) -> str:
     return digest_of(
         _VERSION,
         *parts,
-        file_digest(carried(ORACLE)),
+        file_digest(asset_path(ORACLE)),
         recipe.machine,
         recipe.cpu,
         recipe.command_line,

@@ -24,7 +24,7 @@ class Excluded:
 
 
 @dataclass(frozen=True)
-class Arm:
+class BootSet:
     """One side of a comparison.
 
     Its boots are in the order of their names; `firstlight.compare.noisy` pairs the boots of two arms by that order.
@@ -51,7 +51,7 @@ class Arm:
         return self.mode == "exact" and self.is_equal
 
 
-def read_arms(paths: Sequence[Path], *, least: int = 2) -> list[Arm]:
+def read_arms(paths: Sequence[Path], *, least: int = 2) -> list[BootSet]:
     """Open the arms of a comparison; the first is the baseline.
 
     A path is a bundle, or a directory with several of one recipe. Boots that failed, and those in a directory that
@@ -73,7 +73,7 @@ def read_arms(paths: Sequence[Path], *, least: int = 2) -> list[Arm]:
     return [read_arm(path) for path in paths]
 
 
-def read_arm(path: Path) -> Arm:
+def read_arm(path: Path) -> BootSet:
     """Open one arm; see :func:`read_arms`."""
     inside = [] if (path / "manifest.json").exists() or not path.is_dir() else _bundles(path)
     boots: list[Boot] = []
@@ -98,7 +98,7 @@ def read_arm(path: Path) -> Arm:
         hint = "`firstlight show` tells how it ended; record it again"
         raise UnhealthyBootError(f"{number}: {why}", where=str(path), hint=hint)
     _check_one_clock(path, boots)
-    return Arm(str(path), tuple(boots), tuple(excluded))
+    return BootSet(str(path), tuple(boots), tuple(excluded))
 
 
 def _bundles(directory: Path) -> list[Path]:

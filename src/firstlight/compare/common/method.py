@@ -11,7 +11,7 @@ import polars as pl
 
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.manifest import Manifest
-from firstlight.compare.common.arms import Arm, CompareError, Excluded
+from firstlight.compare.common.arms import BootSet, CompareError, Excluded
 from firstlight.compare.common.input_changes import OBSERVERS, input_changes
 from firstlight.errors import UnhealthyBootError
 
@@ -103,7 +103,7 @@ def regime_of(boots: Sequence[Boot]) -> RegimeReport:
     return RegimeReport(worst.regime, tuple(dict.fromkeys(reasons)))
 
 
-def keep_alike(arm: Arm) -> Arm:
+def keep_alike(arm: BootSet) -> BootSet:
     """An arm with those of its boots that did the same; the others are excluded, each with what was different.
 
     :raises UnhealthyBootError: when less than three quarters did the same: such boots are not to be timed.
@@ -125,7 +125,7 @@ def keep_alike(arm: Arm) -> Arm:
         else:
             reason = "not the same happened as in the others: " + "; ".join(event_difference(usual, events))
             excluded.append(Excluded(boot.path, reason))
-    return Arm(arm.name, tuple(kept), tuple(excluded))
+    return BootSet(arm.name, tuple(kept), tuple(excluded))
 
 
 def events_of(boot: Boot) -> Events:

@@ -9,8 +9,8 @@ import polars as pl
 from firstlight.analysis.doubtful import MOST_DOUBTFUL, doubtful_share
 from firstlight.bundle.boot import Boot
 from firstlight.compare.common.stable_names import stable_name
-from firstlight.compare.exact.level import Key, Level, Part, make_level, ordered
-from firstlight.compare.exact.rows import Figures, Presence, Row
+from firstlight.compare.exact.level import Key, Level, LevelPart, make_level, ordered
+from firstlight.compare.exact.rows import Presence, Row, RowDelta
 
 #: What of the boot the profile does not hold.
 REST = "[not in the profile]"
@@ -73,7 +73,7 @@ def _doubtful_shares(boot: Boot) -> dict[Key, float]:
     return {key: doubtful_share(*both) or 0.0 for key, both in sums.items()}
 
 
-def _functions(boot: Boot) -> dict[Key, Part]:
+def _functions(boot: Boot) -> dict[Key, LevelPart]:
     shift = boot.manifest.clock.icount_shift
     counted = boot.calls()["self_instructions"].count() > 0
     table = (
@@ -81,14 +81,14 @@ def _functions(boot: Boot) -> dict[Key, Part]:
         .group_by("function", "module", "kind")
         .agg(pl.col("calls", "self_instructions", "self_ns").fill_null(0).sum())
     )
-    parts: dict[Key, Part] = {}
+    parts: dict[Key, LevelPart] = {}
     for function, module, kind, calls, instructions, ns in table.iter_rows():
         idle = ns - (instructions << shift) if counted and shift is not None else None
-        figures = Figures(ns, instructions if counted else None, idle, calls)
+        figures = RowDelta(ns, instructions if counted else None, idle, calls)
         key = Key(stable_name(function), module or "", entered_as_one(kind))
         known = parts.get(key)
         # Several clones of one function on one side go by the name that they share.
-        parts[key] = Part(figures, function) if known is None else Part(known.figures + figures, key.name)
+        parts[key] = LevelPart(figures, function) if known is None else LevelPart(known.figures + figures, key.name)
     return parts
 
 

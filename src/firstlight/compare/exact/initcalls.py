@@ -10,8 +10,8 @@ from firstlight.analysis.window import window
 from firstlight.bundle.boot import Boot
 from firstlight.compare.common.stable_names import stable_name
 from firstlight.compare.exact.exclusive_time import exclusive_ns
-from firstlight.compare.exact.level import Key, Level, Part, make_level
-from firstlight.compare.exact.rows import Figures, Row
+from firstlight.compare.exact.level import Key, Level, LevelPart, make_level
+from firstlight.compare.exact.rows import Row, RowDelta
 
 #: What of the boot lies in no initcall.
 REST = "[outside all initcalls]"
@@ -42,7 +42,7 @@ def initcalls(a: Boot, b: Boot, whole: Row, *, called: bool = True) -> Level | N
     return make_level("initcalls", one, other, whole, REST) if one and other else None
 
 
-def _called(boot: Boot) -> dict[Key, Part]:
+def _called(boot: Boot) -> dict[Key, LevelPart]:
     """The contexts right below the kernel's caller of initcalls, without those of other initcalls within them."""
     calls = boot.calls()
     caller = pl.col("function") == _CALLER
@@ -67,14 +67,14 @@ def _called(boot: Boot) -> dict[Key, Part]:
             around = own.setdefault(at, [0, 0])
             around[0] -= ns or 0
             around[1] -= instructions or 0
-    parts: dict[Key, Part] = {}
+    parts: dict[Key, LevelPart] = {}
     for node, _, function, module, number, _, _ in rows.iter_rows():
         ns, instructions = own[node]
-        _add(parts, function, module, Figures(ns, instructions, ns - (instructions << shift), number))
+        _add(parts, function, module, RowDelta(ns, instructions, ns - (instructions << shift), number))
     return parts
 
 
-def _owning(boot: Boot) -> dict[Key, Part]:
+def _owning(boot: Boot) -> dict[Key, LevelPart]:
     """The intervals of the initcalls, each instant with one owner."""
     limits = window(boot)
     table = table_of(boot).select("function", "module", "start_ns", "end_ns").drop_nulls("start_ns")
@@ -83,14 +83,14 @@ def _owning(boot: Boot) -> dict[Key, Part]:
     for _, _, start, end in rows:
         inside = clipped([(start, start if end is None else end)], limits.first_ns, limits.last_ns)
         intervals.append(inside[0] if inside else (start, start))
-    parts: dict[Key, Part] = {}
+    parts: dict[Key, LevelPart] = {}
     for (function, module, _, _), owns in zip(rows, exclusive_ns(intervals), strict=True):
-        _add(parts, function, module, Figures(owns, None, None, 1))
+        _add(parts, function, module, RowDelta(owns, None, None, 1))
     return parts
 
 
-def _add(parts: dict[Key, Part], function: str, module: str | None, figures: Figures) -> None:
+def _add(parts: dict[Key, LevelPart], function: str, module: str | None, figures: RowDelta) -> None:
     key = Key(stable_name(function), module or "", "initcall")
     known = parts.get(key)
     label = function if known is None or known.label == function else key.name
-    parts[key] = Part(figures if known is None else known.figures + figures, label)
+    parts[key] = LevelPart(figures if known is None else known.figures + figures, label)

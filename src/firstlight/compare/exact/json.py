@@ -11,7 +11,7 @@ from firstlight.compare.exact.difference import ExactDifference
 from firstlight.compare.exact.functions import function_key, one_sided
 from firstlight.compare.exact.level import Key, Level
 from firstlight.compare.exact.path import Hidden
-from firstlight.compare.exact.rows import Figures, Row
+from firstlight.compare.exact.rows import Row, RowDelta
 from firstlight.compare.exact.tree import TreeDifference, TreeRow
 
 #: The version of the shape.
@@ -154,12 +154,12 @@ def _tree_row(line: TreeRow) -> dict[str, Any]:
 def added(rows: list[Row], name: str) -> Row:
     """Several rows as one.
 
-    >>> added([Row("x", Figures(1), None), Row("y", Figures(2), Figures(5))], "two").change_ns
+    >>> added([Row("x", RowDelta(1), None), Row("y", RowDelta(2), RowDelta(5))], "two").change_ns
     2
     """
-    sides: list[Figures] = []
+    sides: list[RowDelta] = []
     for side in ("a", "b"):
-        total = Figures(0, 0, 0, 0)
+        total = RowDelta(0, 0, 0, 0)
         for row in rows:
             figures = getattr(row, side)
             total = total if figures is None else total + figures
@@ -174,11 +174,11 @@ def _added(level: Level, rows: list[Row], name: str) -> dict[str, Any]:
     return {"count": len(rows), **row_data(total)}
 
 
-def _nothing(level: Level) -> Figures:
+def _nothing(level: Level) -> RowDelta:
     """What no rows of a level are: 0 of each figure that its rows know."""
     known = [row.a or row.b for row in level.rows if row.kind != "rest"] or [level.whole.a]
 
     def nothing(figure: str) -> int | None:
         return None if any(getattr(figures, figure) is None for figures in known) else 0
 
-    return Figures(0, nothing("instructions"), nothing("idle_ns"), nothing("calls"))
+    return RowDelta(0, nothing("instructions"), nothing("idle_ns"), nothing("calls"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from firstlight.compare.exact.rows import Figures, Row
+from firstlight.compare.exact.rows import Row, RowDelta
 
 _FIGURES = ("ns", "instructions", "idle_ns")
 
@@ -20,10 +20,10 @@ class Key:
 
 
 @dataclass(frozen=True)
-class Part:
+class LevelPart:
     """One thing on one side."""
 
-    figures: Figures
+    figures: RowDelta
     label: str
     """What it is called there; the key's name may be shorter."""
 
@@ -61,7 +61,7 @@ class Level:
         return [row for row in self.rows if row.changed]
 
 
-def make_level(name: str, a: Mapping[Key, Part], b: Mapping[Key, Part], whole: Row, rest: str) -> Level:
+def make_level(name: str, a: Mapping[Key, LevelPart], b: Mapping[Key, LevelPart], whole: Row, rest: str) -> Level:
     """Match the parts of two boots by their keys, and add what they leave of the whole as a row of its own.
 
     A figure that not every part knows on both sides is left out of the level's whole.
@@ -69,8 +69,8 @@ def make_level(name: str, a: Mapping[Key, Part], b: Mapping[Key, Part], whole: R
     :param rest: what that row is called, in brackets.
     :raises AssertionError: when the sums do not hold: a fault of the program.
 
-    >>> whole = Row("all", Figures(10), Figures(12))
-    >>> one, other = {Key("x"): Part(Figures(9), "x")}, {Key("y"): Part(Figures(12), "y")}
+    >>> whole = Row("all", RowDelta(10), RowDelta(12))
+    >>> one, other = {Key("x"): LevelPart(RowDelta(9), "x")}, {Key("y"): LevelPart(RowDelta(12), "y")}
     >>> level = make_level("phases", one, other, whole, "[rest]")
     >>> [(row.name, row.presence, row.change_ns) for row in level.rows]
     [('y', 'only_b', 12), ('x', 'only_a', -9), ('[rest]', 'both', -1)]
@@ -98,10 +98,10 @@ def ordered(rows: list[Row]) -> list[Row]:
     )  # fmt: skip
 
 
-def _known(whole: Row, parts: list[Figures]) -> Row:
+def _known(whole: Row, parts: list[RowDelta]) -> Row:
     """The whole, without the figures that some part does not know."""
 
-    def known(side: Figures | None) -> Figures | None:
+    def known(side: RowDelta | None) -> RowDelta | None:
         if side is None:
             return None
         instructions = None if any(part.instructions is None for part in parts) else side.instructions
@@ -111,10 +111,10 @@ def _known(whole: Row, parts: list[Figures]) -> Row:
     return replace(whole, a=known(whole.a), b=known(whole.b))
 
 
-def _left(whole: Figures, parts: list[Figures | None]) -> Figures:
+def _left(whole: RowDelta, parts: list[RowDelta | None]) -> RowDelta:
     def left(figure: str) -> int | None:
         values = [getattr(part, figure) for part in parts if part is not None]
         total: int | None = getattr(whole, figure)
         return None if total is None or None in values else total - sum(values)
 
-    return Figures(left("ns") or 0, left("instructions"), left("idle_ns"))
+    return RowDelta(left("ns") or 0, left("instructions"), left("idle_ns"))

@@ -12,8 +12,8 @@ from firstlight.analysis.spans import spans_of
 from firstlight.bundle.boot import Boot
 from firstlight.compare.common.stable_names import stable_name
 from firstlight.compare.exact.exclusive_time import exclusive_ns
-from firstlight.compare.exact.level import Key, Level, Part, make_level, ordered
-from firstlight.compare.exact.rows import Figures, Row
+from firstlight.compare.exact.level import Key, Level, LevelPart, make_level, ordered
+from firstlight.compare.exact.rows import Row, RowDelta
 
 #: Kinds of steps whose work may hide beside the path.
 _HIDDEN = ("initcall", "probe", "async", "uevent_service", "unit")
@@ -77,18 +77,18 @@ class _Owners:
     def has(self, kind: str) -> bool:
         return not self._spans.filter(pl.col("kind") == kind).is_empty()
 
-    def all(self) -> dict[Key, Part]:
-        parts: dict[Key, Part] = {}
+    def all(self) -> dict[Key, LevelPart]:
+        parts: dict[Key, LevelPart] = {}
         for kind, name, ns in self.path.rows.select("kind", "name", "duration_ns").iter_rows():
             _add(parts, name, kind, ns)
         return parts
 
-    def of(self, kind: str) -> dict[Key, Part]:
+    def of(self, kind: str) -> dict[Key, LevelPart]:
         return {key: part for key, part in self.all().items() if key.kind == kind}
 
-    def _devices(self, boot: Boot) -> dict[Key, Part]:
+    def _devices(self, boot: Boot) -> dict[Key, LevelPart]:
         """The time on the path in which a device was probed: by itself, or within the step that stands there."""
-        parts: dict[Key, Part] = {}
+        parts: dict[Key, LevelPart] = {}
         if self.probes.is_empty():
             return parts
         parents = dict(boot.spans().select("span", "parent").iter_rows())
@@ -112,10 +112,10 @@ class _Owners:
             _add(parts, name, "probe", ns)
         return parts
 
-    def beside(self) -> dict[Key, tuple[Part, int | None]]:
+    def beside(self) -> dict[Key, tuple[LevelPart, int | None]]:
         """What each step took off the path, with its least slack."""
         on = {**self.all(), **self.devices}
-        took: dict[Key, Part] = {}
+        took: dict[Key, LevelPart] = {}
         slacks: dict[Key, list[int]] = {}
         steps = self.path.steps.filter(pl.col("kind").is_in(_HIDDEN))
         for kind, name, ns, slack in steps.select("kind", "name", "duration_ns", "slack_ns").iter_rows():
@@ -130,17 +130,17 @@ class _Owners:
         for key, part in took.items():
             used = on[key].figures.ns if key in on else 0
             found[key] = (
-                Part(Figures(max(0, part.figures.ns - used)), part.label),
+                LevelPart(RowDelta(max(0, part.figures.ns - used)), part.label),
                 min(slacks.get(key, []), default=None),
             )
         return found
 
 
-def _add(parts: dict[Key, Part], name: str, kind: str, ns: int) -> Key:
+def _add(parts: dict[Key, LevelPart], name: str, kind: str, ns: int) -> Key:
     key = Key(stable_name(name) if kind == "initcall" else name, kind=kind)
     known = parts.get(key)
-    figures = Figures(ns) if known is None else known.figures + Figures(ns)
-    parts[key] = Part(figures, name if known is None or known.label == name else key.name)
+    figures = RowDelta(ns) if known is None else known.figures + RowDelta(ns)
+    parts[key] = LevelPart(figures, name if known is None or known.label == name else key.name)
     return key
 
 

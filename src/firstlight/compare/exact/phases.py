@@ -6,8 +6,8 @@ from collections import Counter
 
 from firstlight.analysis.window import window
 from firstlight.bundle.boot import Boot
-from firstlight.compare.exact.level import Key, Level, Part, make_level
-from firstlight.compare.exact.rows import Figures, Row
+from firstlight.compare.exact.level import Key, Level, LevelPart, make_level
+from firstlight.compare.exact.rows import Row, RowDelta
 
 #: What of the boot lies in no phase.
 REST = "[outside all phases]"
@@ -25,7 +25,7 @@ def phases(a: Boot, b: Boot, whole: Row) -> Level:
     return make_level("phases", _phases(a, whole.a), _phases(b, whole.b), whole, REST)
 
 
-def _phases(boot: Boot, whole: Figures | None) -> dict[Key, Part]:
+def _phases(boot: Boot, whole: RowDelta | None) -> dict[Key, LevelPart]:
     limits = window(boot)
     counted = whole is not None and whole.instructions is not None
     last = limits.last_ns if whole is None else max(limits.last_ns, limits.first_ns + whole.ns)
@@ -40,6 +40,6 @@ def _phases(boot: Boot, whole: Figures | None) -> dict[Key, Part]:
         length = max(0, min(end, last) - max(start, limits.first_ns))
         inside = counted and length == end - start
         label = name if seen[name] == 1 else f"{name} ({seen[name]})"
-        figures = Figures(length, instructions if inside else None, idle if inside else None)
-        parts[Key(label)] = Part(figures, label)
+        figures = RowDelta(length, instructions if inside else None, idle if inside else None)
+        parts[Key(label)] = LevelPart(figures, label)
     return parts

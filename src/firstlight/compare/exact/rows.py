@@ -9,7 +9,7 @@ Presence = Literal["only_a", "only_b", "both"]
 
 
 @dataclass(frozen=True)
-class Figures:
+class RowDelta:
     """What one side says of a thing; null is not known."""
 
     ns: int
@@ -18,8 +18,8 @@ class Figures:
     idle_ns: int | None = None
     calls: int | None = None
 
-    def __add__(self, other: Figures) -> Figures:
-        return Figures(
+    def __add__(self, other: RowDelta) -> RowDelta:
+        return RowDelta(
             self.ns + other.ns,
             _sum(self.instructions, other.instructions),
             _sum(self.idle_ns, other.idle_ns),
@@ -42,8 +42,8 @@ class Row:
     """One thing in both boots, or in one of them."""
 
     name: str
-    a: Figures | None
-    b: Figures | None
+    a: RowDelta | None
+    b: RowDelta | None
     module: str | None = None
     kind: str = ""
     """What sort of thing it is; `rest` is what a level does not attribute, `sum` several things added up."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from firstlight.analysis.window import window
 from firstlight.bundle.boot import Boot
-from firstlight.compare.exact.rows import Figures, Row
+from firstlight.compare.exact.rows import Row, RowDelta
 
 
 def whole(a: Boot, b: Boot) -> Row:
@@ -18,9 +18,9 @@ def whole(a: Boot, b: Boot) -> Row:
     return Row("all", _whole(a), _whole(b), kind="whole")
 
 
-def _whole(boot: Boot) -> Figures:
+def _whole(boot: Boot) -> RowDelta:
     totals = boot.manifest.totals
     if boot.manifest.mode == "exact" and totals.virtual_ns is not None:
-        return Figures(totals.virtual_ns, totals.instructions, totals.idle_ns)
+        return RowDelta(totals.virtual_ns, totals.instructions, totals.idle_ns)
     # Other recordings go on after their last mark; what they count, if they count, is no part of the window.
-    return Figures(window(boot).length_ns)
+    return RowDelta(window(boot).length_ns)

@@ -14,7 +14,7 @@ from firstlight import _core
 from firstlight.bundle.boot import Boot
 from firstlight.compare.exact.functions import REST, function_key
 from firstlight.compare.exact.level import Key
-from firstlight.compare.exact.rows import Figures, Row
+from firstlight.compare.exact.rows import Row, RowDelta
 from firstlight.errors import BundleError
 
 _SUMS = ("change_ns", "gross_ns", "total_ns_a", "total_ns_b")
@@ -61,9 +61,9 @@ class TreeDifference:
     def rest(self) -> Row:
         """What the trees do not hold of the whole; 0 where a profile is complete."""
         root = self.nodes.row(0, named=True)
-        sides = [side or Figures(0) for side in (self.whole.a, self.whole.b)]
+        sides = [side or RowDelta(0) for side in (self.whole.a, self.whole.b)]
         left = [side.ns - root[f"total_ns_{name}"] for side, name in zip(sides, "ab", strict=True)]
-        return Row(REST, Figures(left[0]), Figures(left[1]), kind="rest")
+        return Row(REST, RowDelta(left[0]), RowDelta(left[1]), kind="rest")
 
     def _check(self) -> None:
         """Every node changed by what it changed itself and what its callees did; the root by the whole."""
@@ -218,12 +218,12 @@ def _passes(columns: dict[str, list[Any]], node: int) -> bool:
 
 
 def _tree_row(columns: dict[str, list[Any]], node: int, depth: int) -> TreeRow:
-    def side(name: str) -> Figures | None:
+    def side(name: str) -> RowDelta | None:
         if not columns[f"in_{name}"][node]:
             return None
         figures = (columns[f"{figure}_{name}"][node] for figure in ("self_ns", "self_instructions", "calls"))
         ns, instructions, calls = figures
-        return Figures(ns, instructions, None, calls)
+        return RowDelta(ns, instructions, None, calls)
 
     row = Row(columns["function"][node], side("a"), side("b"), columns["module"][node], columns["kind"][node])
     change, gross, a, b = (columns[name][node] for name in _SUMS)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field
 
 from firstlight.analysis.window import window
-from firstlight.compare.common.arms import Arm, CompareError, Excluded
+from firstlight.compare.common.arms import BootSet, CompareError, Excluded
 from firstlight.compare.common.method import keep_alike
 from firstlight.compare.common.preconditions import check_comparable
 from firstlight.compare.statistical.breakdown import BootParts, levels_of_all, parts_of
@@ -24,7 +24,7 @@ from firstlight.stats.estimate import Estimate, Floats, paired, unpaired
 from firstlight.stats.sample_size import robust_sigma
 from firstlight.stats.significance import Significance, paired_p, unpaired_p
 from firstlight.stats.spread import Spread, spread
-from firstlight.stats.verdict import Limits, Verdict, decide
+from firstlight.stats.verdict import Verdict, VerdictThresholds, decide
 
 #: A boot that lies so many robust standard deviations from the median of its arm is named.
 _OUTLYING = 5.0
@@ -90,8 +90,8 @@ class NoisyComparison(BaseModel):
 
 
 def compare_noisy(
-    a: Arm,
-    b: Arm,
+    a: BootSet,
+    b: BootSet,
     *,
     soft_percent: float = 1.0,
     seed: int = 1,
@@ -161,12 +161,12 @@ def compare_noisy(
     )  # fmt: skip
 
 
-def _limits(soft_percent: float, alpha: float) -> Limits:
+def _limits(soft_percent: float, alpha: float) -> VerdictThresholds:
     if not (math.isfinite(soft_percent) and soft_percent > 0.0):
         raise UsageError("the soft limit has to be more than 0 %", hint="below it a difference does not matter")
     if not 0.0 < alpha < 1.0:
         raise UsageError("the level of a test lies between 0 and 1", hint="0.05 is usual")
-    return Limits(soft=math.log1p(soft_percent / 100.0), alpha=alpha)
+    return VerdictThresholds(soft=math.log1p(soft_percent / 100.0), alpha=alpha)
 
 
 def _times(name: str, boots: list[BootParts]) -> Floats:

@@ -10,7 +10,7 @@ from typing import Literal
 
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.open import read_manifest
-from firstlight.compare.common.arms import Arm, Excluded
+from firstlight.compare.common.arms import BootSet, Excluded
 from firstlight.errors import FirstlightError
 
 How = Literal["auto", "names", "none"]
@@ -45,7 +45,7 @@ class _Member:
     at: datetime | None
 
 
-def pair(a: Arm, b: Arm, how: How = "auto") -> Pairing:
+def pair(a: BootSet, b: BootSet, how: How = "auto") -> Pairing:
     """Find the pairs of two arms.
 
     Boots that were recorded next to each other share the state of the machine, and make a pair; so do boots of one name
@@ -69,7 +69,7 @@ def pair(a: Arm, b: Arm, how: How = "auto") -> Pairing:
     return _unpaired(members, "no pairs: the arms were not recorded in turns", _interleaved(members))
 
 
-def _members(a: Arm, b: Arm) -> list[_Member]:
+def _members(a: BootSet, b: BootSet) -> list[_Member]:
     members = []
     for number, arm in enumerate((a, b)):
         members += [_Member(number, boot.path, boot, "", _instant(boot.manifest.recorded_at, boot.manifest.mode))

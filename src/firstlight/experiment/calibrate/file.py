@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from firstlight.atomic import whole
+from firstlight.atomic import atomic_write
 from firstlight.compare.noise_band import Band
 from firstlight.compare.statistical.calibration import Calibration
 from firstlight.errors import MISSING_INPUT, FirstlightError, UsageError
@@ -21,7 +21,7 @@ def write_band(band: Band | Calibration, path: Path) -> None:
 
     :raises FirstlightError: when it cannot be written.
     """
-    with whole(path, force=True) as written:
+    with atomic_write(path, force=True) as written:
         written.write_text(band.model_dump_json(indent=2) + "\n", encoding="utf-8")
 
 

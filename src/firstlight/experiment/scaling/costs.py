@@ -12,14 +12,14 @@ from firstlight.bundle.boot import Boot
 from firstlight.bundle.folding import SHARED_NAME
 from firstlight.bundle.manifest import Concern
 from firstlight.bundle.reliance import check_reliable
-from firstlight.stats.scaling.analysis import Study, study
+from firstlight.stats.scaling.analysis import ScalingAnalysis, study
 
 #: So many parts are shown by name: those that grow most.
 MOST_PARTS = 12
 
 
 @dataclass
-class Measured:
+class CostSeries:
     """The costs of one configuration."""
 
     name: str
@@ -29,7 +29,7 @@ class Measured:
     """Of each cost; one that lacks a part had none of it."""
     exact: bool = True
 
-    def study(self) -> Study:
+    def study(self) -> ScalingAnalysis:
         """What the costs follow.
 
         :raises UsageError: when there are too few sizes, or a figure is no size or cost.

@@ -7,7 +7,7 @@ import io
 from pathlib import Path
 
 from firstlight.errors import MISSING_INPUT, BundleError, UsageError
-from firstlight.experiment.scaling.costs import Measured
+from firstlight.experiment.scaling.costs import CostSeries
 from firstlight.suggest import unknown_name
 
 _LARGEST = 64 << 20
@@ -15,7 +15,7 @@ _LARGEST = 64 << 20
 
 def read_table(
     path: Path, *, size: str | None = None, cost: str | None = None, by: str | None = None, exact: bool = False
-) -> list[Measured]:
+) -> list[CostSeries]:
     """Read sizes and costs from CSV or TSV with a line of names; every other column of numbers is a part of the cost.
 
     :param size: the column of sizes; the first when not given.
@@ -54,13 +54,13 @@ def read_table(
     cost = cost if cost is not None else next((name for name in columns if name != size), columns[0])
     for name in (size, cost, *([by] if by is not None else [])):
         _check_column(name, names, where)
-    found: dict[str, Measured] = {}
+    found: dict[str, CostSeries] = {}
     for line, row in enumerate(rows, start=2):
         if len(row) != len(names):
             raise UsageError(f"{len(row)} fields, there are {len(names)} columns", where=f"{where}:{line}")
         cells = dict(zip(names, row, strict=True))
         name = cells[by].strip() if by is not None else ""
-        measured = found.setdefault(name, Measured(name, exact=exact))
+        measured = found.setdefault(name, CostSeries(name, exact=exact))
         figures = {column: _number(cells[column], column, f"{where}:{line}") for column in columns}
         measured.sizes.append(figures.pop(size))
         measured.costs.append(figures.pop(cost))

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from firstlight.experiment.change import Change, Part
-from firstlight.experiment.plan import Base, Measure, Name, Plan
+from firstlight.experiment.change import PlanSection, RecipeChange
+from firstlight.experiment.plan import Base, ExperimentPlan, Measure, Name
 from firstlight.experiment.plan_parser import PlanError, checked, parse_toml, read_text
 from firstlight.experiment.scaling.template import substitute_all
 from firstlight.stats.scaling.analysis import LEAST_SIZES
@@ -16,7 +16,7 @@ from firstlight.stats.scaling.analysis import LEAST_SIZES
 Size = Annotated[int, Field(ge=0, le=1_000_000)]
 
 
-class Geometric(Part):
+class Geometric(PlanSection):
     """Sizes of which each is a multiple of the one before."""
 
     first: int = Field(alias="from", ge=1, le=1_000_000, description="the smallest")
@@ -38,14 +38,14 @@ class Geometric(Part):
         return sorted({*found, self.last})
 
 
-class Configuration(Change):
+class Configuration(RecipeChange):
     """One of several ways to do the same, each with a law of its own."""
 
     name: Name = Field(description="how it is called in tables")
     each: dict[str, Any] | None = Field(default=None, description="instead of the plan's `[each]`")
 
 
-class Each(Part):
+class Each(PlanSection):
     """What is added once for each of the size; `{i}` counts from 0."""
 
     append: str = Field(default="", description="words of the kernel's command line")
@@ -54,7 +54,7 @@ class Each(Part):
     files: dict[str, Any] = Field(default_factory=dict, description="files of the guest, by path")
 
 
-class ScalePlan(Part):
+class ScalePlan(PlanSection):
     """The whole of it; texts of the recipe may hold `{n}`."""
 
     title: str = Field(default="", description="for people")
@@ -118,7 +118,7 @@ def parse_scale_plan(text: str, where: str) -> ScalePlan:
     return plan
 
 
-def expand(plan: ScalePlan, number: int, name: str, size: int, text: str, where: str) -> Change:
+def expand(plan: ScalePlan, number: int, name: str, size: int, text: str, where: str) -> RecipeChange:
     """What one configuration changes at one size, with the size put in.
 
     :param number: of the configuration.
@@ -151,10 +151,10 @@ def expand(plan: ScalePlan, number: int, name: str, size: int, text: str, where:
         **change.get("files", {}),
         **{path: file for each in parts for path, file in each.files.items()},
     }
-    return checked(change, Change, text, where, "each")
+    return checked(change, RecipeChange, text, where, "each")
 
 
-def experiment_of(plan: ScalePlan, sizes: dict[str, list[int]], text: str, where: str) -> Plan:
+def experiment_of(plan: ScalePlan, sizes: dict[str, list[int]], text: str, where: str) -> ExperimentPlan:
     """The experiment that boots sizes of configurations: every one is an arm, and its base has no size in it.
 
     :param sizes: by the name of the configuration.
@@ -176,7 +176,7 @@ def experiment_of(plan: ScalePlan, sizes: dict[str, list[int]], text: str, where
         "arm": arms,
         "measure": plan.measure.model_dump(by_alias=True),
     }
-    return checked(data, Plan, text, where)
+    return checked(data, ExperimentPlan, text, where)
 
 
 #: Of the base what no arm may change, and holds no size.
@@ -188,8 +188,8 @@ def arm_name(plan: ScalePlan, name: str, size: int) -> str:
     return f"{name} {plan.variable} {size}".strip()
 
 
-def _merged(base: Base, change: Change) -> dict[str, Any]:
+def _merged(base: Base, change: RecipeChange) -> dict[str, Any]:
     from firstlight.experiment.change import combine
 
-    merged = combine(Change(**{name: getattr(base, name) for name in Change.model_fields}), change)
+    merged = combine(RecipeChange(**{name: getattr(base, name) for name in RecipeChange.model_fields}), change)
     return merged.model_dump(by_alias=True, exclude_none=True, exclude_defaults=True)

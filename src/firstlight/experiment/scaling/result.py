@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from firstlight.experiment.scaling.costs import Measured
-from firstlight.stats.scaling.analysis import Study
+from firstlight.experiment.scaling.costs import CostSeries
+from firstlight.stats.scaling.analysis import ScalingAnalysis
 from firstlight.stats.scaling.crossover import Bracket, Crossing, crossings
 from firstlight.stats.scaling.prediction import Prediction, predict
 
@@ -24,7 +24,7 @@ class Configuration:
     """One configuration's law and what it predicts."""
 
     name: str
-    study: Study
+    study: ScalingAnalysis
     predictions: tuple[Prediction, ...]
 
 
@@ -70,7 +70,7 @@ class Answer:
         }
 
 
-def configurations_of(measured: Sequence[Measured], at: Sequence[float]) -> tuple[Configuration, ...]:
+def configurations_of(measured: Sequence[CostSeries], at: Sequence[float]) -> tuple[Configuration, ...]:
     """Study every configuration, and predict sizes.
 
     :raises UsageError: when one has too few sizes, or figures that cannot be.
@@ -84,10 +84,10 @@ def configurations_of(measured: Sequence[Measured], at: Sequence[float]) -> tupl
     return tuple(found)
 
 
-def sign_changes(first: Measured, second: Measured) -> list[tuple[int, int]]:
+def sign_changes(first: CostSeries, second: CostSeries) -> list[tuple[int, int]]:
     """Neighbouring sizes between which the cheaper of two measured configurations changes.
 
-    >>> one, other = Measured("a", [1, 2, 4], [5, 6, 9]), Measured("b", [1, 2, 4], [7, 7, 7])
+    >>> one, other = CostSeries("a", [1, 2, 4], [5, 6, 9]), CostSeries("b", [1, 2, 4], [7, 7, 7])
     >>> sign_changes(one, other)
     [(2, 4)]
     """
@@ -101,13 +101,13 @@ def sign_changes(first: Measured, second: Measured) -> list[tuple[int, int]]:
 
 
 def measured_meetings(
-    first: Measured, second: Measured, bisect: Callable[[int, int], Bracket | None] | None = None
+    first: CostSeries, second: CostSeries, bisect: Callable[[int, int], Bracket | None] | None = None
 ) -> list[Meeting]:
     """Where the cheaper of two measured configurations changes: between which two sizes.
 
     :param bisect: finds two neighbouring sizes between two others; without it the measured ones are told.
 
-    >>> one, other = Measured("a", [1, 2, 4], [5, 6, 9]), Measured("b", [1, 2, 4], [7, 7, 7])
+    >>> one, other = CostSeries("a", [1, 2, 4], [5, 6, 9]), CostSeries("b", [1, 2, 4], [7, 7, 7])
     >>> (only,) = measured_meetings(one, other)
     >>> only.crossing.cheaper_above, only.bracket
     ('second', Bracket(below=2, above=4, difference_below=1, difference_above=-2, measured=()))
@@ -122,10 +122,10 @@ def measured_meetings(
     return found
 
 
-def too_close(first: Measured, second: Measured) -> str | None:
+def too_close(first: CostSeries, second: CostSeries) -> str | None:
     """That two configurations nowhere differ by more than an accident can do, so that a crossover may be one.
 
-    >>> too_close(Measured("a", [1, 2], [1000, 1001]), Measured("b", [1, 2], [1001, 1000]))
+    >>> too_close(CostSeries("a", [1, 2], [1000, 1001]), CostSeries("b", [1, 2], [1001, 1000]))
     '`a` and `b` differ by at most 0.1 % at any size: an accident may do as much (`firstlight calibrate` finds out)'
     """
     one, other = (dict(zip(each.sizes, each.costs, strict=True)) for each in (first, second))

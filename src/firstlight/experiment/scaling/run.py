@@ -16,7 +16,7 @@ from firstlight.experiment.options import options_for
 from firstlight.experiment.plan_parser import read_text
 from firstlight.experiment.results import canary_agrees
 from firstlight.experiment.runner import RunProgress, run
-from firstlight.experiment.scaling.costs import Measured, parts_of
+from firstlight.experiment.scaling.costs import CostSeries, parts_of
 from firstlight.experiment.scaling.plan import ScalePlan, arm_name, experiment_of, parse_scale_plan
 from firstlight.experiment.schedule import Prepared, prepare_plan
 from firstlight.lab.host.progress import Progress
@@ -47,7 +47,7 @@ def prepare(file: Path, output: Path | None, progress: Progress) -> Prepare:
     return Prepare(plan, file, text, prepare_plan(experiment, text, file, output, progress))
 
 
-def boot_all(prepared: Prepare, progress: RunProgress, jobs: int | None = None) -> tuple[list[Measured], list[str]]:
+def boot_all(prepared: Prepare, progress: RunProgress, jobs: int | None = None) -> tuple[list[CostSeries], list[str]]:
     """Boot every size that is not booted yet, and measure it.
 
     :returns: the costs of every configuration, and what a person should know of single boots.
@@ -58,7 +58,7 @@ def boot_all(prepared: Prepare, progress: RunProgress, jobs: int | None = None) 
     cells = {cell.name: cell for cell in state.cells}
     found, notes = [], []
     for name in plan.names():
-        measured = Measured(name, exact=plan.mode == "exact")
+        measured = CostSeries(name, exact=plan.mode == "exact")
         for size in plan.all_sizes():
             cell = cells[arm_name(plan, name, size)]
             for repeat in range(1, plan.repeats + 1):
@@ -111,7 +111,7 @@ def _boot_once(prepared: Prepare, name: str, size: int, progress: Progress) -> P
         raise UnhealthyBootError(message, where=str(prepared.file), hint=error.hint) from error
 
 
-def _add(measured: Measured, plan: ScalePlan, size: int, boot: Boot) -> None:
+def _add(measured: CostSeries, plan: ScalePlan, size: int, boot: Boot) -> None:
     marks = plan.measure.first, plan.measure.last
     measured.sizes.append(size)
     measured.costs.append(measure(boot, *marks).time_ns)

@@ -12,7 +12,7 @@ class IntakeError(FirstlightError):
 
 
 @dataclass(frozen=True)
-class Limits:
+class InputLimits:
     """The most that one import takes."""
 
     files: int = 20_000
@@ -31,14 +31,14 @@ class Limits:
 class Budget:
     """What is left of the limits.
 
-    >>> budget = Budget(Limits(files=1))
+    >>> budget = Budget(InputLimits(files=1))
     >>> budget.file("a.log")
     >>> budget.file("b.log")
     Traceback (most recent call last):
     firstlight.ingest.files.limits.IntakeError: b.log: more than 1 files are given
     """
 
-    limits: Limits = field(default_factory=Limits)
+    limits: InputLimits = field(default_factory=InputLimits)
     files: int = 0
     bytes: int = 0
 

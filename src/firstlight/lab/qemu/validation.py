@@ -17,7 +17,7 @@ _OWNED_OF_MACHINE = frozenset(
 )
 
 
-def refuse_options(words: Sequence[str], *, live: bool) -> None:
+def validate_options(words: Sequence[str], *, live: bool) -> None:
     """Refuse what would break the recording.
 
     :param words: further words of QEMU's command line.
@@ -26,7 +26,7 @@ def refuse_options(words: Sequence[str], *, live: bool) -> None:
 
     >>> from firstlight.errors import UsageError
     >>> try:
-    ...     refuse_options(["-device", "virtio-rng-pci"], live=False)
+    ...     validate_options(["-device", "virtio-rng-pci"], live=False)
     ... except UsageError as error:
     ...     print(error.report())
     error: `-device virtio-rng-pci` breaks exactness: random bytes complete when the host delivers them
@@ -45,7 +45,7 @@ def refuse_options(words: Sequence[str], *, live: bool) -> None:
             )
 
 
-def refuse_machine(machine: str, architecture: Architecture, known: Collection[str] = (), *, live: bool) -> None:
+def validate_machine(machine: str, architecture: Architecture, known: Collection[str] = (), *, live: bool) -> None:
     """Refuse machine types that QEMU does not know, those that mean another machine in another QEMU, and properties
     that break exactness.
 
@@ -53,7 +53,7 @@ def refuse_machine(machine: str, architecture: Architecture, known: Collection[s
     :raises UsageError: naming the machine type.
 
     >>> from firstlight.recipe.isa import X86_64
-    >>> refuse_machine("pc-q35-7.2,hpet=off", X86_64, live=False)
+    >>> validate_machine("pc-q35-7.2,hpet=off", X86_64, live=False)
     """
     given = [text for name, text in properties("machine", f"type={machine}" if "type=" not in machine else machine)]
     name = given[0] if given else ""
@@ -77,13 +77,13 @@ def refuse_machine(machine: str, architecture: Architecture, known: Collection[s
             raise UsageError(f"`--machine ...,{pair}` breaks exactness: {OWNED}", hint="leave that property out")
 
 
-def refuse_cpu(cpu: str, architecture: Architecture, *, live: bool) -> None:
+def validate_cpu(cpu: str, architecture: Architecture, *, live: bool) -> None:
     """Refuse CPU models that cannot run the kernel, and those whose features depend on the host or on QEMU's version.
 
     :raises UsageError: naming the model.
 
     >>> from firstlight.recipe.isa import X86_64
-    >>> refuse_cpu("Nehalem-v1,+rdrand", X86_64, live=False)
+    >>> validate_cpu("Nehalem-v1,+rdrand", X86_64, live=False)
     """
     name, *features = cpu.split(",")
     if not name.strip():

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from firstlight.assets import carried
+from firstlight.assets import asset_path
 from firstlight.cache import digest_of, entry, file_digest
 from firstlight.lab.kernel.command_line.account import split_words
 from firstlight.lab.kernel.modules import Module
@@ -81,7 +81,7 @@ def add_helper(tree: Path, scratch: Path, report: str) -> None:
     """
     program = scratch / _HELPER
     program.parent.mkdir(parents=True)
-    program.write_bytes(carried("firstlight-guest").read_bytes())
+    program.write_bytes(asset_path("firstlight-guest").read_bytes())
     program.chmod(0o755)
     unit = scratch / "etc/systemd/system" / _UNIT
     unit.parent.mkdir(parents=True)

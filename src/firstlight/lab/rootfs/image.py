@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from firstlight.assets import carried
+from firstlight.assets import asset_path
 from firstlight.cache import cache_dir, check_kept, digest_of, entry, file_digest
 from firstlight.errors import MISSING_INPUT, LabError
 from firstlight.lab.rootfs.archive import check_archive, is_archive, unpack
@@ -60,7 +60,7 @@ class _Addition:
         """What it adds to the image's key; nothing where it adds nothing."""
         modules = () if self.modules is None else ("modules", module_tree_digest(self.modules))
         if self.report is not None:
-            modules = (*modules, "helper", file_digest(carried("firstlight-guest")), self.report)
+            modules = (*modules, "helper", file_digest(asset_path("firstlight-guest")), self.report)
         if self.overlay is None and not self.commands:
             return modules
         return (*modules, "with", "" if self.overlay is None else tree_digest(self.overlay), *self.commands)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from firstlight.assets import carried
+from firstlight.assets import asset_path
 from firstlight.cache import entry
 from firstlight.errors import LabError
 from firstlight.lab.kernel.modules import Module
@@ -102,7 +102,7 @@ def build_initramfs(
     for directory in ("dev", "proc", "sys", "run", "bin"):
         archive.directory(directory)
     archive.character_device("dev/console", 5, 1)
-    archive.file("init", carried("firstlight-guest").read_bytes(), 0o755)
+    archive.file("init", asset_path("firstlight-guest").read_bytes(), 0o755)
     paths = [f"firstlight/modules/{index:02}-{module.name}.ko" for index, module in enumerate(modules)]
     for path, module in zip(paths, modules, strict=True):
         archive.file(path, module.content)

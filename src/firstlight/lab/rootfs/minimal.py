@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from firstlight.assets import carried
+from firstlight.assets import asset_path
 from firstlight.errors import LabError
 from firstlight.lab.rootfs.commands import command_script
 from firstlight.lab.rootfs.ext4 import EPOCH
@@ -36,7 +36,7 @@ def make_small_root(tree: Path, config: GuestConfig, overlay: Path | None, comma
     """
     for folder in _FOLDERS:
         (tree / folder).mkdir(parents=True)
-    _copy(carried("firstlight-guest"), tree / HELPER.removeprefix("/"))
+    _copy(asset_path("firstlight-guest"), tree / HELPER.removeprefix("/"))
     busybox = static_busybox()
     _copy(busybox, tree / "bin/busybox")
     for applet in _applets(busybox):

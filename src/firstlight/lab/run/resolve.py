@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from firstlight.assets import carried
+from firstlight.assets import asset_path
 from firstlight.cache import file_digest
 from firstlight.errors import LabError, UsageError
 from firstlight.lab.host.progress import Progress, SilentProgress
@@ -16,7 +16,7 @@ from firstlight.lab.kernel.modules import modules_for, require_built_in
 from firstlight.lab.qemu.command_line import check_memory, kernel_command_line, persistent_memory
 from firstlight.lab.qemu.emulator import Qemu, find_qemu, require_plugins
 from firstlight.lab.qemu.option_files import own_firmware, with_inputs
-from firstlight.lab.qemu.validation import refuse_machine
+from firstlight.lab.qemu.validation import validate_machine
 from firstlight.lab.rootfs.distribution_initrd import root_words, with_drivers
 from firstlight.lab.rootfs.filesystems import find_format
 from firstlight.lab.rootfs.image import root_image
@@ -68,12 +68,12 @@ def resolve(options: RecordOptions, progress: Progress | None = None) -> Inputs:
     check_choices(options, architecture)
     qemu = find_qemu(architecture, options.qemu)
     if options.machine is not None:
-        refuse_machine(options.machine, architecture, qemu.machines(), live=options.live)
+        validate_machine(options.machine, architecture, qemu.machines(), live=options.live)
     words, named = with_inputs(options.qemu_options, qemu.data_directories)
     plugin = None
     if options.profile and not options.live:
         require_plugins(qemu)
-        plugin = carried("firstlight-plugin.so")
+        plugin = asset_path("firstlight-plugin.so")
     progress.step("looking for the kernel")
     kernel = open_kernel(options.kernel) if options.kernel is not None else default_kernel()
     if options.root_as is not None:
@@ -114,7 +114,7 @@ def resolve(options: RecordOptions, progress: Progress | None = None) -> Inputs:
             architecture.firmware_of(recipe.machine, elf=kernel.is_elf), own_firmware(options.qemu_options)
         ),
         "plugin": file_digest(plugin) if plugin is not None else None,
-        "guest": file_digest(carried("firstlight-guest"))
+        "guest": file_digest(asset_path("firstlight-guest"))
         if options.guest_helper or (options.initrd is None and options.root_as is None)
         else None,
         "symbols": file_digest(symbols) if symbols is not None else None,

@@ -6,7 +6,7 @@ import re
 
 from firstlight.errors import UsageError
 from firstlight.lab.kernel.command_line.contradictions import wants_kaslr
-from firstlight.lab.qemu.validation import refuse_cpu, refuse_options
+from firstlight.lab.qemu.validation import validate_cpu, validate_options
 from firstlight.lab.rootfs.filesystems import find_format
 from firstlight.recipe.isa import Architecture
 from firstlight.recipe.options import RecordOptions
@@ -22,9 +22,9 @@ def check_choices(options: RecordOptions, architecture: Architecture) -> None:
     :raises UsageError: naming the option.
     """
     _check_not_empty(options)
-    refuse_options(options.qemu_options, live=options.live)
+    validate_options(options.qemu_options, live=options.live)
     if options.cpu is not None:
-        refuse_cpu(options.cpu, architecture, live=options.live)
+        validate_cpu(options.cpu, architecture, live=options.live)
     if options.root_as is not None:
         _check_root_as(options)
     if options.machine is not None and architecture.is_small(options.machine) and options.rootfs is not None:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from firstlight.escape import printable
-from firstlight.gate.bridge import ALL, Change, bridge, function_changes, phase_changes
+from firstlight.gate.bridge import ALL, GateChange, bridge, function_changes, phase_changes
 from firstlight.gate.verdict import GateResult
 from firstlight.quantities import time_text
 from firstlight.render.change_text import bridge_text, percent_text
@@ -45,7 +45,7 @@ def markdown(result: GateResult) -> str:
     if changed and whole is not None:
         kept = sorted(changed, key=lambda change: -abs(change.change_ns))
         lines += ["", f"<details><summary>Phases: {len(changed)} of {len(phases)} changed</summary>", ""]
-        lines += _changes(f"Phase{means}", [*kept, Change("(unchanged)", *_unchanged(phases)), whole])
+        lines += _changes(f"Phase{means}", [*kept, GateChange("(unchanged)", *_unchanged(phases)), whole])
         lines += ["", "</details>"]
     functions = function_changes(result)
     if any(change.change_ns for change in functions):
@@ -63,7 +63,7 @@ def markdown(result: GateResult) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _headline(result: GateResult, whole: Change | None) -> str:
+def _headline(result: GateResult, whole: GateChange | None) -> str:
     if whole is None or whole.before_ns is None or whole.after_ns is None:
         return "No boot came up."
     change = whole.change_ns / whole.before_ns * 100 if whole.before_ns else None
@@ -72,12 +72,12 @@ def _headline(result: GateResult, whole: Change | None) -> str:
     return f"**{time_text(whole.before_ns)} → {time_text(whole.after_ns)}**, {kind}{percent_text(change)}{exactly}"
 
 
-def _unchanged(phases: Sequence[Change]) -> tuple[int, int, int]:
+def _unchanged(phases: Sequence[GateChange]) -> tuple[int, int, int]:
     same = [change for change in phases if not change.change_ns]
     return sum(change.before_ns or 0 for change in same), sum(change.after_ns or 0 for change in same), 0
 
 
-def _changes(title: str, rows: Iterable[Change]) -> list[str]:
+def _changes(title: str, rows: Iterable[GateChange]) -> list[str]:
     return _table(
         (title, "Baseline", "Measured", "Change"),
         [

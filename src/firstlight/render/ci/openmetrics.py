@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from firstlight.escape import printable
-from firstlight.gate.bridge import Change, phase_changes
+from firstlight.gate.bridge import GateChange, phase_changes
 from firstlight.gate.verdict import EXIT_CODES, GateResult
 from firstlight.render.change_text import seconds
 
@@ -41,7 +41,7 @@ def _lines(result: GateResult) -> Iterator[str]:
     yield "# EOF"
 
 
-def _times(result: GateResult, changes: list[Change], clock: tuple[str, str]) -> Iterator[str]:
+def _times(result: GateResult, changes: list[GateChange], clock: tuple[str, str]) -> Iterator[str]:
     *phases, whole = changes
     mean = "" if result.exact else ", mean of an arm's boots"
     yield from _family("boot_seconds", "gauge", "seconds",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from firstlight.assets import carried
+from firstlight.assets import asset_path
 from firstlight.audit.agreement import LIMITS, Share
 from firstlight.audit.boot import Audit
 from firstlight.errors import LabError
@@ -74,7 +74,7 @@ def _text(words: str) -> str:
 
 def _framed(title: str, body: str) -> str:
     """A page with the style of the report page, which its policy names by digest; no script is allowed."""
-    form = carried("page.html").read_text(encoding="utf-8")
+    form = asset_path("page.html").read_text(encoding="utf-8")
     _, opened, rest = form.partition("<style")
     style, closed, _ = rest.partition("</style>")
     policy = form.partition("style-src ")[2].partition(";")[0]

@@ -8,8 +8,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from firstlight.assets import carried
-from firstlight.atomic import whole
+from firstlight.assets import asset_path
+from firstlight.atomic import atomic_write
 from firstlight.bundle.boot import Boot
 from firstlight.errors import LabError
 from firstlight.render.page.boot import page_data
@@ -39,7 +39,7 @@ def filled(data: dict[str, Any]) -> str:
     >>> filled({"format": "firstlight-page"}).startswith("<!doctype html>")
     True
     """
-    form = carried("page.html").read_text(encoding="utf-8")
+    form = asset_path("page.html").read_text(encoding="utf-8")
     before, place, after = form.partition(PLACE)
     if not place or PLACE in after:
         raise LabError("the built report page has no single place for its data", hint="make build")
@@ -65,5 +65,5 @@ def write_page(html: str, out: Path) -> None:
 
     :raises FirstlightError: when the file cannot be written, or *out* is a directory.
     """
-    with whole(out) as file:
+    with atomic_write(out) as file:
         file.write_text(html, encoding="utf-8", newline="")

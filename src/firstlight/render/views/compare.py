@@ -12,7 +12,7 @@ from firstlight.compare.common.input_changes import InputChange
 from firstlight.compare.exact.difference import ExactDifference
 from firstlight.compare.exact.json import added
 from firstlight.compare.exact.level import Level
-from firstlight.compare.exact.rows import Figures, Row
+from firstlight.compare.exact.rows import Row, RowDelta
 from firstlight.escape import printable
 from firstlight.quantities import (
     count_text,
@@ -255,7 +255,7 @@ def print_hidden(out: Console, difference: ExactDifference, limit: int) -> None:
     print_table(out, columns, rows, [[f"({left:,} smaller)", *[""] * 6]] if left > 0 else [])
 
 
-def _side_text(side: Figures | None) -> str:
+def _side_text(side: RowDelta | None) -> str:
     return time_text(None if side is None else side.ns)
 
 

@@ -7,7 +7,7 @@ from rich.text import Text
 
 from firstlight.compare.sample import OTHER_FUNCTIONS
 from firstlight.escape import printable
-from firstlight.gate.bridge import Change, bridge, function_changes, phase_changes
+from firstlight.gate.bridge import GateChange, bridge, function_changes, phase_changes
 from firstlight.gate.verdict import GateResult
 from firstlight.quantities import time_text
 from firstlight.render.change_text import bridge_text, percent_text
@@ -73,7 +73,7 @@ def _three_figures(out: Console, result: GateResult) -> None:
     print_wrapped(out, Text(", ".join(parts), style="bold"), "  ", 2)
 
 
-def _changes(out: Console, title: str, rows: list[Change]) -> None:
+def _changes(out: Console, title: str, rows: list[GateChange]) -> None:
     others = [row for row in rows[:-1] if row.name == OTHER_FUNCTIONS]
     changed = [row for row in rows[:-1] if row.change_ns and row not in others]
     if not any(row.change_ns for row in rows):
@@ -88,12 +88,12 @@ def _changes(out: Console, title: str, rows: list[Change]) -> None:
     ]
     footer = [[row.name, *_figures(row)] for row in (*others, whole)]
     if same:
-        sums = Change("", sum(row.before_ns or 0 for row in same), sum(row.after_ns or 0 for row in same), 0)
+        sums = GateChange("", sum(row.before_ns or 0 for row in same), sum(row.after_ns or 0 for row in same), 0)
         footer.insert(0, [f"({len(same)} unchanged)", *_figures(sums)])
     print_line(out)
     ordered = sorted(changed, key=lambda row: -abs(row.change_ns))
     print_table(out, columns, [[row.name, *_figures(row)] for row in ordered], footer)
 
 
-def _figures(row: Change) -> list[str]:
+def _figures(row: GateChange) -> list[str]:
     return [time_text(row.before_ns), time_text(row.after_ns), f"{row.change_ns:+,} ns" if row.change_ns else "0 ns"]

@@ -45,7 +45,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Part:
+class CostPart:
     """A part of the total. Constant and slope are on the total's law, so that those of all parts add up to it."""
 
     name: str
@@ -60,7 +60,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Study:
+class ScalingAnalysis:
     """Costs by sizes, and what they follow."""
 
     sizes: tuple[float, ...]
@@ -72,7 +72,7 @@ class Study:
     growth_exponent: Exponent | None
     left_out: LeftOut | None
     steps: tuple[Step, ...]
-    parts: tuple[Part, ...]
+    parts: tuple[CostPart, ...]
     falls: bool = False
     """The cost falls as the size grows: the best law is the constant, and it is wrong."""
     notes: tuple[str, ...] = field(default=())
@@ -121,7 +121,7 @@ def certainty(fits: Sequence[Fit]) -> str:
 
 def study(
     sizes: Sequence[float], costs: Sequence[float], parts: Mapping[str, Sequence[float]] | None = None, *, exact: bool
-) -> Study:
+) -> ScalingAnalysis:
     """Find the law that costs by sizes follow.
 
     :param sizes: not negative; the same size several times where it was measured several times.
@@ -147,7 +147,7 @@ def study(
         raise UsageError("no law fits these costs", hint="are all of them zero?")
     rows = _parts(size, cost, order, dict(parts or {}), fits[0], exact=exact)
     falling = falls(size, cost, fits)
-    return Study(
+    return ScalingAnalysis(
         sizes=tuple(size.tolist()),
         costs=tuple(cost.tolist()),
         exact=exact,
@@ -196,7 +196,7 @@ def _checked(sizes: Sequence[float], costs: Sequence[float]) -> tuple[Floats, Fl
 def _parts(
     size: Floats, cost: Floats, order: np.typing.NDArray[np.intp], parts: dict[str, Sequence[float]], best: Fit, *,
     exact: bool,
-) -> tuple[Part, ...]:  # fmt: skip
+) -> tuple[CostPart, ...]:  # fmt: skip
     if not parts:
         return ()
     figures = {}
@@ -216,7 +216,7 @@ def _parts(
         # No law here falls: what does is not constant for that.
         falling = len(own) == 1 and ends[1] < ends[0] * (1 - 1e-9)
         rows.append(
-            Part(
+            CostPart(
                 name=name,
                 law="falls" if falling else own[0].law if own else "-",
                 certainty="-" if falling or not own else certainty(own),

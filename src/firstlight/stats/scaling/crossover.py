@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import brentq
 
-from firstlight.stats.scaling.analysis import Study
+from firstlight.stats.scaling.analysis import ScalingAnalysis
 from firstlight.stats.scaling.prediction import FARTHEST
 
 _GRID = 400
@@ -39,7 +39,7 @@ class Bracket:
     """Every size that was tried, in the order of trying, with its difference."""
 
 
-def crossings(first: Study, second: Study) -> list[Crossing]:
+def crossings(first: ScalingAnalysis, second: ScalingAnalysis) -> list[Crossing]:
     """Where the laws of two configurations cross, from the smallest size to four times the largest.
 
     >>> from firstlight.stats.scaling.analysis import study

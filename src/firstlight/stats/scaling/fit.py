@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import nnls
 from scipy.stats import t as student
 
-from firstlight.stats.scaling.laws import BY_NAME, LAWS, Floats, Law
+from firstlight.stats.scaling.laws import BY_NAME, LAWS, Floats, ScalingModel
 
 #: A cost counts no less than this part of the largest one when it is weighted: else a zero would count without end.
 _LEAST_WEIGHT = 1e-3
@@ -77,7 +77,7 @@ def weights(costs: Floats) -> Floats:
     return 1.0 / np.maximum(np.abs(costs), largest * _LEAST_WEIGHT)
 
 
-def fit_law(law: Law, sizes: Floats, costs: Floats, *, exact: bool) -> Fit | None:
+def fit_law(law: ScalingModel, sizes: Floats, costs: Floats, *, exact: bool) -> Fit | None:
     """Fit one law by least squares of relative distances, with coefficients that are not negative.
 
     :param costs: in any unit; whole numbers are taken to be rounded to one.
@@ -180,7 +180,7 @@ def _squares(fit: Fit, points: int) -> float:
 
 
 def shared_basis(
-    law: Law, fit: Fit, sizes: Floats, total: Floats, parts: Sequence[Floats]
+    law: ScalingModel, fit: Fit, sizes: Floats, total: Floats, parts: Sequence[Floats]
 ) -> list[tuple[float, float]]:
     """The coefficients of parts of a total on the total's own law, with the total's own weights.
 

@@ -12,7 +12,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Law:
+class ScalingModel:
     """A law of growth: cost = a + b * growth(size).
 
     >>> BY_NAME["n log n"].growth(np.array([0.0, 1.0, 8.0])).tolist()
@@ -35,14 +35,14 @@ def _log(n: Floats) -> Floats:
 
 #: From the slowest growth to the fastest. Logarithms are to the base 2, and 0 for sizes below 1.
 LAWS = (
-    Law("1", lambda n: np.ones_like(n)),
-    Law("log n", _log),
-    Law("sqrt n", np.sqrt),
-    Law("n", lambda n: n),
-    Law("n log n", lambda n: n * _log(n)),
-    Law("n^2", lambda n: n**2),
-    Law("n^2 log n", lambda n: n**2 * _log(n)),
-    Law("n^3", lambda n: n**3),
+    ScalingModel("1", lambda n: np.ones_like(n)),
+    ScalingModel("log n", _log),
+    ScalingModel("sqrt n", np.sqrt),
+    ScalingModel("n", lambda n: n),
+    ScalingModel("n log n", lambda n: n * _log(n)),
+    ScalingModel("n^2", lambda n: n**2),
+    ScalingModel("n^2 log n", lambda n: n**2 * _log(n)),
+    ScalingModel("n^3", lambda n: n**3),
 )
 
 BY_NAME = {law.name: law for law in LAWS}

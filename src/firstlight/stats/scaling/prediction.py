@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import t as student
 
-from firstlight.stats.scaling.analysis import Study
+from firstlight.stats.scaling.analysis import ScalingAnalysis
 from firstlight.stats.scaling.fit import Fit
 
 #: A law is kept in the band when its criterion is at most so far from the best one's.
@@ -37,7 +37,7 @@ class Prediction:
     """The size over the largest one measured."""
 
 
-def predict(study: Study, size: float) -> Prediction:
+def predict(study: ScalingAnalysis, size: float) -> Prediction:
     """Predict the cost of a size.
 
     >>> from firstlight.stats.scaling.analysis import study
@@ -58,7 +58,7 @@ def predict(study: Study, size: float) -> Prediction:
     )
 
 
-def _bounds(study: Study, fit: Fit, size: float) -> tuple[float, float]:
+def _bounds(study: ScalingAnalysis, fit: Fit, size: float) -> tuple[float, float]:
     value = float(fit.at(np.array([size]))[0])
     if study.exact:
         return value * (1 - fit.misfit - _ROUNDING), value * (1 + fit.misfit + _ROUNDING)

@@ -12,7 +12,7 @@ from firstlight.study.kernel_hotspots.devices import POPULATIONS
 from firstlight.study.kernel_hotspots.guest import ADD_MEMORY, PROBES
 from firstlight.study.kernel_hotspots.remedies import KERNELS, PLAIN, KernelName, Remedy, chosen
 from firstlight.study.kernel_hotspots.ways import Way, ways_on
-from firstlight.study.runner import Arm, Laboratory
+from firstlight.study.runner import Laboratory, StudyArm
 from firstlight.study.table import Hole
 
 Found = Mapping[tuple[KernelName, str], Boot | Hole]
@@ -76,7 +76,7 @@ def _boot(
     laboratory: Laboratory, wanted: Mapping[tuple[KernelName, str], RecordOptions | Hole]
 ) -> dict[tuple[KernelName, str], Boot | Hole]:
     names = {f"{kernel}-{arm}": (kernel, arm) for kernel, arm in wanted}
-    found = laboratory.boot_all(Arm(name, wanted[key]) for name, key in names.items())
+    found = laboratory.boot_all(StudyArm(name, wanted[key]) for name, key in names.items())
     return {key: found[name] for name, key in names.items()}
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from firstlight.study.kernel_hotspots.differences import PASSING, differences
 from firstlight.study.kernel_hotspots.evidence import Evidence, finding
-from firstlight.study.kernel_hotspots.measured import Measured
+from firstlight.study.kernel_hotspots.measured import HotspotTimings
 from firstlight.study.kernel_hotspots.remedies import KERNELS, Remedy
 from firstlight.study.outcome import Finding
 
@@ -55,7 +55,7 @@ def sanity(evidence: Evidence) -> Iterator[Finding]:
     yield finding(claim, then, said if pairs else _UNKNOWN, holds, why)
 
 
-def _pairs(evidence: Evidence, wrong: bool) -> Iterator[tuple[Remedy, Measured, Measured]]:
+def _pairs(evidence: Evidence, wrong: bool) -> Iterator[tuple[Remedy, HotspotTimings, HotspotTimings]]:
     """Remedies with their arms and what they are held beside; *wrong* ones are preset with a wrong value."""
     for kernel in KERNELS:
         for remedy in evidence.remedies.get(kernel, ()):
@@ -64,10 +64,10 @@ def _pairs(evidence: Evidence, wrong: bool) -> Iterator[tuple[Remedy, Measured, 
                 yield remedy, arm, beside
 
 
-def _harm(remedy: Remedy, arm: Measured, beside: Measured) -> bool:
+def _harm(remedy: Remedy, arm: HotspotTimings, beside: HotspotTimings) -> bool:
     apart = remedy.meant | PASSING | {"warnings"}
     return any(each.fact not in apart for each in differences(arm.health, beside.health))
 
 
-def _warned(arm: Measured, beside: Measured) -> bool:
+def _warned(arm: HotspotTimings, beside: HotspotTimings) -> bool:
     return bool(arm.health.warnings - beside.health.warnings)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from firstlight.study.kernel_hotspots.health import Health
+from firstlight.study.kernel_hotspots.health import HotspotHealth
 
 #: Loops per jiffy that were measured twice differ by less.
 _NEARLY = 0.01
@@ -26,7 +26,7 @@ class Difference:
     """With both values."""
 
 
-def differences(health: Health, before: Health) -> tuple[Difference, ...]:
+def differences(health: HotspotHealth, before: HotspotHealth) -> tuple[Difference, ...]:
     """What differs; nothing when all is as it was.
 
     Loops per jiffy may differ by a hundredth, as two measurements do; a sleep and the delays by a twentieth: other work
@@ -40,7 +40,7 @@ def differences(health: Health, before: Health) -> tuple[Difference, ...]:
     )  # fmt: skip
 
 
-def broken(health: Health, before: Health, meant: frozenset[str] = frozenset()) -> list[str]:
+def broken(health: HotspotHealth, before: HotspotHealth, meant: frozenset[str] = frozenset()) -> list[str]:
     """What differs and was not meant to, in words.
 
     :param meant: the facts that a remedy is there to change.
@@ -48,7 +48,7 @@ def broken(health: Health, before: Health, meant: frozenset[str] = frozenset()) 
     return [each.said for each in differences(health, before) if each.fact not in meant]
 
 
-def _values(health: Health, before: Health) -> Iterator[Difference]:
+def _values(health: HotspotHealth, before: HotspotHealth) -> Iterator[Difference]:
     if health.lpj != before.lpj and (not health.lpj or not before.lpj or abs(health.lpj / before.lpj - 1) > _NEARLY):
         yield Difference("lpj", f"loops per jiffy {_shown(health.lpj)}, not {_shown(before.lpj)}")
     pairs: tuple[tuple[str, str | int | None, str | int | None], ...] = (
@@ -64,7 +64,7 @@ def _values(health: Health, before: Health) -> Iterator[Difference]:
         yield Difference("memory", f"memory {_mib(total)}, not {_mib(usual)}")
 
 
-def _devices(health: Health, before: Health) -> Iterator[Difference]:
+def _devices(health: HotspotHealth, before: HotspotHealth) -> Iterator[Difference]:
     def of_memory(names: frozenset[str]) -> frozenset[str]:
         return frozenset(name for name in names if name.startswith(_MEMORY))
 
@@ -81,7 +81,7 @@ def _sets(what: str, fact: str, now: frozenset[str], then: frozenset[str]) -> It
             yield Difference(fact, f"{len(names)} {what}{'s' if len(names) > 1 else ''} {verb}{few}")
 
 
-def _times(health: Health, before: Health) -> Iterator[Difference]:
+def _times(health: HotspotHealth, before: HotspotHealth) -> Iterator[Difference]:
     slept, usual = health.probed.slept_ns, before.probed.slept_ns
     if slept is not None and usual is not None and abs(slept - usual) * 20 > usual:
         yield Difference("sleep", f"a sleep of 100 ms takes {slept / 1e6:,.1f} ms, not {usual / 1e6:,.1f} ms")
@@ -91,7 +91,7 @@ def _times(health: Health, before: Health) -> Iterator[Difference]:
             yield Difference("delays", f"the kernel's short delays take {took / took_before:.3g} times as long")
 
 
-def _user_land(health: Health, before: Health) -> Iterator[Difference]:
+def _user_land(health: HotspotHealth, before: HotspotHealth) -> Iterator[Difference]:
     now, then = health.probed, before.probed
     if not now.reads:
         yield Difference("programs", "user land does not find its own programs")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from firstlight.study.kernel_hotspots.guest import AddedMemory
 from firstlight.study.kernel_hotspots.hotspots import HotSpot
-from firstlight.study.kernel_hotspots.measured import Measured
+from firstlight.study.kernel_hotspots.measured import HotspotTimings
 from firstlight.study.kernel_hotspots.remedies import KernelName, Remedy
 from firstlight.study.outcome import Finding, verdict
 from firstlight.study.table import Hole
@@ -17,7 +17,7 @@ HOT = 0.1
 #: What saves less than this part of the window saves nothing that anybody would look for.
 WORTH = 0.001
 
-Arms = Mapping[KernelName, Mapping[str, Measured | Hole]]
+Arms = Mapping[KernelName, Mapping[str, HotspotTimings | Hole]]
 
 
 @dataclass(frozen=True)
@@ -32,12 +32,12 @@ class Evidence:
     way_costs: Mapping[str, tuple[int, int] | None]
     """By way of timing: the boot without it, and what it adds, in nanoseconds."""
 
-    def get(self, kernel: KernelName, name: str) -> Measured | None:
+    def get(self, kernel: KernelName, name: str) -> HotspotTimings | None:
         """One arm, if it could be measured."""
         found = self.arms.get(kernel, {}).get(name)
         return None if isinstance(found, Hole) else found
 
-    def either(self, name: str) -> Measured | None:
+    def either(self, name: str) -> HotspotTimings | None:
         """One arm of the laboratory's kernel, or else of the stock one."""
         return self.get("laboratory", name) or self.get("stock", name)
 
@@ -51,7 +51,9 @@ def finding(claim: str, then: str, now: str, holds: bool | None, why: str = "") 
     return Finding(claim, then, now, verdict(holds), why)
 
 
-def saves(evidence: Evidence, name: str, claim: str, then: str, why: Callable[[Measured, Measured], str]) -> Finding:
+def saves(
+    evidence: Evidence, name: str, claim: str, then: str, why: Callable[[HotspotTimings, HotspotTimings], str]
+) -> Finding:
     """Whether a remedy saves what anybody would look for, on the laboratory's kernel or else on the stock one.
 
     :param why: what its arm and the one beside it tell of the reason, whichever way the verdict falls.

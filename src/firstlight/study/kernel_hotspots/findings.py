@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from firstlight.study.kernel_hotspots.breakage import sanity, subtle
 from firstlight.study.kernel_hotspots.evidence import HOT, WORTH, Evidence, finding, ms, percent, saves, span
-from firstlight.study.kernel_hotspots.measured import Measured
+from firstlight.study.kernel_hotspots.measured import HotspotTimings
 from firstlight.study.kernel_hotspots.remedies import KERNELS, PLAIN
 from firstlight.study.outcome import Finding
 from firstlight.study.serial_line import BAUD, on_the_line_ns
@@ -74,8 +74,8 @@ def _calibration(evidence: Evidence) -> Iterator[Finding]:
     yield saves(evidence, "tsc-preset", claim, then, _without("determine_cpu_tsc_frequencies"))
 
 
-def _without(function: str) -> Callable[[Measured, Measured], str]:
-    def why(arm: Measured, beside: Measured) -> str:
+def _without(function: str) -> Callable[[HotspotTimings, HotspotTimings], str]:
+    def why(arm: HotspotTimings, beside: HotspotTimings) -> str:
         without, having = (each.parts.functions.get(function) for each in (beside, arm))
         if without is None:
             return f"the boot without it has no `{function}` in its profile"
@@ -104,7 +104,7 @@ def _caches(evidence: Evidence) -> Iterator[Finding]:
     yield saves(evidence, "small-hashes-much-memory", claim, "-8 ms of 84 ms on a K7", _entries)
 
 
-def _entries(arm: Measured, beside: Measured) -> str:
+def _entries(arm: HotspotTimings, beside: HotspotTimings) -> str:
     now, then = (each.health.hash_entries for each in (arm, beside))
     if now is None or then is None:
         return "of the caches only the hash tables are made small"
@@ -138,7 +138,7 @@ def _devices(evidence: Evidence) -> Iterator[Finding]:
     yield saves(evidence, "few-devices", claim, "fewer configurable devices", _registered)
 
 
-def _registered(arm: Measured, beside: Measured) -> str:
+def _registered(arm: HotspotTimings, beside: HotspotTimings) -> str:
     shares = (each.parts.functions.get("device_add") for each in (arm, beside))
     now, then = (0 if share is None else share.calls for share in shares)
     return f"the kernel registers {now} devices instead of {then} (calls of `device_add`)"

@@ -20,7 +20,7 @@ _DELAY = "__const_udelay"
 
 
 @dataclass(frozen=True)
-class Health:
+class HotspotHealth:
     """What is compared."""
 
     lpj: int | None
@@ -38,7 +38,7 @@ class Health:
     """Calls of udelay in the whole boot, and what they took, in nanoseconds."""
 
 
-def health_of(boot: Boot, report: bytes | None = None) -> Health:
+def health_of(boot: Boot, report: bytes | None = None) -> HotspotHealth:
     """The facts of a boot that remedies are known to break.
 
     :param report: the guest's report, when it was read already.
@@ -46,7 +46,7 @@ def health_of(boot: Boot, report: bytes | None = None) -> Health:
     facts: Mapping[str, str] = dict(boot.facts().select("fact", "value").iter_rows())
     kernel_log = read_report(_raw(boot.path) if report is None else report).text("kmsg") or ""
     tables = _HASH.findall(kernel_log)
-    return Health(
+    return HotspotHealth(
         lpj=_number(facts.get("kernel.lpj")),
         clock_source=_clock_source(facts.get("clocksource.current")),
         memory=_number(facts.get("memory.total_bytes")),

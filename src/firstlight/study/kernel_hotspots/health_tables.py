@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from firstlight.study.kernel_hotspots.differences import differences
-from firstlight.study.kernel_hotspots.measured import Measured
+from firstlight.study.kernel_hotspots.measured import HotspotTimings
 from firstlight.study.kernel_hotspots.remedies import KERNELS
 from firstlight.study.kernel_hotspots.remedy_tables import Arms, Remedies, tried
 from firstlight.study.table import Field, Hole, Table, Value, hole_row
@@ -51,7 +51,7 @@ def health_table(arms: Arms, remedies: Remedies) -> Table:
     return Table("health", "What each remedy breaks", _FIELDS, tuple(rows), below)
 
 
-def _row(title: str, kernel: str, found: Measured | Hole, as_meant: Value, besides: Value) -> tuple[Value, ...]:
+def _row(title: str, kernel: str, found: HotspotTimings | Hole, as_meant: Value, besides: Value) -> tuple[Value, ...]:
     if isinstance(found, Hole):
         return (title, kernel, *hole_row(found, len(_FIELDS) - 2))
     health, probed = found.health, found.health.probed

@@ -8,7 +8,7 @@ import polars as pl
 
 from firstlight.bundle.boot import Boot
 from firstlight.errors import FirstlightError
-from firstlight.study.kernel_hotspots.health import Health, health_of
+from firstlight.study.kernel_hotspots.health import HotspotHealth, health_of
 from firstlight.study.kernel_hotspots.hotspots import hot_spots
 from firstlight.study.kernel_hotspots.partition import Partition, partition
 from firstlight.study.kernel_hotspots.printed import Printed, printed
@@ -17,14 +17,14 @@ from firstlight.study.table import Hole
 
 
 @dataclass(frozen=True)
-class Measured:
+class HotspotTimings:
     """One arm."""
 
     window: Window
     parts: Partition
     """Of the window."""
     printed: Printed
-    health: Health
+    health: HotspotHealth
     mounts_ns: int
     """In user mode: mounting proc and sysfs."""
 
@@ -39,14 +39,14 @@ def _mounts_ns(boot: Boot) -> int:
     return int(mounts["total_ns"].sum())
 
 
-def measure(boot: Boot | Hole) -> Measured | Hole:
+def measure(boot: Boot | Hole) -> HotspotTimings | Hole:
     """Measure an arm; what cannot be measured is a hole that says why."""
     if isinstance(boot, Hole):
         return boot
     try:
         window = window_of(boot)
         parts = partition(tree_in(boot, window.phases), hot_spots())
-        return Measured(window, parts, printed(boot, window), health_of(boot), _mounts_ns(boot))
+        return HotspotTimings(window, parts, printed(boot, window), health_of(boot), _mounts_ns(boot))
     except FirstlightError as error:
         return Hole(error.message)
     except OSError as error:

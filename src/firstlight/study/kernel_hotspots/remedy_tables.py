@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from firstlight.study.kernel_hotspots.hotspots import HotSpot
-from firstlight.study.kernel_hotspots.measured import Measured
+from firstlight.study.kernel_hotspots.measured import HotspotTimings
 from firstlight.study.kernel_hotspots.remedies import KERNELS, KernelName, Remedy
 from firstlight.study.serial_line import BAUD, SLOW_BAUD, on_the_line_ns
 from firstlight.study.table import Chart, Field, Hole, Series, Table, Value, first_hole, hole_row
 
-Arms = Mapping[KernelName, Mapping[str, Measured | Hole]]
+Arms = Mapping[KernelName, Mapping[str, HotspotTimings | Hole]]
 Remedies = Mapping[KernelName, list[Remedy]]
 
 _FIELDS = (
@@ -20,7 +20,9 @@ _FIELDS = (
 )  # fmt: skip
 
 
-def tried(arms: Arms, remedies: Remedies) -> Iterator[tuple[KernelName, Remedy, Measured | Hole, Measured | Hole]]:
+def tried(
+    arms: Arms, remedies: Remedies
+) -> Iterator[tuple[KernelName, Remedy, HotspotTimings | Hole, HotspotTimings | Hole]]:
     """Every arm with what it is held beside."""
     for kernel in KERNELS:
         for remedy in remedies[kernel]:
@@ -54,7 +56,7 @@ def remedy_table(arms: Arms, remedies: Remedies, spots: tuple[HotSpot, ...]) -> 
     return Table("remedies", "What each remedy changes", _FIELDS, tuple(rows), below)
 
 
-def _until_ready(found: Measured, beside: Measured) -> Value:
+def _until_ready(found: HotspotTimings, beside: HotspotTimings) -> Value:
     if found.after_ns is None or beside.after_ns is None:
         return Hole("the guest was not ready")
     return found.window.length_ns + found.after_ns - beside.window.length_ns - beside.after_ns

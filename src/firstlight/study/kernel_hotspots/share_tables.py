@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 from firstlight.study.kernel_hotspots.hotspots import HotSpot
 from firstlight.study.kernel_hotspots.linked import Linked
-from firstlight.study.kernel_hotspots.measured import Measured
+from firstlight.study.kernel_hotspots.measured import HotspotTimings
 from firstlight.study.kernel_hotspots.partition import IDLE, REST
 from firstlight.study.kernel_hotspots.remedies import KERNELS, KernelName
 from firstlight.study.table import Chart, Field, Hole, Series, Table, Value, hole_row
 
-Plain = Mapping[KernelName, Measured | Hole]
+Plain = Mapping[KernelName, HotspotTimings | Hole]
 
 _TITLES: Mapping[str, str] = {"stock": "Stock", "laboratory": "Laboratory"}
 

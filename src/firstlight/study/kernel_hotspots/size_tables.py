@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from firstlight.bundle.boot import Boot
 from firstlight.study.kernel_hotspots.devices import POPULATIONS
 from firstlight.study.kernel_hotspots.guest import AddedMemory, added_memory
-from firstlight.study.kernel_hotspots.measured import Measured
+from firstlight.study.kernel_hotspots.measured import HotspotTimings
 from firstlight.study.table import Field, Hole, Table, Value, first_hole, hole_row
 
 #: The arms of the table of memory, as the remedies name them.
@@ -20,7 +20,7 @@ _MEMORY_FIELDS = (
 )  # fmt: skip
 
 
-def memory_table(arms: Mapping[str, Measured | Hole], titles: Mapping[str, str], added: Boot | Hole) -> Table:
+def memory_table(arms: Mapping[str, HotspotTimings | Hole], titles: Mapping[str, str], added: Boot | Hole) -> Table:
     """What memory costs at the start, and what it costs to let it come later.
 
     :param added: the boot whose guest added the rest.
@@ -62,7 +62,7 @@ _DEVICE_FIELDS = (
 )  # fmt: skip
 
 
-def device_table(arms: Mapping[str, Measured | Hole], *, quick: bool) -> Table:
+def device_table(arms: Mapping[str, HotspotTimings | Hole], *, quick: bool) -> Table:
     """What a kernel takes for devices that it makes ahead of any need."""
     plain = arms.get("plain", Hole("not booted in this run"))
     rows: list[tuple[Value, ...]] = []
@@ -82,7 +82,7 @@ def device_table(arms: Mapping[str, Measured | Hole], *, quick: bool) -> Table:
     return Table("devices", "What devices cost that nobody asked for", _DEVICE_FIELDS, tuple(rows), below)
 
 
-def _device_row(found: Measured, plain: Measured, more: int) -> tuple[Value, ...]:
+def _device_row(found: HotspotTimings, plain: HotspotTimings, more: int) -> tuple[Value, ...]:
     registered = found.parts.functions.get("device_add")
     change = found.window.length_ns - plain.window.length_ns
     after = None if found.after_ns is None or plain.after_ns is None else change + found.after_ns - plain.after_ns

@@ -8,7 +8,7 @@ from firstlight.bundle.boot import Boot
 from firstlight.study.kernel_hotspots.arms import Booted
 from firstlight.study.kernel_hotspots.coverage import Coverage
 from firstlight.study.kernel_hotspots.guest import AddedMemory
-from firstlight.study.kernel_hotspots.measured import Measured
+from firstlight.study.kernel_hotspots.measured import HotspotTimings
 from firstlight.study.kernel_hotspots.remedies import PLAIN, KernelName
 from firstlight.study.kernel_hotspots.seen import Seen
 from firstlight.study.kernel_hotspots.ways import ALL
@@ -18,7 +18,7 @@ from firstlight.study.table import Hole
 
 def unmeasured(
     booted: Booted,
-    measured: Mapping[KernelName, Mapping[str, Measured | Hole]],
+    measured: Mapping[KernelName, Mapping[str, HotspotTimings | Hole]],
     covered: Mapping[KernelName, Coverage | Hole],
     seen: Mapping[str, Seen] | Hole,
     added: AddedMemory | str,

@@ -11,7 +11,7 @@ from firstlight.recipe.options import RecordOptions
 from firstlight.sizes import format_size, parse_size
 from firstlight.study.disks import attach
 from firstlight.study.lvm_activation.volumes import Layout, Volumes
-from firstlight.study.runner import Arm
+from firstlight.study.runner import StudyArm
 from firstlight.study.table import Hole
 
 Mode = Literal["quick", "ordinary", "full"]
@@ -80,7 +80,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Plan:
+class ActivationPlan:
     """Which settings are measured in which layouts at which sizes."""
 
     rows: Mapping[Row, tuple[int, ...]]
@@ -99,7 +99,7 @@ class Plan:
         return list(dict.fromkeys(cell.volumes for cell in self.cells()))
 
 
-def plan(mode: Mode) -> Plan:
+def plan(mode: Mode) -> ActivationPlan:
     """What is booted: all sizes for both ways of activating in both layouts; of what changes a setting of them
     fewer, in groups of one, unless everything is asked for.
 
@@ -107,7 +107,7 @@ def plan(mode: Mode) -> Plan:
     {('event', 'groups'): (2, 4, 8, 16, 32), ('static', 'groups'): (2, 4, 8, 16, 32)}
     """
     if mode == "quick":
-        return Plan(dict.fromkeys(_MAIN[:2], _QUICK), ())
+        return ActivationPlan(dict.fromkeys(_MAIN[:2], _QUICK), ())
     largest = (*_SIZES, _LARGEST) if mode == "full" else _SIZES
     rows = dict.fromkeys(_MAIN, largest)
     for setting in SETTINGS:
@@ -115,7 +115,7 @@ def plan(mode: Mode) -> Plan:
         if mode == "full":
             rows.setdefault((setting.key, "group"), _SIZES)
     untraced = tuple(Cell(setting, Volumes(_FEWER[-1], layout), trace=False) for setting, layout in _MAIN[:2])
-    return Plan(rows, untraced)
+    return ActivationPlan(rows, untraced)
 
 
 def guest_options(kernel: Path, rootfs: Path, overlay: Path, mode: Mode = "ordinary") -> RecordOptions:
@@ -132,19 +132,21 @@ def guest_options(kernel: Path, rootfs: Path, overlay: Path, mode: Mode = "ordin
     )
 
 
-def arm(cell: Cell, guest: RecordOptions | Hole, disks: tuple[Path, ...] | Hole, available: int | None = None) -> Arm:
+def arm(
+    cell: Cell, guest: RecordOptions | Hole, disks: tuple[Path, ...] | Hole, available: int | None = None
+) -> StudyArm:
     """The arm of a cell, with its disks; a hole where something is missing that it is made of.
 
     :param available: bytes of memory that the host has left; nothing when that is not to be asked.
     """
     for made in (guest, disks):
         if isinstance(made, Hole):
-            return Arm(cell.name, made)
+            return StudyArm(cell.name, made)
     assert isinstance(guest, RecordOptions)
     assert isinstance(disks, tuple)
     needed = parse_size(guest.memory or MEMORY["ordinary"]) + sum(disk.stat().st_size for disk in disks)
     if available is not None and available < needed:
         why = f"too little memory for {cell.volumes.count:,} volumes: guest and disks need {format_size(needed)}"
-        return Arm(cell.name, Hole(f"{why}, more than this machine has left"))
+        return StudyArm(cell.name, Hole(f"{why}, more than this machine has left"))
     words = cell.volumes.words(cell.setting, trace=cell.trace)
-    return Arm(cell.name, replace(guest, append=f"{guest.append} {words}", qemu_options=attach(disks)))
+    return StudyArm(cell.name, replace(guest, append=f"{guest.append} {words}", qemu_options=attach(disks)))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from firstlight.study.lvm_activation.arms import BY_KEY, Cell, Row
 from firstlight.study.lvm_activation.measured import Measured, largest, row_title
-from firstlight.study.lvm_activation.measures import Figures
+from firstlight.study.lvm_activation.measures import ActivationFigures
 from firstlight.study.table import Field, Hole, Table, Value
 
 
@@ -31,9 +31,9 @@ def change_table(measured: Measured) -> Table:
     return Table("change", "What a setting changes at the largest N", fields, tuple(rows))
 
 
-def _changes(now: Figures | Hole, then: Figures | Hole) -> tuple[Value, ...]:
-    assert isinstance(now, Figures)
-    assert isinstance(then, Figures)
+def _changes(now: ActivationFigures | Hole, then: ActivationFigures | Hole) -> tuple[Value, ...]:
+    assert isinstance(now, ActivationFigures)
+    assert isinstance(then, ActivationFigures)
     active: tuple[Value, Value] = (None, None)
     if now.active_ns is not None and then.active_ns:
         active = (now.active_ns - then.active_ns, now.active_ns / then.active_ns - 1)
@@ -44,7 +44,7 @@ def _changes(now: Figures | Hole, then: Figures | Hole) -> tuple[Value, ...]:
     return (*active, *settled, memory)
 
 
-def tracing_table(untraced: Mapping[Cell, Figures | Hole], measured: Measured) -> Table:
+def tracing_table(untraced: Mapping[Cell, ActivationFigures | Hole], measured: Measured) -> Table:
     """What it costs a boot that the kernel notes what lvm2's programs do."""
     fields = (
         Field("Setting"), Field("N", "count"), Field("Without notes", "time"), Field("With notes", "time"),

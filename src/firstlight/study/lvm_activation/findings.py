@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from firstlight.study.lvm_activation.measured import Measured, pair, programs_of
-from firstlight.study.lvm_activation.measures import Figures
+from firstlight.study.lvm_activation.measures import ActivationFigures
 from firstlight.study.lvm_activation.mechanism import EVENT, STATIC, Laws, at_once, growth, opens, processes
 from firstlight.study.outcome import Finding, untestable, verdict
 from firstlight.study.table import value_text
@@ -71,7 +71,7 @@ def _obtain(measured: Measured) -> Finding:
     return Finding(claim, then, now, verdict(ratio > 1 + _TELLING), _asked(asking, event))
 
 
-def _asked(asking: Figures, event: Figures) -> str:
+def _asked(asking: ActivationFigures, event: ActivationFigures) -> str:
     one, other = programs_of(asking), programs_of(event)
     if one is None or other is None:
         return ""

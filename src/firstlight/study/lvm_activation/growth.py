@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from firstlight.study.lvm_activation.arms import Row
-from firstlight.study.lvm_activation.laws import FAR, NO_LAW, QUANTITIES, Law
+from firstlight.study.lvm_activation.laws import FAR, NO_LAW, QUANTITIES, ActivationModel
 from firstlight.study.lvm_activation.measured import row_title
 from firstlight.study.table import Field, Hole, Table, Value, value_text
 
@@ -19,7 +19,7 @@ _BELOW = (
 )
 
 
-def growth_table(found: Mapping[Row, Mapping[str, Law | Hole | None]]) -> Table:
+def growth_table(found: Mapping[Row, Mapping[str, ActivationModel | Hole | None]]) -> Table:
     """Of each quantity the law of each setting, its exponent, its check and what it predicts."""
     fields = (
         Field("Quantity"), Field("Setting"), Field("Law"), Field("Certainty"), Field("Exponent", "number"),
@@ -39,7 +39,7 @@ def growth_table(found: Mapping[Row, Mapping[str, Law | Hole | None]]) -> Table:
     return Table("growth", "How it grows", fields, tuple(rows), _BELOW)
 
 
-def _values(law: Law) -> tuple[Value, ...]:
+def _values(law: ActivationModel) -> tuple[Value, ...]:
     study, left, growth, far = law.study, law.study.left_out, law.study.growth_exponent, law.far
     kind = law.quantity.kind
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from firstlight.errors import UsageError
-from firstlight.stats.scaling.analysis import LEAST_SIZES, Study, study
+from firstlight.stats.scaling.analysis import LEAST_SIZES, ScalingAnalysis, study
 from firstlight.stats.scaling.laws import LAWS
 from firstlight.stats.scaling.prediction import BAND, Prediction, predict
-from firstlight.study.lvm_activation.measures import Figures
+from firstlight.study.lvm_activation.measures import ActivationFigures
 from firstlight.study.lvm_activation.programs import Command, Programs
 from firstlight.study.table import Hole, Kind
 
@@ -39,18 +39,18 @@ class Quantity:
     title: str
     kind: Kind
     where: Where
-    of: Callable[[Figures], float | Hole | None]
+    of: Callable[[ActivationFigures], float | Hole | None]
 
 
-def _of_programs(get: Callable[[Programs], float]) -> Callable[[Figures], float | Hole]:
+def _of_programs(get: Callable[[Programs], float]) -> Callable[[ActivationFigures], float | Hole]:
     return lambda figures: figures.programs if isinstance(figures.programs, Hole) else get(figures.programs)
 
 
-def _each(get: Callable[[Command], int]) -> Callable[[Figures], float | Hole]:
+def _each(get: Callable[[Command], int]) -> Callable[[ActivationFigures], float | Hole]:
     return _of_programs(lambda programs: programs.each(get))
 
 
-def _most(get: Callable[[Command], int]) -> Callable[[Figures], float | Hole]:
+def _most(get: Callable[[Command], int]) -> Callable[[ActivationFigures], float | Hole]:
     return _of_programs(lambda programs: programs.most(get))
 
 
@@ -78,11 +78,11 @@ QUANTITIES = (
 
 
 @dataclass(frozen=True)
-class Law:
+class ActivationModel:
     """How one quantity of one setting grows."""
 
     quantity: Quantity
-    study: Study
+    study: ScalingAnalysis
     far: Prediction | None
     """At :data:`FAR`; none for what falls."""
 
@@ -113,7 +113,7 @@ class Law:
         return all(_ORDER[fit.law] > _LINEAR for fit in self.study.within(BAND))
 
 
-def laws(by_size: Mapping[int, Figures]) -> dict[str, Law | Hole | None]:
+def laws(by_size: Mapping[int, ActivationFigures]) -> dict[str, ActivationModel | Hole | None]:
     """The law of every quantity of one setting, by its key; nothing for what it does not have.
 
     Exact: each figure is that of one boot, which is the same every time.
@@ -123,7 +123,7 @@ def laws(by_size: Mapping[int, Figures]) -> dict[str, Law | Hole | None]:
     return {quantity.key: _law(quantity, by_size) for quantity in QUANTITIES}
 
 
-def _law(quantity: Quantity, by_size: Mapping[int, Figures]) -> Law | Hole | None:
+def _law(quantity: Quantity, by_size: Mapping[int, ActivationFigures]) -> ActivationModel | Hole | None:
     points: dict[int, float] = {}
     reason: Hole | None = None
     for size, figures in sorted(by_size.items()):
@@ -142,4 +142,4 @@ def _law(quantity: Quantity, by_size: Mapping[int, Figures]) -> Law | Hole | Non
         found = study(list(points), list(points.values()), exact=True)
     except UsageError as error:
         return Hole(error.message)
-    return Law(quantity, found, None if found.falls else predict(found, FAR))
+    return ActivationModel(quantity, found, None if found.falls else predict(found, FAR))

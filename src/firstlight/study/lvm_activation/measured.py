@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from firstlight.study.lvm_activation.arms import BY_KEY, LAYOUT_TITLES, Row
-from firstlight.study.lvm_activation.measures import Figures
+from firstlight.study.lvm_activation.measures import ActivationFigures
 from firstlight.study.lvm_activation.programs import Programs
 from firstlight.study.table import Hole
 
-Measured = Mapping[Row, Mapping[int, Figures | Hole]]
+Measured = Mapping[Row, Mapping[int, ActivationFigures | Hole]]
 """By setting and layout, by the number of physical volumes."""
 
 
@@ -22,13 +22,13 @@ def row_title(row: Row) -> str:
     return f"{BY_KEY[row[0]].title}; {LAYOUT_TITLES[row[1]]}"
 
 
-def largest(one: Mapping[int, Figures | Hole], other: Mapping[int, Figures | Hole]) -> int | None:
+def largest(one: Mapping[int, ActivationFigures | Hole], other: Mapping[int, ActivationFigures | Hole]) -> int | None:
     """The largest size that came up with both."""
     came_up = [size for size in one if not isinstance(one[size], Hole) and not isinstance(other.get(size), Hole | None)]
     return max(came_up, default=None)
 
 
-def pair(measured: Measured, one: Row, other: Row) -> tuple[int, Figures, Figures] | str:
+def pair(measured: Measured, one: Row, other: Row) -> tuple[int, ActivationFigures, ActivationFigures] | str:
     """Two settings at the largest size that both came up with; or why there is no such size."""
     if one not in measured or other not in measured:
         return "this setting was left out of a quick run"
@@ -36,12 +36,12 @@ def pair(measured: Measured, one: Row, other: Row) -> tuple[int, Figures, Figure
     if size is None:
         return "no size came up with both"
     first, second = measured[one][size], measured[other][size]
-    assert isinstance(first, Figures)
-    assert isinstance(second, Figures)
+    assert isinstance(first, ActivationFigures)
+    assert isinstance(second, ActivationFigures)
     return size, first, second
 
 
-def programs_of(figures: Figures) -> Programs | None:
+def programs_of(figures: ActivationFigures) -> Programs | None:
     """What its processes did, where that was noted."""
     return None if isinstance(figures.programs, Hole) else figures.programs
 
@@ -51,5 +51,5 @@ def programs_by_size(measured: Measured, row: Row) -> dict[int, Programs]:
     return {
         size: found
         for size, each in sorted(measured.get(row, {}).items())
-        if isinstance(each, Figures) and (found := programs_of(each)) is not None
+        if isinstance(each, ActivationFigures) and (found := programs_of(each)) is not None
     }

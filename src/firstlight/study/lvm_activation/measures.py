@@ -13,7 +13,7 @@ from firstlight.study.table import Hole
 
 
 @dataclass(frozen=True)
-class Figures:
+class ActivationFigures:
     """One boot's figures. Times are nanoseconds of virtual time."""
 
     active_ns: int | None
@@ -32,7 +32,7 @@ class Figures:
     programs: Programs | Hole
 
 
-def figures(cell: Cell, boot: Boot) -> Figures | Hole:
+def figures(cell: Cell, boot: Boot) -> ActivationFigures | Hole:
     """The figures of an arm's boot, or why it has none: a boot in which not all volumes became active tells nothing."""
     stamps = stamps_of(boot)
     said = kept_text(boot, "errors").strip()
@@ -50,7 +50,7 @@ def figures(cell: Cell, boot: Boot) -> Figures | Hole:
     totals = boot.manifest.totals
     if totals.instructions is None:
         return Hole("the boot has no profile")
-    return Figures(
+    return ActivationFigures(
         active_ns=stamps["volumes"] if expected else None,
         settled_ns=stamps["settled"],
         instructions=totals.instructions,

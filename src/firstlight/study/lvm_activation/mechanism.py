@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from firstlight.study.lvm_activation.arms import Row
-from firstlight.study.lvm_activation.laws import Law
+from firstlight.study.lvm_activation.laws import ActivationModel
 from firstlight.study.lvm_activation.measured import Measured, programs_by_size
 from firstlight.study.lvm_activation.programs import Command, Programs
 from firstlight.study.outcome import Finding, untestable, verdict
 from firstlight.study.table import Hole
 
-Laws = Mapping[Row, Mapping[str, Law | Hole | None]]
+Laws = Mapping[Row, Mapping[str, ActivationModel | Hole | None]]
 
 EVENT: Row = ("event", "groups")
 _ONE_GROUP: Row = ("event", "group")
@@ -34,7 +34,7 @@ def growth(measured: Measured, laws: Laws) -> Finding:
     claim = "the cost of event activation grows faster than the number of volumes"
     then = "each of n processes does work for n volumes; some of it more than once"
     law = laws.get(EVENT, {}).get("active")
-    if not isinstance(law, Law) or (last := law.last_exponent) is None or law.study.growth_exponent is None:
+    if not isinstance(law, ActivationModel) or (last := law.last_exponent) is None or law.study.growth_exponent is None:
         return untestable(claim, then, law.reason if isinstance(law, Hole) else "no exponent could be computed")
     among, sizes = law.study.growth_exponent, law.study.sizes[-2:]
     now = (
@@ -54,7 +54,7 @@ def growth(measured: Measured, laws: Laws) -> Finding:
 def _in_one_group(laws: Laws) -> str:
     """What the growth is where one group has all volumes."""
     law = laws.get(_ONE_GROUP, {}).get("active")
-    if not isinstance(law, Law) or law.last_exponent is None:
+    if not isinstance(law, ActivationModel) or law.last_exponent is None:
         return ""
     return f" In one group of N the exponent is {law.last_exponent:.3f}; law: {law.study.law} ({law.study.certainty})."
 
@@ -100,7 +100,7 @@ def opens(measured: Measured, laws: Laws, where: str, most: Callable[[Command], 
     law = laws.get(row, {}).get(key)
     now = (
         f"the static unit's process{' that asks udev' if row == _ASKING else ''} opens {each:.2f} more for each volume "
-        f"({counts[high]:,} at N = {high:,})" + (f"; law: {law.study.law}" if isinstance(law, Law) else "")
+        f"({counts[high]:,} at N = {high:,})" + (f"; law: {law.study.law}" if isinstance(law, ActivationModel) else "")
     )
     asked = (
         "It is told to ask udev for the devices (obtain_device_list_from_udev=1)."

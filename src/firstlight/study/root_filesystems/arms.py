@@ -11,7 +11,7 @@ from firstlight.lab.rootfs.kernel_mounted import KernelRoot
 from firstlight.lab.run.resolve import kernel_root
 from firstlight.recipe.options import RecordOptions
 from firstlight.study.root_filesystems.content import COMMANDS
-from firstlight.study.runner import Arm
+from firstlight.study.runner import StudyArm
 from firstlight.study.table import Hole
 
 #: The kinds of roots, slow ones of long ago first.
@@ -87,11 +87,11 @@ class Roots:
             timeout_wall_s=PATIENCE_S,
         )
 
-    def arm(self, kind: str, way: Way = PLAIN) -> Arm:
+    def arm(self, kind: str, way: Way = PLAIN) -> StudyArm:
         """One arm: a kind of root, and a way to start."""
         if isinstance(self.kernel, Hole):
-            return Arm(arm_name(kind, way), self.kernel)
-        return Arm(arm_name(kind, way), self.options(kind, way.words))
+            return StudyArm(arm_name(kind, way), self.kernel)
+        return StudyArm(arm_name(kind, way), self.options(kind, way.words))
 
     def image(self, kind: str) -> KernelRoot | Hole:
         """The image of a kind, or why there is none."""

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from firstlight.lab.rootfs.kernel_mounted import KernelRoot
 from firstlight.study.root_filesystems.arms import Roots
-from firstlight.study.root_filesystems.measures import Measured
-from firstlight.study.runner import Arm
+from firstlight.study.root_filesystems.measures import FilesystemTimings
+from firstlight.study.runner import StudyArm
 from firstlight.study.table import Field, Hole, Table, Value
 
 LATENCY_MS = 8
@@ -17,17 +17,17 @@ KINDS = ("cramfs", "romfs", "squashfs-zstd", "erofs", "ext2", "ext4", "xfs", "bt
 QUICK_KINDS = ("squashfs-zstd", "ext4")
 
 
-def delayed_arm(roots: Roots, kind: str, image: KernelRoot | Hole) -> Arm:
+def delayed_arm(roots: Roots, kind: str, image: KernelRoot | Hole) -> StudyArm:
     """A root behind dm-delay, which the command line makes (`dm-mod.create=`)."""
     name = f"{kind}-delayed"
     if isinstance(image, Hole) or isinstance(roots.kernel, Hole):
-        return Arm(name, image if isinstance(image, Hole) else Hole("there is no kernel"))
+        return StudyArm(name, image if isinstance(image, Hole) else Hole("there is no kernel"))
     table = f"0 {image.size // 512} delay /dev/pmem0 0 {LATENCY_MS}"
     words = f'dm-mod.create="root,,,ro,{table}" root=/dev/dm-0'
-    return Arm(name, replace(roots.options(kind), append=words))
+    return StudyArm(name, replace(roots.options(kind), append=words))
 
 
-def delayed_table(arms: Mapping[str, Measured | Hole], kinds: Sequence[str]) -> Table:
+def delayed_table(arms: Mapping[str, FilesystemTimings | Hole], kinds: Sequence[str]) -> Table:
     """What the delays make of each start."""
     rows: list[tuple[Value, ...]] = []
     for kind in kinds:

@@ -18,8 +18,8 @@ from firstlight.study.disks import Disk, attach, prepare
 from firstlight.study.guest_files import kept_text, stamps_of
 from firstlight.study.root_filesystems.arms import PATIENCE_S, Roots
 from firstlight.study.root_filesystems.content import KEEP, LATE, SYNCED, count_whole, script
-from firstlight.study.root_filesystems.measures import Measured
-from firstlight.study.runner import Arm, Laboratory
+from firstlight.study.root_filesystems.measures import FilesystemTimings
+from firstlight.study.runner import Laboratory, StudyArm
 from firstlight.study.table import Field, Hole, Table, Value
 
 
@@ -99,7 +99,7 @@ def _fill(source: Path, destination: Path) -> None:
     copyfile(source, destination)
 
 
-def root_arms(roots: Roots, journal: Journal, dirty: Path | Hole) -> list[Arm]:
+def root_arms(roots: Roots, journal: Journal, dirty: Path | Hole) -> list[StudyArm]:
     """Boots with the dirty image as the root: replayed, and not."""
     names = {"": "dirty", f"rootflags={journal.no_replay}": f"dirty-{journal.no_replay}"}
     arms = []
@@ -108,7 +108,7 @@ def root_arms(roots: Roots, journal: Journal, dirty: Path | Hole) -> list[Arm]:
             roots.options(journal.kind, words), rootfs=str(dirty), overlay=None, guest_commands=(),
             memory=X86_64.default_memory,  # of a given root it would be another
         )  # fmt: skip
-        arms.append(Arm(f"{journal.kind}-{name}", options))
+        arms.append(StudyArm(f"{journal.kind}-{name}", options))
     return arms
 
 
@@ -154,11 +154,11 @@ STEPS = {
 }
 
 
-def replay_arm(roots: Roots, journal: Journal, dirty: Path | Hole) -> Arm:
+def replay_arm(roots: Roots, journal: Journal, dirty: Path | Hole) -> StudyArm:
     """One boot that tries every way to deal with the journal."""
     name = f"{journal.kind}-replay"
     if isinstance(dirty, Hole) or isinstance(roots.kernel, Hole):
-        return Arm(name, dirty if isinstance(dirty, Hole) else Hole("there is no kernel"))
+        return StudyArm(name, dirty if isinstance(dirty, Hole) else Hole("there is no kernel"))
     options = RecordOptions(
         output=Path("a.boot"),
         kernel=roots.kernel,
@@ -167,7 +167,7 @@ def replay_arm(roots: Roots, journal: Journal, dirty: Path | Hole) -> Arm:
         qemu_options=attach([dirty, dirty, dirty]),
         timeout_wall_s=PATIENCE_S,
     )
-    return Arm(name, options)
+    return StudyArm(name, options)
 
 
 @dataclass(frozen=True)
@@ -211,7 +211,7 @@ def _said(lines: list[str], pattern: str) -> dict[str, list[str]]:
     return found
 
 
-def root_table(arms: Mapping[str, Measured | Hole]) -> Table:
+def root_table(arms: Mapping[str, FilesystemTimings | Hole]) -> Table:
     """Boots by what was left in the journal of the root."""
     rows: list[tuple[Value, ...]] = []
     cases = [("ext2", "none", "ext2")]
@@ -249,7 +249,7 @@ def root_table(arms: Mapping[str, Measured | Hole]) -> Table:
     )  # fmt: skip
 
 
-def _kept(measured: Measured, name: str) -> int:
+def _kept(measured: FilesystemTimings, name: str) -> int:
     """How many files are whole; where not even their directory is there, none."""
     number = measured.kept_number(name)
     return 0 if isinstance(number, Hole) else number

@@ -22,7 +22,7 @@ _DEVICE = ("nfit_init", "nd_pmem_driver_init")
 
 
 @dataclass(frozen=True)
-class Measured:
+class FilesystemTimings:
     """The figures of one boot, in nanoseconds of virtual time and in bytes."""
 
     boot: Boot
@@ -131,7 +131,7 @@ class Measured:
             log = log.filter(pl.col("time_ns").is_null() | (pl.col("time_ns") < until))
         return sum(len(text.encode()) + 2 for text in log["text"].to_list())
 
-    def more_than(self, other: Measured) -> pl.DataFrame:
+    def more_than(self, other: FilesystemTimings) -> pl.DataFrame:
         """The kd rows of what itself takes longer than in another boot, by how much (`more`), the most first."""
         theirs = other.functions.group_by("function").agg(pl.col("self_ns").sum().alias("theirs"))
         more = (pl.col("self_ns") - pl.col("theirs").fill_null(0)).alias("more")

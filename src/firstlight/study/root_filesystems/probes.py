@@ -15,8 +15,8 @@ from firstlight.recipe.options import RecordOptions
 from firstlight.study.guest_files import kept_number, kept_text, stamps_of
 from firstlight.study.root_filesystems.arms import PATIENCE_S
 from firstlight.study.root_filesystems.content import KEEP
-from firstlight.study.root_filesystems.measures import Measured
-from firstlight.study.runner import Arm
+from firstlight.study.root_filesystems.measures import FilesystemTimings
+from firstlight.study.runner import StudyArm
 from firstlight.study.table import Field, Hole, Table, Value
 
 TRACER = "preemptirqsoff"
@@ -73,20 +73,20 @@ def _load(before: str = "", after: str = "") -> str:
     )
 
 
-def base_arm(kernel: Path | Hole, driver: Driver) -> Arm:
+def base_arm(kernel: Path | Hole, driver: Driver) -> StudyArm:
     """A boot of the driver's own machine without the driver, where that is another than the usual one."""
     name = f"probe-{driver.module}-without"
     if isinstance(kernel, Hole):
-        return Arm(name, kernel)
+        return StudyArm(name, kernel)
     options = RecordOptions(output=Path("a.boot"), kernel=kernel, machine=driver.machine, timeout_wall_s=PATIENCE_S)
-    return Arm(name, options)
+    return StudyArm(name, options)
 
 
-def probe_arm(kernel: Path | Hole, driver: Driver, overlay: Path | Hole, *, traced: bool = False) -> Arm:
+def probe_arm(kernel: Path | Hole, driver: Driver, overlay: Path | Hole, *, traced: bool = False) -> StudyArm:
     """One boot that loads a driver; with the kernel's tracer of sections without preemption, in an arm of its own."""
     name = f"probe-{driver.module}{'-traced' if traced else ''}"
     if isinstance(kernel, Hole) or isinstance(overlay, Hole):
-        return Arm(name, overlay if isinstance(overlay, Hole) else Hole("there is no kernel"))
+        return StudyArm(name, overlay if isinstance(overlay, Hole) else Hole("there is no kernel"))
     commands = [f"mkdir -p {KEEP}", _load()]
     if traced:
         keep = "cp {0}/tracing_max_latency {1}/latency-{2}; grep '^#' {0}/trace >{1}/trace-{2} || true"
@@ -106,7 +106,7 @@ def probe_arm(kernel: Path | Hole, driver: Driver, overlay: Path | Hole, *, trac
         profile=not traced,
         timeout_wall_s=PATIENCE_S,
     )
-    return Arm(name, options)
+    return StudyArm(name, options)
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ class Probed:
     said: str
 
 
-def probed(boot: Boot, driver: Driver, base: Measured | Hole) -> Probed | Hole:
+def probed(boot: Boot, driver: Driver, base: FilesystemTimings | Hole) -> Probed | Hole:
     """What a boot tells of a driver."""
     stamps = stamps_of(boot)
     if "begin" not in stamps or "settled" not in stamps:
@@ -132,7 +132,7 @@ def probed(boot: Boot, driver: Driver, base: Measured | Hole) -> Probed | Hole:
     for time_ns, text in lines:
         if stamps["begin"] <= time_ns <= stamps["settled"] and re.search(driver.said, text):
             last, said = max(last, time_ns), re.sub(r"^\[ *\d+\.\d+\] ", "", text)
-    busy = Measured(boot).total("delay_tsc") - (0 if isinstance(base, Hole) else base.total("delay_tsc"))
+    busy = FilesystemTimings(boot).total("delay_tsc") - (0 if isinstance(base, Hole) else base.total("delay_tsc"))
     return Probed(stamps["loaded"] - stamps["begin"], last - stamps["begin"], max(0, busy), said)
 
 

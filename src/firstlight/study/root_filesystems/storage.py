@@ -16,7 +16,7 @@ from firstlight.study.guest_files import kept_number, stamps_of
 from firstlight.study.root_filesystems.arms import PATIENCE_S, Roots
 from firstlight.study.root_filesystems.content import FILES, KEEP, count_whole, script
 from firstlight.study.root_filesystems.measures import read_block_stat
-from firstlight.study.runner import Arm
+from firstlight.study.runner import StudyArm
 from firstlight.study.table import Chart, Field, Hole, Series, Table, Value
 
 #: Kinds that can lie on a block device that is no memory.
@@ -123,12 +123,12 @@ def _mount(kind: str, image: KernelRoot, device: str) -> list[str]:
     return [f"mount -t {form.file_system} -o ro {device} /mnt"]
 
 
-def storage_arm(roots: Roots, model: Model, wanted: Mapping[str, KernelRoot | Hole]) -> Arm:
+def storage_arm(roots: Roots, model: Model, wanted: Mapping[str, KernelRoot | Hole]) -> StudyArm:
     """One boot in which every image is had from the storage, one after another."""
     name = f"storage-{model.name}"
     images = {kind: image for kind, image in wanted.items() if not isinstance(image, Hole)}
     if isinstance(roots.kernel, Hole):
-        return Arm(name, roots.kernel)
+        return StudyArm(name, roots.kernel)
     before = f"mkdir -p {KEEP} /mnt; mount -t configfs configfs /sys/kernel/config || true"
     options = RecordOptions(
         output=Path("a.boot"),
@@ -140,7 +140,7 @@ def storage_arm(roots: Roots, model: Model, wanted: Mapping[str, KernelRoot | Ho
         profile=False,
         timeout_wall_s=PATIENCE_S,
     )
-    return Arm(name, options)
+    return StudyArm(name, options)
 
 
 @dataclass(frozen=True)

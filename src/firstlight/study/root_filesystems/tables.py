@@ -11,10 +11,10 @@ from firstlight.lab.rootfs.kernel_mounted import KernelRoot
 from firstlight.quantities import time_text
 from firstlight.study.root_filesystems.arms import Way, arm_name
 from firstlight.study.root_filesystems.content import FILES
-from firstlight.study.root_filesystems.measures import COMMON, Measured
+from firstlight.study.root_filesystems.measures import COMMON, FilesystemTimings
 from firstlight.study.table import Chart, Field, Hole, Series, Table, Value
 
-Arms = Mapping[str, Measured | Hole]
+Arms = Mapping[str, FilesystemTimings | Hole]
 """By the arms' names."""
 
 _KD_ROWS = 10
@@ -55,7 +55,7 @@ def start_table(arms: Arms, kinds: Sequence[str]) -> Table:
 
 
 def _common(arms: Arms, kinds: Sequence[str]) -> list[str]:
-    measured = next((each for kind in kinds if isinstance(each := arms[kind], Measured)), None)
+    measured = next((each for kind in kinds if isinstance(each := arms[kind], FilesystemTimings)), None)
     if measured is None or isinstance(start := measured.from_start_kernel, Hole):
         return []
     parts = [f"{name} {time_text(measured.total(name))}" for name in COMMON]
@@ -134,7 +134,7 @@ _KD_COLUMNS = ("function", "count", "total_ns", "average_ns", "self_ns", "max_su
 def kd_tables(arms: Arms, kinds: Sequence[str], base: str = "initramfs") -> tuple[Table, ...]:
     """The first rows of one root's kd table, then of each root those of which it has more than the archive has."""
     other = arms[base]
-    there = {kind: each for kind in kinds if isinstance(each := arms[kind], Measured)}
+    there = {kind: each for kind in kinds if isinstance(each := arms[kind], FilesystemTimings)}
     first = next(iter(there.items()), None)
     whole = () if first is None else (kd_table(*first),)
     if isinstance(other, Hole):
@@ -142,7 +142,7 @@ def kd_tables(arms: Arms, kinds: Sequence[str], base: str = "initramfs") -> tupl
     return (*whole, *(more_table(kind, each, other, base) for kind, each in there.items() if kind != base))
 
 
-def kd_table(kind: str, measured: Measured) -> Table:
+def kd_table(kind: str, measured: FilesystemTimings) -> Table:
     """The functions that take the most time, as kd tells them."""
     rows = _kernel(measured.functions).sort("total_ns", "function", descending=[True, False])
     below = ("Of the whole boot, in virtual time; every arm's whole table is in its bundle: `firstlight functions`.",)
@@ -150,7 +150,7 @@ def kd_table(kind: str, measured: Measured) -> Table:
     return Table(f"kd-{kind}", f"{kind}: the first rows of kd's table", _KD_FIELDS, shown, below)
 
 
-def more_table(kind: str, measured: Measured, base: Measured, beside: str) -> Table:
+def more_table(kind: str, measured: FilesystemTimings, base: FilesystemTimings, beside: str) -> Table:
     """The kd rows of the functions that themselves take most more than in another boot."""
     rows = _kernel(measured.more_than(base))
     return Table(

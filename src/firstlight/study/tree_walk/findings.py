@@ -9,7 +9,7 @@ from firstlight.quantities import time_text
 from firstlight.study.outcome import Finding, Verdict, verdict
 from firstlight.study.table import Hole
 from firstlight.study.tree_walk.counts import Counted
-from firstlight.study.tree_walk.law import Law
+from firstlight.study.tree_walk.law import WalkModel
 from firstlight.study.tree_walk.penalty import Penalty
 from firstlight.study.tree_walk.traps import Audit
 from firstlight.study.tree_walk.workload import Command
@@ -32,7 +32,7 @@ class Evidence:
     penalties: Mapping[Command, Penalty | Hole] = field(default_factory=dict)
     """On tmpfs, as then."""
     counts: Mapping[Command, Counted | Hole] = field(default_factory=dict)
-    law: Law | Hole = field(default_factory=lambda: Hole("no law was asked for"))
+    law: WalkModel | Hole = field(default_factory=lambda: Hole("no law was asked for"))
     audit: Audit | Hole = field(default_factory=lambda: Hole("no audit was asked for"))
 
 
@@ -123,7 +123,7 @@ def _no_faults(evidence: Evidence) -> _Judgement:
 
 def _linear(evidence: Evidence) -> _Judgement:
     law = evidence.law
-    fitted = law.penalty if isinstance(law, Law) else law
+    fitted = law.penalty if isinstance(law, WalkModel) else law
     if isinstance(fitted, Hole):
         return _open(fitted.reason)
     linear = next((fit for fit in fitted.within(_AS_GOOD) if fit.law == "n"), None)

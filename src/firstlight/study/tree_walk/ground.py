@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from firstlight.assets import carried
+from firstlight.assets import asset_path
 from firstlight.errors import FirstlightError
 from firstlight.lab.rootfs.programs import programs_of
 from firstlight.study.runner import Laboratory
@@ -32,7 +32,7 @@ def prepare(work: Workload, laboratory: Laboratory, kernel: Path | None = None) 
         if isinstance(debian, Hole):
             missing = dict.fromkeys(wanted, debian)
         else:
-            programs = programs_of(debian, wanted, [carried("firstlight-restat.so").read_bytes()])
+            programs = programs_of(debian, wanted, [asset_path("firstlight-restat.so").read_bytes()])
             missing = {name: Hole(f"the user land has no `{name}`") for name in programs.missing}
             versions = tuple(f"{name} {programs.versions[name]}" for name in _PACKAGES if name in programs.versions)
         lay_out(overlay, programs)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from firstlight.assets import carried
+from firstlight.assets import asset_path
 from firstlight.lab.rootfs.overlay import settle
 from firstlight.lab.rootfs.programs import Programs
 from firstlight.study.tree_walk.workload import TREE, WALKER, Command, Shape
@@ -51,9 +51,9 @@ def lay_out(folder: Path, programs: Programs | None) -> None:
     :raises LabError: when what is carried is missing.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    files = {f"{_HOME.lstrip('/')}/bin/{WALKER}": carried(WALKER).read_bytes()}
+    files = {f"{_HOME.lstrip('/')}/bin/{WALKER}": asset_path(WALKER).read_bytes()}
     if programs is not None:
-        files[f"{_HOME.lstrip('/')}/{_PRELOAD}"] = carried("firstlight-restat.so").read_bytes()
+        files[f"{_HOME.lstrip('/')}/{_PRELOAD}"] = asset_path("firstlight-restat.so").read_bytes()
         for name, content in programs.files.items():
             files[name if "/" in name else f"{_HOME.lstrip('/')}/bin/{name}"] = content
     for name, content in files.items():

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from firstlight.errors import UsageError
-from firstlight.stats.scaling.analysis import LEAST_SIZES, Study, study
+from firstlight.stats.scaling.analysis import LEAST_SIZES, ScalingAnalysis, study
 from firstlight.study.table import Chart, Field, Hole, Series, Table, Value
-from firstlight.study.tree_walk.measured import Measured
+from firstlight.study.tree_walk.measured import WalkTimings
 from firstlight.study.tree_walk.penalty import Runs, shortest
 from firstlight.study.tree_walk.plan import MANNERS, Sized
 
@@ -29,15 +29,15 @@ class Grown:
 
 
 @dataclass(frozen=True)
-class Law:
+class WalkModel:
     """What penalties by sizes follow, on one file system."""
 
     points: tuple[Grown | Hole, ...]
-    penalty: Study | Hole
-    walk: Study | Hole
+    penalty: ScalingAnalysis | Hole
+    walk: ScalingAnalysis | Hole
 
 
-def law_of(order: Sequence[Sized], runs: Runs, nothing: Hole) -> Law:
+def law_of(order: Sequence[Sized], runs: Runs, nothing: Hole) -> WalkModel:
     """Fit the laws of a walk's penalty, and of the walk itself."""
     points: list[Grown | Hole] = []
     for shape in dict.fromkeys(each.shape for each in order):
@@ -48,18 +48,18 @@ def law_of(order: Sequence[Sized], runs: Runs, nothing: Hole) -> Law:
         failed = next((run for run in (*without, *with_) if isinstance(run, Hole)), None)
         points.append(failed or Grown(shape.directories, str(shape), _least(without), _least(with_)))
     whole = [point for point in points if isinstance(point, Grown)]
-    return Law(
+    return WalkModel(
         tuple(points),
         _fit(whole, [point.cost_ns for point in whole], nothing),
         _fit(whole, [point.without_ns for point in whole], nothing),
     )
 
 
-def _least(runs: Sequence[Measured | Hole]) -> int:
-    return shortest(run for run in runs if isinstance(run, Measured)).elapsed_ns
+def _least(runs: Sequence[WalkTimings | Hole]) -> int:
+    return shortest(run for run in runs if isinstance(run, WalkTimings)).elapsed_ns
 
 
-def _fit(points: Sequence[Grown], costs: Sequence[int], nothing: Hole) -> Study | Hole:
+def _fit(points: Sequence[Grown], costs: Sequence[int], nothing: Hole) -> ScalingAnalysis | Hole:
     if not points:
         return nothing
     if len(points) < LEAST_SIZES:
@@ -72,7 +72,7 @@ def _fit(points: Sequence[Grown], costs: Sequence[int], nothing: Hole) -> Study 
         return Hole(error.message)
 
 
-def sizes_table(found: Mapping[str, Law]) -> Table:
+def sizes_table(found: Mapping[str, WalkModel]) -> Table:
     """The penalty of each tree."""
     fields = (
         Field("File system"), Field("Tree"), Field("Directories", "count"), Field("Without", "time"),
@@ -95,7 +95,7 @@ def sizes_table(found: Mapping[str, Law]) -> Table:
     return Table("sizes", "Our walk over trees of several sizes", fields, tuple(rows), below)
 
 
-def law_table(found: Mapping[str, Law]) -> Table:
+def law_table(found: Mapping[str, WalkModel]) -> Table:
     """The laws, with how sure they are."""
     fields = (
         Field("Of"), Field("File system"), Field("Law in directories"), Field("Certainty"), Field("Constant", "change"),
@@ -124,7 +124,7 @@ def law_table(found: Mapping[str, Law]) -> Table:
     return Table("law", "The law of the penalty", fields, tuple(rows), below)
 
 
-def law_chart(found: Mapping[str, Law]) -> Chart | None:
+def law_chart(found: Mapping[str, WalkModel]) -> Chart | None:
     """The penalty over the number of directories."""
     series = tuple(
         Series(kind, points)

@@ -17,7 +17,7 @@ _SYSTEM_CALL = "__x64_sys_"
 
 
 @dataclass(frozen=True)
-class Measured:
+class WalkTimings:
     """One run, between the two readings of the time stamp counter around it: from before the fork to after the wait.
 
     The times are exact: user, runner, idle and system add up to the elapsed one.
@@ -49,14 +49,14 @@ class Measured:
         return (self.ticks_user_ns + self.ticks_system_ns) / self.elapsed_ns
 
 
-def runs_of(boot: Boot | Hole) -> dict[str, Measured | Hole]:
+def runs_of(boot: Boot | Hole) -> dict[str, WalkTimings | Hole]:
     """The runs of a boot by their names; those that failed are holes."""
     if isinstance(boot, Hole):
         return {}
     users = user_times(boot)
     rows = boot.counters().filter(pl.col("counter") == "idle_ns").select("time_ns", "value").sort("time_ns").rows()
     idle = ([int(time) for time, _ in rows], [int(value) for _, value in rows])
-    found: dict[str, Measured | Hole] = {}
+    found: dict[str, WalkTimings | Hole] = {}
     for line in _lines(boot, RUNS):
         fields = line.split("\t")
         if len(fields) != _FIELDS:
@@ -66,7 +66,7 @@ def runs_of(boot: Boot | Hole) -> dict[str, Measured | Hole]:
             before, after, user, system, minor, major, _, _, status = map(int, fields[1:10])
         except ValueError:
             continue
-        run = Measured(
+        run = WalkTimings(
             elapsed_ns=after - before,
             user_ns=users.get(name, 0),
             runner_ns=users.get(f"+{name}", 0),

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from firstlight.study.table import Chart, Field, Hole, Series, Table, Value
-from firstlight.study.tree_walk.measured import Measured
+from firstlight.study.tree_walk.measured import WalkTimings
 from firstlight.study.tree_walk.plan import MANNERS, Alternated, Manner
 from firstlight.study.tree_walk.workload import Command
 
-Runs = Mapping[str, Measured | Hole]
+Runs = Mapping[str, WalkTimings | Hole]
 
 _FIELDS = (
     Field("Program"), Field("User", "time"), Field("System", "time"), Field("Idle", "time"), Field("Elapsed", "time"),
@@ -86,12 +86,12 @@ def penalties(
 
 def _side(
     order: Sequence[Alternated], runs: Runs, command: Command, manner: Manner, nothing: Hole
-) -> list[Measured] | Hole:
+) -> list[WalkTimings] | Hole:
     side = [runs.get(each.name, nothing) for each in order if each.command == command and each.manner == manner]
-    return next((run for run in side if isinstance(run, Hole)), [run for run in side if isinstance(run, Measured)])
+    return next((run for run in side if isinstance(run, Hole)), [run for run in side if isinstance(run, WalkTimings)])
 
 
-def shortest(runs: Iterable[Measured]) -> Measured:
+def shortest(runs: Iterable[WalkTimings]) -> WalkTimings:
     """The run that took the least; of equal ones the first.
 
     :raises ValueError: when there is none.
@@ -110,7 +110,7 @@ def alternation_table(
             for each in (each for each in order if each.command == command and each.manner == manner):
                 run = runs.get(each.name, nothing)
                 rows.append((f"{command.name}, {manner}, {each.number}", *_figures(run)))
-                runner |= {run.runner_ns} if isinstance(run, Measured) else set()
+                runner |= {run.runner_ns} if isinstance(run, WalkTimings) else set()
     below = [
         "User, system, elapsed: exact virtual time, from before the fork to after the wait. User is the program in "
         "user mode by the function profile; system is the kernel, with its interrupts and threads in the meantime.",
@@ -125,7 +125,7 @@ def alternation_table(
     return Table(f"alternation-{kind}", title, _FIELDS, tuple(rows), tuple(below))
 
 
-def _figures(run: Measured | Hole) -> tuple[Value, ...]:
+def _figures(run: WalkTimings | Hole) -> tuple[Value, ...]:
     if isinstance(run, Hole):
         return (run,) * (len(_FIELDS) - 1)
     return (

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from firstlight.recipe.options import RecordOptions
-from firstlight.study.runner import Arm
+from firstlight.study.runner import StudyArm
 from firstlight.study.table import Hole
 from firstlight.study.tree_walk import guest, trap_script, unit_script
 from firstlight.study.tree_walk.guest import Run
@@ -52,10 +52,10 @@ class Sized:
 
 
 @dataclass
-class Plan:
+class WalkPlan:
     """Arms, and how their runs are found again."""
 
-    arms: list[Arm] = field(default_factory=list)
+    arms: list[StudyArm] = field(default_factory=list)
     alternations: dict[str, list[Alternated]] = field(default_factory=dict)
     """By file system."""
     laws: dict[str, list[Sized]] = field(default_factory=dict)
@@ -76,9 +76,9 @@ class Ground:
     """Programs that the guest has not."""
 
 
-def plan_of(work: Workload, ground: Ground) -> Plan:
+def plan_of(work: Workload, ground: Ground) -> WalkPlan:
     """Every boot that a workload asks for."""
-    plan = Plan(missing=ground.missing)
+    plan = WalkPlan(missing=ground.missing)
     for kind in work.file_systems:
         order = _alternation(work)
         plan.alternations[kind] = order
@@ -165,14 +165,14 @@ def _law_steps(shape: Shape, order: list[Sized]) -> list[str]:
     return [*guest.tree(shape), *guest.runs([warm, *runs]), "busybox rm -rf /t/z; sync"]
 
 
-def _add(plan: Plan, ground: Ground, shape: Shape, name: str, kind: str, runs: list[Run], words: str = "") -> None:
+def _add(plan: WalkPlan, ground: Ground, shape: Shape, name: str, kind: str, runs: list[Run], words: str = "") -> None:
     steps = [*guest.file_system(kind, shape.directories), *guest.tree(shape), *guest.runs(runs)]
     wanted = {run.command.program for run in runs}
     _arm(plan, ground, name, kind, shape, steps, wanted, words)
 
 
 def _arm(
-    plan: Plan, ground: Ground, name: str, kind: str, shape: Shape, steps: list[str],
+    plan: WalkPlan, ground: Ground, name: str, kind: str, shape: Shape, steps: list[str],
     programs: set[str] | None = None, words: str = "",
 ) -> None:  # fmt: skip
     making = ground.missing.get(f"mkfs.{kind}")
@@ -181,13 +181,13 @@ def _arm(
     alone = ground.missing[min(lacking)] if lacking and lacking == programs else None
     hole = making or alone
     if hole is not None:
-        plan.arms.append(Arm(name, hole))
+        plan.arms.append(StudyArm(name, hole))
     elif isinstance(ground.kernel, Hole):
-        plan.arms.append(Arm(name, ground.kernel))
+        plan.arms.append(StudyArm(name, ground.kernel))
     elif isinstance(ground.overlay, Hole):
-        plan.arms.append(Arm(name, ground.overlay))
+        plan.arms.append(StudyArm(name, ground.overlay))
     else:
-        plan.arms.append(Arm(name, _options(name, ground.kernel, ground.overlay, shape, steps, words)))
+        plan.arms.append(StudyArm(name, _options(name, ground.kernel, ground.overlay, shape, steps, words)))
 
 
 def _options(name: str, kernel: Path, overlay: Path, shape: Shape, steps: list[str], words: str) -> RecordOptions:

@@ -6,7 +6,7 @@ import shlex
 from pathlib import Path
 
 from firstlight.recipe.options import RecordOptions
-from firstlight.study.runner import Arm
+from firstlight.study.runner import StudyArm
 from firstlight.study.table import Hole
 from firstlight.study.tree_walk.guest import FAILED, kept
 
@@ -21,13 +21,13 @@ TRIED = (
 )  # fmt: skip
 
 
-def arm(name: str, kernel: Path | Hole, debian: Path | Hole) -> Arm:
+def arm(name: str, kernel: Path | Hole, debian: Path | Hole) -> StudyArm:
     """A boot of Debian whose table of file systems asks for an automount (`x-systemd.automount`)."""
     if isinstance(kernel, Hole):
-        return Arm(name, kernel)
+        return StudyArm(name, kernel)
     if isinstance(debian, Hole):
-        return Arm(name, debian)
-    return Arm(
+        return StudyArm(name, debian)
+    return StudyArm(
         name,
         RecordOptions(
             output=Path(f"{name}.boot"),

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from firstlight.errors import FirstlightError
 from firstlight.recipe.options import RecordOptions
-from firstlight.study.runner import Arm, Laboratory
+from firstlight.study.runner import Laboratory, StudyArm
 from firstlight.study.table import Hole
 from firstlight.study.udev_ptys.early_udev import write_early_udev
 from firstlight.study.udev_ptys.system_files import LOG_ASKED, MONITOR_UNIT, SETTLE_UNIT, write_system_files
@@ -98,7 +98,7 @@ def counts(laboratory: Laboratory) -> tuple[int, ...]:
     return COUNTS if laboratory.quick else tuple(sorted(COUNTS + MORE_COUNTS))
 
 
-def arms(laboratory: Laboratory) -> list[Arm]:
+def arms(laboratory: Laboratory) -> list[StudyArm]:
     """Every arm of this run, the most telling first."""
     kernel, user_land = laboratory.image("kernel"), laboratory.image("debian")
     missing = next((each for each in (kernel, user_land) if isinstance(each, Hole)), None)
@@ -107,7 +107,9 @@ def arms(laboratory: Laboratory) -> list[Arm]:
         base = missing or Hole("an image is missing")
     else:
         base = _base(laboratory, kernel, user_land)
-    return [Arm(name, base if isinstance(base, Hole) else change.of(base)) for name, change in _changes(laboratory)]
+    return [
+        StudyArm(name, base if isinstance(base, Hole) else change.of(base)) for name, change in _changes(laboratory)
+    ]
 
 
 def _base(laboratory: Laboratory, kernel: Path, user_land: Path) -> RecordOptions | Hole:

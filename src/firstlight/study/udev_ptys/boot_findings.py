@@ -6,13 +6,13 @@ from firstlight.study.outcome import Finding, untestable, verdict
 from firstlight.study.table import Hole
 from firstlight.study.udev_ptys import stages
 from firstlight.study.udev_ptys.arms import MOST
-from firstlight.study.udev_ptys.figures import ACCIDENT, Figures, ms, percent
+from firstlight.study.udev_ptys.figures import ACCIDENT, PtyFigures, ms, percent
 
 #: An exponent of the growth between these is that of a sum over devices: neither a root nor a square.
 _LINEAR = (0.8, 1.25)
 
 
-def shorter(figures: Figures) -> Finding:
+def shorter(figures: PtyFigures) -> Finding:
     """The system's start, as then, and the whole boot beside it."""
     claim, then = "Without legacy pseudo-terminals the system boots faster", "-1.82 s of 25.86 s (B→C), -1.61 s (A→C)"
     known = figures.pairs(stages.SYSTEM, stages.WHOLE)
@@ -28,7 +28,7 @@ def shorter(figures: Figures) -> Finding:
     return Finding(claim, then, now, verdict(saved > 2 * ACCIDENT * system[0]), why)
 
 
-def kernel_part(figures: Figures) -> Finding:
+def kernel_part(figures: PtyFigures) -> Finding:
     """The kernel's own part of what is saved."""
     claim = "The kernel's own part of it is small: user space pays"
     then = "-0.10 s of the kernel, initramfs and system's -1.93 s together (5 %, B→C)"
@@ -41,7 +41,7 @@ def kernel_part(figures: Figures) -> Finding:
     return Finding(claim, then, now, verdict(saved > 0 and part < saved / 5))
 
 
-def version(figures: Figures) -> Finding:
+def version(figures: PtyFigures) -> Finding:
     """What should not matter does not."""
     claim = "Between two builds with the same number (A, B) hardly anything changes"
     then = "+0.21 s of 25.65 s (100%)"
@@ -57,7 +57,7 @@ def version(figures: Figures) -> Finding:
     return Finding(claim, then, now, verdict(abs(change) <= 2 * ACCIDENT * arms[0]), why)
 
 
-def linear(figures: Figures) -> Finding:
+def linear(figures: PtyFigures) -> Finding:
     """The form of the law."""
     claim, then = "The cost is a sum over devices: linear in their number", "implied by the cost named for each"
     if isinstance(figures.law, Hole):
@@ -71,7 +71,7 @@ def linear(figures: Figures) -> Finding:
     return Finding(claim, then, now, verdict(holds), f"held where the exponent is {_LINEAR[0]} to {_LINEAR[1]}")
 
 
-def nobody_waits(figures: Figures) -> Finding:
+def nobody_waits(figures: PtyFigures) -> Finding:
     """What is saved where nothing waits for udev."""
     claim = "A boot waits for udev to settle, so that what udev takes is what the boot takes longer"
     then = "processing in the system -1.23 s, boot -1.82 s (B→C)"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from firstlight.study.outcome import Finding, untestable, verdict
 from firstlight.study.table import hole_in
 from firstlight.study.udev_ptys.arms import DEVICES_PER_COUNT, MOST
-from firstlight.study.udev_ptys.figures import Figures, ms, percent
+from firstlight.study.udev_ptys.figures import PtyFigures, ms, percent
 from firstlight.study.udev_ptys.latency import Latency
 from firstlight.study.udev_ptys.per_device import CALLS, EXEC, FORK, MKNOD, STAT, per_count
 from firstlight.study.udev_ptys.queue import Queue
@@ -14,7 +14,7 @@ from firstlight.study.udev_ptys.queue import Queue
 _LONGER = 1.1
 
 
-def calls(figures: Figures) -> Finding:
+def calls(figures: PtyFigures) -> Finding:
     """Calls for each device."""
     claim = "Each legacy pseudo-terminal costs udev 2 mknod, 2 stat, and 4 times fork and exec"
     then = "2, 2, 4"
@@ -33,7 +33,7 @@ def calls(figures: Figures) -> Finding:
     return Finding(claim, then, now, verdict(holds), "" if holds else why)
 
 
-def nodes(figures: Figures) -> Finding:
+def nodes(figures: PtyFigures) -> Finding:
     """Nodes of sysfs."""
     claim, then = "Some 512 fewer nodes of sysfs to walk", "512"
     if 0 not in figures.terminals or MOST not in figures.terminals:
@@ -42,7 +42,7 @@ def nodes(figures: Figures) -> Finding:
     return Finding(claim, then, f"{fewer} of the class tty", verdict(fewer == MOST * DEVICES_PER_COUNT))
 
 
-def sooner(figures: Figures, stage: str) -> Finding:
+def sooner(figures: PtyFigures, stage: str) -> Finding:
     """The latency of all events, in one stage."""
     claim = f"Events are done sooner on the average without them: {stage}"
     then = "mean 6.95 s → 4.83 s, median 8.16 s → 5.54 s"
@@ -55,7 +55,7 @@ def sooner(figures: Figures, stage: str) -> Finding:
     return Finding(claim, then, now, verdict(holds), "" if holds else _waited_for_start(many, few))
 
 
-def throttled(figures: Figures, stage: str) -> Finding:
+def throttled(figures: PtyFigures, stage: str) -> Finding:
     """The latency of the other devices' events, in one stage."""
     claim = f"Events of other devices look slow too, because they share udev's queue with the terminals': {stage}"
     then = "said, without a figure"
@@ -73,7 +73,7 @@ def throttled(figures: Figures, stage: str) -> Finding:
     return Finding(claim, then, now, verdict(holds), "" if holds else _waited_for_start(many, few))
 
 
-def _both(figures: Figures, stage: str) -> tuple[Latency, Latency] | str:
+def _both(figures: PtyFigures, stage: str) -> tuple[Latency, Latency] | str:
     many, few = figures.latency.get((stage, "B")), figures.latency.get((stage, "C"))
     if isinstance(many, Latency) and isinstance(few, Latency):
         return many, few

@@ -18,7 +18,7 @@ ACCIDENT = 0.01
 
 
 @dataclass(frozen=True)
-class Figures:
+class PtyFigures:
     """Holes where arms are missing."""
 
     a: Times | Hole

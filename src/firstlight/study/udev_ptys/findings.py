@@ -6,10 +6,10 @@ from firstlight.study.outcome import Finding
 from firstlight.study.udev_ptys import boot_findings as boot
 from firstlight.study.udev_ptys import event_findings as event
 from firstlight.study.udev_ptys import stage_findings as stage
-from firstlight.study.udev_ptys.figures import Figures
+from firstlight.study.udev_ptys.figures import PtyFigures
 
 
-def findings(figures: Figures) -> tuple[Finding, ...]:
+def findings(figures: PtyFigures) -> tuple[Finding, ...]:
     """Every conclusion of the old study with its verdict."""
     return (
         boot.shorter(figures),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from firstlight.errors import UsageError
-from firstlight.experiment.scaling.costs import Measured
+from firstlight.experiment.scaling.costs import CostSeries
 from firstlight.stats.scaling.analysis import LEAST_SIZES, LeftOut
 from firstlight.stats.scaling.exponent import Exponent
 from firstlight.study.table import Chart, Field, Hole, Series, Table, Value
@@ -52,7 +52,7 @@ def law_of(costs: Mapping[int, float]) -> CostLaw | Hole:
     if len(sizes) < LEAST_SIZES:
         return Hole(f"{len(sizes)} sizes were measured, a law needs {LEAST_SIZES}")
     try:
-        study = Measured("", [float(size) for size in sizes], [float(costs[size]) for size in sizes]).study()
+        study = CostSeries("", [float(size) for size in sizes], [float(costs[size]) for size in sizes]).study()
     except UsageError as error:
         return Hole(error.message)
     if abs(study.best.misfit) > _WORST_MISFIT:

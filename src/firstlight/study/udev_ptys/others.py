@@ -18,7 +18,7 @@ from firstlight.study.udev_ptys.share import programs_of
 
 
 @dataclass(frozen=True)
-class Measured:
+class CompetitorTimings:
     """What is known of one arm."""
 
     boot: Boot
@@ -44,16 +44,18 @@ class Measured:
         return sum(calls_of(self.counted, call, part) for part in self.counted.calls)
 
 
-def measured(boot: Boot | Hole) -> Measured | Hole:
+def measured(boot: Boot | Hole) -> CompetitorTimings | Hole:
     """Measure an arm."""
     if isinstance(boot, Hole):
         return boot
     counts = counted(boot)
-    return Measured(boot, {**stages.stages(boot), **programs_of(counts)}, left_by(boot), counts)
+    return CompetitorTimings(boot, {**stages.stages(boot), **programs_of(counts)}, left_by(boot), counts)
 
 
 def relatives_table(
-    none: Measured | Hole, legacy: tuple[int, Measured | Hole], relatives: Sequence[tuple[Relative, Measured | Hole]]
+    none: CompetitorTimings | Hole,
+    legacy: tuple[int, CompetitorTimings | Hole],
+    relatives: Sequence[tuple[Relative, CompetitorTimings | Hole]],
 ) -> Table:
     """What one device of each population costs, by the difference of two boots.
 
@@ -76,7 +78,7 @@ def relatives_table(
             rows.append((what, devices, hole, *([None] * (len(fields) - 3))))
             continue
 
-        def each_of(stage: str, arm: Measured = arm, devices: int = devices) -> int | None:
+        def each_of(stage: str, arm: CompetitorTimings = arm, devices: int = devices) -> int | None:
             few, many = none.time(stage), arm.time(stage)
             return None if few is None or many is None else round((many - few) / devices)
 
@@ -101,7 +103,7 @@ def relatives_table(
     return Table("relatives", "What one device made ahead of need costs, of each kind", fields, tuple(rows), below)
 
 
-def waiting_table(arms: Mapping[str, tuple[Measured | Hole, Measured | Hole]]) -> Table:
+def waiting_table(arms: Mapping[str, tuple[CompetitorTimings | Hole, CompetitorTimings | Hole]]) -> Table:
     """Does it matter whether anybody waits for udev?
 
     :param arms: by who waits: with the most pseudo-terminals, and without any.
@@ -124,7 +126,7 @@ def waiting_table(arms: Mapping[str, tuple[Measured | Hole, Measured | Hole]]) -
     return Table("waiting", "The whole boot, by who waits for udev", fields, tuple(rows), below)
 
 
-def workers_table(arms: Mapping[str, Measured | Hole]) -> Table:
+def workers_table(arms: Mapping[str, CompetitorTimings | Hole]) -> Table:
     """The same boot with other numbers of workers."""
     shown = (stages.COLDPLUG_EARLY, stages.COLDPLUG, stages.SYSTEM, stages.WHOLE)
     fields = (Field("udev.children_max"), *(Field(name, "time") for name in shown))
@@ -136,7 +138,7 @@ def workers_table(arms: Mapping[str, Measured | Hole]) -> Table:
     return Table("workers", "How many workers udev may have", fields, rows, below)
 
 
-def observers_table(arms: Sequence[tuple[str, Measured | Hole, Measured | Hole]]) -> Table:
+def observers_table(arms: Sequence[tuple[str, CompetitorTimings | Hole, CompetitorTimings | Hole]]) -> Table:
     """What watching costs: the same boot with an observer and without.
 
     :param arms: what it is, the boot without an observer, the boot with it.
@@ -167,7 +169,7 @@ def observers_table(arms: Sequence[tuple[str, Measured | Hole, Measured | Hole]]
     return Table("observers", "What the observers cost", fields, tuple(rows), below)
 
 
-def _instructions(arm: Measured) -> int:
+def _instructions(arm: CompetitorTimings) -> int:
     return sum(sum(of.values()) for of in arm.counted.instructions.values())
 
 

@@ -6,7 +6,7 @@ from firstlight.study.outcome import Finding, untestable, verdict
 from firstlight.study.table import Hole
 from firstlight.study.udev_ptys import stages
 from firstlight.study.udev_ptys.done import Done
-from firstlight.study.udev_ptys.figures import Figures, ms, percent
+from firstlight.study.udev_ptys.figures import PtyFigures, ms, percent
 
 #: Of what it was, in percent: what is left is hardly a change.
 _HARDLY = 85
@@ -19,7 +19,7 @@ def _left(pair: tuple[int, int]) -> int:
     return 100 * pair[1] // pair[0] if pair[0] else 100
 
 
-def trigger(figures: Figures) -> Finding:
+def trigger(figures: PtyFigures) -> Finding:
     """The time to ask."""
     claim = "Asking for all events takes a fraction without them"
     then = "21 % in the initramfs, 15 % in the system (B→C)"
@@ -32,7 +32,7 @@ def trigger(figures: Figures) -> Finding:
     return Finding(claim, then, now, verdict(max(_left(early), _left(late)) <= 60), why)
 
 
-def early_processing(figures: Figures) -> Finding:
+def early_processing(figures: PtyFigures) -> Finding:
     """What processing takes without the terminals, initramfs."""
     claim, then = "In the initramfs processing hardly changes without them", "97 % of it is left (B→C)"
     known = figures.pairs(stages.COLDPLUG_EARLY, stages.PROCESSING_EARLY, stages.UDEV_EARLY)
@@ -51,7 +51,7 @@ def early_processing(figures: Figures) -> Finding:
     return Finding(claim, then, now, verdict(holds), "" if holds else why)
 
 
-def late_processing(figures: Figures) -> Finding:
+def late_processing(figures: PtyFigures) -> Finding:
     """What processing takes without the terminals, system."""
     claim, then = "In the system processing takes less without them", "88 % of it is left (B→C)"
     known = figures.pairs(stages.UDEV, stages.COLDPLUG)
@@ -65,7 +65,7 @@ def late_processing(figures: Figures) -> Finding:
     return Finding(claim, then, now, verdict(_left(programs) < 95))
 
 
-def early_share(figures: Figures) -> Finding:
+def early_share(figures: PtyFigures) -> Finding:
     """udev's share of the initramfs."""
     claim, then = "Most of the initramfs is udev's processing", "77 % (B), of it all 85 % with start and asking"
     known = figures.pairs(stages.COLDPLUG_EARLY, stages.INITRAMFS, stages.PROCESSING_EARLY)
@@ -80,7 +80,7 @@ def early_share(figures: Figures) -> Finding:
     return Finding(claim, then, now, verdict(2 * part[0] > whole[0]), why)
 
 
-def late_share(figures: Figures) -> Finding:
+def late_share(figures: PtyFigures) -> Finding:
     """udev's share of the system's start."""
     claim, then = "Four tenths of the system's start are udev's processing", "40 % (B)"
     known = figures.pairs(stages.UDEV, stages.PROGRAMS, stages.NOT_YET)

@@ -2,15 +2,15 @@
 
 from firstlight.study.outcome import Finding
 from firstlight.study.root_filesystems.findings.drivers import preemption, probe
-from firstlight.study.root_filesystems.findings.figures import Figures
+from firstlight.study.root_filesystems.findings.figures import RootFigures
 from firstlight.study.root_filesystems.findings.journals import postponed, replay
 from firstlight.study.root_filesystems.findings.kernel import instrumented, pages, preset_lpj, quiet, tables
 from firstlight.study.root_filesystems.findings.roots import in_place, jffs2, ram_disk, romfs
 
-__all__ = ["Figures", "findings"]
+__all__ = ["RootFigures", "findings"]
 
 
-def findings(figures: Figures) -> tuple[Finding, ...]:
+def findings(figures: RootFigures) -> tuple[Finding, ...]:
     """Every conclusion of the old study, with its figure then and here."""
     return (
         in_place(figures), preset_lpj(figures), quiet(figures), romfs(figures), jffs2(figures),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from firstlight.quantities import time_text
 from firstlight.study.outcome import Finding, verdict
-from firstlight.study.root_filesystems.findings.figures import Figures, missing
+from firstlight.study.root_filesystems.findings.figures import RootFigures, missing
 from firstlight.study.table import Hole, hole_in
 
 
-def probe(figures: Figures) -> Finding:
+def probe(figures: RootFigures) -> Finding:
     """What drivers wait for disks that are not there."""
     claim = "A driver of disks waits for disks that are not there, in fixed delays that spin"
     then = "IDE 262 ms, about 250 ms of it busy-waiting; an empty second channel 1.3 s"
@@ -28,7 +28,7 @@ def probe(figures: Figures) -> Finding:
     return Finding(claim, then, now, became, why)
 
 
-def preemption(figures: Figures) -> Finding:
+def preemption(figures: RootFigures) -> Finding:
     """How long loading a driver keeps all else from running."""
     claim = "Loading a driver of disks keeps everything else from running"
     then = "252 ms with preemption off, 9.68 ms after the busy-wait became a sleep"

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from firstlight.quantities import time_text
 from firstlight.study.outcome import Finding, untestable
 from firstlight.study.root_filesystems.journal import Tried
-from firstlight.study.root_filesystems.measures import Measured
+from firstlight.study.root_filesystems.measures import FilesystemTimings
 from firstlight.study.root_filesystems.probes import Probed, Section
 from firstlight.study.root_filesystems.storage import Stored
 from firstlight.study.table import Hole
@@ -19,10 +19,10 @@ STARTED = ("cramfs-xip", "cramfs", "initramfs")
 
 
 @dataclass(frozen=True)
-class Figures:
+class RootFigures:
     """All that the findings look at."""
 
-    arms: Mapping[str, Measured | Hole]
+    arms: Mapping[str, FilesystemTimings | Hole]
     lpj: int | Hole = Hole("not found out")  # noqa: RUF009  a plain value
     replays: Mapping[str, dict[str, Tried] | Hole] = field(default_factory=dict)
     probes: Mapping[str, Probed | Hole] = field(default_factory=dict)
@@ -43,7 +43,7 @@ class Figures:
         return found if isinstance(found, Hole) else _less_device(found.from_power_on, found)
 
 
-def _less_device(time: int | Hole, measured: Measured) -> int | Hole:
+def _less_device(time: int | Hole, measured: FilesystemTimings) -> int | Hole:
     return time if isinstance(time, Hole) else time - measured.device
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from firstlight.quantities import time_text
 from firstlight.study.outcome import Finding, verdict
 from firstlight.study.root_filesystems.content import SYNCED
-from firstlight.study.root_filesystems.findings.figures import Figures, missing
-from firstlight.study.root_filesystems.measures import Measured
+from firstlight.study.root_filesystems.findings.figures import RootFigures, missing
+from firstlight.study.root_filesystems.measures import FilesystemTimings
 from firstlight.study.table import Hole, hole_in
 
 _LITTLE = 0.01
 """A change below this share of the start decides nothing."""
 
 
-def replay(figures: Figures) -> Finding:
+def replay(figures: RootFigures) -> Finding:
     """What the replay of a journal adds."""
     claim = "A journal makes the start longer, because it is replayed"
     then = "ext2 167 ms, ext3 457 ms with its log replayed"
@@ -32,14 +32,14 @@ def replay(figures: Figures) -> Finding:
     return Finding(claim, then, now, verdict(holds), why)
 
 
-def _most_more(figures: Figures, name: str, beside: str) -> tuple[str, int] | None:
+def _most_more(figures: RootFigures, name: str, beside: str) -> tuple[str, int] | None:
     own, other = figures.arms.get(name), figures.arms.get(beside)
-    if not isinstance(own, Measured) or not isinstance(other, Measured):
+    if not isinstance(own, FilesystemTimings) or not isinstance(other, FilesystemTimings):
         return None
     return next(own.more_than(other).select("function", "more").iter_rows(), None)
 
 
-def postponed(figures: Figures) -> Finding:
+def postponed(figures: RootFigures) -> Finding:
     """Whether a replay can be put off to the remount."""
     claim = "The replay can be put off: mounted read-only without it, replayed when remounted for writing"
     then = "xfs 236 ms, with the replay at the remount"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from firstlight.quantities import time_text
 from firstlight.study.outcome import Finding, verdict
 from firstlight.study.root_filesystems.arms import Way, arm_name
-from firstlight.study.root_filesystems.findings.figures import STARTED, Figures, less_text, missing
-from firstlight.study.root_filesystems.measures import Measured
+from firstlight.study.root_filesystems.findings.figures import STARTED, RootFigures, less_text, missing
+from firstlight.study.root_filesystems.measures import FilesystemTimings
 from firstlight.study.serial_line import BAUD, on_the_line_ns
 from firstlight.study.table import Hole, hole_in
 
 
-def preset_lpj(figures: Figures) -> Finding:
+def preset_lpj(figures: RootFigures) -> Finding:
     """What a preset `lpj=` saves."""
     claim = "A preset lpj saves a quarter of the kernel's start"
     then = "764,141 to 551,735 µs from start_kernel (-28 %)"
@@ -38,7 +38,7 @@ def preset_lpj(figures: Figures) -> Finding:
     return Finding(claim, then, now, verdict(holds), why)
 
 
-def quiet(figures: Figures) -> Finding:
+def quiet(figures: RootFigures) -> Finding:
     """What `quiet` saves, with a serial line added in thought."""
     claim = "`quiet` halves the kernel's start"
     then = "551,735 to 280,676 µs from start_kernel (-49 %)"
@@ -46,9 +46,9 @@ def quiet(figures: Figures) -> Finding:
     kind = next((each for each in STARTED if isinstance(figures.start(arm_name(each, way)), int)), STARTED[0])
     plain, quiet = figures.arms.get(kind), figures.arms.get(arm_name(kind, way))
     one, other = figures.start(kind), figures.start(arm_name(kind, way))
-    if isinstance(one, Hole) or isinstance(other, Hole) or not isinstance(plain, Measured):
+    if isinstance(one, Hole) or isinstance(other, Hole) or not isinstance(plain, FilesystemTimings):
         return missing(claim, then, hole_in(one, other) or Hole("the plain arm is missing"))
-    assert isinstance(quiet, Measured)
+    assert isinstance(quiet, FilesystemTimings)
     printed = plain.console_bytes - quiet.console_bytes
     line_ns = on_the_line_ns(printed, BAUD)
     share = (one - other + line_ns) / (one + line_ns)
@@ -64,7 +64,7 @@ def quiet(figures: Figures) -> Finding:
     return Finding(claim, then, now, verdict(share >= 0.4), why)
 
 
-def instrumented(figures: Figures) -> Finding:
+def instrumented(figures: RootFigures) -> Finding:
     """What recording every function changes."""
     claim = "To record every function changes the start that is recorded"
     then = "4.325 s with the instrumentation, 3.639 s without (+19 %)"
@@ -81,13 +81,13 @@ def instrumented(figures: Figures) -> Finding:
     return Finding(claim, then, now, verdict(holds), why)
 
 
-def _plain(figures: Figures) -> Measured | Hole:
+def _plain(figures: RootFigures) -> FilesystemTimings | Hole:
     """A boot as plain as that of the old study."""
     measured = figures.arms.get("cramfs", Hole("not booted"))
     return figures.arms.get("initramfs", Hole("not booted")) if isinstance(measured, Hole) else measured
 
 
-def pages(figures: Figures) -> Finding:
+def pages(figures: RootFigures) -> Finding:
     """What it costs to free every page of memory."""
     claim = "To free every page of memory is the largest single piece of the early start"
     then = "free_all_bootmem_core 109 ms of 843 ms (13 %)"
@@ -103,7 +103,7 @@ def pages(figures: Figures) -> Finding:
     return Finding(claim, then, now, verdict(share >= 0.1), why)
 
 
-def tables(figures: Figures) -> Finding:
+def tables(figures: RootFigures) -> Finding:
     """What it costs to register settings and devices."""
     claim = "To register tables of settings and devices costs tens of milliseconds"
     then = "register_proc_table 39 ms in 22 calls, device_register 22 ms in 11"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from firstlight.quantities import time_text
 from firstlight.study.outcome import Finding, verdict
-from firstlight.study.root_filesystems.findings.figures import Figures, less_text, missing
-from firstlight.study.root_filesystems.measures import Measured
+from firstlight.study.root_filesystems.findings.figures import RootFigures, less_text, missing
+from firstlight.study.root_filesystems.measures import FilesystemTimings
 from firstlight.study.root_filesystems.storage import Had
 from firstlight.study.table import Hole, hole_in
 
 
-def in_place(figures: Figures) -> Finding:
+def in_place(figures: RootFigures) -> Finding:
     """Whether programs that lie in place start sooner than compressed ones."""
     claim = "Programs that are executed in place start sooner than from a compressed image"
     then = "cramfs 3.639 s, executed in place 2.788 s from power on (-23 %)"
@@ -32,7 +32,7 @@ def in_place(figures: Figures) -> Finding:
     return Finding(claim, then, now, verdict(placed < packed), why)
 
 
-def romfs(figures: Figures) -> Finding:
+def romfs(figures: RootFigures) -> Finding:
     """romfs beside cramfs."""
     claim = "romfs, which is not compressed, is a little faster than cramfs"
     then = "cramfs 3.639 s, romfs 3.511 s from power on (-3.5 %); 842,789 and 839,078 µs from start_kernel"
@@ -51,7 +51,7 @@ def romfs(figures: Figures) -> Finding:
     return Finding(claim, then, f"{now}; {slow}" if slow else now, verdict(plain < packed), why)
 
 
-def _from_storage(figures: Figures, *kinds: str) -> str:
+def _from_storage(figures: RootFigures, *kinds: str) -> str:
     """What some kinds take from the storage that takes time, in words; empty where that was not measured."""
     what, found = figures.stored
     there = [(kind, each) for kind in kinds if isinstance(each := found.get(kind), Had)]
@@ -60,7 +60,7 @@ def _from_storage(figures: Figures, *kinds: str) -> str:
     return f"from {what} " + ", ".join(f"{kind} {time_text(each.total)}" for kind, each in there)
 
 
-def jffs2(figures: Figures) -> Finding:
+def jffs2(figures: RootFigures) -> Finding:
     """JFFS2 beside cramfs and romfs."""
     claim = "JFFS2 is the slowest that lies on flash, because its log is scanned when it is mounted"
     then = "JFFS2 4.823 s, cramfs 3.639 s, romfs 3.511 s from power on"
@@ -84,13 +84,13 @@ def jffs2(figures: Figures) -> Finding:
     return Finding(claim, then, now, verdict(holds), why)
 
 
-def ram_disk(figures: Figures) -> Finding:
+def ram_disk(figures: RootFigures) -> Finding:
     """ext2 copied into a RAM disk beside every other root."""
     claim = "ext2 on a RAM disk is the slowest of all: the whole image is copied first"
     then = "2,952,082 µs from start_kernel, three and a half times cramfs"
     own = figures.start("ext2-ram")
     others = {name: figures.start(name) for name, arm in figures.arms.items() if name in _COMPARED
-              and isinstance(arm, Measured)}  # fmt: skip
+              and isinstance(arm, FilesystemTimings)}  # fmt: skip
     if isinstance(own, Hole):
         return missing(claim, then, own)
     slower = sorted((value, name) for name, value in others.items() if isinstance(value, int) and value > own)

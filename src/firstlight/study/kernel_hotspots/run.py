@@ -12,7 +12,7 @@ from firstlight.study.kernel_hotspots.findings import findings
 from firstlight.study.kernel_hotspots.guest import AddedMemory, added_memory
 from firstlight.study.kernel_hotspots.health_tables import health_table
 from firstlight.study.kernel_hotspots.hotspots import hot_spots
-from firstlight.study.kernel_hotspots.measured import Measured, measure
+from firstlight.study.kernel_hotspots.measured import HotspotTimings, measure
 from firstlight.study.kernel_hotspots.remedies import KERNELS, PLAIN, KernelName
 from firstlight.study.kernel_hotspots.remedy_tables import remedy_chart, remedy_table, serial_table
 from firstlight.study.kernel_hotspots.share_tables import function_table, share_chart, share_table
@@ -97,8 +97,8 @@ _NOTES = (
 )
 
 
-def _measured(booted: Booted) -> dict[KernelName, dict[str, Measured | Hole]]:
-    found: dict[KernelName, dict[str, Measured | Hole]] = {kernel: {} for kernel in KERNELS}
+def _measured(booted: Booted) -> dict[KernelName, dict[str, HotspotTimings | Hole]]:
+    found: dict[KernelName, dict[str, HotspotTimings | Hole]] = {kernel: {} for kernel in KERNELS}
     timed_only = {way.arm for way in booted.ways} - set(_PRINTING)
     for (kernel, name), boot in booted.boots.items():
         if name not in timed_only:

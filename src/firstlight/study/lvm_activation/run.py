@@ -8,14 +8,14 @@ from pathlib import Path
 from firstlight.experiment.runner import memory_available
 from firstlight.recipe.options import RecordOptions
 from firstlight.study.catalogue import find_study
-from firstlight.study.lvm_activation.arms import MEMORY, Cell, Mode, Plan, Row, arm, guest_options, plan
+from firstlight.study.lvm_activation.arms import MEMORY, ActivationPlan, Cell, Mode, Row, arm, guest_options, plan
 from firstlight.study.lvm_activation.changes import change_table, tracing_table
 from firstlight.study.lvm_activation.charts import charts
 from firstlight.study.lvm_activation.findings import findings
 from firstlight.study.lvm_activation.growth import growth_table
 from firstlight.study.lvm_activation.laws import laws
 from firstlight.study.lvm_activation.measured import row_title
-from firstlight.study.lvm_activation.measures import Figures, figures, versions
+from firstlight.study.lvm_activation.measures import ActivationFigures, figures, versions
 from firstlight.study.lvm_activation.tables import commands_table, measured_table, missing_rows
 from firstlight.study.lvm_activation.userland import write_overlay
 from firstlight.study.lvm_activation.volumes import MIB_EACH, PER_DISK, Volumes, prepared_disks
@@ -36,7 +36,7 @@ def run(laboratory: Laboratory) -> Outcome:
     cells = {cell.name: cell for cell in wanted.cells()}
     available = memory_available()
     boots = laboratory.boot_all([arm(cell, guest, disks[cell.volumes], available) for cell in cells.values()])
-    found: dict[Cell, Figures | Hole] = {}
+    found: dict[Cell, ActivationFigures | Hole] = {}
     for name, boot in boots.items():
         found[cells[name]] = boot if isinstance(boot, Hole) else figures(cells[name], boot)
     came_up = (versions(boot) for boot in boots.values() if not isinstance(boot, Hole))
@@ -57,7 +57,7 @@ def _guest(laboratory: Laboratory, mode: Mode) -> RecordOptions | Hole:
 
 
 def _prepare(
-    wanted: Plan, guest: RecordOptions | Hole, laboratory: Laboratory
+    wanted: ActivationPlan, guest: RecordOptions | Hole, laboratory: Laboratory
 ) -> dict[Volumes, tuple[Path, ...] | Hole]:
     """The disks of every number and layout, made by as many guests at once as there is room for."""
     if isinstance(guest, Hole):
@@ -69,12 +69,14 @@ def _prepare(
     return {volumes: made[name] for name, volumes in names.items()}
 
 
-def _outcome(laboratory: Laboratory, wanted: Plan, found: dict[Cell, Figures | Hole], booted: str) -> Outcome:
-    measured: dict[Row, dict[int, Figures | Hole]] = {}
+def _outcome(
+    laboratory: Laboratory, wanted: ActivationPlan, found: dict[Cell, ActivationFigures | Hole], booted: str
+) -> Outcome:
+    measured: dict[Row, dict[int, ActivationFigures | Hole]] = {}
     for (setting, layout), sizes in wanted.rows.items():
         measured[setting, layout] = {size: found[Cell(setting, Volumes(size, layout))] for size in sizes}
     grown = {
-        row: laws({size: each for size, each in by_size.items() if isinstance(each, Figures)})
+        row: laws({size: each for size, each in by_size.items() if isinstance(each, ActivationFigures)})
         for row, by_size in measured.items()
     }
     told = {missing.reason for missing in laboratory.missing}
@@ -97,7 +99,7 @@ def _outcome(laboratory: Laboratory, wanted: Plan, found: dict[Cell, Figures | H
     )
 
 
-def _recipe(wanted: Plan, booted: str, memory: str) -> tuple[str, ...]:
+def _recipe(wanted: ActivationPlan, booted: str, memory: str) -> tuple[str, ...]:
     return (
         f"The laboratory's kernel and a small Debian ({booted}), exact mode, one processor, {memory} of memory.",
         *(f"N = {sizes}: {'; '.join(settings)}." for sizes, settings in _by_sizes(wanted).items()),
@@ -113,7 +115,7 @@ def _recipe(wanted: Plan, booted: str, memory: str) -> tuple[str, ...]:
     )
 
 
-def _by_sizes(wanted: Plan) -> dict[str, list[str]]:
+def _by_sizes(wanted: ActivationPlan) -> dict[str, list[str]]:
     """What is booted, by its sizes."""
     found: dict[str, list[str]] = {}
     for row, sizes in wanted.rows.items():

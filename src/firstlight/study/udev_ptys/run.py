@@ -14,12 +14,12 @@ from firstlight.study.udev_ptys import arms as arm
 from firstlight.study.udev_ptys import stages
 from firstlight.study.udev_ptys.counts import Counted
 from firstlight.study.udev_ptys.done import done_table
-from firstlight.study.udev_ptys.figures import Figures
+from firstlight.study.udev_ptys.figures import PtyFigures
 from firstlight.study.udev_ptys.findings import findings
 from firstlight.study.udev_ptys.latency import latency_chart, latency_table
 from firstlight.study.udev_ptys.law import COSTS, law_chart, law_of, law_table, sizes_table
 from firstlight.study.udev_ptys.others import (
-    Measured,
+    CompetitorTimings,
     measured,
     observers_table,
     relatives_table,
@@ -35,7 +35,7 @@ from firstlight.study.udev_ptys.watched import done as when_done
 from firstlight.study.udev_ptys.watched import latencies as latencies_of
 from firstlight.study.udev_ptys.watched import queues as queues_of
 
-Lookup = Callable[[str], Measured | Hole]
+Lookup = Callable[[str], CompetitorTimings | Hole]
 
 _NOTES = (
     "Virtual time: one instruction takes one nanosecond on one processor without caches; figures are to be compared "
@@ -51,12 +51,12 @@ def run(laboratory: Laboratory) -> Outcome:
     boots = laboratory.boot_all(arm.arms(laboratory))
     known = {name: _measured(name, boot, laboratory) for name, boot in boots.items()}
 
-    def of(name: str) -> Measured | Hole:
+    def of(name: str) -> CompetitorTimings | Hole:
         return known.get(name, LEFT_OUT)
 
     sizes = {count: of(arm.plain(count)) for count in arm.counts(laboratory)}
     times = {count: each if isinstance(each, Hole) else each.stages for count, each in sizes.items()}
-    booted = {count: each for count, each in sizes.items() if isinstance(each, Measured)}
+    booted = {count: each for count, each in sizes.items() if isinstance(each, CompetitorTimings)}
     counts = {count: each.counted for count, each in booted.items()}
     laws = {name: law_of(_costs(times, name)) for name in COSTS}
     latencies, queues = latencies_of(laboratory, boots), queues_of(laboratory, boots)
@@ -75,7 +75,7 @@ def run(laboratory: Laboratory) -> Outcome:
         *_further(laboratory, of),
         _observers(of),
     ]
-    figures = Figures(
+    figures = PtyFigures(
         a=three[0],
         b=three[1],
         c=three[2],
@@ -103,27 +103,27 @@ def run(laboratory: Laboratory) -> Outcome:
     )
 
 
-def _measured(name: str, boot: Boot | Hole, laboratory: Laboratory) -> Measured | Hole:
+def _measured(name: str, boot: Boot | Hole, laboratory: Laboratory) -> CompetitorTimings | Hole:
     try:
         found = measured(boot)
     except FirstlightError as error:
         laboratory.missing.append(Missing(name, error.message))
         return Hole(error.message)
-    if isinstance(found, Measured) and name not in arm.FREE:
+    if isinstance(found, CompetitorTimings) and name not in arm.FREE:
         holes = {each.reason: stage for stage, each in found.stages.items() if isinstance(each, Hole)}
         laboratory.missing.extend(Missing(f"{name}: {stage}", reason) for reason, stage in holes.items())
     return found
 
 
-def _stages(each: Measured | Hole) -> Mapping[str, int | Hole] | Hole:
+def _stages(each: CompetitorTimings | Hole) -> Mapping[str, int | Hole] | Hole:
     return each if isinstance(each, Hole) else each.stages
 
 
-def _counted(each: Measured | Hole) -> Counted | Hole:
+def _counted(each: CompetitorTimings | Hole) -> Counted | Hole:
     return each if isinstance(each, Hole) else each.counted
 
 
-def _whole(each: Measured | Hole) -> int | Hole:
+def _whole(each: CompetitorTimings | Hole) -> int | Hole:
     return each if isinstance(each, Hole) else each.stages[stages.WHOLE]
 
 
@@ -158,7 +158,7 @@ def _stage_tables(three: list[Mapping[str, int | Hole] | Hole]) -> list[Table]:
     ]
 
 
-def _payers(few: Measured | Hole, many: Measured | Hole) -> list[Table]:
+def _payers(few: CompetitorTimings | Hole, many: CompetitorTimings | Hole) -> list[Table]:
     if isinstance(few, Hole) or isinstance(many, Hole):
         return []
     return [payers_table(few.counted, many.counted, arm.MOST)]

@@ -19,7 +19,7 @@ from firstlight.study.tree_walk import trap_script
 from firstlight.study.tree_walk.counts import SIDES, Counted, counted, counts_table, functions_table
 from firstlight.study.tree_walk.findings import Evidence, findings_of
 from firstlight.study.tree_walk.ground import prepare
-from firstlight.study.tree_walk.law import Law, law_chart, law_of, law_table, sizes_table
+from firstlight.study.tree_walk.law import WalkModel, law_chart, law_of, law_table, sizes_table
 from firstlight.study.tree_walk.measured import runs_of, why_nothing
 from firstlight.study.tree_walk.penalty import (
     Penalty,
@@ -28,7 +28,7 @@ from firstlight.study.tree_walk.penalty import (
     penalty_chart,
     penalty_table,
 )
-from firstlight.study.tree_walk.plan import AUDIT, UNIT, Plan, base_of, line, plan_of
+from firstlight.study.tree_walk.plan import AUDIT, UNIT, WalkPlan, base_of, line, plan_of
 from firstlight.study.tree_walk.traps import Audit, audit_of, points_table, unit_table, wakes_table
 from firstlight.study.tree_walk.workload import WALK, Command, Shape, Workload
 
@@ -81,7 +81,7 @@ def measure(work: Workload, laboratory: Laboratory, kernel: Path | None = None) 
 
 
 class _Answer:
-    def __init__(self, work: Workload, plan: Plan, boots: Boots) -> None:
+    def __init__(self, work: Workload, plan: WalkPlan, boots: Boots) -> None:
         self._work = work
         self._boots = boots
         self._plan = plan
@@ -172,7 +172,7 @@ class _Answer:
     def _evidence(self) -> Evidence:
         kind = "tmpfs" if "tmpfs" in self._penalties else next(iter(self._penalties), "")
         counts_kind = "tmpfs" if any(key[0] == "tmpfs" for key in self._counts) else kind
-        law: Law | Hole = self._laws.get(kind) or next(iter(self._laws.values()), Hole("no law was asked for"))
+        law: WalkModel | Hole = self._laws.get(kind) or next(iter(self._laws.values()), Hole("no law was asked for"))
         counts = {command: found for (on, command), found in self._counts.items() if on == counts_kind}
         penalties: Mapping[Command, Penalty | Hole] = self._penalties.get(kind, {})
         return Evidence(penalties, counts, law, self._audit)

@@ -14,9 +14,9 @@ from firstlight.study.outcome import Outcome
 from firstlight.study.root_filesystems import delayed, journal, probes, storage, tables
 from firstlight.study.root_filesystems.arms import KINDS, PLAIN, TUNED, Roots, Way
 from firstlight.study.root_filesystems.content import FILES, write_content
-from firstlight.study.root_filesystems.findings import Figures, findings
-from firstlight.study.root_filesystems.measures import Measured, lpj_of
-from firstlight.study.runner import Arm, Laboratory
+from firstlight.study.root_filesystems.findings import RootFigures, findings
+from firstlight.study.root_filesystems.measures import FilesystemTimings, lpj_of
+from firstlight.study.runner import Laboratory, StudyArm
 from firstlight.study.table import Chart, Hole, Table
 
 #: Left out of a quick run: near relatives of what is in it.
@@ -60,7 +60,7 @@ class _Session:
         """Boot every arm: first what tells the others how they are to be booted."""
         arms = [self.roots.arm(kind) for kind in self.kinds]
         plain = arms[-1].options
-        arms.append(Arm(_UNPROFILED, replace(plain, profile=False) if isinstance(plain, RecordOptions) else plain))
+        arms.append(StudyArm(_UNPROFILED, replace(plain, profile=False) if isinstance(plain, RecordOptions) else plain))
         dirty = journal.dirty_images(self.roots, self.laboratory)
         for each in journal.JOURNALS:
             arms += journal.root_arms(self.roots, each, dirty[each.kind])
@@ -93,7 +93,7 @@ class _Session:
     def _is_tuned(self, kind: str, way: Way) -> bool:
         return way.lpj is None or self.laboratory.full or kind in TUNED
 
-    def _probing(self) -> list[Arm]:
+    def _probing(self) -> list[StudyArm]:
         kernel, arms = self.roots.kernel, []
         for driver in self.drivers:
             overlay: Path | Hole = probes.write_modules(kernel, driver, self.laboratory.scratch)
@@ -107,7 +107,9 @@ class _Session:
 
     def outcome(self) -> Outcome:
         """What the boots tell."""
-        measured = {name: Measured(boot) if isinstance(boot, Boot) else boot for name, boot in self.boots.items()}
+        measured = {
+            name: FilesystemTimings(boot) if isinstance(boot, Boot) else boot for name, boot in self.boots.items()
+        }
         base = measured["initramfs"]
         probed = {
             driver.module: self._probed(driver, measured.get(f"probe-{driver.module}-without", base))
@@ -116,7 +118,7 @@ class _Session:
         sections = self._sections()
         replays = {each.kind: self._replayed(each) for each in journal.JOURNALS}
         stored = [(model, storage.stored(self.boots[f"storage-{model.name}"], self._stored)) for model in self.models]
-        figures = Figures(
+        figures = RootFigures(
             measured, self.lpj, replays, probed, sections, self._ready_unprofiled(),
             (self.models[0].what, stored[0][1]),
         )  # fmt: skip
@@ -145,7 +147,7 @@ class _Session:
             notes=_NOTES,
         )
 
-    def _probed(self, driver: probes.Driver, base: Measured | Hole) -> probes.Probed | Hole:
+    def _probed(self, driver: probes.Driver, base: FilesystemTimings | Hole) -> probes.Probed | Hole:
         boot = self.boots[f"probe-{driver.module}"]
         return boot if isinstance(boot, Hole) else probes.probed(boot, driver, base)
 
@@ -164,7 +166,7 @@ class _Session:
 
     def _ready_unprofiled(self) -> int | Hole:
         boot = self.boots[_UNPROFILED]
-        return boot if isinstance(boot, Hole) else Measured(boot).between("power_on", "ready")
+        return boot if isinstance(boot, Hole) else FilesystemTimings(boot).between("power_on", "ready")
 
     def _recipe(self) -> tuple[str, ...]:
         version = next((boot.manifest.versions for boot in self.boots.values() if isinstance(boot, Boot)), {})
