@@ -21,7 +21,7 @@ def _stand_ins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "guest").write_bytes(b"helper")
     (tmp_path / "busybox").write_bytes(STATIC + b"\x01" + bytes(55))
     (tmp_path / "busybox").chmod(0o755)
-    monkeypatch.setattr(initramfs, "carried", lambda name: tmp_path / "guest")
+    monkeypatch.setattr(initramfs, "asset_path", lambda name: tmp_path / "guest")
     monkeypatch.setattr("shutil.which", lambda name, path=None: str(tmp_path / "busybox"))
 
 

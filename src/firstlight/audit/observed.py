@@ -45,7 +45,7 @@ def observation(data: dict[str, Any]) -> Observation:
     >>> told = observation({"executed": 10, "functions": [row], "edges": [["[boot]", "f", 2]], "elsewhere": [],
     ...                     "aliases": [["g", "f"]], "initcalls": [], "checks": {}, "happened": {}})
     >>> told.tables.functions["f"], told.aliases
-    (Figures(entries=2, self_instructions=10, total_instructions=10), {'g': 'f'})
+    (AuditFigures(entries=2, self_instructions=10, total_instructions=10), {'g': 'f'})
     """
     functions = {}
     again, on_behalf = {}, {}

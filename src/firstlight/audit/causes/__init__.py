@@ -21,9 +21,9 @@ def with_causes(
     :param observed: the second observer's.
 
     >>> from firstlight.audit.agreement import agreement
-    >>> from firstlight.audit.tables import Figures
-    >>> one = Tables(9, {"f": Figures(1, 4, 9), "g": Figures(1, 5, 5)})
-    >>> other = Tables(9, {"f": Figures(1, 6, 9), "g": Figures(1, 3, 5)})
+    >>> from firstlight.audit.tables import AuditFigures
+    >>> one = Tables(9, {"f": AuditFigures(1, 4, 9), "g": AuditFigures(1, 5, 5)})
+    >>> other = Tables(9, {"f": AuditFigures(1, 6, 9), "g": AuditFigures(1, 3, 5)})
     >>> found = with_causes(agreement(one, other), Evidence(elsewhere={("g", "f"): 2}), one, other)
     >>> [cause for _, cause in found]
     ['`g` jumped into its middle: 2 instructions', 'it jumped into the middle of `f`: 2 instructions']

@@ -13,7 +13,7 @@ def whole(a: Boot, b: Boot) -> Row:
     >>> import firstlight
     >>> boot = firstlight.open(bundle)
     >>> whole(boot, boot).a
-    Figures(ns=829882107, instructions=705881580, idle_ns=124000527, calls=None)
+    RowDelta(ns=829882107, instructions=705881580, idle_ns=124000527, calls=None)
     """
     return Row("all", _whole(a), _whole(b), kind="whole")
 
