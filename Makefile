@@ -40,7 +40,7 @@ NEEDS_test := python build run test
 NEEDS_lint := python build lint
 NEEDS_studies := python build run studies
 PACKAGES := $(addprefix packages-,python build run test lint studies)
-.PHONY: help demo test lint studies matrix bench hostile fuzz mutants build web guest plugin oracle binding collector wheel lock clean $(PACKAGES)
+.PHONY: help demo test lint studies matrix reference bench hostile fuzz mutants build web guest plugin oracle binding collector wheel lock clean $(PACKAGES)
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 14
@@ -102,6 +102,9 @@ collector: $(ASSETS)/firstlight-collect.sh $(ASSETS)/firstlight-collect.service 
 
 wheel: build ## build the wheel into dist/
 	$(PY) -m maturin build --release --locked --out dist
+
+reference: build ## write the manual pages and the generated parts of docs/reference/commands from the command line
+	PYTHONPATH=make $(PY) -m reference
 
 lock: $(UV) ## write the locked requirements anew, from pyproject.toml and requirements-*.in
 	$(COMPILE) requirements-uv.in -o requirements-uv.txt

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,21 +13,40 @@ from firstlight.bundle.manifest import Manifest
 from firstlight.bundle.tables import SCHEMAS
 from firstlight.cli.app import app
 from firstlight.cli.main import run
+from reference.__main__ import expected
+from reference.commands import read_commands
+from reference.man import man_pages
+from reference.pages import block
 
 ROOT = Path(__file__).parents[2]
 VERBS = [command.name for command in app.registered_commands if command.name and not command.hidden]
 DOCUMENTS = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
 
 
-@pytest.mark.parametrize("verb", [*VERBS, "baseline set"])
-def test_a_page_names_exactly_the_options_of_its_verb(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
-    run([*verb.split(), "--help"])
-    _, _, options = capsys.readouterr().out.partition("\nOptions:\n")
-    offered = set(re.findall(r"(?<![\w-])--[a-z-]+", "".join(re.findall(r"^  -.*?(?:  |$)", options, re.MULTILINE))))
-    page = (ROOT / f"docs/reference/commands/{verb.split()[0]}.md").read_text()
-    table = "".join(line.split(" | ")[0] for line in page.splitlines(True)
-                    if line.startswith("| `-"))  # fmt: skip
-    assert set(re.findall(r"(?<![\w-])--[a-z-]+", table)) == offered - {"--help"}
+PROGRAM = read_commands()
+EXPECTED = expected()
+
+
+@pytest.mark.parametrize("path", sorted(EXPECTED), ids=lambda path: str(path.relative_to(ROOT)))
+def test_the_reference_is_what_the_command_line_says(path: Path) -> None:
+    assert path.read_text() == EXPECTED[path], "run `make reference`"
+
+
+def test_every_command_has_its_usage_and_options_on_its_page() -> None:
+    for command in PROGRAM.walk():
+        if command.path and not command.commands:
+            page = ROOT / f"docs/reference/commands/{command.path[0]}.md"
+            assert block(command) in page.read_text(), command.name
+
+
+@pytest.mark.skipif(shutil.which("groff") is None, reason="needs groff")
+@pytest.mark.parametrize("name", sorted(man_pages(PROGRAM)))
+def test_manual_pages_are_sound(name: str) -> None:
+    text = man_pages(PROGRAM)[name].encode()
+    said = subprocess.run(["groff", "-man", "-ww", "-z", "-Tutf8"], input=text, capture_output=True, check=True)
+    assert said.stderr == b""
+    for section in (b"NAME", b"SYNOPSIS", b"EXIT STATUS", b"ENVIRONMENT", b"SEE ALSO"):
+        assert b".SH " + section in text
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))

@@ -1,0 +1,30 @@
+"""`make reference`: writes the generated parts of the reference pages, and the manual pages, from the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from reference.commands import read_commands
+from reference.man import man_pages
+from reference.pages import pages
+
+ROOT = Path(__file__).parents[2]
+MAN = ROOT / "man/data/share/man/man1"
+
+
+def expected() -> dict[Path, str]:
+    """Every generated file, with what belongs into it."""
+    program = read_commands()
+    manual = {MAN / name: text for name, text in man_pages(program).items()}
+    return {**pages(ROOT / "docs/reference/commands", program), **manual}
+
+
+if __name__ == "__main__":
+    MAN.mkdir(parents=True, exist_ok=True)
+    texts = expected()
+    for path, text in texts.items():
+        if not path.exists() or path.read_text() != text:
+            path.write_text(text)
+            print(path.relative_to(ROOT))
+    for path in set(MAN.glob("*")) - set(texts):
+        path.unlink()
