@@ -132,11 +132,11 @@ $(STAMPS)/python: requirements.txt .venv/pyvenv.cfg
 	$(UV) pip sync --quiet --python $(PY) --require-hashes requirements.txt
 	mkdir -p $(@D) && touch $@
 
-$(STAMPS)/binding: $(STAMPS)/python pyproject.toml $(call rust,model profile formats merge export python) | packages-build
+$(STAMPS)/binding: $(STAMPS)/python pyproject.toml $(call rust,model isa profile formats merge export python) | packages-build
 	$(PY) -m maturin develop --release --locked --uv --quiet
 	mkdir -p $(@D) && touch $@
 
-$(ASSETS)/firstlight-plugin.so: $(call rust,profile plugin) | packages-build
+$(ASSETS)/firstlight-plugin.so: $(call rust,isa profile plugin) | packages-build
 	cargo build --release --locked --quiet -p firstlight-plugin
 	install -D -m 755 target/release/libfirstlight_plugin.so $@
 
@@ -148,11 +148,11 @@ $(ASSETS)/firstlight-oracle.so: $(call rust,oracle) | packages-build
 GUEST = CARGO_PROFILE_RELEASE_OPT_LEVEL=s CARGO_PROFILE_RELEASE_STRIP=symbols \
 	RUSTFLAGS="-C target-feature=+crt-static -C relocation-model=static --remap-path-prefix=$${CARGO_HOME:-$$HOME/.cargo}=/cargo --remap-path-prefix=$(CURDIR)=/firstlight" \
 	cargo build --release --locked --quiet --target x86_64-unknown-linux-gnu --target-dir target/guest
-$(ASSETS)/firstlight-guest: $(call rust,guest) | packages-build
+$(ASSETS)/firstlight-guest: $(call rust,isa guest) | packages-build
 	$(GUEST) -p firstlight-guest
 	install -D -m 755 target/guest/x86_64-unknown-linux-gnu/release/firstlight-guest $@
 
-$(ASSETS)/firstlight-walk: $(call rust,walk) | packages-build
+$(ASSETS)/firstlight-walk: $(call rust,isa walk) | packages-build
 	$(GUEST) -p firstlight-walk
 	install -D -m 755 target/guest/x86_64-unknown-linux-gnu/release/firstlight-walk $@
 

@@ -1,6 +1,6 @@
 //! The guest's clocks against one another, for whoever puts what systemd noted onto the recording's clock.
 
-use crate::mark;
+use firstlight_isa::guest::counter;
 use rustix::time::{clock_gettime, ClockId};
 
 /// Of so many readings the one counts that took least: an interrupt may come between the two clocks.
@@ -15,9 +15,9 @@ pub fn monotonic_ns() -> i128 {
 /// One line: the time stamp counter and `CLOCK_MONOTONIC` at the same instant, as near as it can be told.
 pub fn both() -> String {
     let reading = |_| {
-        let before = mark::counter();
+        let before = counter();
         let monotonic = monotonic_ns();
-        (mark::counter().saturating_sub(before), before, monotonic)
+        (counter().saturating_sub(before), before, monotonic)
     };
     let best = (0..READINGS).map(reading).min().unwrap_or_default();
     format!("{} {}\n", best.1 + best.0 / 2, best.2)

@@ -9,7 +9,6 @@ mod config;
 mod error;
 mod facts;
 mod kept;
-mod mark;
 mod modules;
 mod mounts;
 mod port;
@@ -26,9 +25,9 @@ use rustix::system::{reboot, RebootCommand};
 
 use crate::config::{Action, Config};
 use crate::error::{Context, Error, Result};
-use crate::mark::{give, Mark};
 use crate::port::Port;
 use crate::report::Writer;
+use firstlight_isa::guest::{self as mark, give, Mark};
 
 const CONFIG: &str = "/firstlight.conf";
 const PATH: &str = "/bin:/sbin:/usr/bin:/usr/sbin";

@@ -11,9 +11,9 @@ use rustix::process::{chdir, chroot};
 
 use crate::config::Config;
 use crate::error::{Context, Error, Result};
-use crate::mark::{give, Mark};
 use crate::mounts::KERNEL_MOUNTS;
 use crate::systemd;
+use firstlight_isa::guest::{give, Mark};
 
 const NEW_ROOT: &str = "/newroot";
 const WAIT_SECONDS: u64 = 30;

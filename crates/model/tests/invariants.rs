@@ -7,7 +7,10 @@ use firstlight_profile::fold::UnknownThunk;
 use firstlight_profile::recording::{PhaseRow, State};
 use firstlight_profile::tracker::{Identity, Watch, UNKNOWN};
 use firstlight_profile::tree::{FunctionId, Kind, Node};
-use firstlight_profile::{Recording, SymbolTable, Tracker};
+use firstlight_profile::{isa::X86_64, Recording};
+
+type SymbolTable = firstlight_profile::SymbolTable<X86_64>;
+type Tracker = firstlight_profile::Tracker<X86_64>;
 
 const KERNEL: &str = "\
 1000 T _text

@@ -5,10 +5,13 @@
 use firstlight_model::profile_tables::convert;
 use firstlight_model::table::{read, Values};
 use firstlight_profile::code::{Code, Shape};
+use firstlight_profile::isa::X86_64;
 use firstlight_profile::recording::State;
 use firstlight_profile::tracker::{Watch, UNKNOWN};
-use firstlight_profile::{SymbolTable, Tracker};
 use std::path::Path;
+
+type SymbolTable = firstlight_profile::SymbolTable<X86_64>;
+type Tracker = firstlight_profile::Tracker<X86_64>;
 
 const KERNEL: &str = "\
 1000 T _text

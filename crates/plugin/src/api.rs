@@ -49,13 +49,11 @@ pub struct Api {
     counter: Counter,
     entries: Entries,
     functions: usize,
-    accesses: Option<AddToAddress>,
+    cpu: u32,
+    accesses: Option<(AddToAddress, *mut u64)>,
 }
 
 type AddToAddress = extern "C" fn(*mut Instruction, c_int, *mut c_void, u64);
-
-/// Instructions whose memory accesses are watched, as often as they were executed. Only kept before QEMU 8.
-static ACCESSES: CountCell = CountCell(std::cell::UnsafeCell::new(0));
 
 // How to have every instruction counted: the old way adds to an address, the new one to a scoreboard.
 enum Counter {
@@ -108,13 +106,12 @@ fn version() -> c_int {
 }
 
 impl Api {
-    /// Looks everything up, for a kernel with so many functions.
+    /// Looks everything up, for this processor and a kernel with so many functions.
     ///
     /// # Errors
     ///
     /// The name of the first function that QEMU does not have.
-    pub fn load(functions: usize) -> Result<Self, &'static str> {
-        static COUNTED: CountCell = CountCell(std::cell::UnsafeCell::new(0));
+    pub fn load(cpu: u32, functions: usize) -> Result<Self, &'static str> {
         let (counter, entries) = match function!(c"qemu_plugin_scoreboard_new") {
             Some(new) => {
                 let new: extern "C" fn(usize) -> *mut c_void = new;
@@ -129,9 +126,7 @@ impl Api {
             None => {
                 let add: AddToAddress = function!(c"qemu_plugin_register_vcpu_insn_exec_inline")
                     .ok_or("qemu_plugin_register_vcpu_insn_exec_inline")?;
-                // Translated code adds to them for as long as QEMU runs.
-                let counts = Box::leak(vec![0_u64; functions].into_boxed_slice());
-                (Counter::Address(add, COUNTED.0.get()), Entries::Address(add, counts.as_mut_ptr()))
+                (Counter::Address(add, counts(1)), Entries::Address(add, counts(functions)))
             }
         };
         Ok(Self {
@@ -154,7 +149,11 @@ impl Api {
             counter,
             entries,
             functions,
-            accesses: if version() == 1 { function!(c"qemu_plugin_register_vcpu_insn_exec_inline") } else { None },
+            cpu,
+            accesses: match version() {
+                1 => function!(c"qemu_plugin_register_vcpu_insn_exec_inline").map(|add| (add, counts(1))),
+                _ => None,
+            },
         })
     }
 
@@ -215,8 +214,8 @@ impl Api {
     /// Both reads and writes are asked for: with reads alone, QEMU 7.2 misses most of them.
     pub fn on_access(&self, instruction: *mut Instruction, callback: OnAccess, data: u64) {
         (self.on_access)(instruction, callback, NO_REGISTERS, READS_AND_WRITES, data as *mut c_void);
-        if let Some(add) = self.accesses {
-            add(instruction, ADD, ACCESSES.0.get().cast(), 1);
+        if let Some((add, begun)) = self.accesses {
+            add(instruction, ADD, begun.cast(), 1);
         }
     }
 
@@ -228,7 +227,7 @@ impl Api {
     #[inline]
     pub fn accesses(&self) -> Option<u64> {
         // SAFETY: translated code adds to it on the thread that calls this.
-        self.accesses.map(|_| unsafe { *ACCESSES.0.get() })
+        self.accesses.map(|(_, begun)| unsafe { *begun })
     }
 
     #[inline]
@@ -264,7 +263,7 @@ impl Api {
     pub fn entered(&self) -> &[u64] {
         let counts: *const u64 = match &self.entries {
             Entries::Address(_, counts) => *counts,
-            Entries::Scoreboard(_, scoreboard, find) => find(*scoreboard, 0).cast_const().cast(),
+            Entries::Scoreboard(_, scoreboard, find) => find(*scoreboard, self.cpu).cast_const().cast(),
         };
         // SAFETY: there are as many as functions; translated code that adds to them runs on this thread, not meanwhile.
         unsafe { std::slice::from_raw_parts(counts, self.functions) }
@@ -274,14 +273,15 @@ impl Api {
     pub fn counted(&self) -> *const u64 {
         match &self.counter {
             Counter::Address(_, at) => *at,
-            Counter::Scoreboard(_, entry, find) => find(entry.scoreboard, 0).cast_const().cast(),
+            Counter::Scoreboard(_, entry, find) => find(entry.scoreboard, self.cpu).cast_const().cast(),
         }
     }
 }
 
-struct CountCell(std::cell::UnsafeCell<u64>);
-// SAFETY: translated code on the one virtual CPU's thread is all that writes it.
-unsafe impl Sync for CountCell {}
+// Counts that translated code adds to for as long as QEMU runs.
+fn counts(number: usize) -> *mut u64 {
+    Box::leak(vec![0_u64; number].into_boxed_slice()).as_mut_ptr()
+}
 
 /// What QEMU's loader reads to learn which version of the interface the plugin wants.
 #[no_mangle]
@@ -295,6 +295,21 @@ static CHOOSE_VERSION: extern "C" fn() = choose_version;
 extern "C" fn choose_version() {
     // SAFETY: runs once, before anybody can read the variable.
     unsafe { qemu_plugin_version = version() };
+}
+
+/// The beginning of what QEMU says of itself (`qemu_info_t`), the same in every version.
+#[repr(C)]
+pub struct Info {
+    target: *const c_char,
+}
+
+/// QEMU's name of the processor that it emulates.
+///
+/// # Safety
+///
+/// `info` must be what QEMU passes to a plugin: its first member is a string that ends in NUL.
+pub unsafe fn target(info: *const Info) -> String {
+    unsafe { CStr::from_ptr((*info).target) }.to_string_lossy().into_owned()
 }
 
 /// The `KEY=VALUE` arguments given behind `-plugin FILE,`.

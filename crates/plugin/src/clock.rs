@@ -32,6 +32,7 @@ struct Parts {
 struct Search {
     timers: *const u8,
     get_cpu: extern "C" fn(c_int) -> *mut c_void,
+    number: c_int,
     // Null until the first translation: plugins are loaded before there is a CPU.
     cpu: *const u8,
     icount: Vec<usize>,
@@ -66,12 +67,12 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// A clock by QEMU's counter, found while the firmware runs.
+    /// A clock by QEMU's counter of this processor, found while the firmware runs.
     ///
     /// # Errors
     ///
     /// What this QEMU lacks for it.
-    pub fn icount(shift: u8) -> Result<Self, &'static str> {
+    pub fn icount(cpu: u32, shift: u8) -> Result<Self, &'static str> {
         let missing = "QEMU's instruction counter is not visible to plugins";
         let mut clock = Self::with(Source::Counted(std::ptr::null()), shift);
         let get_cpu = symbol(c"qemu_get_cpu").ok_or(missing)?;
@@ -84,6 +85,7 @@ impl Clock {
         clock.source = Source::Searching(Search {
             timers,
             get_cpu,
+            number: c_int::try_from(cpu).map_err(|_| missing)?,
             cpu: std::ptr::null(),
             icount: (0..TIMERS_BYTES / 8).map(|index| index * 8).collect(),
             bias: (0..TIMERS_BYTES / 8).map(|index| index * 8).collect(),
@@ -190,7 +192,7 @@ impl Search {
         }
         self.last = raw;
         if self.cpu.is_null() {
-            self.cpu = (self.get_cpu)(0).cast_const().cast();
+            self.cpu = (self.get_cpu)(self.number).cast_const().cast();
         }
         // SAFETY: offsets lie within the structures, see the constants; QEMU's thread is the one that runs this.
         let long = |base: *const u8, offset: usize| unsafe { base.add(offset).cast::<i64>().read_unaligned() };

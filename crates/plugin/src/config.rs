@@ -18,6 +18,8 @@ pub enum ConfigError {
     NoFunctions(PathBuf),
     #[error("QEMU lacks the plugin function {0}")]
     NoFunction(&'static str),
+    #[error("the plugin has no module for the processor {0}")]
+    Target(String),
     #[error("{0}")]
     Clock(&'static str),
 }

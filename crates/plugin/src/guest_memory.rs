@@ -1,29 +1,33 @@
 //! The guest's memory, and the name of the running task in it.
 //!
-//! `current_task` stands in the first CPU's per-cpu area; where a task keeps its name is found by looking for that of
+//! The variable with the running task stands in the processor's per-cpu area; where a task keeps its name is found by looking for that of
 //! the first one, `swapper`, in `init_task`. Reading memory changes nothing in the guest.
 #![allow(unsafe_code)]
 
 use crate::api::symbol;
+use firstlight_isa::Isa;
 use firstlight_profile::code::Memory;
 use firstlight_profile::SymbolTable;
 use std::ffi::{c_int, c_void};
+use std::marker::PhantomData;
 
 const TASK_BYTES: usize = 16 * 1024;
 const NAME_BYTES: usize = 16;
+const POINTER_BYTES: u64 = 8;
 
 type ReadWrite = extern "C" fn(*mut c_void, u64, *mut c_void, usize, bool) -> c_int;
 
 /// The memory as the processor has it mapped now.
 #[derive(Clone, Copy)]
-pub struct Mapped {
+pub struct Mapped<I> {
     cpu: *mut c_void,
     access: ReadWrite,
+    isa: PhantomData<I>,
 }
 
-impl Mapped {
-    /// None when QEMU lacks what is needed. To be asked once there is a processor.
-    pub fn find() -> Option<Self> {
+impl<I> Mapped<I> {
+    /// The memory of this processor; none when QEMU lacks what is needed. To be asked once there is a processor.
+    pub fn find(cpu: u32) -> Option<Self> {
         let get_cpu = symbol(c"qemu_get_cpu")?;
         let access = symbol(c"cpu_memory_rw_debug")?;
         // SAFETY: `CPUState *qemu_get_cpu(int)` and `int cpu_memory_rw_debug(CPUState *, vaddr, void *, size_t, bool)`
@@ -34,19 +38,21 @@ impl Mapped {
                 std::mem::transmute::<*mut c_void, ReadWrite>(access),
             )
         };
-        Some(Self { cpu: get_cpu(0), access })
+        Some(Self { cpu: get_cpu(c_int::try_from(cpu).ok()?), access, isa: PhantomData })
     }
 }
 
-impl Memory for Mapped {
+impl<I: Isa> Memory for Mapped<I> {
+    type Isa = I;
+
     fn read(&self, address: u64, buffer: &mut [u8]) -> bool {
         (self.access)(self.cpu, address, buffer.as_mut_ptr().cast(), buffer.len(), false) == 0
     }
 }
 
 /// Where to look.
-pub struct GuestMemory {
-    memory: Mapped,
+pub struct GuestMemory<I> {
+    memory: Mapped<I>,
     per_cpu_offset: u64,
     current: u64,
     init_task: u64,
@@ -54,14 +60,13 @@ pub struct GuestMemory {
     hopeless: bool,
 }
 
-impl GuestMemory {
+impl<I: Isa> GuestMemory<I> {
     /// None when QEMU or the kernel lacks what is needed: then user mode stays in one row.
-    pub fn find(symbols: &SymbolTable) -> Option<Self> {
+    pub fn find(cpu: u32, symbols: &SymbolTable<I>) -> Option<Self> {
         Some(Self {
-            memory: Mapped::find()?,
-            per_cpu_offset: symbols.address("__per_cpu_offset")?,
-            // From 6.2 on the variable is the first member of `pcpu_hot`.
-            current: symbols.address("current_task").or_else(|| symbols.address("pcpu_hot"))?,
+            memory: Mapped::find(cpu)?,
+            per_cpu_offset: symbols.address("__per_cpu_offset")?.wrapping_add(u64::from(cpu) * POINTER_BYTES),
+            current: I::CURRENT_TASK.iter().find_map(|name| symbols.address(name))?,
             init_task: symbols.address("init_task")?,
             name_offset: None,
             hopeless: false,

@@ -2,7 +2,7 @@
 //!
 //! QEMU calls it on one thread (one virtual CPU); it speaks to the rest of Firstlight by files only
 //! (`docs/reference/formats/plugin.md`). Unsafe code is confined to [`api`], [`clock`],
-//! [`callbacks`], [`guest_memory`] and [`prefetch`].
+//! [`guest_memory`], [`install`], [`prefetch`] and [`shared`].
 
 mod api;
 mod callbacks;
@@ -10,7 +10,9 @@ mod clock;
 mod config;
 mod console;
 mod guest_memory;
+mod install;
 mod prefetch;
 mod session;
+mod shared;
 mod status;
 mod translate;

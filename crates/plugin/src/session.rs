@@ -6,11 +6,11 @@ use crate::config::{ClockChoice, Config, ConfigError};
 use crate::console::Console;
 use crate::guest_memory::{GuestMemory, Mapped};
 use crate::status::{Status, StatusFile};
+use firstlight_isa::Isa;
 use firstlight_profile::code::Memory as _;
 use firstlight_profile::code::{LoadedCode, Shape};
-use firstlight_profile::instruction::runs_through;
 use firstlight_profile::recording::State;
-use firstlight_profile::symbols::{class_in_module, Extent, PADDING_BYTES};
+use firstlight_profile::symbols::{class_in_module, Extent};
 use firstlight_profile::tracker::{Identity, Request, Watch};
 use firstlight_profile::{SymbolTable, Tracker};
 use std::collections::HashSet;
@@ -28,12 +28,15 @@ const COPY_SHARE: u32 = 500;
 const PHASE_COPY_SHARE: u32 = 300;
 const EVENTS_BETWEEN_TICKS: u32 = 1 << 16;
 
+/// The virtual processor that is recorded: exact recordings have one.
+pub const CPU: u32 = 0;
+
 /// Everything the callbacks work on.
-pub struct Session {
+pub struct Session<I: Isa> {
     pub api: Api,
     pub clock: Clock,
-    pub symbols: SymbolTable,
-    pub tracker: Tracker,
+    pub symbols: SymbolTable<I>,
+    pub tracker: Tracker<I>,
     pub frozen: bool,
     pub ready_by_mark: bool,
     /// Physical address of the kernel's image.
@@ -48,9 +51,9 @@ pub struct Session {
     status: StatusFile,
     console: Console,
     /// Nothing before it was looked for; nothing in it where it cannot be read.
-    memory: Option<Option<GuestMemory>>,
+    memory: Option<Option<GuestMemory<I>>>,
     loaded: LoadedCode,
-    mapped: Option<Mapped>,
+    mapped: Option<Mapped<I>>,
     events: u32,
     accesses: u64,
     next_copy: Duration,
@@ -73,6 +76,8 @@ impl Loaded {
     }
 }
 
+type Parts<I> = (Api, Clock, SymbolTable<I>, Tracker<I>, Console);
+
 /// How far the boot has come, as far as translation must know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Progress {
@@ -82,7 +87,7 @@ pub enum Progress {
     KernelHigh,
 }
 
-impl Session {
+impl<I: Isa> Session<I> {
     pub fn new(config: Config) -> Result<Self, (StatusFile, ConfigError)> {
         let status = StatusFile::create(&config.status);
         match Self::parts(&config) {
@@ -90,12 +95,11 @@ impl Session {
                 memory: None,
                 loaded: LoadedCode::new(&symbols),
                 mapped: None,
-                load_address: symbols.address("_text").map(|text| text.wrapping_sub(KERNEL_MAP)),
-                // Up to 6.11 it is the first byte of the image.
-                entry_address: symbols
-                    .address("startup_64")
-                    .or_else(|| symbols.address("_text"))
-                    .map(|entry| entry.wrapping_sub(KERNEL_MAP)),
+                load_address: symbols.address("_text").map(|text| text.wrapping_sub(I::IMAGE_OFFSET)),
+                entry_address: I::IMAGE_ENTRY
+                    .iter()
+                    .find_map(|name| symbols.address(name))
+                    .map(|entry| entry.wrapping_sub(I::IMAGE_OFFSET)),
                 ready_by_mark: config.ready.nop,
                 api,
                 clock,
@@ -116,7 +120,7 @@ impl Session {
         }
     }
 
-    fn parts(config: &Config) -> Result<(Api, Clock, SymbolTable, Tracker, Console), ConfigError> {
+    fn parts(config: &Config) -> Result<Parts<I>, ConfigError> {
         let read =
             |path: &Path| std::fs::read(path).map_err(|error| ConfigError::Read { path: path.to_owned(), error });
         let symbols = SymbolTable::parse(&String::from_utf8_lossy(&read(&config.symbols)?));
@@ -124,9 +128,9 @@ impl Session {
             return Err(ConfigError::NoFunctions(config.symbols.clone()));
         }
         let pattern = config.ready.console.as_deref().map(regex::Regex::new).transpose()?;
-        let api = Api::load(symbols.functions().len()).map_err(ConfigError::NoFunction)?;
+        let api = Api::load(CPU, symbols.functions().len()).map_err(ConfigError::NoFunction)?;
         let clock = match config.clock {
-            ClockChoice::Auto => Clock::icount(config.icount_shift).map_err(ConfigError::Clock)?,
+            ClockChoice::Auto => Clock::icount(CPU, config.icount_shift).map_err(ConfigError::Clock)?,
             ClockChoice::Counted => Clock::counted(config.icount_shift),
         };
         let marks = config.marks.iter().map(|at| (at.mark.clone(), at.function.clone())).collect();
@@ -145,16 +149,16 @@ impl Session {
     /// no symbol names, as in front of functions of assembler.
     pub fn runs_into_next(&mut self, extent: Extent, target: u64) -> bool {
         let length = extent.end.wrapping_sub(target);
-        if length > PADDING_BYTES || self.symbols.starting(extent.end).is_none() {
+        if length > I::PADDING_BYTES || self.symbols.starting(extent.end).is_none() {
             return false;
         }
         let bytes = self.mapped().and_then(|memory| memory.bytes(target, length as usize));
-        bytes.is_some_and(|bytes| runs_through(&bytes))
+        bytes.is_some_and(|bytes| I::runs_through(&bytes))
     }
 
-    fn mapped(&mut self) -> Option<&Mapped> {
+    fn mapped(&mut self) -> Option<&Mapped<I>> {
         if self.mapped.is_none() {
-            self.mapped = Mapped::find();
+            self.mapped = Mapped::find(CPU);
         }
         self.mapped.as_ref()
     }
@@ -164,7 +168,7 @@ impl Session {
         let memory = *self.mapped()?;
         let code = self.loaded.at(address, &memory)?;
         let function = self.tracker.loaded(&code);
-        let class = class_in_module(&code.name);
+        let class = class_in_module::<I>(&code.name);
         let extent = Extent { address: code.entry, end: code.range.end, class };
         Some(Loaded { function, extent, shape: code.shape })
     }
@@ -192,7 +196,7 @@ impl Session {
     }
 
     fn running_task(&mut self) -> Option<(u64, String)> {
-        self.memory.get_or_insert_with(|| GuestMemory::find(&self.symbols)).as_mut().and_then(GuestMemory::task)
+        self.memory.get_or_insert_with(|| GuestMemory::find(CPU, &self.symbols)).as_mut().and_then(GuestMemory::task)
     }
 
     /// After a switch of stacks: the kernel's `current` is still the task that was left.
@@ -350,6 +354,3 @@ fn processor_time() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     Duration::try_from(time).unwrap_or_default()
 }
-
-/// Where the kernel's image is mapped, less where it lies in memory (`__START_KERNEL_map`).
-pub const KERNEL_MAP: u64 = 0xffff_ffff_8000_0000;

@@ -4,24 +4,16 @@ use crate::api::{Block, Instruction};
 use crate::callbacks::{
     on_call, on_call_inside, on_call_through, on_cold, on_console, on_decompressor, on_entry, on_inside_loaded,
     on_kernel, on_leave_kernel, on_leave_part, on_loaded, on_mark, on_padding, on_padding_loaded, on_redirect,
-    on_return, on_special, on_switch, on_takes_stack, on_unknown, on_unnamed_padding, on_watched, pack, pack_both,
+    on_return, on_special, on_switch, on_takes_stack, on_unknown, on_unnamed_padding, on_watched,
 };
-use crate::session::{Loaded, Progress, Session, KERNEL_MAP};
+use crate::session::{Loaded, Progress, Session};
+use crate::shared::{pack, pack_both};
+use firstlight_isa::{Class, Flow, Isa};
 use firstlight_profile::code::Shape;
-use firstlight_profile::instruction::{flow, Flow};
-use firstlight_profile::symbols::{Class, Extent};
+use firstlight_profile::symbols::Extent;
 use firstlight_profile::tracker::UNKNOWN;
 
-const KERNEL_HALF: u64 = 0xffff_8000_0000_0000;
-// User code in the kernel's half of the addresses.
-const VSYSCALL: std::ops::Range<u64> = 0xffff_ffff_ff60_0000..0xffff_ffff_ff60_1000;
-// Where the boot protocol puts the compressed kernel (`code32_start`).
-const DECOMPRESSOR: u64 = 0x10_0000;
-const MARK_BYTES: usize = 8;
 const PAGE_BYTES: u64 = 4096;
-const LONGEST_INSTRUCTION: u64 = 15;
-// An `endbr64`: calls that need no check go past it.
-const ENDBR_BYTES: u64 = 4;
 
 /// A block, as far as it is executed.
 struct Code {
@@ -34,7 +26,7 @@ struct Code {
 }
 
 /// Registers the callbacks of one block.
-pub fn block(session: &mut Session, block: *mut Block) {
+pub fn block<I: Isa>(session: &mut Session<I>, block: *mut Block) {
     let address = session.api.address(block);
     let length = executed(session, block);
     if session.clock.is_counted() {
@@ -43,7 +35,7 @@ pub fn block(session: &mut Session, block: *mut Block) {
             session.api.count(session.api.instruction(block, index));
         }
     }
-    if address >= KERNEL_HALF && !VSYSCALL.contains(&address) {
+    if I::is_kernel_code(address) {
         if session.progress < Progress::KernelHigh {
             session.progress = Progress::KernelHigh;
         }
@@ -53,13 +45,13 @@ pub fn block(session: &mut Session, block: *mut Block) {
         return user(session, block, length);
     }
     if Some(address) == session.entry_address {
-        session.api.on_block(block, on_kernel, pack(0, length));
+        session.api.on_block(block, on_kernel::<I>, pack(0, length));
     }
-    if address == DECOMPRESSOR && session.progress == Progress::Firmware {
-        session.api.on_block(block, on_decompressor, pack(0, length));
+    if address == I::DECOMPRESSOR && session.progress == Progress::Firmware {
+        session.api.on_block(block, on_decompressor::<I>, pack(0, length));
     }
     // Before it maps itself high, the kernel runs where it lies; `startup_64` is among the first of that.
-    let mapped = address.wrapping_add(KERNEL_MAP);
+    let mapped = address.wrapping_add(I::IMAGE_OFFSET);
     if Some(address) >= session.load_address && session.symbols.containing(mapped).is_some() {
         kernel(session, &Code { block, address, mapped, length });
     }
@@ -67,35 +59,35 @@ pub fn block(session: &mut Session, block: *mut Block) {
 
 // QEMU before 8.0 ends a block before an instruction that crosses into the next page, after it has shown the plugin as much
 // of it as lies in this one (`advance_pc` in target/i386/tcg/translate.c). That piece is not executed with the block.
-fn executed(session: &Session, block: *mut Block) -> usize {
+fn executed<I: Isa>(session: &Session<I>, block: *mut Block) -> usize {
     let length = session.api.length(block);
     let Some(last) = length.checked_sub(1).filter(|last| *last > 0) else { return length };
     let instruction = session.api.instruction(block, last);
     let address = session.api.instruction_address(instruction);
-    if address % PAGE_BYTES + LONGEST_INSTRUCTION <= PAGE_BYTES {
+    if address % PAGE_BYTES + I::LONGEST_INSTRUCTION <= PAGE_BYTES {
         return length;
     }
     let mut buffer = [0; 16];
-    match flow(session.api.bytes(instruction, &mut buffer), address) {
+    match I::flow(session.api.bytes(instruction, &mut buffer), address) {
         Flow::Incomplete => last,
         _ => length,
     }
 }
 
 // Marks are the only events of user mode.
-fn user(session: &mut Session, block: *mut Block, length: usize) {
+fn user<I: Isa>(session: &mut Session<I>, block: *mut Block, length: usize) {
     for index in 0..length {
         let instruction = session.api.instruction(block, index);
-        if session.api.size(instruction) == MARK_BYTES {
+        if session.api.size(instruction) == I::MARK_BYTES {
             let mut buffer = [0; 16];
-            if let Flow::Mark(mark) = flow(session.api.bytes(instruction, &mut buffer), 0) {
-                session.api.on_instruction(instruction, on_mark, pack(u32::from(mark), length - index - 1));
+            if let Flow::Mark(mark) = I::flow(session.api.bytes(instruction, &mut buffer), 0) {
+                session.api.on_instruction(instruction, on_mark::<I>, pack(u32::from(mark), length - index - 1));
             }
         }
     }
 }
 
-fn kernel(session: &mut Session, code: &Code) {
+fn kernel<I: Isa>(session: &mut Session<I>, code: &Code) {
     let own = session.symbols.extent(code.mapped);
     // Of what lies outside the image the kernel's lists know the name now.
     let outside = own.is_none() && !session.in_image(code.mapped);
@@ -106,20 +98,20 @@ fn kernel(session: &mut Session, code: &Code) {
     }
     let found = own.or(loaded.as_ref().map(|loaded| (loaded.function, loaded.extent)));
     if session.after_out.contains(&code.address) {
-        session.api.on_block(code.block, on_console, pack(0, code.length));
+        session.api.on_block(code.block, on_console::<I>, pack(0, code.length));
     }
     if let Some((function, extent)) = found {
         match extent.class {
             Class::Switch => {
                 each(session, code, Flow::Pop, |session, instruction, remaining| {
-                    session.api.on_access(instruction, on_switch, pack(function, remaining));
+                    session.api.on_access(instruction, on_switch::<I>, pack(function, remaining));
                 });
                 each(session, code, Flow::TakeStack, |session, instruction, remaining| {
-                    session.api.on_instruction(instruction, on_takes_stack, pack(function, remaining));
+                    session.api.on_instruction(instruction, on_takes_stack::<I>, pack(function, remaining));
                 });
             }
             Class::Thunk => each(session, code, Flow::Redirect, |session, instruction, remaining| {
-                session.api.on_instruction(instruction, on_redirect, pack(function, remaining));
+                session.api.on_instruction(instruction, on_redirect::<I>, pack(function, remaining));
             }),
             _ => {}
         }
@@ -129,7 +121,7 @@ fn kernel(session: &mut Session, code: &Code) {
 }
 
 // What happens where the block begins.
-fn begin(session: &Session, code: &Code, found: Option<(u32, Extent)>) {
+fn begin<I: Isa>(session: &Session<I>, code: &Code, found: Option<(u32, Extent)>) {
     let Some((function, extent)) = found else {
         // Nameless code of the image itself belongs to what jumped there (`.altinstr_aux`), and a jump through a register
         // is no more than a detour of a call (the thunks of indirect target selection).
@@ -137,17 +129,17 @@ fn begin(session: &Session, code: &Code, found: Option<(u32, Extent)>) {
             return;
         }
         let packed = code.address & 0x0000_ffff_ffff_ffff | (code.length as u64) << 48;
-        return session.api.on_block(code.block, on_unknown, packed);
+        return session.api.on_block(code.block, on_unknown::<I>, packed);
     };
     let data = pack(function, code.length);
     match extent.class {
-        Class::Stub => session.api.on_block(code.block, on_special, data),
-        Class::Cold => session.api.on_block(code.block, on_cold, data),
-        Class::Plain if code.mapped < extent.address => session.api.on_block(code.block, on_padding, data),
+        Class::Stub => session.api.on_block(code.block, on_special::<I>, data),
+        Class::Cold => session.api.on_block(code.block, on_cold::<I>, data),
+        Class::Plain if code.mapped < extent.address => session.api.on_block(code.block, on_padding::<I>, data),
         Class::Plain if code.mapped > extent.address => {
             let behind = session.symbols.starting(extent.end).filter(|_| reaches(session, code, extent.end));
             if let Some(next) = behind {
-                session.api.on_block(code.block, on_unnamed_padding, pack(next, code.length));
+                session.api.on_block(code.block, on_unnamed_padding::<I>, pack(next, code.length));
             }
         }
         _ => {}
@@ -155,21 +147,21 @@ fn begin(session: &Session, code: &Code, found: Option<(u32, Extent)>) {
 }
 
 // Whether the block has an instruction at this address, or behind it.
-fn reaches(session: &Session, code: &Code, address: u64) -> bool {
+fn reaches<I: Isa>(session: &Session<I>, code: &Code, address: u64) -> bool {
     let last = session.api.instruction(code.block, code.length.saturating_sub(1));
     session.api.instruction_address(last).wrapping_sub(code.address).wrapping_add(code.mapped) >= address
 }
 
 // As with the kernel's own functions, a block in the middle of one is no event.
-fn begin_loaded(session: &Session, code: &Code, loaded: &Loaded) {
+fn begin_loaded<I: Isa>(session: &Session<I>, code: &Code, loaded: &Loaded) {
     let Loaded { function, extent, shape } = *loaded;
     let data = pack(function, code.length);
     match (shape, extent.class) {
-        (Shape::Row, _) => return session.api.on_block(code.block, on_inside_loaded, data),
-        (Shape::Function, Class::Cold) => return session.api.on_block(code.block, on_cold, data),
+        (Shape::Row, _) => return session.api.on_block(code.block, on_inside_loaded::<I>, data),
+        (Shape::Function, Class::Cold) => return session.api.on_block(code.block, on_cold::<I>, data),
         (Shape::Function, Class::Thunk) => return,
         (Shape::Function, _) if code.address < extent.address => {
-            session.api.on_block(code.block, on_padding_loaded, data);
+            session.api.on_block(code.block, on_padding_loaded::<I>, data);
         }
         (Shape::Function, _) => {}
     }
@@ -178,15 +170,15 @@ fn begin_loaded(session: &Session, code: &Code, loaded: &Loaded) {
         if session.api.instruction_address(instruction) == extent.address {
             let data = pack(function, code.length - index);
             match index {
-                0 => session.api.on_block(code.block, on_loaded, data),
-                _ => session.api.on_instruction(instruction, on_loaded, data),
+                0 => session.api.on_block(code.block, on_loaded::<I>, data),
+                _ => session.api.on_instruction(instruction, on_loaded::<I>, data),
             }
         }
     }
 }
 
 // A function's first instruction is an event wherever it stands in its block: what is in front of it may run into it.
-fn entries(session: &Session, code: &Code, found: Option<(u32, Extent)>) {
+fn entries<I: Isa>(session: &Session<I>, code: &Code, found: Option<(u32, Extent)>) {
     let Some(last) = code.length.checked_sub(1) else { return };
     let at = |index: usize| {
         let instruction = session.api.instruction(code.block, index);
@@ -202,9 +194,9 @@ fn entries(session: &Session, code: &Code, found: Option<(u32, Extent)>) {
         session.api.count_entry(instruction, function);
         let callback = match class {
             Class::Cold | Class::Stub => continue,
-            Class::Plain if session.tracker.watches(function) => on_watched,
-            Class::Plain => on_entry,
-            _ => on_special,
+            Class::Plain if session.tracker.watches(function) => on_watched::<I>,
+            Class::Plain => on_entry::<I>,
+            _ => on_special::<I>,
         };
         let data = pack(function, code.length - index);
         match index {
@@ -215,24 +207,24 @@ fn entries(session: &Session, code: &Code, found: Option<(u32, Extent)>) {
 }
 
 // The instructions of the block that do this, each with how many follow.
-fn each(session: &Session, code: &Code, wanted: Flow, act: impl Fn(&Session, *mut Instruction, usize)) {
+fn each<I: Isa>(session: &Session<I>, code: &Code, wanted: Flow, act: impl Fn(&Session<I>, *mut Instruction, usize)) {
     for index in 0..code.length {
         let instruction = session.api.instruction(code.block, index);
         let mut buffer = [0; 16];
-        if flow(session.api.bytes(instruction, &mut buffer), 0) == wanted {
+        if I::flow(session.api.bytes(instruction, &mut buffer), 0) == wanted {
             act(session, instruction, code.length - index - 1);
         }
     }
 }
 
-fn is_detour(session: &Session, code: &Code) -> bool {
+fn is_detour<I: Isa>(session: &Session<I>, code: &Code) -> bool {
     let mut buffer = [0; 16];
     let only = session.api.instruction(code.block, 0);
-    code.length == 1 && flow(session.api.bytes(only, &mut buffer), 0) == Flow::JumpIndirect
+    code.length == 1 && I::flow(session.api.bytes(only, &mut buffer), 0) == Flow::JumpIndirect
 }
 
 // Only a block's last instruction moves control.
-fn end(session: &mut Session, code: &Code, own: Option<(u32, Extent)>, loaded: Option<&Loaded>) {
+fn end<I: Isa>(session: &mut Session<I>, code: &Code, own: Option<(u32, Extent)>, loaded: Option<&Loaded>) {
     let Some(last) = code.length.checked_sub(1) else { return };
     let instruction = session.api.instruction(code.block, last);
     let mut buffer = [0; 16];
@@ -246,16 +238,16 @@ fn end(session: &mut Session, code: &Code, own: Option<(u32, Extent)>, loaded: O
     let function = site.map_or(UNKNOWN, |(function, _)| function);
     let class = site.map_or(Class::Plain, |(_, extent)| extent.class);
     let data = pack(function, 0);
-    match flow(bytes, at) {
+    match I::flow(bytes, at) {
         Flow::Call(target) if target != next && loaded.is_some_and(|loaded| loaded.is_inside(target)) => {
             session.tracker.calls_inside(function);
         }
         Flow::Call(target) => call(session, instruction, function, class, next, target),
-        Flow::CallIndirect => session.api.on_access(instruction, on_call_through, data),
-        Flow::Return => session.api.on_access(instruction, on_return, data),
+        Flow::CallIndirect => session.api.on_access(instruction, on_call_through::<I>, data),
+        Flow::Return => session.api.on_access(instruction, on_return::<I>, data),
         // Elsewhere `iret` goes to the next instruction, to serialise (`sync_core`).
         Flow::InterruptReturn | Flow::SyscallReturn if class != Class::Plain => {
-            session.api.on_instruction(instruction, on_leave_kernel, data);
+            session.api.on_instruction(instruction, on_leave_kernel::<I>, data);
         }
         Flow::Jump(target) if class == Class::Cold || function == UNKNOWN || is_row => {
             let own = session.symbols.extent(target).map(|(to, extent)| (to, extent.address));
@@ -264,7 +256,7 @@ fn end(session: &mut Session, code: &Code, own: Option<(u32, Extent)>, loaded: O
                 _ => own,
             };
             if let Some((to, _)) = to.filter(|(to, begins)| *begins != target && *to != function) {
-                session.api.on_instruction(instruction, on_leave_part, pack_both(function, to));
+                session.api.on_instruction(instruction, on_leave_part::<I>, pack_both(function, to));
             }
         }
         Flow::Out => {
@@ -274,24 +266,33 @@ fn end(session: &mut Session, code: &Code, own: Option<(u32, Extent)>, loaded: O
     }
 }
 
-fn call(session: &mut Session, instruction: *mut Instruction, function: u32, class: Class, next: u64, target: u64) {
+fn call<I: Isa>(
+    session: &mut Session<I>,
+    instruction: *mut Instruction,
+    function: u32,
+    class: Class,
+    next: u64,
+    target: u64,
+) {
     let callee = session.symbols.extent(target);
     match callee {
         // Calls that stay inside a function fill the return stack buffer, or read the instruction pointer.
         _ if target == next => {}
         Some((_, extent)) if target > extent.address && session.runs_into_next(extent, target) => {
-            session.api.on_access(instruction, on_call, pack(function, 0));
+            session.api.on_access(instruction, on_call::<I>, pack(function, 0));
         }
-        Some((id, extent)) if id == function && !is_entry(extent, target) => session.tracker.calls_inside(function),
+        Some((id, extent)) if id == function && !is_entry::<I>(extent, target) => {
+            session.tracker.calls_inside(function)
+        }
         // What a thunk calls inside its section is a part of its trick.
         Some((_, extent)) if class == Class::Thunk && extent.class == Class::Thunk => {}
         Some((id, extent)) if extent.class == Class::Plain && target > extent.address => {
-            session.api.on_access(instruction, on_call_inside, pack_both(function, id));
+            session.api.on_access(instruction, on_call_inside::<I>, pack_both(function, id));
         }
-        _ => session.api.on_access(instruction, on_call, pack(function, 0)),
+        _ => session.api.on_access(instruction, on_call::<I>, pack(function, 0)),
     }
 }
 
-fn is_entry(extent: Extent, target: u64) -> bool {
-    target <= extent.address || target == extent.address + ENDBR_BYTES
+fn is_entry<I: Isa>(extent: Extent, target: u64) -> bool {
+    target <= extent.address || target == extent.address + I::LANDING_PAD_BYTES
 }

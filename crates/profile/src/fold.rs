@@ -66,8 +66,8 @@ pub fn unknown_thunks(recording: &Recording) -> Vec<UnknownThunk> {
 /// their entries are none.
 ///
 /// ```
-/// use firstlight_profile::{fold::fold, recording::State, tracker::Watch, Recording, SymbolTable, Tracker};
-/// let symbols = SymbolTable::parse("1000 T _text\n1000 T main\n1040 T thunk\n1080 T _etext\n");
+/// use firstlight_profile::{fold::fold, isa::X86_64, recording::State, tracker::Watch, Recording, SymbolTable, Tracker};
+/// let symbols = SymbolTable::<X86_64>::parse("1000 T _text\n1000 T main\n1040 T thunk\n1080 T _etext\n");
 /// let mut tracker = Tracker::new(&symbols, Watch::default());
 /// tracker.entry(0, 10);
 /// tracker.call(0, 0xff8, 14);
@@ -120,7 +120,9 @@ mod tests {
     use super::*;
     use crate::recording::State;
     use crate::tracker::{Tracker, Watch};
-    use crate::SymbolTable;
+    use firstlight_isa::X86_64;
+
+    type SymbolTable = crate::SymbolTable<X86_64>;
 
     const MAIN: u32 = 0;
     const ONE: u32 = 1;

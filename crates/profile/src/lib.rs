@@ -9,7 +9,6 @@ pub mod difference;
 pub mod fold;
 pub mod folding;
 pub mod initcalls;
-pub mod instruction;
 pub mod kd;
 pub mod recording;
 pub mod snapshot;
@@ -17,7 +16,9 @@ pub mod symbols;
 pub mod tracker;
 pub mod tree;
 
+pub use firstlight_isa as isa;
+pub use firstlight_isa::Class;
 pub use recording::Recording;
-pub use symbols::{Class, SymbolTable};
+pub use symbols::SymbolTable;
 pub use tracker::Tracker;
 pub use tree::{CallTree, Kind, NodeId};

@@ -42,8 +42,8 @@ impl Snapshot<'_> {
     /// [`RecordingError::Encode`] when it cannot be written.
     ///
     /// ```
-    /// use firstlight_profile::{recording::State, tracker::Watch, Recording, SymbolTable, Tracker};
-    /// let mut tracker = Tracker::new(&SymbolTable::default(), Watch::default());
+    /// use firstlight_profile::{isa::X86_64, recording::State, tracker::Watch, Recording, SymbolTable, Tracker};
+    /// let mut tracker = Tracker::new(&SymbolTable::<X86_64>::default(), Watch::default());
     /// let mut file = Vec::new();
     /// tracker.snapshot(State::Running, &[], 7).write(&mut file)?;
     /// assert_eq!(Recording::decode(&file)?.end.instructions, 7);

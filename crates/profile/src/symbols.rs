@@ -2,31 +2,9 @@
 
 use crate::code::LISTS;
 use crate::initcalls::initcall;
+use firstlight_isa::{Class, Isa};
 use rustc_hash::FxHashMap;
-
-/// How control passes through a function, where that differs from an ordinary call and return.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Class {
-    /// Called and left like any other.
-    Plain,
-    /// Entry code that interrupts whatever ran (`asm_common_interrupt`, `asm_sysvec_*`, `asm_exc_nmi`).
-    Interrupt,
-    /// Entry code of an exception (`asm_exc_*`, `early_idt_handler_common`).
-    Exception,
-    /// Entry code of a system call (`entry_SYSCALL_64`, ...).
-    Syscall,
-    /// Stubs that push a vector and jump to an entry (`irq_entries_start`, `early_idt_handler_array`).
-    Stub,
-    /// A label inside the entry code: belongs to the entry that ran into it.
-    Label,
-    /// Code that passes control on and is no function: retpolines, static calls, what functions jump to instead of
-    /// returning, and what is called to untrain predictors.
-    Thunk,
-    /// `__switch_to_asm`: leaves one task's stack and continues on another's.
-    Switch,
-    /// A split-off part of a function (`.cold`), entered and left by jumps.
-    Cold,
-}
+use std::marker::PhantomData;
 
 /// One function of the kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,25 +35,26 @@ pub struct Extent {
     pub class: Class,
 }
 
-/// The functions of a kernel, by address.
+/// The functions of a kernel for processors of the architecture `I`, by address.
 #[derive(Debug, Clone, Default)]
-pub struct SymbolTable {
+pub struct SymbolTable<I> {
     symbols: Vec<Symbol>,
     /// Where each begins, padding in front of it and all: a search reads these alone.
     froms: Vec<u64>,
     data: FxHashMap<String, u64>,
     starts: FxHashMap<u64, u32>,
+    isa: PhantomData<I>,
 }
 
-impl SymbolTable {
+impl<I: Isa> SymbolTable<I> {
     /// Reads lines of `ADDRESS TYPE NAME [MODULE]`; lines of another form are passed over.
     ///
     /// Functions are the text symbols between `_text` and `_etext` and between `_sinittext` and `_einittext`; where
     /// several share an address the shortest name stands for all. Modules' symbols are left out: they come and go.
     ///
     /// ```
-    /// use firstlight_profile::SymbolTable;
-    /// let table = SymbolTable::parse("ff00 T _text\nff00 T a\nff40 t b\nff80 T _etext\n");
+    /// use firstlight_profile::{isa::X86_64, SymbolTable};
+    /// let table = SymbolTable::<X86_64>::parse("ff00 T _text\nff00 T a\nff40 t b\nff80 T _etext\n");
     /// let (id, symbol) = table.containing(0xff44).expect("inside b");
     /// assert_eq!((id, symbol.name.as_str(), symbol.end), (1, "b", 0xff80));
     /// assert!(table.containing(0xff80).is_none());
@@ -97,7 +76,7 @@ impl SymbolTable {
                 levels.entry(function).or_default().push(level);
             }
             if matches!(kind, "T" | "t" | "W" | "w") {
-                if name.starts_with("__pfx_") || name.starts_with("__cfi_") {
+                if I::PADDING.iter().any(|prefix| name.starts_with(prefix)) {
                     padding.push(address);
                 } else {
                     functions.push((address, name));
@@ -123,15 +102,15 @@ impl SymbolTable {
             .iter()
             .filter_map(|(from, to)| Some((bound(from)?, bound(to)?)))
             .collect();
-        let sorts = Sorts::new(&functions, &bound);
+        let sorts = Sorts::new::<I>(&functions, &bound);
         let section_end =
             |address: u64| sections.iter().find(|(from, to)| (*from..*to).contains(&address)).map(|s| s.1);
-        functions.retain(|(address, name)| section_end(*address).is_some() && !is_marker(name));
+        functions.retain(|(address, name)| section_end(*address).is_some() && !is_marker::<I>(name));
         functions.sort_by(|a, b| (a.0, a.1.len(), a.1).cmp(&(b.0, b.1.len(), b.1)));
         // An alias that names an entry must win over a shorter label at the same place.
         functions.dedup_by(|later, first| {
             let same = later.0 == first.0;
-            if same && named_class(first.1).is_none() && named_class(later.1).is_some() {
+            if same && named_class::<I>(first.1).is_none() && named_class::<I>(later.1).is_some() {
                 first.1 = later.1;
             }
             same
@@ -143,7 +122,7 @@ impl SymbolTable {
             // The first padding behind the function before: there may be two names for it.
             let before = symbols.last().map_or(0, |before| before.address + 1);
             let first = padding.partition_point(|at| *at < before);
-            let from = padding.get(first).copied().filter(|from| from < address && address - from <= PADDING_BYTES);
+            let from = padding.get(first).copied().filter(|from| from < address && address - from <= I::PADDING_BYTES);
             if let (Some(from), Some(before)) = (from, symbols.last_mut()) {
                 before.end = before.end.min(from);
             }
@@ -152,13 +131,13 @@ impl SymbolTable {
                 address: *address,
                 end: next.min(section),
                 name: (*name).to_owned(),
-                class: sorts.class(name, *address),
+                class: sorts.class::<I>(name, *address),
                 initcall: levels.get(name).cloned().unwrap_or_default(),
             });
         }
         let starts = symbols.iter().enumerate().map(|(id, symbol)| (symbol.address, id as u32)).collect();
         let froms = symbols.iter().map(|symbol| symbol.from).collect();
-        Self { symbols, froms, data, starts }
+        Self { symbols, froms, data, starts, isa: PhantomData }
     }
 
     /// The function that holds `address`, with its number. The padding in front of a function belongs to it.
@@ -198,25 +177,27 @@ impl SymbolTable {
 /// How control passes through a function of a module: entry code is the kernel's own.
 ///
 /// ```
-/// use firstlight_profile::symbols::{class_in_module, Class};
-/// assert_eq!(class_in_module("nfit_init"), Class::Plain);
-/// assert_eq!(class_in_module("acpi_nfit_init.cold"), Class::Cold);
+/// use firstlight_profile::{isa::X86_64, symbols::class_in_module, Class};
+/// assert_eq!(class_in_module::<X86_64>("nfit_init"), Class::Plain);
+/// assert_eq!(class_in_module::<X86_64>("acpi_nfit_init.cold"), Class::Cold);
 /// ```
-pub fn class_in_module(name: &str) -> Class {
-    match named_class(name) {
+pub fn class_in_module<I: Isa>(name: &str) -> Class {
+    match named_class::<I>(name) {
         Some(kept @ (Class::Cold | Class::Thunk)) => kept,
         _ => Class::Plain,
     }
 }
 
-/// Of the padding in front of a function: CONFIG_FUNCTION_PADDING_BYTES is at most 64, and FineIBT adds 16.
-pub const PADDING_BYTES: u64 = 128;
-
 // Bounds of sections are no functions.
-fn is_marker(name: &str) -> bool {
+fn is_marker<I: Isa>(name: &str) -> bool {
     matches!(name, "_text" | "_stext" | "_etext" | "_sinittext" | "_einittext")
-        || matches!(name, "__indirect_thunk_start" | "__indirect_thunk_end")
+        || I::THUNKS.iter().any(|section| [section.bounds.0, section.bounds.1].contains(&name))
         || (name.starts_with("__") && (name.ends_with("text_start") || name.ends_with("text_end")))
+}
+
+// What the compiler split off has a name of its own on every processor.
+fn named_class<I: Isa>(name: &str) -> Option<Class> {
+    I::class(name).or_else(|| name.contains(".cold").then_some(Class::Cold))
 }
 
 /// The sections whose code is of a sort of its own.
@@ -226,29 +207,23 @@ struct Sorts {
 }
 
 impl Sorts {
-    // `.text..__x86.*` has bounds of its own up to 6.2; later it lies between its two ends that have kept their names
-    // (arch/x86/kernel/vmlinux.lds.S, arch/x86/lib/retpoline.S). What a new mitigation adds stands there as well.
-    fn new(functions: &[(u64, &str)], bound: &impl Fn(&str) -> Option<u64>) -> Self {
-        let of = |from: &str, to: &str| bound(from).zip(bound(to));
+    fn new<I: Isa>(functions: &[(u64, &str)], bound: &impl Fn(&str) -> Option<u64>) -> Self {
+        let of = |(from, to): (&str, &str)| bound(from).zip(bound(to));
         let address = |name: &str| functions.iter().find(|(_, known)| *known == name).map(|(address, _)| *address);
-        let ends = ["__x86_indirect_thunk_rax", "__x86_return_thunk"].map(address);
-        let between = match ends {
-            [Some(a), Some(b)] => Some((a.min(b), a.max(b) + 1)),
-            _ => None,
+        let between = |(one, other): (&str, &str)| {
+            let (one, other) = address(one).zip(address(other))?;
+            Some((one.min(other), one.max(other) + 1))
         };
-        let thunks = [
-            of("__indirect_thunk_start", "__indirect_thunk_end").or(between),
-            of("__static_call_text_start", "__static_call_text_end"),
-        ];
-        Self { entry: of("__entry_text_start", "__entry_text_end"), thunks: thunks.into_iter().flatten().collect() }
+        let thunks = I::THUNKS.iter().filter_map(|section| of(section.bounds).or_else(|| between(section.ends?)));
+        Self { entry: of(I::ENTRY_BOUNDS), thunks: thunks.collect() }
     }
 
-    fn class(&self, name: &str, address: u64) -> Class {
+    fn class<I: Isa>(&self, name: &str, address: u64) -> Class {
         let within = |(from, to): &(u64, u64)| (*from..*to).contains(&address);
         if self.thunks.iter().any(within) {
             return Class::Thunk;
         }
-        match named_class(name) {
+        match named_class::<I>(name) {
             Some(class) => class,
             None if self.entry.as_ref().is_some_and(within) => Class::Label,
             None => Class::Plain,
@@ -256,37 +231,12 @@ impl Sorts {
     }
 }
 
-// The names are those of arch/x86/entry/*.S, arch/x86/kernel/head_64.S and arch/x86/lib/retpoline.S.
-fn named_class(name: &str) -> Option<Class> {
-    Some(match name {
-        "__switch_to_asm" => Class::Switch,
-        "irq_entries_start" | "spurious_entries_start" | "early_idt_handler_array" => Class::Stub,
-        "early_idt_handler_common" | "vc_no_ghcb" => Class::Exception,
-        "asm_exc_nmi" | "asm_exc_nmi_noist" | "asm_common_interrupt" | "asm_spurious_interrupt" => Class::Interrupt,
-        "asm_load_gs_index" | "asm_cpu_bringup_and_idle" => Class::Plain,
-        "entry_SYSCALL_64" | "entry_SYSCALL_compat" | "entry_SYSENTER_compat" | "entry_INT80_compat" => Class::Syscall,
-        "asm_int80_emulation" => Class::Syscall,
-        // Called, and return: functions in spite of where they stand.
-        "error_entry" | "paranoid_entry" | "xen_error_entry" | "entry_ibpb" | "write_ibpb" => Class::Plain,
-        _ if name.starts_with("asm_sysvec_") => Class::Interrupt,
-        _ if name.starts_with("asm_exc_") || name.starts_with("asm_xenpv_exc_") => Class::Exception,
-        _ if is_thunk(name) => Class::Thunk,
-        _ if name.contains(".cold") => Class::Cold,
-        _ => return None,
-    })
-}
-
-// Those that stand alone, or in a kernel whose section has no bounds: `srso_alias_*` has to lie at a place that its
-// mitigation dictates.
-fn is_thunk(name: &str) -> bool {
-    ["__x86_indirect_", "__x86_return_", "__SCT__"].iter().any(|prefix| name.starts_with(prefix))
-        || ["srso_", "retbleed_", "its_", "zen_", "call_depth_", "entry_"].iter().any(|prefix| name.starts_with(prefix))
-            && ["_return_thunk", "_untrain_ret", "_safe_ret"].iter().any(|suffix| name.ends_with(suffix))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use firstlight_isa::X86_64;
+
+    type SymbolTable = super::SymbolTable<X86_64>;
 
     const TEXT: &str = "\
 ffffffff81000000 T _text

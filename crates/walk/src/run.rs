@@ -9,6 +9,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use firstlight_isa::guest::counter;
 use nix::sys::resource::{getrusage, UsageWho};
 
 use crate::error::{Context, Error, Result};
@@ -92,11 +93,4 @@ pub fn find(word: &OsString) -> Option<PathBuf> {
     }
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path).map(|folder| folder.join(word)).find(|file| file.is_file())
-}
-
-/// The processor's time stamp counter: where QEMU counts instructions, the virtual time from power on in nanoseconds.
-#[expect(unsafe_code, reason = "the counter has no reading that is safe")]
-fn counter() -> u64 {
-    // SAFETY: it reads a counter; every x86_64 has it, and the guests here leave it to user mode.
-    unsafe { core::arch::x86_64::_rdtsc() }
 }

@@ -60,11 +60,11 @@ mod tests {
     use super::*;
     use firstlight_profile::recording::State;
     use firstlight_profile::tracker::{Identity, Watch, UNKNOWN};
-    use firstlight_profile::{SymbolTable, Tracker};
+    use firstlight_profile::{isa::X86_64, SymbolTable, Tracker};
 
     /// Two tasks take turns on a small kernel.
     fn recorded() -> Recording {
-        let symbols = SymbolTable::parse("1000 T _text\n1000 T __switch_to_asm\n1100 T _etext\n");
+        let symbols = SymbolTable::<X86_64>::parse("1000 T _text\n1000 T __switch_to_asm\n1100 T _etext\n");
         let mut tracker = Tracker::new(&symbols, Watch::default());
         tracker.kernel(100);
         for (now, task, sp) in [(200, 0x100, 0xa_0000), (300, 0x200, 0x8fc0), (400, 0x100, 0xa_0000)] {

@@ -23,13 +23,13 @@ const PAGE_BYTES: u64 = 4096;
 const CACHE_BYTES: usize = 256;
 
 /// BPF programs and trampolines that have a symbol (`struct bpf_ksym`: start, end, name, links).
-pub(super) fn programs(head: u64, memory: &impl Memory) -> Vec<Generated> {
+pub(super) fn programs<M: Memory>(head: u64, memory: &M) -> Vec<Generated> {
     let program = |node: u64| {
         NAME_BYTES.iter().find_map(|length| {
             let symbol = memory.bytes(node.checked_sub(16 + length)?, 16 + *length as usize)?;
             let (start, end) = (word_at(&symbol, 0), word_at(&symbol, 8));
             let name = text_in(symbol.get(16..)?).filter(|name| name.starts_with("bpf_"))?;
-            let right = is_kernel(start) && start < end && end - start <= LARGEST_PROGRAM;
+            let right = is_kernel::<M>(start) && start < end && end - start <= LARGEST_PROGRAM;
             right.then(|| Generated { range: start..end, name: name.to_owned(), module: BPF, node })
         })
     };
@@ -38,20 +38,20 @@ pub(super) fn programs(head: u64, memory: &impl Memory) -> Vec<Generated> {
 
 /// Memory that holds nothing but BPF programs (`struct bpf_prog_pack`: links, pointer). Those that were once filters of the
 /// classic kind, such as seccomp's, have no symbol.
-pub(super) fn packs(head: u64, memory: &impl Memory) -> Vec<Generated> {
+pub(super) fn packs<M: Memory>(head: u64, memory: &M) -> Vec<Generated> {
     let pack = |node: u64| {
-        let start = memory.word(node.checked_add(16)?).filter(|start| is_page(*start))?;
+        let start = memory.word(node.checked_add(16)?).filter(|start| is_page::<M>(*start))?;
         Some(Generated { range: start..start + PACK_BYTES, name: "[bpf program]".to_owned(), module: BPF, node })
     };
     members(head, memory).into_iter().filter_map(pack).collect()
 }
 
 /// Trampolines of ftrace (`struct ftrace_ops`: trampoline, its size, links).
-pub(super) fn trampolines(head: u64, memory: &impl Memory) -> Vec<Generated> {
+pub(super) fn trampolines<M: Memory>(head: u64, memory: &M) -> Vec<Generated> {
     let trampoline = |node: u64| {
         let bytes = memory.bytes(node.checked_sub(16)?, 16)?;
         let (start, size) = (word_at(&bytes, 0), word_at(&bytes, 8));
-        let right = is_kernel(start) && (1..=LARGEST_PROGRAM).contains(&size);
+        let right = is_kernel::<M>(start) && (1..=LARGEST_PROGRAM).contains(&size);
         let name = "[ftrace trampoline]".to_owned();
         right.then(|| Generated { range: start..start + size, name, module: "ftrace", node })
     };
@@ -60,15 +60,16 @@ pub(super) fn trampolines(head: u64, memory: &impl Memory) -> Vec<Generated> {
 
 /// Pages of instructions that kprobes stepped out of their place (`struct kprobe_insn_page`: links, page, and a pointer back
 /// to the cache at `cache`).
-pub(super) fn slots(cache: u64, memory: &impl Memory) -> Vec<Generated> {
+pub(super) fn slots<M: Memory>(cache: u64, memory: &M) -> Vec<Generated> {
     let Some(bytes) = memory.bytes(cache, CACHE_BYTES) else { return Vec::new() };
     let is_page_of_cache = |node: u64| memory.word(node.wrapping_add(24)) == Some(cache);
     let head = (0..CACHE_BYTES as u64).step_by(8).find(|offset| {
         let next = word_at(&bytes, *offset as usize);
-        is_kernel(next) && next != cache.wrapping_add(*offset) && is_page_of_cache(next)
+        is_kernel::<M>(next) && next != cache.wrapping_add(*offset) && is_page_of_cache(next)
     });
     let slot = |node: u64| {
-        let start = memory.word(node.checked_add(16)?).filter(|start| is_page(*start) && is_page_of_cache(node))?;
+        let start =
+            memory.word(node.checked_add(16)?).filter(|start| is_page::<M>(*start) && is_page_of_cache(node))?;
         let name = "[kprobe slot]".to_owned();
         Some(Generated { range: start..start + PAGE_BYTES, name, module: "kprobes", node })
     };

@@ -1,7 +1,12 @@
 //! The guest's memory, as far as the names of its code need it.
 
+use firstlight_isa::Isa;
+
 /// Memory that can be read by the addresses the kernel uses. Reading changes nothing in the guest.
 pub trait Memory {
+    /// The architecture of the processor whose memory it is.
+    type Isa: Isa;
+
     /// Fills the buffer with what stands at `address`; false where that is not mapped.
     fn read(&self, address: u64, buffer: &mut [u8]) -> bool;
 
@@ -18,20 +23,18 @@ pub trait Memory {
     }
 }
 
-/// The lowest address of the kernel's half.
-const KERNEL_HALF: u64 = 0xffff_8000_0000_0000;
 const PAGE_BYTES: u64 = 4096;
 /// More members than any list here has: a chain that is longer is none.
 const LONGEST_LIST: usize = 8_192;
 
 /// Whether an address can be one of the kernel's.
-pub(super) fn is_kernel(address: u64) -> bool {
-    address >= KERNEL_HALF
+pub(super) fn is_kernel<M: Memory>(address: u64) -> bool {
+    address >= M::Isa::KERNEL_HALF
 }
 
 /// Whether an address begins a page of the kernel's.
-pub(super) fn is_page(address: u64) -> bool {
-    is_kernel(address) && address % PAGE_BYTES == 0
+pub(super) fn is_page<M: Memory>(address: u64) -> bool {
+    is_kernel::<M>(address) && address % PAGE_BYTES == 0
 }
 
 /// The word at an offset of some bytes; 0 behind their end.
@@ -56,10 +59,10 @@ pub(super) fn text_in(bytes: &[u8]) -> Option<&str> {
 ///
 /// Members are added and removed so that whoever walks forward finds whole ones at any instruction (`list_add_rcu`,
 /// `list_del_rcu`): the walk is sound whenever it is made.
-pub(super) fn members(head: u64, memory: &impl Memory) -> Vec<u64> {
+pub(super) fn members<M: Memory>(head: u64, memory: &M) -> Vec<u64> {
     let mut found = Vec::new();
     let mut at = memory.word(head);
-    while let Some(node) = at.filter(|node| *node != head && is_kernel(*node) && found.len() < LONGEST_LIST) {
+    while let Some(node) = at.filter(|node| *node != head && is_kernel::<M>(*node) && found.len() < LONGEST_LIST) {
         found.push(node);
         at = memory.word(node);
     }
@@ -67,6 +70,7 @@ pub(super) fn members(head: u64, memory: &impl Memory) -> Vec<u64> {
 }
 
 /// Whether something is still a member of its list: what comes next points back to it. What was removed has poison there.
-pub(super) fn is_member(node: u64, memory: &impl Memory) -> bool {
-    memory.word(node).filter(|next| is_kernel(*next)).and_then(|next| memory.word(next.wrapping_add(8))) == Some(node)
+pub(super) fn is_member<M: Memory>(node: u64, memory: &M) -> bool {
+    memory.word(node).filter(|next| is_kernel::<M>(*next)).and_then(|next| memory.word(next.wrapping_add(8)))
+        == Some(node)
 }

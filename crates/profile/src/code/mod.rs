@@ -12,6 +12,7 @@ mod modules;
 mod tests;
 
 use crate::symbols::SymbolTable;
+use firstlight_isa::Isa;
 use generated::Generated;
 pub use memory::Memory;
 use memory::{is_member, members};
@@ -79,12 +80,13 @@ type Ends = [(u64, u64); 4];
 ///
 /// ```
 /// use firstlight_profile::code::{LoadedCode, Memory};
-/// use firstlight_profile::SymbolTable;
+/// use firstlight_profile::{isa::X86_64, SymbolTable};
 /// struct Nothing;
 /// impl Memory for Nothing {
+///     type Isa = X86_64;
 ///     fn read(&self, _: u64, _: &mut [u8]) -> bool { false }
 /// }
-/// let mut code = LoadedCode::new(&SymbolTable::parse("ffffffff81000000 D modules\n"));
+/// let mut code = LoadedCode::new(&SymbolTable::<X86_64>::parse("ffffffff81000000 D modules\n"));
 /// assert!(code.at(0xffff_ffff_c000_0000, &Nothing).is_none());
 /// ```
 #[derive(Debug, Default)]
@@ -102,7 +104,7 @@ pub struct LoadedCode {
 
 impl LoadedCode {
     /// Nothing yet, of a kernel with these symbols.
-    pub fn new(symbols: &SymbolTable) -> Self {
+    pub fn new<I: Isa>(symbols: &SymbolTable<I>) -> Self {
         Self { heads: LISTS.map(|name| symbols.address(name)), ..Self::default() }
     }
 

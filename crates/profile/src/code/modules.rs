@@ -6,6 +6,7 @@
 //! the symbols leads to a table whose first entry is empty, as in every ELF file. What does not hold is not taken.
 
 use super::memory::{half_at, is_kernel, is_page, text_in, word_at, Memory};
+use firstlight_isa::Isa;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -21,8 +22,6 @@ const SYMBOL_BYTES: usize = 24;
 const MOST_SYMBOLS: u32 = 1 << 20;
 const LONGEST_NAME: usize = 512;
 const LARGEST_MODULE: u64 = 1 << 30;
-/// CONFIG_FUNCTION_PADDING_BYTES is at most 64, and FineIBT adds 16.
-const PADDING_BYTES: u64 = 128;
 /// Kinds of memory that a module has from Linux 6.4 on: `enum mod_mem_type`.
 const KINDS: usize = 7;
 const TEXT: usize = 0;
@@ -61,22 +60,22 @@ pub(super) fn head(module: u64, memory: &impl Memory) -> Option<Head> {
 }
 
 /// The ranges of a module's code: that which stays, and that of its initialisation while it is there.
-pub(super) fn texts(module: u64, memory: &impl Memory) -> Vec<Text> {
+pub(super) fn texts<M: Memory>(module: u64, memory: &M) -> Vec<Text> {
     let Some(bytes) = structure(module, memory) else { return Vec::new() };
     let backs: Vec<usize> = (NAME + NAME_BYTES..bytes.len().saturating_sub(8))
         .step_by(8)
         .filter(|offset| word_at(&bytes, *offset) == module)
         .collect();
-    let found = by_kind(&bytes, &backs).or_else(|| by_layout(&bytes, &backs, module)).unwrap_or_default();
+    let found = by_kind::<M>(&bytes, &backs).or_else(|| by_layout::<M>(&bytes, &backs, module)).unwrap_or_default();
     let text = |(offset, length): (usize, u64)| {
         let base = word_at(&bytes, offset);
         Text { range: base..base.saturating_add(length), place: module.wrapping_add(offset as u64), base }
     };
-    found.into_iter().map(text).filter(|text| !text.range.is_empty() && is_page(text.base)).collect()
+    found.into_iter().map(text).filter(|text| !text.range.is_empty() && is_page::<M>(text.base)).collect()
 }
 
 /// Linux 6.4 and later: one `struct module_memory` for each kind, evenly spaced.
-fn by_kind(bytes: &[u8], backs: &[usize]) -> Option<Vec<(usize, u64)>> {
+fn by_kind<M: Memory>(bytes: &[u8], backs: &[usize]) -> Option<Vec<(usize, u64)>> {
     let evenly = |first: &usize| {
         backs.iter().filter(|second| *second > first).find_map(|second| {
             let apart = second - first;
@@ -93,7 +92,7 @@ fn by_kind(bytes: &[u8], backs: &[usize]) -> Option<Vec<(usize, u64)>> {
         };
         let fits = |(offset, size): (usize, u64)| match word_at(bytes, offset) {
             0 => size == 0,
-            base => is_page(base) && size > 1 && size <= LARGEST_MODULE,
+            base => is_page::<M>(base) && size > 1 && size <= LARGEST_MODULE,
         };
         let all: Option<Vec<_>> = (0..KINDS).map(of).collect();
         let all = all.filter(|all| all.iter().all(|each| fits(*each)) && all.iter().any(|(_, size)| *size > 0))?;
@@ -103,13 +102,13 @@ fn by_kind(bytes: &[u8], backs: &[usize]) -> Option<Vec<(usize, u64)>> {
 }
 
 /// Linux 4.5 to 6.3: `struct module_layout`, one for what stays and one for the initialisation.
-fn by_layout(bytes: &[u8], backs: &[usize], module: u64) -> Option<Vec<(usize, u64)>> {
+fn by_layout<M: Memory>(bytes: &[u8], backs: &[usize], module: u64) -> Option<Vec<(usize, u64)>> {
     let layout = |back: &usize| {
         let offset = back.checked_sub(24)?;
         let base = word_at(bytes, offset);
         let sizes = [8, 12, 16, 20].map(|at| u64::from(half_at(bytes, offset + at)));
         let [size, text, read_only, _] = sizes;
-        (is_page(base) && size <= LARGEST_MODULE && text <= read_only && read_only <= size)
+        (is_page::<M>(base) && size <= LARGEST_MODULE && text <= read_only && read_only <= size)
             .then_some((offset, size, text))
     };
     let layouts: Vec<_> = backs.iter().filter_map(layout).collect();
@@ -124,10 +123,10 @@ fn by_layout(bytes: &[u8], backs: &[usize], module: u64) -> Option<Vec<(usize, u
 }
 
 /// The symbols of a module's code; empty when it was stripped of them, or when they cannot be found.
-pub(super) fn symbols(module: u64, texts: &[Text], memory: &impl Memory) -> Vec<ModuleSymbol> {
+pub(super) fn symbols<M: Memory>(module: u64, texts: &[Text], memory: &M) -> Vec<ModuleSymbol> {
     let Some(bytes) = structure(module, memory) else { return Vec::new() };
     let pointers = (NAME + NAME_BYTES..bytes.len().saturating_sub(8)).step_by(8).map(|offset| word_at(&bytes, offset));
-    let tables = pointers.filter(|pointer| is_kernel(*pointer) && pointer % 8 == 0);
+    let tables = pointers.filter(|pointer| is_kernel::<M>(*pointer) && pointer % 8 == 0);
     let table = tables.filter_map(|pointer| Table::at(pointer, memory)).max_by_key(|table| table.count);
     let mut found = table.and_then(|table| table.symbols(texts, memory)).unwrap_or_default();
     tell_apart(&mut found, texts);
@@ -146,16 +145,17 @@ struct Table {
 }
 
 impl Table {
-    fn at(pointer: u64, memory: &impl Memory) -> Option<Self> {
+    fn at<M: Memory>(pointer: u64, memory: &M) -> Option<Self> {
         let bytes = memory.bytes(pointer, 24)?;
         let table = Self { symbols: word_at(&bytes, 0), count: half_at(&bytes, 8), names: word_at(&bytes, 16) };
-        let plausible = is_kernel(table.symbols) && is_kernel(table.names) && (2..MOST_SYMBOLS).contains(&table.count);
+        let plausible =
+            is_kernel::<M>(table.symbols) && is_kernel::<M>(table.names) && (2..MOST_SYMBOLS).contains(&table.count);
         let first = plausible.then(|| memory.bytes(table.symbols, SYMBOL_BYTES)).flatten()?;
         let name = memory.bytes(table.names, 2)?;
         (first.iter().all(|byte| *byte == 0) && name.first() == Some(&0)).then_some(table)
     }
 
-    fn symbols(self, texts: &[Text], memory: &impl Memory) -> Option<Vec<ModuleSymbol>> {
+    fn symbols<M: Memory>(self, texts: &[Text], memory: &M) -> Option<Vec<ModuleSymbol>> {
         let bytes = memory.bytes(self.symbols, self.count as usize * SYMBOL_BYTES)?;
         let mut found: Vec<(u64, u64, String)> = Vec::new();
         let mut labels: BTreeSet<u64> = BTreeSet::new();
@@ -167,7 +167,7 @@ impl Table {
                 continue;
             }
             let Some(name) = name_at(self.names.wrapping_add(u64::from(half_at(symbol, 0))), memory) else { continue };
-            if name.starts_with("__pfx_") || name.starts_with("__cfi_") {
+            if M::Isa::PADDING.iter().any(|prefix| name.starts_with(prefix)) {
                 padding.insert(value);
             } else if !is_marker(&name) {
                 // The low half of the info is the type; before 5.2 the kernel writes a letter over it, which is never 0.
@@ -184,12 +184,12 @@ impl Table {
             .collect();
         let is_inside = |label: u64| functions.iter().any(|(from, size)| label > *from && label - from < *size);
         found.retain(|(value, ..)| !labels.contains(value) || !is_inside(*value));
-        Some(ranges(found, &padding, texts))
+        Some(ranges::<M>(found, &padding, texts))
     }
 }
 
 /// Orders symbols; of several at one address the one that says most stands for all.
-fn ranges(mut found: Vec<(u64, u64, String)>, padding: &BTreeSet<u64>, texts: &[Text]) -> Vec<ModuleSymbol> {
+fn ranges<M: Memory>(mut found: Vec<(u64, u64, String)>, padding: &BTreeSet<u64>, texts: &[Text]) -> Vec<ModuleSymbol> {
     let alias = |name: &str| matches!(name, "init_module" | "cleanup_module");
     found.sort_by(|a, b| (a.0, alias(&a.2), a.2.len(), &a.2).cmp(&(b.0, alias(&b.2), b.2.len(), &b.2)));
     found.dedup_by(|later, first| {
@@ -210,7 +210,7 @@ fn ranges(mut found: Vec<(u64, u64, String)>, padding: &BTreeSet<u64>, texts: &[
     // Padding lies between the function that it is in front of and the one before that.
     let from = |index: usize, value: u64| {
         let before = index.checked_sub(1).and_then(|before| starts.get(before)).copied().unwrap_or(0);
-        let lowest = (before + 1).max(value.saturating_sub(PADDING_BYTES)).min(value);
+        let lowest = (before + 1).max(value.saturating_sub(M::Isa::PADDING_BYTES)).min(value);
         padding.range(lowest..value).next().copied().unwrap_or(value)
     };
     let mut symbols: Vec<ModuleSymbol> = Vec::with_capacity(starts.len());

@@ -1,9 +1,11 @@
 //! Guests that are invented word by word: what is found in them, and what is not taken for anything.
 
 use super::{Code, LoadedCode, Memory, Shape};
-use crate::SymbolTable;
+use firstlight_isa::X86_64;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+
+type SymbolTable = crate::SymbolTable<X86_64>;
 
 const HEADS: &str = "\
 ffffffff82000000 D modules
@@ -27,6 +29,8 @@ const INIT: u64 = 0xffff_ffff_c001_0000;
 struct Guest(RefCell<BTreeMap<u64, Vec<u8>>>);
 
 impl Memory for Guest {
+    type Isa = X86_64;
+
     fn read(&self, address: u64, buffer: &mut [u8]) -> bool {
         let pages = self.0.borrow();
         let mut at = address;

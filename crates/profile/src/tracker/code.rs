@@ -5,8 +5,9 @@ use super::Tracker;
 use crate::code::Code;
 use crate::recording::Function;
 use crate::tree::{FunctionId, Kind};
+use firstlight_isa::Isa;
 
-impl Tracker {
+impl<I: Isa> Tracker<I> {
     /// The number of a piece of code by its name and address; the same one whenever the same code is loaded there again.
     pub fn loaded(&mut self, code: &Code) -> FunctionId {
         // The form of `/proc/kallsyms`.
@@ -53,8 +54,12 @@ impl Tracker {
 mod tests {
     use crate::code::{Code, Shape};
     use crate::recording::State;
-    use crate::tracker::{Tracker, Watch, UNKNOWN};
-    use crate::{Recording, SymbolTable};
+    use crate::tracker::{Watch, UNKNOWN};
+    use crate::Recording;
+    use firstlight_isa::X86_64;
+
+    type SymbolTable = crate::SymbolTable<X86_64>;
+    type Tracker = crate::Tracker<X86_64>;
 
     const KERNEL: &str = "1000 T _text\n1000 T do_one_initcall\n1100 T kmalloc\n1200 T _etext\n";
     const ONE_INITCALL: u32 = 0;

@@ -2,10 +2,10 @@
 
 use super::stack::{Frame, Interrupted, Redirect, Role, ANY};
 use super::{Request, Tracker, DEEPEST};
-use crate::symbols::Class;
 use crate::tree::{FunctionId, Kind, ROOT};
+use firstlight_isa::{Class, Isa};
 
-impl Tracker {
+impl<I: Isa> Tracker<I> {
     /// The first instruction of a function of another class than [`Class::Plain`] and [`Class::Cold`].
     pub fn special(&mut self, function: FunctionId, now: u64) -> Request {
         match self.classes[function as usize] {

@@ -6,8 +6,8 @@
 use super::stack::Redirect;
 use super::Tracker;
 use crate::recording::{FunctionCheck, How};
-use crate::symbols::Class;
 use crate::tree::{FunctionId, NodeId};
+use firstlight_isa::{Class, Isa};
 
 /// What happened to one function's entries.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub(super) struct Followed {
     pub calls_inside: bool,
 }
 
-impl Tracker {
+impl<I: Isa> Tracker<I> {
     pub(super) fn follow(&mut self, function: FunctionId) -> &mut Followed {
         let index = function as usize;
         if index >= self.followed.len() {

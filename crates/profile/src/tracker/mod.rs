@@ -15,13 +15,15 @@ mod timeline;
 
 use crate::recording::{Counts, Function, Instant, State};
 use crate::snapshot::Snapshot;
-use crate::symbols::{Class, SymbolTable};
+use crate::symbols::SymbolTable;
 use crate::tree::{CallTree, FunctionId, Kind, NodeId, ROOT};
+use firstlight_isa::{Class, Isa};
 use follow::Followed;
 pub use running::Identity;
 use rustc_hash::FxHashMap;
 use stack::{on_one_stack, Frame, Redirect, Role, Stack, ANY};
 use std::collections::BTreeMap;
+use std::marker::PhantomData;
 pub use timeline::Watch;
 use timeline::{Checked, Timeline};
 
@@ -58,8 +60,8 @@ struct Rows {
 /// Shadow stacks, calling-context tree and timeline of a boot under way.
 ///
 /// ```
-/// use firstlight_profile::{tracker::Watch, SymbolTable, Tracker};
-/// let symbols = SymbolTable::parse("1000 T _text\n1000 T main\n1040 T leaf\n1080 T _etext\n");
+/// use firstlight_profile::{isa::X86_64, tracker::Watch, SymbolTable, Tracker};
+/// let symbols = SymbolTable::<X86_64>::parse("1000 T _text\n1000 T main\n1040 T leaf\n1080 T _etext\n");
 /// let mut tracker = Tracker::new(&symbols, Watch::default());
 /// tracker.entry(0, 10);           // at 10 instructions, `main` begins
 /// tracker.call(0, 0xff8, 14);     // it calls, the return address is written to 0xff8
@@ -73,7 +75,7 @@ struct Rows {
 /// # Ok::<(), firstlight_profile::recording::RecordingError>(())
 /// ```
 #[derive(Debug)]
-pub struct Tracker {
+pub struct Tracker<I> {
     tree: CallTree,
     functions: Vec<Function>,
     classes: Vec<Class>,
@@ -120,11 +122,12 @@ pub struct Tracker {
     followed: Vec<Followed>,
     /// Entries of nodes that were followed by inference.
     doubtful: FxHashMap<NodeId, u64>,
+    isa: PhantomData<I>,
 }
 
-impl Tracker {
+impl<I: Isa> Tracker<I> {
     /// A tracker at power-on, for a kernel with these functions.
-    pub fn new(symbols: &SymbolTable, watch: Watch) -> Self {
+    pub fn new(symbols: &SymbolTable<I>, watch: Watch) -> Self {
         let mut functions: Vec<Function> = symbols
             .functions()
             .iter()
@@ -178,6 +181,7 @@ impl Tracker {
             entries: 0,
             followed,
             doubtful: FxHashMap::default(),
+            isa: PhantomData,
         }
     }
 
@@ -257,7 +261,7 @@ impl Tracker {
     #[cold]
     fn overtaken(&mut self, sp: u64, now: u64) {
         while let Some(top) = self.stack.frames.last().copied() {
-            if top.role == Role::Entry || top.sp > sp || !on_one_stack(top.sp, sp) {
+            if top.role == Role::Entry || top.sp > sp || !on_one_stack::<I>(top.sp, sp) {
                 break;
             }
             self.counts.lost_returns += 1;

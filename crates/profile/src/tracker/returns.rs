@@ -2,12 +2,10 @@
 
 use super::stack::{on_one_stack, Frame, Role, ANY};
 use super::Tracker;
-use crate::symbols::Class;
 use crate::tree::FunctionId;
+use firstlight_isa::{Class, Isa};
 
-const WORD: u64 = 8;
-
-impl Tracker {
+impl<I: Isa> Tracker<I> {
     /// A return instruction in `site` read its address from `sp`.
     #[inline]
     pub fn ret(&mut self, site: FunctionId, sp: u64, now: u64) {
@@ -84,13 +82,13 @@ impl Tracker {
 
     // The function on top returns from code that it called inside itself.
     fn returns_inside(&self, top: Frame, sp: u64) -> bool {
-        let below = sp < top.sp && on_one_stack(sp, top.sp);
+        let below = sp < top.sp && on_one_stack::<I>(sp, top.sp);
         below && self.followed.get(top.function as usize).is_some_and(|followed| followed.calls_inside)
     }
 
     // `error_entry` takes its return address along when it makes room for registers above it.
     fn moved_its_stack(&self, top: Frame, sp: u64, own: bool) -> bool {
-        own && sp < top.sp && on_one_stack(sp, top.sp)
+        own && sp < top.sp && on_one_stack::<I>(sp, top.sp)
     }
 
     // A return by an address that a frame further down left: the frames above it have ended without a return.
@@ -98,7 +96,7 @@ impl Tracker {
         let Some(Frame { sp, .. }) = self.stack.frames.get(index).copied() else { return };
         self.counts.returns += 1;
         let above: Vec<Frame> = self.stack.frames.iter().skip(index).filter(|frame| frame.sp != sp).copied().collect();
-        if own && above.iter().all(|frame| frame.sp.wrapping_add(WORD) == sp) {
+        if own && above.iter().all(|frame| frame.sp.wrapping_add(I::RETURN_SLOT_BYTES) == sp) {
             self.counts.discarded_addresses += u64::from(!above.is_empty());
             for frame in &above {
                 self.follow(frame.function).discards += 1;

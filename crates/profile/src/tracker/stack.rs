@@ -1,6 +1,7 @@
 //! One task's shadow stack.
 
 use crate::tree::{FunctionId, NodeId};
+use firstlight_isa::Isa;
 
 /// The stack address of a frame that no call pushed: entries from outside and first frames of tasks.
 pub(super) const ANY: u64 = u64::MAX;
@@ -84,10 +85,7 @@ impl Stack {
     }
 }
 
-/// Whether two addresses lie on one stack. The kernel's stacks are 16 KiB, aligned to that (`THREAD_SIZE`, `IRQ_STACK_SIZE`).
-pub(super) fn on_one_stack(a: u64, b: u64) -> bool {
-    a != ANY && b != ANY && a / STACK_BYTES == b / STACK_BYTES
+/// Whether two addresses lie on one stack: the kernel's stacks are aligned to their size.
+pub(super) fn on_one_stack<I: Isa>(a: u64, b: u64) -> bool {
+    a != ANY && b != ANY && a / I::STACK_BYTES == b / I::STACK_BYTES
 }
-
-/// See [`on_one_stack`].
-pub(super) const STACK_BYTES: u64 = 16 * 1024;

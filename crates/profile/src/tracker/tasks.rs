@@ -1,15 +1,13 @@
 //! Tasks: switches between their stacks, and the names of their user mode.
 
 use super::running::Identity;
-use super::stack::{Frame, Role, Stack, ANY, STACK_BYTES};
+use super::stack::{Frame, Role, Stack, ANY};
 use super::{Tracker, UNKNOWN};
 use crate::recording::Function;
 use crate::tree::{FunctionId, Kind, ROOT};
+use firstlight_isa::Isa;
 
-// `__switch_to_asm` pushes its registers below the return address of its caller.
-const SWITCH_FRAME_BYTES: u64 = 128;
-
-impl Tracker {
+impl<I: Isa> Tracker<I> {
     /// In `__switch_to_asm`, the stack pointer was loaded when `now` instructions had been executed: from there on it is the
     /// other task that runs. Which one that is, the next `pop` tells.
     pub fn takes_stack(&mut self, now: u64) {
@@ -49,7 +47,7 @@ impl Tracker {
     pub(super) fn resume(&mut self, sp: u64, now: u64) {
         self.charge(now);
         self.counts.switches += 1;
-        let found = self.suspended.range(sp..sp.saturating_add(SWITCH_FRAME_BYTES)).next().map(|(key, _)| *key);
+        let found = self.suspended.range(sp..sp.saturating_add(I::SWITCH_FRAME_BYTES)).next().map(|(key, _)| *key);
         let next = match found.and_then(|key| self.suspended.remove(&key)) {
             Some(stack) => stack,
             None => self.new_task(sp),
@@ -73,8 +71,8 @@ impl Tracker {
 
     // A stack that was never seen. What is suspended in the same pages belongs to a task that has ended.
     pub(super) fn new_task(&mut self, sp: u64) -> Stack {
-        let bottom = sp & !(STACK_BYTES - 1);
-        let ended: Vec<u64> = self.suspended.range(bottom..bottom + STACK_BYTES).map(|(key, _)| *key).collect();
+        let bottom = sp & !(I::STACK_BYTES - 1);
+        let ended: Vec<u64> = self.suspended.range(bottom..bottom + I::STACK_BYTES).map(|(key, _)| *key).collect();
         for key in ended {
             if let Some(stack) = self.suspended.remove(&key) {
                 self.counts.abandoned_frames += stack.frames.len() as u64;

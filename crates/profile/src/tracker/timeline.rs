@@ -6,6 +6,7 @@ use crate::recording::{Counts, Function, FunctionCheck, Instant, Line, Mark, Pha
 use crate::snapshot::{named, Named, Snapshot};
 use crate::symbols::SymbolTable;
 use crate::tree::{CallTree, FunctionId, NodeId};
+use firstlight_isa::Isa;
 
 /// What to look out for besides calls and returns.
 #[derive(Debug, Clone, Default)]
@@ -23,9 +24,6 @@ const PANIC: u8 = 8;
 const READY: u8 = 16;
 const RENAME: u8 = 32;
 const LEAVING: u8 = 64;
-// Called with the kernel's address space on every way to user mode; which of them exist differs between kernels.
-const WAYS_OUT: [&str; 4] =
-    ["syscall_exit_to_user_mode", "irqentry_exit_to_user_mode", "exit_to_user_mode_prepare", "do_syscall_64"];
 
 /// How the tree came about.
 pub(super) struct Checked {
@@ -55,7 +53,7 @@ pub(super) struct Timeline {
 }
 
 impl Timeline {
-    pub fn new(symbols: &SymbolTable, watch: Watch) -> Self {
+    pub fn new<I: Isa>(symbols: &SymbolTable<I>, watch: Watch) -> Self {
         let mut timeline = Self {
             flags: vec![0; symbols.functions().len()],
             mark_of: Vec::new(),
@@ -89,7 +87,7 @@ impl Timeline {
         timeline.flag(symbols, "panic", PANIC);
         timeline.flag(symbols, "vpanic", PANIC);
         timeline.flag(symbols, "__set_task_comm", RENAME);
-        for way in WAYS_OUT {
+        for way in I::WAYS_OUT {
             timeline.flag(symbols, way, LEAVING);
         }
         if let Some(function) = watch.ready {
@@ -104,7 +102,7 @@ impl Timeline {
         timeline
     }
 
-    fn flag(&mut self, symbols: &SymbolTable, function: &str, flag: u8) -> Option<FunctionId> {
+    fn flag<I: Isa>(&mut self, symbols: &SymbolTable<I>, function: &str, flag: u8) -> Option<FunctionId> {
         let id = symbols.function(function)?;
         self.flags[id as usize] |= flag;
         Some(id)
@@ -202,7 +200,7 @@ impl Timeline {
     }
 }
 
-impl Tracker {
+impl<I: Isa> Tracker<I> {
     /// Records a mark, and begins the phase of that name. A mark is given once; later ones are passed over.
     pub fn mark(&mut self, mark: &str, source: &str, detail: &str, now: u64) {
         if self.timeline.has_mark(mark) {

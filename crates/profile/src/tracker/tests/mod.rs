@@ -6,10 +6,14 @@
 use super::*;
 use crate::recording::Recording;
 use crate::tree::totals;
+use firstlight_isa::X86_64;
 use proptest::prelude::*;
 
 mod mitigations;
 mod tasks;
+
+type SymbolTable = crate::SymbolTable<X86_64>;
+type Tracker = crate::Tracker<X86_64>;
 
 const KERNEL: &str = "\
 1000 T _text

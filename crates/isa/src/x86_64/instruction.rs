@@ -1,42 +1,8 @@
 //! The few x86_64 instructions that move control between functions, decoded from their bytes.
 
+use super::MARK_BASE;
+use crate::Flow;
 use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register};
-
-/// What an instruction does to the flow of control, as far as a shadow stack cares.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Flow {
-    /// `call rel32`; the target's address.
-    Call(u64),
-    /// `call` through a register or memory.
-    CallIndirect,
-    /// `ret`, with or without an immediate.
-    Return,
-    /// An unconditional `jmp rel8/rel32`; the target's address.
-    Jump(u64),
-    /// `jmp` through a register or memory.
-    JumpIndirect,
-    /// `iretq`, or `iretd`.
-    InterruptReturn,
-    /// `sysretq`, `sysretl` or `sysexit`.
-    SyscallReturn,
-    /// `pop` into a general register.
-    Pop,
-    /// A load of the stack pointer from memory: another stack is taken.
-    TakeStack,
-    /// A store of a register to the top of the stack: in a thunk, the return address is replaced.
-    Redirect,
-    /// `out` of one byte to the port in `dx`.
-    Out,
-    /// A mark: the number in the displacement of the eight-byte no-operation.
-    Mark(u16),
-    /// The bytes end before the instruction does.
-    Incomplete,
-    /// Anything else.
-    Other,
-}
-
-/// The displacement of a mark, without the mark's number.
-pub const MARK_BASE: u32 = 0x4c46_0000;
 
 /// Says what the instruction of these bytes, at this address, does.
 ///
@@ -44,13 +10,13 @@ pub const MARK_BASE: u32 = 0x4c46_0000;
 /// ([`Flow::Incomplete`]). Opcodes: Intel SDM volume 2; decoded by iced-x86.
 ///
 /// ```
-/// use firstlight_profile::instruction::{flow, Flow};
-/// assert_eq!(flow(&[0xe8, 0x0b, 0, 0, 0], 0x1000), Flow::Call(0x1010));
-/// assert_eq!(flow(&[0xf3, 0xc3], 0), Flow::Return);
-/// assert_eq!(flow(&[0x48, 0xcf], 0), Flow::InterruptReturn);
-/// assert_eq!(flow(&[0xe8, 0x0b], 0), Flow::Incomplete);
+/// use firstlight_isa::{Flow, Isa, X86_64};
+/// assert_eq!(X86_64::flow(&[0xe8, 0x0b, 0, 0, 0], 0x1000), Flow::Call(0x1010));
+/// assert_eq!(X86_64::flow(&[0xf3, 0xc3], 0), Flow::Return);
+/// assert_eq!(X86_64::flow(&[0x48, 0xcf], 0), Flow::InterruptReturn);
+/// assert_eq!(X86_64::flow(&[0xe8, 0x0b], 0), Flow::Incomplete);
 /// ```
-pub fn flow(bytes: &[u8], address: u64) -> Flow {
+pub(super) fn flow(bytes: &[u8], address: u64) -> Flow {
     if let [0x0f, 0x1f, 0x84, 0x00, displacement @ ..] = bytes {
         return match displacement {
             [a, b, c, d] => mark(u32::from_le_bytes([*a, *b, *c, *d])),
@@ -69,12 +35,12 @@ pub fn flow(bytes: &[u8], address: u64) -> Flow {
 /// Whether these bytes are whole instructions that control runs through from the first to behind the last.
 ///
 /// ```
-/// use firstlight_profile::instruction::runs_through;
-/// assert!(runs_through(&[0x90, 0x48, 0x89, 0xc4]));  // nop; mov %rax,%rsp
-/// assert!(!runs_through(&[0x74, 0x00]));             // je
-/// assert!(!runs_through(&[0x90, 0x48, 0x89]));       // cut short
+/// use firstlight_isa::{Isa, X86_64};
+/// assert!(X86_64::runs_through(&[0x90, 0x48, 0x89, 0xc4]));  // nop; mov %rax,%rsp
+/// assert!(!X86_64::runs_through(&[0x74, 0x00]));             // je
+/// assert!(!X86_64::runs_through(&[0x90, 0x48, 0x89]));       // cut short
 /// ```
-pub fn runs_through(bytes: &[u8]) -> bool {
+pub(super) fn runs_through(bytes: &[u8]) -> bool {
     let mut decoder = Decoder::new(64, bytes, DecoderOptions::NONE);
     while decoder.can_decode() {
         let instruction = decoder.decode();

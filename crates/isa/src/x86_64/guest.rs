@@ -1,34 +1,23 @@
-//! Marks: single instructions that do nothing, which the plugin sees from outside.
+//! The instructions of x86_64 guests: marks, and the time stamp counter.
 //!
-//! Each mark is the eight-byte no-operation `0f 1f 84 00 II II II II`, whose displacement is `0x4c46_0000` plus the
-//! mark's number. Each stands at the start of a function of its own that is never inlined: the plugin notices a mark
-//! when the block that holds it is translated, so nothing may stand before it in that block that could fault.
+//! Each mark is the eight-byte no-operation `0f 1f 84 00 II II II II`, whose displacement is [`MARK_BASE`] plus the mark's
+//! number.
 
-#[cfg(not(target_arch = "x86_64"))]
-compile_error!("the marks are defined for x86_64 only, see docs/reference/formats/guest-report.md");
-
-/// A named instant that the guest gives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mark {
-    /// First line of the helper's `main`, as first process.
-    GuestStart,
-    /// About to execute the new root's init.
-    SwitchRoot,
-}
+use super::MARK_BASE;
 
 /// One mark's instruction. There is no intrinsic for a no-operation with a chosen displacement.
 macro_rules! mark_function {
     ($name:ident, $number:literal) => {
         #[inline(never)]
         #[expect(unsafe_code, reason = "a mark is one instruction, and only inline assembly can choose its bytes")]
-        fn $name() {
+        pub(crate) fn $name() {
             // SAFETY: the instruction is a no-operation: it touches neither memory, nor registers, nor flags, nor the
             // stack. Without `nomem` the compiler keeps everything that was done before the mark before it.
             unsafe {
                 core::arch::asm!(
                     ".byte 0x0f, 0x1f, 0x84, 0x00",
                     ".long {displacement}",
-                    displacement = const 0x4c46_0000_i32 + $number,
+                    displacement = const MARK_BASE + $number,
                     options(nostack, preserves_flags),
                 );
             }
@@ -38,14 +27,6 @@ macro_rules! mark_function {
 
 mark_function!(guest_start, 2);
 mark_function!(switch_root, 3);
-
-/// Gives a mark.
-pub fn give(mark: Mark) {
-    match mark {
-        Mark::GuestStart => guest_start(),
-        Mark::SwitchRoot => switch_root(),
-    }
-}
 
 /// Gives the mark at which the recorded boot ends.
 ///
@@ -64,7 +45,7 @@ pub fn ready() -> u64 {
             ".byte 0x0f, 0x1f, 0x84, 0x00",
             ".long {displacement}",
             "rdtsc",
-            displacement = const 0x4c46_0001_i32,
+            displacement = const MARK_BASE + 1,
             out("eax") low,
             out("edx") high,
             options(nostack, preserves_flags),
@@ -86,9 +67,8 @@ mod tests {
 
     #[test]
     fn the_binary_holds_each_mark_exactly_as_specified() {
-        for mark in [Mark::GuestStart, Mark::SwitchRoot] {
-            give(mark);
-        }
+        guest_start();
+        switch_root();
         assert!(ready() > 0);
         let binary = std::fs::read(std::env::current_exe().unwrap()).unwrap();
         for number in 1..=3_u8 {

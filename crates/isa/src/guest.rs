@@ -1,0 +1,30 @@
+//! What programs inside the guest execute: marks, single instructions that do nothing and that the plugin sees from outside;
+//! and the counter that shows the virtual time.
+//!
+//! Each mark stands at the start of a function of its own that is never inlined: the plugin notices a mark when the block that
+//! holds it is translated, so nothing may stand before it in that block that could fault.
+
+#[cfg(not(target_arch = "x86_64"))]
+compile_error!("no module of this crate has the marks of this architecture, see docs/design/architectures.md");
+
+#[cfg(target_arch = "x86_64")]
+use crate::x86_64::guest as instructions;
+
+pub use instructions::{counter, ready};
+
+/// A named instant that the guest gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// First line of the helper's `main`, as first process.
+    GuestStart,
+    /// About to execute the new root's init.
+    SwitchRoot,
+}
+
+/// Gives a mark.
+pub fn give(mark: Mark) {
+    match mark {
+        Mark::GuestStart => instructions::guest_start(),
+        Mark::SwitchRoot => instructions::switch_root(),
+    }
+}

@@ -1,0 +1,82 @@
+//! The trait that an architecture implements.
+
+use crate::{Class, Flow};
+use std::fmt::Debug;
+
+/// A section of code that passes control on and holds no functions.
+#[derive(Debug, Clone, Copy)]
+pub struct ThunkSection {
+    /// The symbols at its start and its end.
+    pub bounds: (&'static str, &'static str),
+    /// Two of its functions, for kernels without the bounds: the section is what lies from one to the other.
+    pub ends: Option<(&'static str, &'static str)>,
+}
+
+/// A processor architecture.
+///
+/// A shadow stack names each frame by its *frame key*: the address at which the return address of the call stands. Keys fall
+/// as calls nest, and the call and its return both show the key, as the address of a memory access.
+///
+/// ```
+/// use firstlight_isa::{Flow, Isa, X86_64};
+/// fn is_call<I: Isa>(bytes: &[u8]) -> bool {
+///     matches!(I::flow(bytes, 0), Flow::Call(_) | Flow::CallIndirect)
+/// }
+/// assert!(is_call::<X86_64>(&[0xe8, 0, 0, 0, 0]));
+/// ```
+pub trait Isa: Debug + Clone + Copy + Default + Send + Sync + 'static {
+    /// QEMU's name of the target.
+    const NAME: &'static str;
+
+    /// Bytes of the longest instruction.
+    const LONGEST_INSTRUCTION: u64;
+    /// Bytes of a mark, to look at no other instruction of user mode.
+    const MARK_BYTES: usize;
+    /// Bytes of the landing pad at the start of a function, which a direct call may leave out.
+    const LANDING_PAD_BYTES: u64;
+
+    /// The symbols at the start and the end of the kernel's entry code.
+    const ENTRY_BOUNDS: (&'static str, &'static str);
+    /// Sections of thunks.
+    const THUNKS: &'static [ThunkSection];
+    /// How the names of padding in front of functions begin.
+    const PADDING: &'static [&'static str];
+    /// Bytes of the largest padding in front of a function.
+    const PADDING_BYTES: u64;
+    /// Functions of which one is called with the kernel's address space on every way to user mode; which of them exist
+    /// differs between kernels.
+    const WAYS_OUT: &'static [&'static str];
+    /// Variables of which one holds the running task, in the area of each processor.
+    const CURRENT_TASK: &'static [&'static str];
+
+    /// Bytes of a kernel stack: a power of two, to which the stack is aligned.
+    const STACK_BYTES: u64;
+    /// Bytes from the frame key of the function that switches tasks down to all registers that it saves.
+    const SWITCH_FRAME_BYTES: u64;
+    /// Distance of the frame keys of two calls with nothing on the stack between them.
+    const RETURN_SLOT_BYTES: u64;
+
+    /// The lowest address of the kernel's half.
+    const KERNEL_HALF: u64;
+    /// Where the kernel's image is mapped, less where it lies in memory.
+    const IMAGE_OFFSET: u64;
+    /// Symbols of which the first that exists is where the image is entered.
+    const IMAGE_ENTRY: &'static [&'static str];
+    /// Physical address of the decompressor's first instruction.
+    const DECOMPRESSOR: u64;
+
+    /// Says what the instruction of these bytes, at this address, does.
+    ///
+    /// No instruction begins with the whole of another one, so bytes that were cut are recognised as such
+    /// ([`Flow::Incomplete`]).
+    fn flow(bytes: &[u8], address: u64) -> Flow;
+
+    /// Whether these bytes are whole instructions that control runs through from the first to behind the last.
+    fn runs_through(bytes: &[u8]) -> bool;
+
+    /// How control passes through the kernel's function of this name, where the name says so.
+    fn class(symbol: &str) -> Option<Class>;
+
+    /// Whether code at this address is the kernel's, once it has mapped itself.
+    fn is_kernel_code(address: u64) -> bool;
+}

@@ -1,0 +1,18 @@
+//! What a processor architecture is, as far as following a kernel's control flow needs it.
+//!
+//! [`Isa`] states it; each architecture is one module that implements it ([`x86_64`]). Everything that uses the trait takes
+//! it as a type, so that the compiler makes a copy of the tracker for each architecture and no event pays for the choice.
+//! [`guest`] is the part that programs inside the guest need. `docs/design/architectures.md` says how to add one.
+
+#[cfg(feature = "decode")]
+mod class;
+#[cfg(feature = "decode")]
+mod flow;
+#[cfg(feature = "guest")]
+pub mod guest;
+#[cfg(feature = "decode")]
+mod isa;
+pub mod x86_64;
+
+#[cfg(feature = "decode")]
+pub use self::{class::Class, flow::Flow, isa::Isa, isa::ThunkSection, x86_64::X86_64};

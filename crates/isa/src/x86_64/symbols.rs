@@ -1,0 +1,30 @@
+//! How control passes through the functions of an x86_64 kernel, by their names.
+
+use crate::Class;
+
+// The names are those of arch/x86/entry/*.S, arch/x86/kernel/head_64.S and arch/x86/lib/retpoline.S.
+pub(super) fn class(name: &str) -> Option<Class> {
+    Some(match name {
+        "__switch_to_asm" => Class::Switch,
+        "irq_entries_start" | "spurious_entries_start" | "early_idt_handler_array" => Class::Stub,
+        "early_idt_handler_common" | "vc_no_ghcb" => Class::Exception,
+        "asm_exc_nmi" | "asm_exc_nmi_noist" | "asm_common_interrupt" | "asm_spurious_interrupt" => Class::Interrupt,
+        "asm_load_gs_index" | "asm_cpu_bringup_and_idle" => Class::Plain,
+        "entry_SYSCALL_64" | "entry_SYSCALL_compat" | "entry_SYSENTER_compat" | "entry_INT80_compat" => Class::Syscall,
+        "asm_int80_emulation" => Class::Syscall,
+        // Called, and return: functions in spite of where they stand.
+        "error_entry" | "paranoid_entry" | "xen_error_entry" | "entry_ibpb" | "write_ibpb" => Class::Plain,
+        _ if name.starts_with("asm_sysvec_") => Class::Interrupt,
+        _ if name.starts_with("asm_exc_") || name.starts_with("asm_xenpv_exc_") => Class::Exception,
+        _ if is_thunk(name) => Class::Thunk,
+        _ => return None,
+    })
+}
+
+// Those that stand alone, or in a kernel whose section has no bounds: `srso_alias_*` has to lie at a place that its
+// mitigation dictates.
+fn is_thunk(name: &str) -> bool {
+    ["__x86_indirect_", "__x86_return_", "__SCT__"].iter().any(|prefix| name.starts_with(prefix))
+        || ["srso_", "retbleed_", "its_", "zen_", "call_depth_", "entry_"].iter().any(|prefix| name.starts_with(prefix))
+            && ["_return_thunk", "_untrain_ret", "_safe_ret"].iter().any(|suffix| name.ends_with(suffix))
+}
