@@ -41,8 +41,8 @@ def test_an_arm_is_a_bundle_or_a_directory_of_bundles(tmp_path: Path) -> None:
     (tmp_path / "several" / "notes.txt").write_text("no boot")
     (tmp_path / "several" / ".3.boot.partial").mkdir()
     one, several = read_arms([single, tmp_path / "several"])
-    assert [boot.path.name for boot in one.boots] == ["a.boot"]
-    assert [boot.path.name for boot in several.boots] == ["1.boot", "2.boot"]
+    assert [boot.directory.name for boot in one.boots] == ["a.boot"]
+    assert [boot.directory.name for boot in several.boots] == ["1.boot", "2.boot"]
     assert one.is_exact
     assert several.is_exact
 
@@ -69,7 +69,7 @@ def test_failed_and_damaged_boots_do_not_take_part_and_are_named(tmp_path: Path)
     make_bundle(tmp_path / "arm", name="panicked.boot", failed=True)
     (make_bundle(tmp_path / "arm", name="torn.boot") / "manifest.json").write_text('{"schema_version"')
     arm = read_arm(tmp_path / "arm")
-    assert [boot.path.name for boot in arm.boots] == ["good.boot"]
+    assert [boot.directory.name for boot in arm.boots] == ["good.boot"]
     reasons = {each.path.name: each.reason for each in arm.excluded}
     assert reasons["panicked.boot"].startswith("the boot failed (panic): Kernel panic")
     assert reasons["torn.boot"].startswith("the manifest is damaged")

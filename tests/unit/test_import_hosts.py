@@ -78,7 +78,7 @@ def test_a_capture_in_which_nothing_piled_up_says_so(tmp_path: Path, capsys: pyt
     def measured(name: str, text: str) -> str:
         boot = imported(tmp_path, {name: text})
         capsys.readouterr()
-        assert run(["log", "--console-cost", str(boot.path)]) == 0
+        assert run(["log", "--console-cost", str(boot.directory)]) == 0
         shown = capsys.readouterr().out.splitlines()
         return next(line for line in shown if line.lstrip().startswith("measured"))
 
@@ -94,13 +94,13 @@ def test_histograms_are_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     text = f"# event histogram\n#\n# trigger info: hist:keys=func.sym:vals=lat [active]\n#\n\n{rows}\n"
     boot = imported(tmp_path, {"hist.txt": text})
     capsys.readouterr()
-    assert run(["show", str(boot.path)]) == 0
+    assert run(["show", str(boot.directory)]) == 0
     shown = capsys.readouterr().out
     assert "hist:keys=func.sym:vals=lat [active]" in shown
     assert "f14_init" in shown
     assert "f15_init" not in shown
     assert "5 more rows" in shown
-    assert run(["functions", str(boot.path)]) == 1
+    assert run(["functions", str(boot.directory)]) == 1
     assert "firstlight show" in capsys.readouterr().err
 
 
@@ -112,7 +112,7 @@ def test_a_boot_of_which_evidence_is_missing_is_not_called_complete(
     for text, state, evidence in ((whole, "complete", "nothing is known"), (dropped, "incomplete", "incomplete")):
         boot = imported(tmp_path, {"dmesg.txt": text})
         capsys.readouterr()
-        assert run(["show", str(boot.path)]) == 0
+        assert run(["show", str(boot.directory)]) == 0
         shown = capsys.readouterr().out
         # A long path may wrap the line.
         assert f"imported mode, {state} " in " ".join(shown.split()) + " "

@@ -200,7 +200,7 @@ def test_calls_of_which_no_times_are_told_have_none(tmp_path: Path, capsys: pyte
         ("fput", 1, None, None, None),
         ("vfs_read", 2, None, None, None),
     ]
-    assert [run(["functions", "--tree", str(boot.path)]), run(["show", str(boot.path)])] == [0, 0]
+    assert [run(["functions", "--tree", str(boot.directory)]), run(["show", str(boot.directory)])] == [0, 0]
     printed = capsys.readouterr().out
     assert THEIR_TREE in printed
     assert BY_CALLS in printed

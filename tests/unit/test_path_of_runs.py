@@ -118,8 +118,8 @@ def test_a_thread_is_the_kernels_until_it_was_on_the_way_to_user_mode(tmp_path: 
     threads = boot.threads().with_columns(
         user_start_ns=pl.when(pl.col("thread") == 1).then(pl.lit(1600 * MS)).otherwise("user_start_ns")
     )
-    write_table(boot.path, "threads", threads)
-    ran = find_path(firstlight.open(boot.path)).ran
+    write_table(boot.directory, "threads", threads)
+    ran = find_path(firstlight.open(boot.directory)).ran
     swapper = ran.filter(pl.col("name").str.starts_with("swapper")).sort("name")
     assert swapper.select("name", "kind", "threads").rows() == [
         ("swapper/0 (pid 0)", "kernel", 1),

@@ -72,7 +72,7 @@ def test_a_target_may_be_the_goal(chain: Boot) -> None:
 
 
 def test_it_is_said_how_many_are_points(chain: Boot) -> None:
-    printed = CliRunner().invoke(app, ["path", str(chain.path)]).stdout
+    printed = CliRunner().invoke(app, ["path", str(chain.directory)]).stdout
     assert "Units that are points, because only when they were up is known: 2." in printed
 
 
@@ -82,7 +82,8 @@ def test_what_has_no_start_and_is_no_unit_is_counted(tmp_path: Path) -> None:
     boot = open_boot(write_bundle(tmp_path, "half.boot", spans=spans))
     assert find_path(boot).without_start == 1
     assert (
-        "1 span has no start, so it cannot be on the path" in CliRunner().invoke(app, ["path", str(boot.path)]).stdout
+        "1 span has no start, so it cannot be on the path"
+        in CliRunner().invoke(app, ["path", str(boot.directory)]).stdout
     )
 
 

@@ -444,8 +444,8 @@ def test_a_boot_that_tells_less_is_a_hole_with_its_reason(tmp_path: Path, kept: 
 def test_a_guest_that_ran_out_of_memory_is_told_as_that(tmp_path: Path) -> None:
     boot = booted(tmp_path, active=b"1\n")
     row = boot.log().tail(1).with_columns(text=pl.lit("Out of memory: Killed process 100 (lvm)"))
-    write_table(boot.path, "log", pl.concat([boot.log(), row]))
-    found = figures_of(CELL, open_boot(boot.path))
+    write_table(boot.directory, "log", pl.concat([boot.log(), row]))
+    found = figures_of(CELL, open_boot(boot.directory))
     assert isinstance(found, Hole)
     assert found.reason.startswith("too little memory for 3 volumes")
 

@@ -94,7 +94,7 @@ def test_a_changed_table_is_an_error_that_names_it_and_the_figure(tmp_path: Path
     assert caught.value.message.startswith("the table does not add up: ")
     assert said in caught.value.message
     # A tree and its phases contradict one another: either can be the one that was changed.
-    assert str(caught.value.where) in {str(boot.path / f"{name}.parquet") for name in (table, "phase_calls")}
+    assert str(caught.value.where) in {str(boot.directory / f"{name}.parquet") for name in (table, "phase_calls")}
     assert caught.value.hint is not None
     assert "record the boot again" in caught.value.hint
 
@@ -150,7 +150,7 @@ def test_show_says_of_none_that_it_holds(
 ) -> None:
     table, change, _ = DAMAGE[damage]
     boot = changed(make_bundle(tmp_path), table, change)
-    assert run(["show", str(boot.path), *form]) != 0
+    assert run(["show", str(boot.directory), *form]) != 0
     said = capsys.readouterr()
     assert said.out == ""
     assert "the table does not add up" in said.err

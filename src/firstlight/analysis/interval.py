@@ -35,7 +35,7 @@ def measure(boot: Boot, first: str | None = None, last: str | None = None) -> In
     829882107
     """
     marks = [row for row in boot.marks().iter_rows(named=True) if row["time_ns"] is not None]
-    where = str(boot.path)
+    where = str(boot.directory)
     check_reliable(boot.manifest, where, Concern.EVERYTHING)
     if len(marks) < 2:
         raise BundleError("it has fewer than two marks to measure between", where=where)

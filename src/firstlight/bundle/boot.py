@@ -32,14 +32,14 @@ class Boot:
     ('exact', 'firmware')
     """
 
-    def __init__(self, path: Path, manifest: Manifest) -> None:
-        self.path = path
+    def __init__(self, directory: Path, manifest: Manifest) -> None:
+        self.directory = directory
         self.manifest = manifest
         self._frames: dict[str, pl.DataFrame] = {}
         self._folding: Folding | None = None
 
     def __repr__(self) -> str:
-        return f"<Boot {str(self.path)!r}: {self.manifest.mode}, {self.manifest.status}>"
+        return f"<Boot {str(self.directory)!r}: {self.manifest.mode}, {self.manifest.status}>"
 
     def kept(self, name: str) -> bytes | None:
         """What a program in the guest left in ``/run/firstlight/keep/NAME``; nothing where it left no such file.
@@ -50,7 +50,7 @@ class Boot:
         >>> firstlight.open(bundle).kept("no-such-file") is None
         True
         """
-        path = self.path / "raw" / "kept" / name
+        path = self.directory / "raw" / "kept" / name
         if "/" in name or not name.strip("."):
             return None
         try:
@@ -63,10 +63,10 @@ class Boot:
     def _table(self, table: str) -> pl.DataFrame:
         if table not in self._frames:
             promised = self.manifest.tables.get(table)
-            frame = read_table(self.path, table, promised.rows if promised else None)
+            frame = read_table(self.directory, table, promised.rows if promised else None)
             if promised is not None:
-                check_digest(self.path, table, promised.sha256)
-            check_sums(self.path, self.manifest, table, frame, self._table)
+                check_digest(self.directory, table, promised.sha256)
+            check_sums(self.directory, self.manifest, table, frame, self._table)
             self._frames[table] = frame
         return self._frames[table]
 
@@ -162,7 +162,7 @@ class Boot:
 
     def _folded(self, calls: pl.DataFrame) -> Folding:
         if self._folding is None:
-            self._folding = Folding(self.path, calls)
+            self._folding = Folding(self.directory, calls)
         return self._folding
 
     def log(self) -> pl.DataFrame:
@@ -243,7 +243,7 @@ class Boot:
             self.check_function(under, raw_names)
         if phase is not None:
             self._table("phase_calls")  # the engine reads it by itself: checked here
-        return kd_table(self.path, phase, under, per_caller, raw_names)
+        return kd_table(self.directory, phase, under, per_caller, raw_names)
 
     def phase_functions(self, raw_names: bool = False) -> dict[str, pl.DataFrame]:
         """The kd table of every phase, as :meth:`functions` gives it for one; much faster than asking for each.
@@ -260,7 +260,7 @@ class Boot:
 
         self.check_profile()
         self._table("phase_calls")
-        tables = phase_kd_tables(self.path, raw_names)
+        tables = phase_kd_tables(self.directory, raw_names)
         nothing = pl.DataFrame(schema=KD_SCHEMA)
         return {phase: tables.get(phase, nothing) for phase in self.phases()["phase"].to_list()}
 
@@ -271,7 +271,7 @@ class Boot:
         """
         if self._table("calls").is_empty():
             why, hint = self.why_no_profile()
-            raise BundleError(f"this boot has no profile: {why}", where=str(self.path), hint=hint)
+            raise BundleError(f"this boot has no profile: {why}", where=str(self.directory), hint=hint)
 
     def why_no_profile(self) -> tuple[str, str]:
         """Why a boot without calls has none, and what to do about it."""
@@ -294,7 +294,7 @@ class Boot:
 
         :raises BundleError: when it has not; the hint names the nearest.
         """
-        unknown_name("phase", phase, self.phases()["phase"].to_list(), str(self.path))
+        unknown_name("phase", phase, self.phases()["phase"].to_list(), str(self.directory))
 
     def check_function(self, function: str, raw_names: bool = False) -> None:
         """Check that a function of this name was called in the boot.
@@ -304,4 +304,4 @@ class Boot:
         """
         names = self.calls(raw_names)["function"].unique()
         plain = names.str.replace(SHARED_NAME, "").unique()
-        unknown_name("function", function, sorted({*names, *plain}), str(self.path))
+        unknown_name("function", function, sorted({*names, *plain}), str(self.directory))

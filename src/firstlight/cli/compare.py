@@ -126,7 +126,7 @@ def _tell_undescribed(found: list[Comparison]) -> None:
     for each in found:
         if isinstance(each, ExactDifference):
             text = "is compared as one boot a side, which has no mean and no spread: `--describe` says nothing of it"
-            print(f"note: `{printable(str(each.b.path), 200)}` {text}", file=sys.stderr)
+            print(f"note: `{printable(str(each.b.directory), 200)}` {text}", file=sys.stderr)
 
 
 def _width_ns(text: str) -> int:

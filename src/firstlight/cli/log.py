@@ -103,7 +103,7 @@ def _instants(boot: Boot, between: tuple[str, str]) -> tuple[int, int]:
                 found.append(duration_ns(text, "--between"))
                 continue
             except UsageError:
-                unknown_name("mark", text, marks.keys(), str(boot.path), "show")
+                unknown_name("mark", text, marks.keys(), str(boot.directory), "show")
         found.append(marks[text])
     if found[0] > found[1]:
         raise UsageError(f"`{between[0]}` lies after `{between[1]}`", where="--between", hint="turn the two round")

@@ -61,7 +61,7 @@ def boot_data(boot: Boot, limit: int) -> dict[str, Any]:
         "contradictions",
         "repeat",
     )
-    data: dict[str, Any] = {"boot": str(boot.path), **{name: manifest[name] for name in shown}}
+    data: dict[str, Any] = {"boot": str(boot.directory), **{name: manifest[name] for name in shown}}
     doubt = doubt_of(boot)
     data["broken_invariants"] = list(broken(boot.manifest))
     data["doubtful_calls"] = None if doubt is None else {**dataclasses.asdict(doubt), "share": doubt.share}

@@ -113,12 +113,12 @@ def is_noisy(a: BootSet, b: BootSet) -> bool:
 
 def _check_one_recipe(arm: BootSet) -> None:
     """Nobody recorded the inputs of what was imported; all else says what it was made of."""
-    first = arm.boots[0].manifest
+    first = arm.boots[0]
     for boot in arm.boots[1:] if arm.mode != "imported" else ():
-        names = [change.name for change in input_changes(first, boot.manifest) if change.name not in OBSERVERS]
-        if names:
-            told = ", ".join(f"`{name}`" for name in names[:5])
-            message = (
-                f"the boots of one arm are of one recipe: `{arm.boots[0].path.name}` and `{boot.path.name}` differ in"
-            )
-            raise CompareError(f"{message} {told}", where=arm.name, hint="put them into arms of their own")
+        changes = input_changes(first.manifest, boot.manifest)
+        changed = [change.name for change in changes if change.name not in OBSERVERS]
+        if changed:
+            told = ", ".join(f"`{name}`" for name in changed[:5])
+            names = f"`{first.directory.name}` and `{boot.directory.name}`"
+            message = f"the boots of one arm are of one recipe: {names} differ in {told}"
+            raise CompareError(message, where=arm.name, hint="put them into arms of their own")

@@ -51,7 +51,7 @@ def judge(difference: ExactDifference, band: Band) -> Robustness:
 
     Source: a difference within the range of nuisance perturbations is exact but not robust.
     """
-    caution = band.check(difference.a.manifest, str(difference.a.path))
+    caution = band.check(difference.a.manifest, str(difference.a.directory))
     levels = {}
     for level in difference.levels:
         if level.name in band.levels:

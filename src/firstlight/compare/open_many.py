@@ -40,8 +40,8 @@ def check_one_recipe(first: Boot, other: Boot, hint: str) -> None:
     if changes:
         told = ", ".join(f"`{each.name}`" + (f" ({each.detail})" if each.detail else "") for each in changes[:5])
         more = f" and {len(changes) - 5} more" if len(changes) > 5 else ""
-        message = f"not of one recipe with `{first.path.name}`: they differ in {told}{more}"
-        raise UsageError(message, where=str(other.path), hint=hint)
+        message = f"not of one recipe with `{first.directory.name}`: they differ in {told}{more}"
+        raise UsageError(message, where=str(other.directory), hint=hint)
 
 
 def _bundles(directory: Path) -> list[Path]:

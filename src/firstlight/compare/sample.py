@@ -92,13 +92,13 @@ def take_sample(boot: Boot) -> Sample:
     why = None if failed is None else f"{failed.reason}: {failed.detail}"
     if whole.length_ns <= 0 and failed is None:
         hint = "a baseline needs a boot with at least two marks"
-        raise BundleError("nothing tells how long this boot took", where=str(boot.path), hint=hint)
+        raise BundleError("nothing tells how long this boot took", where=str(boot.directory), hint=hint)
     return Sample(
-        boot=boot.path.name,
+        boot=boot.directory.name,
         recorded_at=manifest.recorded_at,
         healthy=manifest.status == "complete" and Concern.EVERYTHING not in unreliable,
         why_unhealthy=why or unreliable.get(Concern.EVERYTHING),
-        manifest_sha256=file_digest(boot.path / "manifest.json"),
+        manifest_sha256=file_digest(boot.directory / "manifest.json"),
         tables={name: table.sha256 for name, table in sorted(manifest.tables.items())},
         inputs=dict(sorted(manifest.digests.items())),
         virtual_ns=whole.length_ns,

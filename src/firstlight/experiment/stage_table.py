@@ -126,7 +126,7 @@ def _nowhere(stage: Stage, boots: list[Boot]) -> str | None:
 
 
 def _length(stage: Stage, boot: Boot) -> int | None:
-    where = str(boot.path)
+    where = str(boot.directory)
     if stage.function is not None:
         check_reliable(boot.manifest, where, Concern.FUNCTIONS)
         table = boot.functions()

@@ -37,12 +37,12 @@ def write_firefox(boot: Boot, out: Path, unit: Unit = "time") -> Exported:
     """
     exported = Exported()
     strings = Strings()
-    lanes = span_lanes(boot.path)
+    lanes = span_lanes(boot.directory)
     exported.leave_out(lanes.left_out)
     shared: Json = _shared_tables([], [], strings)
     threads = []
     if not boot.calls().is_empty():
-        stacks = weighted_stacks(boot.path, unit)
+        stacks = weighted_stacks(boot.directory, unit)
         exported.weigh(stacks, unit)
         shared = _shared_tables(stacks["parent"], stacks["name"], strings)
         threads.append(_thread("Calls", _samples(boot, stacks["weight"], unit), _markers([]), main=True))
@@ -84,12 +84,12 @@ def _ms(ns: int) -> float:
 def _meta(boot: Boot, threads: int) -> Json:
     field = {"format": "string"}
     span = [{"key": key, "label": key.capitalize(), **field} for key in _SPAN_FIELDS]
-    manifest = boot.manifest
+    manifest, name = boot.manifest, boot.directory.resolve().name.removesuffix(".boot")
     return {
         "interval": 1,
         "startTime": 0,
         "processType": 0,
-        "product": f"{boot.path.resolve().name.removesuffix('.boot')} ({manifest.mode}, {manifest.clock.kind} clock)",
+        "product": f"{name} ({manifest.mode}, {manifest.clock.kind} clock)",
         "importedFrom": f"firstlight {VERSION}",
         "stackwalk": 1,
         "debug": False,

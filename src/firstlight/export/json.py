@@ -25,7 +25,7 @@ def write_json(boot: Boot, out: Path) -> Exported:
     head = {
         "format": "firstlight-boot",
         "version": VERSION,
-        "name": boot.path.resolve().name.removesuffix(".boot"),
+        "name": boot.directory.resolve().name.removesuffix(".boot"),
         "manifest": boot.manifest.model_dump(mode="json"),
     }
     with out.open("w", encoding="ascii", newline="\n") as file:

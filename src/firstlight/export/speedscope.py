@@ -37,10 +37,10 @@ def write_speedscope(boot: Boot, out: Path, unit: Unit = "time") -> Exported:
     exported = Exported()
     frames = _Frames()
     profiles = []
-    lanes = span_lanes(boot.path)
+    lanes = span_lanes(boot.directory)
     exported.leave_out(lanes.left_out)
     if not boot.calls().is_empty():
-        stacks = weighted_stacks(boot.path, unit)
+        stacks = weighted_stacks(boot.directory, unit)
         exported.weigh(stacks, unit)
         profiles.append(_sampled(stacks, unit, frames))
     names = frame_names(boot)
@@ -57,7 +57,7 @@ def write_speedscope(boot: Boot, out: Path, unit: Unit = "time") -> Exported:
         profiles.append({"type": "evented", "name": title, "unit": "nanoseconds", "startValue": first,
                          "endValue": last, "events": events})  # fmt: skip
     if not profiles:
-        raise BundleError("nothing to export: the boot has neither a profile nor spans", where=str(boot.path))
+        raise BundleError("nothing to export: the boot has neither a profile nor spans", where=str(boot.directory))
     if unfinished:
         later = ", or of the record where they begin after it" if last > boot_ends else ""
         exported.notes.append(f"{counted(unfinished, 'span')} without an end: drawn to the end of the boot{later}")
@@ -65,7 +65,7 @@ def write_speedscope(boot: Boot, out: Path, unit: Unit = "time") -> Exported:
     document: dict[str, Any] = {
         "$schema": SCHEMA,
         "exporter": f"firstlight {VERSION}",
-        "name": boot.path.resolve().name.removesuffix(".boot"),
+        "name": boot.directory.resolve().name.removesuffix(".boot"),
         "activeProfileIndex": 0,
         "shared": {"frames": frames.all()},
         "profiles": profiles,

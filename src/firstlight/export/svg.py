@@ -78,7 +78,7 @@ def write_svg(boot: Boot, out: Path) -> Exported:
     :raises BundleError: when a table cannot be read.
     """
     exported = Exported()
-    lanes = span_lanes(boot.path)
+    lanes = span_lanes(boot.directory)
     exported.leave_out(lanes.left_out)
     times = [time for column in (lanes.start, lanes.end) for time in column if time is not None]
     times += boot.marks()["time_ns"].to_list()
@@ -120,7 +120,7 @@ def _sections(boot: Boot, lanes: Lanes, end: int) -> list[tuple[str, str, list[B
 
 
 def _head(chart: _Chart, boot: Boot) -> None:
-    chart.text(_LEFT, 24, boot.path.resolve().name.removesuffix(".boot"), ' class="title"')
+    chart.text(_LEFT, 24, boot.directory.resolve().name.removesuffix(".boot"), ' class="title"')
     chart.text(_LEFT, 42, about(boot.manifest), ' class="note"')
     x: float = _LEFT
     for grade, said in _GRADES.items():
@@ -219,7 +219,7 @@ def _document(chart: _Chart, boot: Boot, top: int) -> str:
         said = f"mark {printable(name, 200)} at {time_text(time)}"
         marks.append(f"<g><title>{xml_text(said, 300)}</title>")
         marks.append(f'<line x1="{x:.1f}" y1="{top - 8}" x2="{x:.1f}" y2="{top - 2}" class="mark"/></g>')
-    title = xml_text(boot.path.resolve().name)
+    title = xml_text(boot.directory.resolve().name)
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{height}" viewBox="0 0 {_WIDTH} {height}" '

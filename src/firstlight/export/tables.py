@@ -19,6 +19,6 @@ def table(boot: Boot, name: str) -> pl.DataFrame:
     >>> table(firstlight.open(bundle), "marks").height
     17
     """
-    unknown_name("table", name, list(SCHEMAS), str(boot.path))
+    unknown_name("table", name, list(SCHEMAS), str(boot.directory))
     read: Callable[[], pl.DataFrame] = getattr(boot, name)
     return read()

@@ -70,7 +70,7 @@ def write_uftrace(boot: Boot, out: Path) -> Exported:
     exported = Exported()
     symbols = _Symbols()
     tasks: list[tuple[str, bytes]] = []
-    lanes = span_lanes(boot.path)
+    lanes = span_lanes(boot.directory)
     exported.leave_out(lanes.left_out)
     names = frame_names(boot)
     counted_twice = _counted_twice(boot)
@@ -80,7 +80,7 @@ def write_uftrace(boot: Boot, out: Path) -> Exported:
     shift = -min([0, *times])
     too_deep = 0
     if not boot.calls().is_empty():
-        stacks = weighted_stacks(boot.path, "time")
+        stacks = weighted_stacks(boot.directory, "time")
         exported.weigh(stacks, "time")
         records, deep = _records(_tree_steps(stacks), symbols, 0)
         tasks.append(("calls", records))
@@ -98,7 +98,7 @@ def write_uftrace(boot: Boot, out: Path) -> Exported:
         tasks.append((f"{lane.group}: {lane.track}", records))
         too_deep += deep
     if not tasks:
-        raise BundleError("nothing to export: the boot has neither a profile nor spans", where=str(boot.path))
+        raise BundleError("nothing to export: the boot has neither a profile nor spans", where=str(boot.directory))
     if counted_twice:
         what = f"{counted(len(counted_twice), 'span')} left out, of units that are up and stages that are phases too"
         exported.notes.append(f"{what}: uftrace adds up all that runs")

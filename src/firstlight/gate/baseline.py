@@ -78,7 +78,7 @@ def make_baseline(boots: Sequence[Boot], name: str, because: str, former: Baseli
     beds = [describe_testbed(boot) for boot in boots]
     samples = [take_sample(boot) for boot in boots]
     for boot, sample, bed in zip(boots, samples, beds, strict=True):
-        where = str(boot.path)
+        where = str(boot.directory)
         if not sample.healthy:
             message = f"this cannot be a baseline: {sample.unhealthy_text}"
             raise UnhealthyBootError(message, where=where)

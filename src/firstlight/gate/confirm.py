@@ -32,7 +32,7 @@ def confirm_alarm(
     :raises FirstlightError: when what boots could not be run.
     """
     try:
-        options = options_from_manifest(boots[0].manifest, Path("again.boot"), str(boots[0].path), trust=trust)
+        options = options_from_manifest(boots[0].manifest, Path("again.boot"), str(boots[0].directory), trust=trust)
     except BundleError as error:
         return Confirmation(None, f"it cannot be tried: {error.message}")
     with tempfile.TemporaryDirectory(prefix="firstlight-gate-") as directory:

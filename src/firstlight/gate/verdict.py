@@ -90,7 +90,7 @@ def judge(
     measured = [sample for _, _, sample in good]
     checks = [*health, *_health(baseline.samples[0], measured, rules, flags)]
     if exact and any(sample.tables != measured[0].tables for sample in measured):
-        raise FirstlightError("exact boots of one recipe, yet not equal", where=str(good[0][0].path),
+        raise FirstlightError("exact boots of one recipe, yet not equal", where=str(good[0][0].directory),
                               hint="`firstlight verify` says what differs")  # fmt: skip
     phases = {**dict.fromkeys(baseline.samples[0].phase_ns), **dict.fromkeys(measured[0].phase_ns)}
     rules.check_phases([*phases], where)
@@ -165,7 +165,7 @@ def _refused_phases(baseline: Baseline, measured: Sequence[Sample], phases: Sequ
 def _check_one_arm(first: tuple[Boot, Testbed, Sample], other: tuple[Boot, Testbed, Sample]) -> None:
     if found := differences(first[1], other[1]):
         raise UsageError(
-            f"another testbed than the first boot's: {'; '.join(found.values())}", where=str(other[0].path)
+            f"another testbed than the first boot's: {'; '.join(found.values())}", where=str(other[0].directory)
         )
     check_one_recipe(first[0], other[0], "a gate judges boots of one recipe: give each a gate of its own")
 
@@ -177,10 +177,10 @@ def _check_testbed(baseline: Baseline, boot: Boot, bed: Testbed, flags: list[str
     if refused and not other_testbed:
         raise FirstlightError(
             f"the baseline `{baseline.name}` is from another testbed: {'; '.join(refused)}",
-            where=str(boot.path),
+            where=str(boot.directory),
             hint="save a boot of this testbed as the baseline; `--other-testbed` compares all the same, and says so",
         )
-    flags += [f"{boot.path.name}: another testbed than the baseline's: {text}" for text in told]
+    flags += [f"{boot.directory.name}: another testbed than the baseline's: {text}" for text in told]
 
 
 def _health(before: Sample, measured: Sequence[Sample], rules: Rules, flags: list[str]) -> list[Check]:

@@ -72,18 +72,18 @@ class History:
             sample = take_sample(boot)
             if not sample.healthy:
                 message = f"this boot has no time to keep: {sample.unhealthy_text}"
-                raise UnhealthyBootError(message, where=str(boot.path))
+                raise UnhealthyBootError(message, where=str(boot.directory))
             digest = sample.manifest_sha256
             if self._one("SELECT count(*) FROM boots WHERE manifest_sha256 = ? AND label = ?", [digest, at]):
-                known.append(str(boot.path))
+                known.append(str(boot.directory))
                 continue
             missing = [*sample.missing, *(f"reliable {what.value}: {text}" for what, text in sample.unreliable.items())]
             number = int(self._one("SELECT coalesce(max(number), 0) + 1 FROM boots", []))
             bed = json.dumps(describe_testbed(boot).model_dump(mode="json"), sort_keys=True)
             now = datetime.now(UTC).isoformat(timespec="seconds")
-            row = [number, at, boot.path.name, boot.manifest.mode, bed, digest, json.dumps(sample.inputs),
+            row = [number, at, boot.directory.name, boot.manifest.mode, bed, digest, json.dumps(sample.inputs),
                    sample.recorded_at, now, "; ".join(missing) or None]  # fmt: skip
-            incomplete += [f"{boot.path.name}: {reason}" for reason in missing]
+            incomplete += [f"{boot.directory.name}: {reason}" for reason in missing]
             with _told(self._where), tempfile.TemporaryDirectory() as directory:
                 # One file instead of thousands of single rows.
                 path = Path(directory) / "measures.parquet"
@@ -183,14 +183,14 @@ def open_memory(folder: Path) -> Iterator[History]:
     :raises UsageError: when there are none.
     :raises BundleError: when one is damaged.
     """
-    boots = sorted(open_all([folder]), key=lambda boot: (boot.manifest.recorded_at, boot.path.name))
+    boots = sorted(open_all([folder]), key=lambda boot: (boot.manifest.recorded_at, boot.directory.name))
     connection = duckdb.connect(":memory:")
     try:
         connection.execute(_SCHEMA)
         history = History(connection, str(folder))
         for boot in boots:
             if boot.manifest.status == "complete":
-                history.add([boot], boot.path.name.removesuffix(".boot"))
+                history.add([boot], boot.directory.name.removesuffix(".boot"))
         yield history
     finally:
         connection.close()

@@ -24,7 +24,7 @@ def goal_step(boot: Boot, graph: PathGraph, whole: Window, to: str | None) -> tu
         name, at = to, marks[to]
     else:
         unknown_name(
-            "mark or unit", to, [*marks, *units], str(boot.path), "units" if len(units) > len(marks) else "show"
+            "mark or unit", to, [*marks, *units], str(boot.directory), "units" if len(units) > len(marks) else "show"
         )
         return to, units[to]
     goal = Step("goal", name, "", max(at, whole.first_ns), max(at, whole.first_ns), "good", -1)

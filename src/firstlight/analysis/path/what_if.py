@@ -43,7 +43,7 @@ def what_if(boot: Boot, changes: Mapping[str, int], to: str | None = None) -> Wh
     """
     graph = path_graph(boot)
     for name in changes:
-        unknown_name("step", name, graph.by_name.keys(), str(boot.path), "path --json")
+        unknown_name("step", name, graph.by_name.keys(), str(boot.directory), "path --json")
     _, goal = goal_step(boot, graph, window(boot), to)
     steps = graph.steps
     takes = [step.end - step.start for step in steps]

@@ -117,7 +117,7 @@ def _check_one_clock(path: Path, boots: Sequence[Boot]) -> None:
             ("clock", _clock(boots[0]), _clock(boot)),
         ):
             if one != other:
-                names = f"`{boots[0].path.name}` has {one}, `{boot.path.name}` {other}"
+                names = f"`{boots[0].directory.name}` has {one}, `{boot.directory.name}` {other}"
                 message = f"the boots of one arm are of one {what}: {names}"
                 raise CompareError(message, where=str(path), hint="put them into arms of their own")
 

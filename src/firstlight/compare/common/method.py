@@ -60,10 +60,10 @@ def decide_regime(first: Boot, second: Boot) -> RegimeReport:
     """
     _check_one_recipe(first, second)
     exact = first.manifest.mode == "exact"
-    if first.path.resolve() == second.path.resolve():
+    if first.directory.resolve() == second.directory.resolve():
         regime = Regime.EXACT if exact else Regime.NOISY
         return RegimeReport(regime, ("both are the same recording: a second one would tell more",))
-    failed = [boot.path.name for boot in (first, second) if boot.manifest.status == "failed"]
+    failed = [boot.directory.name for boot in (first, second) if boot.manifest.status == "failed"]
     if failed:
         reason = f"{' and '.join(f'`{name}`' for name in failed)} did not come up"
         return RegimeReport(Regime.UNSTABLE, (reason,))
@@ -124,7 +124,7 @@ def keep_alike(arm: BootSet) -> BootSet:
             kept.append(boot)
         else:
             reason = "not the same happened as in the others: " + "; ".join(event_difference(usual, events))
-            excluded.append(Excluded(boot.path, reason))
+            excluded.append(Excluded(boot.directory, reason))
     return BootSet(arm.name, tuple(kept), tuple(excluded))
 
 
@@ -161,9 +161,11 @@ def _check_one_recipe(first: Boot, second: Boot) -> None:
     one, other = first.manifest, second.manifest
     if one.mode != other.mode:
         message = f"not two boots of one recipe: {one.mode} mode and {other.mode} mode"
-        raise CompareError(message, where=str(second.path), hint="record both in one mode")
+        raise CompareError(message, where=str(second.directory), hint="record both in one mode")
     changed = [change.name for change in input_changes(one, other) if change.name not in OBSERVERS]
     if changed:
         names = ", ".join(f"`{name}`" for name in changed[:_MOST_NAMED])
-        message = f"not two boots of one recipe: `{first.path.name}` and `{second.path.name}` differ in {names}"
-        raise CompareError(message, where=str(second.path), hint="`firstlight compare` tells what a change did")
+        message = (
+            f"not two boots of one recipe: `{first.directory.name}` and `{second.directory.name}` differ in {names}"
+        )
+        raise CompareError(message, where=str(second.directory), hint="`firstlight compare` tells what a change did")

@@ -33,7 +33,7 @@ def check_comparable(a: Boot, b: Boot) -> list[Flag]:
     for boot, name in zip((a, b), names_of(a, b), strict=True):
         if (text := unreliable_text(boot.manifest, Concern.EVERYTHING)) is not None:
             message = f"`{name}` is not reliable, so that nothing of it can be compared: {text}"
-            raise CompareError(message, where=str(boot.path), hint=HINT)
+            raise CompareError(message, where=str(boot.directory), hint=HINT)
     one, other = a.manifest, b.manifest
     if one.mode != other.mode:
         _refuse(a, b, "mode", f"recorded in {one.mode} mode", f"in {other.mode} mode", "record both in one mode")
@@ -74,14 +74,14 @@ def names_of(a: Boot, b: Boot) -> tuple[str, str]:
     >>> names_of(boot, boot) == (str(bundle), str(bundle))
     True
     """
-    one, other = a.path.name, b.path.name
-    return (str(a.path), str(b.path)) if one == other else (one, other)
+    one, other = a.directory.name, b.directory.name
+    return (str(a.directory), str(b.directory)) if one == other else (one, other)
 
 
 def _refuse(a: Boot, b: Boot, what: str, one: str, other: str, hint: str) -> None:
     first, second = names_of(a, b)
     message = f"the arms differ in their {what}: `{first}` is {one}, `{second}` {other}"
-    raise CompareError(message, where=str(b.path), hint=hint)
+    raise CompareError(message, where=str(b.directory), hint=hint)
 
 
 def _completeness(a: Boot, b: Boot) -> list[Flag]:

@@ -126,12 +126,12 @@ def exact_difference(a: Boot, b: Boot) -> ExactDifference:
 def _one_sided(a: Boot, b: Boot) -> list[Flag]:
     """Kinds of spans that only one of two records tells: their level would say that all of them are new."""
     one, other = (set(boot.spans()["kind"].unique().to_list()) for boot in (a, b))
-    whole = [boot.path.name for boot in (a, b) if boot.phases().height == 1]
+    whole = [boot.directory.name for boot in (a, b) if boot.phases().height == 1]
     flags = []
     if len(whole) == 1:
         flags.append(Flag("completeness", f"`{whole[0]}` tells no phases: it stands as one, and the other's look gone"))
     return flags + [
-        Flag("completeness", f"only `{boot.path.name}` tells {what}: they are not compared")
+        Flag("completeness", f"only `{boot.directory.name}` tells {what}: they are not compared")
         for kind, what in (("initcall", "initcalls"), ("probe", "probes of devices"), ("unit", "units"))
         for boot, its, others in ((a, one, other), (b, other, one))
         if kind in its and kind not in others

@@ -58,7 +58,7 @@ def boot_data(boot: Boot) -> dict[str, Any]:
     """What one side is: its path, clock, and the two marks that its figures lie between."""
     whole = window(boot)
     return {
-        "boot": str(boot.path),
+        "boot": str(boot.directory),
         "mode": boot.manifest.mode,
         "clock": boot.manifest.clock.model_dump(mode="json"),
         "from": {"mark": whole.first, "time_ns": whole.first_ns},

@@ -182,9 +182,9 @@ def tree_difference(a: Boot, b: Boot, whole: Row) -> TreeDifference | None:
     if a.calls().is_empty() or b.calls().is_empty():
         return None
     try:
-        merged = _core.tree_difference(str(a.path), str(b.path))
+        merged = _core.tree_difference(str(a.directory), str(b.directory))
     except (ValueError, OSError) as error:
-        raise BundleError(str(error), where=f"{a.path}, {b.path}") from error
+        raise BundleError(str(error), where=f"{a.directory}, {b.directory}") from error
     return TreeDifference(_frame(merged), merged["all_nodes"], whole)
 
 

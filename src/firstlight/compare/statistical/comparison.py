@@ -148,7 +148,7 @@ def compare_noisy(
     spreads, whole = spread(times_a, times_b), window(a.boots[0])
     return NoisyComparison(
         a=a.name, b=b.name, mode=a.mode, clock=a.boots[0].manifest.clock.kind, first=whole.first, last=whole.last,
-        a_boots=[str(boot.path) for boot in sides.a], b_boots=[str(boot.path) for boot in sides.b],
+        a_boots=[str(boot.directory) for boot in sides.a], b_boots=[str(boot.directory) for boot in sides.b],
         a_ns=[boot.whole_ns for boot in parts_a], b_ns=[boot.whole_ns for boot in parts_b],
         paired=sides.paired, pairing=sides.how,
         excluded=[_exclusion(each) for each in sides.excluded],
@@ -185,7 +185,7 @@ def _bridge(found: Estimate, sides: Pairing, a: Floats, b: Floats) -> Bridge:
     headline = math.expm1(found.log_ratio) * float(np.median(a))
     mean = float(b.mean() - a.mean())
     outliers = [
-        str(boot.path) for boots, times in ((sides.a, a), (sides.b, b))
+        str(boot.directory) for boots, times in ((sides.a, a), (sides.b, b))
         for boot, far in zip(boots, _outlying(times), strict=True) if far
     ]  # fmt: skip
     return Bridge(headline_ns=headline, mean_ns=mean, bridge_ns=mean - headline, outliers=outliers)

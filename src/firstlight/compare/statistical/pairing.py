@@ -72,7 +72,7 @@ def pair(a: BootSet, b: BootSet, how: How = "auto") -> Pairing:
 def _members(a: BootSet, b: BootSet) -> list[_Member]:
     members = []
     for number, arm in enumerate((a, b)):
-        members += [_Member(number, boot.path, boot, "", _instant(boot.manifest.recorded_at, boot.manifest.mode))
+        members += [_Member(number, boot.directory, boot, "", _instant(boot.manifest.recorded_at, boot.manifest.mode))
                     for boot in arm.boots]  # fmt: skip
         for each in arm.excluded:
             members.append(_Member(number, each.path, None, each.reason, _instant_of(each.path)))

@@ -36,7 +36,8 @@ def calibrate_by_boots(directory: Path, *, seed: int | None = None) -> Calibrati
     for boot in arm.boots[1:]:
         changed = [change.name for change in input_changes(first, boot.manifest) if change.name not in OBSERVERS]
         if changed:
-            message = f"`{boot.path.name}` is of another recipe than `{arm.boots[0].path.name}`: {', '.join(changed)}"
+            named = f"`{boot.directory.name}` is of another recipe than `{arm.boots[0].directory.name}`"
+            message = f"{named}: {', '.join(changed)}"
             raise CompareError(message, where=arm.name, hint="calibrate with boots of one recipe")
     ordered = sorted(arm.boots, key=_place)
     return _calibrate(list(ordered), seed)
@@ -97,9 +98,9 @@ def _calibrate(boots: list[Boot], seed: int | None) -> Calibration:
     try:
         return calibrate(a, b, testbed=facts_of_testbed(boots[0].manifest), seed=drawn)
     except UsageError as error:
-        raise UsageError(error.message, where=str(boots[0].path.parent), hint=error.hint) from error
+        raise UsageError(error.message, where=str(boots[0].directory.parent), hint=error.hint) from error
 
 
 def _place(boot: Boot) -> tuple[str, str]:
     at = "" if boot.manifest.mode == "imported" else boot.manifest.recorded_at
-    return at, boot.path.name
+    return at, boot.directory.name

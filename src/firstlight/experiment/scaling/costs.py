@@ -54,7 +54,7 @@ def parts_of(boot: Boot, kind: str, first: str | None = None, last: str | None =
     >>> sum(parts_of(firstlight.open(bundle), "phases").values())
     829882107
     """
-    where = str(boot.path)
+    where = str(boot.directory)
     if kind == "functions":
         boot.check_profile()
         check_reliable(boot.manifest, where, Concern.FUNCTIONS)

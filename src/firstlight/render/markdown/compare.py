@@ -45,7 +45,7 @@ def difference_markdown(difference: ExactDifference, limit: int) -> str:
     a, b = difference.a, difference.b
     whole = window(a)
     lines = [
-        f"### {text(str(a.path))} → {text(str(b.path))}",
+        f"### {text(str(a.directory))} → {text(str(b.directory))}",
         "",
         f"{a.manifest.mode} mode, {clock_text(a)}, {text(whole.first)} to {text(whole.last)}",
         "",

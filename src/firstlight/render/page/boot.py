@@ -118,7 +118,7 @@ def _boot(boot: Boot) -> Json:
         ),
     ]
     return {
-        "name": shortened(boot.path.name, NAME),
+        "name": shortened(boot.directory.name, NAME),
         "mode": manifest.mode,
         "status": manifest.status,
         "failure": None if manifest.failure is None else _failure(manifest.failure.model_dump()),

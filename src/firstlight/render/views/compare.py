@@ -50,7 +50,7 @@ def print_difference(
     :param min_share: the least share of all changes, from 0 to 1, that has a line in the tree.
     :param names: what the two boots are called; by default their bundles' paths.
     """
-    _heading(out, difference, names or (str(difference.a.path), str(difference.b.path)))
+    _heading(out, difference, names or (str(difference.a.directory), str(difference.b.directory)))
     if difference.is_equal:
         print_line(out, Text("Equal: every table of one boot is that of the other.", style="bold"))
         return
@@ -74,8 +74,8 @@ def print_summary(out: Console, differences: Sequence[ExactDifference]) -> None:
                Column("Instructions", number=True, wide=90), Column("Idle", number=True, wide=100)]  # fmt: skip
     rows = []
     for path, side, row in (
-        (first.a.path, first.whole.a, None),
-        *((each.b.path, each.whole.b, each.whole) for each in differences),
+        (first.a.directory, first.whole.a, None),
+        *((each.b.directory, each.whole.b, each.whole) for each in differences),
     ):
         change = "baseline" if row is None else signed_time(row.change_ns)
         part = "" if row is None else signed_share(row.change_ns, row.a.ns if row.a else None)

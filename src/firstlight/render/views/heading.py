@@ -102,7 +102,7 @@ def heading_data(boot: Boot, whole: Window | None = None) -> dict[str, Any]:
     """The same as data, for `--json`."""
     whole = window(boot) if whole is None else whole
     return {
-        "boot": str(boot.path),
+        "boot": str(boot.directory),
         "clock": boot.manifest.clock.model_dump(mode="json"),
         "from": {"mark": whole.first, "time_ns": whole.first_ns},
         "to": {"mark": whole.last, "time_ns": whole.last_ns},

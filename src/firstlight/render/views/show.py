@@ -130,7 +130,7 @@ def _identity(out: Console, boot: Boot) -> None:
     missing = not manifest.completeness.complete
     state = "incomplete" if manifest.status == "complete" and missing else manifest.status
     status = (state, {"complete": "green", "incomplete": "yellow"}.get(state, "bold red"))
-    said = [(printable(str(boot.path)), "bold"), (f"  {manifest.mode} mode, ", ""), status]
+    said = [(printable(str(boot.directory)), "bold"), (f"  {manifest.mode} mode, ", ""), status]
     if (broken := broken_text(manifest)) is not None:
         said += [(", ", ""), (f"NOT RELIABLE: {broken}", "bold red")]
     print_wrapped(out, Text.assemble(*said))

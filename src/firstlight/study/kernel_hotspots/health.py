@@ -44,7 +44,7 @@ def health_of(boot: Boot, report: bytes | None = None) -> HotspotHealth:
     :param report: the guest's report, when it was read already.
     """
     facts: Mapping[str, str] = dict(boot.facts().select("fact", "value").iter_rows())
-    kernel_log = read_report(_raw(boot.path) if report is None else report).text("kmsg") or ""
+    kernel_log = read_report(_raw(boot.directory) if report is None else report).text("kmsg") or ""
     tables = _HASH.findall(kernel_log)
     return HotspotHealth(
         lpj=_number(facts.get("kernel.lpj")),

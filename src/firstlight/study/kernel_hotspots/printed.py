@@ -22,7 +22,7 @@ def printed(boot: Boot, window: Window) -> Printed:
 
     The bundle has the instant at which each line's first byte left; the bytes are those of the console as it was.
     """
-    lines = (boot.path / "raw" / "console.log").read_bytes().splitlines(keepends=True)
+    lines = (boot.directory / "raw" / "console.log").read_bytes().splitlines(keepends=True)
     times = dict(boot.log().filter(boot.log()["source"] == "console").select("line", "time_ns").iter_rows())
     inside = [
         len(line)

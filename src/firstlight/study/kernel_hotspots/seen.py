@@ -62,7 +62,7 @@ def by_port(boot: Boot) -> Seen:
 
 
 def _ring(boot: Boot) -> list[Line]:
-    lines = (read_report((boot.path / "raw" / "report.bin").read_bytes()).text("kmsg") or "").splitlines()
+    lines = (read_report((boot.directory / "raw" / "report.bin").read_bytes()).text("kmsg") or "").splitlines()
     return [(int(match[1]) * 1000, match[2]) for match in map(_KMSG.fullmatch, lines) if match is not None]
 
 

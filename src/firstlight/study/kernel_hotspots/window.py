@@ -40,7 +40,7 @@ def window_of(boot: Boot) -> Window:
              boot.marks().select("mark", "time_ns", "instructions", "idle_ns").iter_rows()}  # fmt: skip
     for mark in (FIRST, LAST):
         if mark not in marks or None in marks[mark]:
-            raise BundleError(f"this boot has no mark `{mark}`", where=str(boot.path))
+            raise BundleError(f"this boot has no mark `{mark}`", where=str(boot.directory))
     (start, at_start, idle_start), (end, at_end, idle_end) = marks[FIRST], marks[LAST]
     phases = boot.phases().filter((pl.col("start_ns") >= start) & (pl.col("end_ns") <= end))["phase"].to_list()
     ready = marks.get("ready", (None,))[0]

@@ -78,7 +78,7 @@ def observed(boot: Boot | Hole, record: str, scratch: Path, ahead_ns: int | None
         return boot
     if not (content := boot.kept(record)):
         return Hole(f"the guest left no `{record}`")
-    name = f"{boot.path.stem}-{record}"
+    name = f"{boot.directory.stem}-{record}"
     taken, bundle = scratch / f"{name}.txt", scratch / f"{name}.boot"
     shutil.rmtree(bundle, ignore_errors=True)
     try:
