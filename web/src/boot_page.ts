@@ -1,6 +1,5 @@
 /** The page of one boot. */
 import { controls } from "./controls";
-import type { PageData } from "./data";
 import { el } from "./dom";
 import { checksSection, factsSection, initcallsSection, logSection } from "./evidence";
 import { flameSection } from "./flame";
@@ -14,6 +13,7 @@ import { queueSection } from "./queue";
 import { Selection } from "./selection";
 import { visible } from "./text";
 import { devicesSection, gapsSection, initcallTimeSection, unitsSection } from "./timing_sections";
+import type { PageData } from "./types";
 
 /** Draws the boot into the page. */
 export function drawBoot(data: PageData, page: HTMLElement): void {

@@ -1,9 +1,10 @@
 /** The bar that stays on top: the ways into the page, the phase and the unit. */
-import type { PageData } from "./data";
+
 import { el } from "./dom";
 import { words } from "./format";
 import type { Selection } from "./selection";
 import { visible } from "./text";
+import type { PageData } from "./types";
 
 const PLACES: [string, string][] = [
   ["phases", "Phases"],

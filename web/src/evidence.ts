@@ -1,9 +1,10 @@
 /** The rest of the record: initcalls, console, facts, and the checks that the profile passed. */
-import type { Invariant, PageData } from "./data";
+
 import { el, section } from "./dom";
 import { exact, instructions, stamp, time, words } from "./format";
 import { DataTable } from "./table";
 import { block, consoleLine, visible } from "./text";
+import type { Invariant, PageData } from "./types";
 
 export function initcallsSection(data: PageData): HTMLElement {
   const { initcalls: spans } = data;

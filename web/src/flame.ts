@@ -1,5 +1,5 @@
 /** The calling-context tree of one boot as an icicle, for the phase and in the unit that the reader chose. */
-import type { PageData } from "./data";
+
 import { el, onWidth, section } from "./dom";
 import { frameCard } from "./flame_card";
 import { amount, exact, share, timeName, words } from "./format";
@@ -8,6 +8,7 @@ import { kindFill, kindTitle, swatch } from "./palette";
 import type { Selection } from "./selection";
 import { visible } from "./text";
 import { type Frame, frames, kind, label, type Measures, measure, path, search } from "./tree";
+import type { PageData } from "./types";
 
 class CallTree implements IcicleModel<Frame> {
   readonly empty = "Nothing ran here in this unit.";

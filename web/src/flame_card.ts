@@ -1,10 +1,11 @@
 /** What the card says of one call path. */
-import type { PageData } from "./data";
+
 import { el } from "./dom";
 import { exact, share, time } from "./format";
 import { kindTitle } from "./palette";
 import { visible } from "./text";
 import { kind, label, type Measures, path } from "./tree";
+import type { PageData } from "./types";
 
 const CALLERS = 5;
 

@@ -1,6 +1,6 @@
 /** Figures as a person reads them. The exact figure is always one hover or one column away. */
 
-import type { PageData } from "./data";
+import type { PageData } from "./types";
 
 export type Unit = "instructions" | "time";
 

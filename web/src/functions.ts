@@ -1,5 +1,5 @@
 /** The kd table: Function, Count, Time, Average, Local, Max-sub, Ms count, as the tool kd defines them. */
-import { entry, type FunctionColumns, type PageData } from "./data";
+import { entry } from "./data";
 import { el, section } from "./dom";
 import { amount, exact, share, timeName, type Unit, words } from "./format";
 import { kindFill, kindTitle, swatch } from "./palette";
@@ -7,6 +7,7 @@ import { meter } from "./phases";
 import type { Selection } from "./selection";
 import { DataTable, type TableColumn } from "./table";
 import { visible } from "./text";
+import type { FunctionColumns, PageData } from "./types";
 
 interface Row {
   name: string;

@@ -1,9 +1,10 @@
 /** What boot this is, how it ended, and its three figures, kept apart. */
-import type { PageData, Unreliable } from "./data";
+
 import { el } from "./dom";
 import { exact, instructions, share, time, words } from "./format";
 import { missingPart, recordsPart } from "./records";
 import { consoleLine, visible } from "./text";
+import type { PageData, Unreliable } from "./types";
 
 function figure(title: string, value: string, whole: string, note: string): HTMLElement {
   return el(

@@ -1,7 +1,8 @@
 /** What the emulated machine adds to the boot, with its sum, and what removes each cost. */
-import type { PageData } from "./data";
+
 import { section } from "./dom";
 import { sheetTable } from "./sheet";
+import type { PageData } from "./types";
 
 export function machineSection(data: PageData): HTMLElement | null {
   if (data.machine === null || data.machine.rows.length === 0) return null;

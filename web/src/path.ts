@@ -1,11 +1,12 @@
 /** The critical path: one bar of parts that add up, and the steps beside it. */
-import type { PageData } from "./data";
+
 import { el, section } from "./dom";
 import { exact, share, time, words } from "./format";
 import { kindFill } from "./palette";
 import { DataTable } from "./table";
 import { visible } from "./text";
 import { bounds, figure, instant, text } from "./timing_sections";
+import type { PageData } from "./types";
 import { waterfall } from "./waterfall";
 
 const FILLS: Record<string, string> = {

@@ -2,13 +2,13 @@
 import { axisBottom } from "d3-axis";
 import { scaleLinear } from "d3-scale";
 import { select } from "d3-selection";
-import type { PageData } from "./data";
 import { el, onWidth, section, svg } from "./dom";
 import { amount, exact, instructions, share, stamp, time, words } from "./format";
 import { phaseFill, swatch } from "./palette";
 import type { Selection } from "./selection";
 import { DataTable } from "./table";
 import { visible } from "./text";
+import type { PageData } from "./types";
 
 const BAR = { top: 22, height: 54, axis: 26 };
 const EDGE = 14;

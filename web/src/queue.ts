@@ -2,13 +2,13 @@
 import { axisBottom, axisLeft } from "d3-axis";
 import { type ScaleLinear, scaleLinear } from "d3-scale";
 import { select } from "d3-selection";
-import type { PageData } from "./data";
 import { el, onWidth, section, svg } from "./dom";
 import { exact, share, time } from "./format";
 import { kindFill } from "./palette";
 import { DataTable } from "./table";
 import type { Queue } from "./timing";
 import { figure, instant, text } from "./timing_sections";
+import type { PageData } from "./types";
 
 const HEIGHT = 150;
 const LEFT = 40;

@@ -1,26 +1,9 @@
 /** The records that an imported boot was made of: what was understood of each, and where they exclude one another. */
-import type { PageData } from "./data";
 import { el } from "./dom";
 import { exact } from "./format";
 import { DataTable } from "./table";
 import { visible } from "./text";
-
-export interface Source {
-  file: string;
-  /** Null: it was not recognised, and only kept. */
-  format: string | null;
-  understood: number;
-  not_understood: number;
-  clock: string;
-  fit: string;
-  problems: string[];
-}
-
-export interface Records {
-  records: number;
-  sources: Source[];
-  contradictions: { what: string; statements: [string, string][] }[];
-}
+import type { PageData, Source } from "./types";
 
 /** More than these would push the boot itself off the first screen. */
 const SHOWN = 3;

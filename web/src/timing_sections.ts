@@ -1,11 +1,12 @@
 /** Initcalls over time, devices, units, gaps: a waterfall and a table each. A boot without any has no section. */
-import type { PageData } from "./data";
+
 import { el, section } from "./dom";
 import { exact, stamp, time } from "./format";
 import { kindFill } from "./palette";
 import { DataTable, type TableColumn } from "./table";
 import { visible } from "./text";
 import { type Figures, GRADES, type Texts } from "./timing";
+import type { PageData } from "./types";
 import { type Lane, waterfall } from "./waterfall";
 
 const WORK = "var(--function-0)";

@@ -1,7 +1,8 @@
 /** The calling-context tree of the whole boot or of one phase, with totals, as the flame graph takes it. */
-import { entry, type PageData } from "./data";
+import { entry } from "./data";
 import type { Unit } from "./format";
 import { visible } from "./text";
+import type { PageData } from "./types";
 
 export interface Frame {
   node: number;

@@ -1,7 +1,8 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { check, DATA_VERSION, type PageData, unpack } from "../src/data";
+import { check, DATA_VERSION, unpack } from "../src/data";
 import { frames, label, measure, path, search } from "../src/tree";
+import type { PageData } from "../src/types";
 
 /** [boot] → a → (b → a [ext4], two folded), with one phase in which only b ran. */
 const DATA = {

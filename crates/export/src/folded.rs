@@ -1,6 +1,6 @@
 //! Folded stacks: `caller;callee WEIGHT`, one line for each place in the tree that weighs something.
 
-use crate::stacks::Stacks;
+use crate::stack::Stacks;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 

@@ -4,6 +4,7 @@ pub mod folded;
 pub mod lanes;
 pub mod perfetto;
 mod shared_time;
+pub mod stack;
 pub mod stacks;
 pub mod timeline;
 

@@ -1,7 +1,7 @@
 //! The time of a boot shared out between its spans: each instant belongs to its phase, and in it to what was at work
 //! then. What ran side by side shares the instant equally, so that all shares add up to the boot.
 
-use crate::stacks::{Node, Origin, Stacks};
+use crate::stack::{Node, Origin, Stacks};
 use firstlight_model::interned::{Interned, NO_TEXT};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -2,7 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "a test may end where it cannot go on")]
 
 use firstlight_export::folded::write_folded;
-use firstlight_export::stacks::{stacks, Origin, Unit};
+use firstlight_export::stack::{Origin, Unit};
+use firstlight_export::stacks::stacks;
 use firstlight_model::table::{integers, texts, write, Values};
 use std::path::Path;
 

@@ -1,0 +1,143 @@
+/** The types of what the report carries. `docs/design/report-page.md` is the specification. */
+
+import type { SheetData } from "./sheet";
+import type { Timing } from "./timing";
+
+type Column = (number | null)[];
+
+export interface Failure {
+  reason: string;
+  detail: string;
+  console_tail: string[];
+}
+
+export interface BootInfo {
+  name: string;
+  mode: string;
+  status: string;
+  failure: Failure | null;
+  clock: string;
+  virtual: boolean;
+  about: [string, string][];
+  totals: { instructions: number | null; virtual_ns: number | null; idle_ns: number | null };
+  missing: string[];
+  unreliable: Unreliable | null;
+  repeat: string;
+}
+
+export interface Marks {
+  mark: string[];
+  time_ns: Column;
+  instructions: Column;
+  idle_ns: Column;
+  source: string[];
+  detail: string[];
+}
+
+export interface Spans {
+  name: string[];
+  level: (string | null)[];
+  track: string[];
+  start_ns: Column;
+  end_ns: Column;
+  instructions: Column;
+  idle_ns: Column;
+}
+
+/** The calling-context tree, one entry of each column per node; names are indices into `strings`. */
+export interface TreeColumns {
+  parent: number[];
+  name: number[];
+  module: number[];
+  kind: number[];
+  calls: number[];
+  self_instructions: number[];
+  self_ns: Column;
+  folded: number[];
+}
+
+export interface PhaseTree {
+  node: number[];
+  calls: number[];
+  self_instructions: number[];
+  self_ns: Column;
+}
+
+export interface FunctionColumns {
+  name: number[];
+  module: number[];
+  kind: number[];
+  count: number[];
+  total_instructions: number[];
+  total_ns: Column;
+  self_instructions: number[];
+  self_ns: Column;
+  max_sub: number[];
+  max_sub_count: Column;
+  /** The cost of the emulated machine that most of the function's self is; -1 for none. */
+  machine: number[];
+}
+
+export interface Pruning {
+  share: number;
+  depth: number;
+  nodes: number;
+  kept: number;
+}
+
+export interface Invariant {
+  name: string;
+  holds: boolean;
+  value: string;
+  /** The largest value that holds; null where another figure is it. */
+  limit: number | null;
+  /** What cannot be relied on when it is broken, in words. */
+  concerns: string;
+  functions: string[];
+}
+
+/** What cannot be relied on, because an invariant of the recording does not hold. */
+export interface Unreliable {
+  text: string;
+  broken: string[];
+  hint: string;
+}
+
+export interface Source {
+  file: string;
+  /** Null: it was not recognised, and only kept. */
+  format: string | null;
+  understood: number;
+  not_understood: number;
+  clock: string;
+  fit: string;
+  problems: string[];
+}
+
+export interface Records {
+  records: number;
+  sources: Source[];
+  contradictions: { what: string; statements: [string, string][] }[];
+}
+
+export interface PageData {
+  format: "firstlight-page";
+  version: number;
+  strings: string[];
+  boot: BootInfo;
+  records: Records;
+  marks: Marks;
+  phases: Spans;
+  initcalls: Spans;
+  tree: TreeColumns;
+  phase_tree: Record<string, PhaseTree>;
+  functions: FunctionColumns;
+  phase_functions: Record<string, FunctionColumns>;
+  /** What the emulated machine adds; null of a boot that was not recorded exactly. */
+  machine: SheetData | null;
+  pruning: Pruning;
+  timing: Timing;
+  log: { time_ns: Column; text: string[]; lines: number };
+  facts: { fact: string[]; value: string[]; facts: number };
+  invariants: Invariant[];
+}
