@@ -9,7 +9,7 @@ from measuring.figures import arguments, line, title
 from measuring.plants import PLANTS, Plant, options
 
 from firstlight.bundle.open import open as open_boot
-from firstlight.compare.exact.difference import ExactDifference, exact_difference
+from firstlight.comparison.exact.difference import ExactDifference, exact_difference
 from firstlight.lab.run.record import record
 
 #: Named is what stands among the first rows of the table of functions.

@@ -16,8 +16,8 @@ from measuring.figures import arguments, line, spread, title
 from firstlight import _core
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.open import open as open_boot
-from firstlight.compare.exact.rows import Row, RowDelta
-from firstlight.compare.exact.tree import TreeDifference, tree_difference
+from firstlight.comparison.exact.rows import Row, RowDelta
+from firstlight.comparison.exact.tree import TreeDifference, tree_difference
 from firstlight.lab.run.record import record
 from firstlight.recipe.options import RecordOptions
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from playwright.sync_api import Browser, Dialog
 
 from bundles import make_bundle
-from firstlight.export.formats import To
-from firstlight.export.write import write_export
+from firstlight.exporters.formats import To
+from firstlight.exporters.write import write_export
 
 
 def test_a_hostile_boot_is_drawn_and_does_nothing(browser: Browser, tmp_path: Path) -> None:

@@ -14,10 +14,10 @@ import pytest
 import firstlight
 from bundles import make_bundle, write_table
 from firstlight.cli.main import run
-from firstlight.compare.common.arms import CompareError, read_arm, read_arms
-from firstlight.compare.common.input_changes import input_changes
-from firstlight.compare.common.preconditions import check_comparable
-from firstlight.compare.compare import compare_exact, is_noisy
+from firstlight.comparison.common.arms import CompareError, read_arm, read_arms
+from firstlight.comparison.common.input_changes import input_changes
+from firstlight.comparison.common.preconditions import check_comparable
+from firstlight.comparison.compare import compare_exact, is_noisy
 from firstlight.errors import BundleError, UnhealthyBootError, UsageError
 from imported_bundle import make_imported
 

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 import firstlight
 from bundles import make_bundle, write_table
-from firstlight.compare.common.stable_names import stable_name
-from firstlight.compare.exact.difference import ExactDifference, exact_difference
-from firstlight.compare.exact.exclusive_time import exclusive_ns
-from firstlight.compare.exact.json import difference_data
-from firstlight.compare.exact.level import Key, LevelPart, make_level
-from firstlight.compare.exact.rows import Row, RowDelta, split
+from firstlight.comparison.common.stable_names import stable_name
+from firstlight.comparison.exact.difference import ExactDifference, exact_difference
+from firstlight.comparison.exact.exclusive_time import exclusive_ns
+from firstlight.comparison.exact.json import difference_data
+from firstlight.comparison.exact.level import Key, LevelPart, make_level
+from firstlight.comparison.exact.rows import Row, RowDelta, split
 from firstlight.render.terminal.console import console
 from firstlight.render.views.compare_tree import print_only
 from imported_bundle import MS, Spans, make_imported, write_bundle

@@ -11,8 +11,8 @@ import pytest
 from browser.report_page import data_of
 from bundles import make_bundle
 from firstlight.cli.main import run
-from firstlight.compare.common.arms import read_arms
-from firstlight.compare.compare import compare_arms
+from firstlight.comparison.common.arms import read_arms
+from firstlight.comparison.compare import compare_arms
 from firstlight.render.page.comparison import comparison_page_data
 from firstlight.render.page.html import filled
 from firstlight.render.page.text import sound
@@ -75,7 +75,7 @@ def test_strict_is_told_by_the_exit_code_with_a_page_too(tmp_path: Path) -> None
 
 
 def test_a_change_within_the_nuisance_band_is_flagged(arms: tuple[Path, Path], tmp_path: Path) -> None:
-    from firstlight.compare.exceeds_band import Judged, Robustness
+    from firstlight.comparison.exceeds_band import Judged, Robustness
 
     found = compare_arms(*read_arms([*arms]))
     total = Judged("all", None, "whole", 7_625_499, 9_000_000)

@@ -14,8 +14,8 @@ from bundles import HOSTILE, make_bundle
 from export_boots import make_imported
 from firstlight.bundle.tables import SCHEMAS
 from firstlight.cli.main import run
-from firstlight.export.formats import FORMATS, To
-from firstlight.export.write import write_export
+from firstlight.exporters.formats import FORMATS, To
+from firstlight.exporters.write import write_export
 from imported_bundle import MS, Spans, write_bundle
 
 ROOT = Path(__file__).parents[2]

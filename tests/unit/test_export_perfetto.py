@@ -16,8 +16,8 @@ from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as pb  # type: ign
 import firstlight
 from bundles import HOSTILE, make_bundle
 from export_boots import make_imported
-from firstlight.export.formats import To
-from firstlight.export.write import write_export
+from firstlight.exporters.formats import To
+from firstlight.exporters.write import write_export
 
 BEGIN, END, INSTANT, COUNTER = 1, 2, 3, 4
 

@@ -19,8 +19,8 @@ import firstlight
 from bundles import make_bundle
 from export_boots import make_imported
 from firstlight.bundle.tables import SCHEMAS
-from firstlight.export.formats import To
-from firstlight.export.write import write_export
+from firstlight.exporters.formats import To
+from firstlight.exporters.write import write_export
 
 ROOT = Path(__file__).parents[2]
 NODE_MODULES = ROOT / "web" / "node_modules"

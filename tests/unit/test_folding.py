@@ -13,7 +13,7 @@ import firstlight
 from bundles import SCHEMA, make_bundle, settle, write_table
 from firstlight.analysis.prune import context_tree
 from firstlight.cli.app import app
-from firstlight.compare.exact.difference import exact_difference
+from firstlight.comparison.exact.difference import exact_difference
 from firstlight.render.page.tree import fold
 from invented_trees import Node, boots_of, trees
 

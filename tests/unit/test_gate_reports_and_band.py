@@ -9,7 +9,7 @@ import pytest
 
 from bundles import make_bundle
 from firstlight.cli.main import run
-from firstlight.compare.noise_band import Band, BandBoot, BandRow, Range
+from firstlight.comparison.noise_band import Band, BandBoot, BandRow, Range
 from gate_boots import read, slower
 
 PHASE = "initcalls_device"

@@ -11,13 +11,13 @@ import pytest
 
 from bundles import make_bundle
 from firstlight.bundle.open import open as open_boot
-from firstlight.compare.common.arms import CompareError, read_arms
-from firstlight.compare.common.method import Regime, decide_regime, keep_alike, regime_of
-from firstlight.compare.statistical.breakdown import BootParts
-from firstlight.compare.statistical.calibration import Calibration, calibrate, facts_of_testbed, pairs_by_lot
-from firstlight.compare.statistical.comparison import NoisyComparison, compare_noisy
-from firstlight.compare.statistical.levels import mean_level
-from firstlight.compare.statistical.pairing import How
+from firstlight.comparison.common.arms import CompareError, read_arms
+from firstlight.comparison.common.method import Regime, decide_regime, keep_alike, regime_of
+from firstlight.comparison.statistical.breakdown import BootParts
+from firstlight.comparison.statistical.calibration import Calibration, calibrate, facts_of_testbed, pairs_by_lot
+from firstlight.comparison.statistical.comparison import NoisyComparison, compare_noisy
+from firstlight.comparison.statistical.levels import mean_level
+from firstlight.comparison.statistical.pairing import How
 from firstlight.errors import UnhealthyBootError, UsageError
 from firstlight.render.views.noisy import headline
 from varying_boots import noise, session, stretched

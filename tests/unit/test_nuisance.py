@@ -10,11 +10,11 @@ import pytest
 
 from bundles import make_bundle
 from firstlight.bundle.open import open as open_boot
-from firstlight.compare.common.arms import CompareError
-from firstlight.compare.exact.difference import exact_difference
-from firstlight.compare.exceeds_band import judge
-from firstlight.compare.noise_band import Band, BandBoot, band_of
-from firstlight.compare.statistical.breakdown import BootParts, parts_of
+from firstlight.comparison.common.arms import CompareError
+from firstlight.comparison.exact.difference import exact_difference
+from firstlight.comparison.exceeds_band import judge
+from firstlight.comparison.noise_band import Band, BandBoot, band_of
+from firstlight.comparison.statistical.breakdown import BootParts, parts_of
 from firstlight.errors import FirstlightError, UsageError
 from firstlight.experiment.calibrate.file import read_band, write_band
 from firstlight.experiment.calibrate.perturbations import make_band, nuisances

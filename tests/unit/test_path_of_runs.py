@@ -15,8 +15,8 @@ from firstlight.analysis.kernel_phases import UNKNOWN
 from firstlight.analysis.path.critical import CriticalPath, find_path
 from firstlight.analysis.path.what_if import what_if
 from firstlight.bundle.boot import Boot
-from firstlight.compare.exact.path import path_difference
-from firstlight.compare.exact.totals import whole
+from firstlight.comparison.exact.path import path_difference
+from firstlight.comparison.exact.totals import whole
 from imported_bundle import MS, Spans, write_bundle
 
 Turn = tuple[int, str, float, float, float]

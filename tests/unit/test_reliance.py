@@ -16,9 +16,9 @@ from firstlight.analysis.interval import measure
 from firstlight.bundle.manifest import Concern, Invariant
 from firstlight.bundle.reliance import broken_text
 from firstlight.cli.main import run
-from firstlight.compare.common.arms import CompareError
-from firstlight.compare.exact.difference import ExactDifference, exact_difference
-from firstlight.compare.sample import take_sample
+from firstlight.comparison.common.arms import CompareError
+from firstlight.comparison.exact.difference import ExactDifference, exact_difference
+from firstlight.comparison.sample import take_sample
 from firstlight.errors import BundleError
 from firstlight.experiment.scaling.costs import parts_of
 from firstlight.history.history import open_history

@@ -45,7 +45,7 @@ def set_baseline(
       firstlight baseline set board-*.boot --as board --because "new flash chip"
     """
     from firstlight.atomic import atomic_write
-    from firstlight.compare.open_many import open_all
+    from firstlight.comparison.open_many import open_all
     from firstlight.errors import FirstlightError
     from firstlight.escape import printable
     from firstlight.gate.baseline import baseline_path, baseline_text, make_baseline, read_baseline

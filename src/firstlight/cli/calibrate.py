@@ -46,8 +46,8 @@ def calibrate(
       firstlight calibrate boots/ -o testbed.json
     """
     from firstlight.bundle.open import read_manifest
-    from firstlight.compare.noise_band import Band
-    from firstlight.compare.statistical.calibration import Calibration
+    from firstlight.comparison.noise_band import Band
+    from firstlight.comparison.statistical.calibration import Calibration
     from firstlight.experiment.calibrate.file import write_band
     from firstlight.experiment.calibrate.perturbations import make_band
     from firstlight.experiment.calibrate.testbed import calibrate_by_boots, calibrate_by_recording

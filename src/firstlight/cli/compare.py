@@ -14,10 +14,10 @@ from firstlight.errors import UsageError
 from firstlight.escape import printable
 
 if TYPE_CHECKING:
-    from firstlight.compare.compare import Comparison
-    from firstlight.compare.exceeds_band import Robustness
-    from firstlight.compare.noise_band import Band
-    from firstlight.compare.statistical.calibration import Calibration
+    from firstlight.comparison.compare import Comparison
+    from firstlight.comparison.exceeds_band import Robustness
+    from firstlight.comparison.noise_band import Band
+    from firstlight.comparison.statistical.calibration import Calibration
 
 #: The exit code of a comparison that settles nothing, with `--strict`.
 _INCONCLUSIVE = 5
@@ -82,8 +82,8 @@ def compare(
       firstlight compare a.boot b.boot --band band.json
       firstlight compare a.boot b.boot --html changes.html
     """
-    from firstlight.compare.common.arms import read_arms
-    from firstlight.compare.compare import compare_arms, is_settled
+    from firstlight.comparison.common.arms import read_arms
+    from firstlight.comparison.compare import compare_arms, is_settled
 
     if markdown and json:
         raise UsageError("`--markdown` excludes `--json`", hint="ask for one of them")
@@ -107,7 +107,7 @@ def compare(
 
         page.write(comparison_page_data(arms[0].name, found, judged, limit, share))
     if json:
-        from firstlight.compare.json import comparisons_data
+        from firstlight.comparison.json import comparisons_data
 
         print_json(comparisons_data(arms[0].name, found, judged, limit, share))
     elif markdown:
@@ -121,7 +121,7 @@ def compare(
 
 
 def _tell_undescribed(found: list[Comparison]) -> None:
-    from firstlight.compare.exact.difference import ExactDifference
+    from firstlight.comparison.exact.difference import ExactDifference
 
     for each in found:
         if isinstance(each, ExactDifference):
@@ -152,14 +152,14 @@ def _judge(found: Comparison, band: Band | Calibration | None) -> Robustness | N
     """An exact difference beside what moves by itself; noisy ones were judged by their calibration already."""
     if band is None or band.kind != "nuisance":
         return None
-    from firstlight.compare.exact.difference import ExactDifference
-    from firstlight.compare.exceeds_band import judge
+    from firstlight.comparison.exact.difference import ExactDifference
+    from firstlight.comparison.exceeds_band import judge
 
     return judge(found, band) if isinstance(found, ExactDifference) else None
 
 
 def _print_markdown(found: list[Comparison], judged: list[Robustness | None], limit: int) -> None:
-    from firstlight.compare.exact.difference import ExactDifference
+    from firstlight.comparison.exact.difference import ExactDifference
     from firstlight.render.markdown.compare import difference_markdown
 
     texts = []
@@ -178,7 +178,7 @@ def _print_markdown(found: list[Comparison], judged: list[Robustness | None], li
 
 
 def _print(found: list[Comparison], judged: list[Robustness | None], limit: int, min_percent: float) -> None:
-    from firstlight.compare.exact.difference import ExactDifference
+    from firstlight.comparison.exact.difference import ExactDifference
     from firstlight.render.terminal.console import console, print_line
     from firstlight.render.views.compare import print_difference, print_summary
 

@@ -12,11 +12,11 @@ import typer
 
 from firstlight.cli.output import Bundle, Json, print_json, refuse_to_overwrite
 from firstlight.errors import UsageError
-from firstlight.export.formats import FORMATS, Format, To
+from firstlight.exporters.formats import FORMATS, Format, To
 
 if TYPE_CHECKING:
     from firstlight.analysis.options import Unit
-    from firstlight.export.result import Exported
+    from firstlight.exporters.result import Exported
 else:
     from firstlight.analysis.options import Unit
 
@@ -66,7 +66,7 @@ def export(
         _to_stdout(boot, to, kind, unit or "time", table, exact)
         return
     from firstlight.atomic import atomic_write
-    from firstlight.export.write import write_export
+    from firstlight.exporters.write import write_export
     from firstlight.ingest.progress import Patience
 
     if output is None:
@@ -109,7 +109,7 @@ def _check(
 
 def _to_stdout(boot: Path, to: To, kind: Format, unit: Unit, table: str | None, exact: bool) -> None:
     """Whole or not at all, as with a file."""
-    from firstlight.export.write import write_export
+    from firstlight.exporters.write import write_export
 
     with tempfile.TemporaryDirectory(prefix="firstlight-export-") as directory:
         file = Path(directory) / f"export{kind.suffix}"

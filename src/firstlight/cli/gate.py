@@ -73,7 +73,7 @@ def gate(
       firstlight gate b.boot --rules gate.toml --confirm --markdown comment.md --junit junit.xml
       firstlight gate board-*.boot --baseline board --strict --json
     """
-    from firstlight.compare.open_many import open_all
+    from firstlight.comparison.open_many import open_all
     from firstlight.gate.baseline import baseline_path, read_baseline
     from firstlight.gate.rules import read_rules
     from firstlight.gate.verdict import confirmed, judge

@@ -47,7 +47,7 @@ def add(
       firstlight history add boots.duckdb a.boot --at "$(git rev-parse --short HEAD)"
       firstlight history add board.duckdb board-*.boot --at v6.12
     """
-    from firstlight.compare.open_many import open_all
+    from firstlight.comparison.open_many import open_all
     from firstlight.escape import printable
     from firstlight.history.history import open_history
 

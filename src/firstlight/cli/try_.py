@@ -91,13 +91,13 @@ def try_(
     # What compares takes seconds to load, and is needed only after the boot: meanwhile is the time.
     Thread(target=_load, daemon=True).start()
     made = attempt(against, modify, progress_for(), output, force=force, trust=trust)
-    from firstlight.compare.exact.difference import exact_difference
+    from firstlight.comparison.exact.difference import exact_difference
 
     difference = exact_difference(open(made.baseline), open(made.changed))
     whole = difference.whole
     allowed = tolerance is None or tolerance.allows(whole.change_ns, whole.a.ns if whole.a is not None else 0)
     if json:
-        from firstlight.compare.exact.json import difference_data
+        from firstlight.comparison.exact.json import difference_data
 
         booted = {"baseline": made.baseline_booted, "changed": made.changed_booted}
         print_json({"booted": booted, "limit": limit, "regression": not allowed, **difference_data(difference, rows)})
@@ -116,6 +116,6 @@ def try_(
 
 
 def _load() -> None:
-    for module in ("firstlight.compare.exact.difference", "firstlight.render.views.experiment_attempt",
+    for module in ("firstlight.comparison.exact.difference", "firstlight.render.views.experiment_attempt",
                    "firstlight.render.views.compare"):  # fmt: skip
         import_module(module)

@@ -5,7 +5,7 @@ machine drifted from block to block. These figures are independent, and what is 
 location, on logarithms of times. Of the comparisons Holm's method adjusts p among cells and among main effects, that of
 Benjamini and Hochberg among interactions.
 
-Source: experiments.md 7.4 to 7.6; the estimates and tests are those of `firstlight.compare.noisy`.
+Source: experiments.md 7.4 to 7.6; the estimates and tests are those of `firstlight.comparison.noisy`.
 """
 
 from __future__ import annotations

@@ -13,9 +13,9 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from firstlight.bundle.boot import Boot
-from firstlight.compare.open_many import check_one_recipe
-from firstlight.compare.sample import Sample, take_sample
-from firstlight.compare.testbed import Testbed, describe_testbed, differences
+from firstlight.comparison.open_many import check_one_recipe
+from firstlight.comparison.sample import Sample, take_sample
+from firstlight.comparison.testbed import Testbed, describe_testbed, differences
 from firstlight.errors import MISSING_INPUT, FirstlightError, UnhealthyBootError, UsageError
 from firstlight.recipe.choices import Choices, read_choices
 from firstlight.toml import check

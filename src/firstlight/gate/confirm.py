@@ -10,7 +10,7 @@ from pathlib import Path
 
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.open import open
-from firstlight.compare.sample import Sample, take_sample
+from firstlight.comparison.sample import Sample, take_sample
 from firstlight.errors import BundleError, FirstlightError
 from firstlight.gate.checks import Check, limit_check, noisy_change
 from firstlight.gate.rules import OTHERS

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from firstlight.compare.common.arms import CompareError
-from firstlight.compare.noise_band import Band
-from firstlight.compare.statistical.calibration import Calibration
+from firstlight.comparison.common.arms import CompareError
+from firstlight.comparison.noise_band import Band
+from firstlight.comparison.statistical.calibration import Calibration
 from firstlight.gate.checks import Check
 from firstlight.gate.verdict import GateResult, verdict_of
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.manifest import Concern
-from firstlight.compare.common.input_changes import OBSERVERS, other_choices
-from firstlight.compare.open_many import check_one_recipe
-from firstlight.compare.sample import Sample, take_sample
-from firstlight.compare.testbed import TOLD, Testbed, describe_testbed, differences
+from firstlight.comparison.common.input_changes import OBSERVERS, other_choices
+from firstlight.comparison.open_many import check_one_recipe
+from firstlight.comparison.sample import Sample, take_sample
+from firstlight.comparison.testbed import TOLD, Testbed, describe_testbed, differences
 from firstlight.errors import FirstlightError, UsageError
 from firstlight.gate.baseline import Baseline
 from firstlight.gate.checks import Check, Kind, Outcome, adjusted, limit_check, soft_check

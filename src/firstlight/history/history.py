@@ -16,10 +16,10 @@ import polars as pl
 
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.manifest import Concern
-from firstlight.compare.common.stable_names import stable_name
-from firstlight.compare.open_many import open_all
-from firstlight.compare.sample import Sample, take_sample
-from firstlight.compare.testbed import describe_testbed
+from firstlight.comparison.common.stable_names import stable_name
+from firstlight.comparison.open_many import open_all
+from firstlight.comparison.sample import Sample, take_sample
+from firstlight.comparison.testbed import describe_testbed
 from firstlight.errors import MISSING_INPUT, FirstlightError, UnhealthyBootError, UsageError
 
 _SCHEMA = """

@@ -8,8 +8,8 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from firstlight.atomic import atomic_write
-from firstlight.compare.noise_band import Band
-from firstlight.compare.statistical.calibration import Calibration
+from firstlight.comparison.noise_band import Band
+from firstlight.comparison.statistical.calibration import Calibration
 from firstlight.errors import MISSING_INPUT, FirstlightError, UsageError
 
 _MODELS: dict[str, type[Band] | type[Calibration]] = {"nuisance": Band, "testbed": Calibration}

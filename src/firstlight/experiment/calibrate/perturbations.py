@@ -10,8 +10,8 @@ from firstlight.bundle.key import key_of_boot
 from firstlight.bundle.manifest import Manifest
 from firstlight.bundle.open import open as open_boot
 from firstlight.bundle.open import read_manifest
-from firstlight.compare.noise_band import LEVELS, Band, band_of, figures_of_boot
-from firstlight.compare.statistical.breakdown import parts_of
+from firstlight.comparison.noise_band import LEVELS, Band, band_of, figures_of_boot
+from firstlight.comparison.statistical.breakdown import parts_of
 from firstlight.errors import FirstlightError, UnhealthyBootError, UsageError
 from firstlight.experiment import boot_cache
 from firstlight.lab.host.progress import Progress, SilentProgress

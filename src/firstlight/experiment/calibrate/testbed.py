@@ -11,11 +11,11 @@ from firstlight.bundle.boot import Boot
 from firstlight.bundle.open import open as open_boot
 from firstlight.bundle.open import read_manifest
 from firstlight.bundle.writer import check_destination
-from firstlight.compare.common.arms import CompareError, read_arm
-from firstlight.compare.common.input_changes import OBSERVERS, input_changes
-from firstlight.compare.common.method import keep_alike
-from firstlight.compare.statistical.breakdown import parts_of
-from firstlight.compare.statistical.calibration import Calibration, calibrate, facts_of_testbed, pairs_by_lot
+from firstlight.comparison.common.arms import CompareError, read_arm
+from firstlight.comparison.common.input_changes import OBSERVERS, input_changes
+from firstlight.comparison.common.method import keep_alike
+from firstlight.comparison.statistical.breakdown import parts_of
+from firstlight.comparison.statistical.calibration import Calibration, calibrate, facts_of_testbed, pairs_by_lot
 from firstlight.errors import FirstlightError, UnhealthyBootError, UsageError
 from firstlight.lab.host.progress import Progress, SilentProgress
 from firstlight.lab.run.record import record

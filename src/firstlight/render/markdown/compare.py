@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from firstlight.analysis.window import window
-from firstlight.compare.exact.difference import ExactDifference
-from firstlight.compare.exact.json import added
-from firstlight.compare.exact.level import Level
-from firstlight.compare.exact.rows import Row
+from firstlight.comparison.exact.difference import ExactDifference
+from firstlight.comparison.exact.json import added
+from firstlight.comparison.exact.level import Level
+from firstlight.comparison.exact.rows import Row
 from firstlight.escape import printable
 from firstlight.quantities import signed_count, signed_half, signed_share, signed_time, time_text
 from firstlight.render.views.compare import (
@@ -37,7 +37,7 @@ def difference_markdown(difference: ExactDifference, limit: int) -> str:
     :param limit: how many rows of each level have a line of their own.
 
     >>> import firstlight
-    >>> from firstlight.compare.exact.difference import exact_difference
+    >>> from firstlight.comparison.exact.difference import exact_difference
     >>> boot = firstlight.open(bundle)
     >>> print(difference_markdown(exact_difference(boot, boot), 5).splitlines()[-1])
     Equal: every table of one boot is that of the other.

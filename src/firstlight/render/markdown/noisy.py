@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from firstlight.compare.statistical.comparison import NoisyComparison
-from firstlight.compare.statistical.levels import MeanLevel, MeanRow
+from firstlight.comparison.statistical.comparison import NoisyComparison
+from firstlight.comparison.statistical.levels import MeanLevel, MeanRow
 from firstlight.quantities import signed_time, time_text
 from firstlight.render.markdown.compare import table, text
 from firstlight.render.views.compare import TITLES

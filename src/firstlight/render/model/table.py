@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from firstlight.escape import printable
-from firstlight.export.csv import csv_text
+from firstlight.exporters.csv import csv_text
 from firstlight.render.terminal.columns import Column
 
 

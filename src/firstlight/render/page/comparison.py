@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from firstlight.compare.compare import Comparison, is_settled
-from firstlight.compare.exact.difference import ExactDifference
-from firstlight.compare.exceeds_band import Robustness
-from firstlight.compare.json import comparisons_data
-from firstlight.compare.statistical.comparison import NoisyComparison
+from firstlight.comparison.compare import Comparison, is_settled
+from firstlight.comparison.exact.difference import ExactDifference
+from firstlight.comparison.exceeds_band import Robustness
+from firstlight.comparison.json import comparisons_data
+from firstlight.comparison.statistical.comparison import NoisyComparison
 from firstlight.quantities import signed_share, time_text
 from firstlight.render.page.text import sound
 from firstlight.render.views.band import total_text
@@ -49,11 +49,11 @@ def comparison_page_data(
 ) -> Json:
     """Comparisons with one baseline as the page carries them; `docs/design/report-page.md` is the specification.
 
-    The arguments are those of :func:`firstlight.compare.json.comparisons_data`, whose result is in it as it is, but for
-    texts, which are sound Unicode of bounded length, and figures that are not finite, which become null.
+    The arguments are those of :func:`firstlight.comparison.json.comparisons_data`, whose result is in it as it is, but
+    for texts, which are sound Unicode of bounded length, and figures that are not finite, which become null.
 
-    >>> from firstlight.compare.common.arms import read_arm
-    >>> from firstlight.compare.compare import compare_arms
+    >>> from firstlight.comparison.common.arms import read_arm
+    >>> from firstlight.comparison.compare import compare_arms
     >>> arm = read_arm(bundle)
     >>> comparison_page_data("a.boot", [compare_arms(arm, arm)], [None])["said"][0]["sentence"]
     'Equal: every table of one boot is that of the other.'

@@ -5,9 +5,9 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
-from firstlight.compare.exceeds_band import Robustness
-from firstlight.compare.noise_band import Band, BandBoot, Range
-from firstlight.compare.statistical.calibration import Calibration
+from firstlight.comparison.exceeds_band import Robustness
+from firstlight.comparison.noise_band import Band, BandBoot, Range
+from firstlight.comparison.statistical.calibration import Calibration
 from firstlight.escape import printable
 from firstlight.quantities import count_text, signed_count, signed_share, signed_time, time_text
 from firstlight.render.terminal.columns import Column, print_table

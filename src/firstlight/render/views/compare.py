@@ -8,11 +8,11 @@ from rich.console import Console
 from rich.text import Text
 
 from firstlight.analysis.window import window
-from firstlight.compare.common.input_changes import InputChange
-from firstlight.compare.exact.difference import ExactDifference
-from firstlight.compare.exact.json import added
-from firstlight.compare.exact.level import Level
-from firstlight.compare.exact.rows import Row, RowDelta
+from firstlight.comparison.common.input_changes import InputChange
+from firstlight.comparison.exact.difference import ExactDifference
+from firstlight.comparison.exact.json import added
+from firstlight.comparison.exact.level import Level
+from firstlight.comparison.exact.rows import Row, RowDelta
 from firstlight.escape import printable
 from firstlight.quantities import (
     count_text,

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
-from firstlight.compare.exact.functions import function_key, one_sided
-from firstlight.compare.exact.level import Level
-from firstlight.compare.exact.moved import Moved, Renamed
-from firstlight.compare.exact.rows import Presence
-from firstlight.compare.exact.tree import TreeDifference, TreeRow
+from firstlight.comparison.exact.functions import function_key, one_sided
+from firstlight.comparison.exact.level import Level
+from firstlight.comparison.exact.moved import Moved, Renamed
+from firstlight.comparison.exact.rows import Presence
+from firstlight.comparison.exact.tree import TreeDifference, TreeRow
 from firstlight.escape import printable
 from firstlight.quantities import count_text, signed_time, time_text
 from firstlight.render.terminal.columns import Column, print_table

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
-from firstlight.compare.exact.difference import ExactDifference
+from firstlight.comparison.exact.difference import ExactDifference
 from firstlight.experiment.limit import Tolerance
 from firstlight.quantities import signed_share, signed_time
 from firstlight.render.terminal.console import print_line, print_wrapped

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
-from firstlight.compare.sample import OTHER_FUNCTIONS
+from firstlight.comparison.sample import OTHER_FUNCTIONS
 from firstlight.escape import printable
 from firstlight.gate.bridge import GateChange, bridge, function_changes, phase_changes
 from firstlight.gate.verdict import GateResult

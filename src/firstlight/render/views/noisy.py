@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
-from firstlight.compare.statistical.comparison import NoisyComparison
-from firstlight.compare.statistical.levels import MeanLevel, MeanRow
+from firstlight.comparison.statistical.comparison import NoisyComparison
+from firstlight.comparison.statistical.levels import MeanLevel, MeanRow
 from firstlight.escape import printable
 from firstlight.quantities import signed_time, time_text
 from firstlight.render.terminal.columns import Column, print_table

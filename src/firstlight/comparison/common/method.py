@@ -1,0 +1,171 @@
+"""Which way boots of one recipe can be compared: exactly, by statistics, or not at all."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import polars as pl
+
+from firstlight.bundle.boot import Boot
+from firstlight.bundle.manifest import Manifest
+from firstlight.comparison.common.arms import BootSet, CompareError, Excluded
+from firstlight.comparison.common.input_changes import OBSERVERS, input_changes
+from firstlight.errors import UnhealthyBootError
+
+#: Spans whose names are what a boot did; workers, processes and events have numbers that differ every time.
+_EVENTS = ("phase", "initcall", "unit", "mount")
+#: So many of the boots have to do the same, or the recipe is not fit to be timed.
+_LEAST_SHARE = 0.75
+_MOST_NAMED = 5
+
+Events = Counter[tuple[str, str]]
+
+
+class Regime(StrEnum):
+    """How figures of boots of one recipe are to be compared."""
+
+    EXACT = "exact"
+    """Every repeat is equal: whole numbers, one boot a side."""
+    NOISY = "noisy"
+    """The same happens, in other times: statistics."""
+    UNSTABLE = "unstable"
+    """Not the same happens: a matter of health, not of time."""
+
+
+@dataclass(frozen=True)
+class RegimeReport:
+    """The regime of some boots of one recipe, and why."""
+
+    regime: Regime
+    reasons: tuple[str, ...]
+    """In words, for people."""
+
+
+def decide_regime(first: Boot, second: Boot) -> RegimeReport:
+    """Decide from two boots of one recipe how such boots are to be compared.
+
+    Equal tables: exact. The same marks, phases, initcalls, units and mounts at other times: noisy. Others: unstable.
+
+    :raises CompareError: when the two are not of one recipe; a plugin that only watches may differ.
+
+    Source: statistics belong to what varies; a deterministic boot is compared as a whole number (the rule of
+    `benchstat`'s `assume=exact`).
+
+    >>> boot = firstlight.open(bundle)
+    >>> decide_regime(boot, boot).reasons
+    ('both are the same recording: a second one would tell more',)
+    """
+    _check_one_recipe(first, second)
+    exact = first.manifest.mode == "exact"
+    if first.directory.resolve() == second.directory.resolve():
+        regime = Regime.EXACT if exact else Regime.NOISY
+        return RegimeReport(regime, ("both are the same recording: a second one would tell more",))
+    failed = [boot.directory.name for boot in (first, second) if boot.manifest.status == "failed"]
+    if failed:
+        reason = f"{' and '.join(f'`{name}`' for name in failed)} did not come up"
+        return RegimeReport(Regime.UNSTABLE, (reason,))
+    if _tables(first.manifest) == _tables(second.manifest):
+        if exact:
+            return RegimeReport(Regime.EXACT, ("every table of one is that of the other, byte for byte",))
+        reason = f"two {first.manifest.mode} boots with the same tables are copies of one: they count as one"
+        return RegimeReport(Regime.NOISY, (reason,))
+    different = event_difference(events_of(first), events_of(second))
+    if different:
+        return RegimeReport(Regime.UNSTABLE, different)
+    reasons = ["the same happens in both, in other times"]
+    if exact:
+        reasons.append("they were recorded in exact mode and ought to be equal: `firstlight verify` tells more")
+    return RegimeReport(Regime.NOISY, tuple(reasons))
+
+
+def regime_of(boots: Sequence[Boot]) -> RegimeReport:
+    """The regime of an arm: the worst that its first boot and any other one give.
+
+    :param boots: of one recipe, at least one; of one exact boot it is supposed that a repeat would be equal.
+    :raises CompareError: when they are not of one recipe.
+
+    >>> regime_of([firstlight.open(bundle)]).regime
+    <Regime.EXACT: 'exact'>
+    """
+    if len(boots) == 1:
+        mode = boots[0].manifest.mode
+        if mode == "exact":
+            reason = "one recording in exact mode: `firstlight verify` makes sure that a repeat is equal"
+            return RegimeReport(Regime.EXACT, (reason,))
+        return RegimeReport(Regime.NOISY, (f"one boot in {mode} mode tells nothing of how boots vary",))
+    order = list(Regime)
+    reports = [decide_regime(boots[0], other) for other in boots[1:]]
+    worst = max(reports, key=lambda report: order.index(report.regime))
+    reasons = [reason for report in reports if report.regime == worst.regime for reason in report.reasons]
+    return RegimeReport(worst.regime, tuple(dict.fromkeys(reasons)))
+
+
+def keep_alike(arm: BootSet) -> BootSet:
+    """An arm with those of its boots that did the same; the others are excluded, each with what was different.
+
+    :raises UnhealthyBootError: when less than three quarters did the same: such boots are not to be timed.
+    """
+    signatures = [events_of(boot) for boot in arm.boots]
+    keys = [tuple(sorted(events.items())) for events in signatures]
+    most, number = Counter(keys).most_common(1)[0]
+    usual = signatures[keys.index(most)]
+    if number < _LEAST_SHARE * len(keys):
+        others = [events for events, key in zip(signatures, keys, strict=True) if key != most]
+        reasons = event_difference(usual, others[0])
+        message = f"unstable: only {number} of {len(keys)} boots did the same, so their times mean nothing; "
+        hint = "look at `firstlight show` of both sorts; boots that do not do the same are a matter of health"
+        raise UnhealthyBootError(message + "; ".join(reasons), where=arm.name, hint=hint)
+    kept, excluded = [], list(arm.excluded)
+    for boot, events, key in zip(arm.boots, signatures, keys, strict=True):
+        if key == most:
+            kept.append(boot)
+        else:
+            reason = "not the same happened as in the others: " + "; ".join(event_difference(usual, events))
+            excluded.append(Excluded(boot.directory, reason))
+    return BootSet(arm.name, tuple(kept), tuple(excluded))
+
+
+def events_of(boot: Boot) -> Events:
+    """What happened in a boot, however long it took: its marks, phases, initcalls, units and mounts, with how often.
+
+    >>> events_of(firstlight.open(bundle))["mark", "ready"]
+    1
+    """
+    spans = boot.spans().filter(pl.col("kind").is_in(_EVENTS)).select("kind", "name")
+    return Counter([*(("mark", mark) for mark in boot.marks()["mark"].to_list()), *spans.iter_rows()])
+
+
+def event_difference(usual: Events, other: Events) -> tuple[str, ...]:
+    """What one boot did and another did not, in words; nothing when they did the same.
+
+    >>> event_difference(Counter({("mark", "ready"): 1, ("unit", "a"): 1}), Counter({("mark", "ready"): 1}))
+    ('lacks unit `a`',)
+    """
+    reasons = []
+    for word, events in (("lacks", usual - other), ("has besides", other - usual)):
+        names = [f"{kind} `{name}`" for kind, name in sorted(events)]
+        if names:
+            more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+            reasons.append(f"{word} {', '.join(names[:_MOST_NAMED])}{more}")
+    return tuple(reasons)
+
+
+def _tables(manifest: Manifest) -> dict[str, str]:
+    return {name: table.sha256 for name, table in manifest.tables.items()}
+
+
+def _check_one_recipe(first: Boot, second: Boot) -> None:
+    one, other = first.manifest, second.manifest
+    if one.mode != other.mode:
+        message = f"not two boots of one recipe: {one.mode} mode and {other.mode} mode"
+        raise CompareError(message, where=str(second.directory), hint="record both in one mode")
+    changed = [change.name for change in input_changes(one, other) if change.name not in OBSERVERS]
+    if changed:
+        names = ", ".join(f"`{name}`" for name in changed[:_MOST_NAMED])
+        message = (
+            f"not two boots of one recipe: `{first.directory.name}` and `{second.directory.name}` differ in {names}"
+        )
+        raise CompareError(message, where=str(second.directory), hint="`firstlight compare` tells what a change did")

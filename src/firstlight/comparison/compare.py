@@ -1,0 +1,124 @@
+"""One arm against the baseline: exact or noisy is decided before anything else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from firstlight.comparison.common.arms import BootSet, CompareError
+from firstlight.comparison.common.input_changes import OBSERVERS, input_changes
+from firstlight.comparison.common.method import regime_of
+from firstlight.comparison.common.preconditions import Flag
+from firstlight.comparison.exact.difference import ExactDifference, exact_difference
+
+if TYPE_CHECKING:
+    from firstlight.comparison.noise_band import Band
+    from firstlight.comparison.statistical.calibration import Calibration
+    from firstlight.comparison.statistical.comparison import NoisyComparison
+    from firstlight.comparison.statistical.pairing import How
+
+Comparison: TypeAlias = "ExactDifference | NoisyComparison"
+
+
+def compare_arms(
+    a: BootSet,
+    b: BootSet,
+    *,
+    soft_percent: float = 1.0,
+    seed: int = 1,
+    describing: bool = False,
+    pairing: How = "auto",
+    bin_ns: int | None = None,
+    band: Band | Calibration | None = None,
+) -> Comparison:
+    """Compare two arms: exactly, or by statistics where their boots vary.
+
+    The other arguments are those of :func:`firstlight.comparison.statistical.comparison.compare_noisy`.
+
+    :param a: the baseline.
+    :param band: what changes are judged by: of exact boots a nuisance band (see
+        :mod:`firstlight.comparison.exceeds_band`), of others the calibration of their testbed.
+    :raises CompareError: when they cannot be compared, when the boots of an arm are not of one recipe, when arms are
+        noisy and one of them is a single boot, or when the band is of the other sort of boots.
+    """
+    for arm in (a, b):
+        _check_one_recipe(arm)
+    if not is_noisy(a, b):
+        if band is not None and band.kind != "nuisance":
+            message = "a calibration is of boots that vary, and these are compared exactly"
+            hint = "`firstlight calibrate a.boot -o band.json` makes their band"
+            raise CompareError(message, where=b.name, hint=hint)
+        return compare_exact(a, b)
+    # Statistics take long to load, and exact boots need none.
+    from firstlight.comparison.statistical.comparison import compare_noisy
+
+    if band is not None and band.kind != "testbed":
+        message = "a nuisance band is of exact boots, and these vary"
+        hint = "`firstlight calibrate DIR -o testbed.json` finds the noise of their testbed"
+        raise CompareError(message, where=b.name, hint=hint)
+    return compare_noisy(
+        a, b, soft_percent=soft_percent, seed=seed, describing=describing, pairing=pairing, bin_ns=bin_ns,
+        calibration=band,
+    )  # fmt: skip
+
+
+def is_settled(found: Comparison) -> bool:
+    """Whether a comparison settles anything: an exact one does, a noisy one when its verdict is not inconclusive."""
+    if isinstance(found, ExactDifference):
+        return all(flag.kind not in ("one_boot", "unstable") for flag in found.flags)
+    return found.verdict.word != "inconclusive"
+
+
+def compare_exact(a: BootSet, b: BootSet) -> ExactDifference:
+    """The exact difference of two arms, of which one boot each stands for all.
+
+    Arms whose boots are not exact can be described where each is one boot: what differs between these two boots is as
+    exact as anything, and a flag says that it is no finding.
+
+    :raises CompareError: when an arm's boots are exact recordings and not equal, when arms are noisy and only one of
+        them has several boots, or when the figures of the two do not mean the same.
+
+    >>> from firstlight.comparison.common.arms import read_arm
+    >>> arm = read_arm(bundle)
+    >>> compare_exact(arm, arm).flags
+    ()
+    """
+    for arm in (a, b):
+        if arm.mode == "exact" and not arm.is_equal:
+            report = regime_of(arm.boots)
+            why = "; ".join(report.reasons)
+            message = f"its {len(arm.boots)} boots are exact recordings and not equal, but {report.regime}: {why}"
+            hint = "`firstlight verify` says where a boot is not the same again"
+            raise CompareError(message, where=arm.name, hint=hint)
+    difference = exact_difference(a.boots[0], b.boots[0])
+    flags = [
+        Flag("excluded", f"`{each.path.name}` does not take part: {each.reason}")
+        for arm in (a, b)
+        for each in arm.excluded
+    ]
+    if not (a.is_exact and b.is_exact):
+        single = next((arm for arm in (a, b) if len(arm.boots) == 1), None)
+        if single is None or len(a.boots) != len(b.boots):
+            where = (single or a).name
+            message = f"an arm of one boot says nothing in {a.mode} mode: boots differ without any change"
+            raise CompareError(message, where=where, hint="record at least 6 boots a side, in turn")
+        text = f"one boot a side in {a.mode} mode: this is how these two boots differ, not what a change did"
+        flags.append(Flag("one_boot", text))
+    return ExactDifference(difference.a, difference.b, (*flags, *difference.flags), difference.inputs)
+
+
+def is_noisy(a: BootSet, b: BootSet) -> bool:
+    """Whether two arms have to be compared by statistics: several boots a side, which are not exact."""
+    return not (a.is_exact and b.is_exact) and min(len(a.boots), len(b.boots)) > 1 and a.mode != "exact"
+
+
+def _check_one_recipe(arm: BootSet) -> None:
+    """Nobody recorded the inputs of what was imported; all else says what it was made of."""
+    first = arm.boots[0]
+    for boot in arm.boots[1:] if arm.mode != "imported" else ():
+        changes = input_changes(first.manifest, boot.manifest)
+        changed = [change.name for change in changes if change.name not in OBSERVERS]
+        if changed:
+            told = ", ".join(f"`{name}`" for name in changed[:5])
+            names = f"`{first.directory.name}` and `{boot.directory.name}`"
+            message = f"the boots of one arm are of one recipe: {names} differ in {told}"
+            raise CompareError(message, where=arm.name, hint="put them into arms of their own")

@@ -1,0 +1,69 @@
+"""Which changes of an exact difference are larger than what moves by itself."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from firstlight.comparison.common.stable_names import stable_name
+from firstlight.comparison.exact.difference import ExactDifference
+from firstlight.comparison.noise_band import Band
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A change beside the range that its figure has by itself."""
+
+    name: str
+    module: str | None
+    kind: str
+    change_ns: int
+    band_ns: int
+
+    @property
+    def robust(self) -> bool:
+        """Whether the change is larger than the range; else it is exact but not robust."""
+        return abs(self.change_ns) > self.band_ns
+
+
+@dataclass(frozen=True)
+class Robustness:
+    """A difference judged by a nuisance band."""
+
+    caution: str | None
+    total: Judged
+    levels: dict[str, list[Judged]]
+    """Every change of each level that the band knows, largest first."""
+
+    def to_data(self) -> dict[str, Any]:
+        """As plain data, for JSON."""
+        return {
+            "caution": self.caution,
+            "total": _data(self.total),
+            "levels": {name: [_data(row) for row in rows] for name, rows in self.levels.items()},
+        }
+
+
+def judge(difference: ExactDifference, band: Band) -> Robustness:
+    """Judge the changes of a difference by the nuisance band of its baseline.
+
+    :raises CompareError: when the band is of another kernel.
+
+    Source: a difference within the range of nuisance perturbations is exact but not robust.
+    """
+    caution = band.check(difference.a.manifest, str(difference.a.directory))
+    levels = {}
+    for level in difference.levels:
+        if level.name in band.levels:
+            widths = band.widths(level.name)
+            levels[level.name] = [
+                Judged(row.name, row.module, row.kind, row.change_ns,
+                       widths.get((stable_name(row.name), row.module or "", row.kind), 0))
+                for row in level.rows if row.change_ns
+            ]  # fmt: skip
+    total = Judged("all", None, "whole", difference.whole.change_ns, band.virtual_ns.width)
+    return Robustness(caution, total, levels)
+
+
+def _data(row: Judged) -> dict[str, Any]:
+    return {**asdict(row), "robust": row.robust}

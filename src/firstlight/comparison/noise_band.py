@@ -1,0 +1,135 @@
+"""The nuisance band: how far the figures of an exact boot move under changes that ought not to matter.
+
+An exact difference can still be an accident of where things lie in memory, or of how long the command line is. The same
+arm is booted under changes of that sort; what moves there by itself is no finding where it moves by no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from firstlight.bundle.key import key_of_boot
+from firstlight.bundle.manifest import Manifest
+from firstlight.comparison.common.arms import CompareError
+from firstlight.comparison.statistical.breakdown import BootParts, Key
+from firstlight.errors import UsageError
+
+#: Fewer boots do not show how far figures move.
+FEWEST = 8
+LEVELS = ("phases", "initcalls", "functions")
+
+
+class Range(BaseModel):
+    """How far one figure reached over all boots of the band."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    low: int
+    high: int
+
+    @property
+    def width(self) -> int:
+        """A change of no more than this is not robust."""
+        return self.high - self.low
+
+
+class BandRow(Range):
+    """The same of one phase, initcall or function, in nanoseconds; 0 where it did not run."""
+
+    name: str
+    module: str
+    kind: str
+
+
+class BandBoot(BaseModel):
+    """One boot of the band."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    change: str = Field(description="what was changed; empty for the boot as it was recorded")
+    virtual_ns: int
+    instructions: int | None
+    idle_ns: int | None
+
+
+class Band(BaseModel):
+    """A nuisance band; kept as JSON, dated."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: Literal["nuisance"] = "nuisance"
+    schema_version: Literal[1] = 1
+    made_at: str = Field(description="when")
+    boot: str = Field(description="the boot that was changed")
+    key: str = Field(description="digest of its recipe and inputs")
+    kernel: str | None = Field(description="digest of its kernel")
+    skipped: list[str] = Field(description="changes that could not be made, with the reason")
+    boots: list[BandBoot] = Field(description="the boot itself, then one for each change")
+    virtual_ns: Range = Field(description="of the whole")
+    instructions: Range | None = Field(description="of the whole")
+    idle_ns: Range | None = Field(description="of the whole")
+    levels: dict[str, list[BandRow]] = Field(description="of every part that moved at all; what is not there did not")
+
+    def check(self, baseline: Manifest, where: str) -> str | None:
+        """Check that a boot may be judged by this band; returns a caution where it is of a similar boot.
+
+        :raises CompareError: when the boot has another kernel: its functions lie elsewhere.
+        """
+        if baseline.digests.get("kernel") != self.kernel:
+            hint = f"`firstlight calibrate {where} -o band.json` makes its own"
+            raise CompareError("the nuisance band is of another kernel", where=where, hint=hint)
+        if key_of_boot(baseline) != self.key:
+            return f"the nuisance band is of `{self.boot}`, whose recipe is not that of the baseline"
+        return None
+
+    def widths(self, level: str) -> dict[Key, int]:
+        """How far each part of a level moved by itself, in nanoseconds; what is not there did not."""
+        return {(row.name, row.module, row.kind): row.width for row in self.levels.get(level, [])}
+
+
+def band_of(
+    figures: Sequence[BandBoot], parts: Sequence[BootParts], *, boot: str, manifest: Manifest, skipped: list[str]
+) -> Band:
+    """The ranges over some boots of which the first is the one that was changed.
+
+    :raises UsageError: for fewer than 8 boots.
+    """
+    if len(figures) < FEWEST:
+        raise UsageError(f"need at least {FEWEST} boots for a nuisance band, there are {len(figures)}", where=boot)
+    levels = {}
+    for level in LEVELS:
+        if all(level in each.levels for each in parts):
+            keys = dict.fromkeys(key for each in parts for key in each.levels[level])
+            rows = [_row(key, [each.levels[level].get(key, 0) for each in parts]) for key in keys]
+            levels[level] = sorted((row for row in rows if row.width), key=lambda row: (-row.width, row.name))
+    total = _range(each.virtual_ns for each in figures)
+    assert total is not None
+    return Band(
+        made_at=datetime.now(UTC).isoformat(timespec="seconds"), boot=boot, key=key_of_boot(manifest),
+        kernel=manifest.digests.get("kernel"), skipped=skipped, boots=list(figures), virtual_ns=total,
+        instructions=_range(each.instructions for each in figures), idle_ns=_range(each.idle_ns for each in figures),
+        levels=levels,
+    )  # fmt: skip
+
+
+def figures_of_boot(change: str, manifest: Manifest) -> BandBoot:
+    """The totals of one boot of a band.
+
+    :param change: what was changed in it; empty for the boot as it was recorded.
+    """
+    totals = manifest.totals
+    return BandBoot(change=change, virtual_ns=totals.virtual_ns or 0, instructions=totals.instructions,
+                    idle_ns=totals.idle_ns)  # fmt: skip
+
+
+def _row(key: Key, values: Sequence[int]) -> BandRow:
+    return BandRow(name=key[0], module=key[1], kind=key[2], low=min(values), high=max(values))
+
+
+def _range(values: Iterable[int | None]) -> Range | None:
+    known = [value for value in values if value is not None]
+    return Range(low=min(known), high=max(known)) if known else None

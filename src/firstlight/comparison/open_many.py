@@ -1,0 +1,49 @@
+"""The boots that a person names: bundles, or directories of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from firstlight.bundle.boot import Boot
+from firstlight.bundle.open import open as open_boot
+from firstlight.comparison.common.input_changes import OBSERVERS, input_changes
+from firstlight.errors import UsageError
+
+
+def open_all(paths: Sequence[Path]) -> list[Boot]:
+    """Open bundles; a directory that is no bundle stands for those right below it, in the order of their names.
+
+    :raises BundleError: when something is no bundle, or is damaged.
+
+    >>> len(open_all([bundle])), len(open_all([bundle.parent])) >= 1
+    (1, True)
+    """
+    boots = []
+    for path in paths:
+        inside = [] if (path / "manifest.json").exists() or not path.is_dir() else _bundles(path)
+        boots += [open_boot(each) for each in inside or [path]]
+    return boots
+
+
+def check_one_recipe(first: Boot, other: Boot, hint: str) -> None:
+    """Check that two boots are of one recipe: nobody recorded the inputs of what was imported, all else says.
+
+    :raises UsageError: naming every input in which they differ.
+
+    >>> boot = open_boot(bundle)
+    >>> check_one_recipe(boot, boot, "")
+    """
+    if first.manifest.mode == other.manifest.mode == "imported":
+        return
+    changes = [each for each in input_changes(first.manifest, other.manifest) if each.name not in OBSERVERS]
+    if changes:
+        told = ", ".join(f"`{each.name}`" + (f" ({each.detail})" if each.detail else "") for each in changes[:5])
+        more = f" and {len(changes) - 5} more" if len(changes) > 5 else ""
+        message = f"not of one recipe with `{first.directory.name}`: they differ in {told}{more}"
+        raise UsageError(message, where=str(other.directory), hint=hint)
+
+
+def _bundles(directory: Path) -> list[Path]:
+    """Hidden ones are still being written."""
+    return sorted(each for each in directory.glob("*.boot") if each.is_dir() and not each.name.startswith("."))

@@ -1,0 +1,49 @@
+"""Perfetto: native track events, written by the engine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from firstlight import _core
+from firstlight.bundle.manifest import Manifest
+from firstlight.exporters.engine import call
+from firstlight.exporters.result import Exported, counted
+
+
+def write_perfetto(bundle: Path, manifest: Manifest, out: Path) -> Exported:
+    """Write the boot at *bundle* as a trace to *out*.
+
+    The tables are read by the engine alone, so that a million spans take little time.
+
+    :raises BundleError: when a table cannot be read.
+    :raises FirstlightError: when the file cannot be written.
+    """
+    written = call(
+        _core.export_perfetto, bundle, str(out), bundle.resolve().name.removesuffix(".boot"), about(manifest)
+    )
+    exported = Exported({"spans": written["spans"], "log lines": written["lines"]})
+    exported.leave_out(written)
+    if written["lines_without_time"]:
+        exported.notes.append(f"{counted(written['lines_without_time'], 'log line')} left out: they have no time")
+    if written["shift_ns"]:
+        exported.notes.append(f"every time is {written['shift_ns']:,} ns later than in the bundle: some are negative")
+    tree = manifest.tables.get("calls")
+    if tree is not None and tree.rows:
+        exported.notes.append(
+            "the calling-context tree has no axis of time: `--to firefox` and `--to speedscope` hold it"
+        )
+    return exported
+
+
+def about(manifest: Manifest) -> str:
+    """What the times of a boot are, in a sentence for a person who has only the exported file.
+
+    >>> about(firstlight.open(bundle).manifest)
+    'Exact boot; virtual clock, time 0 is power_on; written by firstlight ...'
+    """
+    from firstlight.version import VERSION
+
+    clock = manifest.clock
+    failed = "" if manifest.failure is None else f" failed ({manifest.failure.reason})"
+    mode = manifest.mode.capitalize()
+    return f"{mode} boot{failed}; {clock.kind} clock, time 0 is {clock.origin}; written by firstlight {VERSION}"

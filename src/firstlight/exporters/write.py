@@ -1,0 +1,80 @@
+"""Exporting a boot by the name of the format."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from firstlight.exporters.engine import Unit
+from firstlight.exporters.formats import To
+from firstlight.exporters.result import Exported
+
+#: The tables that the engine reads by itself; all others are checked when they are read.
+ENGINE_READS: dict[To, tuple[str, ...]] = {
+    To.perfetto: ("marks", "spans", "log", "counters", "links"),
+    To.firefox: ("spans", "calls"),
+    To.speedscope: ("spans", "calls"),
+    To.folded: ("spans", "calls"),
+    To.uftrace: ("spans", "calls"),
+    To.csv: (),
+    To.json: (),
+    To.svg: ("spans",),
+}
+
+
+def write_export(bundle: Path, to: To, out: Path, *, unit: Unit = "time", table: str | None = None,
+                 exact: bool = False) -> Exported:  # fmt: skip
+    """Write the boot at *bundle* in the format *to* to *out*: a file, or a directory that is there.
+
+    The same bundle gives the same bytes. What the engine reads by itself is read as frames before, which checks it.
+
+    :param unit: what stacks are weighed by.
+    :param table: of CSV: this table alone.
+    :param exact: of CSV: leave texts as they are that a spreadsheet would take for formulas.
+    :raises BundleError: when the bundle cannot be read, or has nothing that the format holds.
+    :raises FirstlightError: when the file cannot be written.
+
+    >>> out = bundle.parent / "a.folded"
+    >>> write_export(bundle, To.folded, out).notes
+    []
+    >>> out.read_text().splitlines()[0].split(";")[0]
+    '[boot]'
+    """
+    from firstlight.bundle.open import open
+
+    boot = open(bundle)
+    boot.check_tables(ENGINE_READS[to])
+    if to is To.perfetto:
+        from firstlight.exporters.perfetto import write_perfetto
+
+        return write_perfetto(bundle, boot.manifest, out)
+    if to is To.folded:
+        from firstlight.exporters.folded import write_folded
+
+        return write_folded(bundle, out, unit)
+    if to is To.firefox:
+        from firstlight.exporters.firefox import write_firefox
+
+        return write_firefox(boot, out, unit)
+    if to is To.speedscope:
+        from firstlight.exporters.speedscope import write_speedscope
+
+        return write_speedscope(boot, out, unit)
+    if to is To.uftrace:
+        from firstlight.exporters.uftrace import write_uftrace
+
+        return write_uftrace(boot, out)
+    if to is To.json:
+        from firstlight.exporters.json import write_json
+
+        return write_json(boot, out)
+    if to is To.svg:
+        from firstlight.exporters.svg import write_svg
+
+        return write_svg(boot, out)
+    from firstlight.exporters import csv
+
+    if table is not None:
+        return csv.write_table(boot, table, out, exact=exact)
+    if out.is_dir():
+        return csv.write_directory(boot, out, exact=exact)
+    return csv.write_zip(boot, out, exact=exact)
