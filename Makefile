@@ -40,7 +40,7 @@ NEEDS_test := python build run test
 NEEDS_lint := python build lint
 NEEDS_studies := python build run studies
 PACKAGES := $(addprefix packages-,python build run test lint studies)
-.PHONY: help demo test lint studies matrix reference bench hostile fuzz mutants build web guest plugin oracle binding collector wheel lock clean $(PACKAGES)
+.PHONY: help demo test lint studies matrix docs reference bench hostile fuzz mutants build web guest plugin oracle binding collector wheel lock clean $(PACKAGES)
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 14
@@ -103,12 +103,17 @@ collector: $(ASSETS)/firstlight-collect.sh $(ASSETS)/firstlight-collect.service 
 wheel: build ## build the wheel into dist/
 	$(PY) -m maturin build --release --locked --out dist
 
+# Apart from .venv: the generator is large, and nothing but the site needs it.
+docs: $(STAMPS)/docs ## build the site of docs/ into site/; a broken link is an error
+	.build/docs/bin/zensical build --clean --strict
+
 reference: build ## write the manual pages and the generated parts of docs/reference/commands from the command line
 	PYTHONPATH=make $(PY) -m reference
 
 lock: $(UV) ## write the locked requirements anew, from pyproject.toml and requirements-*.in
 	$(COMPILE) requirements-uv.in -o requirements-uv.txt
 	$(COMPILE) requirements-node.in -o requirements-node.txt
+	$(COMPILE) requirements-docs.in -o requirements-docs.txt
 	$(COMPILE) pyproject.toml requirements-dev.in -o requirements.txt
 
 clean: ## remove what was built; the environment in .venv and .build/uv stays
@@ -169,6 +174,11 @@ $(STAMPS)/node: web/package.json requirements-node.txt | $(UV)
 		$(UV) venv --quiet --clear --python $(BASE_PYTHON) .build/node; \
 		$(UV) pip install --quiet --python .build/node/bin/python --require-hashes -r requirements-node.txt; \
 	fi
+	mkdir -p $(@D) && touch $@
+
+$(STAMPS)/docs: requirements-docs.txt | $(UV)
+	$(UV) venv --quiet --clear --python $(BASE_PYTHON) .build/docs
+	$(UV) pip install --quiet --python .build/docs/bin/python --require-hashes -r $<
 	mkdir -p $(@D) && touch $@
 
 $(STAMPS)/npm: web/package-lock.json $(STAMPS)/node

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from bundles import make_bundle
 from firstlight.bundle.manifest import Manifest
 from firstlight.bundle.tables import SCHEMAS
 from firstlight.cli.app import app
@@ -49,10 +50,19 @@ def test_manual_pages_are_sound(name: str) -> None:
         assert b".SH " + section in text
 
 
+def anchors(document: Path) -> set[str]:
+    """What a link into a document may name, as the site and the hosts of repositories write headings."""
+    text = re.sub(r"^```.*?^```$", "", document.read_text(), flags=re.MULTILINE | re.DOTALL)
+    headings = re.findall(r"^#+ +(.+)$", text, re.MULTILINE)
+    return {re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", heading).strip().lower()) for heading in headings}
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_links_lead_somewhere(document: Path) -> None:
-    for target in re.findall(r"\]\((?!https?:)([^)#]+)", document.read_text()):
-        assert (document.parent / target).exists(), target
+    for target, anchor in re.findall(r"\]\((?!https?:)([^)#\s]*)#?([^)\s]*)\)", document.read_text()):
+        goal = document.parent / target if target else document
+        assert goal.is_file(), target
+        assert not anchor or anchor in anchors(goal), (target, anchor)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
@@ -65,6 +75,17 @@ def test_commands_in_documents_use_options_that_exist(document: Path, capsys: py
         offered = capsys.readouterr().out
         for option in re.findall(r"(?<!\S)--?[a-z][a-z-]*", " ".join(words[1:])):
             assert re.search(rf"(?<![\w-]){option}(?![\w-])", offered) or option == "quiet", (line, option)
+
+
+@pytest.mark.parametrize("document", ["README.md", "docs/guides/investigate.md"])
+def test_python_in_documents_runs(document: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("a", "mine"):
+        make_bundle(tmp_path, name=f"{name}.boot")
+    blocks = re.findall(r"^```python\n(.*?)^```$", (ROOT / document).read_text(), re.MULTILINE | re.DOTALL)
+    assert blocks
+    for code in blocks:
+        exec(compile(code, document, "exec"), {})
 
 
 def test_the_format_names_every_table_column_and_field_of_the_manifest() -> None:
