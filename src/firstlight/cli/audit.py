@@ -26,41 +26,49 @@ def audit(
     ] = None,
     kernel: Annotated[
         list[Path] | None,
-        typer.Option(metavar="PATH", readable=False, help="With --matrix: a kernel in place of Debian's; repeatable."),
+        typer.Option(
+            metavar="PATH", readable=False, help="With --matrix: audit this kernel instead of Debian's (repeatable)."
+        ),
     ] = None,
     cpu: Annotated[
         list[str] | None,
-        typer.Option(metavar="MODEL", help="With --matrix: a processor in place of the matrix's; repeatable."),
+        typer.Option(metavar="MODEL", help="With --matrix: audit this processor instead of the matrix's (repeatable)."),
     ] = None,
     qemu: Annotated[
         list[Path] | None,
         typer.Option(
-            metavar="PATH", readable=False, help="With --matrix: a QEMU to use instead of the one in PATH; repeatable."
+            metavar="PATH",
+            readable=False,
+            help="With --matrix: boot with this QEMU instead of the one in PATH (repeatable).",
         ),
     ] = None,
     fresh: Fresh = False,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="With --matrix: write it as Markdown.")
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="With --matrix: write the matrix as Markdown.")
     ] = None,
     html: Annotated[
         Path | None,
-        typer.Option("--html", metavar="FILE", help="Write a page: the agreement and every exception; `-`: print it."),
+        typer.Option(
+            "--html", metavar="FILE", help="Write an HTML page with the agreement and every exception; `-` prints it."
+        ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the file that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     limit: Annotated[
         int | None,
-        typer.Option("-n", "--limit", min=0, help="How many exceptions of each kind (default: 10, all with --json)."),
+        typer.Option(
+            "-n", "--limit", min=0, help="Maximum number of exceptions of each kind (default: 10, all with --json)."
+        ),
     ] = None,
     trust: Trust = False,
     json: Json = False,
 ) -> None:
-    """Boot a bundle's recipe again with a second, independent observer, and say how far the profile agrees with it.
+    """Boot a bundle's recipe again with a second, independent observer, and report how well the profile agrees.
 
-    The second observer counts instructions and entries by address, and follows stacks by the stack pointer; it shares
-    no mechanism with the recorder. With --matrix it records and audits kernels, processors, mitigations and QEMUs, cell
-    by cell; a cell that was measured with the same digests is not booted again.
+    The second observer counts instructions and entries by address and follows stacks by the stack pointer. It shares no
+    mechanism with the recorder. --matrix records and audits combinations of kernels, processors, mitigations and QEMUs;
+    it skips a combination that was measured with the same digests.
 
-    Exit code 0 when the agreement is within its limits, else 1.
+    The exit code is 0 when the agreement is within its limits, otherwise 1.
 
     \b
     Examples:

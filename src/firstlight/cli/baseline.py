@@ -23,21 +23,23 @@ def set_baseline(
     boots: Annotated[
         list[Path],
         typer.Argument(
-            metavar="BOOT...", readable=False, help="An exact boot, several noisy ones, or their directory."
+            metavar="BOOT...", readable=False, help="One exact boot, several noisy boots, or a directory of boots."
         ),
     ],
-    name: Annotated[str, typer.Option("--as", metavar="NAME", help="The baseline's name, or a file `.json`.")] = (
+    name: Annotated[str, typer.Option("--as", metavar="NAME", help="The baseline's name, or a `.json` file.")] = (
         "baseline"
     ),
-    because: Annotated[str, typer.Option(metavar="TEXT", help="Why this level is accepted; it is kept.")] = "",
-    directory: Annotated[Path, typer.Option("--in", metavar="DIR", help="Where baselines are kept.")] = Path(
+    because: Annotated[
+        str, typer.Option(metavar="TEXT", help="The reason for accepting this level; it is stored in the baseline.")
+    ] = "",
+    directory: Annotated[Path, typer.Option("--in", metavar="DIR", help="The directory of the baselines.")] = Path(
         "baselines"
     ),
     json: Json = False,
 ) -> None:
     """Save boots as the baseline of `firstlight gate`, with the reason, in one file that you can commit.
 
-    An existing baseline of that name is replaced; its reason is kept.
+    An existing baseline of that name is replaced. Its reason stays in the file.
 
     \b
     Examples:

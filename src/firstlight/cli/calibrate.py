@@ -14,29 +14,31 @@ from firstlight.errors import UsageError
 def calibrate(
     boot: Annotated[
         Path,
-        typer.Argument(metavar="BOOT", readable=False, help="A recording, or a directory of boots of one recipe."),
+        typer.Argument(metavar="BOOT", readable=False, help="A recording, or a directory with boots of one recipe."),
     ],
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Keep it, for `compare --band FILE`.")
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="Write the result as JSON, for `compare --band FILE`."),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     pairs: Annotated[
-        int | None, typer.Option(metavar="N", min=12, help="Of a live recording: so many pairs (default: 12).")
+        int | None,
+        typer.Option(metavar="N", min=12, help="For a live recording: number of pairs of boots (default: 12)."),
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(metavar="N", min=0, help="Of the lot that makes two arms (default: drawn).")
+        int | None, typer.Option(metavar="N", min=0, help="Seed for splitting boots into two arms (default: random).")
     ] = None,
     keep: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Of a live recording: keep the boots in this directory.")
+        Path | None, typer.Option(metavar="DIR", help="For a live recording: store the boots in this directory.")
     ] = None,
     trust: Trust = False,
     json: Json = False,
 ) -> None:
-    """Find out how far figures move by themselves: what changes have to be told apart from.
+    """Measure the noise band: how much results vary without a real change.
 
-    Of an exact recording: its nuisance band, by booting the recipe under ten changes that ought not to matter (a longer
-    command line, another order in the initramfs, 1 MiB more memory, another seed). Of a live recording or a directory
-    of boots: the noise of the testbed, by comparing equal boots with each other.
+    For an exact recording, boot the recipe under ten changes that should not matter (a longer command line, another
+    order in the initramfs, 1 MiB more memory, another seed) and report the range of each figure. For a live recording
+    or a directory of boots, compare equal boots with each other and report the noise of the testbed.
 
     \b
     Examples:

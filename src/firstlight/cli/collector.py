@@ -15,12 +15,12 @@ _UNIT = "firstlight-collect.service"
 
 
 def collector(
-    unit: Annotated[bool, typer.Option("--unit", help="Print the unit for systemd instead of the script.")] = False,
+    unit: Annotated[bool, typer.Option("--unit", help="Print the systemd unit instead of the script.")] = False,
     json: Json = False,
 ) -> None:
-    """Print the collector: a script for any system, which gathers its boot records into one tar.
+    """Print a script that collects the boot records of any Linux system into one tar.
 
-    The script is POSIX sh, needs what busybox has, and only reads. Its tar is what `firstlight import` takes.
+    The script is POSIX sh, needs only busybox, and changes nothing. `firstlight import` reads its tar.
 
     \b
     Examples:

@@ -28,51 +28,60 @@ def compare(
     boots: Annotated[
         list[Path],
         typer.Argument(
-            metavar="A B...", readable=False, help="Boot bundles, or directories with several; A is the baseline."
+            metavar="A B...", readable=False, help="Boot bundles, or directories of boot bundles. A is the baseline."
         ),
     ],
     limit: Annotated[
         int | None,
-        typer.Option("-n", "--limit", min=0, help="How many rows of each table (default: 10, all with --json)."),
+        typer.Option(
+            "-n", "--limit", min=0, help="Maximum number of rows of each table (default: 10, all with --json)."
+        ),
     ] = None,
     min_percent: Annotated[
         float | None,
         typer.Option(
-            min=0, max=100, help="Least share of all changes with a line in the tree (default: 5, 0.1 as JSON)."
+            min=0, max=100, help="Smallest share of all changes with a line in the tree (default: 5, 0.1 as JSON)."
         ),
     ] = None,
     soft: Annotated[
-        float, typer.Option(metavar="PERCENT", help="Noisy arms: a difference within this does not matter.")
+        float, typer.Option(metavar="PERCENT", help="Noisy arms: a smaller difference does not matter.")
     ] = 1.0,
-    seed: Annotated[int, typer.Option(min=0, help="Noisy arms: of resampling; the same seed, the same answer.")] = 1,
+    seed: Annotated[
+        int, typer.Option(min=0, help="Noisy arms: seed for resampling. The same seed gives the same answer.")
+    ] = 1,
     describe: Annotated[
-        bool, typer.Option("--describe", help="Noisy arms: mean, median, mode and standard deviation of each.")
+        bool, typer.Option("--describe", help="Noisy arms: print mean, median, mode and standard deviation of each.")
     ] = False,
     bin_width: Annotated[
-        str | None, typer.Option("--bin", metavar="TIME", help="Width of the mode's bins, such as `5 ms`.")
+        str | None, typer.Option("--bin", metavar="TIME", help="Width of the bins for the mode, such as `5 ms`.")
     ] = None,
     pair: Annotated[
-        Literal["auto", "names", "none"], typer.Option(help="Noisy arms: pairs by time of recording, by name, or none.")
+        Literal["auto", "names", "none"],
+        typer.Option(help="Noisy arms: pair boots by time of recording, by name, or not at all."),
     ] = "auto",
     band: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", readable=False, help="What `firstlight calibrate` wrote, to judge changes by."),
+        typer.Option(
+            metavar="FILE",
+            readable=False,
+            help="A noise band from `firstlight calibrate`; changes within it do not count.",
+        ),
     ] = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Exit code 5 where the boots settle nothing.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with code 5 if the result is inconclusive.")] = False,
     html: Annotated[
         Path | None,
         typer.Option(
-            "--html", metavar="FILE", help="Write a page: what changed, as pictures and tables; `-`: print it."
+            "--html", metavar="FILE", help="Write an HTML page with plots and tables of the changes; `-` prints it."
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the page that is there.")] = False,
-    markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown, for a pull request.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing page.")] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown for a pull request.")] = False,
     json: Json = False,
 ) -> None:
-    """Say what changed from one boot to others, the largest change first; the parts add up exactly.
+    """Show what changed between boots, largest change first. The parts add up exactly.
 
-    Every other boot is compared with the first. A directory is one arm of several boots of one recipe.
-    Exact boots are compared in whole numbers, one a side; arms whose boots vary, by statistics.
+    Each boot is compared with the first. A directory is one arm with several boots of one recipe. One exact boot per
+    side is enough. Arms whose boots vary are compared with statistics.
 
     \b
     Examples:

@@ -15,17 +15,15 @@ Order = Literal["duration", "start", "waited"]
 
 def devices(
     boot: Bundle,
-    uevents: Annotated[bool, typer.Option("--uevents", help="The uevents and udev's queue instead.")] = False,
-    sort: Annotated[Order, typer.Option(help="What the rows are ordered by, largest first; `start`: in time.")] = (
-        "duration"
-    ),
+    uevents: Annotated[bool, typer.Option("--uevents", help="Show uevents and udev's queue instead.")] = False,
+    sort: Annotated[Order, typer.Option(help="Sort key, largest first; `start` sorts by time.")] = ("duration"),
     limit: Limit = None,
     csv: Csv = False,
     json: Json = False,
 ) -> None:
-    """Show the devices: their probes, how often they were put off and for what; with --uevents what udev did.
+    """Show the probes of each device, its deferrals and their reasons. With --uevents, show what udev did.
 
-    With --uevents `duration` is the latency, and `waited` the time in the queue.
+    With --uevents, `duration` is the latency and `waited` is the time in the queue.
 
     \b
     Examples:

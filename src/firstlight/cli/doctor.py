@@ -14,12 +14,12 @@ _STYLES = {"ok": "green", "limited": "yellow", "missing": "red"}
 
 
 def doctor(
-    qemu: Annotated[Path | None, typer.Option(metavar="PATH", readable=False, help="The QEMU to look at.")] = None,
+    qemu: Annotated[Path | None, typer.Option(metavar="PATH", readable=False, help="The QEMU to check.")] = None,
     json: Json = False,
 ) -> None:
-    """Say what this machine can do, what is missing, and the one command that adds it.
+    """Show what this machine can do, what is missing, and the command that installs it.
 
-    Exit code 0 when boots can be recorded in exact mode, else 1.
+    The exit code is 0 if this machine can record in exact mode, otherwise 1.
 
     \b
     Examples:

@@ -21,24 +21,29 @@ if TYPE_CHECKING:
     from firstlight.experiment.schedule import Prepared
     from firstlight.render.model.table import Sheet
 
-app = command_group("Boot what a plan says, arms or factors, and show what each of them did.")
+app = command_group("Boot a plan of arms or factors and show the effect of each.")
 
 
 @app.command("run")
 def run(
-    plan: Annotated[Path, typer.Argument(metavar="PLAN.toml", readable=False, help="The experiment, written down.")],
+    plan: Annotated[Path, typer.Argument(metavar="PLAN.toml", readable=False, help="The plan of the experiment.")],
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="DIR", help="Its directory (default: beside the plan, called like it)."),
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="DIR",
+            help="The directory of the experiment (default: next to the plan, with its name).",
+        ),
     ] = None,
     jobs: Jobs = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="List what would be booted, and boot nothing.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="List the planned boots and stop.")] = False,
     json: Json = False,
 ) -> None:
-    """Boot every cell of a plan that is not booted yet; what was interrupted goes on where it stopped.
+    """Boot every cell of a plan. An interrupted experiment continues where it stopped.
 
-    A boot is known by the digest of its recipe and inputs: what was booted before, here or in another experiment, is
-    taken as it is in exact mode.
+    The digest of its recipe and inputs identifies a boot. In exact mode, an existing boot of this or another
+    experiment is reused.
 
     \b
     Examples:
@@ -78,23 +83,25 @@ def run(
 
 @app.command("show")
 def show(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", readable=False, help="An experiment's directory.")],
+    directory: Annotated[Path, typer.Argument(metavar="DIR", readable=False, help="The directory of an experiment.")],
     stages: Annotated[
-        bool, typer.Option("--stages", help="The table of stages: A, B, change, C, change, and the change in all.")
+        bool, typer.Option("--stages", help="Show the table of stages: A, B, change, C, change, total change.")
     ] = False,
-    effects: Annotated[bool, typer.Option("--effects", help="Only the main effects of the factors.")] = False,
-    shares: Annotated[bool, typer.Option("--shares", help="Only the factors' shares of the whole change.")] = False,
+    effects: Annotated[bool, typer.Option("--effects", help="Show only the main effects of the factors.")] = False,
+    shares: Annotated[
+        bool, typer.Option("--shares", help="Show only each factor's share of the total change.")
+    ] = False,
     html: Annotated[
-        Path | None, typer.Option("--html", metavar="FILE", help="Write all of it as one page; `-`: print it.")
+        Path | None, typer.Option("--html", metavar="FILE", help="Write everything as one HTML page; `-` prints it.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the page that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing page.")] = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print the tables as Markdown.")] = False,
     csv: Csv = False,
     json: Json = False,
 ) -> None:
-    """Show what an experiment says, finished or not: cells, main effects, interactions, shares; or its stages.
+    """Show the results of an experiment, finished or not: cells, main effects, interactions, shares; or stages.
 
-    With --csv one table is printed: the cells, unless another one is asked for.
+    --csv prints one table: the cells, unless an option selects another.
 
     \b
     Examples:

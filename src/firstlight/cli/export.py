@@ -23,27 +23,33 @@ else:
 
 def export(
     boot: Bundle,
-    to: Annotated[To, typer.Option("--to", help="The format.")],
+    to: Annotated[To, typer.Option("--to", help="The output format.")],
     output: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--output", metavar="FILE", help="The file (default: NAME with the format's suffix); - for stdout."
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="The output file (default: NAME with the format's suffix); `-` is standard output.",
         ),
     ] = None,
     unit: Annotated[
         Unit | None,
-        typer.Option(help="What the call stacks are weighed by (folded, speedscope, firefox; default: time)."),
+        typer.Option(help="Weight of the call stacks (folded, speedscope, firefox; default: time)."),
     ] = None,
     table: Annotated[
-        str | None, typer.Option(metavar="TABLE", help="With --to csv: this table alone, as NAME.TABLE.csv.")
+        str | None, typer.Option(metavar="TABLE", help="With --to csv: write only this table, as NAME.TABLE.csv.")
     ] = None,
     exact: Annotated[
-        bool, typer.Option("--exact", help="With --to csv: no apostrophe before what a spreadsheet would compute.")
+        bool,
+        typer.Option(
+            "--exact", help="With --to csv: do not put an apostrophe before text that a spreadsheet would evaluate."
+        ),
     ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace what is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file or directory.")] = False,
     json: Json = False,
 ) -> None:
-    """Write a boot for another program. What the format cannot hold is said on standard error.
+    """Write a boot in the format of another tool. Standard error lists what the format cannot hold.
 
     \b
     perfetto    ui.perfetto.dev, trace_processor: spans, marks, log, counters on tracks

@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
 def functions(
     boot: Bundle,
-    sort: Annotated[Order, typer.Option(help="What the rows are ordered by, largest first.")] = "total",
+    sort: Annotated[Order, typer.Option(help="Sort key, largest first.")] = "total",
     under: Annotated[
-        str | None, typer.Option(metavar="FUNCTION", help="Only what this function did, with all it called.")
+        str | None, typer.Option(metavar="FUNCTION", help="Show only this function and its callees.")
     ] = None,
-    phase: Annotated[str | None, typer.Option(metavar="PHASE", help="Only what ran in this phase.")] = None,
-    unit: Annotated[Unit, typer.Option(help="What Time, Average and Local are counted in.")] = "time",
+    phase: Annotated[str | None, typer.Option(metavar="PHASE", help="Show only this phase.")] = None,
+    unit: Annotated[Unit, typer.Option(help="Unit of Time, Average and Local.")] = "time",
     limit: Annotated[
         int | None,
-        typer.Option("-n", "--limit", min=0, help="How many rows (default: 40, all with --csv or --json)."),
+        typer.Option("-n", "--limit", min=0, help="Maximum number of rows (default: 40, all with --csv or --json)."),
     ] = None,
-    tree: Annotated[bool, typer.Option("--tree", help="The calling-context tree instead of the table.")] = False,
+    tree: Annotated[bool, typer.Option("--tree", help="Show the calling-context tree instead of the table.")] = False,
     min_percent: Annotated[
-        float, typer.Option(min=0, max=100, help="With --tree: callees below this share stand together in one line.")
+        float, typer.Option(min=0, max=100, help="With --tree: combine callees below this share in one line.")
     ] = 1.0,
     corrected: Annotated[
         bool,
@@ -42,22 +42,24 @@ def functions(
     ] = False,
     raw_names: Annotated[
         bool,
-        typer.Option("--raw-names", help="Show what a compiler split off a function (`f.cold`) apart from it."),
+        typer.Option("--raw-names", help="Show parts that the compiler split off a function (`f.cold`) separately."),
     ] = False,
     columns: Annotated[
-        str | None, typer.Option(metavar="Fctarslmnu", help="Columns of kd's own table, as its `-f` (default: Fctal).")
+        str | None,
+        typer.Option(metavar="Fctarslmnu", help="Columns of kd's own table, as in its option `-f` (default: Fctal)."),
     ] = None,
     csv: Annotated[bool, typer.Option("--csv", help="Print the rows as CSV, all figures whole.")] = False,
     json: Json = False,
 ) -> None:
-    """Show the kd table: for every function Count, Time with callees, Average, Local without, and its largest callee.
+    """Show the function profile with kd's columns: Count, Time with callees, Average, Local without callees, Max-sub.
 
-    Count and Local add up to the line `all`; what `-n` leaves out is a line of its own. Max-sub is the direct callee
-    whose Time is the largest, Ms count how often this function called it. Rows in brackets are no functions. Machine's
-    names the cost of the emulated machine that most of a function's Local is; `firstlight show` lists them.
+    Count and Local add up to the line `all`. One line sums up the rows that `-n` leaves out. Max-sub is the direct
+    callee with the largest Time, and Ms count is the number of its calls. Rows in brackets are not functions.
+    Machine's names the cost of the emulated machine that causes most of a function's Local; `firstlight show` lists
+    these costs.
 
-    Of an imported function log or kd table it shows what the tool kd prints for it, in microseconds; `--corrected`,
-    `--under`, `--phase`, `--tree`, `--raw-names` and `--unit instructions` read the calling-context tree instead.
+    For an imported function log or kd table, show what the tool kd prints, in microseconds. `--corrected`, `--under`,
+    `--phase`, `--tree`, `--raw-names` and `--unit instructions` read the calling-context tree instead.
 
     \b
     Examples:

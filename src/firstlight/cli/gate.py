@@ -24,33 +24,38 @@ def gate(
     boots: Annotated[
         list[Path],
         typer.Argument(
-            metavar="BOOT...", readable=False, help="An exact boot, several noisy ones, or their directory."
+            metavar="BOOT...", readable=False, help="One exact boot, several noisy boots, or a directory of boots."
         ),
     ],
-    baseline: Annotated[str, typer.Option(metavar="NAME", help="The baseline's name, or its file.")] = "baseline",
-    directory: Annotated[Path, typer.Option("--in", metavar="DIR", help="Where baselines are kept.")] = Path(
+    baseline: Annotated[str, typer.Option(metavar="NAME", help="The baseline's name or file.")] = "baseline",
+    directory: Annotated[Path, typer.Option("--in", metavar="DIR", help="The directory of the baselines.")] = Path(
         "baselines"
     ),
     rules: Annotated[
-        Path | None, typer.Option(metavar="FILE", readable=False, help="The rules, in TOML (default: the total alone).")
+        Path | None,
+        typer.Option(metavar="FILE", readable=False, help="The rules, in TOML (default: check only the total)."),
     ] = None,
     confirm: Annotated[
-        bool, typer.Option("--confirm", help="Boot again before raising an alarm; it stands when it holds.")
+        bool, typer.Option("--confirm", help="Confirm a regression with another boot before reporting it.")
     ] = False,
     pairs: Annotated[
-        int, typer.Option(metavar="N", min=6, max=1000, help="With --confirm of noisy boots: so many fresh pairs.")
+        int, typer.Option(metavar="N", min=6, max=1000, help="With --confirm and noisy boots: number of new pairs.")
     ] = 12,
     band: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", readable=False, help="A nuisance band: no change within it is a regression."),
+        typer.Option(
+            metavar="FILE",
+            readable=False,
+            help="A noise band from `firstlight calibrate`; a change within it is not a regression.",
+        ),
     ] = None,
     fail_within_band: Annotated[
-        bool, typer.Option("--fail-within-band", help="With --band: tell what is not robust, and fail all the same.")
+        bool, typer.Option("--fail-within-band", help="With --band: report changes within the band and still fail.")
     ] = False,
     other_testbed: Annotated[
-        bool, typer.Option("--other-testbed", help="Compare with a baseline of another testbed, and tell so.")
+        bool, typer.Option("--other-testbed", help="Compare with a baseline of another testbed; every report says so.")
     ] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="Exit code 5 where nothing could be decided.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with code 5 if the result is inconclusive.")] = False,
     trust: Trust = False,
     junit: Annotated[Path | None, _file("Write JUnit XML.")] = None,
     openmetrics: Annotated[Path | None, _file("Write OpenMetrics text.")] = None,
@@ -58,14 +63,12 @@ def gate(
     markdown: Annotated[Path | None, _file("Write Markdown for a pull request.")] = None,
     custom_smaller: Annotated[Path | None, _file("Write `customSmallerIsBetter` JSON.")] = None,
     code_quality: Annotated[Path | None, _file("Write GitLab's code quality report.")] = None,
-    github: Annotated[
-        bool, typer.Option("--github", help="Print GitHub's annotations, for a step of a workflow.")
-    ] = False,
+    github: Annotated[bool, typer.Option("--github", help="Print annotations for a GitHub workflow.")] = False,
     json: Json = False,
 ) -> None:
-    """Judge boots by a baseline and rules: for continuous integration.
+    """Check boots against a baseline and rules, for CI.
 
-    Exit code 0: fine; 3: regression; 4: a boot did not come up or is unhealthy; 5: undecided, with --strict.
+    Exit codes: 0 pass, 3 regression, 4 a boot failed or is unhealthy, 5 inconclusive with --strict.
 
     \b
     Examples:

@@ -17,10 +17,11 @@ if TYPE_CHECKING:
     from firstlight.history.series import Series
     from firstlight.stats.change_points import ChangePoint
 
-app = command_group("Keep what boots took, commit after commit, and say where it changed.")
+app = command_group("Store boot times per commit and find the commits that changed them.")
 
 HistoryPath = Annotated[
-    Path, typer.Argument(metavar="HISTORY", readable=False, help="A DuckDB file, or a folder of bundles to look at.")
+    Path,
+    typer.Argument(metavar="HISTORY", readable=False, help="A DuckDB file, or for reading a directory of bundles."),
 ]
 Kind = Literal["total", "phase", "function"]
 
@@ -35,12 +36,13 @@ _MOST_NOTES = 5
 def add(
     history: HistoryPath,
     boots: Annotated[
-        list[Path], typer.Argument(metavar="BOOT...", readable=False, help="Bundles, or directories of them.")
+        list[Path],
+        typer.Argument(metavar="BOOT...", readable=False, help="Boot bundles, or directories of boot bundles."),
     ],
-    at: Annotated[str, typer.Option(metavar="LABEL", help="The commit, or another name of what was booted.")],
+    at: Annotated[str, typer.Option(metavar="LABEL", help="The commit or another name for the booted version.")],
     json: Json = False,
 ) -> None:
-    """Add boots: their total, phases and functions. Several boots under one label are samples of it.
+    """Add the totals, phases and functions of boots. Several boots with one label are samples of it.
 
     \b
     Examples:
@@ -69,12 +71,14 @@ def add(
 @app.command("show")
 def show(
     history: HistoryPath,
-    kind: Annotated[Kind, typer.Option(help="What to show.")] = "total",
-    name: Annotated[str | None, typer.Option(metavar="NAME", help="Which phase or function.")] = None,
-    limit: Annotated[int, typer.Option("-n", "--limit", min=1, help="So many of the newest points.")] = 40,
+    kind: Annotated[Kind, typer.Option(help="The series to show.")] = "total",
+    name: Annotated[str | None, typer.Option(metavar="NAME", help="The name of the phase or function.")] = None,
+    limit: Annotated[
+        int, typer.Option("-n", "--limit", min=1, help="Maximum number of points; the newest are shown.")
+    ] = 40,
     json: Json = False,
 ) -> None:
-    """Show a series with its changes; with the total, also the phases that changed.
+    """Show a series with its changes. The series of the total includes the phases that changed.
 
     \b
     Examples:
@@ -104,18 +108,20 @@ def regressions(
     history: HistoryPath,
     strict: Annotated[
         bool,
-        typer.Option("--fail", help="Exit code 3 when one in the total lasts, 5 where nothing could be judged."),
+        typer.Option(
+            "--fail", help="Exit with code 3 if a regression of the total lasts, 5 if the result is inconclusive."
+        ),
     ] = False,
     at_once: Annotated[
-        bool, typer.Option("--at-once", help="With --fail: one point is enough, it need not last.")
+        bool, typer.Option("--at-once", help="With --fail: one point is enough; the regression need not last.")
     ] = False,
-    limit: Annotated[int, typer.Option("-n", "--limit", min=1, help="How many rows.")] = 40,
+    limit: Annotated[int, typer.Option("-n", "--limit", min=1, help="Maximum number of rows.")] = 40,
     json: Json = False,
 ) -> None:
-    """List steps upwards that were never taken back: of the total, of phases, of functions.
+    """List increases of the total, phases and functions that were never reverted.
 
-    Parts are looked at whose change is at least a thousandth of the boot. One point at the end is a note; a step that
-    lasts two points is an alert.
+    A part counts if it changed by at least a thousandth of the boot. A step at the last point alone is a note; a step
+    that lasts two points is an alert.
 
     \b
     Examples:

@@ -9,14 +9,14 @@ import typer
 from firstlight.cli.help import command_group
 from firstlight.cli.output import Json, print_json
 
-app = command_group("Make the laboratory's kernel and user lands, once; recordings and studies boot them.")
+app = command_group("Build the kernel and root file systems of the lab, for recordings and studies.")
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="An image, as `firstlight image list` names them.")]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The name of an image from `firstlight image list`.")]
 
 
 @app.command("list")
 def list_images(json: Json = False) -> None:
-    """List the images: what each is, and whether it was made.
+    """List the images and whether each is built.
 
     \b
     Examples:
@@ -36,14 +36,15 @@ def list_images(json: Json = False) -> None:
 def build(
     name: Name,
     jobs: Annotated[
-        int | None, typer.Option("-j", "--jobs", metavar="N", min=1, help="Compilers at a time (default: the cores).")
+        int | None,
+        typer.Option("-j", "--jobs", metavar="N", min=1, help="Number of parallel compilers (default: one per core)."),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Make an image, if it is not there already, and print its path.
+    """Build an image unless it exists, and print its path.
 
-    The kernel is built from the distribution's own source, which is downloaded; that takes many minutes
-    and fewer with `ccache`. What is made is kept in the cache by the digest of what it was made from.
+    The kernel is built from the distribution's source package, which is downloaded. This takes many minutes, fewer with
+    `ccache`. The cache stores each image by the digest of its inputs.
 
     \b
     Examples:
@@ -66,7 +67,7 @@ def build(
 
 @app.command("path")
 def path(name: Name, json: Json = False) -> None:
-    """Print where an image is; an error when it was not made, or is no longer what was made.
+    """Print the path of an image. It is an error if the image is not built or was changed.
 
     \b
     Examples:
@@ -91,7 +92,7 @@ def path(name: Name, json: Json = False) -> None:
 
 @app.command("remove")
 def remove(name: Name, json: Json = False) -> None:
-    """Remove an image from the cache; it can be made again.
+    """Remove an image from the cache.
 
     \b
     Examples:

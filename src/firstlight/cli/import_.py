@@ -14,27 +14,34 @@ from firstlight.errors import UsageError
 def import_(
     records: Annotated[
         list[str] | None,
-        typer.Argument(metavar="RECORD...", help="Files, folders or archives of one boot; `-` is standard input."),
+        typer.Argument(metavar="RECORD...", help="Files, directories or archives of one boot; `-` is standard input."),
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="BOOT", help="The bundle (default: the first record's name, here)."),
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="BOOT",
+            help="The bundle to write (default: named after the first record, in the current directory).",
+        ),
     ] = None,
     format: Annotated[
-        str | None, typer.Option("--as", metavar="FORMAT", help="Read every record as this, whatever it looks like.")
+        str | None, typer.Option("--as", metavar="FORMAT", help="Read every record in this format.")
     ] = None,
     boot: Annotated[
         int | None,
-        typer.Option("--boot", metavar="N", help="Of a record with several boots the Nth; -1 is the last."),
+        typer.Option("--boot", metavar="N", help="Import the Nth boot of a record with several; -1 is the last."),
     ] = None,
-    split: Annotated[bool, typer.Option("--split", help="A bundle of each boot: NAME-1.boot, NAME-2.boot ...")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace a bundle that is already there.")] = False,
-    formats: Annotated[bool, typer.Option("--formats", help="List all formats, and stop.")] = False,
+    split: Annotated[
+        bool, typer.Option("--split", help="Write one bundle per boot: NAME-1.boot, NAME-2.boot ...")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing bundle.")] = False,
+    formats: Annotated[bool, typer.Option("--formats", help="List all formats and stop.")] = False,
     json: Json = False,
 ) -> None:
-    """Import what others recorded of a boot: logs, traces, timings of firmware, kernel, udev and systemd.
+    """Import records of other tools: logs, traces, timings of firmware, kernel, udev and systemd.
 
-    Several records are merged on one clock. They are kept in the bundle as they came, below `raw/`.
+    Several records are merged on one clock. The bundle stores the unchanged records below `raw/`.
 
     \b
     Examples:

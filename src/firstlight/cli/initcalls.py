@@ -15,19 +15,19 @@ Order = Literal["duration", "start", "self"]
 def initcalls(
     boot: Bundle,
     level: Annotated[
-        str | None, typer.Option(metavar="LEVEL", help="Only initcalls of this level: `device`, `module`, ...")
+        str | None, typer.Option(metavar="LEVEL", help="Show only initcalls of this level: `device`, `module`, ...")
     ] = None,
-    by_level: Annotated[bool, typer.Option("--by-level", help="One row for each level instead of each call.")] = False,
-    sort: Annotated[Order, typer.Option(help="What the rows are ordered by, largest first; `start`: in time.")] = (
-        "duration"
-    ),
+    by_level: Annotated[
+        bool, typer.Option("--by-level", help="Show one row per level instead of one per call.")
+    ] = False,
+    sort: Annotated[Order, typer.Option(help="Sort key, largest first; `start` sorts by time.")] = ("duration"),
     limit: Limit = None,
     csv: Csv = False,
     json: Json = False,
 ) -> None:
-    """Show the initcalls: level, start, duration and how far it can be believed, and the probes inside.
+    """Show the initcalls: level, start, duration with its grade, and the probes inside.
 
-    A mark behind a duration is its grade; the lines below say what it means. Probes that overlap count once.
+    The character after a duration is its grade, explained below the table. Overlapping probes count once.
 
     \b
     Examples:

@@ -17,25 +17,33 @@ if TYPE_CHECKING:
 
 def log(
     boot: Bundle,
-    gaps: Annotated[bool, typer.Option("--gaps", help="The silent gaps instead of the lines, longest first.")] = False,
+    gaps: Annotated[
+        bool, typer.Option("--gaps", help="Show the silent gaps instead of the lines, longest first.")
+    ] = False,
     console_cost: Annotated[
-        bool, typer.Option("--console-cost", help="What printing to a serial console took instead of the lines.")
+        bool,
+        typer.Option(
+            "--console-cost", help="Show the time that printing to a serial console took, instead of the lines."
+        ),
     ] = False,
     between: Annotated[
         tuple[str, str] | None,
-        typer.Option(metavar="A B", help="Only lines from A to B: marks, or times such as `1.5s`."),
+        typer.Option(metavar="A B", help="Show only lines from A to B: marks, or times such as `1.5s`."),
     ] = None,
-    grep: Annotated[str | None, typer.Option(metavar="REGEX", help="Only lines in which this is found.")] = None,
+    grep: Annotated[
+        str | None, typer.Option(metavar="REGEX", help="Show only lines that match this expression.")
+    ] = None,
     level: Annotated[
-        str | None, typer.Option(metavar="LEVEL", help="Only lines of this level or a graver one: `warning`, 4, ...")
+        str | None,
+        typer.Option(metavar="LEVEL", help="Show only lines of this level or a more severe one: `warning`, 4, ..."),
     ] = None,
     limit: Limit = None,
     csv: Csv = False,
     json: Json = False,
 ) -> None:
-    """Show the log with the time between lines, its silent gaps, or what the console cost.
+    """Show the log with the time between lines, its silent gaps, or the cost of the console.
 
-    The gaps, with those before the first line and after the last, add up to the whole boot.
+    The gaps, including those before the first and after the last line, add up to the boot.
 
     \b
     Examples:

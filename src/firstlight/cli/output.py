@@ -18,24 +18,27 @@ Bundle = Annotated[Path, typer.Argument(metavar="BOOT", readable=False, help="A 
 Json = Annotated[bool, typer.Option("--json", help="Print the data as JSON.")]
 
 #: Every verb that shows one table has these two.
-Csv = Annotated[bool, typer.Option("--csv", help="Print the rows as CSV, all figures whole.")]
+Csv = Annotated[bool, typer.Option("--csv", help="Print the rows as CSV with unrounded figures.")]
 Limit = Annotated[
-    int | None, typer.Option("-n", "--limit", min=0, help="How many rows (default: 40, all with --csv or --json).")
+    int | None,
+    typer.Option("-n", "--limit", min=0, help="Maximum number of rows (default: 40, all with --csv or --json)."),
 ]
 
 
 #: Verbs that boot several guests have these two.
 Jobs = Annotated[
     int | None,
-    typer.Option("-j", "--jobs", min=1, help="So many boots at once (default: one for each processor)."),
+    typer.Option("-j", "--jobs", min=1, help="Maximum number of parallel boots (default: one per processor)."),
 ]
-Fresh = Annotated[bool, typer.Option("--fresh", help="Boot again what was booted before.")]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Boot everything again instead of using the cache.")]
 
 
 #: Verbs that boot a bundle's recipe have this one.
 Trust = Annotated[
     bool,
-    typer.Option("--trust", help="Use the paths, guest commands and QEMU options of a bundle that is not from here."),
+    typer.Option(
+        "--trust", help="Use the paths, guest commands and QEMU options of a bundle that this machine did not record."
+    ),
 ]
 
 

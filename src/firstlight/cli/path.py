@@ -17,22 +17,22 @@ def path(
     to: Annotated[
         str | None,
         typer.Option(
-            metavar="MARK|UNIT", help="What the path leads to (default: where the boot was done, else the last mark)."
+            metavar="MARK|UNIT", help="The end of the path (default: the end of the boot, otherwise the last mark)."
         ),
     ] = None,
     what_if: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=-100ms", help="And when it would be reached if this took so much less or more."),
+        typer.Option(metavar="NAME=-100ms", help="Predict the end if NAME took this much less or more (repeatable)."),
     ] = None,
     limit: Limit = None,
     csv: Csv = False,
     json: Json = False,
 ) -> None:
-    """Show the critical path: the chain of steps of which each began when the one before ended.
+    """Show the critical path: the chain of steps that decided the boot time.
 
-    Its parts add up to the time from the first mark to the goal. What no recorded step explains is charged to the
-    thread that ran, where the recorder followed the switches; waiting is what idled.
-    Slack is by how much a step beside the path may end later before the goal is reached later.
+    Its parts add up to the time from the first mark to the end. Where no recorded step explains the time, the thread
+    that ran is charged, if the recorder followed the task switches. Idle time is waiting. Slack is how much later a
+    step next to the path could end without moving the end.
 
     \b
     Examples:

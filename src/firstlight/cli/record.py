@@ -15,77 +15,83 @@ def record(
     output: Annotated[Path, typer.Option("-o", "--output", metavar="NAME.boot", help="The bundle to write.")] = Path(
         "boot.boot"
     ),
-    force: Annotated[bool, typer.Option("--force", help="Replace a bundle that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing bundle.")] = False,
     kernel: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", readable=False, help="A bzImage or vmlinuz (default: the distribution's cloud kernel)."
+            metavar="FILE",
+            readable=False,
+            help="Kernel image, bzImage or vmlinux (default: the distribution's cloud kernel).",
         ),
     ] = None,
     initrd: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", readable=False, help="An initramfs (default: Firstlight's small one, with busybox)."
+            metavar="FILE", readable=False, help="Initramfs (default: Firstlight's minimal one, with busybox)."
         ),
     ] = None,
     rootfs: Annotated[
         str | None,
-        typer.Option(metavar="DIR|IMAGE|TAR|debian", help="A whole user land, attached as persistent memory."),
+        typer.Option(metavar="DIR|IMAGE|TAR|debian", help="Root file system, attached as persistent memory."),
     ] = None,
     root_as: Annotated[
         str | None,
         typer.Option(
-            metavar="KIND", help="The kernel mounts its root by itself: ext4, squashfs-zstd, jffs2, cramfs-xip, …"
+            metavar="KIND", help="Let the kernel mount the root itself: ext4, squashfs-zstd, jffs2, cramfs-xip, …"
         ),
     ] = None,
     overlay: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", readable=False, help="Files laid over the guest's; `.wh.NAME` in it removes NAME."),
+        typer.Option(
+            metavar="DIR", readable=False, help="Files laid over those of the guest; `.wh.NAME` removes NAME."
+        ),
     ] = None,
     initramfs_files: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR", readable=False, help="With --rootfs: more for the initramfs; it runs DIR/before-root."
+            metavar="DIR",
+            readable=False,
+            help="With --rootfs: files to add to the initramfs, which runs DIR/before-root.",
         ),
     ] = None,
     guest_command: Annotated[
         list[str] | None,
-        typer.Option(metavar="TEXT", help="Run by a shell in the guest before it is ready (repeat it)."),
+        typer.Option(metavar="TEXT", help="Command to run in the guest before it is ready (repeatable)."),
     ] = None,
-    append: Annotated[str, typer.Option(metavar="TEXT", help="Added to the kernel's command line.")] = "",
+    append: Annotated[str, typer.Option(metavar="TEXT", help="Parameters to add to the kernel's command line.")] = "",
     memory: Annotated[
         str | None,
         typer.Option(
-            metavar="SIZE", help="Memory of the guest; a bare number is MiB (default: 512M, 1G with --rootfs)."
+            metavar="SIZE", help="Guest memory; a number without unit is MiB (default: 512M, 1G with --rootfs)."
         ),
     ] = None,
-    cpu: Annotated[str | None, typer.Option(metavar="MODEL", help="A named CPU model of QEMU.")] = None,
+    cpu: Annotated[str | None, typer.Option(metavar="MODEL", help="CPU model, by its QEMU name.")] = None,
     machine: Annotated[
-        str | None, typer.Option(metavar="TYPE", help="A versioned machine type of QEMU, or microvm.")
+        str | None, typer.Option(metavar="TYPE", help="Machine type, by its versioned QEMU name, or microvm.")
     ] = None,
     shift: Annotated[
         int, typer.Option(metavar="N", min=0, max=10, help="One instruction takes 2^N ns of virtual time.")
     ] = 0,
     seed: Annotated[
-        int, typer.Option(metavar="N", min=0, max=2**32 - 1, help="Of the random numbers that QEMU hands to the guest.")
+        int, typer.Option(metavar="N", min=0, max=2**32 - 1, help="Seed for the guest's random numbers.")
     ] = 1,
     initramfs_order: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Members of Firstlight's own initramfs in another order, drawn with N."),
+        typer.Option(metavar="N", help="Seed for another order of the files in Firstlight's own initramfs."),
     ] = None,
     ready: Annotated[
         str | None,
-        typer.Option(metavar="REGEX", help="A console line that ends the boot (default: the guest's own mark)."),
+        typer.Option(metavar="REGEX", help="Console line that ends the boot (default: the guest's own mark)."),
     ] = None,
     profile: Annotated[
-        bool, typer.Option("--profile/--no-profile", help="Profile every function, or only mark.")
+        bool, typer.Option("--profile/--no-profile", help="Profile every function, or record only marks.")
     ] = True,
-    live: Annotated[bool, typer.Option("--live", help="By the host's clock, with KVM if it works: not exact.")] = False,
+    live: Annotated[
+        bool, typer.Option("--live", help="Record by the host's clock, with KVM if it works; not exact.")
+    ] = False,
     timeout_wall: Annotated[
         float,
-        typer.Option(
-            "--timeout-wall", "--timeout", metavar="SECONDS", min=1, help="Give up after this time of the host."
-        ),
+        typer.Option("--timeout-wall", "--timeout", metavar="SECONDS", min=1, help="Stop after this much host time."),
     ] = 600.0,
     timeout_virtual: Annotated[
         float,
@@ -94,25 +100,25 @@ def record(
             "--virtual-timeout",
             metavar="SECONDS",
             min=0,
-            help="And after this virtual time, at the next check (kernel entries, every 65,536 events); 0: never.",
+            help="Stop after this virtual time, at the next check (kernel entries, every 65,536 events); 0: never.",
         ),
     ] = 300.0,
     qemu: Annotated[
-        Path | None, typer.Option(metavar="PATH", readable=False, help="The QEMU to use (default: in PATH).")
+        Path | None, typer.Option(metavar="PATH", readable=False, help="QEMU executable (default: from PATH).")
     ] = None,
     qemu_option: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="WORD", help="A further word of QEMU's command line (repeat it); what is inexact is refused."
+            metavar="WORD", help="Additional QEMU argument (repeatable); options that break exactness are rejected."
         ),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print QEMU's command line and boot nothing.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print QEMU's command line and stop.")] = False,
     json: Json = False,
 ) -> None:
-    """Record a boot into a bundle: exactly, unless --live.
+    """Record a boot in QEMU into a bundle, exactly unless --live is given.
 
-    Without --kernel, --initrd and --rootfs it boots the distribution's cloud kernel with a small busybox user land.
-    A boot that fails is recorded up to there: exit code 4.
+    Without --kernel, --initrd and --rootfs, boot the distribution's cloud kernel with a minimal busybox initramfs. A
+    failed boot is recorded up to the failure; the exit code is 4.
 
     \b
     Examples:

@@ -16,12 +16,14 @@ def report(
     boot: Bundle,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="FILE", help="The page (default: NAME.html); `-`: standard output."),
+        typer.Option(
+            "-o", "--output", metavar="FILE", help="The page to write (default: NAME.html); `-` is standard output."
+        ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     json: Json = False,
 ) -> None:
-    """Write a boot as one self-contained HTML page: phases, a flame graph, the kd table. It needs no network.
+    """Write a boot as one self-contained HTML page with phases, a flame graph and the function profile.
 
     \b
     Examples:

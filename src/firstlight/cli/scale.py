@@ -18,37 +18,40 @@ _TABLES = (".csv", ".tsv")
 
 def scale(
     plan: Annotated[
-        Path, typer.Argument(metavar="PLAN.toml|DATA.csv", readable=False, help="What to boot, or what was measured.")
+        Path,
+        typer.Argument(
+            metavar="PLAN.toml|DATA.csv", readable=False, help="A plan of boots, or a table of measurements."
+        ),
     ],
     at: Annotated[
-        list[float] | None, typer.Option(metavar="N", min=0, help="Predict the cost of this size (repeat it).")
+        list[float] | None, typer.Option(metavar="N", min=0, help="Predict the cost at this size (repeatable).")
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="DIR", help="Where the boots are kept (default: beside the plan)."),
+        typer.Option("-o", "--output", metavar="DIR", help="The directory of the boots (default: next to the plan)."),
     ] = None,
     jobs: Jobs = None,
     bisect: Annotated[
-        bool, typer.Option("--bisect/--no-bisect", help="Find crossovers by booting further sizes, in exact mode.")
+        bool, typer.Option("--bisect/--no-bisect", help="Find crossovers by booting more sizes, in exact mode.")
     ] = True,
     size: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Of a table: the sizes (default: the first).")
+        str | None, typer.Option(metavar="COLUMN", help="Column with the sizes of a table (default: the first).")
     ] = None,
     cost: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Of a table: the costs (default: the next).")
+        str | None, typer.Option(metavar="COLUMN", help="Column with the costs of a table (default: the next).")
     ] = None,
-    by: Annotated[str | None, typer.Option(metavar="COLUMN", help="Of a table: names the configuration.")] = None,
-    exact: Annotated[bool, typer.Option("--exact", help="Of a table: the costs have no noise.")] = False,
+    by: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column with the configurations of a table.")] = None,
+    exact: Annotated[bool, typer.Option("--exact", help="The costs of the table have no noise.")] = False,
     html: Annotated[
-        Path | None, typer.Option("--html", metavar="FILE", help="Write it as one page; `-`: print it.")
+        Path | None, typer.Option("--html", metavar="FILE", help="Write one HTML page; `-` prints it.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the page that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing page.")] = False,
     json: Json = False,
 ) -> None:
-    """Find the law that a cost follows by its size: booted by a plan, or from a table of measurements.
+    """Fit how a cost grows with a size, from the boots of a plan or from a table of measurements.
 
-    The law is one that has a name (1, log n, sqrt n, n, n log n, n^2, n^2 log n, n^3), with the runner-up and how sure
-    it is, the exponent without any law, every part's own law, predictions with their band, and crossovers.
+    The scaling model is one of 1, log n, sqrt n, n, n log n, n^2, n^2 log n and n^3. The result has the runner-up, the
+    confidence, the exponent without a model, a model for each part, predictions with their band, and crossovers.
 
     \b
     Examples:

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 def show(
     boot: Bundle,
     json: Json = False,
-    limit: Annotated[int, typer.Option("-n", "--limit", min=0, help="How many hot functions.")] = 15,
+    limit: Annotated[int, typer.Option("-n", "--limit", min=0, help="Maximum number of hot functions.")] = 15,
 ) -> None:
-    """Show a boot: what it is, its totals, phases, marks and hot functions.
+    """Show a boot: its recipe, totals, phases, marks and hot functions.
 
     \b
     Examples:

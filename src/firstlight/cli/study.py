@@ -18,21 +18,22 @@ Name = Annotated[str, typer.Argument(metavar="STUDY", help="`list`, or the name 
 
 def study(
     name: Name,
-    quick: Annotated[bool, typer.Option("--quick", help="Fewer arms and smaller sizes: minutes.")] = False,
-    full: Annotated[bool, typer.Option("--full", help="The largest sizes, too.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Boot fewer arms and smaller sizes; takes minutes.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Boot the largest sizes, too.")] = False,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="DIR", help="Its directory (default: study-STUDY).")
+        Path | None,
+        typer.Option("-o", "--output", metavar="DIR", help="The directory to write (default: study-STUDY)."),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the study that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing study.")] = False,
     fresh: Fresh = False,
     jobs: Jobs = None,
     json: Json = False,
 ) -> None:
-    """Run a classic study again, on today's Linux: boots, tables, and what of its conclusions holds.
+    """Run a classic study on today's Linux and report which of its conclusions still hold.
 
-    Each boots the laboratory's kernel, which is built once (`firstlight image build kernel`), and writes into its
-    directory: the bundles, the tables as study.json, study.md and CSV, and study.html, one page that needs no network.
-    Every figure is exact: a second run gives the same tables. Exit code 1 when an arm could not be measured.
+    A study boots the lab's kernel, which is built once (`firstlight image build kernel`). It writes the bundles, the
+    tables as study.json, study.md and CSV, and an offline page study.html. All figures are exact: a second run gives
+    the same tables. The exit code is 1 if an arm could not be measured.
 
     \b
     Examples:

@@ -20,44 +20,50 @@ _REGRESSION = 3
 
 def try_(
     against: Annotated[
-        Path, typer.Option("--against", metavar="BOOT", readable=False, help="The boot that is changed; the baseline.")
+        Path, typer.Option("--against", metavar="BOOT", readable=False, help="The boot to change; it is the baseline.")
     ],
-    append: Annotated[str, typer.Option(metavar="TEXT", help="Words added to the kernel's command line.")] = "",
+    append: Annotated[str, typer.Option(metavar="TEXT", help="Parameters to add to the kernel's command line.")] = "",
     kernel: Annotated[Path | None, typer.Option(metavar="FILE", readable=False, help="Another kernel.")] = None,
     initrd: Annotated[Path | None, typer.Option(metavar="FILE", readable=False, help="Another initramfs.")] = None,
     rootfs: Annotated[
         str | None, typer.Option(metavar="DIR|IMAGE|TAR|debian", help="Another root file system.")
     ] = None,
     overlay: Annotated[
-        Path | None, typer.Option(metavar="DIR", readable=False, help="Files laid over the guest's.")
+        Path | None, typer.Option(metavar="DIR", readable=False, help="Files laid over those of the guest.")
     ] = None,
     guest_command: Annotated[
         list[str] | None,
-        typer.Option(metavar="TEXT", help="A command that the guest runs before it is ready (repeat it)."),
+        typer.Option(metavar="TEXT", help="Command to run in the guest before it is ready (repeatable)."),
     ] = None,
     memory: Annotated[str | None, typer.Option(metavar="SIZE", help="Another size of memory.")] = None,
     cpu: Annotated[str | None, typer.Option(metavar="MODEL", help="Another CPU model.")] = None,
     machine: Annotated[str | None, typer.Option(metavar="TYPE", help="Another machine type.")] = None,
     qemu_option: Annotated[
-        list[str] | None, typer.Option(metavar="WORD", help="A further word of QEMU's command line (repeat it).")
+        list[str] | None, typer.Option(metavar="WORD", help="Additional QEMU argument (repeatable).")
     ] = None,
     limit: Annotated[
-        str | None, typer.Option(metavar="LIMIT", help="Exit code 3 when it is slower by more: `0.5%`, `2ms`, `0`.")
+        str | None,
+        typer.Option(
+            metavar="LIMIT", help="Exit with code 3 if the boot is slower by more than this: `0.5%`, `2ms`, `0`."
+        ),
     ] = None,
     rows: Annotated[
         int | None,
-        typer.Option("-n", "--rows", min=0, help="How many rows of each level (default: 10, all with --json)."),
+        typer.Option(
+            "-n", "--rows", min=0, help="Maximum number of rows of each level (default: 10, all with --json)."
+        ),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="NAME.boot", help="Keep the changed boot's bundle here.")
+        Path | None,
+        typer.Option("-o", "--output", metavar="NAME.boot", help="Store the bundle of the changed boot here."),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a bundle that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing bundle.")] = False,
     trust: Trust = False,
     json: Json = False,
 ) -> None:
-    """Boot a recorded boot's recipe with one change, and say what the change did.
+    """Boot the recipe of a recorded boot with one change and show its effect.
 
-    The baseline is not booted again as long as its inputs are what they were; nor is a change that was tried before.
+    The baseline is booted again only if its inputs changed. A change that was tried before comes from the cache.
 
     \b
     Examples:

@@ -16,18 +16,18 @@ def units(
     boot: Bundle,
     sort: Annotated[
         Order,
-        typer.Option(help="`blame`: the longest activation first; `waiting`: the longest wait; `start`: in time."),
+        typer.Option(help="Sort by longest activation (`blame`), longest wait (`waiting`) or time (`start`)."),
     ] = "blame",
     kind: Annotated[
-        str | None, typer.Option("--type", metavar="TYPE", help="Only units of this type: `service`, `mount`, ...")
+        str | None, typer.Option("--type", metavar="TYPE", help="Show only units of this type: `service`, `mount`, ...")
     ] = None,
     limit: Limit = None,
     csv: Csv = False,
     json: Json = False,
 ) -> None:
-    """Show the units of systemd: how long each waited, and how long its activation then took.
+    """Show the systemd units: how long each waited, and how long its activation took.
 
-    Activations run side by side: they add up to nothing. Activation of a device is waiting for hardware.
+    Activations overlap, so they do not add up. The activation of a device is waiting for hardware.
 
     \b
     Examples:

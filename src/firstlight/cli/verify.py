@@ -17,27 +17,35 @@ if TYPE_CHECKING:
 def verify(
     boot: Bundle,
     qemu: Annotated[
-        Path | None, typer.Option(metavar="PATH", readable=False, help="Boot with another QEMU than the recorded one.")
+        Path | None,
+        typer.Option(metavar="PATH", readable=False, help="Boot with this QEMU instead of the recorded one."),
     ] = None,
     kernel: Annotated[
-        Path | None, typer.Option(metavar="FILE", readable=False, help="The kernel of a bundle that is not from here.")
+        Path | None,
+        typer.Option(metavar="FILE", readable=False, help="The kernel of a bundle that this machine did not record."),
     ] = None,
-    initrd: Annotated[Path | None, typer.Option(metavar="FILE", readable=False, help="Its initramfs.")] = None,
-    rootfs: Annotated[str | None, typer.Option(metavar="DIR|IMAGE|TAR", help="Its root file system.")] = None,
+    initrd: Annotated[
+        Path | None, typer.Option(metavar="FILE", readable=False, help="The initramfs of such a bundle.")
+    ] = None,
+    rootfs: Annotated[
+        str | None, typer.Option(metavar="DIR|IMAGE|TAR", help="The root file system of such a bundle.")
+    ] = None,
     overlay: Annotated[
-        Path | None, typer.Option(metavar="DIR", readable=False, help="The files laid over its guest's.")
+        Path | None, typer.Option(metavar="DIR", readable=False, help="The overlay of such a bundle.")
     ] = None,
     initramfs_files: Annotated[
-        Path | None, typer.Option(metavar="DIR", readable=False, help="The files that its initramfs has besides.")
+        Path | None,
+        typer.Option(metavar="DIR", readable=False, help="The additional initramfs files of such a bundle."),
     ] = None,
     trust: Trust = False,
     json: Json = False,
 ) -> None:
-    """Boot the recipe of a bundle again: every table is equal, or it says exactly what differs.
+    """Boot the recipe of a bundle again, compare every table, and report the first differences.
 
-    Exit code 0 when equal, else 1. An input that is not the recorded one is named, and nothing is booted; a plugin that
-    was built anew decides nothing of the boot, and is only named. No path is opened and no program run that a bundle
-    names which was not recorded on this machine: give its files again, or --trust it.
+    The exit code is 0 if all tables are equal, otherwise 1. If an input differs from the recorded one, it is reported
+    and nothing is booted. A rebuilt plugin does not change the boot and is only reported. For a bundle that this
+    machine did not record, no path of it is opened and no program of it is started: pass its files as options, or use
+    --trust.
 
     \b
     Examples:

@@ -16,41 +16,55 @@ if TYPE_CHECKING:
 
 def walk(
     shape: Annotated[
-        str, typer.Option(metavar="SHAPE", help="The tree, from the top down: 70x70, 10x10x10, 1000.")
+        str, typer.Option(metavar="SHAPE", help="Shape of the tree from the top down: 70x70, 10x10x10, 1000.")
     ] = "70x70",
-    fs: Annotated[str, typer.Option("--fs", metavar="LIST", help="File systems: tmpfs, ext4, xfs.")] = "tmpfs,ext4,xfs",
+    fs: Annotated[
+        str, typer.Option("--fs", metavar="LIST", help="File systems to test: tmpfs, ext4, xfs.")
+    ] = "tmpfs,ext4,xfs",
     command: Annotated[
         list[str] | None,
-        typer.Option(metavar="TEXT", help="A program of Debian's; `{}` is the tree (repeat it; default: seven)."),
+        typer.Option(
+            metavar="TEXT", help="Debian command to run; `{}` is the tree (repeatable; default: seven commands)."
+        ),
     ] = None,
     alternations: Annotated[
-        int, typer.Option(metavar="N", min=1, max=99, help="Of each program, without and with the further stat.")
+        int,
+        typer.Option(
+            metavar="N", min=1, max=99, help="Number of runs of each program without and with the extra stat."
+        ),
     ] = 3,
     sizes: Annotated[
-        str | None, typer.Option(metavar="LIST", help="Trees for the law, by commas (default: eight to 70x70).")
+        str | None,
+        typer.Option(
+            metavar="LIST", help="Tree shapes for the scaling model, comma-separated (default: eight up to 70x70)."
+        ),
     ] = None,
-    law: Annotated[bool, typer.Option("--law/--no-law", help="Find the penalty's law in the directories.")] = True,
-    counts: Annotated[bool, typer.Option("--counts/--no-counts", help="Count system calls: a boot each.")] = True,
-    audit: Annotated[bool, typer.Option("--audit/--no-audit", help="Look at mount points and automounts.")] = True,
+    law: Annotated[
+        bool, typer.Option("--law/--no-law", help="Fit how the cost grows with the number of directories.")
+    ] = True,
+    counts: Annotated[
+        bool, typer.Option("--counts/--no-counts", help="Count system calls, with one boot per program.")
+    ] = True,
+    audit: Annotated[bool, typer.Option("--audit/--no-audit", help="Test mount points and automounts.")] = True,
     kernel: Annotated[
-        Path | None, typer.Option(metavar="FILE", readable=False, help="A kernel (default: the laboratory's).")
+        Path | None, typer.Option(metavar="FILE", readable=False, help="Kernel image (default: the lab's).")
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="DIR", help="Keep bundles, tables and pages here.")
+        Path | None, typer.Option("-o", "--output", metavar="DIR", help="Store bundles, tables and pages here.")
     ] = None,
     html: Annotated[
-        Path | None, typer.Option("--html", metavar="FILE", help="Write all of it as one page; `-`: print it.")
+        Path | None, typer.Option("--html", metavar="FILE", help="Write everything as one HTML page; `-` prints it.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace what is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace existing output.")] = False,
     fresh: Fresh = False,
     jobs: Jobs = None,
     json: Json = False,
 ) -> None:
-    """Walk a tree of directories in a guest, without and with one more stat for each: what does it cost?
+    """Measure a directory walk in a guest, without and with one extra stat per directory.
 
-    Programs run in turn, in exact mode: user, system and elapsed time, faults and system calls are the same in every
-    run. Beside it every mount point's inodes are looked at, and which calls and programs wake an automount. Exit code 1
-    when something could not be measured.
+    Programs run alternately in exact mode, so user, system and elapsed time, faults and system calls are equal in
+    every run. The command also reports the inodes of mount points, and which calls and programs trigger an automount.
+    The exit code is 1 if something could not be measured.
 
     \b
     Examples:
