@@ -1,29 +1,32 @@
 """Firstlight: a laboratory for Linux start-up time.
 
+The public interface is :mod:`firstlight.api`; its names are attributes here, too.
+
 >>> import firstlight
 >>> boot = firstlight.open(bundle)
 >>> boot.marks()["mark"][0]
 'power_on'
+>>> firstlight.compare(boot, boot).total.change_ns
+0
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from firstlight.errors import BundleError, FirstlightError
-from firstlight.version import VERSION as __version__  # noqa: N811
+# By name, since the layers below must not seem to import the interface: they all import this package.
+_API = import_module("firstlight.api")
 
-if TYPE_CHECKING:
-    from firstlight.bundle.boot import Boot
-    from firstlight.bundle.manifest import Manifest
-    from firstlight.bundle.open import open
-
-__all__ = ["Boot", "BundleError", "FirstlightError", "Manifest", "__version__", "open"]
-
-# What needs Polars is loaded when it is first used: a command that reads no table answers at once.
-_LATER = {"Boot": "firstlight.bundle.boot", "Manifest": "firstlight.bundle.manifest", "open": "firstlight.bundle.open"}
+__all__ = ["__version__", *_API.__all__]
 
 
+# A name is loaded when it is first used; what a command does not use costs it nothing. `__init__.pyi` has the types.
 def __getattr__(name: str) -> Any:
-    if name in _LATER:
-        return getattr(import_module(_LATER[name]), name)
-    raise AttributeError(f"module 'firstlight' has no attribute {name!r}")
+    if name == "__version__":
+        return import_module("firstlight.version").VERSION
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(_API, name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,242 @@
+"""One boot, with the analyses as methods."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from firstlight.bundle.boot import Boot as BundleBoot
+from firstlight.bundle.open import read_manifest
+from firstlight.escape import printable
+
+if TYPE_CHECKING:
+    from firstlight.analysis.console_cost import ConsoleCost
+    from firstlight.analysis.ledger.costs import MachineCosts
+    from firstlight.analysis.options import Unit
+    from firstlight.analysis.path.critical import CriticalPath
+    from firstlight.analysis.path.what_if import WhatIf
+    from firstlight.analysis.prune import ContextRow
+    from firstlight.api.compare_boots import Comparison
+    from firstlight.api.write import Export
+    from firstlight.exporters.formats import To as ExportFormat
+
+
+class Boot(BundleBoot):
+    """One recorded boot; :func:`firstlight.open`, ``record`` and ``import_`` make it.
+
+    The tables of the bundle are methods (`marks`, `spans`, `phases`, `calls`, `functions`, `log`, `facts`, …), and so
+    are the analyses below. Each gives a Polars frame unless it says otherwise, and reads a table when it needs it.
+    Times are nanoseconds of the clock that ``manifest.clock`` names, from the first mark.
+
+    Every method raises :class:`~firstlight.errors.BundleError` when a table that it needs is missing or damaged.
+
+    >>> import firstlight
+    >>> boot = firstlight.open(bundle)
+    >>> boot
+    <Boot '...': exact, complete>
+    >>> boot.phases()["duration_ns"].sum() == boot.manifest.totals.virtual_ns
+    True
+    """
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the boot in one line, and its phases."""
+        head = f"{self.directory.name}: {self.manifest.mode}, {self.manifest.status}, {self.manifest.clock.kind} clock"
+        return f"<p><b>{escape(printable(head, 300))}</b></p>" + self.phases()._repr_html_()
+
+    def initcalls(self, *, level: str | None = None, by_level: bool = False) -> pl.DataFrame:
+        """The initcalls in order of their numbers, or one row for each level.
+
+        :param level: only initcalls of this level: `device`, `module`, …
+        :param by_level: one row for each level; with the rest of the phase their times add up.
+
+        >>> import firstlight
+        >>> firstlight.open(bundle).initcalls(level="device")["function"].to_list()[:1]
+        ['serial8250_init']
+        """
+        from firstlight.analysis.initcalls import by_level as levels_of
+        from firstlight.analysis.initcalls import initcalls
+        from firstlight.suggest import unknown_name
+
+        every = initcalls(self)
+        if level is not None and not every.is_empty():
+            known = sorted({name for name in every["level"].to_list() if name})
+            unknown_name("level", level, known, str(self.directory))
+        if by_level:
+            return levels_of(self, every, level)
+        return every if level is None else every.filter(every["level"].eq_missing(level).fill_null(False))
+
+    def devices(self) -> pl.DataFrame:
+        """The devices: their probes, how long each took, how often it was deferred and for what.
+
+        >>> import firstlight
+        >>> "duration_ns" in firstlight.open(bundle).devices().columns
+        True
+        """
+        from firstlight.analysis.devices import devices
+
+        return devices(self)
+
+    def uevents(self) -> pl.DataFrame:
+        """The uevents: when the kernel sent each, how long udev queued and handled it.
+
+        >>> import firstlight
+        >>> "queued_ns" in firstlight.open(bundle).uevents().columns
+        True
+        """
+        from firstlight.analysis.uevents import uevents
+
+        return uevents(self)
+
+    def units(self, *, kind: str | None = None) -> pl.DataFrame:
+        """The units of systemd: how long each waited, and how long its activation took.
+
+        :param kind: only units of this type: `service`, `mount`, …
+
+        >>> import firstlight
+        >>> "waiting_ns" in firstlight.open(bundle).units().columns
+        True
+        """
+        from firstlight.analysis.units import units
+        from firstlight.suggest import unknown_name
+
+        every = units(self)
+        if kind is not None and not every.is_empty():
+            unknown_name("type of unit", kind, sorted(every["type"].unique().to_list()), str(self.directory))
+        return every if kind is None else every.filter(every["type"] == kind)
+
+    def stages(self) -> pl.DataFrame:
+        """The stages that systemd reports of itself: firmware, loader, kernel, initramfs, userspace."""
+        from firstlight.analysis.units import stages
+
+        return stages(self)
+
+    def path(self, to: str | None = None) -> CriticalPath:
+        """The critical path: its `rows`, whose durations add up, and all `steps` with their slack.
+
+        :param to: the mark or unit that the path leads to; by default where the boot was done.
+
+        >>> import firstlight
+        >>> path = firstlight.open(bundle).path()
+        >>> path.rows["duration_ns"].sum() == path.goal_ns - path.first_ns
+        True
+        """
+        from firstlight.analysis.path.critical import find_path
+
+        return find_path(self, to)
+
+    def what_if(self, changes: Mapping[str, int], *, to: str | None = None) -> WhatIf:
+        """When the goal of the critical path would be reached if steps took longer or shorter.
+
+        :param changes: nanoseconds by name of an initcall, device, unit or event; negative is shorter.
+        :param to: as of :meth:`path`.
+
+        >>> import firstlight
+        >>> firstlight.open(bundle).what_if({"dh_init": -100_000_000}).change_ns
+        -100000000
+        """
+        from firstlight.analysis.path.what_if import what_if
+
+        return what_if(self, changes, to)
+
+    def log_lines(
+        self, *, grep: str | None = None, level: str | None = None, between: tuple[int, int] | None = None
+    ) -> pl.DataFrame:
+        """The lines of the log, each with the time since the line before.
+
+        :param grep: a regular expression that a line has to contain.
+        :param level: only lines of this level or a more severe one: `warning`, `4`, …
+        :param between: only lines between two times, in nanoseconds.
+        :raises UsageError: for a level that does not exist or an expression that is none.
+
+        >>> import firstlight
+        >>> firstlight.open(bundle).log_lines(grep="Linux version").height
+        1
+        """
+        from firstlight.analysis.log_lines import level_number, log_lines
+
+        return log_lines(self, grep, None if level is None else level_number(level), between)
+
+    def gaps(self, *, least_ns: int = 0, explained: int = 20) -> pl.DataFrame:
+        """The silent gaps of the log, the longest first; with those at both ends they add up to the boot.
+
+        :param least_ns: no shorter gaps than this.
+        :param explained: for this many gaps, what ran meanwhile is looked up.
+        """
+        from firstlight.analysis.log_lines import gaps
+
+        return gaps(self, least_ns, explained)
+
+    def console_cost(self) -> ConsoleCost:
+        """What printing to a serial console took."""
+        from firstlight.analysis.console_cost import console_cost
+
+        return console_cost(self)
+
+    def context_tree(
+        self,
+        *,
+        phase: str | None = None,
+        under: str | None = None,
+        unit: Unit = "time",
+        min_share: float = 0.01,
+        raw_names: bool = False,
+    ) -> list[ContextRow]:
+        """The calling-context tree as a walk; callees below a share stand together in one row.
+
+        :param phase: only what ran in this phase.
+        :param under: only what this function did, with all that it called.
+        :param unit: what shares are of: `time` or `instructions`.
+        :param min_share: the least share of the whole, from 0 to 1, that has a row of its own.
+        :param raw_names: parts that a compiler split off a function (`f.cold`) stand apart.
+
+        >>> import firstlight
+        >>> firstlight.open(bundle).context_tree(min_share=0.5)[0].depth
+        0
+        """
+        from firstlight.analysis.prune import context_tree
+
+        return context_tree(self, phase, under, unit, min_share, raw_names)
+
+    def machine_costs(self) -> MachineCosts | None:
+        """What of the boot the emulated machine costs, by the known entries; nothing without a profile."""
+        from firstlight.analysis.ledger.costs import machine_costs
+
+        return machine_costs(self)
+
+    def compare(self, other: Boot | str | os.PathLike[str]) -> Comparison:
+        """Compare *other* with this boot, the baseline; see :func:`firstlight.compare`."""
+        from firstlight.api.compare_boots import compare
+
+        return compare(self, other)
+
+    def report(self, output: str | os.PathLike[str] | None = None, *, force: bool = False) -> Path:
+        """Write the boot as one HTML page; see :func:`firstlight.report`."""
+        from firstlight.api.write import report
+
+        return report(self, output, force=force)
+
+    def export(
+        self, to: ExportFormat | str, output: str | os.PathLike[str] | None = None, *, force: bool = False
+    ) -> Export:
+        """Write the boot in the format of another program; see :func:`firstlight.export`."""
+        from firstlight.api.write import export
+
+        return export(self, to, output, force=force)
+
+
+def open(path: str | os.PathLike[str]) -> Boot:
+    """Open the boot bundle at *path*.
+
+    :param path: a directory, conventionally `NAME.boot`.
+    :raises BundleError: when there is nothing, something that is no bundle, one of a newer schema, or a damaged one.
+
+    >>> import firstlight
+    >>> firstlight.open(bundle).manifest.totals.idle_ns
+    124000527
+    """
+    return Boot(Path(path), read_manifest(Path(path)))

@@ -1,0 +1,144 @@
+"""Writing a boot as a page, or in the format of another program."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from firstlight.errors import FirstlightError, UsageError
+from firstlight.exporters.formats import FORMATS
+from firstlight.exporters.formats import To as ExportFormat
+
+if TYPE_CHECKING:
+    from firstlight.analysis.options import Unit
+    from firstlight.bundle.boot import Boot
+
+BootLike: TypeAlias = "Boot | str | os.PathLike[str]"
+"""A boot, or the path of its bundle."""
+
+
+@dataclass(frozen=True)
+class Export:
+    """What an export wrote."""
+
+    path: Path
+    size: int
+    """In bytes, of all files together."""
+    counts: dict[str, int]
+    """What is in it, by what it counts."""
+    notes: list[str]
+    """What the format cannot hold."""
+
+
+def page(boot: BootLike) -> str:
+    """A boot as the text of one self-contained HTML page.
+
+    :raises BundleError: when a table of the bundle cannot be read.
+    :raises LabError: when the page has not been built.
+
+    >>> import firstlight
+    >>> firstlight.page(bundle).startswith("<!doctype html>")
+    True
+    """
+    from firstlight.bundle.open import open
+    from firstlight.render.page.html import page_html
+
+    return page_html(open(boot) if isinstance(boot, (str, os.PathLike)) else boot)
+
+
+def report(boot: BootLike, output: str | os.PathLike[str] | None = None, *, force: bool = False) -> Path:
+    """Write a boot as one self-contained HTML page, which needs no network.
+
+    :param boot: the boot, or its path.
+    :param output: the page; by default `NAME.html`, here.
+    :param force: replace a file that is there.
+    :returns: the page's path.
+    :raises FirstlightError: when the file is there already or cannot be written.
+    :raises BundleError: when a table of the bundle cannot be read.
+
+    >>> import firstlight
+    >>> firstlight.report(bundle, bundle.parent / "report.html", force=True).name
+    'report.html'
+    """
+    from firstlight.render.page.html import write_page
+
+    out = Path(output) if output is not None else Path(f"{_name(directory_of(boot))}.html")
+    check_free(out, force=force)
+    write_page(page(boot), out)
+    return out
+
+
+def export(
+    boot: BootLike,
+    to: ExportFormat | str,
+    output: str | os.PathLike[str] | None = None,
+    *,
+    unit: Unit = "time",
+    table: str | None = None,
+    exact: bool = False,
+    force: bool = False,
+) -> Export:
+    """Write a boot in the format of another program.
+
+    :param boot: the boot, or its path.
+    :param to: `perfetto`, `firefox`, `speedscope`, `folded`, `uftrace`, `csv`, `json` or `svg`.
+    :param output: the file or directory; by default NAME with the format's suffix, here.
+    :param unit: what call stacks are weighed by.
+    :param table: of CSV: this table alone.
+    :param exact: of CSV: leave texts as they are that a spreadsheet would take for formulas.
+    :param force: replace what is there.
+    :raises UsageError: for a format that there is not.
+    :raises BundleError: when the bundle cannot be read, or has nothing that the format holds.
+    :raises FirstlightError: when the file is there already or cannot be written.
+
+    >>> import firstlight
+    >>> firstlight.export(bundle, "folded", bundle.parent / "x.folded", force=True).notes
+    []
+    """
+    from firstlight.atomic import atomic_write
+    from firstlight.exporters.write import write_export
+
+    try:
+        kind = ExportFormat(to)
+    except ValueError as error:
+        raise UsageError(f"no format is called `{to}`", hint=f"there are {', '.join(ExportFormat)}") from error
+    directory = directory_of(boot)
+    suffix = FORMATS[kind].suffix if table is None else f".{table}.csv"
+    out = Path(output) if output is not None else Path(f"{_name(directory)}{suffix}")
+    folder = FORMATS[kind].directory or (kind is ExportFormat.csv and table is None and out.suffix != ".zip")
+    check_free(out, force=force)
+    with atomic_write(out, directory=folder, force=force) as written:
+        exported = write_export(directory, kind, written, unit=unit, table=table, exact=exact)
+    size = sum(file.stat().st_size for file in (out.iterdir() if folder else [out]))
+    return Export(out, size, exported.counts, exported.notes)
+
+
+def directory_of(boot: BootLike) -> Path:
+    """Where a boot is.
+
+    >>> directory_of(bundle) == bundle
+    True
+    """
+    return Path(boot) if isinstance(boot, (str, os.PathLike)) else boot.directory
+
+
+def check_free(path: Path, *, force: bool) -> None:
+    """Check that a file may be written.
+
+    :raises FirstlightError: when something is there already and *force* is not given, or there is no such directory.
+
+    >>> check_free(bundle.parent / "new.html", force=False)
+    """
+    import shlex
+
+    if not path.parent.is_dir():
+        hint = f"`mkdir -p {shlex.quote(str(path.parent))}` makes it"
+        raise FirstlightError("there is no such directory", where=str(path.parent), hint=hint)
+    if path.exists() and not force:
+        raise FirstlightError("there is something already", where=str(path), hint="`--force` replaces it")
+
+
+def _name(directory: Path) -> str:
+    return directory.resolve().name.removesuffix(".boot")
