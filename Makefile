@@ -40,7 +40,7 @@ NEEDS_test := python build run test
 NEEDS_lint := python build lint
 NEEDS_studies := python build run studies
 PACKAGES := $(addprefix packages-,python build run test lint studies)
-.PHONY: help demo test lint studies matrix docs reference bench hostile fuzz mutants build web guest plugin oracle binding collector wheel lock clean $(PACKAGES)
+.PHONY: help demo test lint studies matrix docs reference bench hostile fuzz mutants vocabulary build web guest plugin oracle binding collector wheel lock clean $(PACKAGES)
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 14
@@ -87,6 +87,9 @@ hostile: packages-run build ## try every verb on every kind of hostile bundle
 
 fuzz: packages-build ## fuzz every reader of boot records, each for SECONDS_EACH (60) seconds; FORMATS="a b" for some
 	SECONDS_EACH=$(or $(SECONDS_EACH),60) make/fuzz.sh $(FORMATS)
+
+vocabulary: $(STAMPS)/python ## write crates/schema/vocabulary.toml as Rust, Python, TypeScript and Markdown
+	$(PY) make/vocabulary.py
 
 mutants: packages-build build ## change the code that differs from BASE (where main was left) in small ways, and print what no test notices; FILES="a b", TESTS="tests/unit/test_a.py"
 	$(PY) make/mutants.py $(if $(BASE),--base $(BASE)) $(if $(TESTS),--tests "$(TESTS)") $(FILES)
@@ -137,7 +140,7 @@ $(STAMPS)/python: requirements.txt .venv/pyvenv.cfg
 	$(UV) pip sync --quiet --python $(PY) --require-hashes requirements.txt
 	mkdir -p $(@D) && touch $@
 
-$(STAMPS)/binding: $(STAMPS)/python pyproject.toml $(call rust,model isa profile formats merge export python) | packages-build
+$(STAMPS)/binding: $(STAMPS)/python pyproject.toml $(call rust,schema model isa profile formats merge export python) | packages-build
 	$(PY) -m maturin develop --release --locked --uv --quiet
 	mkdir -p $(@D) && touch $@
 

@@ -13,7 +13,8 @@ ROOT = Path(__file__).parents[2]
 
 #: From bottom to top. A crate may depend on crates of earlier groups only.
 CRATES = (
-    {"formats", "guest", "oracle", "profile", "restat", "walk"},
+    {"isa", "oracle", "restat", "schema"},
+    {"formats", "guest", "profile", "walk"},
     {"model", "plugin"},
     {"export", "merge"},
     {"python"},

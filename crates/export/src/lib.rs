@@ -16,6 +16,9 @@ pub enum ExportError {
     /// A table of the bundle could not be read.
     #[error(transparent)]
     Model(#[from] firstlight_model::ModelError),
+    /// A table could not be read.
+    #[error(transparent)]
+    Table(#[from] firstlight_schema::TableError),
     /// The exported file could not be written.
     #[error("{path}: {error}", path = path.display())]
     Write {

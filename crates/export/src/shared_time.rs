@@ -2,7 +2,7 @@
 //! then. What ran side by side shares the instant equally, so that all shares add up to the boot.
 
 use crate::stack::{Node, Origin, Stacks};
-use firstlight_model::interned::{Interned, NO_TEXT};
+use firstlight_schema::interned::{Interned, NO_TEXT};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Kinds of spans that are no work: what is up, alive, queued or waiting. Others may be at work within them.

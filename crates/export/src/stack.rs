@@ -1,6 +1,6 @@
 //! Weighted stacks.
 
-use firstlight_model::interned::{TextNumber, Texts};
+use firstlight_schema::interned::{TextNumber, Texts};
 
 /// What a stack weighs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

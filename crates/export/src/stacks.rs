@@ -4,8 +4,8 @@ use crate::shared_time::{shared_time, COLUMNS};
 use crate::stack::{Node, Origin, Stacks, Unit};
 use crate::ExportError;
 use firstlight_model::folding::{self, Parts, Tree};
-use firstlight_model::interned::{read, Interned, NO_TEXT};
 use firstlight_model::ModelError;
+use firstlight_schema::interned::{read, Interned, NO_TEXT};
 use std::collections::HashMap;
 use std::path::Path;
 

@@ -1,8 +1,8 @@
 //! Which spans can be drawn on an axis of time, and on which track.
 
 use crate::lanes::Interval;
-use firstlight_model::interned::{read, Interned, TextNumber, NO_TEXT};
 use firstlight_model::ModelError;
+use firstlight_schema::interned::{read, Interned, TextNumber, NO_TEXT};
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -95,7 +95,7 @@ pub const COLUMNS: [&str; 15] = [
 ///
 /// # Errors
 ///
-/// What [`firstlight_model::interned::read`] says.
+/// What [`firstlight_schema::interned::read`] says.
 pub fn timeline(bundle: &Path, columns: &[&str]) -> Result<Timeline, ModelError> {
     let spans = read("spans", columns, bundle)?;
     let mut left_out = LeftOut::default();

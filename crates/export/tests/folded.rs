@@ -4,7 +4,7 @@
 use firstlight_export::folded::write_folded;
 use firstlight_export::stack::{Origin, Unit};
 use firstlight_export::stacks::stacks;
-use firstlight_model::table::{integers, texts, write, Values};
+use firstlight_schema::table::{integers, texts, write, Values};
 use std::path::Path;
 
 const NAMES: [&str; 5] = ["[boot]", "start;kernel", "two\nlines \u{1b}[31m", "<b>&\"", " "];
@@ -54,7 +54,7 @@ fn inferno_finds_every_stack_and_the_whole_weight() {
 #[test]
 fn spans_stand_in_for_a_tree_that_is_not_there() {
     let bundle = tempfile::tempdir().unwrap();
-    firstlight_model::table::write_empty(&["calls"], bundle.path()).unwrap();
+    firstlight_schema::table::write_empty(&["calls"], bundle.path()).unwrap();
     let none = || Values::Int64(vec![None; 4]);
     let nothing = || Values::Text(vec![None; 4]);
     // The second holds more than it lasts; the last two are each other's parent.
@@ -95,7 +95,7 @@ fn a_unit_that_nothing_has_is_an_error() {
 type Row = (&'static str, &'static str, Option<i64>, Option<i64>, Option<i64>);
 
 fn spans(bundle: &Path, rows: &[Row]) {
-    firstlight_model::table::write_empty(&["calls"], bundle).unwrap();
+    firstlight_schema::table::write_empty(&["calls"], bundle).unwrap();
     let (none, nothing) = (|| Values::Int64(vec![None; rows.len()]), || Values::Text(vec![None; rows.len()]));
     let columns = vec![
         ("span", integers(0..rows.len() as u64)),
@@ -190,7 +190,7 @@ fn a_boot_without_phases_and_spans_that_lie_in_one_another_in_a_circle_are_no_ob
 fn without_times_a_probe_does_not_count_beside_the_initcalls_that_it_may_lie_in() {
     let weigh = |kinds: [&'static str; 3]| {
         let bundle = tempfile::tempdir().unwrap();
-        firstlight_model::table::write_empty(&["calls"], bundle.path()).unwrap();
+        firstlight_schema::table::write_empty(&["calls"], bundle.path()).unwrap();
         let (none, nothing) = (|| Values::Int64(vec![None; 3]), || Values::Text(vec![None; 3]));
         let columns = vec![
             ("span", integers(0..3)),

@@ -5,7 +5,7 @@ use crate::host;
 use crate::phases::{cover, marks, BootMark};
 use crate::spans::Row;
 use crate::{Contradiction, Piece};
-use firstlight_formats::evidence::Clock;
+use firstlight_schema::{Clock, Mark};
 
 /// All of them.
 pub fn boot_marks(pieces: &[Piece<'_>], rows: &[Row<'_>], contradictions: &mut Vec<Contradiction>) -> Vec<BootMark> {
@@ -39,13 +39,13 @@ pub fn boot_marks(pieces: &[Piece<'_>], rows: &[Row<'_>], contradictions: &mut V
 fn clock_start(pieces: &[Piece<'_>], marks: &[BootMark]) -> Option<BootMark> {
     let boot = pieces.first().filter(|boot| boot.evidence.clock == Clock::Monotonic)?;
     let told = marks.iter().any(|mark| {
-        matches!(mark.name.as_str(), "kernel_clock_start" | "kernel_start" | "userspace_start" | "soft_reboot_start")
+        matches!(mark.mark, Mark::KernelClockStart | Mark::KernelStart | Mark::UserspaceStart | Mark::SoftRebootStart)
     });
     if told || extent(boot.evidence).is_none() {
         return None;
     }
     Some(BootMark {
-        name: "kernel_clock_start".to_owned(),
+        mark: Mark::KernelClockStart,
         time_ns: boot.line?.at(0),
         source: boot.file.to_owned(),
         detail: "the zero of CLOCK_MONOTONIC".to_owned(),

@@ -2,7 +2,7 @@
 
 use crate::{MergeError, Piece};
 use firstlight_formats::evidence::{CallNode, Calls};
-use firstlight_model::table::{integers, write_empty, TableWriter, Values, BATCH_ROWS};
+use firstlight_schema::table::{integers, write_empty, TableWriter, Values, BATCH_ROWS};
 use std::path::Path;
 
 /// The piece whose tree goes into the table, and how many others have one, too.

@@ -3,7 +3,7 @@
 use crate::boots::extent;
 use crate::host::heard;
 use crate::trust::{remove, STAMPED};
-use firstlight_formats::evidence::{Clock, Evidence, SpanKind};
+use firstlight_formats::evidence::{Clock, Evidence, Mark, SpanKind};
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
 
@@ -63,11 +63,11 @@ impl Shared {
         }
         let mut marks = Once::default();
         for mark in &evidence.marks {
-            marks.event(key(("mark", mark.name.as_ref())), mark.time_ns);
+            marks.event(key(("mark", mark.mark)), mark.time_ns);
         }
         if let Some(heard) = (!evidence.host_marks.is_empty()).then(|| heard(evidence)).flatten() {
             for mark in &evidence.host_marks {
-                marks.event(key(("mark", mark.name.as_ref())), heard.line.at(mark.time_ns));
+                marks.event(key(("mark", mark.mark)), heard.line.at(mark.time_ns));
             }
         }
         let until = stamped.then(|| extent(evidence)).flatten().map(|(_, last)| last);
@@ -82,8 +82,8 @@ impl Shared {
     }
 
     /// When a mark was reached.
-    pub fn mark(&self, name: &str) -> Option<i64> {
-        self.marks.get(&key(("mark", name))).copied()
+    pub fn mark(&self, mark: Mark) -> Option<i64> {
+        self.marks.get(&key(("mark", mark))).copied()
     }
 
     /// The instants of the keys that two have, ours first.

@@ -4,7 +4,7 @@ use crate::fit::{below, inverted, Fitted, Line};
 use crate::log::placed;
 use crate::phases::BootMark;
 use crate::Piece;
-use firstlight_formats::evidence::{Clock, Evidence};
+use firstlight_formats::evidence::{Clock, Evidence, Mark};
 
 /// A clock that a quartz drives is no further off than this.
 const QUARTZ: f64 = 0.001;
@@ -43,7 +43,7 @@ pub fn capture_start(pieces: &[Piece<'_>], marks: &[BootMark]) -> Option<BootMar
         let unstamped = piece.evidence.log.iter().take_while(|(stamp, _)| stamp.time_ns.is_none());
         let first = unstamped.filter_map(|(stamp, _)| placed(piece, &stamp)).next()?;
         begins.is_none_or(|begins| first < begins).then(|| BootMark {
-            name: "capture_start".to_owned(),
+            mark: Mark::CaptureStart,
             time_ns: first,
             source: piece.file.to_owned(),
             detail: "the first line that was received".to_owned(),

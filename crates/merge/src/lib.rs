@@ -46,7 +46,7 @@ use fit::Line;
 pub enum MergeError {
     /// They could not be written.
     #[error(transparent)]
-    Model(#[from] firstlight_model::ModelError),
+    Table(#[from] firstlight_schema::TableError),
     /// No piece of evidence says anything.
     #[error("nothing was understood")]
     Nothing,

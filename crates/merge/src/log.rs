@@ -6,7 +6,8 @@ use arrow_array::builder::{Int64Builder, StringBuilder};
 use arrow_array::ArrayRef;
 use firstlight_formats::evidence::{Caller, Clock, Evidence, Stamp};
 use firstlight_formats::{tracing, udev};
-use firstlight_model::table::{TableWriter, BATCH_ROWS};
+use firstlight_schema::table::{TableWriter, BATCH_ROWS};
+use firstlight_schema::Channel;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::fmt::Write;
 use std::hash::{Hash, Hasher};
@@ -68,7 +69,7 @@ struct Cursor<'a> {
     current: Option<(Stamp, &'a str)>,
     placed: Option<i64>,
     key: i64,
-    channel: Option<&'static str>,
+    channel: Option<Channel>,
 }
 
 impl<'a> Cursor<'a> {
@@ -104,12 +105,12 @@ pub fn placed(piece: &Piece<'_>, stamp: &Stamp) -> Option<i64> {
 
 /// What the lines of a record went through: of these, the kernel's console shows what went through printk. None: what the kernel
 /// stamped went through printk, the rest only through a console.
-fn channel(evidence: &Evidence) -> Option<&'static str> {
+fn channel(evidence: &Evidence) -> Option<Channel> {
     match evidence {
-        _ if is_journal(evidence) => Some(if evidence.part == "kernel" { "printk" } else { "journal" }),
-        _ if is_among(tracing::FORMATS, evidence) => Some("tracer"),
-        _ if is_among(udev::FORMATS, evidence) => Some("udev"),
-        _ => (evidence.clock == Clock::Untimed).then_some("printk"),
+        _ if is_journal(evidence) => Some(if evidence.part == "kernel" { Channel::Printk } else { Channel::Journal }),
+        _ if is_among(tracing::FORMATS, evidence) => Some(Channel::Tracer),
+        _ if is_among(udev::FORMATS, evidence) => Some(Channel::Udev),
+        _ => (evidence.clock == Clock::Untimed).then_some(Channel::Printk),
     }
 }
 
@@ -233,8 +234,8 @@ impl Rows {
             }
             None => self.caller.append_null(),
         }
-        let by_its_stamp = if stamp.time_ns.is_some() { "printk" } else { "console" };
-        self.channel.append_value(head.channel.unwrap_or(by_its_stamp));
+        let by_its_stamp = if stamp.time_ns.is_some() { Channel::Printk } else { Channel::Console };
+        self.channel.append_value(head.channel.unwrap_or(by_its_stamp).name());
         self.count += 1;
         // The texts of a batch must fit 32-bit offsets.
         if self.count >= BATCH_ROWS || self.text.values_slice().len() > (1 << 28) {

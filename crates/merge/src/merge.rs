@@ -16,7 +16,8 @@ use crate::spans::{rows, Row};
 use crate::summary::Summary;
 use crate::tables::{write_counters, write_facts, write_kd, write_links, write_marks, write_spans};
 use crate::{log, MergeError};
-use firstlight_model::table::write_empty;
+use firstlight_schema::table::write_empty;
+use firstlight_schema::Mark;
 use std::path::Path;
 
 /// Writes all tables of a bundle from the records of one boot: of each record the boot that `boots` names.
@@ -76,9 +77,9 @@ pub fn merge(reads: &[Read], boots: &[Option<u32>], bundle: &Path) -> Result<Sum
     }
     summary.nodes = write_calls(tree.map(|(_, calls, _)| calls), bundle)?;
 
-    summary.origin = all_marks.first().map_or_else(|| "record_start".to_owned(), |mark| mark.name.clone());
+    summary.origin = all_marks.first().map_or_else(|| Mark::RecordStart, |mark| mark.mark).name().to_owned();
     summary.length_ns = all_marks.last().map_or(0, |mark| mark.time_ns);
-    summary.marks = all_marks.into_iter().map(|mark| (mark.name, mark.time_ns)).collect();
+    summary.marks = all_marks.into_iter().map(|mark| (mark.mark.name().to_owned(), mark.time_ns)).collect();
     summary.completeness.count(&pieces);
     if summary.marks.is_empty()
         && summary.lines == 0

@@ -4,7 +4,7 @@ use crate::log::placed;
 use crate::phases::BootMark;
 use crate::spans::Row;
 use crate::Piece;
-use firstlight_formats::evidence::SpanKind;
+use firstlight_formats::evidence::{Mark, SpanKind};
 
 /// A start that says nothing for so long is over.
 const QUIET_NS: i64 = 60_000_000_000;
@@ -12,7 +12,7 @@ const QUIET_NS: i64 = 60_000_000_000;
 /// Ends a boot whose records go on for long after the start, and whose end no record tells: at the last thing that happened
 /// before nothing did for a minute, once user land ran. Gives what is to be said about it.
 pub fn start_up_over(pieces: &[Piece<'_>], rows: &[Row<'_>], marks: &mut Vec<BootMark>) -> Option<String> {
-    let last = marks.iter().find(|mark| mark.name == "record_end")?.time_ns;
+    let last = marks.iter().find(|mark| mark.mark == Mark::RecordEnd)?.time_ns;
     let user = user_land(rows, marks)?;
     if last.saturating_sub(user) <= QUIET_NS {
         return None;
@@ -30,7 +30,7 @@ pub fn start_up_over(pieces: &[Piece<'_>], rows: &[Row<'_>], marks: &mut Vec<Boo
             (start, end) => busy.extend(start.into_iter().chain(end).map(|at| (at, at))),
         }
     }
-    busy.extend(marks.iter().filter(|mark| mark.name != "record_end").map(|mark| (mark.time_ns, mark.time_ns)));
+    busy.extend(marks.iter().filter(|mark| mark.mark != Mark::RecordEnd).map(|mark| (mark.time_ns, mark.time_ns)));
     busy.retain(|(_, end)| *end >= user);
     busy.sort_unstable();
     let mut reach = user;
@@ -41,10 +41,10 @@ pub fn start_up_over(pieces: &[Piece<'_>], rows: &[Row<'_>], marks: &mut Vec<Boo
     })?;
     // What happened later is no mark of the start.
     let source =
-        marks.iter().find(|mark| mark.name == "record_end").map(|mark| mark.source.clone()).unwrap_or_default();
+        marks.iter().find(|mark| mark.mark == Mark::RecordEnd).map(|mark| mark.source.clone()).unwrap_or_default();
     marks.retain(|mark| mark.time_ns <= over);
     let detail = format!("then nothing for {} s", next.saturating_sub(over) / 1_000_000_000);
-    marks.push(BootMark { name: "startup_over".to_owned(), time_ns: over, source, detail });
+    marks.push(BootMark { mark: Mark::StartupOver, time_ns: over, source, detail });
     marks.sort_by_key(|mark| mark.time_ns);
     Some(format!(
         "no record tells when the start was over: it is taken to end where nothing happened for {} s; what came later, up to \
@@ -58,8 +58,13 @@ pub fn start_up_over(pieces: &[Piece<'_>], rows: &[Row<'_>], marks: &mut Vec<Boo
 fn user_land(rows: &[Row<'_>], marks: &[BootMark]) -> Option<i64> {
     let told = |mark: &&BootMark| {
         matches!(
-            mark.name.as_str(),
-            "user_start" | "initrd_start" | "userspace_start" | "systemd_start" | "run_init" | "free_init_memory"
+            mark.mark,
+            Mark::UserStart
+                | Mark::InitrdStart
+                | Mark::UserspaceStart
+                | Mark::SystemdStart
+                | Mark::RunInit
+                | Mark::FreeInitMemory
         )
     };
     let units = rows.iter().filter(|row| row.kind == SpanKind::Unit);

@@ -1,7 +1,7 @@
 //! One journal in two forms: its text has the instants at which journald received the lines, its JSON those at which they were
 //! sent. What waited for journald to start, or came thick, lies later in the text, by seconds, and never earlier.
 
-use firstlight_formats::evidence::{Clock, Evidence, Log, SpanRef, Spans};
+use firstlight_formats::evidence::{Clock, Evidence, Log, Mark, SpanRef, Spans};
 use rustc_hash::{FxHashMap, FxHasher};
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
@@ -130,8 +130,8 @@ fn rest(text: &Evidence, form: &Evidence, mut sent: Instants) -> (Evidence, u64)
             }
         }
     }
-    let told = |name: &str| form.marks.iter().any(|known| known.name == name);
-    rest.marks = text.marks.iter().filter(|mark| !told(&mark.name)).cloned().collect();
+    let told = |mark: Mark| form.marks.iter().any(|known| known.mark == mark);
+    rest.marks = text.marks.iter().filter(|one| !told(one.mark)).cloned().collect();
     let counted = |name: &str| form.counters.iter().any(|known| known.name == name);
     rest.counters = text.counters.iter().filter(|counter| !counted(&counter.name)).cloned().collect();
     rest.spans = only_there(&text.spans, &form.spans);

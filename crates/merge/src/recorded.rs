@@ -9,8 +9,9 @@ use firstlight_formats::evidence::{Evidence, Grade, SpanKind, SpanRef};
 use firstlight_formats::format::Input;
 use firstlight_formats::registry::by_name;
 use firstlight_formats::systemd::console_units::ConsoleUnits;
-use firstlight_model::schema::columns;
-use firstlight_model::table::{read, write, Values};
+use firstlight_schema::columns::columns;
+use firstlight_schema::table::{read, write, Values};
+use firstlight_schema::InitcallLevel;
 use rustc_hash::FxHashMap;
 use std::path::Path;
 
@@ -205,7 +206,7 @@ impl Rows {
     /// The recording's own row of an initcall that the console tells of; it gets what only the console knows.
     fn known(&mut self, span: SpanRef<'_>, line: Line) -> Option<usize> {
         let (start, end) = (span.start_ns.map(|at| line.at(at)), span.end_ns.map(|at| line.at(at)));
-        let module = span.level == Some("module");
+        let module = span.level == Some(InitcallLevel::Module.name());
         let apart = |row: &usize| {
             let begun = self.number("start_ns", *row)?;
             Some(begun.saturating_sub(start.or(end)?).saturating_abs())
@@ -215,7 +216,7 @@ impl Rows {
             // The initialiser of a module is freed when it has run: the recording knows no more than its address.
             let nameless = |row: &&usize| {
                 self.text("name", **row).starts_with("0x")
-                    && self.text("level", **row) == "module"
+                    && self.text("level", **row) == InitcallLevel::Module.name()
                     && (span.track.is_empty() || self.text("track", **row) == span.track)
             };
             let common = |row: &usize| {
@@ -299,7 +300,7 @@ pub(crate) fn add_links(evidence: &Evidence, source: &str, bundle: &Path) -> Res
         let Values::Text(mut values) = values else { continue };
         values.extend(evidence.links.iter().map(|link| {
             let told = [
-                link.kind.as_ref(),
+                link.kind.name(),
                 link.from.0.name(),
                 link.from.1.as_str(),
                 link.to.0.name(),

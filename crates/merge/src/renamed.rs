@@ -5,6 +5,7 @@ use crate::printing::both_kinds;
 use crate::spans::{row_of, Row};
 use crate::Piece;
 use firstlight_formats::evidence::{Attributes, SpanKind};
+use firstlight_schema::InitcallLevel;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Begin, end, and the number of a row.
@@ -15,7 +16,8 @@ type Interval = ((i64, i64), usize);
 pub fn misnamed(piece: &Piece<'_>, rows: &[Row<'_>], pieces: &[Piece<'_>], partners: &mut FxHashMap<usize, usize>) {
     let taken: FxHashSet<usize> = partners.values().copied().collect();
     let mut tasks: FxHashMap<&str, Vec<Interval>> = FxHashMap::default();
-    let module = |kind: SpanKind, level: Option<&str>| kind == SpanKind::Initcall && level == Some("module");
+    let module =
+        |kind: SpanKind, level: Option<&str>| kind == SpanKind::Initcall && level == Some(InitcallLevel::Module.name());
     for (number, row) in
         rows.iter().enumerate().filter(|(number, row)| module(row.kind, row.level) && !taken.contains(number))
     {

@@ -8,14 +8,14 @@
 use crate::fit::{through, Fitted, Line};
 use crate::recorded::{add_links, first_boot, Rows, CALIBRATED};
 use crate::MergeError;
-use firstlight_formats::evidence::{Evidence, SpanKind};
+use firstlight_formats::evidence::{Evidence, SpanKind, Stage};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::Path;
 
 const SOURCE: &str = "systemd";
 const UNITS: [SpanKind; 2] = [SpanKind::Unit, SpanKind::UnitActive];
 /// Stages of user land; what the manager says of the time before it the recorder knows better.
-const STAGES: [&str; 3] = ["initrd", "userspace", "soft-reboot"];
+const STAGES: [Stage; 3] = [Stage::Initrd, Stage::Userspace, Stage::SoftReboot];
 
 /// Replaces the units that the console told of by what `systemctl show` says, where it names them, and returns the facts
 /// that it tells. `clocks` has a line `COUNTER MONOTONIC` for each reading of both clocks, in nanoseconds; without two of
@@ -69,7 +69,9 @@ fn shared(evidence: &Evidence, rows: &Rows) -> Vec<(i64, i64)> {
 fn stages(evidence: &Evidence) -> FxHashSet<usize> {
     let is_stage = |place: usize| {
         let span = evidence.spans.iter().nth(place);
-        span.is_some_and(|span| span.kind == SpanKind::Stage && STAGES.contains(&span.name))
+        span.is_some_and(|span| {
+            span.kind == SpanKind::Stage && Stage::parse(span.name).is_some_and(|stage| STAGES.contains(&stage))
+        })
     };
     let all = evidence.spans.iter().enumerate().filter(|(_, span)| span.kind == SpanKind::Stage);
     let wanted = all.filter(|(place, span)| is_stage(*place) || span.parent.is_some_and(is_stage));

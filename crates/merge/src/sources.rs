@@ -8,7 +8,7 @@ use crate::received::Received;
 use crate::summary::{SourceFit, SourceSummary};
 use crate::verdict::Verdict;
 use crate::{host, Contradiction, Piece};
-use firstlight_formats::evidence::Evidence;
+use firstlight_formats::evidence::{Clock, Evidence, ProblemKind};
 use std::collections::BTreeMap;
 
 /// The pieces of a boot, and what is to be said of every record.
@@ -70,7 +70,7 @@ impl<'a> Sources<'a> {
         }
         for (read, evidence, why) in &choice.left_out {
             let mut source = SourceSummary::of(choice.file(*read), evidence);
-            source.problem("contradiction", format!("left out: {why}"));
+            source.problem(ProblemKind::Contradiction, format!("left out: {why}"));
             sources.summaries.push(source);
             let warning = format!("{}: left out of the tables: {why}", choice.file(*read));
             if !sources.warnings.contains(&warning) {
@@ -89,7 +89,7 @@ impl<'a> Sources<'a> {
         });
         self.warnings.push(format!("{file}: {reason}"));
         let mut source = SourceSummary::of(file, evidence);
-        source.problem("contradiction", reason);
+        source.problem(ProblemKind::Contradiction, reason);
         self.summaries.push(source);
     }
 
@@ -110,7 +110,7 @@ impl<'a> Sources<'a> {
             );
             self.warnings.push(format!("{file}: {reason}"));
             self.missing.push(format!("{file}: {reason}"));
-            source.problem("unaligned", reason);
+            source.problem(ProblemKind::Unaligned, reason);
         }
         let line = place.line();
         let heard = line.and_then(|line| capturing(&source, evidence, line));
@@ -135,7 +135,7 @@ fn capturing(source: &SourceSummary, evidence: &Evidence, line: Line) -> Option<
     let onto = host::after(fitted.line, line);
     let how = "lines stamped by both clocks; the residual is what the console delayed them";
     let heard = SourceSummary {
-        clock: "host".to_owned(),
+        clock: Clock::Host.to_string(),
         part: host::part(&evidence.part),
         understood: 0,
         not_understood: 0,

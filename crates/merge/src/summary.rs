@@ -1,11 +1,10 @@
 //! What is said of the tables once they are written: each source, what is missing, what excludes one another.
 
-use crate::align::clock_name;
 use crate::completeness::Completeness;
 use crate::fit::{Fitted, Line};
 use crate::tables::Grades;
 use crate::Contradiction;
-use firstlight_formats::evidence::{Evidence, Problem};
+use firstlight_formats::evidence::{Evidence, Problem, ProblemKind};
 use std::collections::BTreeMap;
 
 /// How a source's clock was put onto another: theirs = offset + rate * this one.
@@ -41,7 +40,7 @@ pub struct SourceSummary {
     /// Lines or records that were not.
     pub not_understood: u64,
     /// What is wrong with it.
-    pub problems: Vec<(String, String, Option<u64>, Option<u64>)>,
+    pub problems: Vec<Problem>,
 }
 
 /// What the tables hold, and what is to be said about it.
@@ -101,20 +100,16 @@ impl SourceSummary {
             file: file.to_owned(),
             format: Some(evidence.format),
             part: evidence.part.clone(),
-            clock: clock_name(&evidence.clock),
+            clock: evidence.clock.to_string(),
             fit: None,
             understood: evidence.understood,
             not_understood: evidence.not_understood,
-            problems: evidence.problems.iter().map(told).collect(),
+            problems: evidence.problems.clone(),
         }
     }
 
     /// Adds what became clear only beside the other sources.
-    pub fn problem(&mut self, kind: &str, detail: String) {
-        self.problems.push((kind.to_owned(), detail, None, None));
+    pub fn problem(&mut self, kind: ProblemKind, detail: String) {
+        self.problems.push(Problem { kind, detail, line: None, lost: None });
     }
-}
-
-fn told(problem: &Problem) -> (String, String, Option<u64>, Option<u64>) {
-    (problem.kind.name().to_owned(), problem.detail.clone(), problem.line, problem.lost)
 }

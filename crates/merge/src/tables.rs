@@ -6,7 +6,7 @@ use crate::spans::Row;
 use crate::{Contradiction, MergeError, Piece};
 use arrow_array::{ArrayRef, Int64Array, StringArray};
 use firstlight_formats::evidence::{Grade, SpanKind};
-use firstlight_model::table::{texts, write, TableWriter, Values, BATCH_ROWS};
+use firstlight_schema::table::{texts, write, TableWriter, Values, BATCH_ROWS};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -35,7 +35,7 @@ pub fn write_marks(marks: &[BootMark], bundle: &Path) -> Result<(), MergeError> 
     Ok(write(
         "marks",
         vec![
-            ("mark", texts(marks.iter().map(|mark| mark.name.as_str()))),
+            ("mark", texts(marks.iter().map(|mark| mark.mark.name()))),
             ("time_ns", Values::Int64(marks.iter().map(|mark| Some(mark.time_ns)).collect())),
             ("instructions", none()),
             ("idle_ns", none()),
@@ -122,7 +122,7 @@ fn phase_arrays(phases: &[Phase]) -> Vec<ArrayRef> {
         Arc::new((0..phases.len()).map(|number| i64::try_from(number).ok()).collect::<Int64Array>()),
         integers(&|_| None),
         fixed(SpanKind::Phase.name()),
-        text(&|phase| Some(phase.name.clone())),
+        text(&|phase| Some(phase.name.to_owned())),
         fixed("boot"),
         text(&|_| None),
         integers(&|phase| Some(phase.start_ns)),
@@ -264,12 +264,12 @@ pub fn write_links(pieces: &[Piece<'_>], bundle: &Path) -> Result<(), MergeError
     let links: Vec<_> = pieces
         .iter()
         .flat_map(|piece| piece.evidence.links.iter().map(|link| (link, piece.file)))
-        .filter(|(link, _)| seen.insert((link.kind.as_ref(), &link.from, &link.to)))
+        .filter(|(link, _)| seen.insert((link.kind, &link.from, &link.to)))
         .collect();
     Ok(write(
         "links",
         vec![
-            ("kind", texts(links.iter().map(|(link, _)| link.kind.as_ref()))),
+            ("kind", texts(links.iter().map(|(link, _)| link.kind.name()))),
             ("from_kind", texts(links.iter().map(|(link, _)| link.from.0.name()))),
             ("from_name", texts(links.iter().map(|(link, _)| link.from.1.as_str()))),
             ("to_kind", texts(links.iter().map(|(link, _)| link.to.0.name()))),

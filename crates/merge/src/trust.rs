@@ -1,6 +1,6 @@
 //! How far figures can be believed when several records tell of one thing.
 
-use firstlight_formats::evidence::{Clock, Evidence, SpanKind};
+use firstlight_formats::evidence::{Clock, Evidence, Mark, SpanKind};
 use firstlight_formats::format::Format;
 use firstlight_formats::{firmware, function_log, kernel_log, sampling, systemd, tracing, udev};
 
@@ -11,7 +11,7 @@ const USUAL_STEP_NS: i64 = 1_000;
 pub const STAMPED: u8 = 2;
 
 /// The marks that systemd itself sets, and so has told to whoever tells.
-pub const SYSTEMD_MARKS: [&str; 3] = ["initrd_start", "userspace_start", "startup_finished"];
+pub const SYSTEMD_MARKS: [Mark; 3] = [Mark::InitrdStart, Mark::UserspaceStart, Mark::StartupFinished];
 
 /// Stamps of one begin in two records, rounded as charts do it, lie no further apart.
 pub const STAMPS_APART_NS: i64 = 10_000_000;

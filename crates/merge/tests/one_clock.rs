@@ -1,6 +1,6 @@
 //! Clocks of several pieces of evidence, put onto one.
 
-use firstlight_formats::evidence::{Clock, Evidence, Mark, Span, SpanKind, Stamp};
+use firstlight_formats::evidence::{Clock, Evidence, Instant, Mark, Span, SpanKind, Stamp};
 use firstlight_merge::align::{align, Place};
 
 const MS: i64 = 1_000_000;
@@ -31,8 +31,8 @@ fn initcalls(of: Clock, names: &[&str], clock: impl Fn(i64) -> i64) -> Evidence 
     evidence
 }
 
-fn mark(evidence: &mut Evidence, name: &'static str, time_ns: i64) {
-    evidence.marks.push(Mark { name: name.into(), time_ns, detail: String::new() });
+fn mark(evidence: &mut Evidence, mark: Mark, time_ns: i64) {
+    evidence.marks.push(Instant { mark, time_ns, detail: String::new() });
 }
 
 fn fitted(place: &Place) -> (i64, f64, usize) {
@@ -111,7 +111,7 @@ fn a_record_can_be_placed_by_way_of_another() {
 fn clocks_that_are_one_by_what_they_are_need_no_shared_event_and_say_that_it_is_assumed() {
     let kernel = log(Clock::Printk, 10, |at| at);
     let mut systemd = Evidence::of("test", Clock::Monotonic);
-    mark(&mut systemd, "userspace_start", 900 * MS);
+    mark(&mut systemd, Mark::UserspaceStart, 900 * MS);
     let places = align(&[&kernel, &systemd]);
     assert_eq!(fitted(&places[1]), (0, 1.0, 0));
     assert!(matches!(&places[1], Place::Fitted { how, .. } if how.starts_with("assumed")));
@@ -121,7 +121,7 @@ fn clocks_that_are_one_by_what_they_are_need_no_shared_event_and_say_that_it_is_
 fn readings_of_two_clocks_at_one_instant_beat_assumptions() {
     let kernel = log(Clock::Printk, 10, |at| at);
     let mut systemd = Evidence::of("test", Clock::Monotonic);
-    mark(&mut systemd, "userspace_start", 900 * MS);
+    mark(&mut systemd, Mark::UserspaceStart, 900 * MS);
     let mut manifest = Evidence::of("test", Clock::Untimed);
     manifest.facts = vec![("clock.printk_ahead_of_monotonic_ns".into(), "-11512430".to_owned())];
     let places = align(&[&kernel, &systemd, &systemd, &manifest]);
@@ -132,12 +132,12 @@ fn readings_of_two_clocks_at_one_instant_beat_assumptions() {
 #[test]
 fn firmware_is_placed_by_a_mark_that_another_record_has_or_not_at_all() {
     let mut systemd = Evidence::of("test", Clock::Monotonic);
-    mark(&mut systemd, "loader_start", -700 * MS);
-    mark(&mut systemd, "userspace_start", 900 * MS);
+    mark(&mut systemd, Mark::LoaderStart, -700 * MS);
+    mark(&mut systemd, Mark::UserspaceStart, 900 * MS);
     let mut fpdt = Evidence::of("test", Clock::Firmware);
-    mark(&mut fpdt, "loader_start", 2_300 * MS);
+    mark(&mut fpdt, Mark::LoaderStart, 2_300 * MS);
     let mut alone = Evidence::of("test", Clock::Firmware);
-    mark(&mut alone, "board_init", 5 * MS);
+    mark(&mut alone, Mark::LoaderLoad, 5 * MS);
     let places = align(&[&fpdt, &systemd, &alone]);
     assert_eq!(fitted(&places[0]), (-3_000 * MS, 1.0, 1));
     assert!(matches!(places[2], Place::Unaligned(_)));
@@ -147,10 +147,10 @@ fn firmware_is_placed_by_a_mark_that_another_record_has_or_not_at_all() {
 fn a_boot_loaders_clock_ends_where_the_kernels_begins_and_that_is_said_to_be_assumed() {
     let kernel = log(Clock::Printk, 10, |at| at);
     let mut bootstage = Evidence::of("bootstage", Clock::Firmware);
-    mark(&mut bootstage, "firmware_start", 0);
-    mark(&mut bootstage, "kernel_entry", 4_500 * MS);
+    mark(&mut bootstage, Mark::FirmwareStart, 0);
+    mark(&mut bootstage, Mark::KernelEntry, 4_500 * MS);
     let mut cbmem = Evidence::of("cbmem", Clock::Firmware);
-    mark(&mut cbmem, "payload_start", 805 * MS);
+    mark(&mut cbmem, Mark::PayloadStart, 805 * MS);
     let places = align(&[&kernel, &bootstage, &cbmem]);
     assert_eq!((fitted(&places[1]).0, fitted(&places[2]).0), (-4_500 * MS, -805 * MS));
     for place in &places[1..] {
@@ -164,9 +164,9 @@ fn a_boot_loader_that_a_host_saw_hand_over_is_placed_by_that() {
     console
         .log
         .push(Stamp { time_ns: Some(300 * MS), host_ns: Some(5_300 * MS), ..Stamp::default() }, b"widget: ready");
-    console.host_marks.push(Mark { name: "kernel_entry".into(), time_ns: 4_000 * MS, detail: String::new() });
+    console.host_marks.push(Instant { mark: Mark::KernelEntry, time_ns: 4_000 * MS, detail: String::new() });
     let mut bootstage = Evidence::of("bootstage", Clock::Firmware);
-    mark(&mut bootstage, "kernel_entry", 3_500 * MS);
+    mark(&mut bootstage, Mark::KernelEntry, 3_500 * MS);
     let places = align(&[&console, &bootstage]);
     assert_eq!(places[1].line().unwrap().at(3_500 * MS), -1_000 * MS);
     assert!(matches!(&places[1], Place::Fitted { how, .. } if how.starts_with("both records")), "{places:?}");
@@ -188,10 +188,10 @@ fn whole_seconds_are_of_the_same_boot_as_what_they_round() {
 #[test]
 fn what_counts_from_user_space_is_placed_where_another_record_says_that_it_began() {
     let mut chain = Evidence::of("test", Clock::Userspace);
-    mark(&mut chain, "userspace_start", 0);
+    mark(&mut chain, Mark::UserspaceStart, 0);
     let kernel = log(Clock::Printk, 10, |at| at);
     let mut systemd = Evidence::of("test", Clock::Monotonic);
-    mark(&mut systemd, "userspace_start", 900 * MS);
+    mark(&mut systemd, Mark::UserspaceStart, 900 * MS);
     let places = align(&[&chain, &kernel, &systemd]);
     assert_eq!(fitted(&places[0]), (900 * MS, 1.0, 0));
     assert!(matches!(&align(&[&chain, &kernel])[0], Place::Unaligned(why) if why.contains("user space")));
@@ -200,7 +200,7 @@ fn what_counts_from_user_space_is_placed_where_another_record_says_that_it_began
 #[test]
 fn a_journal_by_the_wall_clock_is_placed_by_when_the_kernels_clock_began() {
     let mut journal = Evidence::of("test", Clock::Realtime);
-    mark(&mut journal, "kernel_clock_start", 70_000 * MS);
+    mark(&mut journal, Mark::KernelClockStart, 70_000 * MS);
     let kernel = log(Clock::Printk, 10, |at| at);
     assert_eq!(fitted(&align(&[&kernel, &journal])[1]), (-70_000 * MS, 1.0, 0));
 }

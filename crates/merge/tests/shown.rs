@@ -2,8 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "a test stops where it is surprised")]
 
 use firstlight_merge::shown::tell;
-use firstlight_model::schema::columns;
-use firstlight_model::table::{integers, read, texts, write, write_empty, Values};
+use firstlight_schema::columns::columns;
+use firstlight_schema::table::{integers, read, texts, write, write_empty, Values};
 use std::path::Path;
 
 const MS: i64 = 1_000_000;

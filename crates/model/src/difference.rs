@@ -1,9 +1,9 @@
 //! The difference of two bundles' calling-context trees.
 
 use crate::folding::{Parts, Tree};
-use crate::interned::{read, Interned, TextNumber, Texts, NO_TEXT};
 use crate::ModelError;
 use firstlight_profile::difference::{difference, stable_name, Context, DifferenceError, Figures, Merged};
+use firstlight_schema::interned::{read, Interned, TextNumber, Texts, NO_TEXT};
 use rustc_hash::FxHashMap;
 use std::path::Path;
 

@@ -1,9 +1,9 @@
 //! The calling-context tree of a bundle with split-off parts folded into their functions. It is folded when it is read, so
 //! that bundles of every age show the same, and nothing of the evidence is lost.
 
-use crate::interned::{Interned, TextNumber, Texts, NO_TEXT};
 use crate::ModelError;
 use firstlight_profile::folding::{fold, plain_name, whole_name, Context, Folded};
+use firstlight_schema::interned::{Interned, TextNumber, Texts, NO_TEXT};
 use rustc_hash::FxHashMap;
 
 /// Whether split-off parts of functions (`f.cold`) are folded into them.

@@ -1,11 +1,12 @@
 //! The kd table of a bundle, whole or limited to a phase or to what one function did.
 
 use crate::folding::{Parts, Tree as Contexts, COLUMNS};
-use crate::interned::{read as read_columns, TextNumber, NO_TEXT};
-use crate::table::{read, Values};
 use crate::ModelError;
 use firstlight_profile::folding::plain_name;
 use firstlight_profile::kd::{kd_table, largest_callees, KdNode, KdRow};
+use firstlight_schema::interned::{read as read_columns, TextNumber, NO_TEXT};
+use firstlight_schema::table::{read, Values};
+use firstlight_schema::CallKind;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -75,7 +76,8 @@ struct Tree {
 }
 
 /// Kinds of contexts that are functions: one function may be entered in several of these ways, and is one row.
-const ENTERED: [&str; 5] = ["function", "task", "interrupt", "exception", "syscall"];
+const ENTERED: [CallKind; 5] =
+    [CallKind::Function, CallKind::Task, CallKind::Interrupt, CallKind::Exception, CallKind::Syscall];
 
 impl Tree {
     fn read(bundle: &Path, parts: Parts) -> Result<Self, ModelError> {
@@ -94,14 +96,14 @@ impl Tree {
             let of = |column: &str| table.numbers(column).get(named).copied().unwrap_or(NO_TEXT);
             let (module, kind) = (of("module"), of("kind"));
             let function = contexts.functions.get(named).copied().unwrap_or(NO_TEXT);
-            let entered = ENTERED.contains(&text(kind));
+            let entered = CallKind::parse(text(kind)).is_some_and(|kind| ENTERED.contains(&kind));
             let row = *numbers.entry((function, module, if entered { NO_TEXT } else { kind })).or_insert_with(|| {
                 let module = table.texts.get(module).map(str::to_owned);
                 rows.push((text(function).to_owned(), module, text(kind).to_owned()));
                 rows.len() - 1
             });
             if let Some(name) = rows.get_mut(row).filter(|name| name.2 != text(kind)) {
-                ENTERED[0].clone_into(&mut name.2);
+                ENTERED[0].name().clone_into(&mut name.2);
             }
             let figure = |column: &[Option<i64>]| column.get(index).copied().flatten();
             nodes.push(KdNode {

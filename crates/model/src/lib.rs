@@ -1,15 +1,12 @@
-//! The tables of a boot bundle (`docs/reference/formats/boot-bundle.md`): what columns they have, how they are written and read,
-//! and how a profile becomes tables.
+//! How a profile becomes the tables of a boot bundle, and what is computed from its tree of calls.
 
 pub mod difference;
 pub mod folding;
-pub mod interned;
 pub mod invariants;
 pub mod kd;
 pub mod profile_tables;
-pub mod schema;
-pub mod table;
 
+use firstlight_schema::TableError;
 use std::path::PathBuf;
 
 /// Why a table could not be written or read.
@@ -23,25 +20,9 @@ pub enum ModelError {
         /// What the system said.
         error: std::io::Error,
     },
-    /// The bundle has no table of this name.
-    #[error("no table is called `{0}`")]
-    UnknownTable(String),
-    /// The columns are not those of the table.
-    #[error("table `{table}`: {what}")]
-    Columns {
-        /// Which table.
-        table: String,
-        /// What is wrong with them.
-        what: String,
-    },
-    /// The file is no Parquet, or its bytes are damaged.
-    #[error("{path}: damaged or no Parquet: {error}", path = path.display())]
-    Parquet {
-        /// Which file.
-        path: PathBuf,
-        /// What the reader said.
-        error: String,
-    },
+    /// A table could not be written or read.
+    #[error(transparent)]
+    Table(#[from] TableError),
     /// Evidence that could not be read.
     #[error("{path}: {error}", path = path.display())]
     Profile {

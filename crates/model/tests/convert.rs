@@ -5,11 +5,11 @@
 use firstlight_model::folding::Parts;
 use firstlight_model::kd::bundle_kd;
 use firstlight_model::profile_tables::{convert, Summary};
-use firstlight_model::table::{read, Values};
 use firstlight_model::ModelError;
 use firstlight_profile::isa::X86_64;
 use firstlight_profile::recording::State;
 use firstlight_profile::tracker::{Identity, Watch, UNKNOWN};
+use firstlight_schema::table::{read, Values};
 use std::path::Path;
 
 type SymbolTable = firstlight_profile::SymbolTable<X86_64>;

@@ -3,11 +3,11 @@
 #![expect(clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
 use firstlight_model::profile_tables::convert;
-use firstlight_model::table::{read, Values};
 use firstlight_profile::code::{Code, Shape};
 use firstlight_profile::isa::X86_64;
 use firstlight_profile::recording::State;
 use firstlight_profile::tracker::{Watch, UNKNOWN};
+use firstlight_schema::table::{read, Values};
 use std::path::Path;
 
 type SymbolTable = firstlight_profile::SymbolTable<X86_64>;

@@ -2,8 +2,8 @@
 
 use crate::raised;
 use firstlight_model::difference::tree_difference as difference;
-use firstlight_model::interned::NO_TEXT;
 use firstlight_profile::difference::Merged;
+use firstlight_schema::interned::NO_TEXT;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::path::PathBuf;

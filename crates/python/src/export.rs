@@ -18,6 +18,7 @@ use std::path::PathBuf;
 fn failed(error: ExportError) -> PyErr {
     match error {
         ExportError::Model(error) => raised(error),
+        ExportError::Table(error) => raised(error.into()),
         ExportError::Write { .. } => PyOSError::new_err(error.to_string()),
         ExportError::Nothing(what) => PyLookupError::new_err(what),
     }

@@ -1,6 +1,7 @@
 //! Boot records for Python: `firstlight_merge`.
 
 use crate::raised;
+use firstlight_formats::evidence::Problem;
 use firstlight_formats::registry::formats;
 use firstlight_formats::FormatError;
 use firstlight_merge::boots::{boots, matching};
@@ -90,7 +91,7 @@ impl Records {
 
 fn unmerged(error: MergeError) -> PyErr {
     match error {
-        MergeError::Model(error) => raised(error),
+        MergeError::Table(error) => raised(error.into()),
         MergeError::Nothing => PyValueError::new_err(error.to_string()),
     }
 }
@@ -168,12 +169,12 @@ fn source(py: Python<'_>, source: SourceSummary) -> PyResult<Bound<'_, PyDict>> 
         PyResult::Ok(told)
     });
     said.set_item("fit", fit.transpose()?)?;
-    let problem = |(kind, detail, line, lost): (String, String, Option<u64>, Option<u64>)| {
+    let problem = |problem: Problem| {
         let told = PyDict::new(py);
-        told.set_item("kind", kind)?;
-        told.set_item("detail", detail)?;
-        told.set_item("line", line)?;
-        told.set_item("lost", lost)?;
+        told.set_item("kind", problem.kind.name())?;
+        told.set_item("detail", problem.detail)?;
+        told.set_item("line", problem.line)?;
+        told.set_item("lost", problem.lost)?;
         Ok(told)
     };
     said.set_item("problems", source.problems.into_iter().map(problem).collect::<PyResult<Vec<_>>>()?)?;

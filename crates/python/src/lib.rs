@@ -5,13 +5,14 @@ mod export;
 mod import;
 
 use firstlight_model::folding::{Parts, Tree, COLUMNS};
-use firstlight_model::interned::read;
 use firstlight_model::kd::{bundle_kd, phase_kds, BundleKd};
 use firstlight_model::profile_tables::{convert, pack};
-use firstlight_model::schema::{columns, ColumnKind, TABLES};
-use firstlight_model::table::{write, Values};
 use firstlight_model::ModelError;
 use firstlight_profile::recording::State;
+use firstlight_schema::columns::{columns, ColumnKind, TABLES};
+use firstlight_schema::interned::read;
+use firstlight_schema::table::{write, Values};
+use firstlight_schema::TableError;
 use pyo3::exceptions::{PyKeyError, PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -19,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 fn raised(error: ModelError) -> PyErr {
     match error {
-        ModelError::File { .. } => PyOSError::new_err(error.to_string()),
+        ModelError::File { .. } | ModelError::Table(TableError::File { .. }) => PyOSError::new_err(error.to_string()),
         ModelError::NotFound { .. } => PyKeyError::new_err(error.to_string()),
         _ => PyValueError::new_err(error.to_string()),
     }
@@ -80,11 +81,11 @@ fn pack_profile(py: Python<'_>, profile: PathBuf) -> PyResult<()> {
     py.detach(|| pack(&profile)).map_err(raised)
 }
 
-/// `firstlight_model::table::write`; a column that may be null can be left out.
+/// `firstlight_schema::table::write`; a column that may be null can be left out.
 #[pyfunction]
 fn write_table(table: &str, columns: &Bound<'_, PyDict>, out_dir: PathBuf) -> PyResult<()> {
-    let schema =
-        firstlight_model::schema::columns(table).ok_or_else(|| raised(ModelError::UnknownTable(table.to_owned())))?;
+    let schema = firstlight_schema::columns::columns(table)
+        .ok_or_else(|| raised(TableError::UnknownTable(table.to_owned()).into()))?;
     for (name, _) in columns {
         let name: String = name.extract()?;
         if !schema.iter().any(|known| known.name == name) {
@@ -106,7 +107,7 @@ fn write_table(table: &str, columns: &Bound<'_, PyDict>, out_dir: PathBuf) -> Py
         };
         values.push((column.name, given));
     }
-    write(table, values, &out_dir).map_err(raised)
+    write(table, values, &out_dir).map_err(|error| raised(error.into()))
 }
 
 /// `firstlight_model::kd::bundle_kd`, as columns.

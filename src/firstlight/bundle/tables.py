@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from firstlight.errors import BundleError
+from firstlight.schema.aliases import ALIASES
 
 #: Every table of a bundle with its columns, as `docs/reference/formats/boot-bundle.md` specifies them.
 SCHEMAS: dict[str, dict[str, pl.DataType]] = {
@@ -160,7 +161,13 @@ def read_table(bundle: Path, table: str, rows: int | None = None) -> pl.DataFram
         raise _damaged(path, f"it has {frame.height} rows instead of {rows}")
     if table == "calls":
         _check_tree(path, frame)
-    return frame.select(*schema)
+    return _in_present_words(table, frame.select(*schema))
+
+
+def _in_present_words(table: str, frame: pl.DataFrame) -> pl.DataFrame:
+    """Resolve the spellings of earlier versions of the schema."""
+    renamed = {column: ALIASES.get(f"{table}.{column}") for column in frame.columns}
+    return frame.with_columns(pl.col(column).replace(dict(names)) for column, names in renamed.items() if names)
 
 
 def _damaged(path: Path, detail: str) -> BundleError:

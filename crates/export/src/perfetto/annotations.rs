@@ -4,7 +4,7 @@ use super::packets::Packets;
 use super::wire::Message;
 use crate::timeline::{Drawn, Placed};
 use crate::ExportError;
-use firstlight_model::interned::{Interned, TextNumber, NO_TEXT};
+use firstlight_schema::interned::{Interned, TextNumber, NO_TEXT};
 use std::collections::HashMap;
 
 /// How much of a sequence's names stands in one packet at most.

@@ -11,7 +11,7 @@ use crate::lanes::{sweep, Interval, Step};
 use crate::timeline::{timeline, LeftOut, Timeline, COLUMNS, GROUPS};
 use crate::ExportError;
 use annotations::{annotate, iid, name, SpanAnnotations};
-use firstlight_model::interned::{read, Interned, NO_TEXT};
+use firstlight_schema::interned::{read, Interned, NO_TEXT};
 use packets::Packets;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -237,7 +237,7 @@ fn annotate_by_name(event: &mut Message, name: &str, fill: impl FnOnce(&mut Mess
 /// spans are not drawn, or drawn in the other order, has none.
 fn flows(bundle: &Path, timeline: &Timeline) -> Result<HashMap<usize, Vec<u64>>, ExportError> {
     let mut flows: HashMap<usize, Vec<u64>> = HashMap::new();
-    if !firstlight_model::table::path_of(bundle, "links").exists() {
+    if !firstlight_schema::table::path_of(bundle, "links").exists() {
         return Ok(flows);
     }
     let links = read("links", &["from_kind", "from_name", "to_kind", "to_name"], bundle)?;

@@ -1,6 +1,6 @@
 //! Files of `/proc` and `/sys`, and the collector's lists of them: facts, known by their names.
 
-use crate::evidence::{Clock, Evidence, Link, Name, ProblemKind, SpanKind};
+use crate::evidence::{Clock, Evidence, Link, LinkKind, Name, ProblemKind, SpanKind};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
 use crate::FormatError;
@@ -325,7 +325,7 @@ fn device_link(line: &str, evidence: &mut Evidence) -> bool {
         return false;
     };
     let (from, to) = ((SpanKind::Probe, consumer.to_owned()), (SpanKind::Probe, supplier.to_owned()));
-    evidence.links.push(Link { kind: "supplier".into(), from, to });
+    evidence.links.push(Link { kind: LinkKind::Supplier, from, to });
     true
 }
 

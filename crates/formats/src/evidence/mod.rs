@@ -14,47 +14,22 @@ pub(crate) mod texts;
 
 pub use calls::{CallNode, Calls, KdRow};
 pub use log::{Caller, Log, Stamp};
-pub use problem::{Problem, ProblemKind};
-pub use span::{Grade, Span, SpanKind};
+pub use problem::Problem;
+pub use span::Span;
 pub use span_ref::{Attributes, Iter, SpanRef};
 pub use spans::Spans;
 
+pub use firstlight_schema::{Clock, Grade, LinkKind, Mark, ProblemKind, SpanKind, Stage};
 use std::borrow::Cow;
 
 /// Text that is mostly one of a few constants.
 pub type Name = Cow<'static, str>;
 
-/// The clock of every time in a piece of evidence.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Clock {
-    /// No times, only an order.
-    #[default]
-    Untimed,
-    /// The kernel's `local_clock`, as printk stamps it: seconds since the kernel's clock started.
-    Printk,
-    /// `CLOCK_MONOTONIC` of the booted system.
-    Monotonic,
-    /// `CLOCK_BOOTTIME` of the booted system.
-    Boottime,
-    /// Since the manager of user space began, as systemd-analyze prints it; what is before is negative.
-    Userspace,
-    /// Wall time of the booted system, nanoseconds since 1970.
-    Realtime,
-    /// A clock of the kernel's tracer, by its name (`local`, `global`, `mono`, `boot`, `counter`, ...; empty: unknown).
-    Trace(String),
-    /// The clock of the machine that captured the record, from the record's own origin.
-    Host,
-    /// A timer of the firmware or boot loader, from its own reset.
-    Firmware,
-    /// The clock of an instrumented kernel's function log (KFT).
-    Kft,
-}
-
-/// A named instant; the names are those of the bundle (`docs/reference/formats/boot-bundle.md`).
+/// When a mark was reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mark {
-    /// Its name.
-    pub name: Name,
+pub struct Instant {
+    /// Which mark.
+    pub mark: Mark,
     /// When.
     pub time_ns: i64,
     /// The line, variable or function that told.
@@ -75,8 +50,8 @@ pub struct Counter {
 /// One thing waiting for another, for the critical path. Spans are named, because they may be of other records.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Link {
-    /// `after` (ordering of units), `requires`, `blocked_by` (uevents, by SEQNUM), `supplier` (deferred probes).
-    pub kind: Name,
+    /// How it waits.
+    pub kind: LinkKind,
     /// What waits.
     pub from: (SpanKind, String),
     /// What it waits for.
@@ -101,9 +76,9 @@ pub struct Evidence {
     /// The first and the last stamp, where the record has more of them than marks, spans and lines show.
     pub extent_ns: Option<(i64, i64)>,
     /// Named instants.
-    pub marks: Vec<Mark>,
+    pub marks: Vec<Instant>,
     /// Named instants that only the capturing machine's clock has, on that clock ([`Stamp::host_ns`]).
-    pub host_marks: Vec<Mark>,
+    pub host_marks: Vec<Instant>,
     /// Intervals.
     pub spans: Spans,
     /// Lines of text.

@@ -2,7 +2,7 @@
 
 use super::plausible::check;
 use crate::decimal::grouped;
-use crate::evidence::{Clock, Evidence, Grade, Mark, Name, Problem, ProblemKind, Span, SpanKind};
+use crate::evidence::{Clock, Evidence, Grade, Instant, Mark, Problem, ProblemKind, Span, SpanKind};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
 use crate::names::one_line;
@@ -89,13 +89,13 @@ fn tell(records: &[Record], evidence: &mut Evidence) {
         }
         evidence.spans.push(span);
         let mark = match record.name.as_str() {
-            "reset" => Some("firmware_start"),
-            "start_kernel" => Some("kernel_entry"),
+            "reset" => Some(Mark::FirmwareStart),
+            "start_kernel" => Some(Mark::KernelEntry),
             _ => None,
         };
-        if let Some(name) = mark {
+        if let Some(mark) = mark {
             let detail = format!("the stage {}", record.name);
-            evidence.marks.push(Mark { name: Name::Borrowed(name), time_ns: at, detail });
+            evidence.marks.push(Instant { mark, time_ns: at, detail });
         }
         instants.push((record.name.as_str(), at));
         before = Some(at);

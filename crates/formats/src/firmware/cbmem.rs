@@ -2,7 +2,7 @@
 
 use super::plausible::check;
 use crate::decimal::grouped;
-use crate::evidence::{Clock, Evidence, Grade, Mark, Name, Problem, ProblemKind, Span, SpanKind};
+use crate::evidence::{Clock, Evidence, Grade, Instant, Mark, Problem, ProblemKind, Span, SpanKind};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
 use crate::names::one_line;
@@ -66,17 +66,17 @@ impl Format for Cbmem {
             let Some(start) = before.replace(at) else {
                 // The first row is the base that all others are counted from: its step is its own time.
                 let detail = row.name.to_owned();
-                evidence.marks.push(Mark { name: Name::Borrowed("firmware_start"), time_ns: at, detail });
+                evidence.marks.push(Instant { mark: Mark::FirmwareStart, time_ns: at, detail });
                 continue;
             };
             let mark = match row.id {
-                SELFBOOT_JUMP => Some("payload_start"),
-                JUMPING_TO_KERNEL => Some("kernel_entry"),
+                SELFBOOT_JUMP => Some(Mark::PayloadStart),
+                JUMPING_TO_KERNEL => Some(Mark::KernelEntry),
                 _ => None,
             };
-            if let Some(name) = mark {
+            if let Some(mark) = mark {
                 let detail = format!("{} {}", row.id, one_line(row.name, "<unknown>"));
-                evidence.marks.push(Mark { name: Name::Borrowed(name), time_ns: at, detail });
+                evidence.marks.push(Instant { mark, time_ns: at, detail });
             }
             let mut span = Span::new(SpanKind::Firmware, one_line(row.name, "<unknown>"))
                 .between(start.min(at), at)

@@ -1,7 +1,7 @@
 //! What a boot loader leaves in EFI variables: `LoaderTimeInitUSec` and `LoaderTimeExecUSec`.
 
 use super::plausible::{check, LONGEST_NS};
-use crate::evidence::{Clock, Evidence, Mark, Name, ProblemKind, Span, SpanKind};
+use crate::evidence::{Clock, Evidence, Instant, Mark, ProblemKind, Span, SpanKind};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::FormatError;
 use std::io::Read;
@@ -10,7 +10,8 @@ use std::io::Read;
 pub struct EfiLoaderTimes;
 
 /// The variables, and the marks they stand for.
-const VARIABLES: [(&str, &str); 2] = [("LoaderTimeInitUSec", "loader_start"), ("LoaderTimeExecUSec", "loader_end")];
+const VARIABLES: [(&str, Mark); 2] =
+    [("LoaderTimeInitUSec", Mark::LoaderStart), ("LoaderTimeExecUSec", Mark::LoaderEnd)];
 
 /// Far more than a variable of digits is long.
 const MOST_BYTES: u64 = 64 << 10;
@@ -51,12 +52,12 @@ impl Format for EfiLoaderTimes {
         };
         for (place, us) in found {
             evidence.understood += 1;
-            let (name, mark) = VARIABLES.get(place).copied().unwrap_or_default();
+            let Some((name, mark)) = VARIABLES.get(place).copied() else { continue };
             let Some(time_ns) = us.checked_mul(1000).filter(|time| *time > 0) else {
                 evidence.problem(ProblemKind::Implausible, None, format!("{name} is {us}"));
                 continue;
             };
-            evidence.marks.push(Mark { name: Name::Borrowed(mark), time_ns, detail: name.to_owned() });
+            evidence.marks.push(Instant { mark, time_ns, detail: name.to_owned() });
             if let Some(slot) = times.get_mut(place) {
                 *slot = Some((name, time_ns));
             }

@@ -1,7 +1,7 @@
 //! The times of the ACPI table FPDT, as the files below `/sys/firmware/acpi/fpdt/boot` hold them.
 
 use super::plausible::{check, LONGEST_NS};
-use crate::evidence::{Clock, Evidence, Mark, Name, Problem, ProblemKind, Span, SpanKind};
+use crate::evidence::{Clock, Evidence, Instant, Mark, Problem, ProblemKind, Span, SpanKind};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
 use crate::FormatError;
@@ -10,12 +10,12 @@ use crate::FormatError;
 pub struct Fpdt;
 
 /// The files in the order in which their instants come, and the marks they stand for.
-const FILES: [(&str, &str); 5] = [
-    ("firmware_start_ns", "firmware_start"),
-    ("bootloader_load_ns", "loader_load"),
-    ("bootloader_launch_ns", "loader_start"),
-    ("exitbootservice_start_ns", "exit_boot_services_start"),
-    ("exitbootservice_end_ns", "exit_boot_services_end"),
+const FILES: [(&str, Mark); 5] = [
+    ("firmware_start_ns", Mark::FirmwareStart),
+    ("bootloader_load_ns", Mark::LoaderLoad),
+    ("bootloader_launch_ns", Mark::LoaderStart),
+    ("exitbootservice_start_ns", Mark::ExitBootServicesStart),
+    ("exitbootservice_end_ns", Mark::ExitBootServicesEnd),
 ];
 
 impl Format for Fpdt {
@@ -53,7 +53,7 @@ impl Format for Fpdt {
             let text = String::from_utf8_lossy(line.bytes);
             let found = row(&text).or_else(|| Some((own?, text.trim())));
             let Some((place, value)) = found.filter(|(_, value)| !value.is_empty()) else { continue };
-            let (name, mark) = FILES.get(place).copied().unwrap_or_default();
+            let Some((name, mark)) = FILES.get(place).copied() else { continue };
             let Ok(time_ns) = value.parse::<i64>() else {
                 evidence.problem(ProblemKind::Torn, Some(line.number), format!("{name} is no number"));
                 continue;
@@ -66,7 +66,7 @@ impl Format for Fpdt {
                 continue;
             }
             evidence.understood += 1;
-            evidence.marks.push(Mark { name: Name::Borrowed(mark), time_ns, detail: name.to_owned() });
+            evidence.marks.push(Instant { mark, time_ns, detail: name.to_owned() });
             if let Some(slot) = times.get_mut(place) {
                 *slot = Some(time_ns);
             }

@@ -7,7 +7,7 @@ mod replay;
 
 use super::loader::{sign, Sign};
 use super::messages::Interpreter;
-use crate::evidence::{Clock, Evidence, Grade, Mark, Name, Problem, ProblemKind, Span, SpanKind, Stamp};
+use crate::evidence::{Clock, Evidence, Grade, Instant, Mark, Name, Problem, ProblemKind, Span, SpanKind, Stamp};
 use crate::firmware::bootstage::Report;
 use crate::systemd::console_units::ConsoleUnits;
 use doubled::Doubled;
@@ -116,7 +116,7 @@ impl Boots {
 
     /// Whether the kernel of the present boot has started its first program, or is about to.
     pub fn runs_programs(&self) -> bool {
-        self.now.marks.iter().any(|mark| matches!(mark.name.as_ref(), "user_start" | "free_init_memory"))
+        self.now.marks.iter().any(|mark| matches!(mark.mark, Mark::UserStart | Mark::FreeInitMemory))
     }
 
     /// Sets the clock, when the first line tells it.
@@ -218,10 +218,10 @@ impl Boots {
                 }
             }
             let mark = match sign {
-                Sign::Banner(_) => "firmware_start",
-                Sign::HandOver => "kernel_entry",
-                Sign::Decompression => "decompression_start",
-                Sign::Login => "login_prompt",
+                Sign::Banner(_) => Mark::FirmwareStart,
+                Sign::HandOver => Mark::KernelEntry,
+                Sign::Decompression => Mark::DecompressionStart,
+                Sign::Login => Mark::LoginPrompt,
             };
             self.mark(mark, &stamp, text);
         } else if text.starts_with(b"systemd[1]: ") || text.starts_with(b"firstlight: ready") {
@@ -241,16 +241,15 @@ impl Boots {
         }
     }
 
-    fn mark(&mut self, name: &'static str, stamp: &Stamp, text: &[u8]) {
-        if self.now.host_marks.iter().chain(&self.now.marks).any(|mark| mark.name == name) {
+    fn mark(&mut self, mark: Mark, stamp: &Stamp, text: &[u8]) {
+        if self.now.host_marks.iter().chain(&self.now.marks).any(|known| known.mark == mark) {
             return;
         }
         let detail = String::from_utf8_lossy(&text.trim_ascii()[..text.trim_ascii().len().min(120)]).into_owned();
-        let name = Name::Borrowed(name);
         if let Some(time_ns) = stamp.time_ns {
-            self.now.marks.push(Mark { name, time_ns, detail });
+            self.now.marks.push(Instant { mark, time_ns, detail });
         } else if let Some(time_ns) = stamp.host_ns {
-            self.now.host_marks.push(Mark { name, time_ns, detail });
+            self.now.host_marks.push(Instant { mark, time_ns, detail });
         }
     }
 

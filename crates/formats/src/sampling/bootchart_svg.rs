@@ -1,7 +1,7 @@
 //! The picture that systemd-bootchart draws: its comments hold the figures, its bars the times.
 
 use crate::decimal::scaled;
-use crate::evidence::{Clock, Evidence, Grade, Mark, Name, Problem, ProblemKind, Span, SpanKind};
+use crate::evidence::{Clock, Evidence, Grade, Instant, Mark, Name, Problem, ProblemKind, Span, SpanKind};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
 use crate::names::one_line;
@@ -175,7 +175,7 @@ impl Chart {
         }
         if let Some(time_ns) = self.idle_ns {
             let detail = "half a second with less than a twenty-fifth of a processor used".to_owned();
-            processes.marks.push(Mark { name: Name::Borrowed("idle"), time_ns, detail });
+            processes.marks.push(Instant { mark: Mark::Idle, time_ns, detail });
         }
         if let Some((dropped, line)) = self.dropped {
             let detail =

@@ -2,7 +2,7 @@
 
 use super::timespan::{by_step, nanoseconds, STEP_NS};
 use super::unit_times::is_unit;
-use crate::evidence::{Clock, Evidence, Grade, Link, Mark, ProblemKind, Span, SpanKind};
+use crate::evidence::{Clock, Evidence, Grade, Instant, Link, LinkKind, Mark, ProblemKind, Span, SpanKind};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
 use crate::FormatError;
@@ -61,7 +61,7 @@ impl Format for SystemdCriticalChain {
             chain.truncate(row.depth);
             if let Some(parent) = chain.last() {
                 let link = Link {
-                    kind: "after".into(),
+                    kind: LinkKind::After,
                     from: (SpanKind::Unit, parent.clone()),
                     to: (SpanKind::Unit, row.unit.to_owned()),
                 };
@@ -80,7 +80,7 @@ impl Format for SystemdCriticalChain {
         if evidence.spans.iter().any(|span| span.end_ns.is_some()) {
             let detail = "the times of the tree are counted from it".to_owned();
             evidence.clock = Clock::Userspace;
-            evidence.marks.push(Mark { name: "userspace_start".into(), time_ns: 0, detail });
+            evidence.marks.push(Instant { mark: Mark::UserspaceStart, time_ns: 0, detail });
         }
         if evidence.understood == 0 {
             return Err(FormatError::NotThis { format: self.title(), what: "no line is a row of the tree".to_owned() });

@@ -4,7 +4,7 @@ use super::journal_short::interpret;
 use super::manager_words::unit;
 use super::time::{startup, Zero, STARTUP};
 use super::unit_jobs::{UnitJobs, TWO_CLOCKS};
-use crate::evidence::{Clock, Evidence, Log, Mark, Name, ProblemKind, Span, SpanKind, SpanRef, Stamp};
+use crate::evidence::{Clock, Evidence, Instant, Log, Mark, ProblemKind, Span, SpanKind, SpanRef, Stage, Stamp};
 use crate::udev::queue::Queue;
 use std::collections::HashMap;
 
@@ -140,7 +140,7 @@ struct Boot {
     kernel: Log,
     log: Log,
     spans: Vec<Span>,
-    marks: Vec<Mark>,
+    marks: Vec<Instant>,
     units: UnitJobs,
     early: UnitJobs,
     manager: bool,
@@ -333,31 +333,31 @@ impl Boot {
             // There are no fields of firmware and loader: only the text has them, cut to milliseconds.
             let mut said = Evidence::default();
             startup(stages, line, Zero::Kernel, &mut said);
-            let before = |name: &str| matches!(name, "firmware" | "loader");
+            let before = |name: &str| matches!(Stage::parse(name), Some(Stage::Firmware | Stage::Loader));
             self.spans.extend(said.spans.iter().filter(|span| before(span.name)).map(SpanRef::to_span));
             self.marks.extend(said.marks.into_iter().filter(|mark| mark.time_ns < 0));
         }
-        let mut mark = |name: &'static str, time_ns: i64, detail: &str| {
-            self.marks.push(Mark { name: Name::Borrowed(name), time_ns, detail: detail.to_owned() });
+        let mut mark = |mark: Mark, time_ns: i64, detail: &str| {
+            self.marks.push(Instant { mark, time_ns, detail: detail.to_owned() });
         };
-        let stage = |name: &str, start: i64, length: i64| {
-            Span::new(SpanKind::Stage, name).between(start, start.saturating_add(length))
+        let stage = |stage: Stage, start: i64, length: i64| {
+            Span::new(SpanKind::Stage, stage.name()).between(start, start.saturating_add(length))
         };
         // Without a kernel stage (a container) the end is known by the message only.
         let mut at = time_ns.saturating_sub(userspace);
         if let Some(kernel) = kernel {
-            mark("kernel_clock_start", 0, "the zero of CLOCK_MONOTONIC");
-            self.spans.push(stage("kernel", 0, kernel));
+            mark(Mark::KernelClockStart, 0, "the zero of CLOCK_MONOTONIC");
+            self.spans.push(stage(Stage::Kernel, 0, kernel));
             at = kernel;
             if let Some(initrd) = initrd {
-                mark("initrd_start", kernel, "KERNEL_USEC of the message `Startup finished`");
-                self.spans.push(stage("initrd", kernel, initrd));
+                mark(Mark::InitrdStart, kernel, "KERNEL_USEC of the message `Startup finished`");
+                self.spans.push(stage(Stage::Initrd, kernel, initrd));
                 at = kernel.saturating_add(initrd);
             }
         }
-        mark("userspace_start", at, "from the message `Startup finished`");
-        mark("startup_finished", at.saturating_add(userspace), "from the message `Startup finished`");
-        self.spans.push(stage("userspace", at, userspace));
+        mark(Mark::UserspaceStart, at, "from the message `Startup finished`");
+        mark(Mark::StartupFinished, at.saturating_add(userspace), "from the message `Startup finished`");
+        self.spans.push(stage(Stage::Userspace, at, userspace));
     }
 
     fn finish(self, format: &'static str, number: u32) -> Vec<Evidence> {

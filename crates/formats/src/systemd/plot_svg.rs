@@ -5,7 +5,7 @@ use super::time::target;
 use super::timespan::{nanoseconds, STEP_NS};
 use super::unit_times::{is_unit, UnitTimes};
 use crate::decimal::scaled;
-use crate::evidence::{Clock, Evidence, Link, Mark, Name, ProblemKind, Span, SpanKind};
+use crate::evidence::{Clock, Evidence, Instant, Link, LinkKind, ProblemKind, Span, SpanKind, Stage};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::FormatError;
 use quick_xml::events::{BytesStart, Event};
@@ -73,14 +73,15 @@ impl Format for SystemdPlotSvg {
                 row.bars.iter().find(|bar| bar.0 == class).map(|bar| (ns_of(bar.1), ns_of(bar.1.saturating_add(bar.2))))
             };
             evidence.understood += 1;
+            let before = Stage::parse(&row.text).filter(|stage| *stage != Stage::Userspace);
             match row.text.as_str() {
-                "firmware" | "loader" | "kernel" | "initrd" | "soft-reboot" => {
-                    stage(&row.text, bar(&row.text), &bar, &mut evidence);
+                text if before.is_some() => {
+                    before.into_iter().for_each(|before| stage(before, bar(text), &bar, &mut evidence));
                 }
                 "systemd" => {
                     userspace = bar("active").map(|(start, _)| start);
                     end = bar("active").map(|(_, end)| end);
-                    stage("userspace", bar("active"), &bar, &mut evidence);
+                    stage(Stage::Userspace, bar("active"), &bar, &mut evidence);
                 }
                 text => match unit(row, text, &bar, step_ns) {
                     Some(unit) => {
@@ -232,20 +233,12 @@ fn label(text: (String, i64, i64, String), pending_title: &mut String, picture: 
 
 type Bar<'a> = dyn Fn(&str) -> Option<(i64, i64)> + 'a;
 
-fn stage(name: &str, times: Option<(i64, i64)>, bar: &Bar<'_>, evidence: &mut Evidence) {
+fn stage(name: Stage, times: Option<(i64, i64)>, bar: &Bar<'_>, evidence: &mut Evidence) {
     let Some((start, end)) = times.filter(|(start, end)| end >= start) else { return };
-    let mark = match name {
-        "firmware" => "firmware_start",
-        "loader" => "loader_start",
-        "kernel" => "kernel_clock_start",
-        "initrd" => "initrd_start",
-        "userspace" => "userspace_start",
-        _ => "soft_reboot_start",
-    };
-    let detail = format!("the bar `{}`", if name == "userspace" { "systemd" } else { name });
-    evidence.marks.push(Mark { name: Name::Borrowed(mark), time_ns: start, detail });
+    let detail = format!("the bar `{}`", if name == Stage::Userspace { "systemd" } else { name.name() });
+    evidence.marks.push(Instant { mark: name.mark(), time_ns: start, detail });
     let parent = evidence.spans.len();
-    evidence.spans.push(Span::new(SpanKind::Stage, name).between(start, end));
+    evidence.spans.push(Span::new(SpanKind::Stage, name.name()).between(start, end));
     for (class, part) in [("security", "security"), ("generators", "generators"), ("unitsload", "units-load")] {
         if let Some((start, end)) = bar(class).filter(|(start, end)| end > start) {
             let span = Span { parent: Some(parent), ..Span::new(SpanKind::Stage, part).between(start, end) };
@@ -294,24 +287,26 @@ fn tooltip(text: &str) -> Option<i64> {
 
 /// The units a tooltip lists under `After:` and the like.
 fn dependencies(title: &str, unit: &str, evidence: &mut Evidence) {
-    let mut kind = "";
+    // What stands under the heading, and whether it lists what comes later.
+    let mut heading: Option<(LinkKind, bool)> = None;
     for line in title.lines() {
         match line.strip_prefix("  ") {
-            Some(other) if is_unit(other) && !kind.is_empty() => {
-                let (from, to) = if kind == "before" { (other, unit) } else { (unit, other) };
+            Some(other) if is_unit(other) && heading.is_some() => {
+                let Some((kind, later)) = heading else { continue };
+                let (from, to) = if later { (other, unit) } else { (unit, other) };
                 evidence.links.push(Link {
-                    kind: if kind == "before" { "after" } else { kind }.to_owned().into(),
+                    kind,
                     from: (SpanKind::Unit, from.to_owned()),
                     to: (SpanKind::Unit, to.to_owned()),
                 });
             }
             _ => {
-                kind = match line {
-                    "After:" => "after",
-                    "Before:" => "before",
-                    "Requires:" | "Requisite:" => "requires",
-                    "Wants:" | "Upholds:" => "wants",
-                    _ => "",
+                heading = match line {
+                    "After:" => Some((LinkKind::After, false)),
+                    "Before:" => Some((LinkKind::After, true)),
+                    "Requires:" | "Requisite:" => Some((LinkKind::Requires, false)),
+                    "Wants:" | "Upholds:" => Some((LinkKind::Wants, false)),
+                    _ => None,
                 }
             }
         }

@@ -1,13 +1,13 @@
 //! What both forms of `systemd-analyze plot` have in common: times that were cut to the end of the boot.
 
 use super::unit_times::{UnitTimes, CLAMPED};
-use crate::evidence::{Evidence, Mark, Name, ProblemKind};
+use crate::evidence::{Evidence, Instant, Mark, ProblemKind};
 
 /// Adds the spans of all units.
 pub fn tell(units: Vec<UnitTimes>, end: Option<i64>, evidence: &mut Evidence) {
     if let Some(time_ns) = end {
         let detail = "the end of the boot, which no time of the plot exceeds".to_owned();
-        evidence.marks.push(Mark { name: Name::Borrowed("startup_finished"), time_ns, detail });
+        evidence.marks.push(Instant { mark: Mark::StartupFinished, time_ns, detail });
     }
     let mut clamped = 0;
     let mut disputed: Option<(u64, String)> = None;

@@ -3,7 +3,7 @@
 use super::stages::Manager;
 use super::unit_times::{is_unit, UnitTimes};
 use crate::decimal::microseconds;
-use crate::evidence::{Clock, Evidence, Grade, Link, ProblemKind, SpanKind};
+use crate::evidence::{Clock, Evidence, Grade, Link, LinkKind, ProblemKind, SpanKind};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
 use crate::FormatError;
@@ -83,7 +83,7 @@ fn property(line: &str) -> Option<(&str, &str)> {
 struct Reader {
     block: Properties,
     failed: Vec<String>,
-    links: HashSet<(&'static str, String, String)>,
+    links: HashSet<(LinkKind, String, String)>,
     units: HashSet<String>,
     strange: (u64, Option<u64>),
 }
@@ -178,25 +178,25 @@ impl Reader {
             evidence.facts.push((format!("systemd.skipped.{id}").into(), "a condition did not hold".to_owned()));
         }
         for (key, kind) in [
-            ("After", "after"),
-            ("Requires", "requires"),
-            ("Requisite", "requires"),
-            ("BindsTo", "requires"),
-            ("Wants", "wants"),
+            ("After", LinkKind::After),
+            ("Requires", LinkKind::Requires),
+            ("Requisite", LinkKind::Requires),
+            ("BindsTo", LinkKind::Requires),
+            ("Wants", LinkKind::Wants),
         ] {
             for other in text(key).unwrap_or_default().split_ascii_whitespace().filter(|other| is_unit(other)) {
                 self.link(kind, id, other, evidence);
             }
         }
         for other in text("Before").unwrap_or_default().split_ascii_whitespace().filter(|other| is_unit(other)) {
-            self.link("after", other, id, evidence);
+            self.link(LinkKind::After, other, id, evidence);
         }
     }
 
-    fn link(&mut self, kind: &'static str, from: &str, to: &str, evidence: &mut Evidence) {
+    fn link(&mut self, kind: LinkKind, from: &str, to: &str, evidence: &mut Evidence) {
         if self.links.insert((kind, from.to_owned(), to.to_owned())) {
             let (from, to) = ((SpanKind::Unit, from.to_owned()), (SpanKind::Unit, to.to_owned()));
-            evidence.links.push(Link { kind: kind.into(), from, to });
+            evidence.links.push(Link { kind, from, to });
         }
     }
 

@@ -1,6 +1,6 @@
 //! The stages of a start by the timestamps of the manager, with systemd's own arithmetic.
 
-use crate::evidence::{Evidence, Grade, Mark, Name, ProblemKind, Span, SpanKind};
+use crate::evidence::{Evidence, Grade, Instant, Mark, ProblemKind, Span, SpanKind, Stage};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Timestamps of the manager in nanoseconds; firmware and loader are ages before the kernel's clock began. Zero is unset.
@@ -74,56 +74,56 @@ impl Manager {
 
     /// Adds stages and marks to evidence whose clock is `CLOCK_MONOTONIC`.
     pub fn tell(&self, evidence: &mut Evidence) {
-        let mut mark = |name: &'static str, time_ns: i64, detail: &str| {
-            evidence.marks.push(Mark { name: Name::Borrowed(name), time_ns, detail: detail.to_owned() });
+        let mut mark = |mark: Mark, time_ns: i64, detail: &str| {
+            evidence.marks.push(Instant { mark, time_ns, detail: detail.to_owned() });
         };
         let userspace = self.get("Userspace");
         if let Some(soft) = self.get("SoftRebootStart") {
-            mark("soft_reboot_start", soft, "SoftRebootStartTimestampMonotonic");
+            mark(Mark::SoftRebootStart, soft, "SoftRebootStartTimestampMonotonic");
             if let Some(userspace) = userspace {
-                mark("userspace_start", userspace, "UserspaceTimestampMonotonic");
+                mark(Mark::UserspaceStart, userspace, "UserspaceTimestampMonotonic");
             }
             if let Some(finish) = self.get("Finish") {
-                mark("startup_finished", finish, "FinishTimestampMonotonic");
+                mark(Mark::StartupFinished, finish, "FinishTimestampMonotonic");
             }
-            self.stage(evidence, "soft-reboot", Some(soft), userspace, &[]);
+            self.stage(evidence, Stage::SoftReboot, Some(soft), userspace, &[]);
             self.userspace(evidence);
             return;
         }
         // In a container what came before is the host's.
         let (contained, told) = (self.contained().unwrap_or(false), self.contained().is_some());
         let (firmware, loader) = (self.age("Firmware", evidence), self.age("Loader", evidence));
-        let mut mark = |name: &'static str, time_ns: i64, detail: &str| {
-            evidence.marks.push(Mark { name: Name::Borrowed(name), time_ns, detail: detail.to_owned() });
+        let mut mark = |mark: Mark, time_ns: i64, detail: &str| {
+            evidence.marks.push(Instant { mark, time_ns, detail: detail.to_owned() });
         };
         if let Some(firmware) = firmware {
-            mark("firmware_start", -firmware, "FirmwareTimestampMonotonic, an age before the kernel's clock");
+            mark(Mark::FirmwareStart, -firmware, "FirmwareTimestampMonotonic, an age before the kernel's clock");
         }
         if let Some(loader) = loader {
-            mark("loader_start", -loader, "LoaderTimestampMonotonic, an age before the kernel's clock");
+            mark(Mark::LoaderStart, -loader, "LoaderTimestampMonotonic, an age before the kernel's clock");
         }
         let initrd = self.get("InitRD");
         if !contained && userspace.or(initrd).is_some() {
-            mark("kernel_clock_start", 0, "the zero of CLOCK_MONOTONIC");
+            mark(Mark::KernelClockStart, 0, "the zero of CLOCK_MONOTONIC");
         }
         for (name, time, detail) in [
-            ("initrd_start", initrd, "InitRDTimestampMonotonic"),
-            ("userspace_start", userspace, "UserspaceTimestampMonotonic"),
-            ("startup_finished", self.get("Finish"), "FinishTimestampMonotonic"),
+            (Mark::InitrdStart, initrd, "InitRDTimestampMonotonic"),
+            (Mark::UserspaceStart, userspace, "UserspaceTimestampMonotonic"),
+            (Mark::StartupFinished, self.get("Finish"), "FinishTimestampMonotonic"),
         ] {
             if let Some(time) = time {
                 mark(name, time, detail);
             }
         }
         if let Some(firmware) = firmware {
-            self.stage(evidence, "firmware", Some(-firmware), Some(-loader.unwrap_or(0)), &[]);
+            self.stage(evidence, Stage::Firmware, Some(-firmware), Some(-loader.unwrap_or(0)), &[]);
         }
         if let Some(loader) = loader {
-            self.stage(evidence, "loader", Some(-loader), Some(0), &[]);
+            self.stage(evidence, Stage::Loader, Some(-loader), Some(0), &[]);
         }
         if let Some(end) = initrd.or(userspace).filter(|_| !contained) {
             let place = evidence.spans.len();
-            self.stage(evidence, "kernel", Some(0), Some(end), &[]);
+            self.stage(evidence, Stage::Kernel, Some(0), Some(end), &[]);
             if !told {
                 evidence.spans.change(place, |span| span.graded(Grade::Doubtful, PERHAPS_CONTAINED));
             }
@@ -134,7 +134,7 @@ impl Manager {
                 ("generators", "InitRDGeneratorsStart", "InitRDGeneratorsFinish"),
                 ("units-load", "InitRDUnitsLoadStart", "InitRDUnitsLoadFinish"),
             ];
-            self.stage(evidence, "initrd", initrd, userspace, &parts);
+            self.stage(evidence, Stage::Initrd, initrd, userspace, &parts);
         }
         self.userspace(evidence);
     }
@@ -148,7 +148,7 @@ impl Manager {
             ("generators", "GeneratorsStart", "GeneratorsFinish"),
             ("units-load", "UnitsLoadStart", "UnitsLoadFinish"),
         ];
-        self.stage(evidence, "userspace", self.get("Userspace"), self.get("Finish"), &parts);
+        self.stage(evidence, Stage::Userspace, self.get("Userspace"), self.get("Finish"), &parts);
         if self.get("Finish").is_none() {
             evidence.problem(ProblemKind::Unfinished, None, "the start had not finished when this was recorded");
         }
@@ -168,12 +168,12 @@ impl Manager {
     fn stage(
         &self,
         evidence: &mut Evidence,
-        name: &'static str,
+        of: Stage,
         start: Option<i64>,
         end: Option<i64>,
         parts: &[(&'static str, &str, &str)],
     ) {
-        let Some(span) = stage(evidence, name, start, end) else { return };
+        let Some(span) = stage(evidence, of.name(), start, end) else { return };
         let parent = evidence.spans.len();
         evidence.spans.push(span);
         for (name, start, end) in parts {

@@ -2,7 +2,7 @@
 
 use super::timespan::{by_step, leading, STEP_NS};
 use super::unit_times::is_unit;
-use crate::evidence::{Clock, Evidence, Grade, Mark, Name, ProblemKind, Span, SpanKind};
+use crate::evidence::{Clock, Evidence, Grade, Instant, Mark, ProblemKind, Span, SpanKind, Stage};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
 use crate::names::one_line;
@@ -109,7 +109,7 @@ pub(super) fn startup(text: &str, line: u64, zero: Zero, evidence: &mut Evidence
             break;
         }
     }
-    if stages.last().is_none_or(|(name, _)| name != "userspace") {
+    if stages.last().is_none_or(|(name, _)| name != Stage::Userspace.name()) {
         evidence.problem(ProblemKind::Cut, Some(line), "the line ends before the stage `userspace`");
     }
     let sum = stages.iter().fold(0_i64, |sum, (_, length)| sum.saturating_add(*length));
@@ -119,15 +119,15 @@ pub(super) fn startup(text: &str, line: u64, zero: Zero, evidence: &mut Evidence
             format!("the stages make {} ms together, the total says {} ms", sum / 1_000_000, total / 1_000_000);
         evidence.problem(ProblemKind::Contradiction, Some(line), detail);
     }
-    let before = |stage: &str| {
-        let place = stages.iter().position(|(name, _)| name == stage)?;
+    let before = |stage: Stage| {
+        let place = stages.iter().position(|(name, _)| name == stage.name())?;
         Some(stages.iter().take(place).fold(0_i64, |sum, (_, length)| sum.saturating_add(*length)))
     };
     let mut at = match zero {
-        Zero::Kernel => before("kernel").map(i64::saturating_neg),
-        Zero::Userspace => before("userspace").map(i64::saturating_neg),
+        Zero::Kernel => before(Stage::Kernel).map(i64::saturating_neg),
+        Zero::Userspace => before(Stage::Userspace).map(i64::saturating_neg),
         // Of a line that was cut the last stages are missing.
-        Zero::BackFrom(finished) => before("userspace").map(|_| finished.saturating_sub(sum)),
+        Zero::BackFrom(finished) => before(Stage::Userspace).map(|_| finished.saturating_sub(sum)),
     };
     let detail = match zero {
         Zero::BackFrom(_) => "sum of the stages of `Startup finished`, back from its line",
@@ -138,23 +138,14 @@ pub(super) fn startup(text: &str, line: u64, zero: Zero, evidence: &mut Evidence
         let mut span = Span::new(SpanKind::Stage, one_line(&name, "<unknown>"));
         span.duration_ns = Some(length);
         if let Some(start) = at {
-            let mark = match name.as_str() {
-                "firmware" => "firmware_start",
-                "loader" => "loader_start",
-                "soft-reboot" => "soft_reboot_start",
-                "kernel" => "kernel_clock_start",
-                "initrd" => "initrd_start",
-                "userspace" => "userspace_start",
-                _ => "",
-            };
-            if !mark.is_empty() {
-                evidence.marks.push(Mark { name: Name::Borrowed(mark), time_ns: start, detail: detail.to_owned() });
+            if let Some(mark) = Stage::parse(&name).map(Stage::mark) {
+                evidence.marks.push(Instant { mark, time_ns: start, detail: detail.to_owned() });
             }
             let end = start.saturating_add(length);
-            if name == "userspace" {
+            if name == Stage::Userspace.name() {
                 userspace = Some(start);
                 let detail = "end of the stage userspace".to_owned();
-                evidence.marks.push(Mark { name: Name::Borrowed("startup_finished"), time_ns: end, detail });
+                evidence.marks.push(Instant { mark: Mark::StartupFinished, time_ns: end, detail });
             }
             span = span.between(start, end);
             at = Some(end);
@@ -172,7 +163,7 @@ pub(super) fn target(text: &str, userspace: Option<i64>, evidence: &mut Evidence
         evidence.facts.push(("systemd.default_target".into(), name.to_owned()));
         let reached = userspace.map(|start| start.saturating_add(after));
         if let Some(time_ns) = reached {
-            evidence.marks.push(Mark { name: Name::Borrowed("default_target"), time_ns, detail: text.to_owned() });
+            evidence.marks.push(Instant { mark: Mark::DefaultTarget, time_ns, detail: text.to_owned() });
         }
         let span = Span { end_ns: reached, track: "systemd".into(), ..Span::new(SpanKind::Unit, name) };
         let span = span.with("since_userspace_ns", after.to_string());

@@ -1,6 +1,6 @@
 //! One event of udevd's queue, by all that was logged of it.
 
-use crate::evidence::{Evidence, Grade, Link, Span, SpanKind};
+use crate::evidence::{Evidence, Grade, Link, LinkKind, Span, SpanKind};
 use crate::names::one_line;
 use std::collections::HashMap;
 
@@ -128,7 +128,7 @@ impl Event {
             let by: Vec<String> = self.blockers.iter().map(u64::to_string).collect();
             let mut blocked =
                 span(SpanKind::UeventBlocked, ordered(start, until)).with("seqnum", self.number.to_string());
-            blocked = blocked.with("blocked_by", by.join(" "));
+            blocked = blocked.with(LinkKind::BlockedBy.name(), by.join(" "));
             if blocked.duration_ns.is_none() {
                 blocked = blocked.graded(Grade::Unknown, "no time says until when");
             } else if !all {
@@ -137,7 +137,7 @@ impl Event {
             evidence.spans.push(Span { parent: Some(parent), ..blocked });
             for by in &self.blockers {
                 evidence.links.push(Link {
-                    kind: "blocked_by".into(),
+                    kind: LinkKind::BlockedBy,
                     from: (SpanKind::Uevent, format!("SEQNUM={}", self.number)),
                     to: (SpanKind::Uevent, format!("SEQNUM={by}")),
                 });

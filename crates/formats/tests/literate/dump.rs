@@ -69,10 +69,10 @@ pub fn evidence(evidence: &Evidence) -> String {
         writeln!(text, "stamps {} to {}", seconds(first), seconds(last)).unwrap();
     }
     for mark in &evidence.marks {
-        writeln!(text, "mark {} {} ({})", mark.name, seconds(mark.time_ns), mark.detail).unwrap();
+        writeln!(text, "mark {} {} ({})", mark.mark, seconds(mark.time_ns), mark.detail).unwrap();
     }
     for mark in &evidence.host_marks {
-        writeln!(text, "mark {} ? host {} ({})", mark.name, seconds(mark.time_ns), mark.detail).unwrap();
+        writeln!(text, "mark {} ? host {} ({})", mark.mark, seconds(mark.time_ns), mark.detail).unwrap();
     }
     for (number, one) in evidence.spans.iter().enumerate() {
         writeln!(text, "{}", span(one, number)).unwrap();

@@ -2,24 +2,7 @@
 
 use super::{same, Place, Placed};
 use crate::fit::Line;
-use firstlight_formats::evidence::{Clock, Evidence};
-
-/// The clock in words.
-pub fn clock_name(clock: &Clock) -> String {
-    match clock {
-        Clock::Untimed => "untimed".to_owned(),
-        Clock::Printk => "printk".to_owned(),
-        Clock::Monotonic => "monotonic".to_owned(),
-        Clock::Boottime => "boottime".to_owned(),
-        Clock::Userspace => "userspace".to_owned(),
-        Clock::Realtime => "realtime".to_owned(),
-        Clock::Trace(name) if name.is_empty() => "trace".to_owned(),
-        Clock::Trace(name) => format!("trace {name}"),
-        Clock::Host => "host".to_owned(),
-        Clock::Firmware => "firmware".to_owned(),
-        Clock::Kft => "kft".to_owned(),
-    }
-}
+use firstlight_formats::evidence::{Clock, Evidence, Mark};
 
 /// The clock that comes first is the boot's.
 pub fn rank(clock: &Clock) -> u8 {
@@ -64,7 +47,7 @@ pub fn same_as_kernel(trace_clock: &str) -> bool {
 
 /// The firmware's own times: where it handed over, the kernel's clock begins, as systemd takes it, too.
 pub fn firmware(piece: &Evidence, placed: &Placed) -> Option<Place> {
-    let at = |name: &str| piece.marks.iter().find(|mark| mark.name == name).map(|mark| mark.time_ns);
+    let at = |wanted: Mark| piece.marks.iter().find(|told| told.mark == wanted).map(|told| told.time_ns);
     let assumed = |at: i64, how: &str| {
         let zero = placed.kernel_line()?.at(0);
         let line = Line::SAME.shifted(zero.saturating_sub(at));
@@ -72,16 +55,17 @@ pub fn firmware(piece: &Evidence, placed: &Placed) -> Option<Place> {
     };
     match piece.format {
         "fpdt" => assumed(
-            at("exit_boot_services_end")?,
+            at(Mark::ExitBootServicesEnd)?,
             ", as systemd does: the kernel's clock began when ExitBootServices returned",
         ),
-        "efi-loader-times" => {
-            assumed(at("loader_end")?, ", as systemd does: the kernel's clock began when the boot loader handed over")
-        }
+        "efi-loader-times" => assumed(
+            at(Mark::LoaderEnd)?,
+            ", as systemd does: the kernel's clock began when the boot loader handed over",
+        ),
         _ if piece.clock != Clock::Firmware => None,
-        _ => match at("kernel_entry") {
+        _ => match at(Mark::KernelEntry) {
             // A console that a host stamped has seen the loader hand over.
-            Some(entry) => placed.known.mark("kernel_entry").map_or_else(
+            Some(entry) => placed.known.mark(Mark::KernelEntry).map_or_else(
                 || assumed(entry, ": the kernel's clock began when the boot loader handed over"),
                 |seen| {
                     let line = Line::SAME.shifted(seen.saturating_sub(entry));
@@ -91,7 +75,7 @@ pub fn firmware(piece: &Evidence, placed: &Placed) -> Option<Place> {
             None => {
                 let how =
                     ": the kernel's clock began when coreboot jumped to its payload; how long that took is not known";
-                assumed(at("payload_start")?, how)
+                assumed(at(Mark::PayloadStart)?, how)
             }
         },
     }
@@ -114,15 +98,15 @@ pub fn identity(clock: &Clock, placed: &Placed) -> Option<(Line, String)> {
     let ours = family(clock)?;
     if let Some(line) = placed.line_of(ours) {
         let how = match ours {
-            "printk" => "assumed: the tracer's clock and printk's are the scheduler's",
-            _ => "assumed: without suspend these clocks are one",
+            Family::Scheduler => "assumed: the tracer's clock and printk's are the scheduler's",
+            Family::Monotonic => "assumed: without suspend these clocks are one",
         };
         return Some((line, how.to_owned()));
     }
-    let line = placed.line_of(if ours == "printk" { "monotonic" } else { "printk" })?;
+    let line = placed.line_of(if ours == Family::Scheduler { Family::Monotonic } else { Family::Scheduler })?;
     match placed.readings.printk_ahead_of_monotonic_ns {
         Some(ahead) => {
-            let ahead = if ours == "printk" { ahead.saturating_neg() } else { ahead };
+            let ahead = if ours == Family::Scheduler { ahead.saturating_neg() } else { ahead };
             Some((line.shifted(ahead), "by readings of both clocks at one instant".to_owned()))
         }
         None => {
@@ -134,15 +118,15 @@ pub fn identity(clock: &Clock, placed: &Placed) -> Option<(Line, String)> {
 
 /// The way of a clock onto the boot's by where the start-up lies on it.
 pub fn by_start(piece: &Evidence, placed: &Placed) -> Option<(Line, String)> {
-    let mark = |name: &str| piece.marks.iter().find(|mark| mark.name == name).map(|mark| mark.time_ns);
+    let mark = |wanted: Mark| piece.marks.iter().find(|told| told.mark == wanted).map(|told| told.time_ns);
     match piece.clock {
         Clock::Userspace => {
-            let line = Line::SAME.shifted(placed.known.mark("userspace_start")?);
+            let line = Line::SAME.shifted(placed.known.mark(Mark::UserspaceStart)?);
             Some((line, "it counts from the start of user space, which another record tells".to_owned()))
         }
         Clock::Realtime => {
             let line = placed.kernel_line()?;
-            let line = line.shifted(mark("kernel_clock_start")?.saturating_neg());
+            let line = line.shifted(mark(Mark::KernelClockStart)?.saturating_neg());
             Some((
                 line,
                 "by its line `Startup finished`, which tells how long before it the kernel's clock began".to_owned(),
@@ -152,13 +136,22 @@ pub fn by_start(piece: &Evidence, placed: &Placed) -> Option<(Line, String)> {
     }
 }
 
+/// The clocks that count from the kernel's start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Family {
+    /// The scheduler's, which printk and the tracer stamp with.
+    Scheduler,
+    /// `CLOCK_MONOTONIC` and its kin.
+    Monotonic,
+}
+
 /// What counts from the kernel's start, in two families that may lie some ten milliseconds apart.
-pub fn family(clock: &Clock) -> Option<&'static str> {
+pub fn family(clock: &Clock) -> Option<Family> {
     match clock {
-        Clock::Printk => Some("printk"),
-        Clock::Trace(name) if matches!(name.as_str(), "" | "local" | "global") => Some("printk"),
-        Clock::Monotonic | Clock::Boottime => Some("monotonic"),
-        Clock::Trace(name) if matches!(name.as_str(), "mono" | "mono_raw" | "boot") => Some("monotonic"),
+        Clock::Printk => Some(Family::Scheduler),
+        Clock::Trace(name) if matches!(name.as_str(), "" | "local" | "global") => Some(Family::Scheduler),
+        Clock::Monotonic | Clock::Boottime => Some(Family::Monotonic),
+        Clock::Trace(name) if matches!(name.as_str(), "mono" | "mono_raw" | "boot") => Some(Family::Monotonic),
         _ => None,
     }
 }

@@ -11,8 +11,7 @@ mod witnesses;
 
 use crate::events::{Events, Shared};
 use crate::fit::{Fitted, Line};
-pub use clocks::clock_name;
-use clocks::{family, identity, rank, Readings};
+use clocks::{family, identity, rank, Family, Readings};
 use firstlight_formats::evidence::{Clock, Evidence};
 
 /// So begins what a place rests on that no shared event bears out.
@@ -136,13 +135,13 @@ struct Placed {
 
 impl Placed {
     /// The way of a clock of this family onto the boot's, where one is placed.
-    fn line_of(&self, wanted: &str) -> Option<Line> {
+    fn line_of(&self, wanted: Family) -> Option<Line> {
         self.clocks.iter().find(|(clock, ..)| family(clock) == Some(wanted)).map(|(_, line, _)| *line)
     }
 
     /// The way of the clock that counts from the kernel's start.
     fn kernel_line(&self) -> Option<Line> {
-        self.line_of("monotonic").or_else(|| self.line_of("printk"))
+        self.line_of(Family::Monotonic).or_else(|| self.line_of(Family::Scheduler))
     }
 }
 

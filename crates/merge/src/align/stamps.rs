@@ -4,7 +4,7 @@ use super::{seconds, Placed};
 use crate::events::Shared;
 use crate::fit::Line;
 use crate::trust::{remove, STAMPED, STAMPS_APART_NS, SYSTEMD_MARKS};
-use firstlight_formats::evidence::{Evidence, SpanKind};
+use firstlight_formats::evidence::{Evidence, Mark, SpanKind};
 
 /// Marks further apart than this do not mean the same.
 pub const SAME_MARK_NS: i64 = 1_000_000_000;
@@ -27,10 +27,10 @@ pub fn excluded(piece: &Evidence, ours: &Shared, placed: &Placed, line: Line) ->
 /// A mark far apart, and none that both have at one instant.
 fn marks_apart(ours: &Shared, known: &Shared, line: Line) -> Option<String> {
     // A start of user land alone has marks of its own under one number of the boot.
-    if ours.mark("soft_reboot_start").is_some() != known.mark("soft_reboot_start").is_some() {
+    if ours.mark(Mark::SoftRebootStart).is_some() != known.mark(Mark::SoftRebootStart).is_some() {
         return None;
     }
-    let apart = |name: &str| Some(line.at(ours.mark(name)?).saturating_sub(known.mark(name)?).saturating_abs());
+    let apart = |mark: Mark| Some(line.at(ours.mark(mark)?).saturating_sub(known.mark(mark)?).saturating_abs());
     let least = SYSTEMD_MARKS.into_iter().filter_map(apart).min()?;
     let most = SYSTEMD_MARKS.into_iter().filter_map(apart).max()?;
     (least > ONE_BOOT_NS && most > SAME_MARK_NS).then(|| two_instants(most))

@@ -2,7 +2,7 @@
 
 use crate::made::{boot, kernel, mark, record, Boot, LINES, MS};
 use crate::units::unit;
-use firstlight_formats::evidence::{Clock, Evidence, Mark, Span, SpanKind};
+use firstlight_formats::evidence::{Clock, Evidence, Instant, Mark, Span, SpanKind};
 
 #[test]
 fn what_shares_nothing_keeps_its_lengths_and_gets_no_instants() {
@@ -17,17 +17,20 @@ fn what_shares_nothing_keeps_its_lengths_and_gets_no_instants() {
 
 #[test]
 fn the_files_of_a_directory_that_hold_one_time_each_are_one_clock() {
-    let file = |name: &'static str, at: i64, detail: &str| {
+    let file = |mark: Mark, at: i64, detail: &str| {
         let mut one = Evidence::of("fpdt", Clock::Firmware);
-        one.marks.push(Mark { name: name.into(), time_ns: at * MS, detail: detail.to_owned() });
+        one.marks.push(Instant { mark, time_ns: at * MS, detail: detail.to_owned() });
         one.understood = 1;
         vec![one]
     };
     let fpdt = || {
         vec![
-            record("fpdt/boot/firmware_start_ns", file("firmware_start", 1_000, "firmware_start_ns")),
-            record("fpdt/boot/bootloader_launch_ns", file("loader_start", 2_600, "bootloader_launch_ns")),
-            record("fpdt/boot/exitbootservice_end_ns", file("exit_boot_services_end", 4_100, "exitbootservice_end_ns")),
+            record("fpdt/boot/firmware_start_ns", file(Mark::FirmwareStart, 1_000, "firmware_start_ns")),
+            record("fpdt/boot/bootloader_launch_ns", file(Mark::LoaderStart, 2_600, "bootloader_launch_ns")),
+            record(
+                "fpdt/boot/exitbootservice_end_ns",
+                file(Mark::ExitBootServicesEnd, 4_100, "exitbootservice_end_ns"),
+            ),
         ]
     };
     let alone = boot(&fpdt());
@@ -37,7 +40,7 @@ fn the_files_of_a_directory_that_hold_one_time_each_are_one_clock() {
     assert_eq!(alone.summary.sources.len(), 3);
     assert!(alone.summary.sources.iter().all(|source| source.fit.is_some()));
     let mut log = kernel(&LINES);
-    log.marks = vec![mark("kernel_start", 0), mark("user_start", 60)];
+    log.marks = vec![mark(Mark::KernelStart, 0), mark(Mark::UserStart, 60)];
     let mut reads = fpdt();
     reads.push(record("dmesg", vec![log]));
     let whole = boot(&reads);

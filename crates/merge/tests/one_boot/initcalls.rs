@@ -1,12 +1,12 @@
 //! Initcalls that several records tell.
 
 use crate::made::{boot, initcall, kernel, mark, record, LINES, MS};
-use firstlight_formats::evidence::{Clock, Evidence, Grade, Span, SpanKind};
+use firstlight_formats::evidence::{Clock, Evidence, Grade, Mark, Span, SpanKind};
 
 #[test]
 fn two_witnesses_that_agree_make_a_length_exact_and_two_that_do_not_a_contradiction() {
     let mut log = kernel(&LINES);
-    log.marks = vec![mark("kernel_start", 0)];
+    log.marks = vec![mark(Mark::KernelStart, 0)];
     log.spans = vec![initcall("same_init", 12, 15), initcall("other_init", 30, 40)].into();
     let mut trace = Evidence::of("function-graph", Clock::Trace("local".to_owned()));
     trace.step_ns = 1_000;
@@ -29,7 +29,7 @@ fn two_records_that_differ_in_what_an_initcall_returned_contradict_one_another()
         let mut log = Evidence { step_ns: 1_000, understood: 1, ..Evidence::of(format, clock) };
         let call = initcall("same_init", 12, 15);
         log.spans.push(Span { attributes: vec![("returned".into(), value.to_owned())], ..call });
-        log.marks = vec![mark("kernel_start", 0)];
+        log.marks = vec![mark(Mark::KernelStart, 0)];
         log
     };
     let of = |value: &str| {

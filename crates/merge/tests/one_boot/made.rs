@@ -1,9 +1,9 @@
 //! Evidence as the tests make it, and what its tables say.
 
-use firstlight_formats::evidence::{Clock, Evidence, Mark, Span, SpanKind, Stamp};
+use firstlight_formats::evidence::{Clock, Evidence, Instant, Mark, Span, SpanKind, Stamp};
 use firstlight_merge::record::Read;
 use firstlight_merge::{merge, Summary};
-use firstlight_model::table::{read, Values};
+use firstlight_schema::table::{read, Values};
 
 pub const MS: i64 = 1_000_000;
 
@@ -79,8 +79,8 @@ pub fn kernel(lines: &[(i64, &str)]) -> Evidence {
     evidence
 }
 
-pub fn mark(name: &'static str, at: i64) -> Mark {
-    Mark { name: name.into(), time_ns: at * MS, detail: String::new() }
+pub fn mark(mark: Mark, at: i64) -> Instant {
+    Instant { mark, time_ns: at * MS, detail: String::new() }
 }
 
 pub fn initcall(name: &str, start: i64, end: i64) -> Span {

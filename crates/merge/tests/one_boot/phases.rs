@@ -2,12 +2,12 @@
 
 use crate::made::{boot, initcall, kernel, mark, record, LINES, MS};
 use crate::units::unit;
-use firstlight_formats::evidence::{CallNode, Calls, Clock, Evidence, Grade, Span, SpanKind};
+use firstlight_formats::evidence::{CallNode, Calls, Clock, Evidence, Grade, Mark, Span, SpanKind};
 
 #[test]
 fn phases_partition_the_boot_and_probes_lie_in_the_initcalls_of_their_task() {
     let mut log = kernel(&LINES);
-    log.marks = vec![mark("kernel_start", 0), mark("clocksource_switch", 35), mark("user_start", 60)];
+    log.marks = vec![mark(Mark::KernelStart, 0), mark(Mark::ClocksourceSwitch, 35), mark(Mark::UserStart, 60)];
     log.spans = vec![initcall("bus_init", 20, 50), initcall("odd_init", 55, 65)].into();
     log.spans.push(Span { track: "task 1".into(), ..Span::new(SpanKind::Probe, "pci0").between(25 * MS, 40 * MS) });
     log.spans.push(Span { track: "task 9".into(), ..Span::new(SpanKind::Probe, "usb0").between(25 * MS, 41 * MS) });
@@ -34,7 +34,7 @@ fn phases_partition_the_boot_and_probes_lie_in_the_initcalls_of_their_task() {
 #[test]
 fn an_initcall_that_never_returns_keeps_its_phase_to_the_end_of_the_record() {
     let mut log = kernel(&[(10, "first thing happened"), (6_000, "last thing happened")]);
-    log.marks = vec![mark("kernel_start", 0)];
+    log.marks = vec![mark(Mark::KernelStart, 0)];
     let hung = Span { end_ns: None, duration_ns: Some(5_300 * MS), ..initcall("open_init", 700, 6_000) };
     log.spans = vec![initcall("slow_init", 500, 600), hung.graded(Grade::Bounded, "it never returned")].into();
     let boot = boot(&[record("con", vec![log])]);
@@ -61,7 +61,7 @@ fn a_trace_without_a_span_has_its_time_all_the_same() {
 fn a_start_ends_where_nothing_happens_any_more_and_a_late_line_does_not_prolong_it() {
     let mut log =
         kernel(&[(10, "first thing happened"), (2_000, "last of the start"), (26_974_000, "usb 1-1: plugged in")]);
-    log.marks = vec![mark("kernel_start", 0), mark("user_start", 1_000)];
+    log.marks = vec![mark(Mark::KernelStart, 0), mark(Mark::UserStart, 1_000)];
     let boot = boot(&[record("dmesg", vec![log])]);
     assert_eq!((boot.summary.length_ns, boot.summary.lines), (2_000 * MS, 3));
     assert_eq!(boot.summary.marks.last().unwrap().0, "startup_over");
@@ -77,14 +77,14 @@ fn time_of_which_no_record_says_where_the_kernel_ended_is_a_phase_of_unknown_nam
     let phases = |evidence: Evidence| boot(&[record("plot", vec![evidence])]).spans("phase");
     let unknown = phases(plot());
     assert!(matches!(unknown.as_slice(), [only] if only.starts_with("unknown 0-5000")), "{unknown:?}");
-    let told = phases(Evidence { marks: vec![mark("userspace_start", 1_500)], ..plot() });
+    let told = phases(Evidence { marks: vec![mark(Mark::UserspaceStart, 1_500)], ..plot() });
     assert!(told.iter().all(|phase| !phase.starts_with("unknown")), "{told:?}");
 }
 
 #[test]
 fn neighbours_of_one_name_are_one_phase() {
     let mut log = kernel(&LINES);
-    log.marks = vec![mark("kernel_clock_start", 0), mark("kernel_start", 5), mark("user_start", 60)];
+    log.marks = vec![mark(Mark::KernelClockStart, 0), mark(Mark::KernelStart, 5), mark(Mark::UserStart, 60)];
     let boot = boot(&[record("dmesg", vec![log])]);
     assert_eq!(boot.spans("phase").len(), 2);
     assert!(boot.spans("phase")[0].starts_with("kernel 0-60"));
@@ -110,10 +110,10 @@ fn units_alone_are_user_land_and_what_a_timer_starts_a_day_later_does_not_prolon
 
 #[test]
 fn systemd_counts_the_firmware_from_power_on_and_its_table_from_the_end_of_the_reset() {
-    let marks = |all: &[(&'static str, i64)]| all.iter().map(|(name, at)| mark(name, *at)).collect();
-    let systemd = marks(&[("firmware_start", -4_600), ("loader_start", -1_100), ("kernel_clock_start", 0)]);
+    let marks = |all: &[(Mark, i64)]| all.iter().map(|(reached, at)| mark(*reached, *at)).collect();
+    let systemd = marks(&[(Mark::FirmwareStart, -4_600), (Mark::LoaderStart, -1_100), (Mark::KernelClockStart, 0)]);
     let systemd = Evidence { marks: systemd, understood: 1, ..Evidence::of("systemd-time", Clock::Monotonic) };
-    let table = marks(&[("firmware_start", 1_000), ("exit_boot_services_end", 4_600)]);
+    let table = marks(&[(Mark::FirmwareStart, 1_000), (Mark::ExitBootServicesEnd, 4_600)]);
     let table = Evidence { marks: table, understood: 2, ..Evidence::of("fpdt", Clock::Firmware) };
     let boot = boot(&[record("time", vec![systemd]), record("fpdt", vec![table])]);
     assert_eq!(boot.summary.contradictions, []);

@@ -1,7 +1,7 @@
 //! One journal in two forms.
 
 use crate::made::{boot, mark, record, Boot, MS};
-use firstlight_formats::evidence::{Clock, Evidence, Span, SpanKind, Stamp};
+use firstlight_formats::evidence::{Clock, Evidence, Mark, Span, SpanKind, Stamp};
 
 /// Lines of a journal: when each was sent, and when it was received.
 const LINES: [(i64, i64); 8] =
@@ -16,7 +16,7 @@ fn form(format: &'static str, instants: impl Fn((i64, i64)) -> i64) -> Evidence 
         let event = Span::new(SpanKind::Uevent, device).between(at * MS, (at + 1) * MS);
         evidence.spans.push(event.with("seqnum", number.to_string()));
     }
-    evidence.marks = vec![mark("startup_finished", instants((950, 953)))];
+    evidence.marks = vec![mark(Mark::StartupFinished, instants((950, 953)))];
     evidence.understood = 8;
     evidence
 }

@@ -1,7 +1,7 @@
 //! Units that several records tell.
 
 use crate::made::{boot, kernel, mark, record, Boot, LINES, MS};
-use firstlight_formats::evidence::{Clock, Evidence, Span, SpanKind};
+use firstlight_formats::evidence::{Clock, Evidence, Mark, Span, SpanKind};
 
 pub fn unit(name: &str, start: i64, end: i64) -> Span {
     Span::new(SpanKind::Unit, name).between(start * MS, end * MS)
@@ -68,7 +68,7 @@ fn stages_and_marks_of_systemd_follow_one_record_and_its_own_figures_exclude_one
     let told = |format: &'static str, end: i64| {
         let mut evidence = Evidence::of(format, Clock::Monotonic);
         evidence.spans = vec![stage(end)].into();
-        evidence.marks = vec![mark("userspace_start", 1_000), mark("startup_finished", end)];
+        evidence.marks = vec![mark(Mark::UserspaceStart, 1_000), mark(Mark::StartupFinished, end)];
         evidence
     };
     let finished = |boot: &Boot| boot.summary.marks.iter().find(|mark| mark.0 == "startup_finished").unwrap().1 / MS;

@@ -2,7 +2,7 @@
 
 use crate::made::{boot, initcall, kernel, mark, record, Boot, LINES, MS};
 use crate::units::unit;
-use firstlight_formats::evidence::{Clock, Evidence, Stamp};
+use firstlight_formats::evidence::{Clock, Evidence, Mark, Stamp};
 use firstlight_merge::merge;
 
 #[test]
@@ -91,7 +91,8 @@ fn a_few_units_that_systemd_stamped_at_other_instants_are_another_boots() {
 #[test]
 fn a_record_is_judged_by_the_one_that_has_the_boots_own_number() {
     let id = || vec![("boot.id".into(), "0f1e".to_owned())];
-    let marks = |userspace, finished| vec![mark("userspace_start", userspace), mark("startup_finished", finished)];
+    let marks =
+        |userspace, finished| vec![mark(Mark::UserspaceStart, userspace), mark(Mark::StartupFinished, finished)];
     let names = ["a.service", "b.service", "c.service"];
     let units = |slower: i64| -> Vec<(&str, i64, i64)> {
         (0..).zip(names).map(|(at, name)| (name, 4_200 + at * 300 * slower, 4_300 + at * 300 * slower)).collect()

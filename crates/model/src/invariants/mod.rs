@@ -7,6 +7,7 @@ mod tasks;
 use firstlight_profile::fold::UnknownThunk;
 use firstlight_profile::recording::{FunctionCheck, How, Recording};
 use firstlight_profile::tree::{FunctionId, Kind, Node};
+use firstlight_schema::Mark;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What of a recording cannot be believed when an invariant is broken.
@@ -55,7 +56,7 @@ const CALLS_PER_DOUBT: u64 = 10_000;
 const CALLS_PER_COLLAPSE: u64 = 100_000;
 const CALLS_PER_BACKWARD_STEP: u64 = 1_000_000;
 /// Marks that come when all initcalls of the kernel itself have run.
-const BEHIND_INITCALLS: [&str; 4] = ["free_init_memory", "run_init", "user_start", "ready"];
+const BEHIND_INITCALLS: [Mark; 4] = [Mark::FreeInitMemory, Mark::RunInit, Mark::UserStart, Mark::Ready];
 const MOST_NAMES: usize = 20;
 
 /// Checks a recording.
@@ -249,7 +250,10 @@ fn called_by_others(recording: &Recording) -> FxHashSet<FunctionId> {
 // are called long before as well (`static_call_init`): where the recording ends before the initcalls do, these need no span.
 fn initcalls_entered(recording: &Recording) -> Invariant {
     let spans: FxHashSet<FunctionId> = recording.spans.iter().map(|span| span.function).collect();
-    let is_over = recording.marks.iter().any(|mark| BEHIND_INITCALLS.contains(&mark.mark.as_str()));
+    let is_over = recording
+        .marks
+        .iter()
+        .any(|mark| Mark::parse(&mark.mark).is_some_and(|known| BEHIND_INITCALLS.contains(&known)));
     let early: FxHashSet<FunctionId> = match is_over {
         true => FxHashSet::default(),
         false => called_by_others(recording),

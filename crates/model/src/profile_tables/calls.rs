@@ -2,10 +2,10 @@
 
 use super::module_symbols::{name, ModuleSymbols};
 use super::{phase_name, Clock};
-use crate::table::{integers, texts, write, TableWriter, Values, BATCH_ROWS};
-use crate::ModelError;
 use firstlight_profile::recording::Recording;
 use firstlight_profile::tree::{totals, Kind};
+use firstlight_schema::table::{integers, texts, write, TableWriter, Values, BATCH_ROWS};
+use firstlight_schema::TableError;
 use rustc_hash::FxHashMap;
 use std::path::Path;
 
@@ -15,7 +15,7 @@ pub fn write_calls(
     clock: Clock,
     modules: &ModuleSymbols,
     bundle: &Path,
-) -> Result<(), ModelError> {
+) -> Result<(), TableError> {
     let nodes = &recording.nodes;
     let totals = totals(nodes);
     let idle = recording.end.idle_ns;
@@ -65,7 +65,7 @@ pub fn write_calls(
 }
 
 /// Writes `phase_calls`.
-pub fn write_phase_calls(recording: &Recording, clock: Clock, bundle: &Path) -> Result<(), ModelError> {
+pub fn write_phase_calls(recording: &Recording, clock: Clock, bundle: &Path) -> Result<(), TableError> {
     let phase = |mark: u32| recording.marks.get(mark as usize).map_or("", |mark| phase_name(&mark.mark));
     let mut rows: Vec<(u64, &str, u64, u64, u64)> = recording
         .phases

@@ -1,14 +1,14 @@
 //! The tables of the console and of the idle processor.
 
 use super::Clock;
-use crate::table::{integers, texts, write, Values};
-use crate::ModelError;
 use firstlight_profile::recording::Recording;
+use firstlight_schema::table::{integers, texts, write, Values};
+use firstlight_schema::TableError;
 use rustc_hash::FxHashMap;
 use std::path::Path;
 
 /// Writes `log`.
-pub fn write_log(recording: &Recording, clock: Clock, console: &[u8], bundle: &Path) -> Result<(), ModelError> {
+pub fn write_log(recording: &Recording, clock: Clock, console: &[u8], bundle: &Path) -> Result<(), TableError> {
     let stamps: FxHashMap<u64, u64> = recording.lines.iter().map(|line| (line.offset, clock.at(line.at))).collect();
     let mut offset = 0_u64;
     let mut rows: Vec<(Option<i64>, String)> = Vec::new();
@@ -35,7 +35,7 @@ pub fn write_log(recording: &Recording, clock: Clock, console: &[u8], bundle: &P
 }
 
 /// Writes `counters`.
-pub fn write_counters(recording: &Recording, clock: Clock, bundle: &Path) -> Result<(), ModelError> {
+pub fn write_counters(recording: &Recording, clock: Clock, bundle: &Path) -> Result<(), TableError> {
     let idles = &recording.idles;
     write(
         "counters",

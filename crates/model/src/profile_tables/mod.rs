@@ -7,12 +7,13 @@ mod spans;
 mod threads;
 
 use crate::invariants::{check, Invariant};
-use crate::table::write_empty;
 use crate::ModelError;
 use calls::{write_calls, write_phase_calls};
 use evidence::{write_counters, write_log};
 use firstlight_profile::fold::{fold, unknown_thunks};
 use firstlight_profile::recording::{merged, Instant, Recording, State};
+use firstlight_schema::table::write_empty;
+use firstlight_schema::{Mark, Phase};
 use module_symbols::{gather_nameless, ModuleSymbols};
 use spans::{write_marks, write_spans};
 use std::path::Path;
@@ -120,11 +121,10 @@ impl Clock {
 
 /// A phase has the name of the mark that begins it, or that of what runs in it where the field has a word for that.
 fn phase_name(mark: &str) -> &str {
-    match mark {
-        "power_on" => "firmware",
-        "decompression_start" => "decompression",
-        "kernel_start" => "early_init",
-        "guest_start" => "user_land",
-        other => other,
+    match Mark::parse(mark) {
+        Some(known @ (Mark::PowerOn | Mark::DecompressionStart | Mark::KernelStart | Mark::GuestStart)) => {
+            known.phase().map_or(mark, |phase: Phase| phase.name())
+        }
+        _ => mark,
     }
 }

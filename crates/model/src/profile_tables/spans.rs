@@ -2,14 +2,14 @@
 
 use super::module_symbols::{name, ModuleSymbols, NAMELESS};
 use super::{phase_name, Clock};
-use crate::table::{integers, texts, write, Values};
-use crate::ModelError;
 use firstlight_profile::folding::plain_name;
 use firstlight_profile::recording::{Instant, Recording};
+use firstlight_schema::table::{integers, texts, write, Values};
+use firstlight_schema::{Grade, SpanKind, TableError};
 use std::path::Path;
 
 /// Writes `marks`.
-pub fn write_marks(recording: &Recording, clock: Clock, bundle: &Path) -> Result<(), ModelError> {
+pub fn write_marks(recording: &Recording, clock: Clock, bundle: &Path) -> Result<(), TableError> {
     let marks = &recording.marks;
     write(
         "marks",
@@ -27,7 +27,7 @@ pub fn write_marks(recording: &Recording, clock: Clock, bundle: &Path) -> Result
 
 struct SpanRow {
     parent: Option<i64>,
-    kind: &'static str,
+    kind: SpanKind,
     name: String,
     track: String,
     level: Option<String>,
@@ -48,14 +48,14 @@ pub fn write_spans(
     clock: Clock,
     modules: &ModuleSymbols,
     bundle: &Path,
-) -> Result<(), ModelError> {
+) -> Result<(), TableError> {
     let ends = recording.marks.iter().skip(1).map(|mark| mark.at).chain([recording.end]);
     // The last mark ends the recording as a rule: what it begins has no length, and is no phase.
     let phases = recording.marks.iter().zip(ends).filter(|(mark, end)| mark.at != *end);
     let mut rows: Vec<SpanRow> = phases
         .map(|(mark, end)| SpanRow {
             parent: None,
-            kind: "phase",
+            kind: SpanKind::Phase,
             name: phase_name(&mark.mark).to_owned(),
             track: "boot".to_owned(),
             level: None,
@@ -72,7 +72,7 @@ pub fn write_spans(
         let (called, module, _) = name(recording, modules, span.function);
         rows.push(SpanRow {
             parent: within.and_then(|index| i64::try_from(index).ok()),
-            kind: "initcall",
+            kind: SpanKind::Initcall,
             // An initcall whose name was not to be had while it was there; the address at least tells it apart.
             name: match (called, address) {
                 (name, Some(address)) if name == NAMELESS => format!("{address:#x}"),
@@ -94,7 +94,7 @@ pub fn write_spans(
         vec![
             ("span", integers(0..rows.len() as u64)),
             ("parent", Values::Int64(rows.iter().map(|row| row.parent).collect())),
-            ("kind", texts(rows.iter().map(|row| row.kind))),
+            ("kind", texts(rows.iter().map(|row| row.kind.name()))),
             ("name", texts(rows.iter().map(|row| row.name.as_str()))),
             ("track", texts(rows.iter().map(|row| row.track.as_str()))),
             ("level", Values::Text(rows.iter().map(|row| row.level.clone()).collect())),
@@ -107,7 +107,7 @@ pub fn write_spans(
                 "grade",
                 Values::Text(
                     rows.iter()
-                        .map(|row| Some(if row.end.is_some() { "exact" } else { "unknown" }.to_owned()))
+                        .map(|row| Some(if row.end.is_some() { Grade::Exact } else { Grade::Unknown }.to_string()))
                         .collect(),
                 ),
             ),

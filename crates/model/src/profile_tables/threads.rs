@@ -1,9 +1,9 @@
 //! The tables of who had the processor.
 
 use super::Clock;
-use crate::table::{integers, texts, write, Values};
-use crate::ModelError;
 use firstlight_profile::recording::Running;
+use firstlight_schema::table::{integers, texts, write, Values};
+use firstlight_schema::TableError;
 use std::path::Path;
 
 /// The task that boots the processor and then runs where no other can: the kernel calls it `swapper`.
@@ -20,7 +20,7 @@ struct ThreadRow<'r> {
 }
 
 /// Writes `threads`, `thread_names` and `runs`.
-pub fn write_threads(running: &Running, clock: Clock, bundle: &Path) -> Result<(), ModelError> {
+pub fn write_threads(running: &Running, clock: Clock, bundle: &Path) -> Result<(), TableError> {
     let mut threads = vec![ThreadRow::default(); running.user.len()];
     for run in &running.runs {
         let thread = &mut threads[run.task as usize];

@@ -1,7 +1,7 @@
 //! Named instants and facts that the kernel's messages tell.
 
 use super::startup::stages;
-use crate::evidence::{Evidence, Mark, Name, Stamp};
+use crate::evidence::{Evidence, Instant, Mark, Name, Stamp};
 use crate::kernel_log::bytes::{number, split, text};
 use memchr::{memchr, memmem};
 
@@ -11,7 +11,9 @@ const SHOWN: usize = 120;
 /// Which marks and facts a boot has so far; each is given by the first message that tells it.
 #[derive(Debug, Default)]
 pub struct Marks {
-    given: Vec<&'static str>,
+    given: Vec<Mark>,
+    /// Whether the kernel has told its whole command line.
+    command_line: bool,
     facts: Vec<&'static str>,
     clocksource: Option<String>,
     release: Option<(i64, i64)>,
@@ -30,16 +32,16 @@ impl Marks {
         let mark = match line.first() {
             Some(b'L') if starts(b"Linux version ") && line.get(14).is_some_and(u8::is_ascii_digit) => {
                 self.version(line, evidence);
-                "kernel_start"
+                Mark::KernelStart
             }
-            Some(b'B') if starts(b"Booting Linux on physical CPU") => "kernel_start",
+            Some(b'B') if starts(b"Booting Linux on physical CPU") => Mark::KernelStart,
             Some(b'C') if starts(b"Command line: ") => return self.fact("kernel.command_line", &line[14..], evidence),
             Some(b'K') if starts(b"Kernel command line: ") => {
                 // What the boot loader gave comes before; this is all of it, as /proc/cmdline has it.
-                if self.given.contains(&"Kernel command line") {
+                if self.command_line {
                     return true;
                 }
-                self.given.push("Kernel command line");
+                self.command_line = true;
                 self.facts.retain(|fact| *fact != "kernel.command_line");
                 evidence.facts.retain(|(fact, _)| fact != "kernel.command_line");
                 return self.fact("kernel.command_line", &line[21..], evidence);
@@ -48,7 +50,7 @@ impl Marks {
                 if let Some((lpj, _)) = split(line, b"(lpj=").and_then(|(_, rest)| number(rest)) {
                     self.fact("kernel.lpj", lpj.to_string().as_bytes(), evidence);
                 }
-                "calibrate_delay"
+                Mark::CalibrateDelay
             }
             Some(b'M') if starts(b"Memory: ") => {
                 let present =
@@ -58,21 +60,21 @@ impl Marks {
             }
             Some(b'c') if starts(b"clocksource: Switched to clocksource ") => {
                 self.clocksource = Some(text(line[37..].trim_ascii()));
-                "clocksource_switch"
+                Mark::ClocksourceSwitch
             }
             // Up to 4.0, and up to 3.9.
             Some(b'S') if starts(b"Switched to clocksource ") || starts(b"Switching to clocksource ") => {
                 self.clocksource = split(line, b"clocksource ").map(|(_, name)| text(name.trim_ascii()));
-                "clocksource_switch"
+                Mark::ClocksourceSwitch
             }
-            Some(b's') if starts(b"sched_clock: ") => "sched_clock",
-            Some(b's') if starts(b"smp: Brought up") => "smp_up",
+            Some(b's') if starts(b"sched_clock: ") => Mark::SchedClock,
+            Some(b's') if starts(b"smp: Brought up") => Mark::SmpUp,
             Some(b's') if starts(b"systemd[1]: ") => return self.systemd(stamp, line, evidence),
             // ARM said so up to 3.9.
-            Some(b'F') if starts(b"Freeing unused kernel") || starts(b"Freeing init memory: ") => "free_init_memory",
-            Some(b'f') if starts(b"firstlight: ready") => "ready",
-            Some(b'W') if starts(b"Write protecting the") => "write_protect",
-            Some(b'R') if starts(b"Run ") && memmem::find(line, b" as init process").is_some() => "user_start",
+            Some(b'F') if starts(b"Freeing unused kernel") || starts(b"Freeing init memory: ") => Mark::FreeInitMemory,
+            Some(b'f') if starts(b"firstlight: ready") => Mark::Ready,
+            Some(b'W') if starts(b"Write protecting the") => Mark::WriteProtect,
+            Some(b'R') if starts(b"Run ") && memmem::find(line, b" as init process").is_some() => Mark::UserStart,
             _ => return false,
         };
         self.mark(mark, stamp, line, evidence);
@@ -80,30 +82,26 @@ impl Marks {
     }
 
     fn systemd(&mut self, stamp: &Stamp, line: &[u8], evidence: &mut Evidence) -> bool {
-        self.mark("systemd_start", stamp, line, evidence);
+        self.mark(Mark::SystemdStart, stamp, line, evidence);
         let message = &line[12..];
         if message.starts_with(b"Startup finished in ") {
-            if !self.given.contains(&"startup_finished") {
+            if !self.given.contains(&Mark::StartupFinished) {
                 evidence.spans.extend(stages(message));
             }
-            self.mark("startup_finished", stamp, line, evidence);
+            self.mark(Mark::StartupFinished, stamp, line, evidence);
         } else if message.starts_with(b"Switching root") {
-            self.mark("switch_root", stamp, line, evidence);
+            self.mark(Mark::SwitchRoot, stamp, line, evidence);
         }
         true
     }
 
-    fn mark(&mut self, name: &'static str, stamp: &Stamp, line: &[u8], evidence: &mut Evidence) {
-        if self.given.contains(&name) {
+    fn mark(&mut self, mark: Mark, stamp: &Stamp, line: &[u8], evidence: &mut Evidence) {
+        if self.given.contains(&mark) {
             return;
         }
-        self.given.push(name);
+        self.given.push(mark);
         if let Some(time_ns) = stamp.time_ns {
-            evidence.marks.push(Mark {
-                name: Name::Borrowed(name),
-                time_ns,
-                detail: text(&line[..line.len().min(SHOWN)]),
-            });
+            evidence.marks.push(Instant { mark, time_ns, detail: text(&line[..line.len().min(SHOWN)]) });
         }
     }
 

@@ -3,7 +3,7 @@
 use super::trust::{Figure, Trust};
 use crate::evidence::spans::Row;
 use crate::evidence::texts::{Text, Texts};
-use crate::evidence::{Evidence, Grade, Problem, ProblemKind, SpanKind, Spans};
+use crate::evidence::{Evidence, Grade, Mark, Problem, ProblemKind, SpanKind, Spans};
 use std::collections::BTreeMap;
 
 /// More calls than this are never open at once in a boot; beyond it the oldest is given up.
@@ -11,7 +11,7 @@ const OPEN: usize = 256;
 /// A log may end while something short runs.
 const LONG_OPEN: i64 = 1_000_000;
 /// Marks that no boot reaches before its built-in initcalls have returned.
-const AFTER_INITCALLS: [&str; 4] = ["free_init_memory", "write_protect", "user_start", "systemd_start"];
+const AFTER_INITCALLS: [Mark; 4] = [Mark::FreeInitMemory, Mark::WriteProtect, Mark::UserStart, Mark::SystemdStart];
 
 #[derive(Debug)]
 struct Open {
@@ -101,7 +101,7 @@ impl Pairs {
     /// Says of what is still open that it never ended, or that its end is lost. *last_ns*: the last stamp of the log;
     /// *torn*: lines of calls are torn, so that an end may be lost; *dropped*: the console dropped messages.
     pub fn finish(&mut self, last_ns: Option<i64>, (torn, dropped): (bool, bool), evidence: &mut Evidence) {
-        let booted = evidence.marks.iter().filter(|mark| AFTER_INITCALLS.contains(&mark.name.as_ref()));
+        let booted = evidence.marks.iter().filter(|mark| AFTER_INITCALLS.contains(&mark.mark));
         let booted: Vec<i64> = booted.map(|mark| mark.time_ns).collect();
         let mut returned_by: BTreeMap<usize, Option<i64>> = BTreeMap::new();
         for open in std::mem::take(&mut self.open) {

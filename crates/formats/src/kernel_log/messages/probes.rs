@@ -7,7 +7,7 @@ use super::trust::Figure;
 use super::Interpreter;
 use crate::evidence::spans::Row;
 use crate::evidence::texts::Text;
-use crate::evidence::{Evidence, Link, Name, SpanKind, Stamp};
+use crate::evidence::{Evidence, Link, LinkKind, Name, SpanKind, Stamp};
 use crate::kernel_log::bytes::{self, split, text};
 use std::collections::BTreeMap;
 
@@ -84,7 +84,7 @@ pub fn pending(all: &mut Interpreter, _stamp: &Stamp, line: &[u8], evidence: &mu
 pub fn waits_for(device: &str, reason: &str, evidence: &mut Evidence) {
     let Some(supplier) = supplier(reason) else { return };
     let link = Link {
-        kind: Name::Borrowed("supplier"),
+        kind: LinkKind::Supplier,
         from: (SpanKind::Probe, device.to_owned()),
         to: (SpanKind::Probe, supplier.to_owned()),
     };

@@ -1,6 +1,6 @@
 //! `Startup finished in 1.204s (kernel) + 1min 2.5s (userspace) = 1min 3.704s.`, as systemd logs it.
 
-use crate::evidence::{Name, Span, SpanKind};
+use crate::evidence::{Name, Span, SpanKind, Stage};
 use crate::kernel_log::bytes::{number, split};
 
 /// A span of time in systemd's words, in nanoseconds: `1min 2.5s`, `804ms`.
@@ -37,16 +37,10 @@ pub fn stages(message: &[u8]) -> Vec<Span> {
     let mut stages = Vec::new();
     for part in parts.split(|&byte| byte == b'+') {
         let Some((length, name)) = split(part.trim_ascii(), b" (") else { continue };
-        let name: &'static str = match name.strip_suffix(b")").unwrap_or(name) {
-            b"firmware" => "firmware",
-            b"loader" => "loader",
-            b"kernel" => "kernel",
-            b"initrd" => "initrd",
-            b"userspace" => "userspace",
-            _ => continue,
-        };
+        let name = std::str::from_utf8(name.strip_suffix(b")").unwrap_or(name)).ok().and_then(Stage::parse);
+        let Some(name) = name.filter(|stage| *stage != Stage::SoftReboot) else { continue };
         if let Some(length) = duration(length) {
-            let mut stage = Span::new(SpanKind::Stage, name);
+            let mut stage = Span::new(SpanKind::Stage, name.name());
             stage.track = Name::Borrowed("systemd");
             stage.duration_ns = Some(length);
             stages.push(stage);

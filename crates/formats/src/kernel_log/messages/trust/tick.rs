@@ -7,7 +7,7 @@ mod candidates;
 use super::{Figure, Measured, MICROSECOND};
 use crate::evidence::chunks::Chunks;
 use crate::evidence::spans::Row;
-use crate::evidence::{Evidence, SpanKind};
+use crate::evidence::{Evidence, Mark, SpanKind};
 use candidates::{tally, Candidate};
 
 /// So many figures in steps of the tick, two of them not zero, are no accident, wherever they end.
@@ -15,7 +15,7 @@ const TICKING: usize = 10;
 /// Before a switch that the log tells all figures have to be such, and so many are enough.
 const FEW: usize = 2;
 /// What no boot has reached while its clock still stands.
-const LATER: [&str; 4] = ["free_init_memory", "write_protect", "user_start", "systemd_start"];
+const LATER: [Mark; 4] = [Mark::FreeInitMemory, Mark::WriteProtect, Mark::UserStart, Mark::SystemdStart];
 
 /// The lengths that are not those of a real clock.
 #[derive(Debug, Clone, Copy)]
@@ -72,7 +72,7 @@ pub(super) fn find(
     coarse: Option<(i64, i64)>,
     evidence: &Evidence,
 ) -> Option<Tick> {
-    let switch = evidence.marks.iter().find(|mark| mark.name == "clocksource_switch");
+    let switch = evidence.marks.iter().find(|mark| mark.mark == Mark::ClocksourceSwitch);
     let switch = switch.filter(|mark| !mark.detail.contains("jiffies")).map(|mark| mark.time_ns);
     let step_of = |row: &Row| {
         let early = coarse.filter(|&(_, until)| row.start_ns().is_some_and(|start| start < until));
@@ -100,9 +100,9 @@ pub(super) fn find(
     }
     let until = match switch {
         Some(until) => Some(until),
-        None if !evidence.marks.iter().any(|mark| mark.name == "kernel_start") => return None,
+        None if !evidence.marks.iter().any(|mark| mark.mark == Mark::KernelStart) => return None,
         None => {
-            let later = evidence.marks.iter().filter(|mark| LATER.contains(&mark.name.as_ref()));
+            let later = evidence.marks.iter().filter(|mark| LATER.contains(&mark.mark));
             later.map(|mark| mark.time_ns).min()
         }
     };

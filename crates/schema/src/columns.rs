@@ -144,7 +144,7 @@ pub const TABLES: [(&str, &[ColumnSchema]); 12] = [
 /// The columns of one table.
 ///
 /// ```
-/// use firstlight_model::schema::columns;
+/// use firstlight_schema::columns::columns;
 /// assert_eq!(columns("facts").map(|columns| columns.len()), Some(2));
 /// assert!(columns("fables").is_none());
 /// ```

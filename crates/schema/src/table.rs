@@ -1,7 +1,9 @@
 //! Tables in memory, to and from Parquet.
 
-use crate::schema::{columns, ColumnKind, ColumnSchema, SCHEMA_VERSION};
-use crate::ModelError;
+use crate::aliases::{present, renamed};
+use crate::columns::{columns, ColumnKind, ColumnSchema, SCHEMA_VERSION};
+use crate::vocabulary::ALIASES;
+use crate::TableError;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch, StringArray};
@@ -67,18 +69,18 @@ pub fn path_of(bundle: &Path, table: &str) -> PathBuf {
 ///
 /// # Errors
 ///
-/// [`ModelError::UnknownTable`], [`ModelError::Columns`] when names, kinds, lengths or nulls are not the schema's, and
-/// [`ModelError::File`] or [`ModelError::Parquet`] when it cannot be written.
+/// [`TableError::UnknownTable`], [`TableError::Columns`] when names, kinds, lengths or nulls are not the schema's, and
+/// [`TableError::File`] or [`TableError::Parquet`] when it cannot be written.
 ///
 /// ```
-/// use firstlight_model::table::{read, texts, write, Values};
+/// use firstlight_schema::table::{read, texts, write, Values};
 /// let bundle = tempfile::tempdir()?;
 /// write("facts", vec![("fact", texts(["kernel.release"])), ("value", texts(["6.1.0"]))], bundle.path())?;
 /// let columns = read("facts", bundle.path())?;
 /// assert_eq!(columns[1], Values::Text(vec![Some("6.1.0".to_owned())]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn write(table: &str, values: Vec<(&str, Values)>, bundle: &Path) -> Result<(), ModelError> {
+pub fn write(table: &str, values: Vec<(&str, Values)>, bundle: &Path) -> Result<(), TableError> {
     let mut writer = TableWriter::create(table, bundle)?;
     writer.append(values)?;
     writer.close()
@@ -91,7 +93,7 @@ pub const BATCH_ROWS: usize = 1 << 16;
 ///
 /// ```
 /// use arrow_array::{ArrayRef, StringArray};
-/// use firstlight_model::table::{read, TableWriter};
+/// use firstlight_schema::table::{read, TableWriter};
 /// use std::sync::Arc;
 /// let bundle = tempfile::tempdir()?;
 /// let mut facts = TableWriter::create("facts", bundle.path())?;
@@ -115,9 +117,9 @@ impl TableWriter {
     ///
     /// # Errors
     ///
-    /// [`ModelError::UnknownTable`], and [`ModelError::File`] or [`ModelError::Parquet`] when it cannot be written.
-    pub fn create(table: &str, bundle: &Path) -> Result<Self, ModelError> {
-        let schema = columns(table).ok_or_else(|| ModelError::UnknownTable(table.to_owned()))?;
+    /// [`TableError::UnknownTable`], and [`TableError::File`] or [`TableError::Parquet`] when it cannot be written.
+    pub fn create(table: &str, bundle: &Path) -> Result<Self, TableError> {
+        let schema = columns(table).ok_or_else(|| TableError::UnknownTable(table.to_owned()))?;
         let path = path_of(bundle, table);
         let arrow = Arc::new(arrow_schema(schema));
         let properties = WriterProperties::builder()
@@ -129,9 +131,9 @@ impl TableWriter {
                 SCHEMA_VERSION.to_string(),
             )]))
             .build();
-        let file = File::create(&path).map_err(|error| ModelError::File { path: path.clone(), error })?;
+        let file = File::create(&path).map_err(|error| TableError::File { path: path.clone(), error })?;
         let writer = ArrowWriter::try_new(file, Arc::clone(&arrow), Some(properties))
-            .map_err(|error| ModelError::Parquet { path: path.clone(), error: error.to_string() })?;
+            .map_err(|error| TableError::Parquet { path: path.clone(), error: error.to_string() })?;
         Ok(Self { table: table.to_owned(), schema, path, arrow, writer })
     }
 
@@ -139,9 +141,9 @@ impl TableWriter {
     ///
     /// # Errors
     ///
-    /// [`ModelError::Columns`] when names, kinds, lengths or nulls are not the schema's, and [`ModelError::Parquet`] when they
+    /// [`TableError::Columns`] when names, kinds, lengths or nulls are not the schema's, and [`TableError::Parquet`] when they
     /// cannot be written.
-    pub fn append(&mut self, values: Vec<(&str, Values)>) -> Result<(), ModelError> {
+    pub fn append(&mut self, values: Vec<(&str, Values)>) -> Result<(), TableError> {
         check(&self.table, self.schema, &values)?;
         self.batch(values.into_iter().map(|(_, values)| array(values)).collect())
     }
@@ -150,8 +152,8 @@ impl TableWriter {
     ///
     /// # Errors
     ///
-    /// [`ModelError::Parquet`] when the arrays are not the schema's, or cannot be written.
-    pub fn batch(&mut self, arrays: Vec<ArrayRef>) -> Result<(), ModelError> {
+    /// [`TableError::Parquet`] when the arrays are not the schema's, or cannot be written.
+    pub fn batch(&mut self, arrays: Vec<ArrayRef>) -> Result<(), TableError> {
         let batch = RecordBatch::try_new(Arc::clone(&self.arrow), arrays).map_err(|error| self.damaged(&error))?;
         self.writer.write(&batch).map_err(|error| self.damaged(&error))
     }
@@ -160,14 +162,14 @@ impl TableWriter {
     ///
     /// # Errors
     ///
-    /// [`ModelError::Parquet`] when it cannot be written.
-    pub fn close(self) -> Result<(), ModelError> {
+    /// [`TableError::Parquet`] when it cannot be written.
+    pub fn close(self) -> Result<(), TableError> {
         let Self { path, writer, .. } = self;
-        writer.close().map(|_| ()).map_err(|error| ModelError::Parquet { path, error: error.to_string() })
+        writer.close().map(|_| ()).map_err(|error| TableError::Parquet { path, error: error.to_string() })
     }
 
-    fn damaged(&self, error: &dyn std::fmt::Display) -> ModelError {
-        ModelError::Parquet { path: self.path.clone(), error: error.to_string() }
+    fn damaged(&self, error: &dyn std::fmt::Display) -> TableError {
+        TableError::Parquet { path: self.path.clone(), error: error.to_string() }
     }
 }
 
@@ -176,9 +178,9 @@ impl TableWriter {
 /// # Errors
 ///
 /// What [`write`] says.
-pub fn write_empty(tables: &[&str], bundle: &Path) -> Result<(), ModelError> {
+pub fn write_empty(tables: &[&str], bundle: &Path) -> Result<(), TableError> {
     for table in tables {
-        let schema = columns(table).ok_or_else(|| ModelError::UnknownTable((*table).to_owned()))?;
+        let schema = columns(table).ok_or_else(|| TableError::UnknownTable((*table).to_owned()))?;
         let empty = |column: &ColumnSchema| match column.kind {
             ColumnKind::Int64 => Values::Int64(Vec::new()),
             ColumnKind::Text => Values::Text(Vec::new()),
@@ -188,8 +190,8 @@ pub fn write_empty(tables: &[&str], bundle: &Path) -> Result<(), ModelError> {
     Ok(())
 }
 
-fn check(table: &str, schema: &[ColumnSchema], values: &[(&str, Values)]) -> Result<(), ModelError> {
-    let wrong = |what: String| Err(ModelError::Columns { table: table.to_owned(), what });
+fn check(table: &str, schema: &[ColumnSchema], values: &[(&str, Values)]) -> Result<(), TableError> {
+    let wrong = |what: String| Err(TableError::Columns { table: table.to_owned(), what });
     let expected: Vec<&str> = schema.iter().map(|column| column.name).collect();
     let given: Vec<&str> = values.iter().map(|(name, _)| *name).collect();
     if expected != given {
@@ -230,12 +232,12 @@ fn array(values: Values) -> ArrayRef {
 ///
 /// # Errors
 ///
-/// [`ModelError::File`], [`ModelError::Parquet`], or [`ModelError::Columns`] when the file has other columns.
-pub fn read(table: &str, bundle: &Path) -> Result<Vec<Values>, ModelError> {
-    let schema = columns(table).ok_or_else(|| ModelError::UnknownTable(table.to_owned()))?;
+/// [`TableError::File`], [`TableError::Parquet`], or [`TableError::Columns`] when the file has other columns.
+pub fn read(table: &str, bundle: &Path) -> Result<Vec<Values>, TableError> {
+    let schema = columns(table).ok_or_else(|| TableError::UnknownTable(table.to_owned()))?;
     let path = path_of(bundle, table);
-    let damaged = |error: &dyn std::fmt::Display| ModelError::Parquet { path: path.clone(), error: error.to_string() };
-    let file = File::open(&path).map_err(|error| ModelError::File { path: path.clone(), error })?;
+    let damaged = |error: &dyn std::fmt::Display| TableError::Parquet { path: path.clone(), error: error.to_string() };
+    let file = File::open(&path).map_err(|error| TableError::File { path: path.clone(), error })?;
     let reader = ParquetRecordBatchReaderBuilder::try_new(file)
         .and_then(ParquetRecordBatchReaderBuilder::build)
         .map_err(|error| damaged(&error))?;
@@ -255,10 +257,11 @@ pub fn read(table: &str, bundle: &Path) -> Result<Vec<Values>, ModelError> {
     Ok(values)
 }
 
-fn append(table: &str, column: &ColumnSchema, batch: &RecordBatch, values: &mut Values) -> Result<(), ModelError> {
+fn append(table: &str, column: &ColumnSchema, batch: &RecordBatch, values: &mut Values) -> Result<(), TableError> {
     let wrong =
-        |what: &str| ModelError::Columns { table: table.to_owned(), what: format!("column `{}` {what}", column.name) };
+        |what: &str| TableError::Columns { table: table.to_owned(), what: format!("column `{}` {what}", column.name) };
     let array = batch.column_by_name(column.name).ok_or_else(|| wrong("is missing"))?;
+    let renamed = renamed(ALIASES, table, column.name);
     match values {
         Values::Int64(values) => {
             let array = array.as_primitive_opt::<Int64Type>().ok_or_else(|| wrong("is not int64"))?;
@@ -266,7 +269,7 @@ fn append(table: &str, column: &ColumnSchema, batch: &RecordBatch, values: &mut 
         }
         // Other writers store text with 64-bit offsets or as views.
         Values::Text(values) => {
-            let text = |text: Option<&str>| text.map(str::to_owned);
+            let text = |text: Option<&str>| text.map(|text| present(renamed, text).to_owned());
             if let Some(array) = array.as_string_opt::<i32>() {
                 values.extend(array.iter().map(text));
             } else if let Some(array) = array.as_string_opt::<i64>() {

@@ -1,8 +1,10 @@
 //! A table read for work on every row: each text once, and a number for it in the rows.
 
-use crate::schema::{columns, ColumnKind};
+use crate::aliases::{present, renamed};
+use crate::columns::{columns, ColumnKind};
 use crate::table::path_of;
-use crate::ModelError;
+use crate::vocabulary::ALIASES;
+use crate::TableError;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type};
 use arrow_array::{Array, ArrayRef, RecordBatch};
@@ -107,12 +109,12 @@ impl Interned {
 ///
 /// # Errors
 ///
-/// [`ModelError::UnknownTable`], [`ModelError::File`], [`ModelError::Parquet`], or [`ModelError::Columns`] when a column
+/// [`TableError::UnknownTable`], [`TableError::File`], [`TableError::Parquet`], or [`TableError::Columns`] when a column
 /// holds something else, or may not be missing and is.
 ///
 /// ```
-/// use firstlight_model::interned::read;
-/// use firstlight_model::table::{texts, write};
+/// use firstlight_schema::interned::read;
+/// use firstlight_schema::table::{texts, write};
 /// let bundle = tempfile::tempdir()?;
 /// write("facts", vec![("fact", texts(["a", "b"])), ("value", texts(["same", "same"]))], bundle.path())?;
 /// let table = read("facts", &["value"], bundle.path())?;
@@ -120,8 +122,8 @@ impl Interned {
 /// assert_eq!(table.texts.get(0), Some("same"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn read(table: &str, wanted: &[&str], bundle: &Path) -> Result<Interned, ModelError> {
-    let schema = columns(table).ok_or_else(|| ModelError::UnknownTable(table.to_owned()))?;
+pub fn read(table: &str, wanted: &[&str], bundle: &Path) -> Result<Interned, TableError> {
+    let schema = columns(table).ok_or_else(|| TableError::UnknownTable(table.to_owned()))?;
     let empty = |kind| match kind {
         ColumnKind::Int64 => Values::Integers(Vec::new()),
         ColumnKind::Text => Values::Texts(Vec::new()),
@@ -130,14 +132,14 @@ pub fn read(table: &str, wanted: &[&str], bundle: &Path) -> Result<Interned, Mod
     let columns = known.iter().map(|column| (column.name, empty(column.kind))).collect();
     let mut interned = Interned { rows: 0, columns, texts: Texts::default() };
     let path = path_of(bundle, table);
-    let damaged = |error: &dyn std::fmt::Display| ModelError::Parquet { path: path.clone(), error: error.to_string() };
-    let file = File::open(&path).map_err(|error| ModelError::File { path: path.clone(), error })?;
+    let damaged = |error: &dyn std::fmt::Display| TableError::Parquet { path: path.clone(), error: error.to_string() };
+    let file = File::open(&path).map_err(|error| TableError::File { path: path.clone(), error })?;
     let found = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()).map_err(|error| damaged(&error))?;
     let present = |name: &str| found.schema().column_with_name(name).map(|(place, _)| place);
     for column in &known {
         if present(column.name).is_none() && !column.nullable {
             let what = format!("column `{}` is missing", column.name);
-            return Err(ModelError::Columns { table: table.to_owned(), what });
+            return Err(TableError::Columns { table: table.to_owned(), what });
         }
     }
     // Texts are taken as the file's own dictionaries where it has them: each is then hashed once and not once per row.
@@ -168,12 +170,12 @@ fn as_dictionary(field: &Field) -> Field {
     Field::new(field.name(), kind, field.is_nullable())
 }
 
-fn append(table: &str, batch: &RecordBatch, interned: &mut Interned) -> Result<(), ModelError> {
+fn append(table: &str, batch: &RecordBatch, interned: &mut Interned) -> Result<(), TableError> {
     let Interned { rows, columns, texts } = interned;
     *rows = rows.saturating_add(batch.num_rows());
     for (name, values) in columns {
         let wrong =
-            |what: &str| ModelError::Columns { table: table.to_owned(), what: format!("column `{name}` {what}") };
+            |what: &str| TableError::Columns { table: table.to_owned(), what: format!("column `{name}` {what}") };
         let array = batch.column_by_name(name);
         match values {
             Values::Integers(values) => match array {
@@ -184,7 +186,8 @@ fn append(table: &str, batch: &RecordBatch, interned: &mut Interned) -> Result<(
                 None => values.resize(*rows, None),
             },
             Values::Texts(values) => match array {
-                Some(array) => append_texts(array, texts, values).ok_or_else(|| wrong("is not text"))?,
+                Some(array) => append_texts(array, texts, values, renamed(ALIASES, table, name))
+                    .ok_or_else(|| wrong("is not text"))?,
                 None => values.resize(*rows, NO_TEXT),
             },
         }
@@ -193,7 +196,12 @@ fn append(table: &str, batch: &RecordBatch, interned: &mut Interned) -> Result<(
 }
 
 /// Nothing when the array is no dictionary of text.
-fn append_texts(array: &ArrayRef, texts: &mut Texts, values: &mut Vec<TextNumber>) -> Option<()> {
+fn append_texts(
+    array: &ArrayRef,
+    texts: &mut Texts,
+    values: &mut Vec<TextNumber>,
+    renamed: &[(&str, &str)],
+) -> Option<()> {
     // A column of nulls alone has no type of its own in some writers' files.
     if *array.data_type() == DataType::Null {
         values.extend(std::iter::repeat_n(NO_TEXT, array.len()));
@@ -201,7 +209,8 @@ fn append_texts(array: &ArrayRef, texts: &mut Texts, values: &mut Vec<TextNumber
     }
     let dictionary = array.as_dictionary_opt::<Int32Type>()?;
     let own = dictionary.values().as_string_opt::<i32>()?;
-    let numbers: Vec<TextNumber> = own.iter().map(|text| text.map_or(NO_TEXT, |text| texts.number(text))).collect();
+    let mut numbered = |text: Option<&str>| text.map_or(NO_TEXT, |text| texts.number(present(renamed, text)));
+    let numbers: Vec<TextNumber> = own.iter().map(&mut numbered).collect();
     let number = |key: Option<i32>| -> TextNumber {
         key.and_then(|key| usize::try_from(key).ok()).and_then(|key| numbers.get(key).copied()).unwrap_or(NO_TEXT)
     };

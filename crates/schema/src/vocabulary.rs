@@ -1,0 +1,666 @@
+//! The vocabulary. Made from crates/schema/vocabulary.toml by `make vocabulary`: do not edit.
+
+use crate::aliases::Aliases;
+
+names! {
+    /// Named instants of a boot.
+    Mark {
+        /// The machine starts, or its firmware timer does.
+        PowerOn = "power_on",
+        /// The firmware runs its first instruction after the reset.
+        FirmwareStart = "firmware_start",
+        /// The boot loader starts.
+        LoaderStart = "loader_start",
+        /// The firmware loads the boot loader.
+        LoaderLoad = "loader_load",
+        /// The boot loader starts the kernel.
+        LoaderEnd = "loader_end",
+        /// The loader or kernel calls ExitBootServices.
+        ExitBootServicesStart = "exit_boot_services_start",
+        /// ExitBootServices returns.
+        ExitBootServicesEnd = "exit_boot_services_end",
+        /// coreboot jumps to its payload.
+        PayloadStart = "payload_start",
+        /// The capturing machine received its first line.
+        CaptureStart = "capture_start",
+        /// The kernel image starts to decompress itself.
+        DecompressionStart = "decompression_start",
+        /// The processor enters the decompressed kernel.
+        KernelEntry = "kernel_entry",
+        /// The kernel's clock starts to count.
+        KernelClockStart = "kernel_clock_start",
+        /// The kernel enters start_kernel, or prints its banner.
+        KernelStart = "kernel_start",
+        /// The kernel creates its first tasks.
+        RestInit = "rest_init",
+        /// The first task starts to run.
+        KernelInit = "kernel_init",
+        /// The scheduler's clock is set up.
+        SchedClock = "sched_clock",
+        /// The kernel calibrates its delay loop.
+        CalibrateDelay = "calibrate_delay",
+        /// All processors are up.
+        SmpUp = "smp_up",
+        /// The kernel switches to another clock source.
+        ClocksourceSwitch = "clocksource_switch",
+        /// The kernel starts the other processors.
+        SmpInit = "smp_init",
+        /// The first early initcall starts.
+        InitcallEarly = "initcall_early",
+        /// The first pure initcall starts.
+        InitcallPure = "initcall_pure",
+        /// The first core initcall starts.
+        InitcallCore = "initcall_core",
+        /// The first postcore initcall starts.
+        InitcallPostcore = "initcall_postcore",
+        /// The first arch initcall starts.
+        InitcallArch = "initcall_arch",
+        /// The first subsys initcall starts.
+        InitcallSubsys = "initcall_subsys",
+        /// The first fs initcall starts.
+        InitcallFs = "initcall_fs",
+        /// The first rootfs initcall starts.
+        InitcallRootfs = "initcall_rootfs",
+        /// The first device initcall starts.
+        InitcallDevice = "initcall_device",
+        /// The first late initcall starts.
+        InitcallLate = "initcall_late",
+        /// The first initcall starts, where no record tells the levels.
+        Initcalls = "initcalls",
+        /// The last initcall returns.
+        InitcallsEnd = "initcalls_end",
+        /// The kernel frees the memory of its init sections.
+        FreeInitMemory = "free_init_memory",
+        /// The kernel makes its read-only data read-only.
+        WriteProtect = "write_protect",
+        /// The kernel runs the first program.
+        RunInit = "run_init",
+        /// The first instruction in user mode.
+        UserStart = "user_start",
+        /// The guest's own first process starts.
+        GuestStart = "guest_start",
+        /// The manager of the initramfs starts.
+        InitrdStart = "initrd_start",
+        /// systemd prints its first line.
+        SystemdStart = "systemd_start",
+        /// The initramfs hands over to the root file system.
+        SwitchRoot = "switch_root",
+        /// The manager of the root file system starts.
+        UserspaceStart = "userspace_start",
+        /// A restart of userspace alone starts.
+        SoftRebootStart = "soft_reboot_start",
+        /// systemd reached its default target.
+        DefaultTarget = "default_target",
+        /// systemd reports that the startup finished.
+        StartupFinished = "startup_finished",
+        /// The last event before nothing happened for a minute.
+        StartupOver = "startup_over",
+        /// The console asks for a login.
+        LoginPrompt = "login_prompt",
+        /// systemd-bootchart found the machine idle.
+        Idle = "idle",
+        /// The boot reached the state that the user asked for.
+        Ready = "ready",
+        /// The kernel panics.
+        Panic = "panic",
+        /// The first instant that the records hold.
+        RecordStart = "record_start",
+        /// The last instant that the records hold.
+        RecordEnd = "record_end",
+    }
+}
+
+names! {
+    /// The layers of software that a boot runs through.
+    Layer {
+        /// Firmware.
+        Firmware = "firmware",
+        /// Boot loader.
+        Loader = "loader",
+        /// Kernel.
+        Kernel = "kernel",
+        /// Initramfs.
+        Initramfs = "initramfs",
+        /// Userspace.
+        Userspace = "userspace",
+    }
+}
+
+names! {
+    /// What told a mark of a recorded boot.
+    MarkSource {
+        /// The reset of the machine.
+        Reset = "reset",
+        /// The processor reached an address.
+        Address = "address",
+        /// The processor entered a function.
+        Function = "function",
+        /// The guest executed a marked instruction that does nothing.
+        NoOperation = "no-operation",
+        /// A line on the console.
+        Console = "console",
+        /// The guest reported it.
+        Guest = "guest",
+        /// The clock of the host.
+        Host = "host",
+    }
+}
+
+names! {
+    /// Intervals between two dividing marks.
+    Phase {
+        /// Firmware, from power on.
+        Firmware = "firmware",
+        /// The boot loader.
+        Loader = "loader",
+        /// What was received before the kernel started.
+        BeforeKernel = "before_kernel",
+        /// The kernel decompresses itself.
+        Decompression = "decompression",
+        /// From the entry of the kernel to its first C function.
+        KernelEntry = "kernel_entry",
+        /// The kernel before its first task.
+        EarlyInit = "early_init",
+        /// The kernel, where no mark shows how far it came.
+        Kernel = "kernel",
+        /// The kernel creates its first tasks.
+        RestInit = "rest_init",
+        /// The first task before the initcalls.
+        KernelInit = "kernel_init",
+        /// Initcalls of the level early.
+        InitcallEarly = "initcall_early",
+        /// Initcalls of the level pure.
+        InitcallPure = "initcall_pure",
+        /// Initcalls of the level core.
+        InitcallCore = "initcall_core",
+        /// Initcalls of the level postcore.
+        InitcallPostcore = "initcall_postcore",
+        /// Initcalls of the level arch.
+        InitcallArch = "initcall_arch",
+        /// Initcalls of the level subsys.
+        InitcallSubsys = "initcall_subsys",
+        /// Initcalls of the level fs.
+        InitcallFs = "initcall_fs",
+        /// Initcalls of the level rootfs.
+        InitcallRootfs = "initcall_rootfs",
+        /// Initcalls of the level device.
+        InitcallDevice = "initcall_device",
+        /// Initcalls of the level late.
+        InitcallLate = "initcall_late",
+        /// Initcalls, where no record tells their levels.
+        Initcalls = "initcalls",
+        /// The kernel after its initcalls.
+        AfterInitcalls = "after_initcalls",
+        /// The kernel after it freed its init memory.
+        FreeInitMemory = "free_init_memory",
+        /// The kernel starts the first program.
+        RunInit = "run_init",
+        /// Userspace of a recorded boot.
+        UserStart = "user_start",
+        /// Userspace before a manager of units reports itself.
+        UserLand = "user_land",
+        /// The initramfs.
+        Initrd = "initrd",
+        /// The hand-over from the initramfs to the root.
+        SwitchRoot = "switch_root",
+        /// Userspace of the root file system.
+        Userspace = "userspace",
+        /// Userspace after a restart of it alone.
+        SoftReboot = "soft_reboot",
+        /// After the startup finished.
+        AfterStartup = "after_startup",
+        /// After the boot was ready.
+        AfterReady = "after_ready",
+        /// After a panic.
+        Panic = "panic",
+        /// Before the first mark of the boot.
+        Record = "record",
+        /// Not attributable to a phase.
+        Unknown = "unknown",
+    }
+}
+
+names! {
+    /// What a span is of.
+    SpanKind {
+        /// Between two marks.
+        Phase = "phase",
+        /// One initcall; track `task PID`.
+        Initcall = "initcall",
+        /// A driver's probe of a device; the name is the device's.
+        Probe = "probe",
+        /// An asynchronous body.
+        Async = "async",
+        /// A task waiting for asynchronous bodies: idle time of the waiter.
+        AsyncWait = "async_wait",
+        /// One long call of a function in a trace.
+        Function = "function",
+        /// Between two events of a trace that belong together.
+        Event = "event",
+        /// The whole life of a device's uevent, from the kernel to udev's end; the name is the device's path or name.
+        Uevent = "uevent",
+        /// Of a uevent: from its arrival in the queue until nothing blocks it.
+        UeventQueued = "uevent_queued",
+        /// Of a uevent: held back by another one.
+        UeventBlocked = "uevent_blocked",
+        /// Of a uevent: a worker on it.
+        UeventService = "uevent_service",
+        /// A unit of systemd, from its first activating to active.
+        Unit = "unit",
+        /// A unit while it was up.
+        UnitActive = "unit_active",
+        /// One stage as systemd names them.
+        Stage = "stage",
+        /// The life of a process, as far as it was seen.
+        Process = "process",
+        /// A stage of a boot loader or firmware.
+        Firmware = "firmware",
+        /// A mount of a file system.
+        Mount = "mount",
+        /// The console printing what had piled up.
+        Console = "console",
+    }
+}
+
+names! {
+    /// The levels of the kernel's initcalls, in the order in which it runs them.
+    InitcallLevel {
+        /// The level early.
+        Early = "early",
+        /// The level pure.
+        Pure = "pure",
+        /// The level core.
+        Core = "core",
+        /// The level postcore.
+        Postcore = "postcore",
+        /// The level arch.
+        Arch = "arch",
+        /// The level subsys.
+        Subsys = "subsys",
+        /// The level fs.
+        Fs = "fs",
+        /// The level rootfs.
+        Rootfs = "rootfs",
+        /// The level device.
+        Device = "device",
+        /// The level late.
+        Late = "late",
+        /// Consoles; between the early and the pure level.
+        Console = "console",
+        /// A module's own initcall.
+        Module = "module",
+    }
+}
+
+names! {
+    /// The clocks of records, and those of a bundle.
+    ClockKind {
+        /// No times, only an order.
+        Untimed = "untimed",
+        /// The kernel's `local_clock`, as printk stamps it.
+        Printk = "printk",
+        /// `CLOCK_MONOTONIC` of the booted system.
+        Monotonic = "monotonic",
+        /// `CLOCK_BOOTTIME` of the booted system.
+        Boottime = "boottime",
+        /// Since the manager of userspace started; what is before is negative.
+        Userspace = "userspace",
+        /// Wall time of the booted system, nanoseconds since 1970.
+        Realtime = "realtime",
+        /// A clock of the kernel's tracer.
+        Trace = "trace",
+        /// The clock of the machine that captured the record; of a bundle, of the recording machine.
+        Host = "host",
+        /// A timer of the firmware or boot loader, from its own reset.
+        Firmware = "firmware",
+        /// The clock of an instrumented kernel's function log (KFT).
+        Kft = "kft",
+        /// Of a bundle: executed instructions and idle time.
+        Virtual = "virtual",
+        /// Of a bundle: the clock of the best record.
+        Imported = "imported",
+    }
+}
+
+names! {
+    /// How far the length of a span can be believed.
+    Grade {
+        /// Two independent figures agree, or the clock cannot err.
+        Exact = "exact",
+        /// One sound figure.
+        Good = "good",
+        /// Sound, but the clock's step is more than a hundredth of it.
+        Coarse = "coarse",
+        /// A bound, not a length: part of it is missing, or something foreign is in it.
+        Bounded = "bounded",
+        /// A known fault applies, or two figures contradict one another.
+        Doubtful = "doubtful",
+        /// Nothing says how long it took.
+        Unknown = "unknown",
+    }
+}
+
+names! {
+    /// How one thing waits for another.
+    LinkKind {
+        /// A unit is ordered after another.
+        After = "after",
+        /// A unit requires another.
+        Requires = "requires",
+        /// A unit wants another.
+        Wants = "wants",
+        /// A uevent waits for another, by SEQNUM.
+        BlockedBy = "blocked_by",
+        /// A deferred probe waits for a device.
+        Supplier = "supplier",
+    }
+}
+
+names! {
+    /// What a line of the log went through.
+    Channel {
+        /// The kernel's log.
+        Printk = "printk",
+        /// The journal.
+        Journal = "journal",
+        /// udevd's own log.
+        Udev = "udev",
+        /// The kernel's tracer.
+        Tracer = "tracer",
+        /// Only a console.
+        Console = "console",
+    }
+}
+
+names! {
+    /// The kinds of damage and doubt of a record.
+    ProblemKind {
+        /// The beginning is missing (a ring that was overwritten).
+        LostHead = "lost_head",
+        /// The end is missing (a full buffer, a capture that stopped).
+        LostTail = "lost_tail",
+        /// Records in between are missing.
+        Lost = "lost",
+        /// The record was cut in the middle of a line or field.
+        Cut = "cut",
+        /// Lines that are torn, merged, or have no shape of the format.
+        Torn = "torn",
+        /// The same lines stand in it again (a console that was enabled late).
+        Replay = "replay",
+        /// Lines without time.
+        Untimed = "untimed",
+        /// The clock jumped.
+        ClockJump = "clock_jump",
+        /// The clock began anew: how much time passed meanwhile is unknown.
+        ClockStep = "clock_step",
+        /// The clock wrapped round.
+        ClockWrap = "clock_wrap",
+        /// The clock has coarse steps.
+        Quantised = "quantised",
+        /// Something began and did not end.
+        Unfinished = "unfinished",
+        /// A call began, and the record goes on without its return: it hung.
+        NeverReturned = "never_returned",
+        /// Something ended and had not begun.
+        Unpaired = "unpaired",
+        /// Initcalls overlapped while their start was one shared stamp.
+        SharedStart = "shared_start",
+        /// Durations that count 1024 ns as a microsecond.
+        ShiftedMicroseconds = "shifted_microseconds",
+        /// Short calls were left out when the record was made.
+        Censored = "censored",
+        /// Values were cut to a limit when the record was made.
+        Clamped = "clamped",
+        /// Invalid UTF-8 or NUL bytes.
+        Encoding = "encoding",
+        /// Terminal escapes.
+        Escapes = "escapes",
+        /// Lines or fields beyond the limit.
+        Overlong = "overlong",
+        /// Two statements of the record exclude one another.
+        Contradiction = "contradiction",
+        /// Values that cannot be.
+        Implausible = "implausible",
+        /// Parts that are of no known kind.
+        Unrecognised = "unrecognised",
+        /// Its clock could not be aligned to the boot's.
+        Unaligned = "unaligned",
+    }
+}
+
+names! {
+    /// Why a boot did not reach its last mark.
+    FailureReason {
+        /// The kernel panicked.
+        Panic = "panic",
+        /// The limit of host time passed.
+        WallTimeout = "wall_timeout",
+        /// The limit of virtual time passed.
+        VirtualTimeout = "virtual_timeout",
+        /// The guest ended before it was ready.
+        NeverReady = "never_ready",
+        /// QEMU ended unexpectedly.
+        QemuDied = "qemu_died",
+        /// The plugin failed.
+        Plugin = "plugin",
+    }
+}
+
+names! {
+    /// What a node of the calling-context tree is.
+    CallKind {
+        /// The root of the tree.
+        Root = "root",
+        /// A function.
+        Function = "function",
+        /// An interrupt.
+        Interrupt = "interrupt",
+        /// An exception.
+        Exception = "exception",
+        /// A system call.
+        Syscall = "syscall",
+        /// A task.
+        Task = "task",
+        /// Firmware.
+        Firmware = "firmware",
+        /// The kernel's decompressor.
+        Decompressor = "decompressor",
+        /// Code that no symbol names.
+        Unknown = "unknown",
+        /// Userspace.
+        User = "user",
+        /// The idle task.
+        Idle = "idle",
+        /// Functions put together.
+        Group = "group",
+    }
+}
+
+names! {
+    /// The stages of a start as systemd names them.
+    Stage {
+        /// Firmware.
+        Firmware = "firmware",
+        /// Boot loader.
+        Loader = "loader",
+        /// Kernel.
+        Kernel = "kernel",
+        /// Initramfs.
+        Initrd = "initrd",
+        /// Userspace.
+        Userspace = "userspace",
+        /// Restart of userspace alone.
+        SoftReboot = "soft-reboot",
+    }
+}
+
+impl Mark {
+    /// The phase that it begins; none: it divides no phases.
+    pub const fn phase(self) -> Option<Phase> {
+        match self {
+            Self::PowerOn => Some(Phase::Firmware),
+            Self::FirmwareStart => Some(Phase::Firmware),
+            Self::LoaderStart => Some(Phase::Loader),
+            Self::CaptureStart => Some(Phase::BeforeKernel),
+            Self::DecompressionStart => Some(Phase::Decompression),
+            Self::KernelEntry => Some(Phase::KernelEntry),
+            Self::KernelClockStart => Some(Phase::EarlyInit),
+            Self::KernelStart => Some(Phase::EarlyInit),
+            Self::RestInit => Some(Phase::RestInit),
+            Self::KernelInit => Some(Phase::KernelInit),
+            Self::InitcallEarly => Some(Phase::InitcallEarly),
+            Self::InitcallPure => Some(Phase::InitcallPure),
+            Self::InitcallCore => Some(Phase::InitcallCore),
+            Self::InitcallPostcore => Some(Phase::InitcallPostcore),
+            Self::InitcallArch => Some(Phase::InitcallArch),
+            Self::InitcallSubsys => Some(Phase::InitcallSubsys),
+            Self::InitcallFs => Some(Phase::InitcallFs),
+            Self::InitcallRootfs => Some(Phase::InitcallRootfs),
+            Self::InitcallDevice => Some(Phase::InitcallDevice),
+            Self::InitcallLate => Some(Phase::InitcallLate),
+            Self::Initcalls => Some(Phase::Initcalls),
+            Self::InitcallsEnd => Some(Phase::AfterInitcalls),
+            Self::FreeInitMemory => Some(Phase::FreeInitMemory),
+            Self::RunInit => Some(Phase::RunInit),
+            Self::UserStart => Some(Phase::UserLand),
+            Self::GuestStart => Some(Phase::UserLand),
+            Self::InitrdStart => Some(Phase::Initrd),
+            Self::SystemdStart => Some(Phase::Userspace),
+            Self::SwitchRoot => Some(Phase::SwitchRoot),
+            Self::UserspaceStart => Some(Phase::Userspace),
+            Self::SoftRebootStart => Some(Phase::SoftReboot),
+            Self::StartupFinished => Some(Phase::AfterStartup),
+            Self::Ready => Some(Phase::AfterReady),
+            Self::Panic => Some(Phase::Panic),
+            Self::RecordStart => Some(Phase::Record),
+            _ => None,
+        }
+    }
+
+    /// The level whose first initcall starts at it.
+    pub const fn initcall_level(self) -> Option<InitcallLevel> {
+        match self {
+            Self::InitcallEarly => Some(InitcallLevel::Early),
+            Self::InitcallPure => Some(InitcallLevel::Pure),
+            Self::InitcallCore => Some(InitcallLevel::Core),
+            Self::InitcallPostcore => Some(InitcallLevel::Postcore),
+            Self::InitcallArch => Some(InitcallLevel::Arch),
+            Self::InitcallSubsys => Some(InitcallLevel::Subsys),
+            Self::InitcallFs => Some(InitcallLevel::Fs),
+            Self::InitcallRootfs => Some(InitcallLevel::Rootfs),
+            Self::InitcallDevice => Some(InitcallLevel::Device),
+            Self::InitcallLate => Some(InitcallLevel::Late),
+            _ => None,
+        }
+    }
+
+    /// The layer of software that it belongs to.
+    pub const fn layer(self) -> Layer {
+        match self {
+            Self::PowerOn => Layer::Firmware,
+            Self::FirmwareStart => Layer::Firmware,
+            Self::LoaderStart => Layer::Loader,
+            Self::LoaderLoad => Layer::Firmware,
+            Self::LoaderEnd => Layer::Loader,
+            Self::ExitBootServicesStart => Layer::Firmware,
+            Self::ExitBootServicesEnd => Layer::Firmware,
+            Self::PayloadStart => Layer::Firmware,
+            Self::CaptureStart => Layer::Firmware,
+            Self::DecompressionStart => Layer::Kernel,
+            Self::KernelEntry => Layer::Kernel,
+            Self::KernelClockStart => Layer::Kernel,
+            Self::KernelStart => Layer::Kernel,
+            Self::RestInit => Layer::Kernel,
+            Self::KernelInit => Layer::Kernel,
+            Self::SchedClock => Layer::Kernel,
+            Self::CalibrateDelay => Layer::Kernel,
+            Self::SmpUp => Layer::Kernel,
+            Self::ClocksourceSwitch => Layer::Kernel,
+            Self::SmpInit => Layer::Kernel,
+            Self::InitcallEarly => Layer::Kernel,
+            Self::InitcallPure => Layer::Kernel,
+            Self::InitcallCore => Layer::Kernel,
+            Self::InitcallPostcore => Layer::Kernel,
+            Self::InitcallArch => Layer::Kernel,
+            Self::InitcallSubsys => Layer::Kernel,
+            Self::InitcallFs => Layer::Kernel,
+            Self::InitcallRootfs => Layer::Kernel,
+            Self::InitcallDevice => Layer::Kernel,
+            Self::InitcallLate => Layer::Kernel,
+            Self::Initcalls => Layer::Kernel,
+            Self::InitcallsEnd => Layer::Kernel,
+            Self::FreeInitMemory => Layer::Kernel,
+            Self::WriteProtect => Layer::Kernel,
+            Self::RunInit => Layer::Kernel,
+            Self::UserStart => Layer::Userspace,
+            Self::GuestStart => Layer::Userspace,
+            Self::InitrdStart => Layer::Initramfs,
+            Self::SystemdStart => Layer::Userspace,
+            Self::SwitchRoot => Layer::Userspace,
+            Self::UserspaceStart => Layer::Userspace,
+            Self::SoftRebootStart => Layer::Userspace,
+            Self::DefaultTarget => Layer::Userspace,
+            Self::StartupFinished => Layer::Userspace,
+            Self::StartupOver => Layer::Userspace,
+            Self::LoginPrompt => Layer::Userspace,
+            Self::Idle => Layer::Userspace,
+            Self::Ready => Layer::Userspace,
+            Self::Panic => Layer::Kernel,
+            Self::RecordStart => Layer::Userspace,
+            Self::RecordEnd => Layer::Userspace,
+        }
+    }
+}
+
+impl InitcallLevel {
+    /// The mark at which its first initcall starts; consoles and modules have none.
+    pub const fn mark(self) -> Option<Mark> {
+        match self {
+            Self::Early => Some(Mark::InitcallEarly),
+            Self::Pure => Some(Mark::InitcallPure),
+            Self::Core => Some(Mark::InitcallCore),
+            Self::Postcore => Some(Mark::InitcallPostcore),
+            Self::Arch => Some(Mark::InitcallArch),
+            Self::Subsys => Some(Mark::InitcallSubsys),
+            Self::Fs => Some(Mark::InitcallFs),
+            Self::Rootfs => Some(Mark::InitcallRootfs),
+            Self::Device => Some(Mark::InitcallDevice),
+            Self::Late => Some(Mark::InitcallLate),
+            _ => None,
+        }
+    }
+}
+
+impl Stage {
+    /// The mark at which it starts.
+    pub const fn mark(self) -> Mark {
+        match self {
+            Self::Firmware => Mark::FirmwareStart,
+            Self::Loader => Mark::LoaderStart,
+            Self::Kernel => Mark::KernelClockStart,
+            Self::Initrd => Mark::InitrdStart,
+            Self::Userspace => Mark::UserspaceStart,
+            Self::SoftReboot => Mark::SoftRebootStart,
+        }
+    }
+}
+
+impl ProblemKind {
+    /// Whether evidence is missing because of it.
+    pub const fn loses(self) -> bool {
+        matches!(
+            self,
+            Self::LostHead
+                | Self::LostTail
+                | Self::Lost
+                | Self::Cut
+                | Self::ClockStep
+                | Self::NeverReturned
+                | Self::Censored
+                | Self::Overlong
+        )
+    }
+}
+
+/// By `table.column`, the spellings of earlier schema versions and what they are now.
+pub const ALIASES: Aliases = &[];

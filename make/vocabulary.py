@@ -1,0 +1,262 @@
+"""Write crates/schema/vocabulary.toml as Rust, Python, TypeScript and Markdown.
+
+``make vocabulary`` runs it; ``tests/unit/test_vocabulary.py`` compares what it makes with what is checked in.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import textwrap
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "crates/schema/vocabulary.toml"
+NOTE = "Made from crates/schema/vocabulary.toml by `make vocabulary`: do not edit."
+#: The Python module of each list.
+MODULES = {
+    "marks": ("mark", "mark_source", "layer", "phase", "stage"),
+    "spans": ("span_kind", "initcall_level", "grade", "link_kind", "call_kind"),
+    "records": ("clock", "channel", "problem", "failure"),
+}
+
+
+@dataclass(frozen=True)
+class Name:
+    """One name of a list."""
+
+    name: str
+    doc: str
+    aliases: tuple[str, ...] = ()
+    common: bool = False
+    phase: str | None = None
+    layer: str | None = None
+    mark: str | None = None
+    loses: bool = False
+
+    @property
+    def variant(self) -> str:
+        """Its name in Rust: ``power_on`` is ``PowerOn``."""
+        return "".join(part.capitalize() for part in re.split(r"[_-]", self.name))
+
+    @property
+    def constant(self) -> str:
+        """Its name in Python: ``power_on`` is ``POWER_ON``."""
+        return self.name.upper().replace("-", "_")
+
+
+@dataclass(frozen=True)
+class Names:
+    """A list of the vocabulary."""
+
+    key: str
+    type: str
+    doc: str
+    names: tuple[Name, ...]
+    columns: tuple[str, ...] = field(default=())
+
+
+def read(source: Path = SOURCE) -> list[Names]:
+    """Return the lists of the vocabulary."""
+
+    def name(told: dict[str, Any]) -> Name:
+        return Name(**told | {"aliases": tuple(told.get("aliases", ()))})
+
+    return [
+        Names(key, told["type"], told["doc"], tuple(map(name, told["names"])), tuple(told.get("columns", ())))
+        for key, told in tomllib.loads(source.read_text()).items()
+    ]
+
+
+def rust(lists: list[Names]) -> str:
+    """Return the enums of ``crates/schema``."""
+    lines = [f"//! The vocabulary. {NOTE}", "", "use crate::aliases::Aliases;", ""]
+    for one in lists:
+        lines += ["names! {", f"    /// {one.doc}", f"    {one.type} {{"]
+        for name in one.names:
+            spellings = " | ".join(f'"{spelling}"' for spelling in (name.name, *name.aliases))
+            lines += [f"        /// {name.doc}", f"        {name.variant} = {spellings},"]
+        lines += ["    }", "}", ""]
+    by_key = {one.key: one for one in lists}
+    marks, problems, levels = (by_key[key].names for key in ("mark", "problem", "initcall_level"))
+    variants = {(one.key, name.name): f"{one.type}::{name.variant}" for one in lists for name in one.names}
+    lines += [
+        "impl Mark {",
+        "    /// The phase that it begins; none: it divides no phases.",
+        "    pub const fn phase(self) -> Option<Phase> {",
+        "        match self {",
+        *(f"            Self::{m.variant} => Some({variants['phase', m.phase]})," for m in marks if m.phase),
+        "            _ => None,",
+        "        }",
+        "    }",
+        "",
+        "    /// The level whose first initcall starts at it.",
+        "    pub const fn initcall_level(self) -> Option<InitcallLevel> {",
+        "        match self {",
+        *(
+            f"            {variants['mark', n.mark].replace('Mark', 'Self')} => Some(InitcallLevel::{n.variant}),"
+            for n in levels
+            if n.mark
+        ),
+        "            _ => None,",
+        "        }",
+        "    }",
+        "",
+        "    /// The layer of software that it belongs to.",
+        "    pub const fn layer(self) -> Layer {",
+        "        match self {",
+        *(f"            Self::{m.variant} => {variants['layer', str(m.layer)]}," for m in marks),
+        "        }",
+        "    }",
+        "}",
+        "",
+        "impl InitcallLevel {",
+        "    /// The mark at which its first initcall starts; consoles and modules have none.",
+        "    pub const fn mark(self) -> Option<Mark> {",
+        "        match self {",
+        *(f"            Self::{n.variant} => Some({variants['mark', n.mark]})," for n in levels if n.mark),
+        "            _ => None,",
+        "        }",
+        "    }",
+        "}",
+        "",
+        "impl Stage {",
+        "    /// The mark at which it starts.",
+        "    pub const fn mark(self) -> Mark {",
+        "        match self {",
+        *(f"            Self::{s.variant} => {variants['mark', str(s.mark)]}," for s in by_key["stage"].names),
+        "        }",
+        "    }",
+        "}",
+        "",
+        "impl ProblemKind {",
+        "    /// Whether evidence is missing because of it.",
+        "    pub const fn loses(self) -> bool {",
+        "        matches!(",
+        "            self,",
+        "            " + "\n                | ".join(f"Self::{p.variant}" for p in problems if p.loses),
+        "        )",
+        "    }",
+        "}",
+        "",
+        "/// By `table.column`, the spellings of earlier schema versions and what they are now.",
+        "pub const ALIASES: Aliases = &[",
+        *(
+            f'    ("{column}", &[' + ", ".join(f'("{old}", "{new}")' for old, new in renamed.items()) + "]),"
+            for column, renamed in aliases(lists).items()
+        ),
+        "];",
+        "",
+    ]
+    return "\n".join(lines).replace("&[\n]", "&[]")
+
+
+def aliases(lists: list[Names]) -> dict[str, dict[str, str]]:
+    """Return by ``table.column`` the spellings of earlier schema versions, and what they are now."""
+    renamed = {one.key: {old: name.name for name in one.names for old in name.aliases} for one in lists}
+    return {column: renamed[one.key] for one in lists if renamed[one.key] for column in one.columns}
+
+
+def python(lists: list[Names]) -> Iterator[tuple[str, str]]:
+    """Return name and text of every module of ``firstlight.schema``."""
+    by_key = {one.key: one for one in lists}
+    for module, keys in MODULES.items():
+        lines = [
+            f'"""Names of {module}. {NOTE}"""',
+            "",
+            "from __future__ import annotations",
+            "",
+            "from collections.abc import Mapping" if module == "marks" else "",
+            "from enum import StrEnum",
+            "",
+        ]
+        for one in (by_key[key] for key in keys):
+            lines += ["", f"class {one.type}(StrEnum):", f'    """{one.doc}"""', ""]
+            for name in one.names:
+                lines.append(f'    {name.constant} = "{name.name}"')
+            lines.append("")
+        if module == "marks":
+            for table, type_, attribute, about in (
+                ("PHASE_OF", "Phase", "phase", "The phase that a mark begins; other marks divide no phases."),
+                ("LAYER_OF", "Layer", "layer", "The layer of software that a mark belongs to."),
+            ):
+                lines += ["", f"{table}: Mapping[Mark, {type_}] = {{"]
+                for mark in by_key["mark"].names:
+                    if told := getattr(mark, attribute):
+                        lines.append(f"    Mark.{mark.constant}: {type_}.{told.upper()},")
+                lines += ["}", f'"""{about}"""', ""]
+        if module == "records":
+            losing = [name for name in by_key["problem"].names if name.loses]
+            lines += ["", "LOSING: frozenset[ProblemKind] = frozenset(", "    {"]
+            lines += [f"        ProblemKind.{name.constant}," for name in losing]
+            lines += ["    }", ")", '"""Problems because of which evidence is missing."""', ""]
+        text = "\n".join(lines)
+        yield module, re.sub(r"\n\n\n\n+", "\n\n\n", text.replace("\n\n\nfrom enum", "\n\nfrom enum"))
+    renamed = aliases(lists)
+    yield (
+        "aliases",
+        "\n".join(
+            [
+                f'"""Spellings of earlier schema versions. {NOTE}"""',
+                "",
+                "from __future__ import annotations",
+                "",
+                "from collections.abc import Mapping",
+                "",
+                f"ALIASES: Mapping[str, Mapping[str, str]] = {json.dumps(renamed)}",
+                '"""By ``table.column``, the old names and the present ones."""',
+                "",
+            ]
+        ),
+    )
+
+
+def typescript(lists: list[Names]) -> str:
+    """Return the types of the page."""
+    lines = [f"// {NOTE}", ""]
+    for one in lists:
+        constant = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", one.type).upper()
+        texts = [f'"{name.name}"' for name in one.names]
+        short = f"export const {constant} = [{', '.join(texts)}] as const;"
+        long = [f"export const {constant} = [", *(f"  {text}," for text in texts), "] as const;"]
+        lines += [f"/** {one.doc} */", *([short] if len(short) <= 120 else long)]
+        lines += [f"export type {one.type} = (typeof {constant})[number];", ""]
+    return "\n".join(lines)
+
+
+def markdown(lists: list[Names]) -> str:
+    """Return the reference page."""
+    lines = ["# Vocabulary", "", *textwrap.wrap(f"The names that a bundle stores. {NOTE}", 120), ""]
+    for one in lists:
+        places = f" Columns: {', '.join(f'`{column}`' for column in one.columns)}." if one.columns else ""
+        with_phase = any(name.phase for name in one.names)
+        lines += [f"## {one.type}", "", one.doc + places, ""]
+        lines += ["| name | begins the phase | meaning |" if with_phase else "| name | meaning |"]
+        lines += ["|---|---|---|" if with_phase else "|---|---|"]
+        for name in one.names:
+            phase = f" {f'`{name.phase}`' if name.phase else ''} |" if with_phase else ""
+            old = f" Before: {', '.join(f'`{alias}`' for alias in name.aliases)}." if name.aliases else ""
+            star = " Evidence is missing." if name.loses else ""
+            lines.append(f"| `{name.name}` |{phase} {name.doc}{star}{old} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def files(lists: list[Names]) -> dict[Path, str]:
+    """Return every file that is made of the vocabulary, and its text."""
+    return {
+        ROOT / "crates/schema/src/vocabulary.rs": rust(lists),
+        ROOT / "web/src/schema.ts": typescript(lists),
+        ROOT / "docs/reference/vocabulary.md": markdown(lists),
+        **{ROOT / f"src/firstlight/schema/{module}.py": text for module, text in python(lists)},
+    }
+
+
+if __name__ == "__main__":
+    for path, text in files(read()).items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)

@@ -1,0 +1,1 @@
+"""The names that a bundle stores, as the vocabulary has them."""

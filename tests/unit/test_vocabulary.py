@@ -1,0 +1,182 @@
+"""The vocabulary: what is made of it is checked in, and its names stand nowhere else."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import cast
+
+import polars as pl
+import pytest
+
+from firstlight import schema
+from firstlight.bundle.tables import read_table
+from firstlight.schema.aliases import ALIASES
+from firstlight.schema.marks import PHASE_OF, Mark, Phase
+from firstlight.schema.spans import SpanKind
+from vocabulary_literals import literals
+
+ROOT = Path(__file__).parents[2]
+
+
+def load(path: Path) -> ModuleType:
+    """A script of ``make`` as a module."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+vocabulary = load(ROOT / "make/vocabulary.py")
+LISTS = vocabulary.read()
+DISTINCTIVE = {name.name for one in LISTS for name in one.names if not name.common}
+
+#: Files that still repeat names. The list only shrinks: a file that repeats none any more must leave it.
+TO_DO = {
+    "crates/export/src/shared_time.rs",
+    "crates/export/src/stacks.rs",
+    "crates/export/src/timeline.rs",
+    "crates/plugin/src/callbacks.rs",
+    "crates/profile/src/tracker/mod.rs",
+    "crates/profile/src/tracker/timeline.rs",
+    "src/firstlight/analysis/console_cost.py",
+    "src/firstlight/analysis/devices.py",
+    "src/firstlight/analysis/during.py",
+    "src/firstlight/analysis/initcalls.py",
+    "src/firstlight/analysis/kernel_phases.py",
+    "src/firstlight/analysis/log_lines.py",
+    "src/firstlight/analysis/path/graph.py",
+    "src/firstlight/analysis/path/inferred.py",
+    "src/firstlight/analysis/path/links.py",
+    "src/firstlight/analysis/path/partition.py",
+    "src/firstlight/analysis/path/schedule.py",
+    "src/firstlight/analysis/path/stages.py",
+    "src/firstlight/analysis/path/steps.py",
+    "src/firstlight/analysis/path/target.py",
+    "src/firstlight/analysis/spans.py",
+    "src/firstlight/analysis/uevents.py",
+    "src/firstlight/analysis/units.py",
+    "src/firstlight/audit/recorded.py",
+    "src/firstlight/bundle/manifest.py",
+    "src/firstlight/cli/log.py",
+    "src/firstlight/comparison/common/method.py",
+    "src/firstlight/comparison/exact/difference.py",
+    "src/firstlight/comparison/exact/initcalls.py",
+    "src/firstlight/comparison/exact/json.py",
+    "src/firstlight/comparison/exact/path.py",
+    "src/firstlight/experiment/boot_cache.py",
+    "src/firstlight/experiment/scaling/costs.py",
+    "src/firstlight/experiment/schedule.py",
+    "src/firstlight/experiment/stage_table.py",
+    "src/firstlight/exporters/engine.py",
+    "src/firstlight/exporters/svg.py",
+    "src/firstlight/exporters/uftrace.py",
+    "src/firstlight/gate/verdict.py",
+    "src/firstlight/ingest/manifest.py",
+    "src/firstlight/lab/guest/failure_hints.py",
+    "src/firstlight/lab/host/progress.py",
+    "src/firstlight/lab/run/live.py",
+    "src/firstlight/lab/run/record.py",
+    "src/firstlight/lab/run/runner.py",
+    "src/firstlight/lab/run/symbols.py",
+    "src/firstlight/lab/run/tables.py",
+    "src/firstlight/lab/run/verify.py",
+    "src/firstlight/recipe/isa.py",
+    "src/firstlight/render/page/boot.py",
+    "src/firstlight/render/views/compare.py",
+    "src/firstlight/render/views/devices.py",
+    "src/firstlight/render/views/heading.py",
+    "src/firstlight/render/views/import_summary.py",
+    "src/firstlight/render/views/initcalls.py",
+    "src/firstlight/render/views/sources.py",
+    "src/firstlight/study/disks.py",
+    "src/firstlight/study/kernel_hotspots/findings.py",
+    "src/firstlight/study/kernel_hotspots/seen.py",
+    "src/firstlight/study/kernel_hotspots/window.py",
+    "src/firstlight/study/root_filesystems/findings/kernel.py",
+    "src/firstlight/study/root_filesystems/measures.py",
+    "src/firstlight/study/root_filesystems/run.py",
+    "src/firstlight/study/udev_ptys/counts.py",
+    "src/firstlight/study/udev_ptys/others.py",
+    "src/firstlight/study/udev_ptys/stages.py",
+    "web/src/comparison/data.ts",
+    "web/src/timing_sections.ts",
+}
+
+
+def test_what_is_made_of_the_vocabulary_is_checked_in() -> None:
+    made = vocabulary.files(LISTS)
+    assert {path.relative_to(ROOT) for path, text in made.items() if path.read_text() != text} == set()
+    modules = {path.stem for path in Path(str(schema.__file__)).parent.glob("*.py")} - {"__init__"}
+    assert modules == {path.stem for path in made if path.suffix == ".py"}
+
+
+def test_every_name_of_a_list_is_there_once() -> None:
+    for one in LISTS:
+        spellings = [spelling for name in one.names for spelling in (name.name, *name.aliases)]
+        assert len(spellings) == len(set(spellings)), one.key
+
+
+def test_no_file_repeats_a_name_of_the_vocabulary() -> None:
+    found = literals(ROOT, DISTINCTIVE)
+    assert {path: names for path, names in found.items() if path not in TO_DO} == {}
+    assert TO_DO - found.keys() == set(), "these repeat no name any more: take them out of the list"
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "found"),
+    [
+        ("crates/a/src/b.rs", 'let mark = "kernel_entry";', {"kernel_entry"}),
+        (
+            "crates/a/src/b.rs",
+            '// "kernel_entry"\nlet line = b"kernel_entry"; let quote = \'"\'; let mark = "power_on";',
+            {"power_on"},
+        ),
+        ("crates/a/src/b.rs", 'fn a() {}\n\n#[cfg(test)]\nmod tests {\n    const A: &str = "power_on";\n}', set()),
+        ("crates/schema/src/b.rs", 'PowerOn = "power_on",', set()),
+        (
+            "src/firstlight/a/b.py",
+            '"""What lies behind kernel_entry."""\nx = pl.col("mark") == "kernel_entry"',
+            {"kernel_entry"},
+        ),
+        ("web/src/a.ts", "/* 'power_on' */ const kind = 'uevent_queued';", {"uevent_queued"}),
+        ("web/src/a.test.ts", "const kind = 'uevent_queued';", set()),
+    ],
+)
+def test_a_planted_literal_is_found(tmp_path: Path, path: str, text: str, found: set[str]) -> None:
+    file = tmp_path / path
+    file.parent.mkdir(parents=True)
+    file.write_text(text)
+    assert literals(tmp_path, DISTINCTIVE) == ({path: found} if found else {})
+
+
+def test_a_spelling_of_an_earlier_schema_reads_as_the_present_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    columns = ["kind", "from_kind", "from_name", "to_kind", "to_name", "source"]
+    pl.DataFrame([["follows", "unit", "follows", "unit", "b", "x"]], schema=columns, orient="row").write_parquet(
+        tmp_path / "links.parquet"
+    )
+    assert read_table(tmp_path, "links")["kind"].to_list() == ["follows"]
+    monkeypatch.setitem(cast(dict[str, dict[str, str]], ALIASES), "links.kind", {"follows": "after"})
+    links = read_table(tmp_path, "links")
+    assert (links["kind"].to_list(), links["from_name"].to_list()) == (["after"], ["follows"])
+
+
+def test_polars_takes_a_name_for_its_text() -> None:
+    frame = pl.DataFrame({"kind": ["initcall", None, "unit"]})
+    kind = pl.col("kind")
+    assert frame.filter(kind == SpanKind.INITCALL).height == 1
+    assert frame.filter(kind.is_in([SpanKind.INITCALL, SpanKind.UNIT])).height == 2
+    assert frame.select(kind.fill_null(SpanKind.PHASE)).to_series().to_list() == ["initcall", "phase", "unit"]
+    assert frame.select(pl.lit(SpanKind.PHASE)).dtypes == [pl.String]
+
+
+def test_a_mark_that_divides_has_a_phase() -> None:
+    assert PHASE_OF[Mark.POWER_ON] is Phase.FIRMWARE
+    assert Mark.RECORD_END not in PHASE_OF

@@ -1,0 +1,235 @@
+// Made from crates/schema/vocabulary.toml by `make vocabulary`: do not edit.
+
+/** Named instants of a boot. */
+export const MARK = [
+  "power_on",
+  "firmware_start",
+  "loader_start",
+  "loader_load",
+  "loader_end",
+  "exit_boot_services_start",
+  "exit_boot_services_end",
+  "payload_start",
+  "capture_start",
+  "decompression_start",
+  "kernel_entry",
+  "kernel_clock_start",
+  "kernel_start",
+  "rest_init",
+  "kernel_init",
+  "sched_clock",
+  "calibrate_delay",
+  "smp_up",
+  "clocksource_switch",
+  "smp_init",
+  "initcall_early",
+  "initcall_pure",
+  "initcall_core",
+  "initcall_postcore",
+  "initcall_arch",
+  "initcall_subsys",
+  "initcall_fs",
+  "initcall_rootfs",
+  "initcall_device",
+  "initcall_late",
+  "initcalls",
+  "initcalls_end",
+  "free_init_memory",
+  "write_protect",
+  "run_init",
+  "user_start",
+  "guest_start",
+  "initrd_start",
+  "systemd_start",
+  "switch_root",
+  "userspace_start",
+  "soft_reboot_start",
+  "default_target",
+  "startup_finished",
+  "startup_over",
+  "login_prompt",
+  "idle",
+  "ready",
+  "panic",
+  "record_start",
+  "record_end",
+] as const;
+export type Mark = (typeof MARK)[number];
+
+/** The layers of software that a boot runs through. */
+export const LAYER = ["firmware", "loader", "kernel", "initramfs", "userspace"] as const;
+export type Layer = (typeof LAYER)[number];
+
+/** What told a mark of a recorded boot. */
+export const MARK_SOURCE = ["reset", "address", "function", "no-operation", "console", "guest", "host"] as const;
+export type MarkSource = (typeof MARK_SOURCE)[number];
+
+/** Intervals between two dividing marks. */
+export const PHASE = [
+  "firmware",
+  "loader",
+  "before_kernel",
+  "decompression",
+  "kernel_entry",
+  "early_init",
+  "kernel",
+  "rest_init",
+  "kernel_init",
+  "initcall_early",
+  "initcall_pure",
+  "initcall_core",
+  "initcall_postcore",
+  "initcall_arch",
+  "initcall_subsys",
+  "initcall_fs",
+  "initcall_rootfs",
+  "initcall_device",
+  "initcall_late",
+  "initcalls",
+  "after_initcalls",
+  "free_init_memory",
+  "run_init",
+  "user_start",
+  "user_land",
+  "initrd",
+  "switch_root",
+  "userspace",
+  "soft_reboot",
+  "after_startup",
+  "after_ready",
+  "panic",
+  "record",
+  "unknown",
+] as const;
+export type Phase = (typeof PHASE)[number];
+
+/** What a span is of. */
+export const SPAN_KIND = [
+  "phase",
+  "initcall",
+  "probe",
+  "async",
+  "async_wait",
+  "function",
+  "event",
+  "uevent",
+  "uevent_queued",
+  "uevent_blocked",
+  "uevent_service",
+  "unit",
+  "unit_active",
+  "stage",
+  "process",
+  "firmware",
+  "mount",
+  "console",
+] as const;
+export type SpanKind = (typeof SPAN_KIND)[number];
+
+/** The levels of the kernel's initcalls, in the order in which it runs them. */
+export const INITCALL_LEVEL = [
+  "early",
+  "pure",
+  "core",
+  "postcore",
+  "arch",
+  "subsys",
+  "fs",
+  "rootfs",
+  "device",
+  "late",
+  "console",
+  "module",
+] as const;
+export type InitcallLevel = (typeof INITCALL_LEVEL)[number];
+
+/** The clocks of records, and those of a bundle. */
+export const CLOCK_KIND = [
+  "untimed",
+  "printk",
+  "monotonic",
+  "boottime",
+  "userspace",
+  "realtime",
+  "trace",
+  "host",
+  "firmware",
+  "kft",
+  "virtual",
+  "imported",
+] as const;
+export type ClockKind = (typeof CLOCK_KIND)[number];
+
+/** How far the length of a span can be believed. */
+export const GRADE = ["exact", "good", "coarse", "bounded", "doubtful", "unknown"] as const;
+export type Grade = (typeof GRADE)[number];
+
+/** How one thing waits for another. */
+export const LINK_KIND = ["after", "requires", "wants", "blocked_by", "supplier"] as const;
+export type LinkKind = (typeof LINK_KIND)[number];
+
+/** What a line of the log went through. */
+export const CHANNEL = ["printk", "journal", "udev", "tracer", "console"] as const;
+export type Channel = (typeof CHANNEL)[number];
+
+/** The kinds of damage and doubt of a record. */
+export const PROBLEM_KIND = [
+  "lost_head",
+  "lost_tail",
+  "lost",
+  "cut",
+  "torn",
+  "replay",
+  "untimed",
+  "clock_jump",
+  "clock_step",
+  "clock_wrap",
+  "quantised",
+  "unfinished",
+  "never_returned",
+  "unpaired",
+  "shared_start",
+  "shifted_microseconds",
+  "censored",
+  "clamped",
+  "encoding",
+  "escapes",
+  "overlong",
+  "contradiction",
+  "implausible",
+  "unrecognised",
+  "unaligned",
+] as const;
+export type ProblemKind = (typeof PROBLEM_KIND)[number];
+
+/** Why a boot did not reach its last mark. */
+export const FAILURE_REASON = [
+  "panic",
+  "wall_timeout",
+  "virtual_timeout",
+  "never_ready",
+  "qemu_died",
+  "plugin",
+] as const;
+export type FailureReason = (typeof FAILURE_REASON)[number];
+
+/** What a node of the calling-context tree is. */
+export const CALL_KIND = [
+  "root",
+  "function",
+  "interrupt",
+  "exception",
+  "syscall",
+  "task",
+  "firmware",
+  "decompressor",
+  "unknown",
+  "user",
+  "idle",
+  "group",
+] as const;
+export type CallKind = (typeof CALL_KIND)[number];
+
+/** The stages of a start as systemd names them. */
+export const STAGE = ["firmware", "loader", "kernel", "initrd", "userspace", "soft-reboot"] as const;
+export type Stage = (typeof STAGE)[number];
