@@ -18,7 +18,7 @@ from firstlight.lab.kernel.kernel import default_kernel
 from firstlight.lab.kernel.modules import modules_for
 from firstlight.lab.rootfs.initramfs import static_busybox
 from firstlight.lab.run.record import record
-from firstlight.recipe.isa import X86_64
+from firstlight.recipe.isa.x86_64 import X86_64
 from firstlight.recipe.options import RecordOptions
 
 pytestmark = pytest.mark.boot

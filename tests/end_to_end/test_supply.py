@@ -21,7 +21,7 @@ from firstlight.lab.kernel.kernel import Kernel, default_kernel
 from firstlight.lab.kernel.modules import modules_for
 from firstlight.lab.rootfs.image import root_image
 from firstlight.lab.rootfs.initramfs import GuestConfig, build_initramfs, static_busybox
-from firstlight.recipe.isa import X86_64
+from firstlight.recipe.isa.x86_64 import X86_64
 
 pytestmark = [
     pytest.mark.boot,

@@ -9,7 +9,7 @@ import pytest
 
 from firstlight.errors import UsageError
 from firstlight.lab.run.validate_options import check_choices
-from firstlight.recipe.isa import X86_64
+from firstlight.recipe.isa.x86_64 import X86_64
 from firstlight.recipe.options import RecordOptions
 
 

@@ -21,7 +21,7 @@ from firstlight.lab.kernel.command_line.vocabulary import HELPER, SYSTEMD
 from firstlight.lab.kernel.kernel import Kernel
 from firstlight.lab.qemu.command_line import kernel_command_line
 from firstlight.lab.run.validate_options import check_choices
-from firstlight.recipe.isa import X86_64
+from firstlight.recipe.isa.x86_64 import X86_64
 from firstlight.recipe.options import RecordOptions
 from invented_image import elf
 

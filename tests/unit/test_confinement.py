@@ -14,7 +14,7 @@ from firstlight.lab.qemu.command_line import RunFiles
 from firstlight.lab.qemu.confinement import SWITCH, files_are_confined, filter_words, launch
 from firstlight.lab.qemu.emulator import Qemu
 from firstlight.recipe.choices import Choices
-from firstlight.recipe.isa import X86_64
+from firstlight.recipe.isa.x86_64 import X86_64
 from firstlight.recipe.recipe import Files, Recipe
 
 needs_landlock = pytest.mark.skipif(version() == 0, reason="this kernel has no Landlock")

@@ -13,7 +13,7 @@ from firstlight.lab.guest.report import Report
 from firstlight.lab.kernel.modules import Module
 from firstlight.lab.rootfs.distribution_initrd import add_helper, root_words, with_drivers
 from firstlight.lab.run.validate_options import check_choices
-from firstlight.recipe.isa import X86_64
+from firstlight.recipe.isa.x86_64 import X86_64
 from firstlight.recipe.options import RecordOptions
 
 MODULES = [Module("libnvdimm", b"one"), Module("nd_pmem", b"two")]

@@ -23,7 +23,7 @@ from firstlight.lab.rootfs.reproducible_tree import ordered_tree
 from firstlight.lab.run.resolve import kernel_root
 from firstlight.lab.run.validate_options import check_choices
 from firstlight.recipe.choices import Choices
-from firstlight.recipe.isa import X86_64
+from firstlight.recipe.isa.x86_64 import X86_64
 from firstlight.recipe.options import RecordOptions
 from firstlight.recipe.recipe import Files, LoadedMemory, Recipe
 

@@ -15,7 +15,7 @@ from firstlight.lab.rootfs.image import root_image
 from firstlight.lab.rootfs.initramfs import GuestConfig, build_initramfs
 from firstlight.lab.rootfs.overlay import apply_overlay, check_overlay
 from firstlight.lab.run.validate_options import check_choices
-from firstlight.recipe.isa import X86_64
+from firstlight.recipe.isa.x86_64 import X86_64
 from firstlight.recipe.options import RecordOptions
 
 

@@ -15,7 +15,7 @@ from firstlight.errors import BundleError
 from firstlight.lab.run.serialize import options_from_manifest
 from firstlight.recipe.choices import Choices
 from firstlight.recipe.command import repeat_command
-from firstlight.recipe.isa import X86_64
+from firstlight.recipe.isa.x86_64 import X86_64
 from firstlight.recipe.options import RecordOptions
 
 

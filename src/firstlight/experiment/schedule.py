@@ -18,7 +18,7 @@ from firstlight.experiment.store import PLAN, STATE, CellState, State, Store
 from firstlight.lab.host.progress import Progress, SilentProgress
 from firstlight.lab.run.key import key_of_inputs
 from firstlight.lab.run.resolve import resolve
-from firstlight.recipe.isa import X86_64
+from firstlight.recipe.isa import architectures
 from firstlight.recipe.options import RecordOptions
 from firstlight.suggest import nearest
 
@@ -148,7 +148,7 @@ def unusual_marks(plan: ExperimentPlan) -> list[str]:
 
     A guest may set marks of any name: only a boot can tell whether they are there.
     """
-    usual = {mark.mark for mark in X86_64.marks} | _OTHER_MARKS
+    usual = {mark.mark for each in architectures().values() for mark in each.marks} | _OTHER_MARKS
     named = [("measure", "from", plan.measure.first), ("measure", "to", plan.measure.last)]
     named += [("health", "marks", mark) for mark in plan.health.marks]
     named += [(f"stage {stage.name}", key, mark) for stage in plan.stages

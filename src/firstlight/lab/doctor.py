@@ -15,7 +15,7 @@ from firstlight.errors import LabError
 from firstlight.lab.host.landlock import version
 from firstlight.lab.qemu.confinement import SWITCH, files_are_confined
 from firstlight.lab.qemu.emulator import find_qemu, require_plugins
-from firstlight.recipe.isa import X86_64
+from firstlight.recipe.isa import DEFAULT
 
 State = Literal["ok", "limited", "missing"]
 
@@ -90,9 +90,9 @@ def install_command(checks: Sequence[Check]) -> str | None:
 
 def _qemu(path: Path | None) -> Check:
     try:
-        qemu = find_qemu(X86_64, path)
+        qemu = find_qemu(DEFAULT, path)
     except LabError as error:
-        return Check("QEMU", "missing", str(error), True, "qemu-system-x86", error.hint)
+        return Check("QEMU", "missing", str(error), True, DEFAULT.qemu_package, error.hint)
     detail = f"{qemu.version_text}, {qemu.path}"
     try:
         require_plugins(qemu)
@@ -120,7 +120,7 @@ def _exact(checks: Sequence[Check]) -> Check:
 def _confinement(found: Check, path: Path | None) -> Iterator[Check]:
     """What keeps QEMU, which runs strangers' kernels, from the rest of this machine."""
     if found.state != "missing":
-        filters = find_qemu(X86_64, path).has_sandbox
+        filters = find_qemu(DEFAULT, path).has_sandbox
         yield Check(
             "QEMU's filter of system calls",
             "ok" if filters else "limited",
@@ -162,7 +162,7 @@ def _kernel() -> Check:
     if kernels:
         return Check("default kernel", "ok", ", ".join(kernels))
     return Check(
-        "default kernel", "limited", f"not in the cache yet: the first record downloads {X86_64.kernel_package}"
+        "default kernel", "limited", f"not in the cache yet: the first record downloads {DEFAULT.kernel_package}"
     )
 
 

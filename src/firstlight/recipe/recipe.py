@@ -19,7 +19,7 @@ from pydantic import (
 )
 
 from firstlight.recipe.choices import Choices
-from firstlight.recipe.words import Accelerator, FilePath, Isa, MemorySize, Text, Whole, Words
+from firstlight.recipe.words import Accelerator, FilePath, IsaName, MemorySize, Text, Whole, Words
 
 RTC = "2024-01-01T00:00:00"
 """The date at power on."""
@@ -68,7 +68,7 @@ class Recipe(_Part):
     and of nothing else.
     """
 
-    architecture: Isa
+    architecture: IsaName
     machine: Text
     cpu: Text
     memory: MemorySize

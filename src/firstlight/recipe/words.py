@@ -8,13 +8,9 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, ValidationInfo
 
+from firstlight.recipe.isa import architectures
+
 _MIB = 1 << 20
-
-
-class Isa(StrEnum):
-    """The guest's processor architecture."""
-
-    X86_64 = "x86_64"
 
 
 class Accelerator(StrEnum):
@@ -22,6 +18,12 @@ class Accelerator(StrEnum):
 
     TCG = "tcg"
     KVM = "kvm"
+
+
+def _architecture(name: str) -> str:
+    if name not in architectures():
+        raise ValueError(f"no architecture of guests is called `{name}`")
+    return name
 
 
 def _without_nul(text: str) -> str:
@@ -47,6 +49,8 @@ def _bytes_of(value: object, info: ValidationInfo) -> object:
 
 
 #: A text that can be a word of a command line.
+IsaName = Annotated[str, AfterValidator(_architecture)]
+"""The guest's processor architecture."""
 Text = Annotated[str, AfterValidator(_without_nul)]
 #: Several of them, in their order.
 Words = Annotated[tuple[Text, ...], Field(strict=False)]

@@ -9,6 +9,8 @@ from importlib.resources import files
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from firstlight.recipe.isa import architectures
+
 
 class Owner(StrEnum):
     """Whose cost it is."""
@@ -127,6 +129,7 @@ def ledger(architecture: str) -> Ledger:
     >>> ledger("vax").entries
     ()
     """
-    if architecture != "x86_64":
+    known = files(__package__).joinpath(f"{architecture}.toml") if architecture in architectures() else None
+    if known is None or not known.is_file():
         return Ledger(entries=())
-    return read_ledger(files(__package__).joinpath("x86_64.toml").read_text(encoding="utf-8"))
+    return read_ledger(known.read_text(encoding="utf-8"))

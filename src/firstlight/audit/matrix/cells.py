@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from firstlight.recipe.isa import DEFAULT
+
 
 class Extent(StrEnum):
     """How much of the matrix."""
@@ -30,11 +32,7 @@ class Mitigations(StrEnum):
         return self.value or "default"
 
 
-PROCESSORS = ("qemu64", "EPYC-Rome", "EPYC-Milan", "EPYC-Genoa", "Skylake-Client", "Icelake-Server")
-"""The processor models, each in its first version (`-v1`), which stays the same in every QEMU."""
-_QUICK_PROCESSORS = ("qemu64", "EPYC-Milan", "Skylake-Client")
-# The kernel stuffs the return stack on Intel's processors only, from 6.2 on (`retbleed_select_mitigation`).
-_STUFFED = ("Skylake-Client", "Icelake-Server")
+# The kernel stuffs the return stack from 6.2 on (`retbleed_select_mitigation`).
 _STUFFING_SINCE = (6, 2)
 
 
@@ -78,7 +76,7 @@ def cells(
 
 
 def _models(extent: Extent) -> list[str]:
-    return [f"{name}-v1" for name in (PROCESSORS if extent is Extent.FULL else _QUICK_PROCESSORS)]
+    return [f"{name}-v1" for name in (DEFAULT.audited.full if extent is Extent.FULL else DEFAULT.audited.quick)]
 
 
 def _mitigations(extent: Extent, processor: str, release: str) -> Iterator[Mitigations]:
@@ -86,7 +84,7 @@ def _mitigations(extent: Extent, processor: str, release: str) -> Iterator[Mitig
     if extent is Extent.FULL:
         yield Mitigations.OFF
         yield Mitigations.RETPOLINE
-    if processor.startswith(_STUFFED) and _version(release) >= _STUFFING_SINCE:
+    if processor.startswith(DEFAULT.audited.stuffed) and _version(release) >= _STUFFING_SINCE:
         yield Mitigations.STUFFING
 
 

@@ -14,7 +14,7 @@ from firstlight.cache import cache_dir, digest_of, entry, file_digest
 from firstlight.errors import LabError
 from firstlight.lab.host.apt import unpack
 from firstlight.lab.kernel.kernel import default_kernel, open_kernel
-from firstlight.recipe.isa import X86_64
+from firstlight.recipe.isa import DEFAULT
 
 STABLE = "trixie"
 """The suite of the second kernel."""
@@ -63,7 +63,7 @@ def _read(index: Path) -> list[Path] | None:
 def _downloaded() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="firstlight-apt-") as folder:
         client = _Client(Path(folder))
-        offers = [offer for suite in OFFERING for offer in client.offers(X86_64.kernel_package, suite)]
+        offers = [offer for suite in OFFERING for offer in client.offers(DEFAULT.kernel_package, suite)]
         if not offers:
             raise LabError("no suite offers a kernel", hint="give kernels yourself: `--kernel PATH`")
         stable = [offer for offer in offers if offer.suite == STABLE]

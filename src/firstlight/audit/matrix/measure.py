@@ -17,10 +17,10 @@ from firstlight.audit.matrix.cells import Cell
 from firstlight.cache import cache_dir, digest_of, file_digest
 from firstlight.errors import FirstlightError
 from firstlight.lab.host.progress import Progress
+from firstlight.lab.kernel.kernel import architecture_of_kernel
 from firstlight.lab.qemu.emulator import find_qemu
 from firstlight.lab.run.record import record
 from firstlight.lab.run.resolve import resolve
-from firstlight.recipe.isa import X86_64
 from firstlight.recipe.options import RecordOptions
 
 _KIND = "audits"
@@ -73,7 +73,9 @@ def measure(cell: Cell, progress: Progress, *, fresh: bool = False) -> Row:
     """
     row = Row(cell.release, cell.processor, cell.mitigations.label, "")
     try:
-        row = dataclasses.replace(row, qemu=_version(find_qemu(X86_64, cell.qemu).version_text))
+        row = dataclasses.replace(
+            row, qemu=_version(find_qemu(architecture_of_kernel(cell.kernel), cell.qemu).version_text)
+        )
         with tempfile.TemporaryDirectory(prefix="firstlight-matrix-") as folder:
             options = RecordOptions(
                 output=Path(folder) / "cell.boot",

@@ -19,7 +19,7 @@ from firstlight.lab.qemu.command_line import kernel_command_line
 from firstlight.lab.run.key import key_of_inputs
 from firstlight.lab.run.resolve import resolve
 from firstlight.lab.run.serialize import options_from_manifest
-from firstlight.recipe.isa import X86_64
+from firstlight.recipe.isa import DEFAULT, architectures
 from firstlight.recipe.options import RecordOptions
 from firstlight.sizes import parse_size
 
@@ -81,11 +81,12 @@ def nuisances(former: RecordOptions, manifest: Manifest) -> tuple[list[Nuisance]
     (['command line longer by 21 bytes', 'command line longer by 24 bytes'], 10, [])
     """
     found, skipped = [], []
+    architecture = architectures().get(manifest.recipe_text("architecture") or "", DEFAULT)
     for length in (1, 4, 13, 64, 200):
         append = f"{former.append} {_PADDING}{'x' * length}".strip()
         name = f"command line longer by {len(append) - len(former.append) + (not former.append)} bytes"
         try:
-            kernel_command_line(X86_64, append)
+            kernel_command_line(architecture, append)
         except UsageError as error:
             skipped.append(f"{name}: {error.message}")
             continue
@@ -97,7 +98,7 @@ def nuisances(former: RecordOptions, manifest: Manifest) -> tuple[list[Nuisance]
                   for order in (1, 2)]  # fmt: skip
     else:
         skipped.append("initramfs in another order: it is the person's own, and may be packed")
-    memory = parse_size(str(manifest.recipe_text("memory") or former.memory or X86_64.default_memory)) // _MIB
+    memory = parse_size(str(manifest.recipe_text("memory") or former.memory or architecture.default_memory)) // _MIB
     found.append(Nuisance("memory +1 MiB", replace(former, memory=f"{memory + 1}M")))
     found += [Nuisance(f"seed {former.seed + more}", replace(former, seed=former.seed + more)) for more in (1, 2)]
     return found, skipped

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import time
 from importlib import resources
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from firstlight.cache import cache_dir, digest_of, entry, place
 from firstlight.errors import LabError
@@ -16,6 +16,7 @@ from firstlight.lab.host.process import ended_with_us, interruptible
 from firstlight.lab.host.progress import Progress
 from firstlight.lab.kernel.kconfig import overruled, settings
 from firstlight.lab.kernel.source import has_source, source_digest, unpack_source
+from firstlight.recipe.isa import DEFAULT
 
 _KIND = "images"
 _SAY_EVERY_S = 1.0
@@ -132,7 +133,7 @@ def _build(folder: Path, progress: Progress, jobs: int) -> None:
             f"the configuration has `{name}={now}`, the fragment says `{value}`, and {len(lost) - 1} more like that",
             where=str(log), hint="this source is another than the fragment was written for",
         )  # fmt: skip
-    _compile([*make, "bzImage", "modules"], tree, log, progress)
+    _compile([*make, PurePosixPath(DEFAULT.kernel_image).name, "modules"], tree, log, progress)
     progress.step("putting the kernel in its place")
     release = (objects / "include/config/kernel.release").read_text(encoding="utf-8").strip()
     _run([*make, f"INSTALL_MOD_PATH={folder}", "INSTALL_MOD_STRIP=1", "modules_install"], tree, log, {})
@@ -140,7 +141,7 @@ def _build(folder: Path, progress: Progress, jobs: int) -> None:
         (folder / "lib/modules" / release / link).unlink(missing_ok=True)
     boot = folder / "boot"
     boot.mkdir()
-    for made, name in (("arch/x86/boot/bzImage", "vmlinuz"), (".config", "config"), ("System.map", "System.map")):
+    for made, name in ((DEFAULT.kernel_image, "vmlinuz"), (".config", "config"), ("System.map", "System.map")):
         shutil.copyfile(objects / made, boot / f"{name}-{release}")
     shutil.rmtree(work)
 

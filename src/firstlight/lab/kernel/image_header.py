@@ -8,6 +8,9 @@ from dataclasses import dataclass
 #: As much of a file as :func:`read_head` has to see.
 HEAD_SIZE = 64 * 1024
 
+#: The name of the form of these files.
+FORMAT = "bzImage"
+
 _SECTOR = 512
 _BOOT_FLAG = 0x1FE
 _MAGIC = 0x202
@@ -59,6 +62,16 @@ def read_head(head: bytes, size: int) -> Head:
     if not flags & _XLF_KERNEL_64:
         raise NotBootableError("a kernel for x86 of 32 bits", "give a kernel for x86_64")
     return Head(_version(head, version_pointer))
+
+
+def memory_needed(head: bytes) -> int:
+    """The end of the memory in bytes that the kernel takes while it starts, by `pref_address` and `init_size` of boot
+    protocol 2.10; 0 when it does not say.
+    """
+    if len(head) < 0x264 or head[_MAGIC : _MAGIC + 4] != b"HdrS" or struct.unpack_from("<H", head, 0x206)[0] < 0x20A:
+        return 0
+    preferred, size = struct.unpack_from("<QI", head, 0x258)
+    return int(preferred) + int(size)
 
 
 def _version(head: bytes, pointer: int) -> str | None:

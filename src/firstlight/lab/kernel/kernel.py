@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
 
 from firstlight.cache import check_kept, file_digest
 from firstlight.errors import MISSING_INPUT, LabError
-from firstlight.lab.kernel.image_header import HEAD_SIZE, NotBootableError, read_head
+from firstlight.lab.kernel.image_header import FORMAT, HEAD_SIZE, Head, NotBootableError, read_head
 from firstlight.lab.kernel.package import unpacked_kernel
 from firstlight.lab.kernel.vmlinux import is_vmlinux, read_vmlinux
+from firstlight.recipe.isa import DEFAULT, Architecture, architecture_of_file
+
+#: As much of a file as its signs take.
+_SIGNS = 1 << 12
+#: Readers of the head of a kernel's file, by `Architecture.kernel_format`.
+READERS: Mapping[str, Callable[[bytes, int], Head]] = {FORMAT: read_head}
 
 
 @dataclass(frozen=True)
@@ -29,6 +35,15 @@ class Kernel:
     """The configuration it was built with."""
     is_elf: bool = False
     """Whether it is an uncompressed `vmlinux`, which QEMU enters without firmware and without unpacking it."""
+    architecture: Architecture = DEFAULT
+    """What it runs on."""
+
+    @property
+    def build_folder(self) -> Path | None:
+        """The top of the kernel's build, when the file lies where that left it."""
+        parts = PurePosixPath(self.architecture.kernel_image).parts
+        path = self.path.resolve()
+        return path.parents[len(parts) - 1] if path.parts[-len(parts) :] == parts else None
 
 
 def default_kernel() -> Kernel:
@@ -67,16 +82,32 @@ def open_kernel(path: Path) -> Kernel:
 
 def _opened(path: Path) -> Kernel:
     head, size = _read(path)
+    architecture = architecture_of_file(head) or DEFAULT
     try:
-        release = read_vmlinux(path).release if is_vmlinux(head) else read_head(head, size).release
+        read = READERS[architecture.kernel_format]
+        release = read_vmlinux(path).release if is_vmlinux(head) else read(head, size).release
     except NotBootableError as error:
         raise LabError(f"this is {error}", where=str(path), hint=error.hint) from error
     except (OSError, ValueError) as error:
         raise LabError(f"cannot read the kernel: {error}", where=str(path)) from error
     real = path.resolve()
     modules = next((folder for folder in _module_folders(real, release) if folder.is_dir()), None)
-    config = next((file for file in _config_files(real, release, modules) if file.is_file()), None)
-    return Kernel(path, file_digest(path), release, modules, config, is_elf=is_vmlinux(head))
+    kernel = Kernel(path, file_digest(path), release, modules, None, is_vmlinux(head), architecture)
+    return replace(kernel, config=next((file for file in _config_files(kernel) if file.is_file()), None))
+
+
+def architecture_of_kernel(path: Path | None) -> Architecture:
+    """The architecture of a kernel's file, without a check of the file; the default one where it does not say.
+
+    :param path: none for the distribution's kernel.
+    """
+    if path is None or not path.is_file():
+        return DEFAULT
+    try:
+        with path.open("rb") as file:
+            return architecture_of_file(file.read(_SIGNS)) or DEFAULT
+    except OSError:
+        return DEFAULT
 
 
 def running_kernel() -> Path | None:
@@ -116,12 +147,13 @@ def _module_folders(path: Path, release: str | None) -> Iterator[Path]:
     yield path.parent / "lib/modules" / release
 
 
-def _config_files(path: Path, release: str | None, modules: Path | None) -> Iterator[Path]:
-    if release is not None:
-        yield path.parent / f"config-{release}"
-    if modules is not None:
-        yield modules / "config"
-    if path.parts[-4:] == ("arch", "x86", "boot", "bzImage"):
-        yield path.parents[3] / ".config"
+def _config_files(kernel: Kernel) -> Iterator[Path]:
+    path = kernel.path.resolve()
+    if kernel.release is not None:
+        yield path.parent / f"config-{kernel.release}"
+    if kernel.modules is not None:
+        yield kernel.modules / "config"
+    if kernel.build_folder is not None:
+        yield kernel.build_folder / ".config"
     if path.name == "vmlinux":
         yield path.with_name(".config")

@@ -11,7 +11,7 @@ from pathlib import Path
 from firstlight.cache import cache_dir, entry, entry_damage, file_digest
 from firstlight.errors import LabError
 from firstlight.lab.host.apt import downloaded, unpack
-from firstlight.recipe.isa import X86_64
+from firstlight.recipe.isa import DEFAULT
 
 _KIND = "kernels"
 
@@ -30,14 +30,14 @@ def unpacked_kernel(*, refresh: bool) -> Path:
         if what is None:
             return known
         print(f"note: the default kernel is downloaded again, because in the cache {what}", file=sys.stderr)
-    kernel = _download(X86_64.kernel_package)
+    kernel = _download(DEFAULT.kernel_package)
     _write_index(index, kernel)
     return kernel
 
 
 def _read_index(index: Path) -> Path | None:
     try:
-        path = index.parent / json.loads(index.read_text())[X86_64.kernel_package]
+        path = index.parent / json.loads(index.read_text())[DEFAULT.kernel_package]
     except (OSError, ValueError, KeyError, TypeError):
         return None
     inside = path.resolve().is_relative_to(index.parent.resolve()) and path != index.parent
@@ -47,7 +47,7 @@ def _read_index(index: Path) -> Path | None:
 def _write_index(index: Path, kernel: Path) -> None:
     descriptor, temporary = tempfile.mkstemp(dir=index.parent, prefix=".current-")
     with os.fdopen(descriptor, "w") as file:
-        json.dump({X86_64.kernel_package: str(kernel.relative_to(index.parent))}, file)
+        json.dump({DEFAULT.kernel_package: str(kernel.relative_to(index.parent))}, file)
     Path(temporary).rename(index)
 
 

@@ -43,8 +43,8 @@ def _places(kernel: Kernel) -> Iterator[Path]:
     if kernel.release is not None:
         yield path.with_name(f"System.map-{kernel.release}")
     yield path.with_name("System.map")
-    if path.parts[-4:] == ("arch", "x86", "boot", "bzImage"):
-        yield path.parents[3] / "System.map"
+    if kernel.build_folder is not None:
+        yield kernel.build_folder / "System.map"
 
 
 def _belongs(text: bytes, kernel: Kernel) -> bool:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from firstlight.errors import LabError, UsageError
 from firstlight.lab.kernel.command_line.contradictions import wants_kaslr
+from firstlight.lab.kernel.image_header import memory_needed
 from firstlight.lab.kernel.vmlinux import is_vmlinux, read_vmlinux
 from firstlight.lab.qemu.arguments import properties, read_options
 from firstlight.recipe.isa import Architecture, architecture_of
@@ -60,13 +60,13 @@ def kernel_command_line(architecture: Architecture, append: str) -> str:
     """The kernel's command line: the console, fixed addresses of the kernel (the symbols are those of a probe boot) and
     of programs (so that a change of one thing does not move all others), then the person's words.
 
-    >>> from firstlight.recipe.isa import X86_64
-    >>> kernel_command_line(X86_64, "quiet  ")
+    >>> from firstlight.recipe.isa import DEFAULT
+    >>> kernel_command_line(DEFAULT, "quiet  ")
     'console=ttyS0 nokaslr norandmaps quiet'
 
     Who asks for a random address of the kernel (`kaslr`) gets one; such a boot has no profile.
 
-    >>> kernel_command_line(X86_64, "kaslr")
+    >>> kernel_command_line(DEFAULT, "kaslr")
     'console=ttyS0 norandmaps kaslr'
 
     :raises UsageError: when it is longer than the kernel takes.
@@ -218,17 +218,12 @@ def check_memory(recipe: Recipe) -> None:
 
 
 def kernel_memory(kernel: Path) -> int:
-    """How much memory in bytes a kernel needs to start, from its header (`pref_address` and `init_size` of the
-    Linux boot protocol 2.10) or an ELF file's program headers; 0 when it does not say.
+    """How much memory in bytes a kernel needs to start, from its header or an ELF file's program headers; 0
+    when it does not say.
     """
     with kernel.open("rb") as file:
         header = file.read(1 << 12)
-    if is_vmlinux(header):
-        return read_vmlinux(kernel).end
-    if len(header) < 0x264 or header[0x202:0x206] != b"HdrS" or struct.unpack_from("<H", header, 0x206)[0] < 0x20A:
-        return 0
-    preferred, size = struct.unpack_from("<QI", header, 0x258)
-    return int(preferred) + int(size)
+    return read_vmlinux(kernel).end if is_vmlinux(header) else memory_needed(header)
 
 
 def persistent_memory(path: Path, size: int) -> PersistentMemory:

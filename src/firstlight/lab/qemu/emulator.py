@@ -12,12 +12,10 @@ from itertools import pairwise
 from pathlib import Path
 
 from firstlight.errors import MISSING_INPUT, LabError, UsageError
-from firstlight.recipe.isa import Architecture
+from firstlight.recipe.isa import DEFAULT, Architecture
 
 OLDEST = (7, 2)
 """The first QEMU on which the recipe was found exact."""
-
-_INSTALL = "install it with `apt-get install qemu-system-x86`"
 
 
 @dataclass(frozen=True)
@@ -76,9 +74,9 @@ def find_qemu(architecture: Architecture, path: Path | None = None) -> Qemu:
     :raises LabError: when there is none, it does not run, or it is older than :data:`OLDEST`.
 
     >>> from firstlight.errors import LabError
-    >>> from firstlight.recipe.isa import X86_64
+    >>> from firstlight.recipe.isa import DEFAULT
     >>> try:
-    ...     find_qemu(X86_64, Path("/nonexistent/qemu"))
+    ...     find_qemu(DEFAULT, Path("/nonexistent/qemu"))
     ... except LabError as error:
     ...     print(error)
     /nonexistent/qemu: there is no QEMU
@@ -89,7 +87,12 @@ def find_qemu(architecture: Architecture, path: Path | None = None) -> Qemu:
     if found is None and path is not None and path.exists():
         raise LabError("this is no program that can be run", where=name, hint="give a QEMU with `--qemu`")
     if found is None:
-        raise LabError("there is no QEMU", where=name, hint=_INSTALL, exit_code=None if path is None else MISSING_INPUT)
+        raise LabError(
+            "there is no QEMU",
+            where=name,
+            hint=_install(architecture),
+            exit_code=None if path is None else MISSING_INPUT,
+        )
     version_text = _ask(found, "--version").split("\n", 1)[0]
     match = re.search(r"version (\d+)\.(\d+)(?:\.(\d+))?", version_text)
     if match is None:
@@ -123,13 +126,17 @@ def require_plugins(qemu: Qemu) -> None:
         )
 
 
+def _install(architecture: Architecture) -> str:
+    return f"install it with `apt-get install {architecture.qemu_package}`"
+
+
 def _ask(program: str, *arguments: str) -> str:
     try:
         answer = subprocess.run(
             [program, *arguments], stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise LabError(f"QEMU does not run: {error}", where=program, hint=_INSTALL) from error
+        raise LabError(f"QEMU does not run: {error}", where=program, hint=_install(DEFAULT)) from error
     return answer.stdout.decode(errors="replace")
 
 
@@ -163,7 +170,7 @@ def explain_refusal(log: str, command: Sequence[str] = ()) -> LabError:
     error: qemu: QEMU does not know the feature `foo` of `--cpu EPYC,+foo`
     hint: list them with `qemu -cpu help`
     """
-    program = command[0] if command else "qemu-system-x86_64"
+    program = command[0] if command else DEFAULT.qemu_binary
     known = (
         ("unsupported machine type", "machine type", "-machine"),
         ("unable to find CPU model", "CPU model", "-cpu"),

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from firstlight.recipe.isa import Architecture
+
 _DISK = "a disk answers when the host has read it, and virtual time leaps meanwhile"
 _ROOTFS = "give the file system with `--rootfs` or in the initramfs: both live in the guest's memory"
 _NETWORK = "packets arrive when the host delivers them"
@@ -131,12 +133,6 @@ REFUSALS: tuple[Refusal, ...] = (
     Refusal(("clock", "realtime"), "it ties the guest to the host's clock", "leave it out"),
     Refusal(("accel",), "only single-threaded TCG counts instructions", "leave it out, or record with `--live`"),
     Refusal(("enable-kvm",), "KVM does not count instructions", "leave it out, or record with `--live`"),
-    Refusal(
-        ("smp",),
-        "x86 with several processors does not repeat, and hangs on QEMU 7.2",
-        "leave it out",
-        r"^(?!(cpus=)?1$)",
-    ),
     Refusal(("seed",), OWNED, "leave it out"),
     Refusal(("semihosting", "semihosting-config"), "the guest may ask for the host's time and files", _LIVE),
     # Disks.
@@ -227,3 +223,8 @@ REFUSALS: tuple[Refusal, ...] = (
         "leave it out, or use `--no-profile --live`",
     ),
 )
+
+
+def several_processors(architecture: Architecture) -> Refusal:
+    """The refusal of several processors, with the reason that the architecture gives."""
+    return Refusal(("smp",), architecture.several_processors, "leave it out", r"^(?!(cpus=)?1$)")

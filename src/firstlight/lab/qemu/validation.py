@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 
 from firstlight.errors import UsageError
 from firstlight.lab.qemu.arguments import plain, properties, read_options
-from firstlight.lab.qemu.exactness_rules import OWNED, REFUSALS, STEADY
+from firstlight.lab.qemu.exactness_rules import OWNED, REFUSALS, STEADY, several_processors
 from firstlight.recipe.isa import Architecture
 
 # Properties that carry what has an option of its own, and so would reach the machine without its digest.
@@ -17,16 +17,18 @@ _OWNED_OF_MACHINE = frozenset(
 )
 
 
-def validate_options(words: Sequence[str], *, live: bool) -> None:
+def validate_options(words: Sequence[str], architecture: Architecture, *, live: bool) -> None:
     """Refuse what would break the recording.
 
     :param words: further words of QEMU's command line.
+    :param architecture: of the guest.
     :param live: whether the recording is live, where only what the launcher itself needs is refused.
     :raises UsageError: naming the option, the reason and the remedy.
 
     >>> from firstlight.errors import UsageError
+    >>> from firstlight.recipe.isa import DEFAULT
     >>> try:
-    ...     validate_options(["-device", "virtio-rng-pci"], live=False)
+    ...     validate_options(["-device", "virtio-rng-pci"], DEFAULT, live=False)
     ... except UsageError as error:
     ...     print(error.report())
     error: `-device virtio-rng-pci` breaks exactness: random bytes complete when the host delivers them
@@ -34,7 +36,7 @@ def validate_options(words: Sequence[str], *, live: bool) -> None:
     """
     for option, value in read_options(words):
         given = f"-{option} {value}".rstrip()
-        for refusal in REFUSALS:
+        for refusal in (*REFUSALS, several_processors(architecture)):
             if refusal.matches(option, plain(option, value), live=live):
                 verdict = "cannot be given" if refusal.in_live else "breaks exactness"
                 raise UsageError(f"`{given}` {verdict}: {refusal.why}", hint=refusal.remedy)
@@ -52,8 +54,8 @@ def validate_machine(machine: str, architecture: Architecture, known: Collection
     :param known: the names that this QEMU has; empty: not asked.
     :raises UsageError: naming the machine type.
 
-    >>> from firstlight.recipe.isa import X86_64
-    >>> validate_machine("pc-q35-7.2,hpet=off", X86_64, live=False)
+    >>> from firstlight.recipe.isa import DEFAULT
+    >>> validate_machine("pc-q35-7.2,hpet=off", DEFAULT, live=False)
     """
     given = [text for name, text in properties("machine", f"type={machine}" if "type=" not in machine else machine)]
     name = given[0] if given else ""
@@ -82,8 +84,8 @@ def validate_cpu(cpu: str, architecture: Architecture, *, live: bool) -> None:
 
     :raises UsageError: naming the model.
 
-    >>> from firstlight.recipe.isa import X86_64
-    >>> validate_cpu("Nehalem-v1,+rdrand", X86_64, live=False)
+    >>> from firstlight.recipe.isa import DEFAULT
+    >>> validate_cpu("Nehalem-v1,+rdrand", DEFAULT, live=False)
     """
     name, *features = cpu.split(",")
     if not name.strip():

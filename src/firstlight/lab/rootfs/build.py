@@ -22,7 +22,13 @@ from firstlight.lab.rootfs.reproducible_tree import ordered_tree
 
 _MIB = 1 << 20
 _UUID = "4c460000-0000-4000-8000-000000000003"
-_FAKETIME_PLACES = ("/usr/lib/x86_64-linux-gnu/faketime", "/usr/lib/faketime", "/usr/lib64/faketime", "/usr/lib")
+#: Of this machine, which need not be the guest's kind.
+_FAKETIME_PLACES = (
+    f"/usr/lib/{os.uname().machine}-linux-gnu/faketime",
+    "/usr/lib/faketime",
+    "/usr/lib64/faketime",
+    "/usr/lib",
+)
 #: The least that these take, and room for what is written.
 _SIZES = {"ext2": 8, "ext4": 16, "xfs": 48, "btrfs": 48, "f2fs": 96}
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from firstlight.errors import LabError
+from firstlight.recipe.isa import DEFAULT, Architecture, architecture_of_file
 
 _LOAD, _DYNAMIC, INTERPRETER = 1, 2, 3
 _NEEDED, _STRINGS = 1, 5
@@ -71,6 +72,11 @@ def needs_of(content: bytes) -> tuple[str | None, tuple[str, ...]]:
         return _needs(content) if _is_elf(content) else (None, ())
     except ValueError:
         return None, ()
+
+
+def architecture_of_program(content: bytes) -> Architecture:
+    """What a program runs on; the default architecture where the file does not say."""
+    return architecture_of_file(content) or DEFAULT
 
 
 def _is_elf(content: bytes) -> bool:

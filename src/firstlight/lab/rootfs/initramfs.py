@@ -17,6 +17,7 @@ from firstlight.lab.rootfs.commands import command_script
 from firstlight.lab.rootfs.elf import INTERPRETER, segments
 from firstlight.lab.rootfs.newc import Archive
 from firstlight.lab.rootfs.overlay import add_overlay
+from firstlight.recipe.isa import DEFAULT
 
 _SCRIPT = Path(__file__).with_name("userland.sh")
 _SCRIPT_END = "exit 0\n"
@@ -45,7 +46,7 @@ class GuestConfig:
     init: str = "/sbin/init"
     before_root: bool = False
     """Whether a shell runs the script of that name before the root is mounted."""
-    report: str = "/dev/ttyS1"
+    report: str = f"/dev/{DEFAULT.report_device}"
     unit: bool = True
     """Whether a unit gives the ready mark in a user land with systemd; no, when something else ends the boot."""
 

@@ -21,17 +21,14 @@ from firstlight.lab.rootfs.image import as_root
 from firstlight.lab.rootfs.initramfs import GuestConfig
 from firstlight.lab.rootfs.minimal import HELPER, make_small_root
 from firstlight.lab.rootfs.tree import tree_digest
+from firstlight.recipe.isa import architectures
 from firstlight.recipe.recipe import LoadedMemory
 
 _VERSION = "5"
 _MIB = 1 << 20
 _NAME = "root.image"
-#: Of the helper's mark `ready`, docs/reference/formats/guest-report.md.
-_READY = bytes.fromhex("0f1f84000100464c")
 #: Below the end of memory, where QEMU and the firmware keep tables.
 _SPARED = 32 * _MIB
-#: From here on QEMU's q35 has no memory, when it has more than it can put below 4 GiB.
-_LOW_MEMORY = 2048 * _MIB
 
 
 @dataclass(frozen=True)
@@ -65,7 +62,7 @@ class KernelRoot:
             case "ram":
                 return f"root=/dev/ram0 ramdisk_size={self.size >> 10}"
             case "mtd":
-                return self._flash_words(memory)
+                return self._flash_words(memory, kernel)
             case "xip":
                 return self._mapped_words(memory, kernel)
         return ""
@@ -76,27 +73,27 @@ class KernelRoot:
         :raises LabError: as for :meth:`words`.
         """
         if self.form.device == "mtd":
-            return LoadedMemory(self.path, self._flash_address(memory))
+            return LoadedMemory(self.path, self._flash_address(memory, kernel))
         if self.form.device == "xip":
             return LoadedMemory(self.path, self._mapped(memory, kernel)[0])
         return None
 
-    def _flash_address(self, memory: int) -> int:
-        end = min(memory, _LOW_MEMORY) - _SPARED
+    def _flash_address(self, memory: int, kernel: Kernel) -> int:
+        end = min(memory, kernel.architecture.low_memory_end) - _SPARED
         address = (end - self.size) // _MIB * _MIB
         if address < 128 * _MIB:
             hint = f"give more, such as `--memory {(self.size + _SPARED) // _MIB + 256}M`"
             raise LabError("the image leaves the guest too little memory", where=str(self.path), hint=hint)
         return address
 
-    def _flash_words(self, memory: int) -> str:
-        address = hex(self._flash_address(memory))
+    def _flash_words(self, memory: int, kernel: Kernel) -> str:
+        address = hex(self._flash_address(memory, kernel))
         flash = f"phram.phram=root,{address},{hex(self.size)},{hex(ERASE_SIZE)}"
         return f"memmap={self.size >> 10}K${address} {flash} root=mtd:root"
 
     def _mapped(self, memory: int, kernel: Kernel) -> tuple[int, int]:
         start, length = mapped_flash(kernel)
-        if self.size > length or start + length > min(memory, _LOW_MEMORY):
+        if self.size > length or start + length > min(memory, kernel.architecture.low_memory_end):
             message = (
                 f"the kernel maps {length >> 10} KiB of flash at {hex(start)}, and the image has {self.size >> 10} KiB"
             )
@@ -160,7 +157,7 @@ def image_root(form: RootFormat, image: Path, *, helper: bool) -> KernelRoot:
         what = "not a regular file" if image.exists() else "there is no such image"
         raise LabError(what, where=str(image), hint="give a directory or an image", exit_code=MISSING_INPUT)
     form.check_image(image)
-    if helper and not _holds(image, _READY):
+    if helper and not any(_holds(image, each.ready_mark) for each in architectures().values()):
         raise UsageError(
             "Firstlight's helper was not found in this image, so nothing in it says when it is up",
             where=str(image),

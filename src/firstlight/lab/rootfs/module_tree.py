@@ -11,7 +11,9 @@ from pathlib import Path
 
 from firstlight.cache import digest_of, file_digest
 from firstlight.errors import LabError
+from firstlight.lab.rootfs.elf import architecture_of_program
 from firstlight.lab.rootfs.ext4 import EPOCH
+from firstlight.recipe.isa import DEFAULT
 
 _PLACE = "usr/lib/modules"
 #: Links to the kernel's source, and what depmod makes anew.
@@ -68,10 +70,11 @@ def _files(modules: Path) -> Iterator[Path]:
 
 
 def _depmod(tree: Path, release: str) -> None:
-    loader = next(iter(sorted(tree.glob("usr/lib*/**/ld-linux-x86-64.so.2"))), None)
     program = tree / "usr/bin/kmod"
+    architecture = architecture_of_program(program.read_bytes()) if program.is_file() else DEFAULT
+    loader = next(iter(sorted(tree.glob(f"usr/lib*/**/{architecture.loader}"))), None)
     if loader is not None and program.is_file():
-        libraries = tree / "usr/lib/x86_64-linux-gnu"
+        libraries = tree / architecture.library_folders[0]
         command = [str(loader), "--library-path", str(libraries), "--argv0", "depmod", str(program)]
     elif (found := shutil.which("depmod", path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")) is not None:
         command = [found]

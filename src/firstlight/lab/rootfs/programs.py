@@ -10,11 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from firstlight.errors import LabError
-from firstlight.lab.rootfs.elf import needs_of
+from firstlight.lab.rootfs.elf import architecture_of_program, needs_of
 from firstlight.lab.rootfs.tar import UserLandTar
 
 _FOLDERS = ("usr/bin", "usr/sbin", "bin", "sbin")
-_LIBRARY_FOLDERS = ("usr/lib/x86_64-linux-gnu", "lib/x86_64-linux-gnu", "usr/lib", "lib", "usr/lib64", "lib64")
 
 
 @dataclass
@@ -56,12 +55,16 @@ def _taken(source: UserLandTar, where: Path, names: tuple[str, ...], loaded: Ite
             taken[name] = content
             to_see.append(content)
     while to_see:
-        interpreter, libraries = needs_of(to_see.pop())
+        asking = to_see.pop()
+        architecture = architecture_of_program(asking)
+        interpreter, libraries = needs_of(asking)
         for library in (*([interpreter] if interpreter else []), *libraries):
-            path = library.lstrip("/") if "/" in library else f"lib/x86_64-linux-gnu/{library}"
+            path = library.lstrip("/") if "/" in library else f"lib/{architecture.library_folder}/{library}"
             if path in taken:
                 continue
-            content = source.first([path, *(f"{folder}/{posixpath.basename(library)}" for folder in _LIBRARY_FOLDERS)])
+            content = source.first(
+                [path, *(f"{folder}/{posixpath.basename(library)}" for folder in architecture.library_folders)]
+            )
             if content is None:
                 raise LabError(f"the user land has no `{library}`, which its programs need", where=str(where))
             taken[path] = content

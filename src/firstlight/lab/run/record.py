@@ -24,6 +24,7 @@ from firstlight.lab.guest.report import Report, read_report
 from firstlight.lab.host.made_here import remember
 from firstlight.lab.host.process import interruptible
 from firstlight.lab.host.progress import Progress, SilentProgress
+from firstlight.lab.kernel.kernel import architecture_of_kernel
 from firstlight.lab.qemu.command_line import RunFiles, write_plugin_config
 from firstlight.lab.qemu.confinement import launch
 from firstlight.lab.qemu.emulator import left_out_features
@@ -42,7 +43,6 @@ from firstlight.lab.run.tables import (
 )
 from firstlight.lab.run.validate_options import check_choices
 from firstlight.recipe.command import repeat_command
-from firstlight.recipe.isa import X86_64
 from firstlight.recipe.options import RecordOptions
 from firstlight.recipe.words import Accelerator
 from firstlight.version import VERSION
@@ -74,7 +74,7 @@ def record(options: RecordOptions, progress: Progress | None = None) -> Path:
     Source: the recipe of the design, "Exact mode: what is known to work".
     """
     progress = progress or SilentProgress()
-    check_choices(options, X86_64)
+    check_choices(options, architecture_of_kernel(options.kernel))
     if options.dry_run:
         print(planned_command(options, progress))
         return options.output

@@ -11,7 +11,7 @@ from firstlight.cache import file_digest
 from firstlight.errors import LabError, UsageError
 from firstlight.lab.host.progress import Progress, SilentProgress
 from firstlight.lab.kernel.command_line.contradictions import contradictions
-from firstlight.lab.kernel.kernel import Kernel, default_kernel, open_kernel
+from firstlight.lab.kernel.kernel import Kernel, architecture_of_kernel, default_kernel, open_kernel
 from firstlight.lab.kernel.modules import modules_for, require_built_in
 from firstlight.lab.qemu.command_line import check_memory, kernel_command_line, persistent_memory
 from firstlight.lab.qemu.emulator import Qemu, find_qemu, require_plugins
@@ -26,7 +26,7 @@ from firstlight.lab.rootfs.kernel_mounted import KernelRoot, image_root, small_r
 from firstlight.lab.rootfs.overlay import check_overlay
 from firstlight.lab.run.symbols import kernel_symbols, known_symbols
 from firstlight.lab.run.validate_options import check_choices, guest_memory
-from firstlight.recipe.isa import X86_64, Architecture
+from firstlight.recipe.isa import DEFAULT, Architecture
 from firstlight.recipe.options import RecordOptions
 from firstlight.recipe.recipe import Files, LoadedMemory, PersistentMemory, Recipe
 
@@ -64,7 +64,7 @@ def resolve(options: RecordOptions, progress: Progress | None = None) -> Inputs:
     :raises LabError: for an input that is missing, damaged or does not fit.
     """
     progress = progress or SilentProgress()
-    architecture = X86_64
+    architecture = architecture_of_kernel(options.kernel)
     check_choices(options, architecture)
     qemu = find_qemu(architecture, options.qemu)
     if options.machine is not None:
@@ -238,7 +238,7 @@ def _mounted_by_kernel(options: RecordOptions, architecture: Architecture, kerne
     )
 
 
-def kernel_root(options: RecordOptions, report: str = f"/dev/{X86_64.report_device}") -> KernelRoot:
+def kernel_root(options: RecordOptions, report: str = f"/dev/{DEFAULT.report_device}") -> KernelRoot:
     """The image of `options.root_as`, made or found in the cache.
 
     :param report: the port that the small guest's report goes to.

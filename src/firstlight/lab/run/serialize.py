@@ -12,7 +12,7 @@ from firstlight.errors import BundleError, FirstlightError
 from firstlight.lab.host.made_here import known_input, made_here
 from firstlight.lab.qemu.strangers import programs, questionable
 from firstlight.recipe.choices import Choices
-from firstlight.recipe.isa import X86_64
+from firstlight.recipe.isa import Architecture, architecture_of
 from firstlight.recipe.options import RecordOptions, options_for
 from firstlight.recipe.recipe import Files, Recipe
 
@@ -37,7 +37,7 @@ def options_from_manifest(
     recipe = manifest.recipe
     if not isinstance(recipe, Recipe):
         raise BundleError("this bundle has no recipe to boot", where=where, hint="only recordings can be repeated")
-    recorded = with_processor(recipe.chosen, recipe.cpu)
+    recorded = with_processor(recipe.chosen, recipe.cpu, architecture_of(recipe.architecture))
     anew = {name: value for name, value in (given or {}).items() if value is not None}
     if made_here(manifest):
         return options_for(replace(with_files(recorded, recipe.files), **anew), output)
@@ -83,13 +83,14 @@ def with_files(chosen: Choices, files: Files) -> Choices:
     return chosen
 
 
-def with_processor(chosen: Choices, cpu: str) -> Choices:
+def with_processor(chosen: Choices, cpu: str, architecture: Architecture) -> Choices:
     """Choices with the processor of the recording, where none was chosen and the default was another one then.
 
-    >>> with_processor(Choices(), "qemu64-v0").cpu, with_processor(Choices(), X86_64.cpu).cpu
+    >>> pc = architecture_of("x86_64")
+    >>> with_processor(Choices(), "qemu64-v0", pc).cpu, with_processor(Choices(), pc.cpu, pc).cpu
     ('qemu64-v0', None)
     """
-    default = X86_64.live_cpu if chosen.live else X86_64.cpu
+    default = architecture.live_cpu if chosen.live else architecture.cpu
     return replace(chosen, cpu=cpu) if chosen.cpu is None and cpu != default else chosen
 
 

@@ -18,7 +18,6 @@ from firstlight.lab.qemu.emulator import Qemu
 from firstlight.lab.rootfs.initramfs import GuestConfig, build_initramfs
 from firstlight.lab.run.runner import Watch, run
 from firstlight.recipe.choices import Choices
-from firstlight.recipe.isa import X86_64
 from firstlight.recipe.recipe import Files, Recipe
 
 _NAME = "kallsyms"
@@ -51,14 +50,15 @@ def kernel_symbols(kernel: Kernel, qemu: Qemu, progress: Progress | None = None,
 
 
 def _probe(kernel: Kernel, qemu: Qemu, timeout_s: float) -> bytes:
-    initramfs = build_initramfs(GuestConfig(action="symbols", report=f"/dev/{X86_64.report_device}"))
+    architecture = kernel.architecture
+    initramfs = build_initramfs(GuestConfig(action="symbols", report=f"/dev/{architecture.report_device}"))
     recipe = Recipe(
-        architecture=X86_64.name,
-        machine=X86_64.machine,
-        cpu=X86_64.cpu,
+        architecture=architecture.name,
+        machine=architecture.machine,
+        cpu=architecture.cpu,
         memory=512 << 20,
         # A kernel with threaded interrupts would give up the port when so much is written to it.
-        command_line=kernel_command_line(X86_64, "quiet noirqdebug"),
+        command_line=kernel_command_line(architecture, "quiet noirqdebug"),
         chosen=Choices(live=True),
         files=Files(kernel=kernel.path.absolute(), initrd=initramfs.path, qemu=qemu.path),  # QEMU runs elsewhere
     )

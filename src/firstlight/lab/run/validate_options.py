@@ -22,7 +22,7 @@ def check_choices(options: RecordOptions, architecture: Architecture) -> None:
     :raises UsageError: naming the option.
     """
     _check_not_empty(options)
-    validate_options(options.qemu_options, live=options.live)
+    validate_options(options.qemu_options, architecture, live=options.live)
     if options.cpu is not None:
         validate_cpu(options.cpu, architecture, live=options.live)
     if options.root_as is not None:

@@ -12,7 +12,7 @@ from firstlight.lab.host.made_here import made_here
 from firstlight.lab.kernel.kernel import open_kernel
 from firstlight.lab.qemu.emulator import find_qemu
 from firstlight.lab.run.symbols import kernel_symbols
-from firstlight.recipe.isa import X86_64
+from firstlight.recipe.isa import DEFAULT
 from firstlight.recipe.recipe import Recipe
 from firstlight.study.kernel_hotspots.coverage import Coverage, Covered, coverage
 from firstlight.study.kernel_hotspots.linked import Linked, linked_functions
@@ -33,7 +33,7 @@ def linked_of(boot: Boot | Hole) -> Linked | Hole:
     if not isinstance(recipe, Recipe) or not made_here(boot.manifest):
         return Hole("which kernel the bundle booted is known only where it was recorded")
     try:
-        symbols = kernel_symbols(open_kernel(recipe.files.kernel), find_qemu(X86_64))
+        symbols = kernel_symbols(open_kernel(recipe.files.kernel), find_qemu(DEFAULT))
         return linked_functions(symbols.read_text(encoding="utf-8", errors="replace"))
     except FirstlightError as error:
         return Hole(error.message)

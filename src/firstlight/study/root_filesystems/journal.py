@@ -12,7 +12,7 @@ from shutil import copyfile
 from firstlight.bundle.boot import Boot
 from firstlight.lab.host.progress import Progress
 from firstlight.lab.rootfs.kernel_mounted import KernelRoot
-from firstlight.recipe.isa import X86_64
+from firstlight.recipe.isa import DEFAULT
 from firstlight.recipe.options import RecordOptions
 from firstlight.study.disks import Disk, attach, prepare
 from firstlight.study.guest_files import kept_text, stamps_of
@@ -106,7 +106,7 @@ def root_arms(roots: Roots, journal: Journal, dirty: Path | Hole) -> list[StudyA
     for words, name in names.items():
         options: RecordOptions | Hole = dirty if isinstance(dirty, Hole) else replace(
             roots.options(journal.kind, words), rootfs=str(dirty), overlay=None, guest_commands=(),
-            memory=X86_64.default_memory,  # of a given root it would be another
+            memory=DEFAULT.default_memory,  # of a given root it would be another
         )  # fmt: skip
         arms.append(StudyArm(f"{journal.kind}-{name}", options))
     return arms

@@ -5,14 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-#: Read by `cmdline_find_option` in `arch/x86`, before or beside the tables; of kernels 4.19 to 6.16. The kernel calls
-#: some of them unknown all the same.
-READ_RAW = frozenset(
-    "nokaslr nopti pti nospectre_v2 spectre_v2 spectre_v2_user spec_store_bypass_disable "
-    "nospec_store_bypass_disable no5lvl clearcpuid setcpuid noxsave noxsaveopt noxsaves nofxsr nofpu eagerfpu "
-    "no387 dis_ucode_ldr microcode.minrev mem_encrypt nopcid noinvpcid earlyprintk acpi_rsdp efi hugepages hugepagesz "
-    "default_hugepagesz memmap mem nosmap nosmep edd vga video debug quiet".split()
-)
+from firstlight.recipe.isa import architectures
+
+#: Read by the first code of some architecture, before or beside the tables.
+READ_RAW = frozenset[str]().union(*(each.raw_options for each in architectures().values()))
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,12 @@
-"""Everything that is particular to one kind of guest processor stands here, and nowhere else in the laboratory."""
+"""What has to be known about a processor architecture to boot guests on it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
-from firstlight.recipe.words import Isa
+_LIBRARY_FOLDERS = ("usr/lib", "lib", "usr/lib64", "lib64")
 
 
 @dataclass(frozen=True)
@@ -37,15 +36,29 @@ class FunctionMark:
 
 
 @dataclass(frozen=True)
+class AuditedProcessors:
+    """The processor models of the support matrix, each in its first version (`-v1`), the same in every QEMU."""
+
+    full: tuple[str, ...]
+    quick: tuple[str, ...]
+    stuffed: tuple[str, ...]
+    """Those on which the kernel can stuff the return stack against speculation (`retbleed_select_mitigation`)."""
+
+
+@dataclass(frozen=True)
 class Architecture:
     """What the laboratory has to know about one kind of guest.
 
+    >>> from firstlight.recipe.isa.x86_64 import X86_64
     >>> X86_64.machine, X86_64.console_device
     ('pc-q35-7.2', 'ttyS0')
     """
 
-    name: Isa
+    name: str
+    """As manifests have it, and as the module of the architecture is called."""
     qemu_binary: str
+    qemu_package: str
+    """The distribution's package that has it."""
     machine: str
     """Versioned type, present in every QEMU that is supported, so that the hardware is the same in all of them."""
     cpu: str
@@ -84,12 +97,34 @@ class Architecture:
     marks: tuple[FunctionMark, ...]
     """In the order of the boot. The plugin itself gives power on, decompression, kernel entry, the levels of
     initcalls, the first user instruction, `ready` and `panic`."""
+    kernel_format: str
+    """The form of the kernel's file that boots, as `firstlight.lab.kernel.kernel` calls its reader."""
+    kernel_signs: tuple[tuple[int, bytes], ...]
+    """What such a file has at which offset."""
+    elf_machine: int
+    """`e_machine` of an ELF file."""
+    kernel_image: str
+    """Where the kernel's build leaves that file; its last part is the target of `make`."""
+    raw_options: frozenset[str]
+    """Words of the command line that the architecture's first code reads, before or beside the kernel's tables."""
+    library_folder: str
+    """The folder of libraries below `lib` and `usr/lib` of the distribution."""
+    loader: str
+    """The file name of the dynamic loader."""
+    low_memory_end: int
+    """Bytes: from here on a machine has no memory when it has more than it can put below 4 GiB."""
+    ready_mark: bytes
+    """The instruction by which the guest's helper says that it is up."""
+    several_processors: str
+    """Why a guest with several processors is not exact."""
+    audited: AuditedProcessors
     default_memory: str = "512M"
     default_rootfs_memory: str = "1G"
 
     def is_small(self, machine: str) -> bool:
         """Whether a machine, with its properties, is one without what a PC has.
 
+        >>> from firstlight.recipe.isa.x86_64 import X86_64
         >>> X86_64.is_small("microvm,pit=off"), X86_64.is_small("pc-q35-7.2")
         (True, False)
         """
@@ -100,6 +135,7 @@ class Architecture:
 
         :param elf: whether its kernel is an ELF file.
 
+        >>> from firstlight.recipe.isa.x86_64 import X86_64
         >>> X86_64.firmware_of("microvm")
         ('bios-microvm.bin', 'linuxboot_dma.bin')
         """
@@ -109,52 +145,24 @@ class Architecture:
     def is_versioned_machine(self, machine: str) -> bool:
         """Whether a machine type means the same hardware in every QEMU that has it.
 
+        >>> from firstlight.recipe.isa.x86_64 import X86_64
         >>> X86_64.is_versioned_machine("pc-q35-7.2"), X86_64.is_versioned_machine("q35")
         (True, False)
         """
         return re.fullmatch(self.versioned_machine, machine) is not None
 
+    def is_kernel(self, head: bytes) -> bool:
+        """Whether a file of these first bytes is a kernel, or another program, for this architecture.
 
-X86_64 = Architecture(
-    name=Isa.X86_64,
-    qemu_binary="qemu-system-x86_64",
-    machine="pc-q35-7.2",
-    cpu="qemu64-v1,+ssse3,+sse4.1,+sse4.2,+popcnt,+aes,+pclmulqdq,+rdrand",
-    live_cpu="max",
-    versioned_machine=r"pc-(q35|i440fx)-\d+\.\d+(\.\d+)?",
-    unsteady_cpus=frozenset({"host", "max", "base"}),
-    narrow_cpus=frozenset("486 pentium pentium2 pentium3 athlon coreduo n270 kvm32 qemu32".split()),
-    nvdimm_property="nvdimm=on",
-    firmware_files=("bios-256k.bin", "kvmvapic.bin", "linuxboot_dma.bin"),
-    elf_firmware=("pvh.bin",),
-    small_machines=MappingProxyType({"microvm": ("bios-microvm.bin", "linuxboot_dma.bin")}),
-    console_device="ttyS0",
-    report_device="ttyS1",
-    longest_command_line=2047,
-    kernel_package="linux-image-cloud-amd64",
-    pmem_device="/dev/pmem0",
-    # What the kernel has built in is left out.
-    pmem_modules=("nfit", "nd_pmem", "ext4"),
-    built_in_signs=MappingProxyType({"nfit": "acpi_nfit_init", "nd_pmem": "nd_pmem_probe", "ext4": "ext4_fill_super"}),
-    marks=(
-        FunctionMark("kernel_start", ("start_kernel",)),
-        FunctionMark("rest_init", ("rest_init",)),
-        FunctionMark("kernel_init", ("kernel_init_freeable",)),
-        FunctionMark("smp_init", ("smp_init",)),
-        # driver_init is the first thing of weight in do_basic_setup.
-        FunctionMark("initcalls", ("do_basic_setup", "driver_init")),
-        FunctionMark("free_init_memory", ("free_initmem",)),
-        FunctionMark("run_init", ("run_init_process", "kernel_execve")),
-    ),
-)
+        >>> from firstlight.recipe.isa.x86_64 import X86_64
+        >>> elf = bytes.fromhex("7f454c460201") + bytes(12) + bytes.fromhex("3e00")
+        >>> X86_64.is_kernel(elf), X86_64.is_kernel(b"MZ")
+        (True, False)
+        """
+        is_elf = head[:6] == b"\x7fELF\x02\x01" and int.from_bytes(head[18:20], "little") == self.elf_machine
+        return is_elf or any(head[at : at + len(sign)] == sign for at, sign in self.kernel_signs)
 
-_ALL = {each.name: each for each in (X86_64,)}
-
-
-def architecture_of(isa: Isa) -> Architecture:
-    """What the laboratory knows about a guest.
-
-    >>> architecture_of(Isa.X86_64).console_device
-    'ttyS0'
-    """
-    return _ALL[isa]
+    @property
+    def library_folders(self) -> tuple[str, ...]:
+        """The folders of libraries of a root file system, without the first slash."""
+        return (f"usr/lib/{self.library_folder}", f"lib/{self.library_folder}", *_LIBRARY_FOLDERS)

@@ -1,0 +1,54 @@
+"""The processor architectures of guests: a module here for each, called by its name.
+
+What is particular to an architecture stands in its module and nowhere else in the laboratory
+(`docs/design/architectures.md`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+from types import MappingProxyType
+
+from firstlight.recipe.isa.architecture import Architecture, FunctionMark
+
+__all__ = ["DEFAULT", "Architecture", "FunctionMark", "architecture_of", "architecture_of_file", "architectures"]
+
+
+@cache
+def architectures() -> Mapping[str, Architecture]:
+    """The architectures by their names: the constant `ARCHITECTURE` of each module of this package.
+
+    >>> sorted(architectures())
+    ['x86_64']
+    """
+    names = sorted(each.name for each in iter_modules(__path__) if each.name != "architecture")
+    return MappingProxyType({name: import_module(f"{__name__}.{name}").ARCHITECTURE for name in names})
+
+
+def architecture_of(name: str) -> Architecture:
+    """The architecture of a name.
+
+    :raises KeyError: when there is none.
+
+    >>> architecture_of("x86_64").console_device
+    'ttyS0'
+    """
+    return architectures()[name]
+
+
+def architecture_of_file(head: bytes) -> Architecture | None:
+    """The architecture that a kernel or a program is for; `None` where nothing says so.
+
+    :param head: the first bytes of the file, 4 KiB where it has as many.
+
+    >>> architecture_of_file(b"#!/bin/sh") is None
+    True
+    """
+    return next((each for each in architectures().values() if each.is_kernel(head)), None)
+
+
+#: What boots where nothing else is asked for.
+DEFAULT = architecture_of("x86_64")

@@ -1,0 +1,69 @@
+"""Guests on x86_64: 64-bit PCs."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+from firstlight.recipe.isa.architecture import Architecture, AuditedProcessors, FunctionMark
+
+X86_64 = Architecture(
+    name="x86_64",
+    qemu_binary="qemu-system-x86_64",
+    qemu_package="qemu-system-x86",
+    machine="pc-q35-7.2",
+    cpu="qemu64-v1,+ssse3,+sse4.1,+sse4.2,+popcnt,+aes,+pclmulqdq,+rdrand",
+    live_cpu="max",
+    versioned_machine=r"pc-(q35|i440fx)-\d+\.\d+(\.\d+)?",
+    unsteady_cpus=frozenset({"host", "max", "base"}),
+    narrow_cpus=frozenset("486 pentium pentium2 pentium3 athlon coreduo n270 kvm32 qemu32".split()),
+    nvdimm_property="nvdimm=on",
+    firmware_files=("bios-256k.bin", "kvmvapic.bin", "linuxboot_dma.bin"),
+    elf_firmware=("pvh.bin",),
+    small_machines=MappingProxyType({"microvm": ("bios-microvm.bin", "linuxboot_dma.bin")}),
+    console_device="ttyS0",
+    report_device="ttyS1",
+    longest_command_line=2047,
+    kernel_package="linux-image-cloud-amd64",
+    pmem_device="/dev/pmem0",
+    # What the kernel has built in is left out.
+    pmem_modules=("nfit", "nd_pmem", "ext4"),
+    built_in_signs=MappingProxyType({"nfit": "acpi_nfit_init", "nd_pmem": "nd_pmem_probe", "ext4": "ext4_fill_super"}),
+    marks=(
+        FunctionMark("kernel_start", ("start_kernel",)),
+        FunctionMark("rest_init", ("rest_init",)),
+        FunctionMark("kernel_init", ("kernel_init_freeable",)),
+        FunctionMark("smp_init", ("smp_init",)),
+        # driver_init is the first thing of weight in do_basic_setup.
+        FunctionMark("initcalls", ("do_basic_setup", "driver_init")),
+        FunctionMark("free_init_memory", ("free_initmem",)),
+        FunctionMark("run_init", ("run_init_process", "kernel_execve")),
+    ),
+    kernel_format="bzImage",
+    # Documentation/arch/x86/boot.rst of the kernel: the header's magic number.
+    kernel_signs=((0x202, b"HdrS"),),
+    elf_machine=0x3E,
+    kernel_image="arch/x86/boot/bzImage",
+    # Read by `cmdline_find_option` in `arch/x86`, of kernels 4.19 to 6.16. The kernel calls some of them unknown
+    # all the same.
+    raw_options=frozenset(
+        "nokaslr nopti pti nospectre_v2 spectre_v2 spectre_v2_user spec_store_bypass_disable "
+        "nospec_store_bypass_disable no5lvl clearcpuid setcpuid noxsave noxsaveopt noxsaves nofxsr nofpu eagerfpu "
+        "no387 dis_ucode_ldr microcode.minrev mem_encrypt nopcid noinvpcid earlyprintk acpi_rsdp efi hugepages "
+        "hugepagesz default_hugepagesz memmap mem nosmap nosmep edd vga video debug quiet".split()
+    ),
+    library_folder="x86_64-linux-gnu",
+    loader="ld-linux-x86-64.so.2",
+    # Of QEMU's q35.
+    low_memory_end=2048 << 20,
+    # docs/reference/formats/guest-report.md.
+    ready_mark=bytes.fromhex("0f1f84000100464c"),
+    several_processors="x86 with several processors does not repeat, and hangs on QEMU 7.2",
+    audited=AuditedProcessors(
+        full=("qemu64", "EPYC-Rome", "EPYC-Milan", "EPYC-Genoa", "Skylake-Client", "Icelake-Server"),
+        quick=("qemu64", "EPYC-Milan", "Skylake-Client"),
+        # Intel's processors only.
+        stuffed=("Skylake-Client", "Icelake-Server"),
+    ),
+)
+
+ARCHITECTURE = X86_64
