@@ -17,7 +17,7 @@ from boot_tree import PHASES, Tree, boot_tree
 from firstlight.errors import FirstlightError
 from firstlight.recipe.choices import read_choices
 from firstlight.recipe.command import repeat_command
-from firstlight.sizes import parse_size
+from firstlight.quantities import parse_size
 
 #: Names that attack whatever shows them: HTML, a script's end, terminal escapes, a formula, control characters.
 HOSTILE = [

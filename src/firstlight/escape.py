@@ -1,13 +1,16 @@
-"""Text from a boot, made safe for a terminal."""
+"""Text from a boot, made safe for a terminal, Markdown and HTML."""
 
 from __future__ import annotations
 
+import html
 import re
 import unicodedata
 
 #: ECMA-48's SGR: colours, bold and the like.
 _COLOUR = re.compile(r"\x1b\[[0-9;:]*m")
 _STAMP = re.compile(r"^\[ *\d+\.\d+\](?:\[ *[TC]\d+\])? ")
+# What Markdown takes for more than text; an underscore inside a word is none.
+_MARKUP = re.compile(r"([\\`*{}\[\]|~!$]|^#|^[+-](?= )|^\d{1,9}(?=[.)] )|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9]))")
 # Cc: control characters, the escape among them; Cf: those that turn the direction of writing or hide;
 # Cs: halves of characters; Co and Cn: what no font knows; Zl and Zp: line ends.
 _UNPRINTABLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
@@ -32,6 +35,29 @@ def printable(text: str, limit: int | None = None) -> str:
     written = "".join(_escape(character) if unicodedata.category(character) in _UNPRINTABLE else character
                       for character in text)  # fmt: skip
     return written if limit is None or len(written) <= limit else written[: limit - 1] + "…"
+
+
+def escape_markdown(text: str, limit: int | None = None) -> str:
+    r"""Write a text so that Markdown shows it as it is, on one line: no markup, no HTML, and no mention of a person.
+
+    :param limit: at most so many characters before they are escaped.
+
+    >>> escape_markdown("a_b _c_ <script>|"), escape_markdown("@all"), escape_markdown("- 5 %")
+    ('a_b \_c\_ &lt;script&gt;\|', '@<!-- -->all', '\- 5 %')
+    """
+    shown = _MARKUP.sub(lambda found: f"{found[1]}\\" if found[1].isdigit() else f"\\{found[1]}", printable(text, limit))
+    return html.escape(shown, quote=False).replace("@", "@<!-- -->")
+
+
+def escape_html(text: str, limit: int | None = None) -> str:
+    r"""Write a text so that HTML shows it as it is, in an attribute, too.
+
+    >>> escape_html("a<b> & \x1b")
+    'a&lt;b&gt; &amp; \\x1b'
+    """
+    # Halves of characters are no valid text of a file.
+    sound = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return html.escape(printable(sound, limit))
 
 
 def message(text: str, stamp: bool = True) -> str:

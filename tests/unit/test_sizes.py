@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from firstlight.errors import UsageError
-from firstlight.sizes import parse_size
+from firstlight.quantities import parse_size
 
 MIB = 1 << 20
 

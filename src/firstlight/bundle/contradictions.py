@@ -11,7 +11,7 @@ from firstlight.bundle.manifest import Manifest
 from firstlight.errors import FirstlightError
 from firstlight.recipe.command import repeat_command
 from firstlight.recipe.recipe import Recipe
-from firstlight.sizes import parse_size
+from firstlight.quantities import parse_size
 
 _MIB = 1 << 20
 

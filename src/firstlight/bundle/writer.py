@@ -16,7 +16,7 @@ from firstlight import _core
 from firstlight.bundle.manifest import Manifest, Table
 from firstlight.cache import file_digest
 from firstlight.errors import FirstlightError, LabError, is_full
-from firstlight.sizes import format_size
+from firstlight.quantities import size_text
 
 MANIFEST = "manifest.json"
 _LEAST_FREE = 64 << 20
@@ -151,7 +151,7 @@ def no_space(output: Path) -> LabError:
     place = next(path for path in (parent, *parent.parents) if path.is_mount())
     return LabError(
         f"no space left on the file system that is mounted at `{place}`: "
-        f"{format_size(shutil.disk_usage(output.parent).free)} are free",
+        f"{size_text(shutil.disk_usage(output.parent).free)} are free",
         where=str(output.parent),
         hint=f"a recording takes some {_LEAST_FREE >> 20} MiB: free some space, or choose another place with `-o`",
     )

@@ -100,7 +100,7 @@ def log(
 
 def _instants(boot: Boot, between: tuple[str, str]) -> tuple[int, int]:
     """Two marks or times as nanoseconds."""
-    from firstlight.durations import duration_ns
+    from firstlight.quantities import duration_ns
     from firstlight.suggest import unknown_name
 
     marks = dict(boot.marks().select("mark", "time_ns").iter_rows())

@@ -83,7 +83,7 @@ def parse_changes(texts: list[str]) -> dict[str, int]:
     >>> parse_changes(["dh_init=-100ms", "a=b.service=+1s"])
     {'dh_init': -100000000, 'a=b.service': 1000000000}
     """
-    from firstlight.durations import duration_ns
+    from firstlight.quantities import duration_ns
 
     changes: dict[str, int] = {}
     for text in texts:

@@ -22,7 +22,7 @@ from firstlight.lab.host.process import interruptible
 from firstlight.lab.host.progress import SilentProgress, Snapshot
 from firstlight.lab.run.record import record
 from firstlight.recipe.options import RecordOptions
-from firstlight.sizes import parse_size
+from firstlight.quantities import parse_size
 
 _GUEST_OVERHEAD = 512 << 20
 """Bytes of the host that a boot takes beside its guest's memory."""

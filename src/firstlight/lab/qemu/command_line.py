@@ -14,7 +14,7 @@ from firstlight.lab.kernel.vmlinux import is_vmlinux, read_vmlinux
 from firstlight.lab.qemu.arguments import properties, read_options
 from firstlight.recipe.isa import Architecture, architecture_of
 from firstlight.recipe.recipe import RTC, PersistentMemory, Recipe
-from firstlight.sizes import format_size, parse_size
+from firstlight.quantities import size_text, parse_size
 
 _MIB = 1 << 20
 
@@ -210,8 +210,8 @@ def check_memory(recipe: Recipe) -> None:
     parts += [(loaded, recipe.loaded.path)] if recipe.loaded is not None else []
     where = max(parts, key=lambda part: part[0])[1]
     raise LabError(
-        f"{format_size(recipe.memory)} of memory are too small: kernel, initramfs and image need at least "
-        f"{format_size(needed)}",
+        f"{size_text(recipe.memory)} of memory are too small: kernel, initramfs and image need at least "
+        f"{size_text(needed)}",
         where=str(where),
         hint=f"give more, such as `--memory {-(-needed // (128 * _MIB)) * 128}M`",
     )

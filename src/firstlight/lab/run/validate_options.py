@@ -10,7 +10,7 @@ from firstlight.lab.qemu.validation import validate_cpu, validate_options
 from firstlight.lab.rootfs.filesystems import find_format
 from firstlight.recipe.isa import Architecture
 from firstlight.recipe.options import RecordOptions
-from firstlight.sizes import parse_size
+from firstlight.quantities import parse_size
 
 _LARGEST_SHIFT = 10
 """QEMU's own limit."""

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 from firstlight.escape import printable
 from firstlight.gate.checks import Check
 from firstlight.gate.verdict import GateResult
-from firstlight.render.change_text import seconds
+from firstlight.quantities import exact_seconds
 
 _KINDS = {"regression": "failure", "unhealthy": "error", "inconclusive": "skipped"}
 
@@ -61,7 +61,7 @@ def _case(suite: ET.Element, check: Check) -> None:
         suite, "testcase", {"classname": f"firstlight.gate.{check.kind}", "name": printable(check.name)}
     )
     if check.measured_ns is not None:
-        case.set("time", seconds(check.measured_ns))
+        case.set("time", exact_seconds(check.measured_ns))
     figures = {
         name: getattr(check, name)
         for name in ("limit_ns", "baseline_ns", "measured_ns", "change_ns", "change_percent", "low_percent",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from firstlight.escape import printable
 from firstlight.gate.bridge import GateChange, phase_changes
 from firstlight.gate.verdict import EXIT_CODES, GateResult
-from firstlight.render.change_text import seconds
+from firstlight.quantities import exact_seconds
 
 
 def openmetrics(result: GateResult) -> str:
@@ -29,7 +29,7 @@ def _lines(result: GateResult) -> Iterator[str]:
         yield from _family("boot_limit_seconds", "gauge", "seconds", "What a rule of the gate allows.")
         for check in limits:
             assert check.limit_ns is not None
-            yield _sample("boot_limit_seconds", (("kind", check.kind), ("what", check.what)), seconds(check.limit_ns))
+            yield _sample("boot_limit_seconds", (("kind", check.kind), ("what", check.what)), exact_seconds(check.limit_ns))
     yield from _family("boot_gate", "stateset", "", "The verdict of the gate.")
     for outcome in EXIT_CODES:
         yield _sample("boot_gate", (("boot_gate", outcome),), "1" if outcome == result.verdict else "0")
@@ -48,12 +48,12 @@ def _times(result: GateResult, changes: list[GateChange], clock: tuple[str, str]
                        f"Boot time from {result.testbed.first_mark} to {result.testbed.last_mark}{mean}.")  # fmt: skip
     for arm, ns in (("baseline", whole.before_ns), ("measured", whole.after_ns)):
         if ns is not None:
-            yield _sample("boot_seconds", (("arm", arm), clock), seconds(ns))
+            yield _sample("boot_seconds", (("arm", arm), clock), exact_seconds(ns))
     yield from _family("boot_phase_seconds", "gauge", "seconds", "Time of each phase; phases add up to the boot.")
     for change in phases:
         for arm, ns in (("baseline", change.before_ns), ("measured", change.after_ns)):
             if ns is not None:
-                yield _sample("boot_phase_seconds", (("arm", arm), clock, ("phase", change.name)), seconds(ns))
+                yield _sample("boot_phase_seconds", (("arm", arm), clock, ("phase", change.name)), exact_seconds(ns))
 
 
 def _exact_figures(result: GateResult, clock: tuple[str, str]) -> Iterator[str]:
@@ -64,7 +64,7 @@ def _exact_figures(result: GateResult, clock: tuple[str, str]) -> Iterator[str]:
             continue
         yield from _family(family, "gauge", unit, text)
         for arm, value in zip(("baseline", "measured"), values, strict=True):
-            yield _sample(family, (("arm", arm), clock), seconds(value) if unit else str(value))
+            yield _sample(family, (("arm", arm), clock), exact_seconds(value) if unit else str(value))
 
 
 def _family(name: str, kind: str, unit: str, text: str) -> Iterator[str]:

@@ -1,79 +1,61 @@
-"""What costs by sizes say, for a person."""
+"""What costs by sizes say: measurements, laws, parts, predictions and crossovers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
-from rich.console import Console
-from rich.text import Text
 
-from firstlight.escape import printable
-from firstlight.experiment.scaling.result import Answer, Configuration
-from firstlight.render.model.table import Sheet
-from firstlight.render.tables.scaling import (
-    law_lines,
-    law_text,
-    meeting_line,
-    meeting_text,
-    parts_sheet,
-    points_sheet,
-    predictions_sheet,
-    subtitle,
-    write_of,
-)
-from firstlight.render.terminal.columns import print_table
-from firstlight.render.terminal.console import is_unicode, print_line, print_wrapped
+from firstlight.experiment.scaling.result import Answer, Configuration, Meeting
+from firstlight.quantities import Kind, time_text
+from firstlight.render.model.report import BLANK, Block, Drawing, Line
+from firstlight.render.model.table import Column, Table, Value, table
 from firstlight.render.views.scatter import POINTS, log_plot
+from firstlight.stats.scaling.exponent import Exponent
 from firstlight.stats.scaling.fit import Fit
+from firstlight.stats.scaling.prediction import BAND, FARTHEST, Prediction
+
+Write = Callable[[float], str]
 
 _WIDEST_PICTURE = 72
 
 
-def print_scaling(out: Console, answer: Answer) -> None:
-    """Print the measurements, a picture, the laws, their checks, the parts, predictions and crossovers."""
-    print_line(out, Text(printable(answer.title or "Scaling", 200), style="bold"))
-    print_wrapped(out, Text(printable(subtitle(answer), 400), style="dim"))
-    _sheet(out, points_sheet(answer))
-    _picture(out, answer)
+def scaling_report(answer: Answer) -> Iterator[Block]:
+    """The measurements, a picture, the laws, their checks, the parts, predictions and crossovers."""
+    yield Line(answer.title or "Scaling", "bold")
+    yield Line(subtitle(answer), "dim")
+    yield BLANK
+    yield points_table(answer).untitled
+    yield Drawing(lambda width, unicode: _picture(answer, width, unicode), "blue")
     for configuration in answer.configurations:
-        _law(out, answer, configuration)
-        for sheet in (parts_sheet(answer, configuration), predictions_sheet(answer, configuration)):
-            if sheet is not None:
-                _sheet(out, sheet)
+        yield from _law(answer, configuration)
+        for made in (parts_table(answer, configuration), predictions_table(answer, configuration)):
+            if made is not None:
+                yield BLANK
+                yield made.untitled
     for meeting in answer.meetings:
-        print_line(out)
-        print_wrapped(out, Text(printable(meeting_text(answer, meeting), 600), style="bold"))
+        yield BLANK
+        yield Line(meeting_text(answer, meeting), "bold")
         if (line := meeting_line(answer, meeting)) is not None:
-            beyond = meeting.bracket is None
-            print_wrapped(out, Text(line, style="yellow") if beyond else printable(line, 600), "  ", 2)
+            yield Line(line, "yellow" if meeting.bracket is None else "", head="  ", indent=2)
     for note in answer.notes:
-        print_wrapped(out, printable(note, 300), Text("note: ", style="yellow"), 2)
+        yield Line(note, head="note: ", head_style="yellow", indent=2)
 
 
-def _sheet(out: Console, sheet: Sheet) -> None:
-    print_line(out)
-    print_table(out, sheet.columns, sheet.rows, sheet.footer)
-    for text in sheet.below:
-        print_wrapped(out, Text(text, style="dim"))
-
-
-def _picture(out: Console, answer: Answer) -> None:
-    series = []
-    for each in answer.configurations:
-        best = each.study.best
-        series.append((each.study.sizes, each.study.costs, _no_curve if each.study.falls else _curve(best)))
-    lines = log_plot(series, write_of(answer), width=min(out.width, _WIDEST_PICTURE), unicode=is_unicode(out))
+def _picture(answer: Answer, width: int, unicode: bool) -> list[str]:
+    series = [
+        (each.study.sizes, each.study.costs, _no_curve if each.study.falls else _curve(each.study.best))
+        for each in answer.configurations
+    ]
+    lines = log_plot(series, write_of(answer), width=min(width, _WIDEST_PICTURE), unicode=unicode)
     if not lines:
-        return
-    print_line(out)
-    for line in lines:
-        print_line(out, Text(line, style="blue"))
+        return []
     legend = "both axes logarithmic; the dotted line is the law"
     if len(series) > 1:
         names = [f"{POINTS[place % len(POINTS)]} {each.name}" for place, each in enumerate(answer.configurations)]
-        legend = f"{', '.join(map(printable, names))}; {legend}"
-    print_wrapped(out, Text(legend, style="dim"), "  ", 2)
+        legend = f"{', '.join(names)}; {legend}"
+    return ["", *lines, f"  {legend}"]
 
 
 def _curve(fit: Fit) -> Callable[[float], float]:
@@ -84,13 +66,212 @@ def _no_curve(_size: float) -> float:
     return 0.0
 
 
-def _law(out: Console, answer: Answer, configuration: Configuration) -> None:
-    name = f"{printable(configuration.name)}: " if configuration.name else ""
+def _law(answer: Answer, configuration: Configuration) -> Iterator[Line]:
     law, certainty = law_text(answer, configuration)
-    print_line(out)
-    sure = f"  ({certainty})" if certainty else ""
-    print_wrapped(out, Text.assemble((f"{name}{law}", "bold"), sure))
+    name = f"{configuration.name}: " if configuration.name else ""
+    yield BLANK
+    yield Line([(f"{name}{law}", "bold"), (f"  ({certainty})" if certainty else "", "")])
     for line in law_lines(answer, configuration):
-        print_wrapped(out, line, "  ", 2)
+        yield Line(line, head="  ", indent=2)
     for note in configuration.study.notes:
-        print_wrapped(out, note, Text("  note: ", style="yellow"), 4)
+        yield Line(note, head="  note: ", head_style="yellow", indent=4)
+
+
+def write_of(answer: Answer) -> Write:
+    """How the costs of an answer are written."""
+    return (lambda value: time_text(round(value))) if answer.nanoseconds else (lambda value: f"{value:,.6g}")
+
+
+def subtitle(answer: Answer) -> str:
+    """Which cost, by which size."""
+    unit = f" ({answer.unit})" if answer.unit else ""
+    return f"{answer.cost} by {answer.variable}{unit}"
+
+
+def _costs(answer: Answer) -> tuple[Kind, Write | None]:
+    """What a column of costs is, and how they are written where they are no times."""
+    return ("time", None) if answer.nanoseconds else ("number", write_of(answer))
+
+
+def points_table(answer: Answer) -> Table:
+    """Every measurement beside what the law says."""
+    kind, write = _costs(answer)
+    several = len(answer.configurations) > 1
+    records: list[dict[str, Value]] = []
+    for configuration in answer.configurations:
+        study = configuration.study
+        for size, cost, law in zip(
+            study.sizes, study.costs, study.best.at(np.array(study.sizes)).tolist(), strict=True
+        ):
+            known = {"law": law, "off": cost / law - 1 if law else "-"} if not study.falls else {"law": "-", "off": "-"}
+            records.append({"configuration": configuration.name or "-", "size": size, "cost": cost, **known})
+    columns = [
+        Column("Configuration", value="configuration", style="cyan", longest=30),
+        Column(answer.variable, "number", "size", write=_size_text),
+        Column("Cost", kind, "cost", style="bold", write=write),
+        Column("Law", kind, "law", wide=50, write=write),
+        Column("Off", "percent", "off", write=lambda off: f"{off * 100:+.2f} %"),
+    ]
+    return table("Measurements", columns if several else columns[1:], records)
+
+
+def _size_text(size: float) -> str:
+    return f"{size:g}"
+
+
+def law_text(answer: Answer, configuration: Configuration) -> tuple[str, str]:
+    """The law with its coefficients, and how sure it is; that the cost falls where it does, which no law here says."""
+    if configuration.study.falls:
+        return f"falls as {answer.variable} grows", ""
+    return formula(configuration.study.best, answer.variable, write_of(answer)), configuration.study.certainty
+
+
+def law_lines(answer: Answer, configuration: Configuration) -> list[str]:
+    """What the law rests on: its rival, exponents without any law, misfits, and the check without the largest size."""
+    write, study = write_of(answer), configuration.study
+    best, runner = study.best, study.runner_up
+    lines = []
+    if best.slope_interval is not None:
+        low, high = best.slope_interval
+        lines.append(f"slope {write(low)} to {write(high)} (95 %)")
+    if runner is not None and not study.falls:
+        distance = runner.aicc - best.aicc
+        lines.append(f"runner-up: {named(runner.law, answer.variable)}, dAICc {distance:.1f}")
+    growth = study.growth_exponent
+    if growth is not None:
+        lines.append(f"what grows: exponent {_exponent(growth, exact=study.exact)}")
+    if study.exponent is not None:
+        lines.append(f"the whole cost: exponent {_exponent(study.exponent, exact=study.exact)}")
+    return lines if study.falls else [*lines, *_checks(answer, configuration)]
+
+
+def _checks(answer: Answer, configuration: Configuration) -> list[str]:
+    write, study = write_of(answer), configuration.study
+    best = study.best
+    lines = []
+    if study.exact:
+        lines.append(f"largest misfit: {best.misfit * 100:.2g} %")
+        lines += [
+            f"step between {step.below:g} and {step.above:g}: {write(step.extra)} beside the law"
+            for step in study.steps[:5]
+        ]
+    else:
+        lines.append(f"scatter: {best.scatter * 100:.2g} %")
+    left = study.left_out
+    if left is not None:
+        chosen = (
+            ""
+            if left.law in (None, best.law)
+            else f"; the others alone would say {named(str(left.law), answer.variable)}"
+        )
+        predicted = f"{write(left.predicted)} there: {left.error * 100:+.2f} %"
+        lines.append(f"without the largest size it would predict {predicted}{chosen}")
+    return lines
+
+
+def formula(fit: Fit, variable: str, write: Write) -> str:
+    """A law with its coefficients.
+
+    >>> formula(Fit("n log n", 5.0, 2.0, None, 0.0, 0.0, 0.0), "x", str)
+    '5.0 + 2.0 x x log x'
+    """
+    if fit.law == "1":
+        return f"{write(fit.constant)}, whatever {variable}"
+    return f"{write(fit.constant)} + {write(fit.slope)} x {named(fit.law, variable)}"
+
+
+def named(law: str, variable: str) -> str:
+    """A law's name with the size under its own.
+
+    >>> named("n^2 log n", "k"), named("1", "k")
+    ('k^2 log k', 'constant')
+    """
+    if law == "1":
+        return "constant"
+    return " ".join(variable + word[1:] if word.startswith("n") else word for word in law.split())
+
+
+def _exponent(found: Exponent, *, exact: bool) -> str:
+    how = "between neighbours" if exact else "95 %"
+    return f"{found.value:.2f} ({found.low:.2f} to {found.high:.2f}, {how}; the {found.sizes} largest sizes)"
+
+
+def parts_table(answer: Answer, configuration: Configuration) -> Table | None:
+    """Every part with its own law, and its coefficients on the law of the whole; none where no part is known."""
+    (kind, write), study = _costs(answer), configuration.study
+    if not study.parts:
+        return None
+
+    def cost(title: str, name: str, wide: int = 0, style: str = "") -> Column:
+        return Column(title, kind, name, style, wide, write=write)
+
+    whole: dict[str, Any] = {"name": "all", "law": study.law, "certainty": study.certainty}
+    for name in ("constant", "slope", "smallest", "largest"):
+        whole[name] = sum(getattr(part, name) for part in study.parts)
+    return table(
+        "Parts",
+        [
+            Column("Part", value="name", style="cyan", longest=60),
+            Column("Law", value="law", fixed=True, wide=50),
+            Column("How sure", value="certainty", fixed=True, wide=100),
+            cost("Constant", "constant", wide=90),
+            cost("Slope", "slope", style="bold"),
+            cost(f"at {study.sizes[0]:g}", "smallest", wide=70),
+            cost(f"at {study.sizes[-1]:g}", "largest"),
+        ],
+        study.parts,
+        footer=[whole],
+        notes=[
+            "Law: of the part alone. "
+            f"Constant and slope: on the law of the whole, {study.best.law}, so that they add up."
+        ],
+    )
+
+
+def predictions_table(answer: Answer, configuration: Configuration) -> Table | None:
+    """What further sizes would cost; none where none was asked for."""
+    kind, write = _costs(answer)
+    if not configuration.predictions:
+        return None
+    return table(
+        "Predictions",
+        [
+            Column(f"{answer.variable} =", "number", "size", style="cyan", write=_size_text),
+            Column("Predicted", kind, "value", style="bold", write=write),
+            Column("from", kind, "low", write=write),
+            Column("to", kind, "high", write=write),
+            Column("Laws", value=lambda each: ", ".join(each.laws), wide=70, longest=60),
+        ],
+        configuration.predictions,
+        notes=[_band_text(configuration.predictions)],
+    )
+
+
+def _band_text(predictions: tuple[Prediction, ...]) -> str:
+    text = f"The band holds every law within dAICc {BAND:g}."
+    if any(each.value is None for each in predictions):
+        text += f" Beyond {FARTHEST:g} times the largest size the band is all that can be said."
+    return text
+
+
+def meeting_text(answer: Answer, meeting: Meeting) -> str:
+    """Where two configurations cost the same, and which is cheaper above."""
+    ends = meeting.first, meeting.second
+    winner, loser = ends if meeting.crossing.cheaper_above == "first" else ends[::-1]
+    bracket, size = meeting.bracket, meeting.crossing.size
+    if bracket is not None and bracket.above - bracket.below > 1:
+        between = f"{answer.variable} = {bracket.below} and {bracket.above}"
+        return f"Crossover between {between}: above it {winner} costs less than {loser}."
+    return f"Crossover at {answer.variable} = {size:.4g}: above it {winner} costs less than {loser}."
+
+
+def meeting_line(answer: Answer, meeting: Meeting) -> str | None:
+    """What real boots say of it, or that it lies beyond what was measured."""
+    write, bracket = write_of(answer), meeting.bracket
+    if bracket is not None:
+        tried = f"{len(bracket.measured)} sizes tried" if bracket.measured else "no size between them was tried"
+        return (
+            f"booted: {meeting.second} less {meeting.first} is {write(bracket.difference_below)} at {bracket.below}, "
+            f"{write(bracket.difference_above)} at {bracket.above}; {tried}"
+        )
+    return None if meeting.crossing.measured else "beyond the sizes that were measured"

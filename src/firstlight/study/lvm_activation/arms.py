@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from firstlight.recipe.options import RecordOptions
-from firstlight.sizes import format_size, parse_size
+from firstlight.quantities import size_text, parse_size
 from firstlight.study.disks import attach
 from firstlight.study.lvm_activation.volumes import Layout, Volumes
 from firstlight.study.runner import StudyArm
@@ -146,7 +146,7 @@ def arm(
     assert isinstance(disks, tuple)
     needed = parse_size(guest.memory or MEMORY["ordinary"]) + sum(disk.stat().st_size for disk in disks)
     if available is not None and available < needed:
-        why = f"too little memory for {cell.volumes.count:,} volumes: guest and disks need {format_size(needed)}"
+        why = f"too little memory for {cell.volumes.count:,} volumes: guest and disks need {size_text(needed)}"
         return StudyArm(cell.name, Hole(f"{why}, more than this machine has left"))
     words = cell.volumes.words(cell.setting, trace=cell.trace)
     return StudyArm(cell.name, replace(guest, append=f"{guest.append} {words}", qemu_options=attach(disks)))

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from firstlight.escape import printable
 from firstlight.lab.host.progress import Snapshot, describe
+from firstlight.quantities import host_time_text
 
 
 class ExperimentProgress:
@@ -65,7 +66,7 @@ class ExperimentProgress:
             if counts:
                 self._took.append(took_s)
             left = self.left_s()
-        rest = "" if left is None else f", {duration_text(left)} left"
+        rest = "" if left is None else f", {host_time_text(left)} left"
         took = f" in {took_s:.1f} s" if counts else " from an earlier experiment"
         self._line(f"[{self._done}/{self._total}] {name}, boot {repeat}: {how}{took}{rest}")
         self._show()
@@ -90,23 +91,9 @@ class ExperimentProgress:
             parts = [f"{self._done} of {self._total} boots"]
             parts += [f"{len(self._running)} running"] if len(self._running) > 1 else []
             parts += [f"{printable(name, 40)}: {where}"] if name else []
-            parts += [f"{duration_text(left)} left"] if left is not None else []
+            parts += [f"{host_time_text(left)} left"] if left is not None else []
             self._spinner.update(Text(" · ".join(parts)))
 
     def _line(self, text: str) -> None:
         with self._lock:
             self._terminal.print(Text(printable(text)), soft_wrap=True)
-
-
-def duration_text(seconds: float) -> str:
-    """A time of the host for people.
-
-    >>> duration_text(8.2), duration_text(130), duration_text(7500)
-    ('9 s', '2 min 10 s', '2 h 5 min')
-    """
-    whole = int(seconds) + (seconds > int(seconds))
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"

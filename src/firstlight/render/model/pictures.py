@@ -1,0 +1,162 @@
+"""Cells that a terminal draws: bars, intervals at their places, steps of a tree."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from firstlight.analysis.window import Window
+
+_BLOCKS = "▁▂▃▄▅▆▇█"
+_PLAIN_BLOCKS = "_.,-=+*#"
+
+
+class Picture(ABC):
+    """What is drawn in the width of a terminal."""
+
+    @abstractmethod
+    def draw(self, width: int, unicode: bool) -> str:
+        """The picture.
+
+        :param width: of the terminal, in characters.
+        :param unicode: whether more than ASCII can be shown.
+        """
+
+    def text(self) -> str:
+        """What it says without being drawn."""
+        return ""
+
+
+@dataclass(frozen=True)
+class Bar(Picture):
+    """A share as a bar, to an eighth of a character.
+
+    >>> Bar(0.5, 4).draw(80, True), Bar(0.3, 4).draw(80, True), Bar(0.5, 4).draw(80, False)
+    ('██', '█▎', '##')
+    """
+
+    part: float | None
+    length: int
+
+    def draw(self, width: int, unicode: bool) -> str:
+        part = max(0.0, min(self.part or 0.0, 1.0))
+        if not unicode:
+            return "#" * round(part * self.length)
+        eighths = round(part * self.length * 8)
+        return "█" * (eighths // 8) + ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")[eighths % 8]
+
+
+@dataclass(frozen=True)
+class WideBar(Picture):
+    """A share as a bar that takes the room of the terminal beside *beside* characters."""
+
+    part: float
+    beside: int = 40
+
+    def draw(self, width: int, unicode: bool) -> str:
+        return Bar(self.part, max(10, min(50, width - self.beside))).draw(width, unicode)
+
+
+@dataclass(frozen=True)
+class TwoWayBar(Picture):
+    """What got slower and what got faster side by side, together as wide as the size of all changes.
+
+    >>> TwoWayBar(2, 6, 6, 6).draw(100, True), TwoWayBar(-6, 6, 12, 6).draw(100, False)
+    ('████░░', '---')
+    """
+
+    change: int
+    gross: int
+    whole: int
+    length: int | None = None
+
+    def draw(self, width: int, unicode: bool) -> str:
+        length = self.length or (24 if width >= 90 else 10)
+        if self.whole <= 0:
+            return ""
+        slower = (self.gross + self.change) // 2
+        full, light = ("█", "░") if unicode else ("#", "-")
+        ends = round(length * slower / self.whole), round(length * self.gross / self.whole)
+        return full * ends[0] + light * (ends[1] - ends[0])
+
+
+@dataclass(frozen=True)
+class Interval(Picture):
+    """An interval as a bar at its place in a window, after the time that it waited as dots; without an end it runs on.
+
+    >>> Interval(25, 75, Window("a", 0, "b", 100), 8).draw(80, False)
+    '  ####'
+    >>> Interval(50, 100, Window("a", 0, "b", 100), 8, waits_from=25).draw(80, False)
+    '  ..####'
+    """
+
+    start: int | None
+    end: int | None
+    window: Window
+    length: int
+    waits_from: int | None = None
+
+    def draw(self, width: int, unicode: bool) -> str:
+        if self.start is None or self.window.length_ns <= 0:
+            return ""
+        first, last = self._places(self.start, self.window.last_ns if self.end is None else self.end)
+        body = "█" if unicode else "#"
+        if self.end is None:
+            body = "░" if unicode else "."
+        elif (self.end - self.start) * self.length * 2 < self.window.length_ns:
+            body = "▏" if unicode else "|"
+        waits = first if self.waits_from is None else min(first, self._places(self.waits_from, self.start)[0])
+        return " " * waits + ("·" if unicode else ".") * (first - waits) + body * (last - first)
+
+    def _places(self, start: int, end: int) -> tuple[int, int]:
+        whole = self.window
+        first = min(max(0, (start - whole.first_ns) * self.length // whole.length_ns), self.length - 1)
+        last = min(max(first + 1, -(-(end - whole.first_ns) * self.length // whole.length_ns)), self.length)
+        return first, last
+
+
+@dataclass(frozen=True)
+class Sparkline(Picture):
+    """Figures as a line of blocks, the least one lowest; of more figures than characters each is the last of its share.
+
+    >>> Sparkline([1, 1, 2, 3, 3], 10).draw(80, True), Sparkline([1, 1, 2, 3, 3], 10).draw(80, False)
+    ('▁▁▅██', '__=##')
+    """
+
+    values: Sequence[float]
+    length: int | None = None
+
+    def draw(self, width: int, unicode: bool) -> str:
+        if not self.values:
+            return ""
+        length = self.length or max(10, width - 2 if width < 200 else 78)
+        number = min(length, len(self.values))
+        shown = [self.values[(place + 1) * len(self.values) // number - 1] for place in range(number)]
+        low, high = min(shown), max(shown)
+        blocks = _BLOCKS if unicode else _PLAIN_BLOCKS
+        if high == low:
+            return blocks[0] * number
+        return "".join(blocks[round((value - low) / (high - low) * (len(blocks) - 1))] for value in shown)
+
+
+@dataclass(frozen=True)
+class Nested(Picture):
+    """A name in a tree, with a line for each level above it.
+
+    >>> Nested("open", 2, 2).draw(80, True), Nested("open", 2, 40).draw(80, True), Nested("open", 2, 2).text()
+    ('│ │ open', '││ open', 'open')
+    """
+
+    name: str
+    depth: int
+    deepest: int
+
+    def draw(self, width: int, unicode: bool) -> str:
+        # A deep tree takes one character for each level, so that names stay in sight.
+        narrow = 4 * self.deepest > width
+        step = ("│" if unicode else "|") + ("" if narrow else " ")
+        return step * self.depth + (" " if self.depth and narrow else "") + self.name
+
+    def text(self) -> str:
+        return self.name

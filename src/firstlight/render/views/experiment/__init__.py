@@ -1,0 +1,1 @@
+"""The results of an experiment as tables: cells, effects, interactions, shares."""

@@ -1,0 +1,43 @@
+"""The table of interactions: what two factors change together beyond what each does alone."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from firstlight.experiment.effects import Interaction, interactions
+from firstlight.experiment.estimates import judge_interactions, varies
+from firstlight.experiment.results import Results
+from firstlight.render.model.table import Column, Table, table
+from firstlight.render.views.experiment.statistics import bar_column, judged_columns, relative
+
+_INTERACTIONS = 10
+
+
+def interactions_table(results: Results) -> Table | None:
+    """What two factors change together beyond what each does alone; none where nothing tells."""
+    found = interactions(results)
+    if not found:
+        return None
+    judged = judge_interactions(results) if varies(results) else {}
+    baseline = results.cells[0].time
+    largest = max((abs(each.effect) for each in found if each.effect is not None), default=Fraction(0))
+    more = len(found) - _INTERACTIONS
+    return table(
+        "Interactions",
+        [
+            Column("Factors", value=_both, style="cyan", name=""),
+            Column("Interaction", "change", "effect", style="bold", name="interaction_ns"),
+            Column("%", "share_change", lambda each: relative(each.effect, baseline), name=""),
+            *(judged_columns(lambda each: judged.get((each.factors, each.levels))) if judged else []),
+            bar_column(lambda each: each.effect, largest, 70),
+        ],
+        found[:_INTERACTIONS],
+        notes=[
+            "Interaction: the change by both beyond the sum of the changes by each alone, over all else.",
+            *([f"{more} smaller ones are left out here; `--json` has them all."] if more > 0 else []),
+        ],
+    )
+
+
+def _both(each: Interaction) -> str:
+    return " x ".join(f"{name}={level}" for name, level in zip(each.factors, each.levels, strict=True))
