@@ -15,9 +15,9 @@ import polars as pl
 
 from boot_tree import PHASES, Tree, boot_tree
 from firstlight.errors import FirstlightError
+from firstlight.quantities import parse_size
 from firstlight.recipe.choices import read_choices
 from firstlight.recipe.command import repeat_command
-from firstlight.quantities import parse_size
 
 #: Names that attack whatever shows them: HTML, a script's end, terminal escapes, a formula, control characters.
 HOSTILE = [

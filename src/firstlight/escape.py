@@ -10,7 +10,7 @@ import unicodedata
 _COLOUR = re.compile(r"\x1b\[[0-9;:]*m")
 _STAMP = re.compile(r"^\[ *\d+\.\d+\](?:\[ *[TC]\d+\])? ")
 # What Markdown takes for more than text; an underscore inside a word is none.
-_MARKUP = re.compile(r"([\\`*{}\[\]|~!$]|^#|^[+-](?= )|^\d{1,9}(?=[.)] )|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9]))")
+_MARKUP = re.compile(r"([\\`*{}\[\]|~$]|^#|^[+-](?= )|^\d{1,9}(?=[.)] )|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9]))")
 # Cc: control characters, the escape among them; Cf: those that turn the direction of writing or hide;
 # Cs: halves of characters; Co and Cn: what no font knows; Zl and Zp: line ends.
 _UNPRINTABLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
@@ -43,9 +43,11 @@ def escape_markdown(text: str, limit: int | None = None) -> str:
     :param limit: at most so many characters before they are escaped.
 
     >>> escape_markdown("a_b _c_ <script>|"), escape_markdown("@all"), escape_markdown("- 5 %")
-    ('a_b \_c\_ &lt;script&gt;\|', '@<!-- -->all', '\- 5 %')
+    ('a_b \\_c\\_ &lt;script&gt;\\|', '@<!-- -->all', '\\- 5 %')
     """
-    shown = _MARKUP.sub(lambda found: f"{found[1]}\\" if found[1].isdigit() else f"\\{found[1]}", printable(text, limit))
+    shown = _MARKUP.sub(
+        lambda found: f"{found[1]}\\" if found[1].isdigit() else f"\\{found[1]}", printable(text, limit)
+    )
     return html.escape(shown, quote=False).replace("@", "@<!-- -->")
 
 

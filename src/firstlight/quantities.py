@@ -14,8 +14,8 @@ Kind = Literal[
     "seconds", "picture",
 ]  # fmt: skip
 """What a value is: `time` and `change` (signed) are nanoseconds, `count` and `count_change` (signed) whole numbers,
-`share` lies from 0 to 1, `percent` and, to a thousandth of a percent, `share_change` are signed relative changes (0.08 is
-+8 %), `ratio` is a factor, `seconds` a plain number of seconds. A `picture` is drawn, in a terminal only."""
+`share` lies from 0 to 1, `percent` and, to a thousandth of a percent, `share_change` are signed relative changes (0.08
+is +8 %), `ratio` is a factor, `seconds` a plain number of seconds. A `picture` is drawn, in a terminal only."""
 
 Figure = int | float | Fraction
 
@@ -188,7 +188,7 @@ def signed_ratio(value: float) -> str:
     """
     if 0 < abs(value) < 0.000005:
         return f"{'+' if value > 0 else '-'}<0.001 %"
-    return _percent(f"{value:{'+' if value else ''}.3%}")
+    return _percent(f"{value:+.3%}") if value else "0.000 %"
 
 
 def percent_text(value: float | None) -> str:
@@ -280,11 +280,8 @@ def size_text(size: Figure) -> str:
     >>> size_text(536870912), size_text(1500), size_text(0)
     ('512 MiB', '1.5 KiB', '0 B')
     """
-    value = float(size)
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if value < 1024:
-            break
-        value /= 1024
-    else:
-        unit = "TiB"
+    value, units = float(size), ["TiB", "GiB", "MiB", "KiB"]
+    unit = "B"
+    while units and value >= 1024:
+        value, unit = value / 1024, units.pop()
     return f"{value:.0f} {unit}" if value == int(value) else f"{value:.1f} {unit}"

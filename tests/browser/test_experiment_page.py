@@ -73,10 +73,10 @@ def test_hostile_names_are_shown_and_do_nothing(show: Show, experiments: Path) -
             cell["name"] = cell["why_not"] = bad
         results["stages"]["arms"] = [bad] * len(results["stages"]["arms"])
         data["said"] = data["heading"] = [bad, bad]
-        sheets = data["sheets"]
-        assert isinstance(sheets, dict)
-        sheets["cells"]["rows"] = [[bad] * 5]
-        sheets["__proto__"] = sheets["cells"]
+        tables = data["tables"]
+        assert isinstance(tables, dict)
+        tables["cells"]["rows"] = [[bad] * 5]
+        tables["__proto__"] = tables["cells"]
 
     report = show(html=rewrite(html, change))
     assert_only_text(report)

@@ -85,7 +85,7 @@ def test_hostile_names_are_shown_and_do_nothing(show: Show, tmp_path: Path) -> N
         scale |= {"title": bad, "variable": bad, "unit": bad, "notes": [bad]}
         for found, told in zip(scale["configurations"], data["configurations"], strict=True):
             found |= {"name": bad, "notes": [bad]}
-            told |= {"law": bad, "certainty": "__proto__", "lines": [bad], "sheets": {"__proto__": data["points"]}}
+            told |= {"law": bad, "certainty": "__proto__", "lines": [bad], "tables": {"__proto__": data["points"]}}
         data["points"]["rows"] = [[bad] * 5]
         data["crossovers"] = [{"size": 3, "text": bad, "line": bad}]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from firstlight.lab.kernel.kernel import default_kernel
-from firstlight.render.views.experiment_progress import ExperimentProgress
+from firstlight.render.terminal.experiment_progress import ExperimentProgress
 from firstlight.study.outcome import Outcome
 from firstlight.study.runner import Laboratory
 from firstlight.study.table import Hole

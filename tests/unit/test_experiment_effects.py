@@ -15,7 +15,8 @@ from firstlight.cli.main import run
 from firstlight.experiment.effects import aliases, interactions, main_effects
 from firstlight.experiment.results import Results, read_results
 from firstlight.experiment.shapley import Shares, shapley
-from firstlight.render.tables.experiment import cells_sheet, effects_sheet
+from firstlight.render.views.experiment.cells import cells_table
+from firstlight.render.views.experiment.effects import effects_table
 
 BASE = 900_000_000
 
@@ -131,8 +132,8 @@ def test_changes_against_a_cell_that_is_not_all_off_say_so(tmp_path: Path) -> No
     plan = '[design]\nkind = "fractional"\nresolution = 3\n' + factor("a") + factor("b") + factor("c")
     results = experiment(tmp_path, plan, {frozenset("a"): 5})
     assert shapley(results) == "this fractional design boots 4 of 8 combinations: shares need all of them"
-    for sheet in (cells_sheet(results), effects_sheet(results)):
-        assert any(f"against `{results.cells[0].name}`" in line for line in sheet.below)
+    for table in (cells_table(results), effects_table(results)):
+        assert any(f"against `{results.cells[0].name}`" in line for line in table.notes)
 
 
 def test_levels_beyond_two_are_each_compared_with_the_first(tmp_path: Path) -> None:

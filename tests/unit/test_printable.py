@@ -12,8 +12,9 @@ from rich.cells import cell_len
 
 from bundles import HOSTILE
 from firstlight.escape import printable
-from firstlight.render.terminal.columns import Column, print_table
+from firstlight.render.model.table import Column, Table
 from firstlight.render.terminal.console import console
+from firstlight.render.terminal.table import print_table
 
 texts = st.text(st.characters(exclude_categories=[])) | st.sampled_from(HOSTILE)
 
@@ -38,7 +39,7 @@ def test_a_table_has_a_line_for_each_row_and_keeps_to_the_width(rows: list[list[
     file = io.StringIO()
     out = console(file)
     out.width = width
-    print_table(out, [Column("A"), Column("B"), Column("C")], rows)
+    print_table(out, Table("", [Column("A"), Column("B"), Column("C")], rows))
     lines = file.getvalue().split("\n")
     assert len(lines) == len(rows) + 2
     assert lines[-1] == ""
@@ -50,7 +51,7 @@ def test_figures_are_never_cut_and_names_are() -> None:
     file = io.StringIO()
     out = console(file)
     out.width = 30
-    print_table(out, [Column("Name"), Column("Figure", number=True)], [["n" * 60, "123,456,789,012"]])
+    print_table(out, Table("", [Column("Name"), Column("Figure", "count")], [["n" * 60, 123_456_789_012]]))
     assert file.getvalue().splitlines()[1] == "n" * 12 + "…  123,456,789,012"
 
 
@@ -58,6 +59,6 @@ def test_figures_are_never_cut_and_names_are() -> None:
 def test_a_terminal_without_unicode_gets_bars_and_rules_it_can_show(encoding: str) -> None:
     raw = io.BytesIO()
     out = console(io.TextIOWrapper(raw, encoding=encoding, errors="strict"))
-    print_table(out, [Column("A")], [["x"]], [["y"]])
+    print_table(out, Table("", [Column("A")], [["x"]], [["y"]]))
     out.file.flush()
     assert raw.getvalue() == b"A\nx\n-\ny\n"

@@ -15,7 +15,7 @@ from firstlight.experiment.scaling.costs import CostSeries
 from firstlight.experiment.scaling.import_table import read_table
 from firstlight.experiment.scaling.plan import expand, read_scale_plan
 from firstlight.experiment.scaling.result import Answer, configurations_of, measured_meetings, too_close
-from firstlight.render.tables.scaling import meeting_line, meeting_text
+from firstlight.render.views.scaling import meeting_line, meeting_text
 from firstlight.stats.scaling.crossover import Bracket
 
 SIZES = [1, 2, 4, 8, 16, 32, 64]

@@ -12,7 +12,7 @@ import pytest
 from bundles import make_bundle, write_table
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.open import open as open_boot
-from firstlight.render.views.experiment_progress import ExperimentProgress
+from firstlight.render.terminal.experiment_progress import ExperimentProgress
 from firstlight.study.historical import historical_tables
 from firstlight.study.lvm_activation.arms import BY_KEY, SETTINGS, Cell, Mode, arm, guest_options, plan
 from firstlight.study.lvm_activation.changes import change_table, tracing_table

@@ -13,7 +13,8 @@ from firstlight.cli.main import run
 from firstlight.errors import FirstlightError
 from firstlight.render.markdown.study import outcome_markdown
 from firstlight.render.study_folder import study_folder
-from firstlight.render.views.study import print_outcome
+from firstlight.render.terminal.report import print_report
+from firstlight.render.views.study import study_report
 from firstlight.study.catalogue import STUDIES
 from firstlight.study.historical import historical_tables
 from firstlight.study.table import Field, Hole, Table
@@ -22,7 +23,7 @@ from invented_study import NO_TOOL, invented_outcome
 
 def printed(width: int = 120) -> str:
     out = StringIO()
-    print_outcome(Console(file=out, width=width), invented_outcome())
+    print_report(Console(file=out, width=width), study_report(invented_outcome()))
     return out.getvalue()
 
 

@@ -1,7 +1,7 @@
 /** What the emulated machine adds to the boot, with its sum, and what removes each cost. */
 
+import { dataTable } from "./data_table";
 import { section } from "./dom";
-import { sheetTable } from "./sheet";
 import type { PageData } from "./types";
 
 export function machineSection(data: PageData): HTMLElement | null {
@@ -10,6 +10,6 @@ export function machineSection(data: PageData): HTMLElement | null {
     "machine",
     "What the emulated machine adds",
     "Costs that a current server does not have, or not as instructions. Each is counted once.",
-    sheetTable(data.machine),
+    dataTable(data.machine),
   );
 }

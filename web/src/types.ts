@@ -1,6 +1,6 @@
 /** The types of what the report carries. `docs/design/report-page.md` is the specification. */
 
-import type { SheetData } from "./sheet";
+import type { TableData } from "./data_table";
 import type { Timing } from "./timing";
 
 type Column = (number | null)[];
@@ -134,7 +134,7 @@ export interface PageData {
   functions: FunctionColumns;
   phase_functions: Record<string, FunctionColumns>;
   /** What the emulated machine adds; null of a boot that was not recorded exactly. */
-  machine: SheetData | null;
+  machine: TableData | null;
   pruning: Pruning;
   timing: Timing;
   log: { time_ns: Column; text: string[]; lines: number };

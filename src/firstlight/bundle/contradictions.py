@@ -9,9 +9,9 @@ from pathlib import Path
 from firstlight.bundle.invariants import missing_invariant, wrong_verdict
 from firstlight.bundle.manifest import Manifest
 from firstlight.errors import FirstlightError
+from firstlight.quantities import parse_size
 from firstlight.recipe.command import repeat_command
 from firstlight.recipe.recipe import Recipe
-from firstlight.quantities import parse_size
 
 _MIB = 1 << 20
 

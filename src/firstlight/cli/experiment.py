@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
     from firstlight.experiment.results import Results
     from firstlight.experiment.schedule import Prepared
-    from firstlight.render.model.table import Sheet
+    from firstlight.render.model.table import Table
 
 app = command_group("Boot a plan of arms or factors and show the effect of each.")
 
@@ -57,8 +56,9 @@ def run(
     from firstlight.experiment.schedule import prepare
     from firstlight.lab.host.progress import progress_for
     from firstlight.render.terminal.console import console
-    from firstlight.render.views.experiment import print_plan
-    from firstlight.render.views.experiment_progress import ExperimentProgress
+    from firstlight.render.terminal.experiment_progress import ExperimentProgress
+    from firstlight.render.terminal.report import print_report
+    from firstlight.render.views.experiment.report import plan_report
 
     looking = progress_for()
     with looking:
@@ -70,7 +70,7 @@ def run(
         if json:
             print_json(plan_data(prepared))
         else:
-            print_plan(console(), prepared)
+            print_report(console(), plan_report(prepared))
         return
     run_prepared(prepared, progress, jobs)
     results = read_results(prepared.store.path)
@@ -113,10 +113,11 @@ def show(
     """
     from firstlight.experiment.json import results_data
     from firstlight.experiment.results import read_results
-    from firstlight.render.model.table import markdown_text, sheet_csv
-    from firstlight.render.tables.experiment import heading
+    from firstlight.render.markdown.experiment import results_markdown
+    from firstlight.render.table_csv import table_csv
     from firstlight.render.terminal.console import console
-    from firstlight.render.views.experiment import not_counting, print_results
+    from firstlight.render.terminal.report import print_report
+    from firstlight.render.views.experiment.report import results_report
 
     if sum((stages, effects, shares)) > 1:
         raise UsageError("`--stages`, `--effects` and `--shares` exclude one another", hint="ask for one of them")
@@ -136,61 +137,42 @@ def show(
         return
     out = console()
     chosen = "stages" if stages else "effects" if effects else "shares" if shares else "cells" if csv else "all"
-    sheets, said = _sheets(results, chosen, None if markdown or csv else out)
+    tables, missing = _tables(results, chosen, None if markdown or csv else out)
     if csv:
-        if not sheets:
-            raise FirstlightError(said[0], where=str(directory))
-        sys.stdout.write(sheet_csv(sheets[0]))
+        if not tables:
+            raise FirstlightError(missing[0], where=str(directory))
+        sys.stdout.write(table_csv(tables[0]))
     elif markdown:
-        title, *sure = heading(results)
-        sys.stdout.write(markdown_text(sheets, title, [*sure, *said, *not_counting(results)]))
+        sys.stdout.write(results_markdown(results, tables, missing))
     else:
-        print_results(out, results, sheets, said)
+        print_report(out, results_report(results, tables, missing))
 
 
 def _print_all(results: Results) -> None:
     from firstlight.render.terminal.console import console
-    from firstlight.render.views.experiment import print_results
+    from firstlight.render.terminal.report import print_report
+    from firstlight.render.views.experiment.report import experiment_tables, results_report
 
-    out = console()
-    sheets, said = _sheets(results, "all", out)
-    print_results(out, results, sheets, said)
+    tables, missing = experiment_tables(results)
+    print_report(console(), results_report(results, list(tables.values()), missing))
 
 
-def _sheets(results: Results, chosen: str, out: Console | None) -> tuple[list[Sheet], list[str]]:
+def _tables(results: Results, chosen: str, out: Console | None) -> tuple[list[Table], list[str]]:
     """The tables that were asked for, and why others are not there.
 
     :param out: where they are printed to; `None`: they are data.
     """
     from firstlight.experiment.stage_table import stage_table
-    from firstlight.render.tables.experiment import cells_sheet, effects_sheet, interactions_sheet, shares_sheet
-    from firstlight.render.tables.stages import stage_sheet, step_sheets
-    from firstlight.render.terminal.console import is_unicode
-    from firstlight.render.views.experiment import fits
+    from firstlight.render.terminal.table import fits
+    from firstlight.render.views.experiment.report import NAMES, experiment_tables
+    from firstlight.render.views.stages import stages_table, step_tables
 
-    unicode = out is None or is_unicode(out)
     if chosen == "stages":
-        table = stage_table(results)
-        sheet = stage_sheet(table)
-        return ([sheet] if out is None or fits(out, sheet) else step_sheets(table)), []
-    if chosen == "cells" or (chosen == "all" and not results.plan.factors):
-        return [cells_sheet(results, unicode)], []
-    if not results.plan.factors:
-        return [], [f"there are no {chosen}: the plan has arms, and no factors"]
-    parts: dict[str, Callable[[], Sheet | str | None]] = {
-        "cells": lambda: cells_sheet(results, unicode),
-        "effects": lambda: effects_sheet(results, unicode),
-        "interactions": lambda: interactions_sheet(results, unicode),
-        "shares": lambda: shares_sheet(results, unicode),
-    }
-    sheets, said = [], []
-    for name in parts if chosen == "all" else (chosen,):
-        part = parts[name]()
-        if isinstance(part, str):
-            said.append(f"no shares: {part}")
-        elif part is not None:
-            sheets.append(part)
-    return sheets, said
+        stages = stage_table(results)
+        table = stages_table(stages)
+        return ([table] if out is None or fits(out, table) else step_tables(stages)), []
+    tables, missing = experiment_tables(results, NAMES if chosen == "all" else (chosen,))
+    return list(tables.values()), missing
 
 
 def plan_data(prepared: Prepared) -> dict[str, Any]:

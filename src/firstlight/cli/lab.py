@@ -20,7 +20,7 @@ def laboratory_in(
     :param images: by their names.
     """
     from firstlight.lab.host.progress import progress_for
-    from firstlight.render.views.experiment_progress import ExperimentProgress
+    from firstlight.render.terminal.experiment_progress import ExperimentProgress
     from firstlight.study.runner import Laboratory, make_images
 
     with progress_for(verbose=True) as progress:

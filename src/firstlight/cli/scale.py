@@ -61,7 +61,8 @@ def scale(
       firstlight scale boards.csv --size sensors --cost seconds --by board
     """
     from firstlight.render.terminal.console import console
-    from firstlight.render.views.scaling import print_scaling
+    from firstlight.render.terminal.report import print_report
+    from firstlight.render.views.scaling import scaling_report
 
     page = Page.wanted(html, force, data=json)
     if plan.suffix.lower() in _TABLES:
@@ -77,7 +78,7 @@ def scale(
     elif page is not None:
         page.tell()
     else:
-        print_scaling(console(), answer)
+        print_report(console(), scaling_report(answer))
 
 
 def _from_table(path: Path, size: str | None, cost: str | None, by: str | None, exact: bool, at: list[float]) -> Answer:
@@ -109,7 +110,7 @@ def _booted(path: Path, output: Path | None, jobs: int | None, bisect: bool, at:
     )
     from firstlight.experiment.scaling.run import bisect_crossing, boot_all, prepare
     from firstlight.lab.host.progress import progress_for
-    from firstlight.render.views.experiment_progress import ExperimentProgress
+    from firstlight.render.terminal.experiment_progress import ExperimentProgress
 
     looking = progress_for()
     with looking:

@@ -44,7 +44,7 @@ def boot_data(boot: Boot, limit: int) -> dict[str, Any]:
     from firstlight.analysis.ledger.costs import machine_costs
     from firstlight.bundle.machine import features_left_out
     from firstlight.bundle.reliance import broken
-    from firstlight.render.tables.machine_costs import machine_data
+    from firstlight.render.views.machine_costs import machine_data
 
     manifest = boot.manifest.model_dump(mode="json")
     shown = (

@@ -57,9 +57,10 @@ def study(
         print_json(outcome_data(outcome))
     else:
         from firstlight.render.terminal.console import console
-        from firstlight.render.views.study import print_outcome
+        from firstlight.render.terminal.report import print_report
+        from firstlight.render.views.study import study_report
 
-        print_outcome(console(), outcome)
+        print_report(console(), study_report(outcome))
     raise typer.Exit(1 if outcome.missing else 0)
 
 
@@ -80,10 +81,11 @@ def _run(
 
 def _list(json: bool) -> None:
     from firstlight.render.terminal.console import console
-    from firstlight.render.views.study import print_studies
+    from firstlight.render.terminal.report import print_report
+    from firstlight.render.views.study import studies_table
     from firstlight.study.catalogue import STUDIES
 
     if json:
         print_json([{"name": each.name, "title": each.title, "question": each.question} for each in STUDIES])
     else:
-        print_studies(console(), STUDIES)
+        print_report(console(), [studies_table(STUDIES)])

@@ -108,20 +108,22 @@ def try_(
         booted = {"baseline": made.baseline_booted, "changed": made.changed_booted}
         print_json({"booted": booted, "limit": limit, "regression": not allowed, **difference_data(difference, rows)})
     else:
+        from firstlight.render.model.report import BLANK
         from firstlight.render.terminal.console import console
+        from firstlight.render.terminal.report import print_report
         from firstlight.render.views.compare import print_difference
-        from firstlight.render.views.experiment_attempt import print_verdict
+        from firstlight.render.views.experiment.trial import trial_verdict
 
         out = console()
         # A path in the cache tells a person nothing.
         changed = "the change (in the cache alone; `-o NAME.boot` keeps it)" if output is None else str(output)
         again = " (booted again)" if made.baseline_booted else ""
         print_difference(out, difference, 10 if rows is None else rows, names=(f"{against}{again}", changed))
-        print_verdict(out, difference, tolerance, allowed)
+        print_report(out, [BLANK, trial_verdict(difference, tolerance, allowed)])
     raise typer.Exit(0 if allowed else _REGRESSION)
 
 
 def _load() -> None:
-    for module in ("firstlight.comparison.exact.difference", "firstlight.render.views.experiment_attempt",
+    for module in ("firstlight.comparison.exact.difference", "firstlight.render.views.experiment.trial",
                    "firstlight.render.views.compare"):  # fmt: skip
         import_module(module)

@@ -21,8 +21,8 @@ from firstlight.experiment.store import CellState, State
 from firstlight.lab.host.process import interruptible
 from firstlight.lab.host.progress import SilentProgress, Snapshot
 from firstlight.lab.run.record import record
-from firstlight.recipe.options import RecordOptions
 from firstlight.quantities import parse_size
+from firstlight.recipe.options import RecordOptions
 
 _GUEST_OVERHEAD = 512 << 20
 """Bytes of the host that a boot takes beside its guest's memory."""

@@ -11,11 +11,11 @@ from pathlib import Path
 
 from firstlight.errors import FirstlightError
 from firstlight.render.markdown.study import outcome_markdown
-from firstlight.render.model.table import sheet_csv
 from firstlight.render.page.html import filled, write_page
 from firstlight.render.page.study import study_page_data
 from firstlight.render.study_json import outcome_data
-from firstlight.render.tables.study import findings_table, sheet_of
+from firstlight.render.table_csv import table_csv
+from firstlight.render.views.study import findings_table, study_table
 from firstlight.study.outcome import Outcome
 
 _DATA = "study.json"
@@ -36,8 +36,9 @@ class StudyFolder:
         try:
             tables = self.path / "tables"
             tables.mkdir(exist_ok=True)
-            for table in (findings_table(outcome), *outcome.tables):
-                (tables / f"{table.key}.csv").write_text(sheet_csv(sheet_of(table)), encoding="utf-8")
+            made = {"findings": findings_table(outcome)} | {each.key: study_table(each) for each in outcome.tables}
+            for name, table in made.items():
+                (tables / f"{name}.csv").write_text(table_csv(table), encoding="utf-8")
             (self.path / "study.md").write_text(outcome_markdown(outcome), encoding="utf-8")
             text = json.dumps(outcome_data(outcome), indent=1, ensure_ascii=False, allow_nan=False)
             (self.path / _DATA).write_text(text + "\n", encoding="utf-8")

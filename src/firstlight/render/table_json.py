@@ -12,7 +12,9 @@ def table_json(table: Table) -> dict[str, Any]:
     columns = [table.columns[place] for place in table.shown]
     return {
         "title": table.title,
-        "columns": [{"title": each.title, "number": each.is_figure, "kind": each.kind, "name": each.key} for each in columns],
+        "columns": [
+            {"title": each.title, "number": each.is_figure, "kind": each.kind, "name": each.key} for each in columns
+        ],
         "rows": table.texts(table.rows),
         "left_out": table.texts(table.left_out),
         "footer": table.texts(table.footer),

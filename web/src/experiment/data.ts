@@ -1,6 +1,6 @@
 /** What the page of an experiment carries; `docs/reference/formats/experiment.md` and `docs/design/report-page.md` specify it. */
 
-import type { SheetData } from "../sheet";
+import type { TableData } from "../data_table";
 
 export const EXPERIMENT_VERSION = 1;
 
@@ -44,6 +44,6 @@ export interface ExperimentPage {
   version: number;
   heading: string[];
   said: string[];
-  sheets: Record<string, SheetData>;
+  tables: Record<string, TableData>;
   results: Results;
 }

@@ -1,16 +1,16 @@
 /** The page of an experiment: arms and their stages, or factors and what each of them did. */
 import { type Bridge, bridgePicture } from "../comparison/bridge";
+import { dataTable } from "../data_table";
 import { el, section } from "../dom";
 import { words } from "../format";
 import { fills } from "../palette";
-import { sheetTable } from "../sheet";
 import { visible } from "../text";
 import { changeBars, stackedBars } from "./bars";
 import { EXPERIMENT_VERSION, type ExperimentPage, type Results } from "./data";
 
 function table(page: ExperimentPage, name: string): HTMLElement | null {
-  const sheet = Object.hasOwn(page.sheets, name) ? page.sheets[name] : undefined;
-  return sheet ? sheetTable(sheet) : null;
+  const table = Object.hasOwn(page.tables, name) ? page.tables[name] : undefined;
+  return table ? dataTable(table) : null;
 }
 
 function stagesSection(page: ExperimentPage): HTMLElement | null {

@@ -1,5 +1,5 @@
 /** What the page of a scaling carries; `docs/design/report-page.md` is the specification. */
-import type { SheetData } from "../sheet";
+import type { TableData } from "../data_table";
 
 export const SCALING_VERSION = 1;
 
@@ -40,13 +40,13 @@ export interface ScalePage {
     }[];
     notes: string[];
   };
-  points: SheetData;
+  points: TableData;
   configurations: {
     law: string;
     certainty: string;
     lines: string[];
     curve: Curve;
-    sheets: Record<string, SheetData>;
+    tables: Record<string, TableData>;
   }[];
   crossovers: { size: number; text: string; line: string | null }[];
 }

@@ -1,7 +1,8 @@
 /** The page of a scaling: the law that a cost follows by its size. */
+
+import { dataTable } from "../data_table";
 import { el, section } from "../dom";
 import { fills } from "../palette";
-import { sheetTable } from "../sheet";
 import { visible } from "../text";
 import { SCALING_VERSION, type ScalePage } from "./data";
 import { scalingPicture } from "./picture";
@@ -14,9 +15,9 @@ function lawSection(page: ScalePage, number: number): HTMLElement | null {
   const found = page.scale.configurations[number];
   if (!told || !found) return null;
   const title = found.name ? `The law of ${visible(found.name, 80)}` : "The law";
-  const sheet = (name: string): HTMLElement | null => {
-    const data = Object.hasOwn(told.sheets, name) ? told.sheets[name] : undefined;
-    return data ? el("div", {}, el("h3", {}, data.title), sheetTable(data)) : null;
+  const named = (name: string): HTMLElement | null => {
+    const data = Object.hasOwn(told.tables, name) ? told.tables[name] : undefined;
+    return data ? el("div", {}, el("h3", {}, data.title), dataTable(data)) : null;
   };
   const lines = told.lines.map((text) => el("li", {}, visible(text, 500)));
   const notes = found.notes.map((text) => el("li", { class: "flagged" }, "⚠ ", visible(text, 500)));
@@ -27,8 +28,8 @@ function lawSection(page: ScalePage, number: number): HTMLElement | null {
     lead,
     el("p", { class: "formula code" }, visible(told.law, 300)),
     el("ul", { class: "lines" }, ...notes, ...lines),
-    sheet("predictions"),
-    sheet("parts"),
+    named("predictions"),
+    named("parts"),
   );
 }
 
@@ -70,7 +71,7 @@ export function drawScaling(page: ScalePage, place: HTMLElement): void {
   const sections = [
     section("picture", "Cost by size", lead, scalingPicture(page)),
     ...page.configurations.map((_, i) => lawSection(page, i)),
-    section("points", "Measurements", "What was measured beside what the law says.", sheetTable(page.points)),
+    section("points", "Measurements", "What was measured beside what the law says.", dataTable(page.points)),
   ].filter((each) => each !== null);
   const links = sections.map((each) =>
     el("a", { href: `#${each.id}` }, each.querySelector("h2")?.textContent ?? each.id),

@@ -1,5 +1,5 @@
 /** What the page of a study carries; `docs/design/report-page.md` is the specification. */
-import type { SheetData } from "../sheet";
+import type { TableData } from "../data_table";
 
 export const STUDY_PAGE_VERSION = 1;
 
@@ -37,10 +37,10 @@ export interface StudyPage {
   question: string;
   quick: boolean;
   findings: Finding[];
-  findings_sheet: SheetData;
-  tables: SheetData[];
+  findings_table: TableData;
+  tables: TableData[];
   charts: Chart[];
-  historical: SheetData[];
+  historical: TableData[];
   missing: { what: string; reason: string }[];
   notes: string[];
   recipe: string[];

@@ -1,8 +1,9 @@
 /** The page of a study: what was concluded once, what holds, and the tables and pictures behind it. */
+
+import { dataTable, type TableData } from "../data_table";
 import { el, onWidth, section } from "../dom";
 import { fills, phaseFill, swatch } from "../palette";
 import { colourOf } from "../scaling/picture";
-import { type SheetData, sheetTable } from "../sheet";
 import { visible } from "../text";
 import { barsPicture } from "./bars";
 import { type Chart, type Finding, STUDY_PAGE_VERSION, type StudyPage } from "./data";
@@ -29,9 +30,9 @@ function chartCard(chart: Chart): HTMLElement | null {
   );
 }
 
-function tables(sheets: SheetData[]): HTMLElement[] {
-  return sheets.map((sheet) =>
-    el("div", { class: "study-table" }, el("h3", {}, visible(sheet.title, 200)), sheetTable(sheet)),
+function tables(data: TableData[]): HTMLElement[] {
+  return data.map((table) =>
+    el("div", { class: "study-table" }, el("h3", {}, visible(table.title, 200)), dataTable(table)),
   );
 }
 

@@ -19,9 +19,9 @@ from firstlight.lab.qemu.command_line import kernel_command_line
 from firstlight.lab.run.key import key_of_inputs
 from firstlight.lab.run.resolve import resolve
 from firstlight.lab.run.serialize import options_from_manifest
+from firstlight.quantities import parse_size
 from firstlight.recipe.isa import DEFAULT, architectures
 from firstlight.recipe.options import RecordOptions
-from firstlight.quantities import parse_size
 
 #: The kernel takes a word with a dot for the option of a module, and passes one that it does not know to nobody.
 _PADDING = "firstlight.padding="

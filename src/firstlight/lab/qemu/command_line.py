@@ -12,9 +12,9 @@ from firstlight.lab.kernel.command_line.contradictions import wants_kaslr
 from firstlight.lab.kernel.image_header import memory_needed
 from firstlight.lab.kernel.vmlinux import is_vmlinux, read_vmlinux
 from firstlight.lab.qemu.arguments import properties, read_options
+from firstlight.quantities import parse_size, size_text
 from firstlight.recipe.isa import Architecture, architecture_of
 from firstlight.recipe.recipe import RTC, PersistentMemory, Recipe
-from firstlight.quantities import size_text, parse_size
 
 _MIB = 1 << 20
 

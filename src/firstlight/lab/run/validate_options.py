@@ -8,9 +8,9 @@ from firstlight.errors import UsageError
 from firstlight.lab.kernel.command_line.contradictions import wants_kaslr
 from firstlight.lab.qemu.validation import validate_cpu, validate_options
 from firstlight.lab.rootfs.filesystems import find_format
+from firstlight.quantities import parse_size
 from firstlight.recipe.isa import Architecture
 from firstlight.recipe.options import RecordOptions
-from firstlight.quantities import parse_size
 
 _LARGEST_SHIFT = 10
 """QEMU's own limit."""

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from firstlight.escape import printable
 from firstlight.gate.bridge import ALL, GateChange, bridge, function_changes, phase_changes
 from firstlight.gate.verdict import GateResult
-from firstlight.quantities import time_text
-from firstlight.render.change_text import bridge_text, percent_text
+from firstlight.quantities import percent_text, time_text
+from firstlight.render.views.gate import bridge_text
 
 #: A tool that updates its own comment finds it by this.
 MARKER = "<!-- firstlight gate -->"

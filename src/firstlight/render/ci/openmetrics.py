@@ -29,7 +29,9 @@ def _lines(result: GateResult) -> Iterator[str]:
         yield from _family("boot_limit_seconds", "gauge", "seconds", "What a rule of the gate allows.")
         for check in limits:
             assert check.limit_ns is not None
-            yield _sample("boot_limit_seconds", (("kind", check.kind), ("what", check.what)), exact_seconds(check.limit_ns))
+            yield _sample(
+                "boot_limit_seconds", (("kind", check.kind), ("what", check.what)), exact_seconds(check.limit_ns)
+            )
     yield from _family("boot_gate", "stateset", "", "The verdict of the gate.")
     for outcome in EXIT_CODES:
         yield _sample("boot_gate", (("boot_gate", outcome),), "1" if outcome == result.verdict else "0")

@@ -23,9 +23,8 @@ def html_table(table: Table) -> str:
     caption = f'<caption class="unseen">{escape_html(table.title)}</caption>' if table.title else ""
     body, foot = lines("tbody", table.texts(table.rows)), lines("tfoot", table.texts(table.below))
     notes = "".join(f'\n<p class="note">{escape_html(note)}</p>' for note in table.notes)
-    return (
-        f'<div class="scroll" tabindex="0"><table>{caption}<thead><tr>{head}</tr></thead>{body}{foot}</table></div>{notes}'
-    )
+    inner = f"{caption}<thead><tr>{head}</tr></thead>{body}{foot}"
+    return f'<div class="scroll" tabindex="0"><table>{inner}</table></div>{notes}'
 
 
 def _class(is_figure: bool) -> str:

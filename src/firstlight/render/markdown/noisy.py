@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from firstlight.comparison.statistical.comparison import NoisyComparison
 from firstlight.comparison.statistical.levels import MeanLevel, MeanRow
-from firstlight.quantities import signed_time, time_text
+from firstlight.quantities import percent_text, signed_time, time_text
 from firstlight.render.markdown.compare import table, text
 from firstlight.render.views.compare import TITLES
 from firstlight.render.views.noisy import (
@@ -17,7 +17,6 @@ from firstlight.render.views.noisy import (
     headline,
     interval_text,
     p_text,
-    percent_text,
     split_rows,
     too_few,
     why,

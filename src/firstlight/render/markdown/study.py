@@ -2,31 +2,41 @@
 
 from __future__ import annotations
 
-from firstlight.render.model.table import markdown_table, markdown_words
-from firstlight.render.tables.study import findings_table, sheet_of
+from collections.abc import Iterable, Iterator
+
+from firstlight.escape import escape_markdown
+from firstlight.render.markdown.table import markdown_table
+from firstlight.render.views.study import findings_table, study_table
 from firstlight.study.outcome import Outcome
-from firstlight.study.table import Table
 
 
 def outcome_markdown(outcome: Outcome) -> str:
     """The whole study; the same outcome gives the same text."""
-    parts = [f"# {markdown_words(outcome.title)}", markdown_words(outcome.question)]
+    return "\n\n".join(_parts(outcome)) + "\n"
+
+
+def _parts(outcome: Outcome) -> Iterator[str]:
+    yield f"# {escape_markdown(outcome.title)}"
+    yield escape_markdown(outcome.question)
     if outcome.quick:
-        parts.append("A quick run: fewer arms and smaller sizes than the whole study has.")
-    parts += ["## What was concluded then, and what holds", _table(findings_table(outcome), titled=False)]
-    parts += ["## Measured here", *(_table(table) for table in outcome.tables)]
-    parts += ["## Measured then", "By others, on machines of their time: to be compared in direction and form only."]
-    parts += [_table(table) for table in outcome.historical]
+        yield "A quick run: fewer arms and smaller sizes than the whole study has."
+    yield from (
+        "## What was concluded then, and what holds",
+        markdown_table(findings_table(outcome)),
+        "## Measured here",
+    )
+    for place, each in enumerate((*outcome.tables, *outcome.historical)):
+        if place == len(outcome.tables):
+            yield "## Measured then"
+            yield "By others, on machines of their time: to be compared in direction and form only."
+        made = study_table(each)
+        yield from (f"### {escape_markdown(made.title)}", markdown_table(made), *map(escape_markdown, made.notes))
     if outcome.missing:
-        lines = [f"- {markdown_words(each.what)}: {markdown_words(each.reason)}" for each in outcome.missing]
-        parts += ["## Not measured", "\n".join(lines)]
+        yield from ("## Not measured", _list(f"{each.what}: {each.reason}" for each in outcome.missing))
     if outcome.notes:
-        parts += ["## To be known", "\n".join(f"- {markdown_words(note)}" for note in outcome.notes)]
-    parts += ["## Recipe", "\n".join(f"- {markdown_words(line)}" for line in outcome.recipe)]
-    return "\n\n".join(parts) + "\n"
+        yield from ("## To be known", _list(outcome.notes))
+    yield from ("## Recipe", _list(outcome.recipe))
 
 
-def _table(table: Table, titled: bool = True) -> str:
-    sheet = sheet_of(table)
-    title = [f"### {markdown_words(sheet.title)}"] if titled else []
-    return "\n\n".join([*title, markdown_table(sheet), *map(markdown_words, sheet.below)])
+def _list(texts: Iterable[str]) -> str:
+    return "\n".join(f"- {escape_markdown(text)}" for text in texts)

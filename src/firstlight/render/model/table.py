@@ -98,8 +98,8 @@ class Column:
         if isinstance(value, Written):
             return value.text
         if self.kind in ("text", "picture"):
-            return "" if value is None else str(value)
-        return quantity_text(value, self.kind) if self.write is None else self.write(value)
+            return "" if value is None else quantity_text(value, self.kind)
+        return quantity_text(value, self.kind) if self.write is None or value is None else self.write(value)
 
     def datum(self, value: Value) -> Datum:
         """A value as data: exact, and none where there is a remark instead.

@@ -13,12 +13,12 @@ from firstlight.bundle.command_line import unread
 from firstlight.bundle.machine import cpu_text
 from firstlight.bundle.manifest import Invariant
 from firstlight.bundle.reliance import CONCERNED, HINT, broken, broken_text, invariant_text
-from firstlight.render.model.table import sheet_data
 from firstlight.render.page.records import page_records
 from firstlight.render.page.text import TEXT, shortened
 from firstlight.render.page.timing import page_timing
 from firstlight.render.page.tree import FOLD_DEPTH, FOLD_SHARE, PageTree, fold, fold_phases
-from firstlight.render.tables.machine_costs import machine_sheet
+from firstlight.render.table_json import table_json
+from firstlight.render.views.machine_costs import machine_costs_table
 from firstlight.render.views.show import CLOCKS
 
 #: The version of the data; the page refuses any other.
@@ -87,7 +87,7 @@ def page_data(boot: Boot) -> Json:
             shortened(phase, NAME): _functions(table, strings, marks)
             for phase, table in (boot.phase_functions() if profiled else {}).items()
         },
-        "machine": None if costs is None else sheet_data(machine_sheet(costs, CLOCKS[boot.manifest.clock.kind])),
+        "machine": None if costs is None else table_json(machine_costs_table(costs, CLOCKS[boot.manifest.clock.kind])),
         "pruning": {"share": FOLD_SHARE, "depth": FOLD_DEPTH, "nodes": tree.nodes, "kept": len(tree.parent)},
         "timing": page_timing(boot),
         "log": _log(boot.log()),

@@ -1,4 +1,4 @@
-"""What the page of an experiment carries: its results as data, and its tables as people read them."""
+"""What the page of an experiment carries: its results as data, and its tables."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from typing import Any
 from firstlight.experiment.json import results_data
 from firstlight.experiment.results import Results
 from firstlight.experiment.stage_table import stage_table
-from firstlight.render.model.table import Sheet, sheet_data
 from firstlight.render.page.text import sound
-from firstlight.render.tables.experiment import cells_sheet, effects_sheet, heading, interactions_sheet, shares_sheet
-from firstlight.render.tables.stages import stage_sheet
-from firstlight.render.views.experiment import not_counting
+from firstlight.render.table_json import table_json
+from firstlight.render.views.experiment.report import experiment_tables, heading, not_counting
+from firstlight.render.views.stages import stages_table
 
 #: The version of the data; the page refuses any other.
 EXPERIMENT_VERSION = 1
@@ -24,27 +23,16 @@ def experiment_page_data(results: Results) -> Json:
 
     :param results: which are in it whole, as `firstlight experiment show --json` prints them.
     """
-    sheets: dict[str, Sheet] = {"cells": cells_sheet(results)}
-    said = not_counting(results)
-    if results.plan.factors:
-        sheets["effects"] = effects_sheet(results)
-        found = interactions_sheet(results)
-        if found is not None:
-            sheets["interactions"] = found
-        shares = shares_sheet(results)
-        if isinstance(shares, str):
-            said.insert(0, f"no shares: {shares}")
-        else:
-            sheets["shares"] = shares
+    tables, missing = experiment_tables(results)
     if any(cell.counted for cell in results.cells):
-        sheets["stages"] = stage_sheet(stage_table(results))
+        tables["stages"] = stages_table(stage_table(results))
     data: Json = sound(
         {
             "format": "firstlight-experiment-page",
             "version": EXPERIMENT_VERSION,
             "heading": heading(results),
-            "said": said,
-            "sheets": {name: sheet_data(sheet) for name, sheet in sheets.items()},
+            "said": [*missing, *not_counting(results)],
+            "tables": {name: table_json(table) for name, table in tables.items()},
             "results": results_data(results),
         }
     )

@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 
 from firstlight.experiment.scaling.result import Answer, Configuration
-from firstlight.render.model.table import sheet_data
 from firstlight.render.page.text import sound
-from firstlight.render.tables.scaling import (
+from firstlight.render.table_json import table_json
+from firstlight.render.views.scaling import (
     law_lines,
     law_text,
     meeting_line,
     meeting_text,
-    parts_sheet,
-    points_sheet,
-    predictions_sheet,
+    parts_table,
+    points_table,
+    predictions_table,
     subtitle,
 )
 from firstlight.stats.scaling.prediction import predict
@@ -39,7 +39,7 @@ def scaling_page_data(answer: Answer) -> Json:
             "version": SCALING_VERSION,
             "subtitle": subtitle(answer),
             "scale": answer.data(),
-            "points": sheet_data(points_sheet(answer)),
+            "points": table_json(points_table(answer)),
             "configurations": [_configuration(answer, each) for each in answer.configurations],
             "crossovers": [
                 {"size": each.crossing.size, "text": meeting_text(answer, each), "line": meeting_line(answer, each)}
@@ -52,13 +52,13 @@ def scaling_page_data(answer: Answer) -> Json:
 
 def _configuration(answer: Answer, configuration: Configuration) -> Json:
     law, certainty = law_text(answer, configuration)
-    sheets = {"parts": parts_sheet(answer, configuration), "predictions": predictions_sheet(answer, configuration)}
+    tables = {"parts": parts_table(answer, configuration), "predictions": predictions_table(answer, configuration)}
     return {
         "law": law,
         "certainty": certainty,
         "lines": law_lines(answer, configuration),
         "curve": curve(configuration),
-        "sheets": {name: sheet_data(sheet) for name, sheet in sheets.items() if sheet is not None},
+        "tables": {name: table_json(table) for name, table in tables.items() if table is not None},
     }
 
 

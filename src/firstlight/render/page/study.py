@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from firstlight.render.model.table import sheet_data
 from firstlight.render.page.text import sound
 from firstlight.render.study_json import outcome_data
-from firstlight.render.tables.study import findings_table, sheet_of
+from firstlight.render.table_json import table_json
+from firstlight.render.views.study import findings_table, study_table
 from firstlight.study.outcome import Outcome
 from firstlight.study.table import value_text
 
@@ -38,10 +38,10 @@ def study_page_data(outcome: Outcome) -> dict[str, Any]:
             "question": outcome.question,
             "quick": outcome.quick,
             "findings": outcome_data(outcome)["findings"],
-            "findings_sheet": sheet_data(sheet_of(findings_table(outcome))),
-            "tables": [sheet_data(sheet_of(table)) for table in outcome.tables],
+            "findings_table": table_json(findings_table(outcome)),
+            "tables": [table_json(study_table(table)) for table in outcome.tables],
             "charts": charts,
-            "historical": [sheet_data(sheet_of(table)) for table in outcome.historical],
+            "historical": [table_json(study_table(table)) for table in outcome.historical],
             "missing": outcome_data(outcome)["missing"],
             "notes": list(outcome.notes),
             "recipe": list(outcome.recipe),

@@ -24,7 +24,7 @@ def print_table(out: Console, table: Table) -> None:
 
     Names are cut where the width does not suffice, figures never.
     """
-    if table.rows or table.below:
+    if table.columns:
         _print_rows(out, table)
     for note in table.notes:
         print_wrapped(out, Text(printable(note, _NOTE), style="dim"), indent=2)

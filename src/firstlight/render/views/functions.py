@@ -15,9 +15,9 @@ from firstlight.analysis.partial_sums import known, together
 from firstlight.analysis.prune import ContextRow
 from firstlight.escape import printable
 from firstlight.quantities import count_text, share_text, small_share_text, time_text
-from firstlight.render.tables.machine_costs import MACHINE_COLUMN
 from firstlight.render.terminal.columns import Column, print_table
 from firstlight.render.terminal.console import is_unicode, print_line, print_wrapped
+from firstlight.render.views.machine_costs import MACHINE_COLUMN
 from firstlight.render.views.row_names import RowNames
 
 

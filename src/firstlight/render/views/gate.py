@@ -7,10 +7,9 @@ from rich.text import Text
 
 from firstlight.comparison.sample import OTHER_FUNCTIONS
 from firstlight.escape import printable
-from firstlight.gate.bridge import GateChange, bridge, function_changes, phase_changes
+from firstlight.gate.bridge import Bridge, GateChange, bridge, function_changes, phase_changes
 from firstlight.gate.verdict import GateResult
-from firstlight.quantities import time_text
-from firstlight.render.change_text import bridge_text, percent_text
+from firstlight.quantities import percent_text, signed_time, time_text
 from firstlight.render.terminal.columns import Column, print_table
 from firstlight.render.terminal.console import print_line, print_wrapped
 
@@ -97,3 +96,17 @@ def _changes(out: Console, title: str, rows: list[GateChange]) -> None:
 
 def _figures(row: GateChange) -> list[str]:
     return [time_text(row.before_ns), time_text(row.after_ns), f"{row.change_ns:+,} ns" if row.change_ns else "0 ns"]
+
+
+def bridge_text(bridge: Bridge) -> str:
+    """Why the rules and the tables of boots with noise have different figures.
+
+    >>> bridge_text(Bridge(9_000_000, 7_500_000, -1_500_000)).rpartition("; ")[2]
+    'bridge -1.500 ms'
+    """
+    if bridge.headline_ns is None or bridge.bridge_ns is None:
+        return f"Rules have medians; the tables are means and add up to {signed_time(bridge.mean_ns)}"
+    return (
+        f"Rules have medians and the Hodges-Lehmann change, of the total {signed_time(bridge.headline_ns)}; the tables "
+        f"are means and add up to {signed_time(bridge.mean_ns)}; bridge {signed_time(bridge.bridge_ns)}"
+    )

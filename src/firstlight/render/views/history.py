@@ -10,8 +10,7 @@ from rich.text import Text
 
 from firstlight.escape import printable
 from firstlight.history.series import Series
-from firstlight.quantities import time_text
-from firstlight.render.change_text import percent_text
+from firstlight.quantities import percent_text, time_text
 from firstlight.render.terminal.columns import Column, print_table
 from firstlight.render.terminal.console import is_unicode, print_line, print_wrapped
 from firstlight.stats.change_points import ChangePoint

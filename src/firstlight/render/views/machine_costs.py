@@ -29,8 +29,11 @@ def machine_costs_table(costs: MachineCosts, clock: str) -> Table:
     def together(name: str, ns: int) -> dict[str, Value]:
         return {"Cost": name, "ns": ns, "Share": share(ns, costs.whole_ns)}
 
+    title = f"{TITLE}, {clock}"
+    if not costs.machine:
+        return Table(title, [], [], notes=_notes(costs))
     return table(
-        f"{TITLE}, {clock}",
+        title,
         [
             Column("Cost", value=lambda cost: cost.entry.title, style="cyan", name=""),
             Column("Time", "time", "ns", style="bold"),
@@ -44,7 +47,7 @@ def machine_costs_table(costs: MachineCosts, clock: str) -> Table:
         ],
         shown,
         left_out=together(f"({len(small)} smaller)", sum(cost.ns for cost in small)) if small else None,
-        footer=[together("all", costs.ns)] if costs.machine else [],
+        footer=[together("all", costs.ns)],
         notes=_notes(costs),
     )
 

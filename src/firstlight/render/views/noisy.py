@@ -10,7 +10,7 @@ from rich.text import Text
 from firstlight.comparison.statistical.comparison import NoisyComparison
 from firstlight.comparison.statistical.levels import MeanLevel, MeanRow
 from firstlight.escape import printable
-from firstlight.quantities import signed_time, time_text
+from firstlight.quantities import percent_text, signed_time, time_text
 from firstlight.render.terminal.columns import Column, print_table
 from firstlight.render.terminal.console import print_line, print_wrapped
 from firstlight.render.views.compare import TITLES
@@ -99,15 +99,6 @@ def interval_text(found: NoisyComparison) -> str:
     low, high = found.interval_percent
     wanted, achieved = 100.0 * found.estimate.confidence, 100.0 * found.estimate.achieved
     return f"{percent_text(low)} to {percent_text(high)}; covers {achieved:.1f} %, wanted {wanted:g} %"
-
-
-def percent_text(value: float) -> str:
-    """A change in percent, to a hundredth.
-
-    >>> percent_text(1.336), percent_text(-0.001), percent_text(0.0)
-    ('+1.34 %', '-0.00 %', '0.00 %')
-    """
-    return f"{value:{'+' if value else ''}.2f} %"
 
 
 def p_text(p: float | None) -> str:

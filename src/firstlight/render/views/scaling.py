@@ -27,7 +27,7 @@ def scaling_report(answer: Answer) -> Iterator[Block]:
     yield Line(subtitle(answer), "dim")
     yield BLANK
     yield points_table(answer).untitled
-    yield Drawing(lambda width, unicode: _picture(answer, width, unicode), "blue")
+    yield from _picture(answer)
     for configuration in answer.configurations:
         yield from _law(answer, configuration)
         for made in (parts_table(answer, configuration), predictions_table(answer, configuration)):
@@ -43,19 +43,23 @@ def scaling_report(answer: Answer) -> Iterator[Block]:
         yield Line(note, head="note: ", head_style="yellow", indent=2)
 
 
-def _picture(answer: Answer, width: int, unicode: bool) -> list[str]:
+def _picture(answer: Answer) -> Iterator[Block]:
+    """Points and laws; nothing where nothing can be drawn."""
     series = [
         (each.study.sizes, each.study.costs, _no_curve if each.study.falls else _curve(each.study.best))
         for each in answer.configurations
     ]
-    lines = log_plot(series, write_of(answer), width=min(width, _WIDEST_PICTURE), unicode=unicode)
-    if not lines:
-        return []
+
+    def draw(width: int, unicode: bool) -> list[str]:
+        return log_plot(series, write_of(answer), width=min(width, _WIDEST_PICTURE), unicode=unicode)
+
+    if not draw(_WIDEST_PICTURE, True):
+        return
     legend = "both axes logarithmic; the dotted line is the law"
     if len(series) > 1:
         names = [f"{POINTS[place % len(POINTS)]} {each.name}" for place, each in enumerate(answer.configurations)]
         legend = f"{', '.join(names)}; {legend}"
-    return ["", *lines, f"  {legend}"]
+    yield from (BLANK, Drawing(draw, "blue"), Line(legend, "dim", head="  ", indent=2))
 
 
 def _curve(fit: Fit) -> Callable[[float], float]:

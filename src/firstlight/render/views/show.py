@@ -18,12 +18,12 @@ from firstlight.bundle.machine import cpu_text
 from firstlight.bundle.reliance import broken_text
 from firstlight.escape import printable
 from firstlight.quantities import count_text, share, share_text, time_text
-from firstlight.render.tables.machine_costs import MACHINE_COLUMN
 from firstlight.render.terminal.columns import Column, print_table
 from firstlight.render.terminal.console import bar, is_unicode, print_cut, print_line, print_wrapped
+from firstlight.render.terminal.report import print_report
 from firstlight.render.views.belief import print_belief
 from firstlight.render.views.histograms import print_histograms
-from firstlight.render.views.machine_costs import print_machine_costs
+from firstlight.render.views.machine_costs import MACHINE_COLUMN, machine_costs_table
 from firstlight.render.views.row_names import RowNames
 from firstlight.render.views.sources import print_sources, print_trust
 
@@ -106,7 +106,9 @@ def print_boot(out: Console, boot: Boot, hot: int = 15) -> None:
             marks = costs.marks if costs else {}
             _functions(out, boot, "Hot functions, by self", hot_functions(table, hot), table, marks)
             _functions(out, boot, "What is no function", no_functions(table), table, marks)
-            print_machine_costs(out, costs, clock_text(boot))
+            print_report(
+                out, [machine_costs_table(costs, clock_text(boot))] if costs and (costs.machine or costs.kernel) else []
+            )
     print_histograms(out, boot)
     _trust(out, boot)
 

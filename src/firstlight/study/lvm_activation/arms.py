@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from firstlight.quantities import parse_size, size_text
 from firstlight.recipe.options import RecordOptions
-from firstlight.quantities import size_text, parse_size
 from firstlight.study.disks import attach
 from firstlight.study.lvm_activation.volumes import Layout, Volumes
 from firstlight.study.runner import StudyArm

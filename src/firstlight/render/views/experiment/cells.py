@@ -13,22 +13,6 @@ from firstlight.render.views.experiment.statistics import against, bar_column, j
 _LEVELS_ROOM = 30
 
 
-def heading(results: Results) -> list[str]:
-    """Of what the figures are, on which clock, between which marks; and whether they are exact."""
-    span = results.span
-    between = f", {span[0]} to {span[1]}" if span else ""
-    title = f"{results.plan.title or results.path}, {results.unit}{between}"
-    if results.plan.mode == "exact":
-        sure = {
-            True: "Exact: a second boot of one recipe was the same, byte for byte.",
-            False: "NOT exact: two boots of one recipe differ.",
-            None: "Exact mode; no second boot was compared.",
-        }[results.canary]
-    else:
-        sure = f"Not exact: means of boots in randomised blocks, seed {results.state.seed}."
-    return [title, sure]
-
-
 def cells_table(results: Results) -> Table:
     """Every cell with its figures."""
     baseline = results.cells[0].time
@@ -42,7 +26,9 @@ def cells_table(results: Results) -> Table:
 
     def level(factor: str) -> Column:
         # A level is never cut: it is what tells one cell from another.
-        return Column(factor, value=lambda cell: cell.levels[factor], style="cyan", fixed=True, shown=by_level, name=factor)
+        return Column(
+            factor, value=lambda cell: cell.levels[factor], style="cyan", fixed=True, shown=by_level, name=factor
+        )
 
     return table(
         "Cells" if factors else "Arms",
@@ -60,7 +46,9 @@ def cells_table(results: Results) -> Table:
             Column("Idle", "time", "idle", wide=100, name="idle_ns"),
             Column("", "change", change, name="change_ns", shown=False),
             Column("", value="why_not", shown=False),
-            bar_column(lambda cell: cell.time, max((c.time for c in results.cells if c.time), default=Fraction(1)), 124),
+            bar_column(
+                lambda cell: cell.time, max((c.time for c in results.cells if c.time), default=Fraction(1)), 124
+            ),
         ],
         results.cells,
         notes=[*against(results), *(judged_notes("cell", judged.items(), "Holm") if judged else [])],

@@ -1,79 +1,96 @@
-"""An experiment in the terminal: its plan, and its tables."""
+"""An experiment: its plan, and its results."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
-from rich.console import Console
-from rich.text import Text
-
-from firstlight.escape import printable
 from firstlight.experiment.results import Results
 from firstlight.experiment.schedule import Prepared
-from firstlight.render.model.table import Sheet
-from firstlight.render.tables.experiment import heading
-from firstlight.render.terminal.columns import Column, print_table, table_width
-from firstlight.render.terminal.console import print_line, print_wrapped
+from firstlight.render.model.report import BLANK, Block, Line
+from firstlight.render.model.table import Column, Table, table
+from firstlight.render.views.experiment.cells import cells_table
+from firstlight.render.views.experiment.effects import effects_table
+from firstlight.render.views.experiment.interactions import interactions_table
+from firstlight.render.views.experiment.shares import shares_table
+
+_TABLES: dict[str, Callable[[Results], Table | str | None]] = {
+    "cells": cells_table,
+    "effects": effects_table,
+    "interactions": interactions_table,
+    "shares": shares_table,
+}
+NAMES = tuple(_TABLES)
 
 
-def print_plan(out: Console, prepared: Prepared) -> None:
-    """Print what an experiment boots, and what of it is there already."""
+def plan_report(prepared: Prepared) -> Iterator[Block]:
+    """What an experiment boots, and what of it is there already."""
     state, store, plan = prepared.state, prepared.store, prepared.plan
     boots = prepared.boots()
     lacking = [boot for boot in boots if not store.has(state.cells[boot[0]], boot[1])]
-    title = printable(plan.title or str(store.path), 200)
-    print_line(out, Text(f"{title}, {plan.mode} mode, {len(boots)} boots, {len(lacking)} to make", style="bold"))
-    print_line(out)
-    columns = [
-        Column("Cell", style="cyan"),
-        Column("Boots", number=True),
-        Column("There", number=True),
-        Column("Digest", wide=60),
-        Column("Command line", wide=80),
-    ]
-    rows = []
+    yield Line(f"{plan.title or store.path}, {plan.mode} mode, {len(boots)} boots, {len(lacking)} to make", "bold")
+    yield BLANK
+    records: list[dict[str, Any]] = []
     for number, cell in enumerate(state.cells):
         own = [repeat for other, repeat in boots if other == number]
         there = sum(store.has(cell, repeat) for repeat in own)
-        digest = cell.key[:12] or "not built"
-        rows.append([cell.name, str(len(own)), str(there), digest, prepared.options[number].append])
-    print_table(out, columns, rows)
+        append = prepared.options[number].append
+        records.append(
+            {"cell": cell.name, "boots": len(own), "there": there, "digest": cell.key[:12], "append": append}
+        )
+    yield table(
+        "",
+        [
+            Column("Cell", value="cell", style="cyan"),
+            Column("Boots", "count", "boots"),
+            Column("There", "count", "there"),
+            Column("Digest", value=lambda record: record["digest"] or "not built", wide=60),
+            Column("Command line", value="append", wide=80),
+        ],
+        records,
+    )
     if state.canary is not None:
-        name = printable(state.cells[state.canary].name)
-        print_line(out, Text(f"`{name}` is booted twice, to see that boots are exact.", style="dim"))
+        yield Line(f"`{state.cells[state.canary].name}` is booted twice, to see that boots are exact.", "dim")
     elif plan.mode == "live":
-        print_line(out, Text(f"In {plan.boots_per_cell} randomised blocks, seed {state.seed}.", style="dim"))
+        yield Line(f"In {plan.boots_per_cell} randomised blocks, seed {state.seed}.", "dim")
 
 
-def print_results(out: Console, results: Results, sheets: Sequence[Sheet], said: Sequence[str] = ()) -> None:
-    """Print an experiment's heading, tables, and what does not count and why.
+def experiment_tables(results: Results, names: Sequence[str] = NAMES) -> tuple[dict[str, Table], list[str]]:
+    """Tables of an experiment by name, and why others are not there.
 
-    :param said: what has to be said of tables that are not there.
+    :param names: those that are wanted.
+    """
+    if not results.plan.factors:
+        missing = [f"there are no {name}: the plan has arms, and no factors" for name in names if name != "cells"]
+        return ({"cells": cells_table(results)} if "cells" in names else {}), [] if "cells" in names else missing
+    made: dict[str, Table] = {}
+    missing = []
+    for name in names:
+        found = _TABLES[name](results)
+        if isinstance(found, str):
+            missing.append(f"no {name}: {found}")
+        elif found is not None:
+            made[name] = found
+    return made, missing
+
+
+def results_report(results: Results, tables: Sequence[Table], missing: Sequence[str] = ()) -> Iterator[Block]:
+    """An experiment's heading, tables, and what does not count and why.
+
+    :param missing: why other tables are not there.
     """
     title, sure = heading(results)
-    print_wrapped(out, Text(printable(title, 300), style="bold"), indent=2)
-    print_wrapped(out, Text(sure, style="bold red" if results.canary is False else "dim"), indent=2)
-    for sheet in sheets:
-        print_line(out)
-        print_sheet(out, sheet, len(sheets) > 1)
-    if said or not_counting(results):
-        print_line(out)
-    for text in (*said, *not_counting(results)):
-        print_wrapped(out, printable(text, 600), indent=2)
-
-
-def print_sheet(out: Console, sheet: Sheet, titled: bool) -> None:
-    """Print one table, and below what has to be said of it."""
-    if titled:
-        print_wrapped(out, Text(printable(sheet.title, 200), style="bold"), indent=2)
-    print_table(out, sheet.columns, sheet.rows, sheet.footer)
-    for text in sheet.below:
-        print_wrapped(out, Text(printable(text, 600), style="dim"), indent=2)
-
-
-def fits(out: Console, sheet: Sheet) -> bool:
-    """Whether a table's figures all have room beside one another."""
-    return table_width(sheet.columns, [*sheet.rows, *sheet.footer], out.width) <= out.width
+    yield Line(title, "bold", indent=2)
+    yield Line(sure, "bold red" if results.canary is False else "dim", indent=2)
+    for each in tables:
+        yield BLANK
+        if len(tables) > 1:
+            yield Line(each.title, "bold", indent=2)
+        yield each.untitled
+    texts = [*missing, *not_counting(results)]
+    if texts:
+        yield BLANK
+    yield from (Line(text, indent=2) for text in texts)
 
 
 def not_counting(results: Results) -> list[str]:
@@ -88,3 +105,19 @@ def not_counting(results: Results) -> list[str]:
             if boot.excluded is not None
         ]
     return said + [f"note: {note}" for note in results.notes]
+
+
+def heading(results: Results) -> list[str]:
+    """Of what the figures are, on which clock, between which marks; and whether they are exact."""
+    span = results.span
+    between = f", {span[0]} to {span[1]}" if span else ""
+    title = f"{results.plan.title or results.path}, {results.unit}{between}"
+    if results.plan.mode == "exact":
+        sure = {
+            True: "Exact: a second boot of one recipe was the same, byte for byte.",
+            False: "NOT exact: two boots of one recipe differ.",
+            None: "Exact mode; no second boot was compared.",
+        }[results.canary]
+    else:
+        sure = f"Not exact: means of boots in randomised blocks, seed {results.state.seed}."
+    return [title, sure]

@@ -28,7 +28,9 @@ def shares_table(results: Results) -> Table | str:
             Column("", "count", lambda each: each.share.denominator, name="share_denominator", shown=False),
             Column("First in", "change", "first_in", name="first_in_ns"),
             Column("Last out", "change", "last_out", name="last_out_ns"),
-            bar_column(lambda each: each.share, max((abs(each.share) for each in found.shares), default=Fraction(0)), 80),
+            bar_column(
+                lambda each: each.share, max((abs(each.share) for each in found.shares), default=Fraction(0)), 80
+            ),
         ],
         found.shares,
         footer=[
