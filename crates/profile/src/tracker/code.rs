@@ -1,10 +1,9 @@
 //! Code that was loaded while the boot ran: modules, BPF programs, trampolines.
 
-use super::stack::Role;
 use super::Tracker;
 use crate::code::Code;
 use crate::recording::Function;
-use crate::tree::{FunctionId, Kind};
+use crate::tree::FunctionId;
 use firstlight_isa::Isa;
 
 impl<I: Isa> Tracker<I> {
@@ -28,7 +27,7 @@ impl<I: Isa> Tracker<I> {
 
     /// The padding in front of a function of a module is about to be executed: it belongs to the function.
     pub fn pad_loaded(&mut self, function: FunctionId, now: u64) {
-        if self.pending.is_some() || self.stack.frames.last().is_none_or(|top| top.function != function) {
+        if !self.is_inside(function) {
             self.enter_loaded(function, now);
             // Its first instruction follows, and is no second entry.
             self.padded = Some(function);
@@ -37,16 +36,7 @@ impl<I: Isa> Tracker<I> {
 
     /// A block of loaded code without functions of its own is about to be executed, wherever in it that stands.
     pub fn inside_loaded(&mut self, function: FunctionId, now: u64) {
-        match (self.pending.take(), self.stack.frames.last()) {
-            (Some(sp), _) => {
-                self.push(function, Kind::Function, sp, Role::Call, now);
-                self.watch_module_initcall(function, now);
-            }
-            // An instruction that an exception executes elsewhere (a probe's copy of it) belongs to its function.
-            (None, Some(_)) if self.last_left == now => {}
-            (None, Some(top)) if top.function != function && top.role != Role::Entry => self.tail(function, now),
-            _ => {}
-        }
+        self.enter_anywhere(|_, running| running == function, |_| function, now);
     }
 }
 

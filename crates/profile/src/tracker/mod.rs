@@ -316,13 +316,18 @@ impl<I: Isa> Tracker<I> {
 
     /// The padding in front of a function is about to be executed: it belongs to the function.
     pub fn padding(&mut self, function: FunctionId, now: u64) -> Request {
-        if self.pending.is_none() && self.stack.frames.last().is_some_and(|top| top.function == function) {
+        if self.is_inside(function) {
             return Request::None;
         }
         let request = self.entry(function, now);
         // Its first instruction follows, and is no second entry.
         self.padded = Some(function);
         request
+    }
+
+    // Whether this function runs, and nothing is being called.
+    fn is_inside(&self, function: FunctionId) -> bool {
+        self.pending.is_none() && self.stack.frames.last().is_some_and(|top| top.function == function)
     }
 
     /// Code in front of a function that runs into it, and is no named padding: it belongs to the function that is called there,
@@ -404,17 +409,27 @@ impl<I: Isa> Tracker<I> {
 
     /// A block of kernel code without a symbol is about to be executed: a module, generated code.
     pub fn unknown(&mut self, address: u64, now: u64) {
-        match (self.pending, self.stack.frames.last()) {
+        self.enter_anywhere(Self::is_generated, |tracker| tracker.function_at(address), now);
+    }
+
+    // A block of code that can be entered anywhere is about to be executed. It is entered by a call, and by a jump from
+    // what is not the same code.
+    fn enter_anywhere(
+        &mut self,
+        is_same: impl Fn(&Self, FunctionId) -> bool,
+        function: impl FnOnce(&mut Self) -> FunctionId,
+        now: u64,
+    ) {
+        match (self.pending.take(), self.stack.frames.last().copied()) {
             (Some(sp), _) => {
-                self.pending = None;
-                let function = self.function_at(address);
+                let function = function(self);
                 self.push(function, Kind::Function, sp, Role::Call, now);
                 self.watch_module_initcall(function, now);
             }
             // An instruction that an exception executes elsewhere (a probe's copy of it) belongs to its function.
             (None, Some(_)) if self.last_left == now => {}
-            (None, Some(top)) if !self.is_generated(top.function) && top.role != Role::Entry => {
-                let function = self.function_at(address);
+            (None, Some(top)) if top.role != Role::Entry && !is_same(self, top.function) => {
+                let function = function(self);
                 self.tail(function, now);
             }
             _ => {}

@@ -4,11 +4,8 @@ use super::*;
 
 #[test]
 fn a_retpoline_is_no_function_and_its_return_no_return() {
-    let mut boot = Boot::new();
-    boot.enter("start_kernel", 0);
-    let now = boot.pass(1);
-    boot.tracker.call(UNKNOWN, 0x8ff8, now);
-    boot.enter("__x86_indirect_thunk_rax", 0);
+    let mut boot = Boot::started();
+    boot.call("__x86_indirect_thunk_rax", 0x8ff8, 1);
     boot.tracker.redirect();
     boot.enter("__x86_return_thunk", 3);
     boot.ret("__x86_return_thunk", 0x8ff0, 1); // its own call's return address, overwritten with the target
@@ -22,8 +19,7 @@ fn a_retpoline_is_no_function_and_its_return_no_return() {
 
 #[test]
 fn a_retpoline_in_tail_position_leads_to_the_function_it_names() {
-    let mut boot = Boot::new();
-    boot.enter("start_kernel", 0);
+    let mut boot = Boot::started();
     boot.call("work", 0x8ff8, 1);
     boot.enter("__x86_indirect_thunk_rax", 4); // with locals still on the stack
     boot.tracker.redirect();
@@ -39,16 +35,12 @@ fn a_retpoline_in_tail_position_leads_to_the_function_it_names() {
 // goes back to where that return led (`fixup` of the SRSO thunks; measured on Linux 6.12, EPYC-Milan, QEMU 10.0).
 #[test]
 fn a_retpoline_whose_return_the_kernel_finished_leads_to_its_function() {
-    let mut boot = Boot::new();
-    boot.enter("start_kernel", 0);
-    let now = boot.pass(1);
-    boot.tracker.call(UNKNOWN, 0x8ff8, now);
-    boot.enter("__x86_indirect_thunk_rax", 0);
+    let mut boot = Boot::started();
+    boot.call("__x86_indirect_thunk_rax", 0x8ff8, 1);
     boot.tracker.redirect();
     boot.enter("__x86_return_thunk", 3);
     boot.enter("asm_sysvec_apic_timer_interrupt", 0);
-    let now = boot.pass(4);
-    boot.tracker.leave_kernel(now);
+    boot.leave(4);
     boot.enter("work", 0);
     boot.call("helper", 0x8fe8, 2);
     boot.ret("helper", 0x8fe8, 5);
@@ -68,15 +60,11 @@ fn a_retpoline_whose_return_the_kernel_finished_leads_to_its_function() {
 
 #[test]
 fn a_retpoline_that_goes_on_behind_an_interrupt_is_no_function() {
-    let mut boot = Boot::new();
-    boot.enter("start_kernel", 0);
-    let now = boot.pass(1);
-    boot.tracker.call(UNKNOWN, 0x8ff8, now);
-    boot.enter("__x86_indirect_thunk_rax", 0);
+    let mut boot = Boot::started();
+    boot.call("__x86_indirect_thunk_rax", 0x8ff8, 1);
     boot.tracker.redirect();
     boot.enter("asm_sysvec_apic_timer_interrupt", 0);
-    let now = boot.pass(4);
-    boot.tracker.leave_kernel(now);
+    boot.leave(4);
     boot.enter("__x86_return_thunk", 3);
     boot.ret("__x86_return_thunk", 0x8ff0, 1);
     boot.enter("work", 0);
@@ -88,13 +76,11 @@ fn a_retpoline_that_goes_on_behind_an_interrupt_is_no_function() {
 
 #[test]
 fn a_jump_table_whose_jump_the_kernel_finished_hides_no_call_and_no_return() {
-    let mut boot = Boot::new();
-    boot.enter("start_kernel", 0);
+    let mut boot = Boot::started();
     boot.call("work", 0x8ff8, 1);
     boot.tracker.redirect();
     boot.enter("asm_sysvec_apic_timer_interrupt", 0);
-    let now = boot.pass(4);
-    boot.tracker.leave_kernel(now);
+    boot.leave(4);
     boot.call("helper", 0x8fe8, 2); // in the middle of `work`
     boot.ret("helper", 0x8fe8, 5);
     boot.ret("work", 0x8ff8, 1);
@@ -109,8 +95,7 @@ fn a_jump_table_whose_jump_the_kernel_finished_hides_no_call_and_no_return() {
 #[test]
 fn a_return_thunk_that_drops_its_own_call_returns_for_the_function() {
     // srso_return_thunk calls srso_safe_ret, which takes the return address off the stack: no event but the return.
-    let mut boot = Boot::new();
-    boot.enter("start_kernel", 0);
+    let mut boot = Boot::started();
     boot.call("work", 0x8ff8, 1);
     boot.enter("srso_safe_ret", 5);
     boot.ret("srso_safe_ret", 0x8ff8, 2);
@@ -121,11 +106,8 @@ fn a_return_thunk_that_drops_its_own_call_returns_for_the_function() {
 
 #[test]
 fn a_predictor_is_untrained_by_a_call_that_goes_nowhere() {
-    let mut boot = Boot::new();
-    boot.enter("start_kernel", 0);
-    let now = boot.pass(1);
-    boot.tracker.call(UNKNOWN, 0x8ff8, now);
-    boot.enter("srso_safe_ret", 0);
+    let mut boot = Boot::started();
+    boot.call("srso_safe_ret", 0x8ff8, 1);
     boot.ret("srso_safe_ret", 0x8ff8, 3);
     boot.call("work", 0x8ff8, 1);
     boot.ret("work", 0x8ff8, 1);
@@ -171,11 +153,8 @@ fn a_thunk_that_nothing_announces_is_found_by_what_it_does() {
 
 #[test]
 fn a_retpoline_jumps_by_way_of_a_thunk_that_nothing_announces() {
-    let mut boot = Boot::new();
-    boot.enter("start_kernel", 0);
-    let now = boot.pass(1);
-    boot.tracker.call(UNKNOWN, 0x8ff8, now);
-    boot.enter("__x86_indirect_thunk_rax", 0);
+    let mut boot = Boot::started();
+    boot.call("__x86_indirect_thunk_rax", 0x8ff8, 1);
     boot.tracker.redirect();
     boot.enter("frob_exit", 2);
     boot.call("frob_safe_exit", 0x8fe8, 1);
@@ -189,8 +168,7 @@ fn a_retpoline_jumps_by_way_of_a_thunk_that_nothing_announces() {
 
 #[test]
 fn a_function_that_is_jumped_to_often_is_no_thunk_when_it_works() {
-    let mut boot = Boot::new();
-    boot.enter("start_kernel", 0);
+    let mut boot = Boot::started();
     for _ in 0..2_000 {
         boot.call("work", 0x8ff8, 1);
         boot.enter("helper", 1);
@@ -201,8 +179,7 @@ fn a_function_that_is_jumped_to_often_is_no_thunk_when_it_works() {
 
 #[test]
 fn a_function_may_take_its_return_address_along() {
-    let mut boot = Boot::new();
-    boot.enter("start_kernel", 0);
+    let mut boot = Boot::started();
     boot.call("error_entry", 0x8ff8, 1);
     boot.ret("__x86_return_thunk", 0x8f80, 7); // it pushed registers above its return address
     boot.call("work", 0x8f80, 1);
@@ -229,8 +206,7 @@ fn calls_inside_a_function_return_inside_it() {
 #[test]
 fn a_return_to_the_start_of_a_function_was_put_there() {
     // The graph tracer replaces the return address of `work` by its trampoline, which returns where `work` would have.
-    let mut boot = Boot::new();
-    boot.enter("start_kernel", 0);
+    let mut boot = Boot::started();
     boot.call("work", 0x8ff8, 1);
     boot.ret("work", 0x8ff8, 5);
     boot.enter("return_to_handler", 0);
@@ -252,8 +228,7 @@ fn a_return_to_the_start_of_a_function_was_put_there() {
 
 #[test]
 fn a_call_that_an_exception_handler_makes_up_returns_to_where_the_exception_was() {
-    let mut boot = Boot::new();
-    boot.enter("start_kernel", 0);
+    let mut boot = Boot::started();
     boot.call("work", 0x8ff8, 1);
     boot.enter("asm_exc_page_fault", 3);
     boot.leave(2); // to `helper`, with a return address pushed
@@ -270,8 +245,7 @@ fn a_call_that_an_exception_handler_makes_up_returns_to_where_the_exception_was(
 
 #[test]
 fn padding_without_a_name_belongs_to_the_function_that_is_called_there() {
-    let mut boot = Boot::new();
-    boot.enter("start_kernel", 0);
+    let mut boot = Boot::started();
     let (helper, now) = (boot.id("helper"), boot.pass(1));
     boot.tracker.call(UNKNOWN, 0x8ff8, now);
     boot.tracker.unnamed_padding(helper, now); // the last instructions of `work`, as far as symbols know
@@ -292,8 +266,7 @@ fn padding_without_a_name_belongs_to_the_function_that_is_called_there() {
 
 #[test]
 fn a_call_above_a_frame_ends_it() {
-    let mut boot = Boot::new();
-    boot.enter("start_kernel", 0);
+    let mut boot = Boot::started();
     boot.call("work", 0x8ff8, 1);
     boot.call("helper", 0x8ff0, 1);
     // Both ended without a return that was seen; what follows is the caller's again.
@@ -307,8 +280,7 @@ fn a_call_above_a_frame_ends_it() {
 
 #[test]
 fn a_call_past_the_first_instruction_is_an_entry_all_the_same() {
-    let mut boot = Boot::new();
-    boot.enter("start_kernel", 0);
+    let mut boot = Boot::started();
     let (work, now) = (boot.id("work"), boot.pass(1));
     boot.tracker.call_inside(UNKNOWN, work, 0x8ff8, now);
     boot.ret("work", 0x8ff8, 5);
@@ -319,8 +291,7 @@ fn a_call_past_the_first_instruction_is_an_entry_all_the_same() {
 
 #[test]
 fn padding_in_front_of_a_function_belongs_to_it() {
-    let mut boot = Boot::new();
-    boot.enter("start_kernel", 0);
+    let mut boot = Boot::started();
     let (work, now) = (boot.id("work"), boot.pass(1));
     boot.tracker.call(UNKNOWN, 0x8ff8, now);
     boot.tracker.padding(work, now);
@@ -333,8 +304,7 @@ fn padding_in_front_of_a_function_belongs_to_it() {
 
 #[test]
 fn a_call_that_went_nowhere_is_forgotten_only_by_its_own_return() {
-    let mut boot = Boot::new();
-    boot.enter("start_kernel", 0);
+    let mut boot = Boot::started();
     boot.call("work", 0x8ff8, 1);
     let now = boot.pass(2);
     boot.tracker.call(UNKNOWN, 0x8ff0, now);
@@ -347,8 +317,7 @@ fn a_call_that_went_nowhere_is_forgotten_only_by_its_own_return() {
 // the padding in front of the function, where call depth tracking counts (Linux 7.3, `retbleed=stuff`).
 #[test]
 fn a_call_that_a_breakpoint_emulates_into_padding_ends_alone() {
-    let mut boot = Boot::new();
-    boot.enter("start_kernel", 0);
+    let mut boot = Boot::started();
     boot.call("work", 0x8ff8, 1);
     boot.enter("asm_exc_page_fault", 0);
     boot.leave(4);

@@ -10,6 +10,7 @@ use firstlight_isa::X86_64;
 use proptest::prelude::*;
 
 mod mitigations;
+mod returns;
 mod tasks;
 
 type SymbolTable = crate::SymbolTable<X86_64>;
@@ -58,6 +59,13 @@ impl Boot {
         let symbols = SymbolTable::parse(KERNEL);
         let mut boot = Self { tracker: Tracker::new(&symbols, Watch::default()), symbols, now: 0 };
         boot.tracker.kernel(0);
+        boot
+    }
+
+    /// A boot in which `start_kernel` runs.
+    fn started() -> Self {
+        let mut boot = Self::new();
+        boot.enter("start_kernel", 0);
         boot
     }
 
@@ -153,8 +161,7 @@ fn calls_and_returns_nest() {
 
 #[test]
 fn a_tail_call_returns_together_with_the_function_it_replaced() {
-    let mut boot = Boot::new();
-    boot.enter("start_kernel", 0);
+    let mut boot = Boot::started();
     boot.call("work", 0x8ff8, 10);
     boot.enter("helper", 6); // a jump: no return address was written
     boot.ret("helper", 0x8ff8, 4);
@@ -166,8 +173,7 @@ fn a_tail_call_returns_together_with_the_function_it_replaced() {
 #[test]
 fn functions_that_jump_to_one_another_in_layers_keep_their_layers() {
     // hmac(sha256) on top of another hmac: each layer's `finup` jumps to the next layer's.
-    let mut boot = Boot::new();
-    boot.enter("start_kernel", 0);
+    let mut boot = Boot::started();
     boot.call("work", 0x8ff8, 1);
     boot.enter("helper", 10);
     boot.enter("work", 20);
@@ -189,8 +195,7 @@ fn functions_that_jump_to_one_another_in_layers_keep_their_layers() {
 
 #[test]
 fn functions_that_jump_to_one_another_for_ever_do_not_grow_the_stack() {
-    let mut boot = Boot::new();
-    boot.enter("start_kernel", 0);
+    let mut boot = Boot::started();
     boot.call("work", 0x8ff8, 1);
     for _ in 0..1000 {
         boot.enter("helper", 1);
@@ -210,8 +215,7 @@ fn functions_that_jump_to_one_another_for_ever_do_not_grow_the_stack() {
 
 #[test]
 fn an_interrupt_hangs_from_a_row_of_its_own_and_gives_back_what_it_interrupted() {
-    let mut boot = Boot::new();
-    boot.enter("start_kernel", 0);
+    let mut boot = Boot::started();
     boot.call("work", 0x8ff8, 10);
     boot.enter("asm_sysvec_apic_timer_interrupt", 3);
     boot.call("helper", 0x8f00, 2);
@@ -230,11 +234,8 @@ fn an_interrupt_hangs_from_a_row_of_its_own_and_gives_back_what_it_interrupted()
 
 #[test]
 fn an_interrupt_between_a_call_and_its_function_does_not_lose_the_call() {
-    let mut boot = Boot::new();
-    boot.enter("start_kernel", 0);
-    let now = boot.pass(10);
-    boot.tracker.call(UNKNOWN, 0x8ff8, now);
-    boot.enter("asm_sysvec_apic_timer_interrupt", 0);
+    let mut boot = Boot::started();
+    boot.call("asm_sysvec_apic_timer_interrupt", 0x8ff8, 10);
     boot.leave(20);
     boot.enter("work", 0);
     boot.ret("work", 0x8ff8, 5);
@@ -247,8 +248,7 @@ fn an_interrupt_between_a_call_and_its_function_does_not_lose_the_call() {
 
 #[test]
 fn an_interrupt_in_a_tail_call_keeps_both_functions() {
-    let mut boot = Boot::new();
-    boot.enter("start_kernel", 0);
+    let mut boot = Boot::started();
     boot.call("work", 0x8ff8, 1);
     boot.enter("helper", 2);
     boot.enter("asm_sysvec_apic_timer_interrupt", 3);
@@ -268,8 +268,7 @@ fn an_interrupt_in_a_tail_call_keeps_both_functions() {
 
 #[test]
 fn the_stub_before_an_interrupt_belongs_to_the_interrupt() {
-    let mut boot = Boot::new();
-    boot.enter("start_kernel", 0);
+    let mut boot = Boot::started();
     boot.enter("irq_entries_start", 10);
     boot.enter("asm_common_interrupt", 2);
     boot.enter("error_return", 6); // a label of the entry code: no function
@@ -280,8 +279,7 @@ fn the_stub_before_an_interrupt_belongs_to_the_interrupt() {
 
 #[test]
 fn an_exception_in_the_kernel_belongs_to_what_raised_it() {
-    let mut boot = Boot::new();
-    boot.enter("start_kernel", 0);
+    let mut boot = Boot::started();
     boot.call("work", 0x8ff8, 1);
     boot.enter("asm_exc_page_fault", 2);
     boot.leave(3);
@@ -362,8 +360,7 @@ fn a_file_of_another_version_is_refused_and_its_version_named() {
 
 #[test]
 fn a_return_past_several_frames_drops_them() {
-    let mut boot = Boot::new();
-    boot.enter("start_kernel", 0);
+    let mut boot = Boot::started();
     boot.call("work", 0x8ff8, 1);
     boot.call("helper", 0x8ff0, 1);
     boot.call("schedule", 0x8fe8, 1);
@@ -376,8 +373,7 @@ fn a_return_past_several_frames_drops_them() {
 
 #[test]
 fn a_return_that_nobody_called_changes_nothing_and_is_counted() {
-    let mut boot = Boot::new();
-    boot.enter("start_kernel", 0);
+    let mut boot = Boot::started();
     boot.call("work", 0x8ff8, 1);
     boot.ret("helper", 0x7000, 1);
     boot.ret("work", 0x8ff8, 1);
@@ -395,8 +391,7 @@ fn a_return_on_an_empty_stack_is_counted() {
 
 #[test]
 fn a_return_does_not_look_behind_an_interrupt() {
-    let mut boot = Boot::new();
-    boot.enter("start_kernel", 0);
+    let mut boot = Boot::started();
     boot.call("work", 0x8ff8, 1);
     boot.enter("asm_sysvec_apic_timer_interrupt", 1);
     boot.ret("helper", 0x8ff8, 1);
@@ -408,8 +403,7 @@ fn a_return_does_not_look_behind_an_interrupt() {
 
 #[test]
 fn one_return_reported_twice_is_one() {
-    let mut boot = Boot::new();
-    boot.enter("start_kernel", 0);
+    let mut boot = Boot::started();
     boot.call("work", 0x8ff8, 1);
     boot.ret("work", 0x8ff8, 1);
     boot.ret("work", 0x8ff8, 0);
@@ -419,8 +413,7 @@ fn one_return_reported_twice_is_one() {
 
 #[test]
 fn a_split_off_part_is_entered_and_left_by_jumps() {
-    let mut boot = Boot::new();
-    boot.enter("start_kernel", 0);
+    let mut boot = Boot::started();
     boot.call("helper", 0x8ff8, 1);
     let (cold, helper, now) = (boot.id("helper.cold"), boot.id("helper"), boot.pass(2));
     boot.tracker.cold(cold, now);
@@ -433,8 +426,7 @@ fn a_split_off_part_is_entered_and_left_by_jumps() {
 
 #[test]
 fn code_without_a_symbol_is_known_by_its_address() {
-    let mut boot = Boot::new();
-    boot.enter("start_kernel", 0);
+    let mut boot = Boot::started();
     let now = boot.pass(1);
     boot.tracker.call(UNKNOWN, 0x8ff8, now);
     boot.tracker.unknown(0xffff_ffff_c000_1000, now);
@@ -448,8 +440,7 @@ fn code_without_a_symbol_is_known_by_its_address() {
 
 #[test]
 fn initcalls_are_spans_and_begin_their_levels() {
-    let mut boot = Boot::new();
-    boot.enter("start_kernel", 0);
+    let mut boot = Boot::started();
     boot.call("do_one_initcall", 0x8ff8, 10);
     boot.call("first_init", 0x8ff0, 1);
     boot.ret("first_init", 0x8ff0, 30);
@@ -465,8 +456,7 @@ fn initcalls_are_spans_and_begin_their_levels() {
 
 #[test]
 fn a_panic_asks_for_the_end() {
-    let mut boot = Boot::new();
-    boot.enter("start_kernel", 0);
+    let mut boot = Boot::started();
     assert_eq!(boot.enter("panic", 3), Request::Freeze(State::Panic));
 }
 

@@ -4,8 +4,7 @@ use super::*;
 
 #[test]
 fn a_switch_leaves_one_stack_and_comes_back_to_it() {
-    let mut boot = Boot::new();
-    boot.enter("start_kernel", 0);
+    let mut boot = Boot::started();
     boot.call("schedule", 0x8ff8, 1);
     boot.call("__switch_to_asm", 0x8ff0, 1);
     boot.switch(0xa_0000, 3); // a stack never seen before: a new task
@@ -91,8 +90,7 @@ fn the_address_of_a_task_that_ended_may_be_a_younger_ones() {
 
 #[test]
 fn a_stack_that_is_used_again_belongs_to_a_new_task() {
-    let mut boot = Boot::new();
-    boot.enter("start_kernel", 0);
+    let mut boot = Boot::started();
     boot.call("__switch_to_asm", 0x8ff0, 1);
     boot.switch(0xa_3f00, 1);
     boot.ret("__switch_to_asm", 0xa_3f30, 1);
@@ -111,8 +109,7 @@ fn a_stack_that_is_used_again_belongs_to_a_new_task() {
 
 #[test]
 fn what_follows_the_new_stack_is_the_new_tasks() {
-    let mut boot = Boot::new();
-    boot.enter("start_kernel", 0);
+    let mut boot = Boot::started();
     boot.call("__switch_to_asm", 0x8ff0, 1);
     let now = boot.pass(8); // its registers pushed, the stack pointer loaded
     boot.tracker.takes_stack(now);
