@@ -144,11 +144,11 @@ $(STAMPS)/binding: $(STAMPS)/python pyproject.toml $(call rust,schema model isa 
 	$(PY) -m maturin develop --release --locked --uv --quiet
 	mkdir -p $(@D) && touch $@
 
-$(ASSETS)/firstlight-plugin.so: $(call rust,isa profile plugin) | packages-build
+$(ASSETS)/firstlight-plugin.so: $(call rust,isa profile qemu plugin) | packages-build
 	cargo build --release --locked --quiet -p firstlight-plugin
 	install -D -m 755 target/release/libfirstlight_plugin.so $@
 
-$(ASSETS)/firstlight-oracle.so: $(call rust,oracle) | packages-build
+$(ASSETS)/firstlight-oracle.so: $(call rust,qemu oracle) | packages-build
 	cargo build --release --locked --quiet -p firstlight-oracle
 	install -D -m 755 target/release/libfirstlight_oracle.so $@
 

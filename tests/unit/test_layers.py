@@ -13,8 +13,8 @@ ROOT = Path(__file__).parents[2]
 
 #: From bottom to top. A crate may depend on crates of earlier groups only.
 CRATES = (
-    {"isa", "oracle", "restat", "schema"},
-    {"formats", "guest", "profile", "walk"},
+    {"isa", "qemu", "restat", "schema"},
+    {"formats", "guest", "oracle", "profile", "walk"},
     {"model", "plugin"},
     {"export", "merge"},
     {"python"},

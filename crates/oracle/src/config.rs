@@ -1,30 +1,14 @@
 //! The oracle's configuration: one JSON file, named on QEMU's command line (`docs/design/oracle.md`).
 
 use serde::Deserialize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Why the oracle cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// There is no argument.
-    #[error("the oracle needs the argument `config=FILE`")]
-    NoArgument,
-    /// A file cannot be read.
-    #[error("cannot read {path}: {error}", path = path.display())]
-    Read {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        error: std::io::Error,
-    },
-    /// The configuration is no JSON of this form.
-    #[error("cannot understand {path}: {error}", path = path.display())]
-    Parse {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        error: serde_json::Error,
-    },
+    /// The configuration or the symbols cannot be read.
+    #[error(transparent)]
+    File(#[from] firstlight_qemu::FileError),
     /// The pattern cannot be matched.
     #[error("the ready pattern is no regular expression: {0}")]
     Pattern(#[from] regex::Error),
@@ -60,18 +44,4 @@ pub struct Config {
     pub console: Option<PathBuf>,
     /// What ends the count.
     pub ready: Ready,
-}
-
-impl Config {
-    /// Reads the file named by the plugin's arguments.
-    ///
-    /// # Errors
-    ///
-    /// [`ConfigError`]: there is no such argument or file, or it is of another form.
-    pub fn from_arguments(arguments: &[String]) -> Result<Self, ConfigError> {
-        let path = arguments.iter().find_map(|argument| argument.strip_prefix("config="));
-        let path = Path::new(path.ok_or(ConfigError::NoArgument)?);
-        let text = std::fs::read_to_string(path).map_err(|error| ConfigError::Read { path: path.into(), error })?;
-        serde_json::from_str(&text).map_err(|error| ConfigError::Parse { path: path.into(), error })
-    }
 }

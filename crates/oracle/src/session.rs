@@ -118,8 +118,7 @@ impl Session {
     ///
     /// [`ConfigError`]: the symbols cannot be read, or hold no function.
     pub fn new(config: Config) -> Result<Self, ConfigError> {
-        let symbols = std::fs::read(&config.symbols)
-            .map_err(|error| ConfigError::Read { path: config.symbols.clone(), error })?;
+        let symbols = firstlight_qemu::read(&config.symbols)?;
         let text = Text::parse(&String::from_utf8_lossy(&symbols));
         if text.names().len() <= 2 {
             return Err(ConfigError::NoFunctions(config.symbols));

@@ -8,7 +8,7 @@
 //! and goes on comparing them at every translation for the whole boot.
 #![allow(unsafe_code)]
 
-use crate::api::symbol;
+use firstlight_qemu::symbol;
 use std::ffi::{c_int, c_void};
 
 // How much of QEMU's structures is searched. Both are larger than this in 7.2 and in 10.0.
@@ -31,8 +31,7 @@ struct Parts {
 /// What the search has found so far.
 struct Search {
     timers: *const u8,
-    get_cpu: extern "C" fn(c_int) -> *mut c_void,
-    number: c_int,
+    number: u32,
     // Null until the first translation: plugins are loaded before there is a CPU.
     cpu: *const u8,
     icount: Vec<usize>,
@@ -75,17 +74,14 @@ impl Clock {
     pub fn icount(cpu: u32, shift: u8) -> Result<Self, &'static str> {
         let missing = "QEMU's instruction counter is not visible to plugins";
         let mut clock = Self::with(Source::Counted(std::ptr::null()), shift);
-        let get_cpu = symbol(c"qemu_get_cpu").ok_or(missing)?;
-        // SAFETY: `CPUState *qemu_get_cpu(int index)` in every version.
-        let get_cpu: extern "C" fn(c_int) -> *mut c_void = unsafe { std::mem::transmute(get_cpu) };
+        symbol(c"qemu_get_cpu").ok_or(missing)?;
         let timers = symbol(c"timers_state").ok_or(missing)?.cast_const().cast();
         if clock.raw.is_none() || clock.nanoseconds.is_none() {
             return Err(missing);
         }
         clock.source = Source::Searching(Search {
             timers,
-            get_cpu,
-            number: c_int::try_from(cpu).map_err(|_| missing)?,
+            number: cpu,
             cpu: std::ptr::null(),
             icount: (0..TIMERS_BYTES / 8).map(|index| index * 8).collect(),
             bias: (0..TIMERS_BYTES / 8).map(|index| index * 8).collect(),
@@ -192,7 +188,7 @@ impl Search {
         }
         self.last = raw;
         if self.cpu.is_null() {
-            self.cpu = (self.get_cpu)(self.number).cast_const().cast();
+            self.cpu = firstlight_qemu::cpu(self.number)?.cast_const().cast();
         }
         // SAFETY: offsets lie within the structures, see the constants; QEMU's thread is the one that runs this.
         let long = |base: *const u8, offset: usize| unsafe { base.add(offset).cast::<i64>().read_unaligned() };

@@ -1,17 +1,13 @@
 //! The plugin's configuration: one JSON file, named on QEMU's command line (`docs/reference/formats/plugin.md`).
 
 use serde::Deserialize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Why the plugin cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    #[error("the plugin needs the argument `config=FILE`")]
-    NoArgument,
-    #[error("cannot read {path}: {error}", path = path.display())]
-    Read { path: PathBuf, error: std::io::Error },
-    #[error("cannot understand {path}: {error}", path = path.display())]
-    Parse { path: PathBuf, error: serde_json::Error },
+    #[error(transparent)]
+    File(#[from] firstlight_qemu::FileError),
     #[error("the ready pattern is no regular expression: {0}")]
     Pattern(#[from] regex::Error),
     #[error("{path} has no functions: it must be the text of /proc/kallsyms, read as root", path = .0.display())]
@@ -62,14 +58,4 @@ pub struct Config {
     pub virtual_limit_ns: Option<u64>,
     pub marks: Vec<MarkAt>,
     pub clock: ClockChoice,
-}
-
-impl Config {
-    /// Reads the file named by the plugin's arguments.
-    pub fn from_arguments(arguments: &[String]) -> Result<Self, ConfigError> {
-        let path = arguments.iter().find_map(|argument| argument.strip_prefix("config="));
-        let path = Path::new(path.ok_or(ConfigError::NoArgument)?);
-        let text = std::fs::read_to_string(path).map_err(|error| ConfigError::Read { path: path.into(), error })?;
-        serde_json::from_str(&text).map_err(|error| ConfigError::Parse { path: path.into(), error })
-    }
 }

@@ -2,43 +2,27 @@
 //!
 //! The variable with the running task stands in the processor's per-cpu area; where a task keeps its name is found by looking for that of
 //! the first one, `swapper`, in `init_task`. Reading memory changes nothing in the guest.
-#![allow(unsafe_code)]
 
-use crate::api::symbol;
 use firstlight_isa::Isa;
 use firstlight_profile::code::Memory;
 use firstlight_profile::SymbolTable;
-use std::ffi::{c_int, c_void};
 use std::marker::PhantomData;
 
 const TASK_BYTES: usize = 16 * 1024;
 const NAME_BYTES: usize = 16;
 const POINTER_BYTES: u64 = 8;
 
-type ReadWrite = extern "C" fn(*mut c_void, u64, *mut c_void, usize, bool) -> c_int;
-
 /// The memory as the processor has it mapped now.
 #[derive(Clone, Copy)]
 pub struct Mapped<I> {
-    cpu: *mut c_void,
-    access: ReadWrite,
+    memory: firstlight_qemu::Memory,
     isa: PhantomData<I>,
 }
 
 impl<I> Mapped<I> {
     /// The memory of this processor; none when QEMU lacks what is needed. To be asked once there is a processor.
     pub fn find(cpu: u32) -> Option<Self> {
-        let get_cpu = symbol(c"qemu_get_cpu")?;
-        let access = symbol(c"cpu_memory_rw_debug")?;
-        // SAFETY: `CPUState *qemu_get_cpu(int)` and `int cpu_memory_rw_debug(CPUState *, vaddr, void *, size_t, bool)`
-        // in every version from 7.2 on.
-        let (get_cpu, access) = unsafe {
-            (
-                std::mem::transmute::<*mut c_void, extern "C" fn(c_int) -> *mut c_void>(get_cpu),
-                std::mem::transmute::<*mut c_void, ReadWrite>(access),
-            )
-        };
-        Some(Self { cpu: get_cpu(c_int::try_from(cpu).ok()?), access, isa: PhantomData })
+        Some(Self { memory: firstlight_qemu::Memory::of(cpu)?, isa: PhantomData })
     }
 }
 
@@ -46,7 +30,7 @@ impl<I: Isa> Memory for Mapped<I> {
     type Isa = I;
 
     fn read(&self, address: u64, buffer: &mut [u8]) -> bool {
-        (self.access)(self.cpu, address, buffer.as_mut_ptr().cast(), buffer.len(), false) == 0
+        self.memory.read(address, buffer)
     }
 }
 

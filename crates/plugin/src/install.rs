@@ -1,13 +1,14 @@
 //! The plugin's beginning, and what QEMU asks of it outside of blocks.
 #![allow(unsafe_code)]
 
-use crate::api::{arguments, target, Block, Info};
+use crate::api::Block;
 use crate::config::{Config, ConfigError};
 use crate::session::{Session, CPU};
 use crate::shared::{keep, session};
 use crate::status::{Status, StatusFile};
 use crate::translate;
 use firstlight_isa::{Isa, X86_64};
+use firstlight_qemu::{arguments, config, target, Info};
 use std::ffi::{c_char, c_int, c_void};
 
 /// Called by QEMU when it loads the plugin.
@@ -24,7 +25,7 @@ pub unsafe extern "C" fn qemu_plugin_install(
 ) -> c_int {
     // SAFETY: the caller's promise.
     let (target, arguments) = unsafe { (target(info), arguments(argc, argv)) };
-    let config = match Config::from_arguments(&arguments) {
+    let config = match config::<Config>(&arguments) {
         Ok(config) => config,
         Err(error) => {
             eprintln!("firstlight: {error}");

@@ -2,7 +2,7 @@
 //!
 //! QEMU calls it on one thread (one virtual CPU); it speaks to the rest of Firstlight by files only
 //! (`docs/reference/formats/plugin.md`). Unsafe code is confined to [`api`], [`clock`],
-//! [`guest_memory`], [`install`], [`prefetch`] and [`shared`].
+//! [`install`], [`prefetch`] and [`shared`].
 
 mod api;
 mod callbacks;

@@ -16,7 +16,6 @@ use firstlight_profile::{SymbolTable, Tracker};
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::Path;
 use std::time::Duration;
 
 // Copies of the profile are written for the case that QEMU is killed, by the processor time that QEMU's thread has used:
@@ -121,9 +120,7 @@ impl<I: Isa> Session<I> {
     }
 
     fn parts(config: &Config) -> Result<Parts<I>, ConfigError> {
-        let read =
-            |path: &Path| std::fs::read(path).map_err(|error| ConfigError::Read { path: path.to_owned(), error });
-        let symbols = SymbolTable::parse(&String::from_utf8_lossy(&read(&config.symbols)?));
+        let symbols = SymbolTable::parse(&String::from_utf8_lossy(&firstlight_qemu::read(&config.symbols)?));
         if symbols.functions().is_empty() {
             return Err(ConfigError::NoFunctions(config.symbols.clone()));
         }

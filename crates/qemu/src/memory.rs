@@ -1,0 +1,34 @@
+//! A processor of QEMU's, and the guest's memory as it has it mapped now.
+
+use crate::{function, symbol};
+use std::ffi::{c_int, c_void};
+
+type ReadWrite = extern "C" fn(*mut c_void, u64, *mut c_void, usize, bool) -> c_int;
+
+/// QEMU's object for a processor (`CPUState`); none where there is none yet.
+pub fn cpu(index: u32) -> Option<*mut c_void> {
+    let address = symbol(c"qemu_get_cpu")?;
+    // SAFETY: `CPUState *qemu_get_cpu(int)` in every version from 7.2 on.
+    let get: extern "C" fn(c_int) -> *mut c_void = unsafe { std::mem::transmute(address) };
+    Some(get(c_int::try_from(index).ok()?)).filter(|cpu| !cpu.is_null())
+}
+
+/// The memory as a processor has it mapped now.
+#[derive(Debug, Clone, Copy)]
+pub struct Memory {
+    cpu: *mut c_void,
+    access: ReadWrite,
+}
+
+impl Memory {
+    /// None when QEMU lacks what is needed. To be asked once there is a processor.
+    pub fn of(index: u32) -> Option<Self> {
+        let access: Result<ReadWrite, _> = function!(c"cpu_memory_rw_debug");
+        Some(Self { cpu: cpu(index)?, access: access.ok()? })
+    }
+
+    /// Fills the buffer with what stands at `address`; false where that is not mapped. It changes nothing in the guest.
+    pub fn read(&self, address: u64, buffer: &mut [u8]) -> bool {
+        (self.access)(self.cpu, address, buffer.as_mut_ptr().cast(), buffer.len(), false) == 0
+    }
+}
