@@ -50,6 +50,11 @@ def test_manual_pages_are_sound(name: str) -> None:
         assert b".SH " + section in text
 
 
+def prose(text: str) -> str:
+    """A document without its code."""
+    return re.sub(r"(`+).+?\1", "", re.sub(r"^(```+).*?^\1$", "", text, flags=re.MULTILINE | re.DOTALL))
+
+
 def anchors(document: Path) -> set[str]:
     """What a link into a document may name, as the site and the hosts of repositories write headings."""
     text = re.sub(r"^```.*?^```$", "", document.read_text(), flags=re.MULTILINE | re.DOTALL)
@@ -63,6 +68,25 @@ def test_links_lead_somewhere(document: Path) -> None:
         goal = document.parent / target if target else document
         assert goal.is_file(), target
         assert not anchor or anchor in anchors(goal), (target, anchor)
+
+
+RETIRED = re.findall(
+    r"^\| ([a-z ]+) \|$", (ROOT / "docs/STYLE.md").read_text().partition("## Retired words")[2], re.MULTILINE
+)[1:]
+ENGLISH = [path for path in DOCUMENTS if path.name != "STYLE.md" and "studies" not in path.parts]
+
+
+@pytest.mark.parametrize("document", ENGLISH, ids=lambda path: str(path.relative_to(ROOT)))
+def test_retired_words_stay_away_from_documents(document: Path) -> None:
+    text = " ".join(prose(document.read_text()).split())
+    assert not re.findall(rf"\b(?:{'|'.join(RETIRED)})\b", text, re.IGNORECASE)
+
+
+def test_retired_words_stay_away_from_help() -> None:
+    for command in PROGRAM.walk():
+        rows = [text for _, text in (*command.arguments, *command.options)]
+        text = " ".join([command.summary, *command.text, *rows])
+        assert not re.findall(rf"\b(?:{'|'.join(RETIRED)})\b", text, re.IGNORECASE), command.name
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))

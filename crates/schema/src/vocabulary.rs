@@ -65,7 +65,7 @@ names! {
         InitcallDevice = "initcall_device",
         /// The first late initcall starts.
         InitcallLate = "initcall_late",
-        /// The first initcall starts, where no record tells the levels.
+        /// The first initcall starts, where no record has the levels.
         Initcalls = "initcalls",
         /// The last initcall returns.
         InitcallsEnd = "initcalls_end",
@@ -187,7 +187,7 @@ names! {
         InitcallDevice = "initcall_device",
         /// Initcalls of the level late.
         InitcallLate = "initcall_late",
-        /// Initcalls, where no record tells their levels.
+        /// Initcalls, where no record has their levels.
         Initcalls = "initcalls",
         /// The kernel after its initcalls.
         AfterInitcalls = "after_initcalls",
