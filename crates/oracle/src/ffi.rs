@@ -7,6 +7,7 @@
 use crate::config::ConfigError;
 use crate::session::{self, Processor, Session, Shown};
 use crate::text::Row;
+use crate::x86_64;
 use firstlight_qemu::{function, Block, Counters, Instruction, Interface, Memory};
 use std::cell::UnsafeCell;
 use std::ffi::{c_char, c_int, c_void};
@@ -17,9 +18,6 @@ firstlight_qemu::declare_version!();
 const CPU: u32 = 0;
 // How much of QEMU's processor object is searched; it is larger than this in 7.2 and in 10.0.
 const CPU_BYTES: usize = 32 * 1024;
-// GDB's numbers of the registers in the order in which QEMU keeps them (`target/i386/gdbstub.c`).
-const GDB_ORDER: [c_int; 8] = [0, 2, 3, 1, 7, 6, 4, 5];
-const STACK_POINTER: usize = 4;
 
 /// The beginning of GLib's `GByteArray`.
 #[repr(C)]
@@ -83,7 +81,7 @@ impl Qemu {
     // of a block all registers are there: translated code writes them back at the end of each.
     fn find_registers(&mut self) -> Result<(), &'static str> {
         let mut wanted = [0_u64; 8];
-        for (value, number) in wanted.iter_mut().zip(GDB_ORDER) {
+        for (value, number) in wanted.iter_mut().zip(x86_64::GDB_ORDER) {
             let array = (self.new_bytes)();
             let size = (self.read_register)(self.cpu, array.cast(), number);
             if size != 8 {
@@ -112,7 +110,7 @@ impl Processor for Qemu {
     #[inline]
     fn stack_pointer(&self) -> u64 {
         // SAFETY: found in QEMU's own structure, which lives as long as it does.
-        unsafe { self.registers.add(STACK_POINTER).read() }
+        unsafe { self.registers.add(x86_64::STACK_POINTER).read() }
     }
 
     fn word(&self, address: u64) -> Option<u64> {

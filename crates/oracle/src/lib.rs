@@ -11,6 +11,6 @@ pub mod console;
 mod ffi;
 pub mod session;
 pub mod stacks;
-pub mod straight;
 pub mod tables;
 pub mod text;
+pub mod x86_64;

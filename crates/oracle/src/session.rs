@@ -3,39 +3,16 @@
 use crate::config::{Config, ConfigError};
 use crate::console::Console;
 use crate::stacks::{Place, Stacks, State};
-use crate::straight::{is_whole, moves_stack_pointer};
 use crate::tables::{Checks, Status, Tables};
-use crate::text::{Kind, Row, Text, KERNEL_MAP};
+use crate::text::{Kind, Row, Text};
+use crate::x86_64::{self, is_kernel, is_whole, moves_stack_pointer, IMAGE_OFFSET};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
-const KERNEL_HALF: u64 = 0xffff_8000_0000_0000;
-/// User code in the kernel's half of the addresses.
-const VSYSCALL: std::ops::Range<u64> = 0xffff_ffff_ff60_0000..0xffff_ffff_ff60_1000;
 const STATUS_BYTES: usize = 1024;
 // The stack pointer is checked at so many calls at first, then at every so many-th.
 const CHECKED_AT_FIRST: u64 = 1 << 14;
 const CHECKED_EVERY: u64 = 1 << 8;
-// The guest's mark *ready*, `docs/reference/formats/guest-report.md`: the no-operation `0f 1f 84 00` with this displacement.
-const READY: [u8; 8] = [0x0f, 0x1f, 0x84, 0x00, 0x01, 0x00, 0x46, 0x4c];
-
-// Of a page fault's error code: the instruction itself could not be fetched, so it was not counted.
-const FETCHING: u64 = 0x10;
-// Vectors of traps, which stand behind what was executed: debug, NMI, breakpoint, overflow.
-const TRAPS: std::ops::RangeInclusive<u64> = 1..=4;
-const TRAP_ENTRIES: [&str; 4] = ["asm_exc_debug", "asm_exc_int3", "asm_exc_overflow", "asm_exc_machine_check"];
-// Where the processor pushes an error code below the address (Intel SDM volume 3, table 6-1).
-const WITH_ERROR_CODE: [&str; 8] = [
-    "asm_exc_page_fault",
-    "asm_exc_general_protection",
-    "asm_exc_stack_segment",
-    "asm_exc_segment_not_present",
-    "asm_exc_invalid_tss",
-    "asm_exc_alignment_check",
-    "asm_exc_control_protection",
-    "asm_exc_double_fault",
-];
-
 /// What the oracle knows of one block when it is executed.
 #[derive(Debug, Clone, Copy)]
 pub struct Block {
@@ -126,7 +103,7 @@ impl Session {
         let pattern = config.ready.console.as_deref().map(regex::Regex::new).transpose()?;
         let rows = text.names().len();
         let session = Self {
-            stacks: Stacks::new(rows, text.root, text.nameless, text.named("__switch_to_asm")),
+            stacks: Stacks::new(rows, text.root, text.nameless, text.named(x86_64::SWITCH)),
             console: Console::new(config.console.as_deref(), pattern),
             status: File::create(&config.status).ok(),
             panics: ["panic", "vpanic"].iter().filter_map(|name| text.named(name)).collect(),
@@ -164,11 +141,11 @@ impl Session {
     /// Decides what is to be done with a block.
     pub fn plan(&mut self, shown: &[Shown]) -> Plan {
         let address = shown.first().map_or(0, |first| first.address);
-        let is_high = address >= KERNEL_HALF && !VSYSCALL.contains(&address);
+        let is_high = is_kernel(address);
         self.high |= is_high;
         self.in_kernel |= address == self.text.first_instruction() || is_high;
         // Before it maps itself high, the kernel runs where it lies.
-        let offset = if is_high { 0 } else { KERNEL_MAP };
+        let offset = if is_high { 0 } else { IMAGE_OFFSET };
         let low = self.in_kernel && !self.high && address >= self.text.load_address();
         let kernel = is_high || (low && self.text.containing(address.wrapping_add(offset)).is_some());
         let last = shown.last().filter(|last| is_whole(&last.bytes[..last.size], last.address));
@@ -193,13 +170,13 @@ impl Session {
             let bytes = &each.bytes[..each.size];
             if kernel {
                 moved = moved.and_then(|so_far| Some(so_far + moves_stack_pointer(bytes, each.address)?));
-            } else if self.high && bytes == READY {
+            } else if self.high && bytes == x86_64::READY {
                 ready = Some(index);
             }
         }
         self.checks.starts_inside += starts.len() as u64;
         let place = if kernel { self.place(address.wrapping_add(offset)) } else { Place::Outside };
-        let ends_in_out = last.is_some_and(|last| last.bytes[..last.size] == [0xee]);
+        let ends_in_out = last.is_some_and(|last| last.bytes[..last.size] == x86_64::OUT);
         Plan { block: Block { address, end, place, ends_in_out }, counters, starts, ready }
     }
 
@@ -298,24 +275,15 @@ impl Session {
     fn faulted(&mut self, row: Row, state: State, processor: &impl Processor) -> State {
         let name = self.text.names()[row as usize].function.as_str();
         let word = |index: u64| processor.word(state.sp.wrapping_add(index * 8)).unwrap_or(0);
-        let frame = match name {
-            "early_idt_handler_common" => 2,
-            _ => u64::from(WITH_ERROR_CODE.contains(&name)),
-        };
-        let from_user = word(frame + 1) & 3 == 3;
-        let state = State { from_user, ..state };
-        let (is_fault, error) = match name {
-            "early_idt_handler_common" => (!TRAPS.contains(&word(0)), word(1)),
-            "asm_exc_page_fault" => (true, word(0)),
-            _ => (!TRAP_ENTRIES.contains(&name), 0),
-        };
-        if !is_fault || error & FETCHING != 0 {
+        let raised = x86_64::raised(name, word);
+        let state = State { from_user: raised.from_user, ..state };
+        if !raised.again {
             return state;
         }
-        let from = word(frame);
-        let low = from.wrapping_add(KERNEL_MAP);
+        let from = raised.from;
+        let low = from.wrapping_add(IMAGE_OFFSET);
         let counter = match from {
-            _ if from >= KERNEL_HALF => self.counter(from),
+            _ if from >= x86_64::KERNEL_HALF => self.counter(from),
             _ if !self.high && self.text.containing(low).is_some() => self.counter(low),
             _ => self.other(self.outside()),
         };
@@ -339,7 +307,7 @@ impl Session {
         let word = processor.word(state.sp);
         self.checks.stack_pointers += 1;
         self.checks.at_calls += u64::from(word == Some(state.last_end) || word == Some(state.last_call));
-        let is_text = |word: u64| self.text.containing(word).is_some() || word >= KERNEL_MAP;
+        let is_text = |word: u64| self.text.containing(word).is_some() || word >= IMAGE_OFFSET;
         self.checks.not_at_return_address += u64::from(!word.is_some_and(is_text));
     }
 

@@ -3,11 +3,9 @@
 //! What is no function is told by where it stands: between the bounds of the sections of thunks and static calls, in the
 //! padding in front of a function, in the section of entry code.
 
+use crate::x86_64;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
-
-/// Where the kernel's image is mapped, less where it lies in memory (`__START_KERNEL_map`).
-pub const KERNEL_MAP: u64 = 0xffff_ffff_8000_0000;
 
 // What stands in the place of a module's name at code that the kernel generates: where it ends is not known.
 const GENERATED: [&str; 3] = ["bpf", "__builtin__ftrace", "__builtin__kprobes"];
@@ -20,7 +18,7 @@ pub type Row = u32;
 pub enum Kind {
     /// A function.
     Function,
-    /// `__switch_to_asm`: control leaves one task's stack in it.
+    /// The switch of tasks: control leaves one task's stack in it.
     Switch,
     /// Entry code of interrupts.
     Interrupt,
@@ -125,7 +123,7 @@ impl Text {
             [range("_text", "_etext"), range("_sinittext", "_einittext")].into_iter().flatten().collect();
         let image = range("_text", "_end").or_else(|| sections.first().cloned()).unwrap_or(0..0);
         let places = Places {
-            entry: range("__entry_text_start", "__entry_text_end").unwrap_or(0..0),
+            entry: range(x86_64::ENTRY_CODE.0, x86_64::ENTRY_CODE.1).unwrap_or(0..0),
             static_calls: range("__static_call_text_start", "__static_call_text_end").unwrap_or(0..0),
             thunks: thunks(lines),
         };
@@ -134,7 +132,7 @@ impl Text {
             names: Vec::new(),
             aliases: Vec::new(),
             initcalls: Vec::new(),
-            first: *bounds.get("startup_64").unwrap_or(&image.start),
+            first: *bounds.get(x86_64::IMAGE_ENTRY).unwrap_or(&image.start),
             image,
             nameless: 0,
             root: 0,
@@ -156,7 +154,7 @@ impl Text {
                 Some(next) => next.address.min(limit),
                 None => limit,
             };
-            if line.name.starts_with("__pfx_") || line.name.starts_with("__cfi_") {
+            if x86_64::PADDING.iter().any(|start| line.name.starts_with(start)) {
                 padding.get_or_insert(line.address);
                 continue;
             }
@@ -202,12 +200,12 @@ impl Text {
 
     /// Where the image lies in memory before it is mapped.
     pub fn load_address(&self) -> u64 {
-        self.image.start.wrapping_sub(KERNEL_MAP)
+        self.image.start.wrapping_sub(x86_64::IMAGE_OFFSET)
     }
 
     /// Physical address at which the image is entered, which need not be its beginning.
     pub fn first_instruction(&self) -> u64 {
-        self.first.wrapping_sub(KERNEL_MAP)
+        self.first.wrapping_sub(x86_64::IMAGE_OFFSET)
     }
 
     /// The rows' names, by number.
@@ -240,31 +238,18 @@ struct Places {
 impl Places {
     fn kind(&self, line: &Line<'_>) -> Kind {
         let name = line.name;
-        match name {
-            "__switch_to_asm" => return Kind::Switch,
-            "irq_entries_start" | "spurious_entries_start" | "early_idt_handler_array" => return Kind::Stub,
-            "early_idt_handler_common" => return Kind::Exception,
-            "asm_common_interrupt" | "asm_spurious_interrupt" | "asm_exc_nmi" | "asm_exc_nmi_noist" => {
-                return Kind::Interrupt
-            }
-            _ => {}
+        if let Some(kind) = x86_64::stub_or_entry(name) {
+            return kind;
         }
-        if self.thunks.contains(&line.address) || self.static_calls.contains(&line.address) || is_thunk(name) {
+        if self.thunks.contains(&line.address) || self.static_calls.contains(&line.address) || x86_64::is_thunk(name) {
             return Kind::Part;
         }
         // `name.cold`, `name.cold.12`, `name.isra.0.cold`: what the compiler moved out of a function's way.
         if name.split('.').skip(1).any(|suffix| suffix == "cold") {
             return Kind::Part;
         }
-        if name.starts_with("asm_sysvec_") {
-            return Kind::Interrupt;
-        }
-        if name.starts_with("asm_exc_") {
-            return Kind::Exception;
-        }
-        let syscall = ["entry_SYSCALL_64", "entry_SYSCALL_compat", "entry_SYSENTER_compat", "entry_INT80_compat"];
-        if syscall.contains(&name) || name == "asm_int80_emulation" {
-            return Kind::Syscall;
+        if let Some(kind) = x86_64::entry(name) {
+            return kind;
         }
         if self.entry.contains(&line.address) {
             return Kind::Label;
@@ -273,10 +258,9 @@ impl Places {
     }
 }
 
-// From the first to the last of the symbols that every kernel has there (`arch/x86/lib/retpoline.S`).
+// From the first to the last of the symbols that every kernel has there.
 fn thunks(lines: &[Line<'_>]) -> Range<u64> {
-    let own =
-        |line: &&Line<'_>| line.name.starts_with("__x86_indirect_thunk") || line.name.starts_with("__x86_return_thunk");
+    let own = |line: &&Line<'_>| x86_64::THUNKS.iter().any(|start| line.name.starts_with(start));
     let first = lines.iter().find(own).map_or(0, |line| line.address);
     let last = lines.iter().rev().find(own).map_or(0, |line| line.address + 1);
     if last.saturating_sub(first) < 1 << 16 {
@@ -284,15 +268,6 @@ fn thunks(lines: &[Line<'_>]) -> Range<u64> {
     } else {
         0..0
     }
-}
-
-// Those that a linker script or an alignment puts elsewhere.
-fn is_thunk(name: &str) -> bool {
-    name == "__ret"
-        || ["__x86_indirect_", "__x86_return_", "srso_", "retbleed_return", "retbleed_untrain", "zen_untrain_ret"]
-            .iter()
-            .any(|start| name.starts_with(start))
-        || ["its_return_thunk", "call_depth_return_thunk", "entry_untrain_ret", "warn_thunk_thunk"].contains(&name)
 }
 
 fn is_bound(name: &str) -> bool {

@@ -1,12 +1,10 @@
 //! What stands on a stack.
 
 use crate::text::Row;
+use crate::x86_64;
 
 /// The stack pointer of a frame that no stack pointer ends: an entry from user mode ends where user mode goes on.
 pub const FOREVER: u64 = u64::MAX;
-
-// THREAD_SIZE of x86_64; stacks of tasks are aligned to it.
-const STACK_BITS: u32 = 14;
 
 /// One function that is alive.
 #[derive(Debug, Clone, Copy)]
@@ -33,7 +31,7 @@ pub struct Path {
 
 /// Which stack an address lies on; the end of a stack belongs to it.
 pub fn stack(sp: u64) -> u64 {
-    sp.wrapping_sub(1) >> STACK_BITS
+    sp.wrapping_sub(1) >> x86_64::STACK_BITS
 }
 
 /// Whether two addresses lie on one stack.
