@@ -110,7 +110,7 @@ wheel: build ## build the wheel into dist/
 docs: $(STAMPS)/docs ## build the site of docs/ into site/; a broken link is an error
 	.build/docs/bin/zensical build --clean --strict
 
-reference: build ## write the manual pages and the generated parts of docs/reference/commands from the command line
+reference: build ## write the manual pages, the JSON schemas and the generated parts of docs/reference/commands
 	PYTHONPATH=make $(PY) -m reference
 
 lock: $(UV) ## write the locked requirements anew, from pyproject.toml and requirements-*.in

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from answers import check_answer
+from firstlight.cli.envelope import Envelope
+
 
 @pytest.fixture(autouse=True)
 def _plain_surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -16,3 +19,16 @@ def _plain_surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
 def pytest_addoption(parser: pytest.Parser) -> None:
     """What the golden tests offer."""
     parser.addoption("--update-golden", action="store_true", help="write the expectations of the golden tests anew")
+
+
+@pytest.fixture(autouse=True)
+def _answers_fit_their_schemas(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever a test makes a command print with `--json` is checked against the published schema."""
+    printed = Envelope.print
+
+    def checked(envelope: Envelope) -> None:
+        if envelope.parts:
+            check_answer(envelope.document(), envelope.verb)
+        printed(envelope)
+
+    monkeypatch.setattr(Envelope, "print", checked)

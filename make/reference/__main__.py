@@ -1,4 +1,4 @@
-"""`make reference`: writes the generated parts of the reference pages, and the manual pages, from the command line."""
+"""`make reference`: writes the generated parts of the reference pages, the manual pages and the JSON schemas."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 from reference.commands import read_commands
 from reference.man import man_pages
 from reference.pages import pages
+from reference.schemas import schemas
 
 ROOT = Path(__file__).parents[2]
 MAN = ROOT / "man/data/share/man/man1"
@@ -16,7 +17,7 @@ def expected() -> dict[Path, str]:
     """Every generated file, with what belongs into it."""
     program = read_commands()
     manual = {MAN / name: text for name, text in man_pages(program).items()}
-    return {**pages(ROOT / "docs/reference/commands", program), **manual}
+    return {**pages(ROOT / "docs/reference/commands", program), **manual, **schemas(ROOT / "docs/reference/schemas")}
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 
 #: The exit code where an option names a file that is not there or cannot be read: a matter of usage. A file that is
 #: there and no good is a failure.
@@ -45,6 +46,15 @@ class FirstlightError(Exception):
     def __str__(self) -> str:
         """The message, after the place it is about."""
         return self.message if self.where is None else f"{self.where}: {self.message}"
+
+    @property
+    def code(self) -> str:
+        """The kind of error, from the name of its class: what a program tells errors apart by.
+
+        >>> UsageError("no").code, UnhealthyBootError("no").code, FirstlightError("no").code
+        ('usage', 'unhealthy_boot', 'firstlight')
+        """
+        return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(self).__name__.removesuffix("Error")).lower()
 
     def report(self) -> str:
         """The lines that the command line prints on standard error."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from answers import data_of_answer
 from browser.report_page import Show, assert_only_text, data_of, rewrite
 from firstlight.cli.main import run
 
@@ -95,7 +96,6 @@ def test_hostile_names_are_shown_and_do_nothing(show: Show, tmp_path: Path) -> N
 
 
 def test_the_page_carries_what_scale_prints_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    import json
 
     html = _page(tmp_path, "--at", "128", "--json")
-    assert data_of(html)["scale"] == json.loads(capsys.readouterr().out)
+    assert data_of(html)["scale"] == data_of_answer(capsys.readouterr().out)

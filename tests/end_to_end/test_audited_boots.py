@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
+from answers import answer
 from firstlight.audit.boot import COUNT_TOLERANCE
-from firstlight.cli.app import app
 from firstlight.cli.main import run
 from firstlight.lab.run.record import record
 from firstlight.recipe.options import RecordOptions
@@ -25,12 +24,11 @@ OTHER_QEMU = os.environ.get("FIRSTLIGHT_OTHER_QEMU") or (str(BUILT_QEMU) if BUIL
 """A second QEMU, such as one of version 10, for whoever has one."""
 
 
-def audited(bundle: Path) -> dict[str, Any]:
+def audited(bundle: Path) -> Any:
     """What `firstlight audit` says of a bundle."""
-    result = CliRunner().invoke(app, ["audit", str(bundle), "--json"])
-    assert result.exit_code in (0, 1), result.output
-    said: dict[str, Any] = json.loads(result.stdout)
-    assert said["reached"] is (result.exit_code == 0)
+    code, said = answer("audit", str(bundle))
+    assert code in (0, 1)
+    assert said["reached"] is (code == 0)
     return said
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
+from answers import data_of_answer
 from firstlight.cli.main import run
 from firstlight.lab.run.record import record
 from firstlight.recipe.options import RecordOptions
@@ -18,7 +18,7 @@ def test_equal_recipes_raise_no_alarm_on_a_loaded_host(
     default_boot: Path, loaded_boot: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["compare", str(default_boot), str(loaded_boot), "--strict", "--json"]) == 0
-    (found,) = json.loads(capsys.readouterr().out)["comparisons"]
+    (found,) = data_of_answer(capsys.readouterr().out)["comparisons"]
     assert found["equal"]
     assert found["totals"]["change"] == {"ns": 0, "instructions": 0, "idle_ns": 0, "calls": None}
     assert all(level["rows"] == [] for level in found["levels"].values())
@@ -33,7 +33,7 @@ def test_a_planted_change_of_a_twentieth_of_a_percent_is_found_and_named(
         for entries in ("00256", "16384")
     ]
     assert run(["compare", *sides, "--json"]) == 0
-    (found,) = json.loads(capsys.readouterr().out)["comparisons"]
+    (found,) = data_of_answer(capsys.readouterr().out)["comparisons"]
     assert [change["detail"] for change in found["inputs"]] == ["+ uhash_entries=16384, - uhash_entries=00256"]
     first = [row["name"] for row in found["levels"]["functions"]["rows"][:3]]
     assert "udp_table_init" in first

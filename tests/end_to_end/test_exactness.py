@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 import firstlight
+from answers import answer
 from firstlight.bundle.tables import SCHEMAS
 from firstlight.cli.app import app
 from firstlight.lab.run.record import record
@@ -46,9 +47,8 @@ def test_the_profile_leaves_the_guest_undisturbed(default_boot: Path, plain_boot
 
 
 def test_verify_boots_the_recipe_again_and_finds_it_equal(default_boot: Path) -> None:
-    result = CliRunner().invoke(app, ["verify", str(default_boot), "--json"])
-    assert result.exit_code == 0, result.output
-    said = json.loads(result.stdout)
+    code, said = answer("verify", str(default_boot))
+    assert code == 0
     assert said["equal"] is True
     assert set(said["tables"]) == set(SCHEMAS)
 

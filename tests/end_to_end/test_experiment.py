@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -14,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from answers import data_of_answer
 from firstlight.cli.main import run
 from firstlight.experiment.results import read_results
 
@@ -73,7 +73,7 @@ def test_a_killed_experiment_goes_on_where_it_stopped(tmp_path: Path, capsys: py
     assert run(["experiment", "run", str(plan), "--json"]) == 0
     said = capsys.readouterr()
     assert "1 of 2 boots are there already" in said.err
-    cells = json.loads(said.out)["cells"]
+    cells = data_of_answer(said.out)["cells"]
     assert [cell["counted"] for cell in cells] == [1, 1]
     after = manifest.stat()
     assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
@@ -83,7 +83,7 @@ def test_a_killed_experiment_goes_on_where_it_stopped(tmp_path: Path, capsys: py
     assert run(["experiment", "run", str(plan), "-o", str(tmp_path / "again"), "--json"]) == 0
     said = capsys.readouterr()
     assert said.err.count("taken from an earlier experiment") == 2
-    assert [cell["time_ns"] for cell in json.loads(said.out)["cells"]] == [cell["time_ns"] for cell in cells]
+    assert [cell["time_ns"] for cell in data_of_answer(said.out)["cells"]] == [cell["time_ns"] for cell in cells]
 
 
 def test_boots_side_by_side_are_those_of_one_after_another(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -91,7 +91,7 @@ def test_boots_side_by_side_are_those_of_one_after_another(tmp_path: Path, capsy
     # The canary is a second boot of the first arm, made beside the others.
     plan.write_text(plan_of("one", "two").replace("canary = false", "canary = true"))
     assert run(["experiment", "run", str(plan), "-j", "3", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["exact"]["canary"] is True
+    assert data_of_answer(capsys.readouterr().out)["exact"]["canary"] is True
 
 
 def test_a_change_is_tried_with_one_boot_and_not_booted_twice(
@@ -99,12 +99,12 @@ def test_a_change_is_tried_with_one_boot_and_not_booted_twice(
 ) -> None:
     words = ["try", "--append", f"quiet try.test={uuid.uuid4().hex}", "--against", str(default_boot), "--json"]
     assert run(words) == 0
-    first = json.loads(capsys.readouterr().out)
+    first = data_of_answer(capsys.readouterr().out)
     assert first["booted"] == {"baseline": False, "changed": True}
     assert first["totals"]["change"]["ns"] < 0
     assert all(level["sum_less_whole_ns"] == 0 for level in first["levels"].values())
     assert run([*words, "--limit", "0"]) == 0
-    again = json.loads(capsys.readouterr().out)
+    again = data_of_answer(capsys.readouterr().out)
     assert again["booted"] == {"baseline": False, "changed": False}
     assert again["levels"] == first["levels"]
 
@@ -137,6 +137,6 @@ def test_a_command_of_the_guest_that_fails_makes_its_boot_not_count(
     text = text.replace('append = "arm=good"', 'guest-command = "cat /etc/note"\nfiles = {"/etc/note" = {text = "x"}}')
     plan.write_text(text)
     assert run(["experiment", "run", str(plan), "--json"]) == 4
-    good, bad = json.loads(capsys.readouterr().out)["cells"]
+    good, bad = data_of_answer(capsys.readouterr().out)["cells"]
     assert good["why_not"] is None
     assert "ended with exit status: 1" in bad["why_not"]

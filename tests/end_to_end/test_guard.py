@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from answers import data_of_answer
 from firstlight.cli.main import run
 
 pytestmark = pytest.mark.boot
@@ -70,7 +70,7 @@ def test_sizes_are_booted_and_their_law_is_found(tmp_path: Path, capsys: pytest.
         qemu-options = ["-device", "pci-testdev,multifunction=on,addr={8 + i / 8:x}.{i % 8}"]
     """)
     assert run(["scale", str(plan), "--json", "--at", "256"]) == 0
-    (found,) = json.loads(capsys.readouterr().out)["configurations"]
+    (found,) = data_of_answer(capsys.readouterr().out)["configurations"]
     assert found["law"] in ("n", "n log n")
     # Exact boots have steps of their own, which no law holds.
     assert 0.5 < found["growth_exponent"]["value"] < 1.5

@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 import firstlight
+from answers import data_of_answer
 from bundles import make_bundle, write_table
 from firstlight.cli.main import run
 from firstlight.comparison.common.arms import CompareError, read_arm, read_arms
@@ -239,7 +240,7 @@ def noisy_arms(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
 
 def test_noisy_arms_are_compared_by_statistics(noisy_arms: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["compare", *noisy_arms, "--json", "--describe", "--soft", "1.5", "--seed", "7"]) == 0
-    (found,) = json.loads(capsys.readouterr().out)["comparisons"]
+    (found,) = data_of_answer(capsys.readouterr().out)["comparisons"]
     assert (found["regime"], found["soft_percent"], found["seed"]) == ("noisy", 1.5, 7)
     assert len(found["a_ns"]) == len(found["b_ns"]) == 6
     assert found["description"]["a"]["median"] > 0

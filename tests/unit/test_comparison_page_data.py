@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from answers import data_of_answer
 from browser.report_page import data_of
 from bundles import make_bundle
 from firstlight.cli.main import run
@@ -36,7 +36,7 @@ def test_the_page_carries_what_compare_prints_as_json(arms: tuple[Path, Path], t
     page = tmp_path / "out.html"
     options = ["-n", "1000", "--min-percent", "0.1"]
     assert run(["compare", *map(str, arms), "--html", str(page), "--json", *options]) == 0
-    printed = json.loads(capsys.readouterr().out)
+    printed = data_of_answer(capsys.readouterr().out)
     carried = data_of(page.read_text(encoding="utf-8"))
     assert {name: carried[name] for name in printed} == printed
     assert (carried["format"], carried["version"]) == ("firstlight-comparison-page", 1)

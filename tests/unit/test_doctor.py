@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
+from answers import data_of_answer
 from firstlight.cli.main import run
 from firstlight.lab import doctor
 from firstlight.lab.doctor import Check, exact_possible, examine, install_command
@@ -49,7 +49,7 @@ def test_a_machine_without_apt_gets_no_command(bare_machine: Path) -> None:
 
 def test_the_exit_code_is_for_scripts(bare_machine: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["doctor", "--json"]) == 1
-    data = json.loads(capsys.readouterr().out)
+    data = data_of_answer(capsys.readouterr().out)
     assert data["exact"] is False
     assert data["install"].startswith("sudo apt-get install -y ")
     assert {check["state"] for check in data["checks"]} <= {"ok", "limited", "missing"}

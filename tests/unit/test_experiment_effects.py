@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from fractions import Fraction
 from itertools import permutations, product
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from answers import data_of_answer
 from experiments import make_experiment
 from firstlight.cli.main import run
 from firstlight.experiment.effects import aliases, interactions, main_effects
@@ -155,7 +155,7 @@ def test_one_at_a_time_compares_with_the_baseline_alone(tmp_path: Path) -> None:
 def test_the_data_have_every_figure_in_full(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     results = experiment(tmp_path, factor("x") + factor("y") + factor("z"), {frozenset("xyz"): -1})
     assert run(["experiment", "show", str(results.path), "--json"]) == 0
-    shares = json.loads(capsys.readouterr().out)["shares"]
+    shares = data_of_answer(capsys.readouterr().out)["shares"]
     assert [each["exact"] for each in shares["factors"]] == ["-1/3"] * 3
     assert sum(each["share_ns"] for each in shares["factors"]) == shares["total_ns"] == -1
     assert run(["experiment", "show", str(results.path), "--shares", "--csv"]) == 0

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import random
 from pathlib import Path
 
 import pytest
 
+from answers import data_of_answer
 from experiments import make_experiment
 from firstlight.cli.main import run
 from firstlight.experiment.estimates import judge_cells, judge_effects, judge_interactions, varies
@@ -37,7 +37,7 @@ def test_arms_are_judged_against_the_first_in_spite_of_a_drift(
     assert low < 2.0 < high
     assert judged["slower"].blocks == 12
     run(["experiment", "show", str(path), "--json"])
-    data = json.loads(capsys.readouterr().out)
+    data = data_of_answer(capsys.readouterr().out)
     assert data["exact"]["varies"] is True
     assert [cell["judged"] and cell["judged"]["word"] for cell in data["cells"]] == [None, "equivalent", "regression"]
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
+from answers import data_of_answer
 from experiments import make_experiment
 from firstlight.cli.main import run
 from firstlight.errors import FirstlightError
@@ -24,7 +24,7 @@ def test_each_cell_has_its_time_and_the_change_against_the_first(
 ) -> None:
     path = make_experiment(tmp_path, ARMS, lambda levels, name, repeat: LENGTHS[name])
     assert run(["experiment", "show", str(path), "--json"]) == 0
-    data = json.loads(capsys.readouterr().out)
+    data = data_of_answer(capsys.readouterr().out)
     assert (data["from"], data["to"]) == ("power_on", "ready")
     assert [(cell["name"], cell["time_ns"], cell["change_ns"]) for cell in data["cells"]] == [
         ("stock", 900_000_000, 0),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
+from answers import data_of_answer
 from experiments import make_experiment
 from firstlight.cli.main import run
 
@@ -55,7 +55,7 @@ def test_changes_stand_behind_each_arm_and_the_whole_change_at_the_end(
 
 def test_stages_that_a_plan_names_and_shares_of_others(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = make_experiment(tmp_path, ARMS + STAGES, lambda levels, name, repeat: BOOTING[name])
-    data = json.loads(show(path, capsys, "--json"))["stages"]
+    data = data_of_answer(show(path, capsys, "--json"))["stages"]
     assert data["percent"] == "trunc(100 * new / old)"
     kernel, firmware, whole = data["rows"]
     for place in range(3):
@@ -133,7 +133,7 @@ def factors(tmp_path: Path) -> Path:
 
 
 def test_cells_of_factors_are_each_compared_with_the_first(factors: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    data = json.loads(show(factors, capsys, "--json"))["stages"]
+    data = data_of_answer(show(factors, capsys, "--json"))["stages"]
     assert data["against"] == "first"
     whole = data["rows"][-1]
     assert whole["total"] is None

@@ -10,6 +10,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from answers import data_of_answer
 from bundles import HOSTILE, make_bundle
 from export_boots import make_imported
 from firstlight.bundle.tables import SCHEMAS
@@ -50,7 +51,7 @@ def test_every_boot_goes_into_every_format_and_always_the_same(here: Path, to: T
 def test_what_cannot_be_drawn_is_counted(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     make_imported(here, name="a.boot")
     assert run(["export", "a.boot", "--to", "perfetto", "--json"]) == 0
-    said = json.loads(capsys.readouterr().out)
+    said = data_of_answer(capsys.readouterr().out)
     assert said["counts"]["spans"] == 6
     assert "2 spans left out: nothing says when they began" in said["notes"]
     assert "1 span left out: they end before they begin" in said["notes"]

@@ -31,7 +31,8 @@ def gate(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict[str
     capsys.readouterr()
     code = run(["gate", *words, "--json"])
     said = capsys.readouterr()
-    return code, json.loads(said.out) if said.out else {"error": said.err}
+    answer = json.loads(said.out)
+    return code, answer.get("data", {"error": said.err})
 
 
 def checks(data: dict[str, object]) -> dict[str, str]:

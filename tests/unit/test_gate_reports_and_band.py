@@ -42,7 +42,7 @@ def gate(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict[str
     capsys.readouterr()
     code = run(["gate", *words, "--json"])
     said = capsys.readouterr()
-    rows = json.loads(said.out)["checks"] if said.out else []
+    rows = json.loads(said.out).get("data", {"checks": []})["checks"]
     return code, {row["name"]: (row["outcome"], row["text"]) for row in rows}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from answers import data_of_answer
 from bundles import make_bundle
 from firstlight.cli.main import run
 from firstlight.stats.change_points import exact_changes, noisy_changes
@@ -22,7 +22,7 @@ def data(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
     """Run a command; its data."""
     capsys.readouterr()
     assert run([*words, "--json"]) == 0
-    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    found: dict[str, Any] = data_of_answer(capsys.readouterr().out)
     return found
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import signal
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from answers import data_of_answer
 from firstlight.cli.main import run
 from invented_kernel import bzimage
 
@@ -67,7 +67,7 @@ def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def listed(capsys: pytest.CaptureFixture[str]) -> dict[str, str | None]:
     assert run(["image", "list", "--json"]) == 0
-    return {each["name"]: each["path"] for each in json.loads(capsys.readouterr().out)}
+    return {each["name"]: each["path"] for each in data_of_answer(capsys.readouterr().out)}
 
 
 def test_a_kernel_is_built_once_with_what_belongs_to_it(calls: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
-import json
 import lzma
 import struct
 import tarfile
@@ -17,6 +16,7 @@ import pytest
 import zstandard
 
 import firstlight
+from answers import data_of_answer
 from firstlight.bundle.manifest import Completeness
 from firstlight.cli.main import run
 from firstlight.ingest.collect import Gatherer
@@ -234,7 +234,7 @@ def test_an_archive_of_which_nothing_can_be_read_is_refused_alone_and_missing_be
     assert "`d` was left out: it is encrypted" in capsys.readouterr().err
     (here / "dmesg.log").write_bytes(DMESG)
     assert run(["import", "dmesg.log", "locked.zip", "-o", "b.boot", "--json"]) == 0
-    (told,) = json.loads(capsys.readouterr().out)
+    (told,) = data_of_answer(capsys.readouterr().out)
     assert told["completeness"]["missing"] == ["locked.zip: `d` was left out: it is encrypted"]
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
-import json
 import lzma
 import os
 import tarfile
@@ -17,6 +16,7 @@ import pytest
 import zstandard
 
 import firstlight
+from answers import data_of_answer
 from firstlight.cli.main import run
 from firstlight.ingest.collect import Gatherer
 from firstlight.ingest.files.limits import InputLimits, IntakeError
@@ -321,14 +321,14 @@ def test_as_forces_a_reader_and_an_unknown_format_is_a_usage_error(
 
 def test_formats_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["import", "--formats", "--json"]) == 0
-    known = {entry["format"]: entry["title"] for entry in json.loads(capsys.readouterr().out)}
+    known = {entry["format"]: entry["title"] for entry in data_of_answer(capsys.readouterr().out)}
     assert known["printk"] == "a kernel log (dmesg)"
 
 
 def test_json_tells_sources_fits_and_what_is_missing(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "dmesg.txt").write_bytes(BOOT.dmesg(lost_head=30).encode())
     assert run(["import", "dmesg.txt", "--json"]) == 0
-    (told,) = json.loads(capsys.readouterr().out)
+    (told,) = data_of_answer(capsys.readouterr().out)
     assert told["boot"] == "dmesg.boot"
     assert told["completeness"]["complete"] is False
     assert told["sources"][0]["fit"]["rate"] == 1.0

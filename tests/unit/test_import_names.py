@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import tarfile
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import firstlight
+from answers import data_of_answer
 from firstlight.cli.main import run
 from invented_records import InventedBoot
 
@@ -39,7 +39,7 @@ def test_an_argument_that_is_no_utf_8(here: Path, capsys: pytest.CaptureFixture[
     assert [(source.file, source.given) for source in manifest.sources] == [(SHOWN, SHOWN)]
     assert f"$'{SHOWN}'" in manifest.repeat
     assert run(["import", LATIN, "-o", "a.boot", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)[0]["sources"][0]["file"] == SHOWN
+    assert data_of_answer(capsys.readouterr().out)[0]["sources"][0]["file"] == SHOWN
     assert run(["show", "a.boot"]) == 0
 
 
@@ -67,7 +67,7 @@ def test_members_of_archives_with_such_names(here: Path, capsys: pytest.CaptureF
     assert run(["import", "latin.tar", "-o", "a.boot", "--json"]) == 0
     assert files("a.boot") == [f"latin.tar/{SHOWN}", f"latin.tar/2-{SHOWN}"]
     said = capsys.readouterr()
-    assert f"`../{SHOWN}` was left out" in json.loads(said.out)[0]["notes"][0]
+    assert f"`../{SHOWN}` was left out" in data_of_answer(said.out)[0]["notes"][0]
     assert "udce9" not in said.err
 
 

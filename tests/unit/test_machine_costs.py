@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import firstlight
+from answers import data_of_answer
 from bundles import SCHEMA, make_bundle
 from firstlight.analysis.ledger.costs import MachineCosts, costs_of, machine_costs
 from firstlight.analysis.ledger.entries import Nature, Owner, ledger, read_ledger
@@ -193,7 +194,7 @@ def shown(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 
 
 def data_of(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
-    return json.loads(shown(capsys, *words, "--json"))
+    return data_of_answer(shown(capsys, *words, "--json"))
 
 
 def test_show_lists_what_the_machine_adds_with_the_sum_and_what_removes_it(

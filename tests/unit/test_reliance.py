@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import firstlight
+from answers import data_of_answer
 from bundles import make_bundle, write_table
 from firstlight.analysis.functions import select
 from firstlight.analysis.interval import measure
@@ -53,7 +54,7 @@ def printed(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> s
 def data(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> Any:
     capsys.readouterr()
     assert run([*words, "--json"]) == code
-    return json.loads(capsys.readouterr().out)
+    return data_of_answer(capsys.readouterr().out)
 
 
 def difference(place: Path, broken: Broken, **more: Any) -> ExactDifference:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from answers import data_of_answer
 from firstlight.cli.main import run
 from firstlight.errors import UsageError
 from firstlight.experiment.scaling.costs import CostSeries
@@ -28,7 +28,7 @@ def table(path: Path, text: str) -> str:
 
 def data(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
     assert run(["scale", *words, "--json"]) == 0
-    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    found: dict[str, Any] = data_of_answer(capsys.readouterr().out)
     return found
 
 
@@ -96,12 +96,12 @@ def test_an_accident_at_the_largest_size_is_no_law(tmp_path: Path, capsys: pytes
     path = tmp_path / "flat.csv"
     path.write_text("n,cost\n" + "".join(f"{2**place},{cost}\n" for place, cost in enumerate(costs)))
     assert run(["scale", str(path), "--exact", "--at", "1000", "--json"]) == 0
-    (found,) = json.loads(capsys.readouterr().out)["configurations"]
+    (found,) = data_of_answer(capsys.readouterr().out)["configurations"]
     assert (found["law"], found["predictions"][0]["laws"]) == ("1", ["1"])
     assert found["predictions"][0]["high"] < 1.0002 * max(costs)
     path.write_text("n,cost\n" + "".join(f"{2**place},{1569000000 + 3000 * 2**place}\n" for place in range(6)))
     assert run(["scale", str(path), "--exact", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["configurations"][0]["law"] == "n"
+    assert data_of_answer(capsys.readouterr().out)["configurations"][0]["law"] == "n"
 
 
 def test_a_crossing_that_was_not_bisected_lies_between_two_sizes_and_may_be_an_accident() -> None:

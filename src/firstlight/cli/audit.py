@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from firstlight.api.write import check_free
 from firstlight.audit.matrix.cells import Extent
-from firstlight.cli.output import Fresh, Json, Trust, print_json, refuse_to_overwrite
+from firstlight.cli.envelope import print_json
+from firstlight.cli.output import Fresh, Json, Trust
 from firstlight.cli.page import Page
 from firstlight.errors import UsageError
 
@@ -73,7 +75,7 @@ def audit(
     \b
     Examples:
       firstlight audit a.boot
-      firstlight audit a.boot --json | jq .shares
+      firstlight audit a.boot --json | jq .data.shares
       firstlight audit a.boot --html audit.html
       firstlight audit --matrix quick
       firstlight audit --matrix full --qemu /usr/bin/qemu-system-x86_64 -o docs/reference/support-matrix.md
@@ -87,7 +89,7 @@ def audit(
         if html is not None:
             raise UsageError("`--html` is for one bundle", hint="`--output FILE` writes the matrix as Markdown")
         if output is not None:
-            refuse_to_overwrite(output, force)
+            check_free(output, force=force)
         _matrix(matrix, kernel or [], cpu or [], qemu or [], fresh, output, force, json)
         return
     given = {"--kernel": kernel, "--cpu": cpu, "--qemu": qemu, "--fresh": fresh, "--output": output}

@@ -8,8 +8,9 @@ from typing import Annotated
 
 import typer
 
+from firstlight.cli.envelope import print_json
 from firstlight.cli.help import command_group
-from firstlight.cli.output import Json, print_json
+from firstlight.cli.output import Json
 
 #: So many boots that lack something are told.
 _MOST_NOTES = 5

@@ -7,8 +7,10 @@ from typing import Annotated
 
 import typer
 
-from firstlight.cli.output import Json, Trust, print_json, refuse_to_overwrite
-from firstlight.errors import UsageError
+from firstlight import api
+from firstlight.api.write import check_free
+from firstlight.cli.envelope import print_json
+from firstlight.cli.output import Json, Trust
 
 
 def calibrate(
@@ -47,32 +49,14 @@ def calibrate(
       firstlight calibrate live.boot --pairs 16 -o testbed.json
       firstlight calibrate boots/ -o testbed.json
     """
-    from firstlight.bundle.open import read_manifest
     from firstlight.comparison.noise_band import Band
-    from firstlight.comparison.statistical.calibration import Calibration
     from firstlight.experiment.calibrate.file import write_band
-    from firstlight.experiment.calibrate.perturbations import make_band
-    from firstlight.experiment.calibrate.testbed import calibrate_by_boots, calibrate_by_recording
-    from firstlight.lab.host.progress import progress_for
     from firstlight.render.terminal.console import console
     from firstlight.render.views.band import print_band, print_calibration
 
     if output is not None:
-        refuse_to_overwrite(output, force)
-    directory = boot.is_dir() and not (boot / "manifest.json").exists()
-    exact = not directory and read_manifest(boot).mode == "exact"
-    for option, given in (("--pairs", pairs), ("--keep", keep)):
-        if given is not None and (directory or exact):
-            raise UsageError(f"`{option}` is for a live recording", where=str(boot), hint="leave it out")
-    if exact and seed is not None:
-        raise UsageError("`--seed` is for arms that are drawn by lot", where=str(boot), hint="leave it out")
-    found: Band | Calibration
-    if directory:
-        found = calibrate_by_boots(boot, seed=seed)
-    elif exact:
-        found = make_band(boot, progress_for(), trust=trust)
-    else:
-        found = calibrate_by_recording(boot, pairs or 12, seed=seed, keep=keep, progress=progress_for(), trust=trust)
+        check_free(output, force=force)
+    found = api.calibrate(boot, pairs=pairs, seed=seed, keep=keep, trust=trust, progress=True)
     if output is not None:
         write_band(found, output)
     if json:

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from firstlight.assets import asset_path
-from firstlight.cli.output import Json, print_json
+from firstlight.cli.envelope import print_json
+from firstlight.cli.output import Json
 
 _SCRIPT = "firstlight-collect.sh"
 _UNIT = "firstlight-collect.service"

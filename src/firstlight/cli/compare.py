@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from firstlight.cli.output import Json, print_json
+from firstlight import api
+from firstlight.cli.envelope import print_json
+from firstlight.cli.output import Json
 from firstlight.cli.page import Page
 from firstlight.errors import UsageError
 from firstlight.escape import printable
@@ -16,8 +18,6 @@ from firstlight.escape import printable
 if TYPE_CHECKING:
     from firstlight.comparison.compare import Comparison
     from firstlight.comparison.exceeds_band import Robustness
-    from firstlight.comparison.noise_band import Band
-    from firstlight.comparison.statistical.calibration import Calibration
 
 #: The exit code of a comparison that settles nothing, with `--strict`.
 _INCONCLUSIVE = 5
@@ -91,23 +91,20 @@ def compare(
       firstlight compare a.boot b.boot --band band.json
       firstlight compare a.boot b.boot --html changes.html
     """
-    from firstlight.comparison.common.arms import read_arms
-    from firstlight.comparison.compare import compare_arms, is_settled
-
     if markdown and json:
         raise UsageError("`--markdown` excludes `--json`", hint="ask for one of them")
     page = Page.wanted(html, force, data=markdown or json)
     if bin_width is not None and not describe:
         raise UsageError("`--bin` is for `--describe`", hint="give both")
     width = None if bin_width is None else _width_ns(bin_width)
-    judged_by = None if band is None else _read_band(band)
-    arms = read_arms(boots)
-    found = [
-        compare_arms(arms[0], arm, soft_percent=soft, seed=seed, describing=describe, pairing=pair, bin_ns=width,
-                     band=judged_by)
+    arms = api.open_arms(boots)
+    compared = [
+        api.compare(
+            arms[0], arm, soft_percent=soft, seed=seed, describe=describe, pairing=pair, bin_ns=width, band=band
+        )
         for arm in arms[1:]
-    ]  # fmt: skip
-    judged = [_judge(each, judged_by) for each in found]
+    ]
+    found, judged = [each.evidence for each in compared], [each.robustness for each in compared]
     if describe:
         _tell_undescribed(found)
     share = None if min_percent is None else min_percent / 100
@@ -125,7 +122,7 @@ def compare(
         _print(found, judged, _ROWS if limit is None else limit, 5.0 if min_percent is None else min_percent)
     else:
         page.tell()
-    if strict and not all(map(is_settled, found)):
+    if strict and not all(each.settled for each in compared):
         raise typer.Exit(_INCONCLUSIVE)
 
 
@@ -149,22 +146,6 @@ def _width_ns(text: str) -> int:
     if width <= 0:
         raise UsageError("a bin has to be wider than 0", where="--bin", hint="such as `5 ms`")
     return width
-
-
-def _read_band(path: Path) -> Band | Calibration:
-    from firstlight.experiment.calibrate.file import read_band
-
-    return read_band(path)
-
-
-def _judge(found: Comparison, band: Band | Calibration | None) -> Robustness | None:
-    """An exact difference beside what moves by itself; noisy ones were judged by their calibration already."""
-    if band is None or band.kind != "nuisance":
-        return None
-    from firstlight.comparison.exact.difference import ExactDifference
-    from firstlight.comparison.exceeds_band import judge
-
-    return judge(found, band) if isinstance(found, ExactDifference) else None
 
 
 def _print_markdown(found: list[Comparison], judged: list[Robustness | None], limit: int) -> None:

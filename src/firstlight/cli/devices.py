@@ -8,7 +8,9 @@ from typing import Annotated, Literal
 
 import typer
 
-from firstlight.cli.output import Bundle, Csv, Json, Limit, check_form, print_json, shown_limit
+from firstlight import api
+from firstlight.cli.envelope import print_json
+from firstlight.cli.output import Bundle, Csv, Json, Limit, check_form, shown_limit
 
 Order = Literal["duration", "start", "waited"]
 
@@ -31,18 +33,15 @@ def devices(
       firstlight devices a.boot --uevents -n 20
     """
     from firstlight.analysis.devices import HINT as PROBE_HINT
-    from firstlight.analysis.devices import devices as device_table
     from firstlight.analysis.udev_queue import queue_over_time, queue_summary
     from firstlight.analysis.uevents import HINT as UEVENT_HINT
-    from firstlight.analysis.uevents import uevents as uevent_table
-    from firstlight.bundle.open import open
     from firstlight.render.terminal.console import console
     from firstlight.render.views.devices import print_devices, print_uevents
     from firstlight.render.views.heading import heading_data, print_heading, say_nothing
 
     check_form(csv, json)
-    opened = open(boot)
-    table = uevent_table(opened) if uevents else device_table(opened)
+    opened = api.open(boot)
+    table = opened.uevents() if uevents else opened.devices()
     columns = {"duration": "latency_ns", "start": "arrival_ns", "waited": "queued_ns"} if uevents else {
         "duration": "duration_ns", "start": "start_ns", "waited": "waited_ns"}  # fmt: skip
     rows = table.sort(columns[sort], columns["start"], descending=[sort != "start", False], nulls_last=True,

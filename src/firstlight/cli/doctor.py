@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from firstlight.cli.output import Json, print_json
+from firstlight.cli.envelope import print_json
+from firstlight.cli.output import Json
 
 _STYLES = {"ok": "green", "limited": "yellow", "missing": "red"}
 
@@ -24,7 +25,7 @@ def doctor(
     \b
     Examples:
       firstlight doctor
-      firstlight doctor --json | jq '.checks[] | select(.state != "ok")'
+      firstlight doctor --json | jq '.data.checks[] | select(.state != "ok")'
     """
     from firstlight.lab.doctor import exact_possible, examine, install_command
 

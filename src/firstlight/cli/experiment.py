@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from firstlight.cli.envelope import print_json
 from firstlight.cli.help import command_group
-from firstlight.cli.output import Csv, Jobs, Json, print_json
+from firstlight.cli.output import Csv, Jobs, Json
 from firstlight.cli.page import Page
 from firstlight.errors import FirstlightError, UsageError
 
@@ -109,7 +110,7 @@ def show(
       firstlight experiment show pty/ --stages
       firstlight experiment show pty/ --shares --csv
       firstlight experiment show pty/ --html pty.html
-      firstlight experiment show pty/ --json | jq '.cells[] | [.name, .time_ns]'
+      firstlight experiment show pty/ --json | jq '.data.cells[] | [.name, .time_ns]'
     """
     from firstlight.experiment.json import results_data
     from firstlight.experiment.results import read_results

@@ -6,19 +6,17 @@ import shutil
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from firstlight.cli.output import Bundle, Json, print_json, refuse_to_overwrite
+from firstlight import api
+from firstlight.analysis.options import Unit
+from firstlight.cli.envelope import print_json
+from firstlight.cli.output import Bundle, Json
 from firstlight.errors import UsageError
+from firstlight.escape import printable
 from firstlight.exporters.formats import FORMATS, Format, To
-
-if TYPE_CHECKING:
-    from firstlight.analysis.options import Unit
-    from firstlight.exporters.result import Exported
-else:
-    from firstlight.analysis.options import Unit
 
 
 def export(
@@ -71,25 +69,17 @@ def export(
     if output == Path("-"):
         _to_stdout(boot, to, kind, unit or "time", table, exact)
         return
-    from firstlight.atomic import atomic_write
-    from firstlight.exporters.write import write_export
     from firstlight.ingest.progress import Patience
 
-    if output is None:
-        suffix = kind.suffix if table is None else f".{table}.csv"
-        output = Path(f"{boot.resolve().name.removesuffix('.boot')}{suffix}")
-    directory = kind.directory or (to is To.csv and table is None and output.suffix != ".zip")
-    refuse_to_overwrite(output, force)
-    with atomic_write(output, directory=directory, force=force) as written, Patience() as patience:
-        patience.step(f"writing {output}")
-        exported = write_export(boot, to, written, unit=unit or "time", table=table, exact=exact)
+    with Patience() as patience:
+        patience.step("writing the export")
+        written = api.export(boot, to, output, unit=unit or "time", table=table, exact=exact, force=force)
     if json:
-        size = sum(file.stat().st_size for file in (output.iterdir() if directory else [output]))
-        print_json({"boot": str(boot), "to": str(to), "file": str(output), "bytes": size, "counts": exported.counts,
-                    "notes": exported.notes})  # fmt: skip
+        print_json({"boot": str(boot), "to": str(to), "file": str(written.path), "bytes": written.size,
+                    "counts": written.counts, "notes": written.notes})  # fmt: skip
         return
-    print(output)
-    _tell(exported)
+    print(written.path)
+    _print_notes(written)
 
 
 def _check(
@@ -115,20 +105,16 @@ def _check(
 
 def _to_stdout(boot: Path, to: To, kind: Format, unit: Unit, table: str | None, exact: bool) -> None:
     """Whole or not at all, as with a file."""
-    from firstlight.exporters.write import write_export
-
     with tempfile.TemporaryDirectory(prefix="firstlight-export-") as directory:
-        file = Path(directory) / f"export{kind.suffix}"
-        exported = write_export(boot, to, file, unit=unit, table=table, exact=exact)
+        file = Path(directory) / f"export{kind.suffix if table is None else '.csv'}"
+        written = api.export(boot, to, file, unit=unit, table=table, exact=exact)
         sys.stdout.flush()
         with file.open("rb") as content:
             shutil.copyfileobj(content, sys.stdout.buffer)
         sys.stdout.buffer.flush()
-    _tell(exported)
+    _print_notes(written)
 
 
-def _tell(exported: Exported) -> None:
-    from firstlight.escape import printable
-
-    for note in exported.notes:
+def _print_notes(written: api.Export) -> None:
+    for note in written.notes:
         print(f"note: {printable(note)}", file=sys.stderr)

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from firstlight import api
 from firstlight.analysis.options import Order, Unit
-from firstlight.cli.output import Bundle, Json, print_json
+from firstlight.cli.envelope import print_json
+from firstlight.cli.output import Bundle, Json
 from firstlight.errors import UsageError
-
-if TYPE_CHECKING:
-    from firstlight.bundle.boot import Boot
 
 
 def functions(
@@ -73,9 +72,6 @@ def functions(
 
     from firstlight.analysis.doubtful import with_share
     from firstlight.analysis.functions import select
-    from firstlight.analysis.ledger.costs import machine_costs
-    from firstlight.analysis.prune import context_tree
-    from firstlight.bundle.open import open
     from firstlight.render.terminal.console import console
     from firstlight.render.views.functions import print_functions, print_tree
     from firstlight.render.views.show import between, clock_text
@@ -84,7 +80,7 @@ def functions(
         raise UsageError("`--csv` excludes `--json` and `--tree`", hint="`--tree --json` gives the tree as data")
     if tree and limit is not None:
         raise UsageError("`--tree` excludes `-n`", hint="`--min-percent` prunes a tree")
-    opened = open(boot)
+    opened = api.open(boot)
     of_tree = corrected or tree or raw_names or under is not None or phase is not None or unit == "instructions"
     if columns is not None and of_tree:
         raise UsageError("`--columns` is for kd's own table", hint="leave out what asks for the calling-context tree")
@@ -97,7 +93,9 @@ def functions(
         )
     what = ", ".join([between(opened) if phase is None else f"phase {phase}"] + ([f"under {under}"] if under else []))
     if tree:
-        rows = context_tree(opened, phase, under, unit, min_percent / 100, raw_names)
+        rows = opened.context_tree(
+            phase=phase, under=under, unit=unit, min_share=min_percent / 100, raw_names=raw_names
+        )
         if json:
             print_json([dataclasses.asdict(row) for row in rows])
         else:
@@ -106,7 +104,7 @@ def functions(
     if limit is None and not (csv or json):
         limit = 40
     selection = select(opened.functions(phase, under, per_caller=corrected, raw_names=raw_names), sort, unit, limit)
-    costs = machine_costs(opened)
+    costs = opened.machine_costs()
     marks = costs.marks if costs else {}
     if csv or json:
         marked = [marks.get(function) for function in selection.shown["function"]]
@@ -119,7 +117,7 @@ def functions(
         print_functions(console(), selection, unit, clock_text(opened), what, marks)
 
 
-def show_kd(boot: Boot, sort: Order, columns: str | None, limit: int | None, csv: bool, json: bool) -> None:
+def show_kd(boot: api.Boot, sort: Order, columns: str | None, limit: int | None, csv: bool, json: bool) -> None:
     """Print the kd table of an imported function log: as kd does, or as data."""
     import polars as pl
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from firstlight.cli.output import Json, Trust, print_json
+from firstlight.cli.envelope import print_json
+from firstlight.cli.output import Json, Trust
 from firstlight.errors import UsageError
 
 if TYPE_CHECKING:

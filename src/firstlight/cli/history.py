@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from firstlight.cli.envelope import print_json
 from firstlight.cli.help import command_group
-from firstlight.cli.output import Json, print_json
+from firstlight.cli.output import Json
 
 if TYPE_CHECKING:
     from firstlight.history.series import Series

@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
+from firstlight.cli.envelope import print_json
 from firstlight.cli.help import command_group
-from firstlight.cli.output import Json, print_json
+from firstlight.cli.output import Json
 
 app = command_group("Build the kernel and root file systems of the lab, for recordings and studies.")
 

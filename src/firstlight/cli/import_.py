@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from firstlight.cli.output import Json, print_json
-from firstlight.errors import UsageError
+from firstlight import api
+from firstlight.cli.envelope import print_json
+from firstlight.cli.output import Json
 
 
 def import_(
@@ -50,31 +51,21 @@ def import_(
       journalctl -o json -b | firstlight import - -o a.boot
       firstlight import kft.log && firstlight functions kft.boot
     """
-    from firstlight import _core
-    from firstlight.ingest.importing import ImportOptions, default_output, import_records
-    from firstlight.ingest.progress import Patience
     from firstlight.render.terminal.console import console
     from firstlight.render.views.import_summary import imported_data, print_formats, print_imported, print_notes
 
     if formats:
-        known = _core.record_formats()
+        import firstlight._core
+
+        known = firstlight._core.record_formats()
         if json:
             print_json([{"format": name, "title": title} for name, title in known])
         else:
             print_formats(console(), known)
         return
-    if not records:
-        raise UsageError("no record is given", hint="`firstlight import dmesg.txt`; `-` is standard input")
-    options = ImportOptions(
-        inputs=records,
-        output=output or default_output(records[0]),
-        format=format,
-        boot=boot,
-        split=split,
-        force=force,
+    written = api.import_all(
+        records or [], output=output, format=format, boot=boot, split=split, force=force, progress=True
     )
-    with Patience() as patience:
-        written = import_records(options, patience)
     for imported in written:
         print_notes(imported)
     if json:

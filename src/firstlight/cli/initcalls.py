@@ -7,7 +7,9 @@ from typing import Annotated, Literal
 
 import typer
 
-from firstlight.cli.output import Bundle, Csv, Json, Limit, check_form, print_json, shown_limit
+from firstlight import api
+from firstlight.cli.envelope import print_json
+from firstlight.cli.output import Bundle, Csv, Json, Limit, check_form, shown_limit
 
 Order = Literal["duration", "start", "self"]
 
@@ -36,22 +38,15 @@ def initcalls(
       firstlight initcalls a.boot --level device --sort start
     """
     from firstlight.analysis.initcall_sums import initcall_sums
-    from firstlight.analysis.initcalls import by_level as sums
     from firstlight.analysis.initcalls import hint_for, remarks
-    from firstlight.analysis.initcalls import initcalls as table
-    from firstlight.bundle.open import open
     from firstlight.render.terminal.console import console
     from firstlight.render.views.heading import heading_data, print_heading, say_nothing
     from firstlight.render.views.initcalls import print_initcalls, print_levels
-    from firstlight.suggest import unknown_name
 
     check_form(csv, json)
-    opened = open(boot)
-    every = table(opened)
-    if level is not None and not every.is_empty():
-        unknown_name("level", level, sorted({name for name in every["level"].to_list() if name}), str(boot))
-    chosen = every if level is None else every.filter(every["level"].eq_missing(level).fill_null(False))
-    levels = sums(opened, every, level)
+    opened = api.open(boot)
+    every, chosen = opened.initcalls(), opened.initcalls(level=level)
+    levels = opened.initcalls(level=level, by_level=True)
     column = {"duration": "duration_ns", "start": "start_ns", "self": "self_ns"}[sort]
     rows = chosen.sort(column, "start_ns", descending=[sort != "start", False], nulls_last=True, maintain_order=True)
     if csv:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from firstlight.cli.output import Bundle, Csv, Json, Limit, check_form, print_json, shown_limit
+from firstlight import api
+from firstlight.cli.envelope import print_json
+from firstlight.cli.output import Bundle, Csv, Json, Limit, check_form, shown_limit
 from firstlight.errors import UsageError
-
-if TYPE_CHECKING:
-    from firstlight.bundle.boot import Boot
 
 
 def log(
@@ -51,10 +50,7 @@ def log(
       firstlight log a.boot --grep 'usb|hub' --between kernel_start ready
       firstlight log a.boot --console-cost
     """
-    from firstlight.analysis.console_cost import console_cost as cost_of
-    from firstlight.analysis.log_lines import HINT, level_number, log_lines
-    from firstlight.analysis.log_lines import gaps as gaps_of
-    from firstlight.bundle.open import open
+    from firstlight.analysis.log_lines import HINT
     from firstlight.render.terminal.console import console
     from firstlight.render.views.heading import heading_data, print_heading, say_nothing
     from firstlight.render.views.log import print_console_cost, print_gaps, print_log
@@ -64,11 +60,11 @@ def log(
     if gaps + console_cost + filters > 1:
         raise UsageError("`--gaps`, `--console-cost` and the choice of lines exclude one another",
                          hint="`--between`, `--grep` and `--level` choose lines")  # fmt: skip
-    opened = open(boot)
+    opened = api.open(boot)
     number = shown_limit(limit)
     untimed = opened.log()["time_ns"].null_count()
     if console_cost:
-        cost = cost_of(opened)
+        cost = opened.console_cost()
         if csv:
             sys.stdout.write((cost.costly if limit is None else cost.costly.head(limit)).write_csv())
         elif json:
@@ -79,10 +75,10 @@ def log(
             print_console_cost(console(), opened, cost, number if limit is not None else 10)
         return
     if gaps:
-        rows = gaps_of(opened, explained=1000 if limit is None and (csv or json) else number)
+        rows = opened.gaps(explained=1000 if limit is None and (csv or json) else number)
     else:
-        lowest = None if level is None else level_number(level)
-        rows = log_lines(opened, grep, lowest, None if between is None else _instants(opened, between))
+        instants = None if between is None else _instants(opened, between)
+        rows = opened.log_lines(grep=grep, level=level, between=instants)
     shown = rows if limit is None else rows.head(limit)
     hint = {"hint": HINT} if gaps and rows.is_empty() else {}
     if csv:
@@ -98,7 +94,7 @@ def log(
         print_log(console(), opened, rows.head(number), opened.log().height, untimed)
 
 
-def _instants(boot: Boot, between: tuple[str, str]) -> tuple[int, int]:
+def _instants(boot: api.Boot, between: tuple[str, str]) -> tuple[int, int]:
     """Two marks or times as nanoseconds."""
     from firstlight.quantities import duration_ns
     from firstlight.suggest import unknown_name

@@ -12,6 +12,7 @@ import typer
 from firstlight.cli.app import app
 from firstlight.cli.completion import COMPLETE
 from firstlight.cli.destination import finish_output, protect_output
+from firstlight.cli.envelope import Envelope, begin, end
 from firstlight.errors import FirstlightError, is_full
 from firstlight.escape import printable
 
@@ -44,14 +45,27 @@ def run(arguments: Sequence[str]) -> int:
         with contextlib.redirect_stdout(sys.stderr):
             run(["--help"])
         return 2
+    envelope = begin(arguments)
+    try:
+        return _run(arguments, envelope)
+    finally:
+        end()
+
+
+def _run(arguments: Sequence[str], envelope: Envelope) -> int:
+    def fail(message: str, hint: str | None, code: int, kind: str = "usage", where: str | None = None) -> int:
+        if envelope.wanted:
+            envelope.fail(kind, message, hint, code, where)
+        return _complain(message if where is None else f"{where}: {message}", hint, code)
+
     try:
         result = app(args=list(arguments), prog_name="firstlight", standalone_mode=False)
     except FirstlightError as error:
-        return _complain(str(error), error.hint, error.exit_code)
+        return fail(error.message, error.hint, error.exit_code, error.code, error.where)
     except typer.TyperException as error:
         context = getattr(error, "ctx", None)
         hint = f"`{context.command_path} --help` shows what there is" if context is not None else None
-        return _complain(_lowered(error.format_message()), hint, 2)
+        return fail(_lowered(error.format_message()), hint, 2)
     except (KeyboardInterrupt, typer.Abort):
         return _INTERRUPTED
     except typer.Exit as ending:
@@ -62,7 +76,7 @@ def run(arguments: Sequence[str]) -> int:
     except OSError as error:
         place = "the output" if error.filename is None else str(error.filename)
         hint = "free some space where it goes" if is_full(error) else None
-        return _complain(f"{place}: {error.strerror or error}", hint, 1)
+        return fail(error.strerror or str(error), hint, 1, "system", place)
     return result if isinstance(result, int) else 0
 
 

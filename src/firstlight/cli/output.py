@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import shlex
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from firstlight.errors import FirstlightError, UsageError
+from firstlight.errors import UsageError
 
 #: The bundle that a verb works on.
 Bundle = Annotated[Path, typer.Argument(metavar="BOOT", readable=False, help="A boot bundle, a directory `NAME.boot`.")]
@@ -54,20 +52,3 @@ def check_form(csv: bool, json: bool) -> None:
     """
     if csv and json:
         raise UsageError("`--csv` excludes `--json`", hint="ask for one of them")
-
-
-def print_json(data: Any) -> None:
-    """Print *data* as JSON in plain ASCII, so that no name in it can do anything to a terminal."""
-    print(json.dumps(data, indent=2, ensure_ascii=True))
-
-
-def refuse_to_overwrite(path: Path, force: bool) -> None:
-    """Check that a file may be written.
-
-    :raises FirstlightError: when something is there already and *force* is not given, or there is no such directory.
-    """
-    if not path.parent.is_dir():
-        hint = f"`mkdir -p {shlex.quote(str(path.parent))}` makes it"
-        raise FirstlightError("there is no such directory", where=str(path.parent), hint=hint)
-    if path.exists() and not force:
-        raise FirstlightError("there is something already", where=str(path), hint="`--force` replaces it")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from firstlight.cli.output import refuse_to_overwrite
+from firstlight.api.write import check_free
 from firstlight.errors import UsageError
 
 _STANDARD_OUTPUT = Path("-")
@@ -32,7 +32,7 @@ class Page:
                 raise UsageError("`--force` is for `--html`", hint="`--html FILE` writes a page")
             return None
         if path != _STANDARD_OUTPUT:
-            refuse_to_overwrite(path, force)
+            check_free(path, force=force)
         elif data:
             raise UsageError("`--html -` excludes data on standard output", hint="name the page: `--html FILE`")
         return cls(path)

@@ -8,7 +8,9 @@ from typing import Annotated
 
 import typer
 
-from firstlight.cli.output import Bundle, Csv, Json, Limit, check_form, print_json, shown_limit
+from firstlight import api
+from firstlight.cli.envelope import print_json
+from firstlight.cli.output import Bundle, Csv, Json, Limit, check_form, shown_limit
 from firstlight.errors import UsageError
 
 
@@ -41,19 +43,16 @@ def path(
       firstlight path a.boot --what-if dh_init=-100ms
     """
     from firstlight.analysis.log_lines import HINT as LOG_HINT
-    from firstlight.analysis.path.critical import find_path
-    from firstlight.analysis.path.what_if import what_if as change
     from firstlight.analysis.window import Window
-    from firstlight.bundle.open import open
     from firstlight.render.terminal.console import console
     from firstlight.render.views.heading import heading_data, say_nothing
     from firstlight.render.views.path import print_path
 
     check_form(csv, json)
     changes = parse_changes(what_if or [])
-    opened = open(boot)
-    found = find_path(opened, to)
-    changed = change(opened, changes, to) if changes else None
+    opened = api.open(boot)
+    found = opened.path(to)
+    changed = opened.what_if(changes, to=to) if changes else None
     if csv:
         sys.stdout.write(found.rows.write_csv())
     elif json:

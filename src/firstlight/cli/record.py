@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
-from firstlight.cli.output import Json, print_json
+from firstlight import api
+from firstlight.cli.envelope import print_json
+from firstlight.cli.output import Json
 from firstlight.errors import UnhealthyBootError
 
 
@@ -128,12 +130,7 @@ def record(
       firstlight record --kernel bzImage --root-as squashfs-zstd -o d.boot
       firstlight record --no-profile -o e.boot
     """
-    from firstlight.lab.host.progress import progress_for
-    from firstlight.lab.run.record import planned_command
-    from firstlight.lab.run.record import record as record_boot
-    from firstlight.recipe.options import RecordOptions
-
-    options = RecordOptions(
+    options = api.RecordOptions(
         output=output,
         force=force,
         kernel=kernel,
@@ -157,26 +154,27 @@ def record(
         timeout_virtual_s=timeout_virtual or None,
         qemu=qemu,
         qemu_options=tuple(qemu_option or ()),
-        dry_run=dry_run,
     )
-    if dry_run and json:
-        print_json({"command": planned_command(options, progress_for())})
+    if dry_run:
+        command = api.qemu_command(options, progress=True)
+        if json:
+            print_json({"command": command})
+        else:
+            print(command)
         return
     try:
-        bundle = record_boot(options, progress_for())
+        boot = api.record_with(options, progress=True)
     except UnhealthyBootError:
         if json:
-            _print_summary(output)
+            _print_summary(api.open(output))
         raise
     if json:
-        _print_summary(bundle)
-    elif not dry_run:
-        print(bundle)
+        _print_summary(boot)
+    else:
+        print(boot.directory)
 
 
-def _print_summary(bundle: Path) -> None:
-    from firstlight.bundle.open import open
-
-    manifest = open(bundle).manifest.model_dump(mode="json")
+def _print_summary(boot: api.Boot) -> None:
+    manifest = boot.manifest.model_dump(mode="json")
     shown = ("mode", "status", "failure", "totals", "completeness", "invariants", "repeat")
-    print_json({"boot": str(bundle), **{name: manifest[name] for name in shown}})
+    print_json({"boot": str(boot.directory), **{name: manifest[name] for name in shown}})

@@ -8,7 +8,9 @@ from typing import Annotated
 
 import typer
 
-from firstlight.cli.output import Bundle, Json, print_json, refuse_to_overwrite
+from firstlight import api
+from firstlight.cli.envelope import print_json
+from firstlight.cli.output import Bundle, Json
 from firstlight.errors import UsageError
 
 
@@ -31,18 +33,12 @@ def report(
       firstlight report a.boot -o page.html --force
       firstlight report a.boot -o - | gzip > page.html.gz
     """
-    from firstlight.bundle.open import open
-    from firstlight.render.page.html import page_html, write_html
-
-    opened = open(boot)
     if output == Path("-"):
         if json:
             raise UsageError("`-o -` excludes `--json`", hint="`firstlight show --json` gives the boot as data")
-        sys.stdout.write(page_html(opened))
+        sys.stdout.write(api.page(boot))
         return
-    page = output if output is not None else Path(f"{boot.resolve().name.removesuffix('.boot')}.html")
-    refuse_to_overwrite(page, force)
-    write_html(opened, page)
+    page = api.report(boot, output, force=force)
     if json:
         print_json({"boot": str(boot), "page": str(page), "bytes": page.stat().st_size})
     else:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from firstlight.cli.output import Jobs, Json, print_json
+from firstlight.cli.envelope import print_json
+from firstlight.cli.output import Jobs, Json
 from firstlight.cli.page import Page
 
 if TYPE_CHECKING:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from firstlight.cli.output import Bundle, Json, print_json
-
-if TYPE_CHECKING:
-    from firstlight.bundle.boot import Boot
+from firstlight import api
+from firstlight.cli.envelope import print_json
+from firstlight.cli.output import Bundle, Json
 
 
 def show(
@@ -23,13 +22,12 @@ def show(
     \b
     Examples:
       firstlight show a.boot
-      firstlight show a.boot --json | jq '.phases[] | [.phase, .duration_ns]'
+      firstlight show a.boot --json | jq '.data.phases[] | [.phase, .duration_ns]'
     """
-    from firstlight.bundle.open import open
     from firstlight.render.terminal.console import console
     from firstlight.render.views.show import print_boot
 
-    opened = open(boot)
+    opened = api.open(boot)
     opened.check_sums()
     if json:
         print_json(boot_data(opened, limit))
@@ -37,11 +35,10 @@ def show(
         print_boot(console(), opened, limit)
 
 
-def boot_data(boot: Boot, limit: int) -> dict[str, Any]:
+def boot_data(boot: api.Boot, limit: int) -> dict[str, Any]:
     """What `show` shows, as data: times in nanoseconds."""
     from firstlight.analysis.doubtful import doubt_of, with_share
     from firstlight.analysis.hot_functions import hot_functions, no_functions
-    from firstlight.analysis.ledger.costs import machine_costs
     from firstlight.bundle.machine import features_left_out
     from firstlight.bundle.reliance import broken
     from firstlight.render.views.machine_costs import machine_data
@@ -70,7 +67,7 @@ def boot_data(boot: Boot, limit: int) -> dict[str, Any]:
     data["phases"] = boot.phases().to_dicts()
     data["marks"] = boot.marks().to_dicts()
     data["functions"] = data["no_functions"] = []
-    data["machine_costs"] = machine_data(machine_costs(boot))
+    data["machine_costs"] = machine_data(boot.machine_costs())
     if not boot.calls().is_empty():
         table = boot.functions()
         data["functions"] = with_share(hot_functions(table, limit)).to_dicts()

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from firstlight.cli.output import Json, Trust, print_json
+from firstlight.cli.envelope import print_json
+from firstlight.cli.output import Json, Trust
 
 if TYPE_CHECKING:
     from firstlight.recipe.options import RecordOptions

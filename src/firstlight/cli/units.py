@@ -7,7 +7,9 @@ from typing import Annotated, Literal
 
 import typer
 
-from firstlight.cli.output import Bundle, Csv, Json, Limit, check_form, print_json, shown_limit
+from firstlight import api
+from firstlight.cli.envelope import print_json
+from firstlight.cli.output import Bundle, Csv, Json, Limit, check_form, shown_limit
 
 Order = Literal["blame", "start", "waiting"]
 
@@ -34,23 +36,17 @@ def units(
       firstlight units a.boot --type service
       firstlight units a.boot --sort waiting -n 20
     """
-    from firstlight.analysis.units import HINT, failed_units, stages
-    from firstlight.analysis.units import units as table
-    from firstlight.bundle.open import open
+    from firstlight.analysis.units import HINT, failed_units
     from firstlight.render.terminal.console import console
     from firstlight.render.views.heading import heading_data, print_heading, say_nothing
     from firstlight.render.views.units import print_units
-    from firstlight.suggest import unknown_name
 
     check_form(csv, json)
-    opened = open(boot)
-    every = table(opened)
-    if kind is not None and not every.is_empty():
-        unknown_name("type of unit", kind, sorted(every["type"].unique().to_list()), str(boot))
-    rows = every if kind is None else every.filter(every["type"] == kind)
+    opened = api.open(boot)
+    every, rows = opened.units(), opened.units(kind=kind)
     column = {"blame": "duration_ns", "start": "start_ns", "waiting": "waiting_ns"}[sort]
     rows = rows.sort(column, "start_ns", "unit", descending=[sort != "start", False, False], nulls_last=True)
-    parts = stages(opened)
+    parts = opened.stages()
     shown = rows if limit is None else rows.head(limit)
     nothing = every.is_empty() and parts.is_empty()
     if csv:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from firstlight.cli.output import Bundle, Json, Trust, print_json
+from firstlight import api
+from firstlight.cli.envelope import print_json
+from firstlight.cli.output import Bundle, Json, Trust
 
 if TYPE_CHECKING:
     from firstlight.lab.run.verify import Verdict
@@ -50,20 +52,12 @@ def verify(
     \b
     Examples:
       firstlight verify a.boot
-      firstlight verify a.boot --json | jq .equal
+      firstlight verify a.boot --json | jq .data.equal
       firstlight verify from-a-report.boot --kernel bzImage
     """
-    from firstlight.lab.host.progress import progress_for
-    from firstlight.lab.run.verify import verify as verify_boot
-
-    given = {
-        "kernel": kernel,
-        "initrd": initrd,
-        "rootfs": rootfs,
-        "overlay": overlay,
-        "initramfs_files": initramfs_files,
-    }
-    verdict = verify_boot(boot, progress_for(), qemu=qemu, given=given, trust=trust)
+    given = {"kernel": kernel, "initrd": initrd, "rootfs": rootfs, "overlay": overlay,
+             "initramfs_files": initramfs_files}  # fmt: skip
+    verdict = api.verify(boot, qemu=qemu, given=given, trust=trust, progress=True)
     if json:
         print_json({"boot": str(boot), "equal": verdict.equal, **dataclasses.asdict(verdict)})
     else:

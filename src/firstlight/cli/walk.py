@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from firstlight.cli.output import Fresh, Jobs, Json, print_json
+from firstlight.cli.envelope import print_json
+from firstlight.cli.output import Fresh, Jobs, Json
 
 if TYPE_CHECKING:
     from firstlight.study.outcome import Outcome

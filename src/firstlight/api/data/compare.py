@@ -1,0 +1,208 @@
+"""Data of the commands that compare boots and experiment."""
+
+from typing import Any, NotRequired
+
+from typing_extensions import TypedDict
+
+from firstlight.api.data.look import Heading
+from firstlight.comparison.common.input_changes import InputChange
+from firstlight.comparison.common.preconditions import Flag
+from firstlight.comparison.exact.facts import FactChange
+from firstlight.comparison.exact.moved import Moved, Renamed
+from firstlight.comparison.exact.rows import RowDelta, Split
+from firstlight.comparison.noise_band import Band
+from firstlight.comparison.statistical.calibration import Calibration
+
+
+class Change(TypedDict):
+    """B less A."""
+
+    ns: int
+    instructions: int | None
+    idle_ns: int | None
+    calls: int | None
+
+
+class Row(TypedDict):
+    """One thing in both boots; `a` or `b` is null where it is not there."""
+
+    name: str
+    module: str | None
+    kind: str
+    presence: str
+    doubtful: float | None
+    a: RowDelta | None
+    b: RowDelta | None
+    change: Change
+    split: Split | None
+
+
+class Sum(Row):
+    """Several rows added up."""
+
+    count: int
+
+
+class HiddenRow(Row):
+    """Work off the critical path, which contributes nothing."""
+
+    slack_a_ns: int | None
+    slack_b_ns: int | None
+    contributes_ns: int
+
+
+class TreeRow(Row):
+    """A call path of the merged tree."""
+
+    depth: int
+    total_a_ns: int
+    total_b_ns: int
+    total_change_ns: int
+    width_ns: int
+    pruned: bool
+    node: int | None
+
+
+class OneSided(TreeRow):
+    """A call path in one boot only; `elsewhere`: its function is in the other boot, too."""
+
+    path: list[str]
+    elsewhere: bool
+
+
+class OneSidedSum(TypedDict):
+    """What is in one boot only, added up."""
+
+    count: int
+    total_ns: int
+
+
+class Tree(TypedDict):
+    """Both calling-context trees as one."""
+
+    rows: list[TreeRow]
+    vanished: list[OneSided]
+    vanished_sum: OneSidedSum
+    new: list[OneSided]
+    new_sum: OneSidedSum
+    rest: Row
+    nodes: int
+    changed_nodes: int
+
+
+class Level(TypedDict):
+    """One partition of the total change; `sum_less_whole_ns` is 0."""
+
+    rows: list[Row]
+    left_out: Sum
+    unchanged: Sum
+    whole: Row
+    sum_less_whole_ns: int
+
+
+class Side(Heading):
+    """One boot of a comparison."""
+
+    mode: str
+
+
+class Exact(TypedDict):
+    """The exact difference of two boots; `docs/reference/formats/comparison.md` is the specification."""
+
+    regime: str
+    a: Side
+    b: Side
+    equal: bool
+    flags: list[Flag]
+    inputs: list[InputChange]
+    totals: Row
+    levels: dict[str, Level]
+    hidden: list[HiddenRow]
+    moved: list[Moved]
+    renamed: list[Renamed]
+    facts: list[FactChange]
+    tree: Tree | None
+    band: NotRequired[dict[str, Any]]
+
+
+class Compared(TypedDict):
+    """`firstlight compare`; a comparison by statistics also has `regime`: `noisy`."""
+
+    schema: int
+    baseline: str
+    comparisons: list[Exact | dict[str, Any]]
+
+
+class Booted(TypedDict):
+    """Which boots were made, and not taken from the cache."""
+
+    baseline: bool
+    changed: bool
+
+
+class Tried(Exact):
+    """`firstlight try`."""
+
+    booted: Booted
+    limit: str | None
+    regression: bool
+
+
+Calibrated = Band | Calibration
+"""`firstlight calibrate`: a noise band of an exact recording, or the noise of a testbed."""
+
+
+_Span = TypedDict("_Span", {"from": str | None, "to": str | None})
+
+
+class Experiment(_Span):
+    """`firstlight experiment`; `docs/reference/formats/experiment.md` is the specification."""
+
+    experiment: str
+    title: str
+    mode: str
+    unit: str
+    seed: int
+    exact: dict[str, bool | None]
+    notes: list[str]
+    cells: list[dict[str, Any]]
+    factors: list[dict[str, Any]]
+    design: str | None
+    effects: list[dict[str, Any]]
+    interactions: list[dict[str, Any]]
+    aliases: list[dict[str, Any]]
+    shares: dict[str, Any]
+    stages: dict[str, Any] | None
+
+
+class PlannedBoot(TypedDict):
+    """A boot of a plan; `there`: it is in the experiment already."""
+
+    cell: str
+    repeat: int
+    there: bool
+
+
+class ExperimentPlan(TypedDict):
+    """`firstlight experiment run --dry-run`."""
+
+    experiment: str
+    mode: str
+    seed: int
+    cells: list[dict[str, Any]]
+    boots: list[PlannedBoot]
+
+
+class Scale(TypedDict):
+    """`firstlight scale`."""
+
+    format: str
+    version: int
+    title: str
+    variable: str
+    unit: str
+    cost: str
+    cost_unit: str | None
+    configurations: list[dict[str, Any]]
+    crossovers: list[dict[str, Any]]
+    notes: list[str]

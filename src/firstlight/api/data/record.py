@@ -1,0 +1,178 @@
+"""Data of the commands that make boots, and of those that set up."""
+
+from typing import NotRequired
+
+from pydantic import JsonValue
+from typing_extensions import TypedDict
+
+from firstlight.bundle.manifest import Clock, Completeness, Contradiction, Failure, Invariant, Source, Table, Totals
+from firstlight.lab.run.table_diff import Difference
+from firstlight.lab.run.verify import ChangedInput
+
+
+class Recorded(TypedDict):
+    """`firstlight record`."""
+
+    boot: str
+    mode: str
+    status: str
+    failure: Failure | None
+    totals: Totals
+    completeness: Completeness
+    invariants: dict[str, Invariant]
+    repeat: str
+
+
+class Planned(TypedDict):
+    """`firstlight record --dry-run`."""
+
+    command: str
+
+
+class LogLines(TypedDict):
+    """Lines of the log, and those left out because another record has them."""
+
+    lines: int
+    copies: int
+
+
+class Imported(TypedDict):
+    """One bundle of `firstlight import`; `spans` counts spans by kind and grade."""
+
+    boot: str
+    clock: Clock
+    totals: Totals
+    completeness: Completeness
+    sources: list[Source]
+    contradictions: list[Contradiction]
+    tables: dict[str, Table]
+    repeat: str
+    spans: dict[str, dict[str, int]]
+    log: LogLines
+    marks: dict[str, int]
+    notes: list[str]
+
+
+class Format(TypedDict):
+    """A format that `firstlight import --as` reads."""
+
+    format: str
+    title: str
+
+
+class Collector(TypedDict):
+    """`firstlight collector`."""
+
+    name: str
+    sha256: str
+    text: str
+
+
+class Verified(TypedDict):
+    """`firstlight verify`."""
+
+    boot: str
+    equal: bool
+    inputs: list[ChangedInput]
+    observers: list[ChangedInput]
+    differences: list[Difference]
+    outcome: str | None
+    tables: dict[str, int]
+    totals: dict[str, int | None]
+
+
+class Share(TypedDict):
+    """How much of a recording the second observer confirms."""
+
+    equal: int
+    of: int
+    share: float | None
+    limit: float
+    reached: bool
+
+
+class Audited(TypedDict):
+    """`firstlight audit BOOT`."""
+
+    boot: str
+    reached: bool
+    kernel: str
+    processor: str
+    qemu: str
+    instructions: dict[str, int]
+    shares: dict[str, Share]
+    checks: dict[str, JsonValue]
+    happened: dict[str, JsonValue]
+    exceptions: list[dict[str, JsonValue]]
+    unexplained: int
+
+
+class Matrix(TypedDict):
+    """`firstlight audit --matrix`."""
+
+    extent: str
+    rows: list[dict[str, JsonValue]]
+
+
+class Image(TypedDict):
+    """An image of the lab; `path` and `bytes` are null where it was not built."""
+
+    name: str
+    kind: str
+    what: str
+    option: str
+    path: str | None
+    bytes: int | None
+
+
+class Removed(TypedDict):
+    """`firstlight image remove`."""
+
+    name: str
+    removed: bool
+
+
+class Check(TypedDict):
+    """One thing that recording needs."""
+
+    name: str
+    state: str
+    detail: str
+    needed: bool
+    package: str | None
+    remedy: str | None
+
+
+class Doctor(TypedDict):
+    """`firstlight doctor`."""
+
+    exact: bool
+    install: str | None
+    checks: list[Check]
+
+
+class StudyName(TypedDict):
+    """A study of `firstlight study list`."""
+
+    name: str
+    title: str
+    question: str
+
+
+class Study(TypedDict):
+    """`firstlight study NAME`; `docs/reference/formats/study.md` is the specification of the tables."""
+
+    format: str
+    version: int
+    study: str
+    title: str
+    question: str
+    quick: bool
+    recipe: list[str]
+    tables: list[dict[str, JsonValue]]
+    charts: list[dict[str, JsonValue]]
+    historical: list[dict[str, JsonValue]]
+    findings: list[dict[str, JsonValue]]
+    missing: list[dict[str, JsonValue]]
+    notes: list[str]
+    data: NotRequired[JsonValue]
