@@ -6,6 +6,8 @@ import ast
 import dataclasses
 import json
 import re
+import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +15,7 @@ import pytest
 
 import firstlight
 from firstlight.analysis.ledger.entries import ledger
+from firstlight.assets import asset_path
 from firstlight.errors import LabError, UsageError
 from firstlight.lab.kernel import kernel as kernels
 from firstlight.lab.kernel.image_header import Head, NotBootableError
@@ -207,3 +210,25 @@ def test_its_rules_of_exactness_are_its_own(other: isa.Architecture) -> None:
 def test_a_recipe_of_no_known_architecture_is_invalid(other: isa.Architecture) -> None:
     with pytest.raises(ValueError, match="no architecture of guests is called `vax`"):
         Recipe.model_validate({"architecture": "vax"})
+
+
+@pytest.mark.skipif(shutil.which("qemu-system-i386") is None, reason="QEMU for another processor is not installed")
+def test_the_plugin_rejects_a_processor_that_it_has_no_module_for(tmp_path: Path) -> None:
+    config: dict[str, object] = {
+        "symbols": str(tmp_path / "kallsyms"),
+        "output": str(tmp_path / "profile"),
+        "status": str(tmp_path / "status"),
+        "console": None,
+        "icount_shift": 0,
+        "ready": {"nop": True, "console": None, "function": None},
+        "virtual_limit_ns": None,
+        "marks": [],
+        "clock": "auto",
+    }
+    (tmp_path / "config").write_text(json.dumps(config))
+    plugin = f"{asset_path('firstlight-plugin.so')},config={tmp_path / 'config'}"
+    command = ["qemu-system-i386", "-nodefaults", "-display", "none", "-S", "-plugin", plugin]
+    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert run.returncode != 0
+    status = json.loads((tmp_path / "status").read_text())
+    assert (status["state"], status["detail"]) == ("error", "the plugin has no module for the processor i386")
