@@ -16,7 +16,7 @@ from firstlight.recipe.options import RecordOptions
 
 def test_a_word_that_nobody_reads_is_a_warning_and_a_fact(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bundle = record(RecordOptions(output=tmp_path / "a.boot", append="loop.max_loop=200 quiet", profile=False))
-    assert "warning: nobody read `loop.max_loop=200`" in capsys.readouterr().err
+    assert "warning: nothing read `loop.max_loop=200`" in capsys.readouterr().err
     words = {word.text: word.reader.value for word in firstlight.open(bundle).command_line_words()}
     assert words["loop.max_loop=200"] == "nobody"
     assert words["quiet"] == words["nokaslr"] == words["console=ttyS0"] == "kernel"

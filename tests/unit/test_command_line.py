@@ -80,7 +80,7 @@ def test_a_parameter_of_a_module_is_read_when_the_module_was_loaded() -> None:
 
 def test_a_guest_that_reports_nothing_leaves_open_whether_a_module_was_loaded() -> None:
     silent = replace(BOOT, loaded=None)
-    assert reader("loop.max_loop=200", silent) == ("unknown", "nobody reported whether the module loop was loaded")
+    assert reader("loop.max_loop=200", silent) == ("unknown", "no report says whether the module loop was loaded")
     assert reader("tpyo", silent)[0] == "nobody"
 
 

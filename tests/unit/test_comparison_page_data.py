@@ -82,7 +82,7 @@ def test_a_change_within_the_nuisance_band_is_flagged(arms: tuple[Path, Path], t
     data = comparison_page_data("a.boot", [found], [Robustness("the band is of another recipe", total, {})])
     lines = data["said"][0]["lines"]
     assert ["flag", "caution", "the band is of another recipe"] in lines
-    assert ["flag", "nuisance band", "+7.625 ms is within a band of 9.000 ms: exact but not robust"] in lines
+    assert ["flag", "noise band", "+7.625 ms is within a band of 9.000 ms: exact but not robust"] in lines
 
 
 def test_boots_that_take_as_long_by_other_work_are_not_called_equal(tmp_path: Path) -> None:

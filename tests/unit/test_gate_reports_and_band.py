@@ -65,7 +65,7 @@ def test_a_change_beyond_its_band_and_a_hard_limit_stand(place: Path, capsys: py
     code, found = gate(capsys, "c.boot", "--band", "band.json", "--rules", "gate.toml")
     outcome, text = found[f"{PHASE}: soft limit"]
     assert (code, outcome) == (3, "regression")
-    assert "beyond the nuisance band of 1,000,000 ns" in text
+    assert "beyond the noise band of 1,000,000 ns" in text
     Path("hard.toml").write_text("[total]\nhard = '830 ms'\n")
     assert gate(capsys, "c.boot", "--band", "band.json", "--rules", "hard.toml")[0] == 3
 

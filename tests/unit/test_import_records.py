@@ -186,7 +186,7 @@ Count  Function
 """
 
 BY_CALLS = """\
-Functions, by calls: the record tells nothing of their times
+Functions, by calls: the record has no times
 Function  Count
 vfs_read      2
 fput          1

@@ -76,7 +76,7 @@ def test_a_band_of_another_kernel_is_refused_and_of_another_recipe_is_told(tmp_p
 
 
 def test_seven_boots_are_too_few_for_a_band(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="need at least 8 boots for a nuisance band, there are 7"):
+    with pytest.raises(UsageError, match="need at least 8 boots for a noise band, there are 7"):
         _band(make_bundle(tmp_path), boots=7)
 
 
@@ -125,7 +125,7 @@ def test_files_that_are_no_bands_are_refused(tmp_path: Path, content: str, said:
 
 
 def test_boots_that_vary_have_no_nuisance_band(tmp_path: Path) -> None:
-    with pytest.raises(FirstlightError, match="a boot in live mode has no nuisance band"):
+    with pytest.raises(FirstlightError, match="a boot in live mode has no noise band"):
         make_band(make_bundle(tmp_path, live=True))
 
 

@@ -343,7 +343,7 @@ def test_a_user_land_without_udev_is_told(tmp_path: Path) -> None:
         member = tarfile.TarInfo("./etc/hostname")
         member.size = 2
         archive.addfile(member, io.BytesIO(b"x\n"))
-    with pytest.raises(LabError, match="the user land has no `/usr/lib/systemd/systemd-udevd`"):
+    with pytest.raises(LabError, match="the root file system has no `/usr/lib/systemd/systemd-udevd`"):
         early_udev.write_early_udev(tar, tmp_path / "early")
 
 

@@ -44,7 +44,7 @@ function table(sources: Source[]): HTMLElement {
         cell: (row) => (row.not_understood === 0 ? "0" : el("strong", {}, exact(row.not_understood))),
       },
       { id: "clock", title: "Clock", value: (row) => visible(row.clock) },
-      { id: "fit", title: "Put onto the boot's clock", value: (row) => visible(row.fit || "–", 500) },
+      { id: "fit", title: "Offset (source)", value: (row) => visible(row.fit || "–", 500) },
       { id: "problems", title: "Problems", value: (row) => visible(row.problems.join("; ") || "–", 1000) },
     ],
   }).element;

@@ -17,7 +17,7 @@ from firstlight.bundle.boot import Boot
 DEFERRED = 517
 
 #: What makes a kernel tell its probes.
-HINT = "boot with `initcall_debug` on the kernel's command line: it tells every probe as well"
+HINT = "boot with `initcall_debug` on the kernel's command line: it also logs every probe"
 
 _SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "device": pl.String,

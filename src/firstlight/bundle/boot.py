@@ -281,7 +281,7 @@ class Boot:
         if manifest.mode == "imported" and self.facts()["fact"].str.starts_with("hist.").any():
             return "its histograms are facts (`hist.…`), no calls", "`firstlight show` shows them"
         if manifest.mode == "imported":
-            return "what was imported tells of no calls", "`firstlight record` makes one"
+            return "the imported records have no calls", "`firstlight record` makes one"
         if manifest.recipe.profile is False:
             return "it was recorded with `--no-profile`", "record it again without `--no-profile`"
         if manifest.failure is not None:

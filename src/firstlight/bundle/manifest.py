@@ -94,7 +94,7 @@ class Source(_Part):
     format: str | None = Field(description="what it was read as; null: not recognised")
     part: str = Field(description="the part of the file; empty for the whole")
     clock: str = Field(description="the record's own clock")
-    fit: Fit | None = Field(description="how its clock was put onto the bundle's; null: not at all")
+    fit: Fit | None = Field(description="how its clock was aligned to the bundle's; null: not aligned")
     understood: Whole = Field(ge=0, description="lines or records that were read")
     not_understood: Whole = Field(default=0, ge=0, description="lines or records that have no shape of the format")
     problems: list[SourceProblem] = Field(description="what is wrong with it")

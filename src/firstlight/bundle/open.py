@@ -58,7 +58,7 @@ def read_manifest(bundle: Path) -> Manifest:
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is no text"
         denied = isinstance(error, PermissionError)
-        hint = "it belongs to somebody else: ask for the right to read it" if denied else _DAMAGED
+        hint = "permission denied: ask its owner for access" if denied else _DAMAGED
         raise BundleError(f"the manifest cannot be read: {reason}", where=where, hint=hint) from error
     manifest = _manifest(text, str(bundle / "manifest.json"))
     check_contents(bundle)

@@ -135,7 +135,7 @@ def read_table(bundle: Path, table: str, rows: int | None = None) -> pl.DataFram
         with path.open("rb"):
             pass
     except OSError as error:
-        hint = "it belongs to somebody else: ask for the right to read it, or copy the bundle as its owner"
+        hint = "permission denied: ask its owner for access, or copy the bundle as its owner"
         message = f"the table `{table}` cannot be read: {error.strerror}"
         raise BundleError(
             message, where=str(path), hint=hint if isinstance(error, PermissionError) else None

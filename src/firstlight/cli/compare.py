@@ -159,7 +159,7 @@ def _print_markdown(found: list[Comparison], judged: list[Robustness | None], li
             if by_band is not None:
                 from firstlight.render.views.band import total_text
 
-                texts.append(f"Against the nuisance band: {total_text(by_band)}\n")
+                texts.append(f"Against the noise band: {total_text(by_band)}\n")
         else:
             from firstlight.render.markdown.noisy import noisy_markdown
 

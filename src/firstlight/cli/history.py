@@ -163,7 +163,7 @@ def regressions(
         raise typer.Exit(3)
     if strict and total.left_out and len(total.points) < 2:
         message = f"nothing could be judged: the newest boot alone is of its testbed, {total.left_out} are of others"
-        hint = "`firstlight history show` tells; a live or imported boot needs a history of its own"
+        hint = "see `firstlight history show`; a live or imported boot needs a history of its own"
         raise FirstlightError(message, where=str(history), hint=hint, exit_code=_UNDECIDED)
 
 

@@ -35,7 +35,7 @@ def compare_arms(
     The other arguments are those of :func:`firstlight.comparison.statistical.comparison.compare_noisy`.
 
     :param a: the baseline.
-    :param band: what changes are judged by: of exact boots a nuisance band (see
+    :param band: what changes are judged by: of exact boots a noise band (see
         :mod:`firstlight.comparison.exceeds_band`), of others the calibration of their testbed.
     :raises CompareError: when they cannot be compared, when the boots of an arm are not of one recipe, when arms are
         noisy and one of them is a single boot, or when the band is of the other sort of boots.
@@ -52,7 +52,7 @@ def compare_arms(
     from firstlight.comparison.statistical.comparison import compare_noisy
 
     if band is not None and band.kind != "testbed":
-        message = "a nuisance band is of exact boots, and these vary"
+        message = "a noise band is of exact boots, and these vary"
         hint = "`firstlight calibrate DIR -o testbed.json` finds the noise of their testbed"
         raise CompareError(message, where=b.name, hint=hint)
     return compare_noisy(

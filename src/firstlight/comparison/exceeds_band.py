@@ -28,7 +28,7 @@ class Judged:
 
 @dataclass(frozen=True)
 class Robustness:
-    """A difference judged by a nuisance band."""
+    """A difference judged by a noise band."""
 
     caution: str | None
     total: Judged
@@ -45,7 +45,7 @@ class Robustness:
 
 
 def judge(difference: ExactDifference, band: Band) -> Robustness:
-    """Judge the changes of a difference by the nuisance band of its baseline.
+    """Judge the changes of a difference by the noise band of its baseline.
 
     :raises CompareError: when the band is of another kernel.
 

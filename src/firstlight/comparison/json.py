@@ -21,7 +21,7 @@ def comparisons_data(
     """Every comparison with one baseline as plain data.
 
     :param baseline: the arm that all are compared with, as it was given.
-    :param judged: of each comparison what a nuisance band says of it, if one was given.
+    :param judged: of each comparison what a noise band says of it, if one was given.
     :param limit: so many rows of each level of an exact difference; all of them when not given.
     :param min_share: nodes of the tree below this share of all changes, from 0 to 1, stand together.
 

@@ -1,4 +1,4 @@
-"""The nuisance band: how far the figures of an exact boot move under changes that ought not to matter.
+"""The noise band: how far the figures of an exact boot move under changes that ought not to matter.
 
 An exact difference can still be an accident of where things lie in memory, or of how long the command line is. The same
 arm is booted under changes of that sort; what moves there by itself is no finding where it moves by no more.
@@ -57,7 +57,7 @@ class BandBoot(BaseModel):
 
 
 class Band(BaseModel):
-    """A nuisance band; kept as JSON, dated."""
+    """A noise band; kept as JSON, dated."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -81,9 +81,9 @@ class Band(BaseModel):
         """
         if baseline.digests.get("kernel") != self.kernel:
             hint = f"`firstlight calibrate {where} -o band.json` makes its own"
-            raise CompareError("the nuisance band is of another kernel", where=where, hint=hint)
+            raise CompareError("the noise band is of another kernel", where=where, hint=hint)
         if key_of_boot(baseline) != self.key:
-            return f"the nuisance band is of `{self.boot}`, whose recipe is not that of the baseline"
+            return f"the noise band is of `{self.boot}`, whose recipe is not that of the baseline"
         return None
 
     def widths(self, level: str) -> dict[Key, int]:
@@ -99,7 +99,7 @@ def band_of(
     :raises UsageError: for fewer than 8 boots.
     """
     if len(figures) < FEWEST:
-        raise UsageError(f"need at least {FEWEST} boots for a nuisance band, there are {len(figures)}", where=boot)
+        raise UsageError(f"need at least {FEWEST} boots for a noise band, there are {len(figures)}", where=boot)
     levels = {}
     for level in LEVELS:
         if all(level in each.levels for each in parts):

@@ -27,7 +27,7 @@ def open_all(paths: Sequence[Path]) -> list[Boot]:
 
 
 def check_one_recipe(first: Boot, other: Boot, hint: str) -> None:
-    """Check that two boots are of one recipe: nobody recorded the inputs of what was imported, all else says.
+    """Check that two boots are of one recipe: the inputs were not recorded of what was imported, all else says.
 
     :raises UsageError: naming every input in which they differ.
 

@@ -92,7 +92,7 @@ def take_sample(boot: Boot) -> Sample:
     why = None if failed is None else f"{failed.reason}: {failed.detail}"
     if whole.length_ns <= 0 and failed is None:
         hint = "a baseline needs a boot with at least two marks"
-        raise BundleError("nothing tells how long this boot took", where=str(boot.directory), hint=hint)
+        raise BundleError("the duration of this boot is unknown", where=str(boot.directory), hint=hint)
     return Sample(
         boot=boot.directory.name,
         recorded_at=manifest.recorded_at,

@@ -41,7 +41,7 @@ class Check:
     """The 95 % interval of the change, where there is noise."""
     probability: float | None = None
     band_ns: int | None = None
-    """How far the figure moves by itself, where a nuisance band says so."""
+    """How far the figure moves by itself, where a noise band says so."""
 
     @property
     def name(self) -> str:

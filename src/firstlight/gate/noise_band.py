@@ -12,7 +12,7 @@ from firstlight.gate.verdict import GateResult, verdict_of
 
 
 def judge_by_band(result: GateResult, band: Band | Calibration, where: str, *, failing: bool = False) -> GateResult:
-    """Take back what soft limits say of changes that are no larger than the nuisance band of the baseline.
+    """Take back what soft limits say of changes that are no larger than the noise band of the baseline.
 
     Hard limits and budgets stand as they are: they are for the time itself.
 
@@ -24,18 +24,18 @@ def judge_by_band(result: GateResult, band: Band | Calibration, where: str, *, f
     """
     if band.kind != "nuisance":
         hint = "`firstlight calibrate a.boot -o band.json` makes one of an exact boot"
-        raise CompareError("a gate takes a nuisance band, and this is the noise of a testbed", where=where, hint=hint)
+        raise CompareError("a gate takes a noise band, and this is the noise of a testbed", where=where, hint=hint)
     if not result.came_up:
         return result
     if not result.exact:
-        raise CompareError("a nuisance band is of exact boots, and these vary", where=where)
+        raise CompareError("a noise band is of exact boots, and these vary", where=where)
     before = result.baseline.samples[0]
     if before.inputs.get("kernel") != band.kernel:
         hint = "`firstlight calibrate BOOT -o band.json` makes the one of the baseline's boot"
-        raise CompareError("the nuisance band is of another kernel than the baseline", where=where, hint=hint)
+        raise CompareError("the noise band is of another kernel than the baseline", where=where, hint=hint)
     flags = list(result.flags)
     if band.boots[0].virtual_ns != before.virtual_ns:
-        flags.append(f"the nuisance band is of `{band.boot}`, which took another time than the baseline")
+        flags.append(f"the noise band is of `{band.boot}`, which took another time than the baseline")
     widths = {name: width for (name, _, _), width in band.widths("phases").items()}
     widths["total"] = band.virtual_ns.width
     checks = tuple(_judged(check, widths.get(check.what, 0), failing=failing) for check in result.checks)
@@ -47,7 +47,7 @@ def _judged(check: Check, width: int, *, failing: bool) -> Check:
     if check.kind != "soft" or change is None:
         return check
     if change == 0 or abs(change) > width:
-        beyond = f"; beyond the nuisance band of {width:,} ns" if change else ""
+        beyond = f"; beyond the noise band of {width:,} ns" if change else ""
         return replace(check, band_ns=width, text=check.text + beyond)
     text = f"{check.text}; exact but not robust: {width:,} ns can come of changes that do not matter"
     stands = failing and check.outcome == "regression"

@@ -82,7 +82,7 @@ def judge(
         _check_testbed(baseline, boot, bed, flags, other_testbed=other_testbed)
         flags += [f"{sample.boot}: incomplete: {reason}" for reason in sample.missing[:3]]
     flags += [
-        f"the baseline's {sample.boot}: incomplete: {reason}: what only one side tells looks like a change"
+        f"the baseline's {sample.boot}: incomplete: {reason}: evidence on one side only looks like a change"
         for sample in baseline.samples[:3] for reason in sample.missing[:3]
     ]  # fmt: skip
     flags += _refusals(baseline, [sample for _, _, sample in good])

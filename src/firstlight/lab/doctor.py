@@ -25,7 +25,7 @@ _KVM = Path("/dev/kvm")
 
 # Program, its Debian package, what it is for.
 _PROGRAMS = (
-    ("busybox", "busybox-static", "the small guest's user land"),
+    ("busybox", "busybox-static", "the minimal guest"),
     ("mke2fs", "e2fsprogs", "`--rootfs` of a directory or an archive"),
     ("mmdebstrap", "mmdebstrap", "`--rootfs debian`"),
     ("fakeroot", "fakeroot", "images whose files belong to root, made by anybody"),

@@ -23,7 +23,7 @@ class Image:
     """Something that is made once, and booted often."""
 
     name: str
-    kind: Literal["kernel", "user land"]
+    kind: Literal["kernel", "root file system"]
     what: str
     """For people."""
     option: str
@@ -65,13 +65,15 @@ IMAGES = (
     Image(
         "kernel",
         "kernel",
-        "the laboratory's kernel: legacy terminals, many file systems, disks in memory, tracers",
+        "the lab's kernel: legacy terminals, many file systems, disks in memory, tracers",
         "--kernel",
         kernel_place,
         build_kernel,
     ),
-    Image("debian", "user land", "a small Debian with systemd and udev", "--rootfs", *_debian()),
-    Image("debian-storage", "user land", f"the same with {', '.join(_STORAGE)}", "--rootfs", *_debian(*_STORAGE)),
+    Image("debian", "root file system", "a small Debian with systemd and udev", "--rootfs", *_debian()),
+    Image(
+        "debian-storage", "root file system", f"the same with {', '.join(_STORAGE)}", "--rootfs", *_debian(*_STORAGE)
+    ),
 )
 
 

@@ -31,7 +31,7 @@ def divide(steps: list[Step], user_land: int | None, switches: list[int]) -> Non
     if user_land is not None:
         kernel = _ended_by(steps, user_land)
         first = [entry for entry in kernel if steps[entry[2]].track == "task 1"]
-        _border(steps, "[user land begins]", user_land, first or kernel, "serial")
+        _border(steps, "[userspace begins]", user_land, first or kernel, "serial")
     for at in switches:
         own = [entry for entry in _ended_by(steps, at) if steps[entry[2]].of_user_land]
         if at != user_land and own:

@@ -95,7 +95,7 @@ def read_arm(path: Path) -> BootSet:
     if not boots:
         why = "; ".join(dict.fromkeys(each.reason for each in excluded))
         number = f"none of its {len(excluded)} boots can be compared" if inside else "it cannot be compared"
-        hint = "`firstlight show` tells how it ended; record it again"
+        hint = "see `firstlight show` for how it ended, and record it again"
         raise UnhealthyBootError(f"{number}: {why}", where=str(path), hint=hint)
     _check_one_clock(path, boots)
     return BootSet(str(path), tuple(boots), tuple(excluded))

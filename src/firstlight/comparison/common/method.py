@@ -77,7 +77,7 @@ def decide_regime(first: Boot, second: Boot) -> RegimeReport:
         return RegimeReport(Regime.UNSTABLE, different)
     reasons = ["the same happens in both, in other times"]
     if exact:
-        reasons.append("they were recorded in exact mode and ought to be equal: `firstlight verify` tells more")
+        reasons.append("they were recorded in exact mode and should be equal: see `firstlight verify`")
     return RegimeReport(Regime.NOISY, tuple(reasons))
 
 
@@ -95,7 +95,7 @@ def regime_of(boots: Sequence[Boot]) -> RegimeReport:
         if mode == "exact":
             reason = "one recording in exact mode: `firstlight verify` makes sure that a repeat is equal"
             return RegimeReport(Regime.EXACT, (reason,))
-        return RegimeReport(Regime.NOISY, (f"one boot in {mode} mode tells nothing of how boots vary",))
+        return RegimeReport(Regime.NOISY, (f"one boot in {mode} mode does not show how boots vary",))
     order = list(Regime)
     reports = [decide_regime(boots[0], other) for other in boots[1:]]
     worst = max(reports, key=lambda report: order.index(report.regime))
@@ -168,4 +168,6 @@ def _check_one_recipe(first: Boot, second: Boot) -> None:
         message = (
             f"not two boots of one recipe: `{first.directory.name}` and `{second.directory.name}` differ in {names}"
         )
-        raise CompareError(message, where=str(second.directory), hint="`firstlight compare` tells what a change did")
+        raise CompareError(
+            message, where=str(second.directory), hint="`firstlight compare` shows the effect of a change"
+        )

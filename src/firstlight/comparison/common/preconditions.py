@@ -95,7 +95,7 @@ def _completeness(a: Boot, b: Boot) -> list[Flag]:
             texts.append(f"`{name}` lacks {'; '.join(known.missing) or 'a part of its evidence'}{share}")
         else:
             texts.append(f"`{name}` is complete{share}")
-    return [Flag("completeness", ", ".join(texts) + ": what only one of them tells looks like a change")]
+    return [Flag("completeness", ", ".join(texts) + ": evidence on one side only looks like a change")]
 
 
 def _profile(a: Boot, b: Boot) -> list[Flag]:

@@ -129,9 +129,11 @@ def _one_sided(a: Boot, b: Boot) -> list[Flag]:
     whole = [boot.directory.name for boot in (a, b) if boot.phases().height == 1]
     flags = []
     if len(whole) == 1:
-        flags.append(Flag("completeness", f"`{whole[0]}` tells no phases: it stands as one, and the other's look gone"))
+        flags.append(
+            Flag("completeness", f"`{whole[0]}` has no phases: it is one phase, and those of the other look gone")
+        )
     return flags + [
-        Flag("completeness", f"only `{boot.directory.name}` tells {what}: they are not compared")
+        Flag("completeness", f"only `{boot.directory.name}` has {what}: they are not compared")
         for kind, what in (("initcall", "initcalls"), ("probe", "probes of devices"), ("unit", "units"))
         for boot, its, others in ((a, one, other), (b, other, one))
         if kind in its and kind not in others

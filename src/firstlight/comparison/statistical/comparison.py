@@ -172,7 +172,7 @@ def _limits(soft_percent: float, alpha: float) -> VerdictThresholds:
 def _times(name: str, boots: list[BootParts]) -> Floats:
     times = np.array([boot.whole_ns for boot in boots], dtype=np.float64)
     if times.min() <= 0:
-        hint = "`firstlight show` tells which marks a boot has"
+        hint = "`firstlight show` lists the marks of a boot"
         raise CompareError("a boot has no time between its first mark and its last", where=name, hint=hint)
     return times
 

@@ -1,4 +1,4 @@
-"""The file that `firstlight calibrate` writes: a nuisance band, or the noise of a testbed."""
+"""The file that `firstlight calibrate` writes: a noise band, or the noise of a testbed."""
 
 from __future__ import annotations
 

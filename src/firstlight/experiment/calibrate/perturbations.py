@@ -54,13 +54,13 @@ def make_band(bundle: Path, progress: Progress | None = None, *, trust: bool = F
     manifest, where = read_manifest(bundle), str(bundle)
     if manifest.mode != "exact":
         hint = "give a folder with boots of one recipe, or a live recording: `firstlight calibrate -h`"
-        raise FirstlightError(f"a boot in {manifest.mode} mode has no nuisance band", where=where, hint=hint)
+        raise FirstlightError(f"a boot in {manifest.mode} mode has no noise band", where=where, hint=hint)
     if manifest.failure is not None:
         raise UnhealthyBootError("this boot failed: nothing can be learned from changing it", where=where)
     former = options_from_manifest(manifest, bundle, where, trust=trust)
     key = key_of_boot(manifest)
     if key_of_inputs(resolve(former, progress)) != key:
-        message = "its inputs are not what it was recorded with: other boots would differ by more than a nuisance"
+        message = "its inputs are not what it was recorded with: other boots would differ by more than noise"
         raise FirstlightError(message, where=where, hint="record it again")
     changes, skipped = nuisances(former, manifest)
     figures, parts = [figures_of_boot("", manifest)], [parts_of(open_boot(bundle), LEVELS)]

@@ -101,7 +101,7 @@ REFUSALS: tuple[Refusal, ...] = (
     ),
     Refusal(
         ("d", "D", "dfilter", "trace", "msg"),
-        "QEMU's log is evidence: it tells why QEMU refused or died",
+        "QEMU's log is evidence: it shows why QEMU failed",
         "leave it out; trace with QEMU itself, on the command line that `--dry-run` prints",
         in_live=True,
     ),

@@ -68,7 +68,7 @@ def debian_tar(more: Sequence[str] = ()) -> Path:
 def _make(folder: Path, more: Sequence[str]) -> None:
     if (mmdebstrap := shutil.which("mmdebstrap")) is None:
         raise LabError("`mmdebstrap` is missing", hint="install it: `apt install mmdebstrap`")
-    print(f"making a Debian user land ({_suite()}) by mmdebstrap; this is done once", file=sys.stderr)
+    print(f"making a Debian root file system ({_suite()}) by mmdebstrap; this is done once", file=sys.stderr)
     options = ["--variant=minbase", f"--include={','.join([*_PACKAGES, *more])}", "--skip=cleanup/reproducible"]
     options += [f"--customize-hook={hook}" for hook in _HOOKS]
     command = [mmdebstrap, *options, _suite(), str(folder / _NAME), *_mirrors()]

@@ -110,9 +110,9 @@ def mapped_flash(kernel: Kernel) -> tuple[int, int]:
 
     :raises LabError: when its configuration is not there, or names no place.
     """
-    hint = "the laboratory's kernel has it: `firstlight image build kernel`"
+    hint = "the lab's kernel has it: `firstlight image build kernel`"
     if kernel.config is None:
-        message = "the kernel's configuration is not beside it, so nobody knows where it looks for flash"
+        message = "the kernel's configuration is not next to it, so the address of its flash is unknown"
         raise LabError(message, where=str(kernel.path), hint=hint)
     found = dict(re.findall(r"^CONFIG_MTD_PHYSMAP_(START|LEN)=(\w+)$", kernel.config.read_text(), re.MULTILINE))
     start, length = (int(found.get(key, "0"), 0) for key in ("START", "LEN"))

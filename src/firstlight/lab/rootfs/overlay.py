@@ -87,8 +87,8 @@ def add_overlay(overlay: Path, archive: Archive) -> None:
         name = str(path.relative_to(overlay))
         mode = stat.S_IMODE(path.lstat().st_mode)
         if path.name.startswith(WHITEOUT):
-            hint = "give a whole user land with `--rootfs` to remove files from"
-            raise LabError("nothing can be removed from Firstlight's small guest", where=str(path), hint=hint)
+            hint = "pass a root file system with `--rootfs` to remove files from"
+            raise LabError("nothing can be removed from Firstlight's minimal guest", where=str(path), hint=hint)
         try:
             if path.is_symlink():
                 archive.link(name, str(path.readlink()))
@@ -97,7 +97,7 @@ def add_overlay(overlay: Path, archive: Archive) -> None:
             elif name not in archive.paths():
                 archive.directory(name, mode)
         except ValueError as error:
-            raise LabError(f"this cannot be put into the small guest: {error}", where=str(path)) from error
+            raise LabError(f"this cannot be put into the minimal guest: {error}", where=str(path)) from error
 
 
 def _members(overlay: Path) -> Iterator[Path]:

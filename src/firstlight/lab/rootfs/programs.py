@@ -40,7 +40,7 @@ def programs_of(tar: Path, names: Iterable[str], loaded: Iterable[bytes] = ()) -
         with tarfile.open(tar) as archive:
             return _taken(UserLandTar(archive), tar, wanted, loaded)
     except (OSError, tarfile.TarError) as error:
-        raise LabError(f"cannot read the user land: {error}", where=str(tar)) from error
+        raise LabError(f"cannot read the root file system: {error}", where=str(tar)) from error
 
 
 def _taken(source: UserLandTar, where: Path, names: tuple[str, ...], loaded: Iterable[bytes]) -> Programs:
@@ -66,7 +66,7 @@ def _taken(source: UserLandTar, where: Path, names: tuple[str, ...], loaded: Ite
                 [path, *(f"{folder}/{posixpath.basename(library)}" for folder in architecture.library_folders)]
             )
             if content is None:
-                raise LabError(f"the user land has no `{library}`, which its programs need", where=str(where))
+                raise LabError(f"the root file system has no `{library}`, which its programs need", where=str(where))
             taken[path] = content
             to_see.append(content)
     return Programs(taken, tuple(missing), _versions(source))

@@ -135,7 +135,7 @@ def _boot(inputs: Inputs, files: RunFiles, bundle: Path, progress: Progress) -> 
     told = tables_from_console(files.console, report, bundle)
     words = words_of(inputs, report, outcome.console.decode(errors="replace"))
     for word in unread(words):
-        progress.warn(f"nobody read `{word.text}` on the kernel's command line: {word.detail}")
+        progress.warn(f"nothing read `{word.text}` on the kernel's command line: {word.detail}")
     told += word_facts(words)
     if lacking := left_out_features(outcome.log):
         cpu = inputs.recipe.cpu

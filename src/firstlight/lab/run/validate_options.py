@@ -30,7 +30,7 @@ def check_choices(options: RecordOptions, architecture: Architecture) -> None:
     if options.machine is not None and architecture.is_small(options.machine) and options.rootfs is not None:
         raise UsageError(
             f"`--machine {options.machine}` has no persistent memory, which `--rootfs` needs",
-            hint="put the user land into an initramfs and give it by `--initrd`, or use "
+            hint="put the root file system into an initramfs and pass it with `--initrd`, or use "
             f"`--machine {architecture.machine}`",
         )
     if (
@@ -41,7 +41,7 @@ def check_choices(options: RecordOptions, architecture: Architecture) -> None:
         word = "--overlay" if options.overlay is not None else "--guest-command"
         raise UsageError(
             f"`--initrd` excludes `{word}`",
-            hint="an initramfs of your own is booted as it is: change it before, or give the user land with `--rootfs`",
+            hint="your initramfs is booted unchanged: change it before, or pass a root file system with `--rootfs`",
         )
     if options.initramfs_files is not None and options.initrd is not None:
         raise UsageError(
@@ -51,7 +51,7 @@ def check_choices(options: RecordOptions, architecture: Architecture) -> None:
     if options.initramfs_files is not None and (options.rootfs is None or options.root_as is not None):
         raise UsageError(
             "`--initramfs-files` needs `--rootfs`, mounted by an initramfs",
-            hint="the small guest is its initramfs: lay files over it by `--overlay`",
+            hint="the minimal guest is its initramfs: lay files over it by `--overlay`",
         )
     if any("\0" in command or not command.strip() for command in options.guest_commands):
         raise UsageError("this is no command", where="--guest-command")
@@ -97,11 +97,11 @@ def _check_root_as(options: RecordOptions) -> None:
     if options.rootfs is None:
         return
     if options.rootfs == "debian":
-        hint = "give the directory or the image of a user land, and say with `--ready REGEX` when it is up"
-        raise UsageError("`--rootfs debian` cannot be had with `--root-as`", hint=hint)
+        hint = "pass a directory or an image, and `--ready REGEX` for the console line at which it is up"
+        raise UsageError("`--rootfs debian` cannot be combined with `--root-as`", hint=hint)
     if options.overlay is not None or options.guest_commands:
         word = "--overlay" if options.overlay is not None else "--guest-command"
-        hint = "change the directory or the image before, or leave `--rootfs` out for the small guest"
+        hint = "change the directory or the image before, or leave `--rootfs` out for the minimal guest"
         raise UsageError(f"`--rootfs` with `--root-as` excludes `{word}`", hint=hint)
 
 

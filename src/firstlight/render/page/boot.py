@@ -107,9 +107,9 @@ def _boot(boot: Boot) -> Json:
         ("Kernel", facts.get("kernel.release") or manifest.versions.get("kernel") or recipe("kernel")),
         ("Machine", ", ".join(filter(None, (recipe("architecture"), recipe("machine"), cpu_text(boot))))),
         ("Memory", recipe("memory")),
-        ("User land", None if imported else recipe("rootfs") or recipe("initrd") or "Firstlight's own initramfs"),
+        ("Userspace", None if imported else recipe("rootfs") or recipe("initrd") or "Firstlight's own initramfs"),
         ("Command line", recipe("command_line") or recipe("append") or facts.get("kernel.command_line")),
-        ("Read by nobody", "; ".join(f"{each.text}: {each.detail}" for each in unread(boot.command_line_words()))),
+        ("Unread parameters", "; ".join(f"{each.text}: {each.detail}" for each in unread(boot.command_line_words()))),
         ("Clock", manifest.clock.kind if shift is None else f"virtual, {2**shift} ns per instruction"),
         ("Emulator", manifest.versions.get("qemu")),
         (

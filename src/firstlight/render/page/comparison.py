@@ -95,10 +95,10 @@ def _exact(found: ExactDifference, by_band: Robustness | None) -> Json:
     if by_band is not None:
         lines += [("flag", "caution", by_band.caution)] if by_band.caution is not None else []
         kind = "band" if by_band.total.robust or by_band.total.change_ns == 0 else "flag"
-        lines.append((kind, "nuisance band", total_text(by_band)))
+        lines.append((kind, "noise band", total_text(by_band)))
     lines += [("input", "differs", input_text(each)) for each in found.inputs]
     if not found.inputs:
-        nobody = "nobody recorded the inputs" if found.a.manifest.mode == "imported" else "no input differs"
+        nobody = "the inputs were not recorded" if found.a.manifest.mode == "imported" else "no input differs"
         lines.append(("input", "inputs", nobody))
     return _said(word, sentence, settled, regime, clock_text(found.a), lines)
 

@@ -1,4 +1,4 @@
-"""Nuisance bands and calibrations in the terminal, and what they say of a difference."""
+"""Noise bands and calibrations in the terminal, and what they say of a difference."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ROWS = 10
 
 def print_band(out: Console, band: Band) -> None:
     """Print how far a boot's figures moved under changes that ought not to matter."""
-    print_wrapped(out, Text(f"Nuisance band of {printable(band.boot, 200)}, {len(band.boots)} boots", style="bold"))
+    print_wrapped(out, Text(f"Noise band of {printable(band.boot, 200)}, {len(band.boots)} boots", style="bold"))
     print_line(out)
     columns = [
         Column("Change", style="cyan"),
@@ -95,7 +95,7 @@ def print_robustness(out: Console, found: Robustness, limit: int) -> None:
     :param limit: how many rows of each level.
     """
     print_line(out)
-    print_line(out, Text("Against the nuisance band", style="bold underline"))
+    print_line(out, Text("Against the noise band", style="bold underline"))
     if found.caution is not None:
         print_wrapped(out, printable(found.caution, 300), head=Text("  caution: ", style="yellow"), indent=4)
     style = "bold" if found.total.robust else "bold yellow"

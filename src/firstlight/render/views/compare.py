@@ -93,7 +93,7 @@ def _heading(out: Console, difference: ExactDifference, names: tuple[str, str]) 
     for change in difference.inputs:
         print_wrapped(out, input_text(change), head="  differs: ", indent=11)
     if not difference.inputs:
-        print_line(out, "  no input differs" if a.manifest.mode != "imported" else "  nobody recorded the inputs")
+        print_line(out, "  no input differs" if a.manifest.mode != "imported" else "  the inputs were not recorded")
     for flag in difference.flags:
         print_wrapped(out, printable(flag.text, 500), head=Text(f"  {flag.kind}: ", style="yellow"), indent=4)
     print_line(out)

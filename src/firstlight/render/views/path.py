@@ -64,7 +64,7 @@ def print_path(out: Console, boot: Boot, path: CriticalPath, limit: int, what_if
     print_table(
         out, columns, body, [["", time_text(sums), "", share_text(sums, length), *[""] * (6 if charged else 5)]]
     )
-    note = "The parts add up to the whole. `inferred`: no record tells this edge, only the times do."
+    note = "The parts add up to the total. `inferred`: only the times suggest this edge."
     print_line(out, Text(note, style="dim"))
     _notes(out, path)
     _who_ran(out, path)

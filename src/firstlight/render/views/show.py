@@ -77,7 +77,7 @@ def why_no_marks(boot: Boot) -> str:
     manifest = boot.manifest
     if manifest.mode == "exact" and boot.calls().is_empty():
         return (
-            "without a profile only the report of Firstlight's own guest tells how long the boot took, and none came; "
+            "without a profile only the report of Firstlight's own guest has the duration of the boot, and none came; "
             "the kernel's own stamps, where it printed them, are in `raw/console.log`"
         )
     return "nothing in the evidence gives a mark"
@@ -146,7 +146,7 @@ def _identity(out: Console, boot: Boot) -> None:
             ("kernel", kernel_text(boot)),
             ("command line", facts.get("kernel.command_line") or manifest.recipe_text("command_line")),
             ("unread words", "; ".join(f"{word.text}: {word.detail}" for word in unread(boot.command_line_words()))),
-            ("user land", None if manifest.mode == "imported" else root or "the small guest of Firstlight"),
+            ("userspace", None if manifest.mode == "imported" else root or "Firstlight's minimal guest"),
             ("machine", ", ".join(part for part in parts if part)),
             ("emulator", str(manifest.versions.get("qemu") or "")),
             ("clock", f"{clock_text(boot)} in nanoseconds from {manifest.clock.origin}{rate}"),
@@ -251,7 +251,7 @@ def _marks(out: Console, boot: Boot) -> None:
 def _called(out: Console, rows: pl.DataFrame, table: pl.DataFrame) -> None:
     """The functions of a record that counts calls and tells of no times."""
     names = RowNames(table)
-    _heading(out, "Functions, by calls: the record tells nothing of their times")
+    _heading(out, "Functions, by calls: the record has no times")
     columns = [Column("Function", style="cyan"), Column("Count", number=True, style="bold")]
     print_table(out, columns, [[names.of(row), count_text(row["count"])] for row in rows.iter_rows(named=True)])
 

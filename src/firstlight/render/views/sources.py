@@ -32,7 +32,7 @@ def print_sources(out: Console, manifest: Manifest) -> None:
         Column("Format"),
         Column("Understood", number=True),
         Column("Clock"),
-        Column("Put onto the boot's clock", wide=90),
+        Column("Offset (source)", wide=90),
     ]
     rows = [
         [

@@ -13,7 +13,7 @@ class Population:
     title: str
     word: str
     usual: int
-    """As the laboratory's kernel has it."""
+    """As the lab's kernel has it."""
     counts: tuple[int, ...]
     """Tried beside it."""
     quick: tuple[int, ...]

@@ -33,7 +33,7 @@ def prepare(work: Workload, laboratory: Laboratory, kernel: Path | None = None) 
             missing = dict.fromkeys(wanted, debian)
         else:
             programs = programs_of(debian, wanted, [asset_path("firstlight-restat.so").read_bytes()])
-            missing = {name: Hole(f"the user land has no `{name}`") for name in programs.missing}
+            missing = {name: Hole(f"the root file system has no `{name}`") for name in programs.missing}
             versions = tuple(f"{name} {programs.versions[name]}" for name in _PACKAGES if name in programs.versions)
         lay_out(overlay, programs)
     except (FirstlightError, OSError) as error:

@@ -133,7 +133,7 @@ class _UserLand:
         if path not in self._read:
             content = self._files.read(path)
             if content is None:
-                raise LabError(f"the user land has no `{path}`", where=str(self._path))
+                raise LabError(f"the root file system has no `{path}`", where=str(self._path))
             self._read[path] = content
         return self._read[path]
 
@@ -141,7 +141,7 @@ class _UserLand:
         for folder in _LIBRARIES:
             if f"{folder}/{library}".lstrip("/") in self._files:
                 return f"{folder}/{library}"
-        raise LabError(f"the user land has no library `{library}`", where=str(self._path))
+        raise LabError(f"the root file system has no library `{library}`", where=str(self._path))
 
     def links(self) -> Iterator[str]:
         """How network interfaces are named."""

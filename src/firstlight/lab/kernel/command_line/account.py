@@ -138,7 +138,7 @@ def _module(name: str, evidence: Evidence) -> tuple[WordReader, str] | None:
         # A guest without a report keeps to itself what it loaded.
         if takes is not None and parameter not in takes:
             return WordReader.NOBODY, f"the module {module} has no parameter {parameter}"
-        return WordReader.UNKNOWN, f"nobody reported whether the module {module} was loaded"
+        return WordReader.UNKNOWN, f"no report says whether the module {module} was loaded"
     if module not in evidence.loaded:
         return None
     if module in evidence.by_helper:
