@@ -21,7 +21,7 @@ NOTE = "Made from crates/schema/vocabulary.toml by `make vocabulary`: do not edi
 MODULES = {
     "marks": ("mark", "mark_source", "layer", "phase", "stage"),
     "spans": ("span_kind", "initcall_level", "grade", "link_kind", "call_kind"),
-    "records": ("clock", "channel", "problem", "failure"),
+    "records": ("clock", "channel", "problem", "failure", "format"),
 }
 
 
@@ -110,6 +110,15 @@ def rust(lists: list[Names]) -> str:
         "    pub const fn layer(self) -> Layer {",
         "        match self {",
         *(f"            Self::{m.variant} => {variants['layer', str(m.layer)]}," for m in marks),
+        "        }",
+        "    }",
+        "}",
+        "",
+        "impl FormatName {",
+        "    /// What a message calls it.",
+        "    pub const fn title(self) -> &'static str {",
+        "        match self {",
+        *(f'            Self::{n.variant} => "{n.doc}",' for n in by_key["format"].names),
         "        }",
         "    }",
         "}",

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from rust_modules import cycles, graph
+
 ROOT = Path(__file__).parents[2]
 
 #: From bottom to top. A crate may depend on crates of earlier groups only.
@@ -68,6 +70,34 @@ def test_every_crate_depends_only_on_crates_below_it() -> None:
         for crate in group:
             assert dependencies(crate) <= below, crate
         below |= group
+
+
+#: Circles that are still there: the list only shrinks.
+CIRCLES = {"profile": [{"code/mod.rs", "symbols.rs"}]}
+
+
+def test_no_two_files_of_a_crate_name_one_another_in_a_circle() -> None:
+    crates = sorted(path.parent for path in ROOT.glob("crates/*/src"))
+    found = {crate.name: circles for crate in crates if (circles := cycles(graph(crate / "src")))}
+    assert found == CIRCLES
+
+
+@pytest.mark.parametrize(
+    ("texts", "circle"),
+    [
+        (["use crate::b::{self, two};", "use super::a::one;", ""], {"a.rs", "b.rs"}),
+        (["fn f() { crate::b::two() }", "use crate::c::three;", "use crate::{a, Error};"], {"a.rs", "b.rs", "c.rs"}),
+        (["use crate::b::two;", "// use crate::a::one;", 'const A: &str = "crate::a::one";'], None),
+        (["use crate::Two;", "use crate::c::three;", "use crate::a::one;"], {"a.rs", "b.rs", "c.rs"}),
+        (["use crate::b::two;", "#[cfg(test)]\nmod tests {\n    use crate::a::one;\n}", ""], None),
+    ],
+    ids=["two", "three, one by a path", "a comment and a text", "by a name that is passed on", "a test"],
+)
+def test_a_planted_circle_is_found(tmp_path: Path, texts: list[str], circle: set[str] | None) -> None:
+    for name, text in zip("abc", texts, strict=True):
+        (tmp_path / f"{name}.rs").write_text(text)
+    (tmp_path / "lib.rs").write_text("mod a;\nmod b;\nmod c;\npub use b::Two;\npub struct Error;\n")
+    assert cycles(graph(tmp_path)) == ([circle] if circle else [])
 
 
 def test_the_architecture_names_every_layer_and_crate() -> None:

@@ -16,7 +16,7 @@ from firstlight.bundle.tables import read_table
 from firstlight.schema.aliases import ALIASES
 from firstlight.schema.marks import PHASE_OF, Mark, Phase
 from firstlight.schema.spans import SpanKind
-from vocabulary_literals import literals
+from vocabulary_literals import literals, rust
 
 ROOT = Path(__file__).parents[2]
 
@@ -126,6 +126,13 @@ def test_no_file_repeats_a_name_of_the_vocabulary() -> None:
     found = literals(ROOT, DISTINCTIVE)
     assert {path: names for path, names in found.items() if path not in TO_DO} == {}
     assert TO_DO - found.keys() == set(), "these repeat no name any more: take them out of the list"
+
+
+def test_merging_names_no_format() -> None:
+    formats = {name.name for one in LISTS if one.key == "format" for name in one.names}
+    files = sorted((ROOT / "crates/merge/src").rglob("*.rs"))
+    assert {path.name: formats & set(rust(path.read_text())) for path in files} == {path.name: set() for path in files}
+    assert not [path.name for path in files if "FormatName" in path.read_text()]
 
 
 @pytest.mark.parametrize(

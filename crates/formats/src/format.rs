@@ -1,5 +1,6 @@
 //! What every reader is.
 
+use crate::about::{About, Role};
 use crate::evidence::Evidence;
 use crate::FormatError;
 use std::io::BufRead;
@@ -51,6 +52,21 @@ pub struct Input<'a> {
     pub name: &'a str,
     /// Its bytes.
     pub bytes: &'a mut dyn BufRead,
+    /// Who finds the readers of what it contains.
+    pub nested: &'a dyn Recognise,
+}
+
+/// Finds the reader of a record.
+pub trait Recognise: Sync {
+    /// The reader that is surest of a record.
+    ///
+    /// # Errors
+    ///
+    /// [`FormatError::Unrecognised`], which says what the bytes look like.
+    fn recognise(&self, head: &Head<'_>) -> Result<&'static dyn Format, FormatError>;
+
+    /// The reader of records that are wanted for something.
+    fn for_role(&self, role: Role) -> Option<&'static dyn Format>;
 }
 
 impl<'a> Input<'a> {
@@ -62,11 +78,18 @@ impl<'a> Input<'a> {
 
 /// One input format.
 pub trait Format: Sync {
-    /// What `--as` takes: lower case, words joined by `-`.
-    fn name(&self) -> &'static str;
+    /// Its name, and what merging must know of its records.
+    fn about(&self) -> &'static About;
 
-    /// What a person calls it, for messages: `a kernel log (dmesg)`.
-    fn title(&self) -> &'static str;
+    /// What `--as` takes.
+    fn name(&self) -> &'static str {
+        self.about().name
+    }
+
+    /// What a message calls it.
+    fn title(&self) -> &'static str {
+        self.about().title
+    }
 
     /// How sure the reader is that a record is its own.
     fn likelihood(&self, head: &Head<'_>) -> Likelihood;

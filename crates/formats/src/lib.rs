@@ -3,6 +3,7 @@
 //! A reader turns bytes into [`evidence::Evidence`]: what the record says, in its own clock, with what is wrong with it. It
 //! opens no file, and merges nothing.
 
+pub mod about;
 pub mod collection;
 pub mod decimal;
 pub mod evidence;
@@ -14,7 +15,7 @@ pub mod lines;
 pub mod names;
 pub mod registry;
 pub mod sampling;
-pub mod sniff;
+mod sniff;
 pub mod systemd;
 pub mod tracing;
 pub mod udev;

@@ -2,7 +2,6 @@
 
 use crate::format::{Format, Head, Likelihood};
 use crate::lines::Lines;
-use crate::registry::formats;
 use crate::FormatError;
 use memchr::memchr2;
 
@@ -11,21 +10,10 @@ use memchr::memchr2;
 /// # Errors
 ///
 /// [`FormatError::Unrecognised`], which says what the bytes look like.
-///
-/// ```
-/// use firstlight_formats::{format::Head, sniff::recognise};
-/// let error = recognise(&Head { name: "boot.png", bytes: b"\x89PNG\r\n\x1a\n" }).err().map(|error| error.to_string());
-/// assert_eq!(error.as_deref(), Some("its format is not recognised: it is a PNG picture"));
-/// let error = recognise(&Head { name: "time.txt", bytes: b"\xff\xfeS\0t\0" }).err().map(|error| error.to_string());
-/// assert!(error.is_some_and(|error| error.contains("iconv")));
-/// let line = "\x1b[1mNov 03 10:00:04.153098 box systemd[1]: Starting a.service...\x1b[0m\r\n".repeat(2);
-/// let coloured = Head { name: "journal.txt", bytes: line.as_bytes() };
-/// assert_eq!(recognise(&coloured).map(|format| format.name()).ok(), Some("journal-short"));
-/// let table = Head { name: "plot.txt", bytes: b"NAME   ACTIVATED ACTIVATING TIME DEACTIVATED DEACTIVATING\na.mount 2s 1s 1s\n" };
-/// let error = recognise(&table).err().map(|error| error.to_string());
-/// assert!(error.is_some_and(|error| error.contains("--json=short")));
-/// ```
-pub fn recognise(head: &Head<'_>) -> Result<&'static dyn Format, FormatError> {
+pub fn recognise(
+    formats: impl Iterator<Item = &'static dyn Format> + Clone,
+    head: &Head<'_>,
+) -> Result<&'static dyn Format, FormatError> {
     if head.bytes.is_empty() {
         return Err(FormatError::Unrecognised("it is empty".to_owned()));
     }
@@ -33,13 +21,13 @@ pub fn recognise(head: &Head<'_>) -> Result<&'static dyn Format, FormatError> {
         return Err(FormatError::Unrecognised(look(head.bytes)));
     }
     // The readers see lines without escapes and returns, and so do their signs.
-    let found = as_lines(head.bytes).and_then(|bytes| surest(&Head { bytes: &bytes, ..*head }));
-    found.or_else(|| surest(head)).ok_or_else(|| FormatError::Unrecognised(look(head.bytes)))
+    let found = as_lines(head.bytes).and_then(|bytes| surest(formats.clone(), &Head { bytes: &bytes, ..*head }));
+    found.or_else(|| surest(formats, head)).ok_or_else(|| FormatError::Unrecognised(look(head.bytes)))
 }
 
-fn surest(head: &Head<'_>) -> Option<&'static dyn Format> {
+fn surest(formats: impl Iterator<Item = &'static dyn Format>, head: &Head<'_>) -> Option<&'static dyn Format> {
     let mut best: Option<(&'static dyn Format, Likelihood)> = None;
-    for format in formats() {
+    for format in formats {
         let likelihood = format.likelihood(head);
         if likelihood > best.map_or(Likelihood::No, |(_, likelihood)| likelihood) {
             best = Some((format, likelihood));

@@ -7,8 +7,7 @@ mod promises;
 
 use firstlight_formats::evidence::Evidence;
 use firstlight_formats::format::{Format, Head, Input, HEAD_BYTES};
-use firstlight_formats::registry::{by_name, formats};
-use firstlight_formats::sniff::recognise;
+use firstlight_formats::registry::{by_name, formats, recognise, READERS};
 use std::path::Path;
 
 /// So long an input gets when it is repeated.
@@ -42,7 +41,7 @@ fn kept() -> Vec<Kept> {
 }
 
 fn read(format: &dyn Format, name: &str, mut bytes: &[u8]) -> Vec<Evidence> {
-    let all = format.read(Input { name, bytes: &mut bytes }).unwrap_or_default();
+    let all = format.read(Input { name, bytes: &mut bytes, nested: &READERS }).unwrap_or_default();
     all.iter().for_each(promises::check);
     all
 }

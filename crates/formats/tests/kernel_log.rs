@@ -3,8 +3,7 @@
 
 use firstlight_formats::evidence::{Evidence, ProblemKind};
 use firstlight_formats::format::{Head, Input, HEAD_BYTES};
-use firstlight_formats::registry::by_name;
-use firstlight_formats::sniff::recognise;
+use firstlight_formats::registry::{by_name, recognise, READERS};
 use firstlight_formats::FormatError;
 
 const FORMATS: [&str; 10] = [
@@ -22,7 +21,7 @@ const FORMATS: [&str; 10] = [
 
 fn read(format: &str, bytes: &[u8]) -> Result<Vec<Evidence>, FormatError> {
     let mut input = bytes;
-    by_name(format).unwrap().read(Input { name: "log", bytes: &mut input })
+    by_name(format).unwrap().read(Input { name: "log", bytes: &mut input, nested: &READERS })
 }
 
 /// The excerpts on the pages are small logs with every trap in them.

@@ -11,8 +11,7 @@ mod dump;
 mod page;
 
 use firstlight_formats::format::{Format, Head, Input, HEAD_BYTES};
-use firstlight_formats::registry::by_name;
-use firstlight_formats::sniff::recognise;
+use firstlight_formats::registry::{by_name, recognise, READERS};
 use page::{pages, Page, Record};
 
 fn evidence(record: &Record) -> String {
@@ -23,7 +22,9 @@ fn evidence(record: &Record) -> String {
     };
     let read = format.and_then(|format| {
         let mut bytes: &[u8] = &record.bytes;
-        format.read(Input { name: &record.name, bytes: &mut bytes }).map_err(|error| error.to_string())
+        format
+            .read(Input { name: &record.name, bytes: &mut bytes, nested: &READERS })
+            .map_err(|error| error.to_string())
     });
     match read {
         Ok(read) => read.iter().map(dump::evidence).collect::<Vec<_>>().join("\n"),

@@ -12,8 +12,7 @@ mod promises;
 use firstlight_formats::evidence::Evidence;
 use firstlight_formats::format::{Head, Input, HEAD_BYTES};
 use firstlight_formats::lines::LINE_BYTES;
-use firstlight_formats::registry::{by_name, formats};
-use firstlight_formats::sniff::recognise;
+use firstlight_formats::registry::{by_name, formats, recognise, READERS};
 use page::{pages, Page};
 
 struct Shown {
@@ -43,7 +42,7 @@ fn read(record: &Shown, mut bytes: &[u8]) -> Option<Vec<Evidence>> {
     }
     let _ = recognise(&head);
     let format = by_name(record.format).unwrap();
-    let evidence = format.read(Input { name: &record.name, bytes: &mut bytes }).ok()?;
+    let evidence = format.read(Input { name: &record.name, bytes: &mut bytes, nested: &READERS }).ok()?;
     evidence.iter().for_each(promises::check);
     Some(evidence)
 }

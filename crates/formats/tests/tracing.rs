@@ -3,13 +3,13 @@
 
 use firstlight_formats::evidence::{Evidence, ProblemKind};
 use firstlight_formats::format::Input;
-use firstlight_formats::registry::by_name;
+use firstlight_formats::registry::{by_name, READERS};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 fn read(format: &str, text: &str) -> Evidence {
     let mut bytes = text.as_bytes();
-    by_name(format).unwrap().read(Input { name: "record", bytes: &mut bytes }).unwrap().remove(0)
+    by_name(format).unwrap().read(Input { name: "record", bytes: &mut bytes, nested: &READERS }).unwrap().remove(0)
 }
 
 /// The same numbers each time.

@@ -1,9 +1,10 @@
 //! The marks of the whole boot in order of time: those that its records tell, and where the records begin and end.
 
+use crate::boot_mark::BootMark;
 use crate::boots::extent;
 use crate::host;
-use crate::phases::{cover, marks, BootMark};
-use crate::spans::Row;
+use crate::phases::{cover, marks};
+use crate::row::Row;
 use crate::{Contradiction, Piece};
 use firstlight_schema::{Clock, Mark};
 

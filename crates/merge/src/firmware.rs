@@ -2,7 +2,7 @@
 
 use firstlight_formats::evidence::{Evidence, Problem};
 use firstlight_formats::format::Input;
-use firstlight_formats::registry::by_name;
+use firstlight_formats::registry::{by_name, READERS};
 use std::collections::BTreeMap;
 
 /// Records made of several files.
@@ -25,9 +25,9 @@ impl Joined {
 pub fn joined<'a>(kept: &[(usize, &'a Evidence)], file: &dyn Fn(usize) -> &'a str) -> Joined {
     let mut groups: BTreeMap<(&str, &str), Vec<usize>> = BTreeMap::new();
     for (number, (read, evidence)) in kept.iter().enumerate() {
-        if matches!(evidence.format, "fpdt" | "efi-loader-times") {
+        if evidence.traits.single_values_ns.is_some() {
             let directory = file(*read).rsplit_once('/').map_or("", |(directory, _)| directory);
-            groups.entry((directory, evidence.format)).or_default().push(number);
+            groups.entry((directory, evidence.format.name)).or_default().push(number);
         }
     }
     let mut joined = Joined::default();
@@ -53,10 +53,10 @@ pub fn joined<'a>(kept: &[(usize, &'a Evidence)], file: &dyn Fn(usize) -> &'a st
 /// What the reader of single times makes of all of them together.
 fn read<'a>(format: &str, files: impl Iterator<Item = &'a Evidence>) -> Option<Evidence> {
     let mut text = String::new();
-    for mark in files.flat_map(|one| &one.marks) {
-        let time = if format == "fpdt" { mark.time_ns } else { mark.time_ns / 1_000 };
+    for (unit_ns, mark) in files.flat_map(|one| one.marks.iter().map(|mark| (one.traits.single_values_ns, mark))) {
+        let time = mark.time_ns / unit_ns.unwrap_or(1);
         text.push_str(&format!("{}={time}\n", mark.detail));
     }
     let mut bytes: &[u8] = text.as_bytes();
-    by_name(format)?.read(Input { name: "", bytes: &mut bytes }).ok()?.into_iter().next()
+    by_name(format)?.read(Input { name: "", bytes: &mut bytes, nested: &READERS }).ok()?.into_iter().next()
 }

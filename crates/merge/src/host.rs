@@ -1,8 +1,8 @@
 //! The clock of the machine that captured a console, where the kernel's lines have stamps of their own.
 
+use crate::boot_mark::BootMark;
 use crate::fit::{below, inverted, Fitted, Line};
 use crate::log::placed;
-use crate::phases::BootMark;
 use crate::Piece;
 use firstlight_formats::evidence::{Clock, Evidence, Mark};
 

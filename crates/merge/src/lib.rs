@@ -2,6 +2,7 @@
 //! excludes one another told and not averaged. Out come the tables of one boot (`docs/reference/formats/boot-bundle.md`).
 
 pub mod align;
+pub mod boot_mark;
 mod boot_marks;
 pub mod boots;
 mod calls;
@@ -24,11 +25,14 @@ mod received;
 pub mod record;
 pub mod recorded;
 mod renamed;
+pub mod row;
+mod row_interval;
 pub mod shown;
 mod sources;
 pub mod spans;
 mod summary;
 mod tables;
+mod text;
 pub mod trust;
 mod unite;
 mod verdict;

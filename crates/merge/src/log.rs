@@ -1,11 +1,9 @@
 //! The lines of all pieces as one log, in order of time, what several records hold once.
 
-use crate::trust::{is_among, is_journal};
 use crate::{MergeError, Piece};
 use arrow_array::builder::{Int64Builder, StringBuilder};
 use arrow_array::ArrayRef;
 use firstlight_formats::evidence::{Caller, Clock, Evidence, Stamp};
-use firstlight_formats::{tracing, udev};
 use firstlight_schema::table::{TableWriter, BATCH_ROWS};
 use firstlight_schema::Channel;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
@@ -106,12 +104,7 @@ pub fn placed(piece: &Piece<'_>, stamp: &Stamp) -> Option<i64> {
 /// What the lines of a record went through: of these, the kernel's console shows what went through printk. None: what the kernel
 /// stamped went through printk, the rest only through a console.
 fn channel(evidence: &Evidence) -> Option<Channel> {
-    match evidence {
-        _ if is_journal(evidence) => Some(if evidence.part == "kernel" { Channel::Printk } else { Channel::Journal }),
-        _ if is_among(tracing::FORMATS, evidence) => Some(Channel::Tracer),
-        _ if is_among(udev::FORMATS, evidence) => Some(Channel::Udev),
-        _ => (evidence.clock == Clock::Untimed).then_some(Channel::Printk),
-    }
+    evidence.traits.channel.or((evidence.clock == Clock::Untimed).then_some(Channel::Printk))
 }
 
 /// Whether another log holds what lies before the first line of a piece: it has that line too, begins earlier, and has lost nothing.

@@ -1,5 +1,6 @@
 //! From the records of one boot to its tables.
 
+use crate::boot_mark::BootMark;
 use crate::boot_marks::boot_marks;
 use crate::calls::{chosen, write_calls};
 use crate::choice::Choice;
@@ -7,12 +8,13 @@ use crate::completeness::Completeness;
 use crate::contradictions::ordered;
 use crate::firmware::joined;
 use crate::parents::parents;
-use crate::phases::{phases, BootMark};
+use crate::phases::phases;
 use crate::quiet::start_up_over;
 use crate::received::received;
 use crate::record::Read;
+use crate::row::Row;
 use crate::sources::Sources;
-use crate::spans::{rows, Row};
+use crate::spans::rows;
 use crate::summary::Summary;
 use crate::tables::{write_counters, write_facts, write_kd, write_links, write_marks, write_spans};
 use crate::{log, MergeError};

@@ -1,7 +1,7 @@
 //! What lies in what: spans in phases, probes in the initcalls of their task.
 
 use crate::phases::Phase;
-use crate::spans::Row;
+use crate::row::Row;
 use firstlight_formats::evidence::SpanKind;
 use rustc_hash::FxHashMap;
 

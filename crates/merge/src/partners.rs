@@ -1,7 +1,8 @@
 //! Which span of a record is of the same thing as which row of the records before it.
 
 use crate::renamed::{misnamed, named_by_path, numbered};
-use crate::spans::{merges, Row};
+use crate::row::{merges, Row};
+use crate::row_interval::{common, ends, ends_of, instants, Ends};
 use crate::Piece;
 use firstlight_formats::evidence::{SpanKind, SpanRef};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -106,26 +107,6 @@ fn pair_by_name<'p>(
     }
 }
 
-/// Begin and end, as far as they are known.
-pub type Ends = (Option<i64>, Option<i64>);
-
-fn instants(piece: &Piece<'_>, span: SpanRef<'_>) -> Option<i64> {
-    let (start, end) = ends(span, piece)?;
-    start.or(end)
-}
-
-/// Those of a span on the boot's clock.
-pub fn ends(span: SpanRef<'_>, piece: &Piece<'_>) -> Option<Ends> {
-    let line = piece.line?;
-    let ends = (span.start_ns.map(|at| line.at(at)), span.end_ns.map(|at| line.at(at)));
-    (ends != (None, None)).then_some(ends)
-}
-
-fn ends_of(row: &Row<'_>) -> Option<Ends> {
-    let ends = (row.start_ns, row.end_ns);
-    (ends != (None, None)).then_some(ends)
-}
-
 fn sorted(of: &[usize], ends: impl Fn(usize) -> Option<Ends>) -> Vec<(Ends, usize)> {
     let mut sorted: Vec<(Ends, usize)> = of.iter().filter_map(|number| Some((ends(*number)?, *number))).collect();
     sorted.sort_unstable_by_key(|((start, end), number)| (end.or(*start), *number));
@@ -158,10 +139,4 @@ fn pair(ours: &[(Ends, usize)], theirs: &[(Ends, usize)], apart: i64, partners: 
             known += 1;
         }
     }
-}
-
-/// Whether two intervals of which both ends are known have some time in common.
-fn common(one: Ends, two: Ends) -> bool {
-    let ((Some(one_start), Some(one_end)), (Some(two_start), Some(two_end))) = (one, two) else { return false };
-    one_start.max(two_start) < one_end.min(two_end)
 }

@@ -1,26 +1,16 @@
 //! Marks of the whole boot, and the phases between them.
 
-use crate::spans::Row;
-use crate::trust::{remove, OTHERS, SYSTEMD_MARKS};
+use crate::boot_mark::BootMark;
+use crate::row::Row;
+use crate::text::seconds;
+use crate::trust::{remove, SYSTEMD_MARKS};
 use crate::{Contradiction, Piece};
+use firstlight_formats::about::Traits;
 use firstlight_schema::{self as schema, InitcallLevel, Mark, SpanKind};
 use rustc_hash::FxHashMap;
 
 /// Marks of one name from two records may lie so far apart before they exclude one another.
 const SAME_MARK_NS: i64 = 20_000_000;
-
-/// A mark of the boot.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BootMark {
-    /// Which one.
-    pub mark: Mark,
-    /// On the boot's clock.
-    pub time_ns: i64,
-    /// The file below `raw/` that told.
-    pub source: String,
-    /// The line, function or variable.
-    pub detail: String,
-}
 
 /// An interval between two marks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,10 +76,10 @@ fn within_the_kernel(mark: Mark) -> bool {
 pub fn marks(pieces: &[Piece<'_>], rows: &[Row<'_>], contradictions: &mut Vec<Contradiction>) -> Vec<BootMark> {
     let mut marks: Vec<BootMark> = Vec::new();
     let mut removes: FxHashMap<Mark, u8> = FxHashMap::default();
-    let reset_told = pieces.iter().any(|piece| piece.evidence.format == "fpdt" && tells(piece, Mark::FirmwareStart));
+    let reset_told = pieces.iter().any(|piece| piece.evidence.traits.resets_clock && tells(piece, Mark::FirmwareStart));
     for piece in pieces {
         // systemd counts the firmware from the zero of its timer; the table tells when the reset had ended.
-        let from_zero = reset_told && remove(SpanKind::Stage, piece.evidence) < OTHERS;
+        let from_zero = reset_told && remove(SpanKind::Stage, piece.evidence) < Traits::FAR;
         let told = piece.line.map(|line| (line, &piece.evidence.marks));
         let heard = piece.host.map(|line| (line, &piece.evidence.host_marks));
         let all = told.into_iter().chain(heard).flat_map(|(line, of)| of.iter().map(move |mark| (line, mark)));
@@ -112,8 +102,8 @@ pub fn marks(pieces: &[Piece<'_>], rows: &[Row<'_>], contradictions: &mut Vec<Co
                 contradictions.push(Contradiction {
                     what: format!("when the mark `{}` was reached", known.mark),
                     statements: vec![
-                        (known.source.clone(), crate::align::seconds(known.time_ns)),
-                        (one.source, crate::align::seconds(one.time_ns)),
+                        (known.source.clone(), seconds(known.time_ns)),
+                        (one.source, seconds(one.time_ns)),
                     ],
                 });
             }

@@ -4,10 +4,11 @@
 //! `returned`, and the tracer stamps the end. What lies between the tracer's begin and the stamp of `returned` has no
 //! printing in it; the kernel measures the same itself.
 
-use crate::align::seconds;
-use crate::spans::Row;
+use crate::row::Row;
+use crate::text::seconds;
 use crate::trust::witness;
 use crate::Piece;
+use firstlight_formats::about::Origin;
 use firstlight_formats::evidence::{Grade, SpanKind};
 use std::borrow::Cow;
 
@@ -35,11 +36,11 @@ pub struct Together {
 
 /// Whether a row is of the tracer's events of initcalls, which lie outside the printing of the end.
 fn of_events(row: &Row<'_>, pieces: &[Piece<'_>]) -> bool {
-    pieces.get(row.piece).is_some_and(|piece| matches!(piece.evidence.format, "trace-events" | "trace-dat"))
+    pieces.get(row.piece).is_some_and(|piece| piece.evidence.traits.ends_outside_printing)
 }
 
 fn of_log(row: &Row<'_>, pieces: &[Piece<'_>]) -> bool {
-    pieces.get(row.piece).is_some_and(|piece| witness(row.kind, piece.evidence) == "the kernel's log")
+    pieces.get(row.piece).is_some_and(|piece| witness(row.kind, piece.evidence) == Origin::KernelLog)
 }
 
 /// Whether one row is the log's and one the tracer's of an initcall.
@@ -51,13 +52,13 @@ pub fn both_kinds(one: &Row<'_>, two: &Row<'_>, pieces: &[Piece<'_>]) -> bool {
 
 /// Whether a row was told by the log and the tracer already.
 pub fn told_by_both(row: &Row<'_>, pieces: &[Piece<'_>]) -> bool {
-    let tells = |number: usize, witnessed: &str| {
+    let tells = |number: usize, witnessed: Origin| {
         pieces.get(number).is_some_and(|piece| witness(row.kind, piece.evidence) == witnessed)
     };
     let tellers = || std::iter::once(row.piece).chain(row.also().iter().copied());
     row.kind == SpanKind::Initcall
-        && tellers().any(|number| tells(number, "the kernel's log"))
-        && tellers().any(|number| tells(number, "the tracer"))
+        && tellers().any(|number| tells(number, Origin::KernelLog))
+        && tellers().any(|number| tells(number, Origin::Ftrace))
 }
 
 /// What a call took by the log and the tracer together; none where they do not supplement one another.

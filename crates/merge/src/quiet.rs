@@ -1,8 +1,8 @@
 //! Where the start ended, in records of systems that have long been up.
 
+use crate::boot_mark::BootMark;
 use crate::log::placed;
-use crate::phases::BootMark;
-use crate::spans::Row;
+use crate::row::Row;
 use crate::Piece;
 use firstlight_formats::evidence::{Mark, SpanKind};
 

@@ -1,6 +1,7 @@
 //! One journal in two forms: its text has the instants at which journald received the lines, its JSON those at which they were
 //! sent. What waited for journald to start, or came thick, lies later in the text, by seconds, and never earlier.
 
+use firstlight_formats::about::Stamps;
 use firstlight_formats::evidence::{Clock, Evidence, Log, Mark, SpanRef, Spans};
 use rustc_hash::{FxHashMap, FxHasher};
 use std::collections::BTreeMap;
@@ -36,13 +37,10 @@ pub fn received(kept: &[(usize, &Evidence)]) -> BTreeMap<usize, Received> {
         let all = kept.iter().enumerate().map(|(number, (_, evidence))| (number, *evidence));
         all.filter(move |(_, one)| one.clock == Clock::Monotonic && !one.log.is_empty() && wanted(one))
     };
-    let with_sending_time = |one: &Evidence| {
-        matches!(one.format, "journal-json" | "journal-export" | "journal-verbose") && one.part.is_empty()
-    };
     let mut found = BTreeMap::new();
-    for (sent, form) in of(with_sending_time) {
+    for (sent, form) in of(|one| one.traits.stamps == Stamps::Sent) {
         let mut known: Option<Instants> = None;
-        for (number, text) in of(|one| matches!(one.format, "journal-short" | "udev-log")) {
+        for (number, text) in of(|one| one.traits.stamps == Stamps::Received) {
             let known = known.get_or_insert_with(|| instants(&form.log));
             if !found.contains_key(&number) && is_late(text, known) {
                 let (rest, lines) = rest(text, form, known.clone());
@@ -106,6 +104,7 @@ fn is_late(text: &Evidence, sent: &Instants) -> bool {
 fn rest(text: &Evidence, form: &Evidence, mut sent: Instants) -> (Evidence, u64) {
     let mut rest = Evidence {
         part: text.part.clone(),
+        traits: text.traits,
         boot: text.boot,
         first_line: text.first_line,
         step_ns: text.step_ns,

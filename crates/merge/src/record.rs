@@ -2,8 +2,7 @@
 
 use firstlight_formats::evidence::Evidence;
 use firstlight_formats::format::{Head, Input, HEAD_BYTES};
-use firstlight_formats::registry::by_name;
-use firstlight_formats::sniff::recognise;
+use firstlight_formats::registry::{by_name, recognise, READERS};
 use firstlight_formats::FormatError;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -54,6 +53,6 @@ impl Record {
                 recognise(&Head { name: &self.name, bytes: head })?
             }
         };
-        format.read(Input { name: &self.name, bytes: &mut bytes })
+        format.read(Input { name: &self.name, bytes: &mut bytes, nested: &READERS })
     }
 }

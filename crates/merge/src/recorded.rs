@@ -5,9 +5,10 @@
 use crate::fit::{below, Line};
 use crate::tables::object;
 use crate::MergeError;
+use firstlight_formats::about::Role;
 use firstlight_formats::evidence::{Evidence, Grade, SpanKind, SpanRef};
-use firstlight_formats::format::Input;
-use firstlight_formats::registry::by_name;
+use firstlight_formats::format::{Input, Recognise};
+use firstlight_formats::registry::READERS;
 use firstlight_formats::systemd::console_units::ConsoleUnits;
 use firstlight_schema::columns::columns;
 use firstlight_schema::table::{read, write, Values};
@@ -32,7 +33,9 @@ pub fn tell(console: &[u8], ring: Option<&[u8]>, bundle: &Path) -> Result<Vec<(S
     let Some(last) = instants.iter().rposition(Option::is_some) else { return Ok(Vec::new()) };
     let end = end_of(console, last + 1);
     // A console without a line of the kernel tells nothing.
-    let Some(evidence) = first_boot("serial", console.get(..end).unwrap_or(console)) else { return Ok(Vec::new()) };
+    let Some(evidence) = first_boot(Role::Console, console.get(..end).unwrap_or(console)) else {
+        return Ok(Vec::new());
+    };
     let at = |line: u64| {
         let place = usize::try_from(line).ok()?.checked_sub(1)?;
         instants.get(place).copied().flatten()
@@ -41,7 +44,7 @@ pub fn tell(console: &[u8], ring: Option<&[u8]>, bundle: &Path) -> Result<Vec<(S
         evidence.log.iter().filter_map(|(stamp, _)| Some((stamp.time_ns.filter(|own| *own > 0)?, at(stamp.line)?)));
     let fitted = below(both.collect(), CALIBRATED);
     let mut rows = Rows::open(bundle, SOURCE)?;
-    let mut kernel = ring.and_then(|ring| first_boot("kmsg", ring)).unwrap_or_else(|| evidence.clone());
+    let mut kernel = ring.and_then(|ring| first_boot(Role::KernelRing, ring)).unwrap_or_else(|| evidence.clone());
     if let Some(fitted) = fitted {
         // Units are told by the lines themselves, of which more have the recorder's stamp than the kernel's.
         let units = [SpanKind::Unit, SpanKind::UnitActive, SpanKind::Stage];
@@ -65,8 +68,8 @@ pub fn tell(console: &[u8], ring: Option<&[u8]>, bundle: &Path) -> Result<Vec<(S
     Ok(facts.map(|(fact, value)| (fact.into_owned(), value)).collect())
 }
 
-pub(crate) fn first_boot(format: &str, mut bytes: &[u8]) -> Option<Evidence> {
-    by_name(format)?.read(Input { name: SOURCE, bytes: &mut bytes }).ok()?.into_iter().next()
+pub(crate) fn first_boot(role: Role, mut bytes: &[u8]) -> Option<Evidence> {
+    READERS.for_role(role)?.read(Input { name: SOURCE, bytes: &mut bytes, nested: &READERS }).ok()?.into_iter().next()
 }
 
 /// When each line was printed.

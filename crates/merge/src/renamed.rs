@@ -1,8 +1,8 @@
 //! One thing that two records give different names.
 
-use crate::partners::ends;
 use crate::printing::both_kinds;
-use crate::spans::{row_of, Row};
+use crate::row::{row_of, Row};
+use crate::row_interval::ends;
 use crate::Piece;
 use firstlight_formats::evidence::{Attributes, SpanKind};
 use firstlight_schema::InitcallLevel;

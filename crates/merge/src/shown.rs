@@ -8,6 +8,7 @@
 use crate::fit::{through, Fitted, Line};
 use crate::recorded::{add_links, first_boot, Rows, CALIBRATED};
 use crate::MergeError;
+use firstlight_formats::about::Role;
 use firstlight_formats::evidence::{Evidence, SpanKind, Stage};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::Path;
@@ -25,7 +26,7 @@ const STAGES: [Stage; 3] = [Stage::Initrd, Stage::Userspace, Stage::SoftReboot];
 ///
 /// When a table cannot be read or written.
 pub fn tell(shown: &[u8], clocks: &str, bundle: &Path) -> Result<Vec<(String, String)>, MergeError> {
-    let Some(mut evidence) = first_boot("systemd-show", shown) else { return Ok(Vec::new()) };
+    let Some(mut evidence) = first_boot(Role::Units, shown) else { return Ok(Vec::new()) };
     let mut rows = Rows::open(bundle, SOURCE)?;
     let shared = shared(&evidence, &rows);
     let read = readings(clocks);

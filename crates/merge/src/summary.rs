@@ -98,7 +98,7 @@ impl SourceSummary {
     pub fn of(file: &str, evidence: &Evidence) -> Self {
         Self {
             file: file.to_owned(),
-            format: Some(evidence.format),
+            format: Some(evidence.format.name),
             part: evidence.part.clone(),
             clock: evidence.clock.to_string(),
             fit: None,

@@ -1,8 +1,9 @@
 //! Marks, spans, facts, counters, links and kd rows, written.
 
+use crate::boot_mark::BootMark;
 use crate::parents::Parent;
-use crate::phases::{BootMark, Phase};
-use crate::spans::Row;
+use crate::phases::Phase;
+use crate::row::Row;
 use crate::{Contradiction, MergeError, Piece};
 use arrow_array::{ArrayRef, Int64Array, StringArray};
 use firstlight_formats::evidence::{Grade, SpanKind};

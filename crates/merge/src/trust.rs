@@ -1,8 +1,7 @@
 //! How far figures can be believed when several records tell of one thing.
 
+use firstlight_formats::about::Origin;
 use firstlight_formats::evidence::{Clock, Evidence, Mark, SpanKind};
-use firstlight_formats::format::Format;
-use firstlight_formats::{firmware, function_log, kernel_log, sampling, systemd, tracing, udev};
 
 /// The step of a clock that a record does not show: stamps of a boot are microseconds.
 const USUAL_STEP_NS: i64 = 1_000;
@@ -65,63 +64,36 @@ pub fn compare(kind: SpanKind, one: (i64, i64), two: (i64, i64), independent: bo
     }
 }
 
-/// So far from systemd's stamps are records that do not pass them on.
-pub const OTHERS: u8 = 5;
-
 /// How far a record is from who knows a thing of its kind: a unit's own stamps in systemd are its truth, charts of them are
 /// rounded or cut, and messages about them wait in line to be written.
 ///
 /// ```
 /// use firstlight_formats::evidence::{Clock, Evidence, SpanKind};
+/// use firstlight_formats::registry::by_name;
 /// use firstlight_merge::trust::remove;
-/// let of = |format| remove(SpanKind::Unit, &Evidence::of(format, Clock::Monotonic));
+/// let of = |name| by_name(name).map(|format| remove(SpanKind::Unit, &Evidence::of(format.about(), Clock::Monotonic)));
 /// assert!(of("systemd-show") < of("systemd-plot-svg") && of("systemd-blame") < of("journal-json") && of("journal-json") < of("kmsg"));
 /// ```
 pub fn remove(kind: SpanKind, evidence: &Evidence) -> u8 {
-    if !matches!(kind, SpanKind::Unit | SpanKind::UnitActive | SpanKind::Stage) {
-        return 0;
+    match kind {
+        SpanKind::Unit | SpanKind::UnitActive => evidence.traits.units,
+        SpanKind::Stage => evidence.traits.stages,
+        _ => 0,
     }
-    match evidence.format {
-        "systemd-show" => 0,
-        "systemd-plot-json" => 1,
-        "systemd-plot-svg" => 2,
-        "systemd-blame" | "systemd-critical-chain" | "systemd-time" => 3,
-        // What `Startup finished` says are systemd's own figures, wherever they are written.
-        _ if is_journal(evidence) && evidence.part.is_empty() && kind == SpanKind::Stage => 3,
-        _ if is_journal(evidence) && evidence.part.is_empty() => 4,
-        _ => OTHERS,
-    }
-}
-
-/// Whether a record is a journal, in whichever form.
-pub fn is_journal(evidence: &Evidence) -> bool {
-    evidence.format.starts_with("journal-")
-}
-
-/// Whether a record is of one of these formats.
-pub fn is_among(formats: &[&dyn Format], evidence: &Evidence) -> bool {
-    formats.iter().any(|one| one.name() == evidence.format)
 }
 
 /// Who stands behind what a record says of a kind of thing; two records of one witness are no two figures.
-pub fn witness(kind: SpanKind, evidence: &Evidence) -> &'static str {
-    let among = |formats| is_among(formats, evidence);
-    if among(tracing::FORMATS) || matches!(evidence.clock, Clock::Trace(_)) {
-        return "the tracer";
-    }
-    if among(function_log::FORMATS) {
-        return "the function log";
-    }
-    match kind {
+pub fn witness(kind: SpanKind, evidence: &Evidence) -> Origin {
+    match (evidence.traits.origin, kind) {
+        (Origin::Ftrace, _) => Origin::Ftrace,
+        _ if matches!(evidence.clock, Clock::Trace(_)) => Origin::Ftrace,
+        (Origin::FunctionLog, _) => Origin::FunctionLog,
         // Journals, charts and collections only pass on what the kernel printed.
-        SpanKind::Initcall | SpanKind::Probe | SpanKind::Async | SpanKind::AsyncWait => "the kernel's log",
-        SpanKind::Unit | SpanKind::UnitActive | SpanKind::Stage | SpanKind::Mount => "systemd",
-        SpanKind::Uevent | SpanKind::UeventQueued | SpanKind::UeventBlocked | SpanKind::UeventService => "udev",
-        _ if among(firmware::FORMATS) => "the firmware",
-        _ if among(sampling::FORMATS) => "a sampler",
-        _ if among(systemd::FORMATS) => "systemd",
-        _ if among(udev::FORMATS) => "udev",
-        _ if among(kernel_log::FORMATS) => "the kernel's log",
-        _ => "other",
+        (_, SpanKind::Initcall | SpanKind::Probe | SpanKind::Async | SpanKind::AsyncWait) => Origin::KernelLog,
+        (_, SpanKind::Unit | SpanKind::UnitActive | SpanKind::Stage | SpanKind::Mount) => Origin::Systemd,
+        (_, SpanKind::Uevent | SpanKind::UeventQueued | SpanKind::UeventBlocked | SpanKind::UeventService) => {
+            Origin::Udev
+        }
+        (origin, _) => origin,
     }
 }

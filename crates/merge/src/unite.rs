@@ -1,8 +1,8 @@
 //! Two records tell of one thing: one row is made of both.
 
-use crate::align::seconds;
 use crate::printing::{together, told_by_both};
-use crate::spans::Row;
+use crate::row::Row;
+use crate::text::seconds;
 use crate::trust::{compare, remove, witness, Verdict, STAMPED, STAMPS_APART_NS};
 use crate::{Contradiction, Piece};
 use firstlight_formats::evidence::{Grade, SpanKind};

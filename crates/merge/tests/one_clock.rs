@@ -1,13 +1,22 @@
 //! Clocks of several pieces of evidence, put onto one.
 
 use firstlight_formats::evidence::{Clock, Evidence, Instant, Mark, Span, SpanKind, Stamp};
+use firstlight_formats::registry::by_name;
 use firstlight_merge::align::{align, Place};
 
 const MS: i64 = 1_000_000;
 
+/// Empty evidence of a format; of a name that no format has, of none.
+fn empty(format: &str, clock: Clock) -> Evidence {
+    match by_name(format) {
+        Some(format) => Evidence::of(format.about(), clock),
+        None => Evidence { clock, ..Evidence::default() },
+    }
+}
+
 /// A log of `count` lines, one every 20 ms of the boot, stamped by `clock`.
 fn log(of: Clock, count: i64, clock: impl Fn(i64) -> i64) -> Evidence {
-    let mut evidence = Evidence::of("test", of);
+    let mut evidence = empty("test", of);
     for number in 1..=count {
         let at = clock(number * 20 * MS);
         let host = evidence.clock == Clock::Host;
@@ -23,7 +32,7 @@ fn log(of: Clock, count: i64, clock: impl Fn(i64) -> i64) -> Evidence {
 }
 
 fn initcalls(of: Clock, names: &[&str], clock: impl Fn(i64) -> i64) -> Evidence {
-    let mut evidence = Evidence::of("test", of);
+    let mut evidence = empty("test", of);
     for (number, name) in names.iter().enumerate() {
         let start = (number as i64 + 1) * 100 * MS;
         evidence.spans.push(Span::new(SpanKind::Initcall, *name).between(clock(start), clock(start + 7 * MS)));
@@ -110,7 +119,7 @@ fn a_record_can_be_placed_by_way_of_another() {
 #[test]
 fn clocks_that_are_one_by_what_they_are_need_no_shared_event_and_say_that_it_is_assumed() {
     let kernel = log(Clock::Printk, 10, |at| at);
-    let mut systemd = Evidence::of("test", Clock::Monotonic);
+    let mut systemd = empty("test", Clock::Monotonic);
     mark(&mut systemd, Mark::UserspaceStart, 900 * MS);
     let places = align(&[&kernel, &systemd]);
     assert_eq!(fitted(&places[1]), (0, 1.0, 0));
@@ -120,9 +129,9 @@ fn clocks_that_are_one_by_what_they_are_need_no_shared_event_and_say_that_it_is_
 #[test]
 fn readings_of_two_clocks_at_one_instant_beat_assumptions() {
     let kernel = log(Clock::Printk, 10, |at| at);
-    let mut systemd = Evidence::of("test", Clock::Monotonic);
+    let mut systemd = empty("test", Clock::Monotonic);
     mark(&mut systemd, Mark::UserspaceStart, 900 * MS);
-    let mut manifest = Evidence::of("test", Clock::Untimed);
+    let mut manifest = empty("test", Clock::Untimed);
     manifest.facts = vec![("clock.printk_ahead_of_monotonic_ns".into(), "-11512430".to_owned())];
     let places = align(&[&kernel, &systemd, &systemd, &manifest]);
     assert_eq!(fitted(&places[1]), (-11_512_430, 1.0, 0));
@@ -131,12 +140,12 @@ fn readings_of_two_clocks_at_one_instant_beat_assumptions() {
 
 #[test]
 fn firmware_is_placed_by_a_mark_that_another_record_has_or_not_at_all() {
-    let mut systemd = Evidence::of("test", Clock::Monotonic);
+    let mut systemd = empty("test", Clock::Monotonic);
     mark(&mut systemd, Mark::LoaderStart, -700 * MS);
     mark(&mut systemd, Mark::UserspaceStart, 900 * MS);
-    let mut fpdt = Evidence::of("test", Clock::Firmware);
+    let mut fpdt = empty("test", Clock::Firmware);
     mark(&mut fpdt, Mark::LoaderStart, 2_300 * MS);
-    let mut alone = Evidence::of("test", Clock::Firmware);
+    let mut alone = empty("test", Clock::Firmware);
     mark(&mut alone, Mark::LoaderLoad, 5 * MS);
     let places = align(&[&fpdt, &systemd, &alone]);
     assert_eq!(fitted(&places[0]), (-3_000 * MS, 1.0, 1));
@@ -146,10 +155,10 @@ fn firmware_is_placed_by_a_mark_that_another_record_has_or_not_at_all() {
 #[test]
 fn a_boot_loaders_clock_ends_where_the_kernels_begins_and_that_is_said_to_be_assumed() {
     let kernel = log(Clock::Printk, 10, |at| at);
-    let mut bootstage = Evidence::of("bootstage", Clock::Firmware);
+    let mut bootstage = empty("bootstage", Clock::Firmware);
     mark(&mut bootstage, Mark::FirmwareStart, 0);
     mark(&mut bootstage, Mark::KernelEntry, 4_500 * MS);
-    let mut cbmem = Evidence::of("cbmem", Clock::Firmware);
+    let mut cbmem = empty("cbmem", Clock::Firmware);
     mark(&mut cbmem, Mark::PayloadStart, 805 * MS);
     let places = align(&[&kernel, &bootstage, &cbmem]);
     assert_eq!((fitted(&places[1]).0, fitted(&places[2]).0), (-4_500 * MS, -805 * MS));
@@ -165,7 +174,7 @@ fn a_boot_loader_that_a_host_saw_hand_over_is_placed_by_that() {
         .log
         .push(Stamp { time_ns: Some(300 * MS), host_ns: Some(5_300 * MS), ..Stamp::default() }, b"widget: ready");
     console.host_marks.push(Instant { mark: Mark::KernelEntry, time_ns: 4_000 * MS, detail: String::new() });
-    let mut bootstage = Evidence::of("bootstage", Clock::Firmware);
+    let mut bootstage = empty("bootstage", Clock::Firmware);
     mark(&mut bootstage, Mark::KernelEntry, 3_500 * MS);
     let places = align(&[&console, &bootstage]);
     assert_eq!(places[1].line().unwrap().at(3_500 * MS), -1_000 * MS);
@@ -187,10 +196,10 @@ fn whole_seconds_are_of_the_same_boot_as_what_they_round() {
 
 #[test]
 fn what_counts_from_user_space_is_placed_where_another_record_says_that_it_began() {
-    let mut chain = Evidence::of("test", Clock::Userspace);
+    let mut chain = empty("test", Clock::Userspace);
     mark(&mut chain, Mark::UserspaceStart, 0);
     let kernel = log(Clock::Printk, 10, |at| at);
-    let mut systemd = Evidence::of("test", Clock::Monotonic);
+    let mut systemd = empty("test", Clock::Monotonic);
     mark(&mut systemd, Mark::UserspaceStart, 900 * MS);
     let places = align(&[&chain, &kernel, &systemd]);
     assert_eq!(fitted(&places[0]), (900 * MS, 1.0, 0));
@@ -199,7 +208,7 @@ fn what_counts_from_user_space_is_placed_where_another_record_says_that_it_began
 
 #[test]
 fn a_journal_by_the_wall_clock_is_placed_by_when_the_kernels_clock_began() {
-    let mut journal = Evidence::of("test", Clock::Realtime);
+    let mut journal = empty("test", Clock::Realtime);
     mark(&mut journal, Mark::KernelClockStart, 70_000 * MS);
     let kernel = log(Clock::Printk, 10, |at| at);
     assert_eq!(fitted(&align(&[&kernel, &journal])[1]), (-70_000 * MS, 1.0, 0));
@@ -214,7 +223,7 @@ fn lines_that_lie_on_no_common_clock_convict_another_boot() {
 
 #[test]
 fn a_record_without_times_needs_no_place_and_no_other() {
-    let untimed = Evidence::of("test", Clock::Untimed);
+    let untimed = empty("test", Clock::Untimed);
     assert_eq!(align(&[&untimed]), [Place::Untimed]);
     assert!(align(&[]).is_empty());
 }
@@ -222,7 +231,7 @@ fn a_record_without_times_needs_no_place_and_no_other() {
 #[test]
 fn what_is_assumed_of_a_clock_is_assumed_of_every_record_that_has_it() {
     let uevent = |name: &'static str| {
-        let mut evidence = Evidence::of("test", Clock::Monotonic);
+        let mut evidence = empty("test", Clock::Monotonic);
         evidence.spans.push(Span::new(SpanKind::Uevent, name).between(40 * MS, 50 * MS));
         evidence
     };

@@ -61,7 +61,7 @@ impl Records {
             outcome.set_item("file", &read.file)?;
             outcome.set_item("error", read.outcome.as_ref().err().map(ToString::to_string))?;
             outcome.set_item("kind", read.outcome.as_ref().err().map(kind))?;
-            let formats = read.outcome.iter().flatten().map(|evidence| evidence.format);
+            let formats = read.outcome.iter().flatten().map(|evidence| evidence.format.name);
             outcome.set_item("format", formats.into_iter().next())?;
             let held = PyList::empty(py);
             for boot in boots(read) {

@@ -494,6 +494,98 @@ names! {
     }
 }
 
+names! {
+    /// The formats that `firstlight import` reads, by their name for `--as`.
+    FormatName {
+        /// the manifest of a collection
+        CollectorManifest = "collector-manifest",
+        /// a file of /proc or /sys
+        SystemSnapshot = "system-snapshot",
+        /// a kernel's configuration
+        KernelConfig = "kernel-config",
+        /// a log of pm-graph
+        PmGraph = "pm-graph",
+        /// a table of results of pm-graph
+        PmGraphResult = "pm-graph-result",
+        /// a file of grab-boot-data
+        GrabBootData = "grab-boot-data",
+        /// a job log of LAVA
+        Lava = "lava",
+        /// a function graph of the kernel's tracer
+        FunctionGraph = "function-graph",
+        /// events of the kernel's tracer
+        TraceEvents = "trace-events",
+        /// a histogram or profile of the kernel's tracer
+        Hist = "hist",
+        /// a boot configuration (bootconfig)
+        Bootconfig = "bootconfig",
+        /// a recording of trace-cmd (trace.dat)
+        TraceDat = "trace-dat",
+        /// a function log (KFT, KFI)
+        Kft = "kft",
+        /// a table of kd
+        KdTable = "kd-table",
+        /// a call tree of kd
+        KdTree = "kd-tree",
+        /// the output of `systemd-analyze time`
+        SystemdTime = "systemd-time",
+        /// the output of `systemd-analyze blame`
+        SystemdBlame = "systemd-blame",
+        /// the output of `systemd-analyze critical-chain`
+        SystemdCriticalChain = "systemd-critical-chain",
+        /// the output of `systemd-analyze plot --json`
+        SystemdPlotJson = "systemd-plot-json",
+        /// the SVG of `systemd-analyze plot`
+        SystemdPlotSvg = "systemd-plot-svg",
+        /// the output of `systemctl show`
+        SystemdShow = "systemd-show",
+        /// the journal as JSON (`journalctl -o json`)
+        JournalJson = "journal-json",
+        /// the journal in its export format (`journalctl -o export`)
+        JournalExport = "journal-export",
+        /// the journal with all fields (`journalctl -o verbose`)
+        JournalVerbose = "journal-verbose",
+        /// the journal as text (`journalctl`)
+        JournalShort = "journal-short",
+        /// a bootchart sample file (`proc_stat.log` and its like)
+        Bootchart = "bootchart",
+        /// the header of a bootchart archive
+        BootchartHeader = "bootchart-header",
+        /// a bootchart list of processes (`cmdline2.log`, `paternity.log`)
+        BootchartProcesses = "bootchart-processes",
+        /// the kernel's process accounting (`kernel_pacct`)
+        BootchartAccounting = "bootchart-accounting",
+        /// the SVG of systemd-bootchart
+        BootchartSvg = "bootchart-svg",
+        /// U-Boot's bootstage report
+        Bootstage = "bootstage",
+        /// the firmware's times (ACPI FPDT)
+        Fpdt = "fpdt",
+        /// the boot loader's times (EFI variables)
+        EfiLoaderTimes = "efi-loader-times",
+        /// coreboot's timestamps (`cbmem -t` or `-T`)
+        Cbmem = "cbmem",
+        /// the output of `udevadm monitor`
+        UdevMonitor = "udev-monitor",
+        /// the debug log of udevd
+        UdevLog = "udev-log",
+        /// udev's database (udevadm info -e)
+        UdevDatabase = "udev-database",
+        /// records of /dev/kmsg
+        Kmsg = "kmsg",
+        /// a kernel log in JSON (dmesg --json)
+        DmesgJson = "dmesg-json",
+        /// a capture of grabserial
+        Grabserial = "grabserial",
+        /// a console with the host's time on each line
+        HostStamped = "host-stamped",
+        /// a capture of a serial console
+        Serial = "serial",
+        /// a kernel log (dmesg)
+        Printk = "printk",
+    }
+}
+
 impl Mark {
     /// The phase that it begins; none: it divides no phases.
     pub const fn phase(self) -> Option<Phase> {
@@ -608,6 +700,57 @@ impl Mark {
             Self::Panic => Layer::Kernel,
             Self::RecordStart => Layer::Userspace,
             Self::RecordEnd => Layer::Userspace,
+        }
+    }
+}
+
+impl FormatName {
+    /// What a message calls it.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::CollectorManifest => "the manifest of a collection",
+            Self::SystemSnapshot => "a file of /proc or /sys",
+            Self::KernelConfig => "a kernel's configuration",
+            Self::PmGraph => "a log of pm-graph",
+            Self::PmGraphResult => "a table of results of pm-graph",
+            Self::GrabBootData => "a file of grab-boot-data",
+            Self::Lava => "a job log of LAVA",
+            Self::FunctionGraph => "a function graph of the kernel's tracer",
+            Self::TraceEvents => "events of the kernel's tracer",
+            Self::Hist => "a histogram or profile of the kernel's tracer",
+            Self::Bootconfig => "a boot configuration (bootconfig)",
+            Self::TraceDat => "a recording of trace-cmd (trace.dat)",
+            Self::Kft => "a function log (KFT, KFI)",
+            Self::KdTable => "a table of kd",
+            Self::KdTree => "a call tree of kd",
+            Self::SystemdTime => "the output of `systemd-analyze time`",
+            Self::SystemdBlame => "the output of `systemd-analyze blame`",
+            Self::SystemdCriticalChain => "the output of `systemd-analyze critical-chain`",
+            Self::SystemdPlotJson => "the output of `systemd-analyze plot --json`",
+            Self::SystemdPlotSvg => "the SVG of `systemd-analyze plot`",
+            Self::SystemdShow => "the output of `systemctl show`",
+            Self::JournalJson => "the journal as JSON (`journalctl -o json`)",
+            Self::JournalExport => "the journal in its export format (`journalctl -o export`)",
+            Self::JournalVerbose => "the journal with all fields (`journalctl -o verbose`)",
+            Self::JournalShort => "the journal as text (`journalctl`)",
+            Self::Bootchart => "a bootchart sample file (`proc_stat.log` and its like)",
+            Self::BootchartHeader => "the header of a bootchart archive",
+            Self::BootchartProcesses => "a bootchart list of processes (`cmdline2.log`, `paternity.log`)",
+            Self::BootchartAccounting => "the kernel's process accounting (`kernel_pacct`)",
+            Self::BootchartSvg => "the SVG of systemd-bootchart",
+            Self::Bootstage => "U-Boot's bootstage report",
+            Self::Fpdt => "the firmware's times (ACPI FPDT)",
+            Self::EfiLoaderTimes => "the boot loader's times (EFI variables)",
+            Self::Cbmem => "coreboot's timestamps (`cbmem -t` or `-T`)",
+            Self::UdevMonitor => "the output of `udevadm monitor`",
+            Self::UdevLog => "the debug log of udevd",
+            Self::UdevDatabase => "udev's database (udevadm info -e)",
+            Self::Kmsg => "records of /dev/kmsg",
+            Self::DmesgJson => "a kernel log in JSON (dmesg --json)",
+            Self::Grabserial => "a capture of grabserial",
+            Self::HostStamped => "a console with the host's time on each line",
+            Self::Serial => "a capture of a serial console",
+            Self::Printk => "a kernel log (dmesg)",
         }
     }
 }

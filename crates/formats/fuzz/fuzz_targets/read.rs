@@ -4,7 +4,7 @@
 #![no_main]
 
 use firstlight_formats::format::{Format, Head, Input, HEAD_BYTES};
-use firstlight_formats::{registry::by_name, sniff::recognise};
+use firstlight_formats::registry::{by_name, recognise, READERS};
 use libfuzzer_sys::fuzz_target;
 use std::sync::LazyLock;
 
@@ -23,7 +23,7 @@ fuzz_target!(|data: &[u8]| {
     let head = Head { name: &name, bytes: &bytes[..bytes.len().min(HEAD_BYTES)] };
     let recognised = recognise(&head);
     let Some(format) = FORMAT.or_else(|| recognised.ok()) else { return };
-    if let Ok(all) = format.read(Input { name: &name, bytes: &mut bytes }) {
+    if let Ok(all) = format.read(Input { name: &name, bytes: &mut bytes, nested: &READERS }) {
         all.iter().for_each(promises::check);
     }
 });

@@ -1,9 +1,11 @@
 //! The manifest of a collection (`docs/reference/formats/collection.md`): what was gathered, what was not, and readings of clocks.
 
+use crate::about::{About, Origin, Traits};
 use crate::evidence::{Clock, Evidence, Name, ProblemKind};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
 use crate::FormatError;
+use firstlight_schema::FormatName;
 use std::collections::BTreeMap;
 
 /// Reads `manifest.tsv` of a collection.
@@ -17,12 +19,8 @@ const RECORDS: [&str; 5] = ["kernel/kmsg", "kernel/dmesg", "systemd/", "sys/kern
 const UPTIME_STEP_NS: i64 = 10_000_000;
 
 impl Format for CollectorManifest {
-    fn name(&self) -> &'static str {
-        "collector-manifest"
-    }
-
-    fn title(&self) -> &'static str {
-        "the manifest of a collection"
+    fn about(&self) -> &'static About {
+        const { &About::of(FormatName::CollectorManifest, Traits::of(Origin::Other)) }
     }
 
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
@@ -34,7 +32,7 @@ impl Format for CollectorManifest {
     }
 
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
-        let mut evidence = Evidence { first_line: 1, ..Evidence::of(self.name(), Clock::Untimed) };
+        let mut evidence = Evidence { first_line: 1, ..Evidence::of(self.about(), Clock::Untimed) };
         let mut manifest = Manifest::default();
         let mut lines = Lines::new(input.bytes);
         while let Some(line) = lines.next_line()? {

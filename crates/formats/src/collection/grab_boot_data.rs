@@ -1,11 +1,13 @@
 //! Files of `grab-boot-data.sh`: sections `== NAME ==` of facts, of systemd's figures, and of the kernel's messages.
 
+use crate::about::{About, Origin, Traits};
 use crate::evidence::{Clock, Evidence, Name, Problem, ProblemKind};
-use crate::format::{Format, Head, Input, Likelihood, HEAD_BYTES};
+use crate::format::{Format, Head, Input, Likelihood, Recognise, HEAD_BYTES};
 use crate::kernel_log::bytes::{number, split, text};
 use crate::kernel_log::text::Text;
 use crate::lines::{Line, Lines};
-use crate::{sniff, FormatError};
+use crate::FormatError;
+use firstlight_schema::FormatName;
 
 /// The reader.
 pub struct GrabBootData;
@@ -145,12 +147,8 @@ impl Facts {
 }
 
 impl Format for GrabBootData {
-    fn name(&self) -> &'static str {
-        "grab-boot-data"
-    }
-
-    fn title(&self) -> &'static str {
-        "a file of grab-boot-data"
+    fn about(&self) -> &'static About {
+        const { &About::of(FormatName::GrabBootData, Traits::of(Origin::Other)) }
     }
 
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
@@ -165,7 +163,7 @@ impl Format for GrabBootData {
 
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
         let mut facts = Facts::default();
-        let mut messages = Text::new(self.name(), "KERNEL MESSAGES", false);
+        let mut messages = Text::new(self.about(), "KERNEL MESSAGES", false);
         let (mut at, mut sections, mut begins) = (Section::Other, 0_u64, None);
         let mut lines = Lines::new(input.bytes);
         while let Some(Line { number, bytes }) = lines.next_line()? {
@@ -195,7 +193,7 @@ impl Format for GrabBootData {
             first.understood = first.understood.saturating_add(facts.understood);
         }
         for part in &facts.systemd {
-            systemd(input.name, part, &mut read);
+            systemd(input.name, part, input.nested, &mut read);
         }
         Ok(read)
     }
@@ -211,7 +209,7 @@ impl GrabBootData {
                 read
             }
             Err(error) => {
-                let mut empty = Evidence::of(self.name(), Clock::Untimed);
+                let mut empty = Evidence::of(self.about(), Clock::Untimed);
                 empty.first_line = 1;
                 let detail = match begins {
                     Some(_) => format!("the section KERNEL MESSAGES could not be read: {error}"),
@@ -225,13 +223,13 @@ impl GrabBootData {
 }
 
 /// What `systemd-analyze` printed goes to whoever reads that.
-fn systemd(name: &str, part: &[u8], read: &mut Vec<Evidence>) {
+fn systemd(name: &str, part: &[u8], nested: &dyn Recognise, read: &mut Vec<Evidence>) {
     if part.trim_ascii().is_empty() || part.starts_with(b"NOTE:") {
         return;
     }
     let head = Head { name, bytes: &part[..part.len().min(HEAD_BYTES)] };
     let mut bytes = part;
-    let found = sniff::recognise(&head).and_then(|reader| reader.read(Input { name, bytes: &mut bytes }));
+    let found = nested.recognise(&head).and_then(|reader| reader.read(Input { name, bytes: &mut bytes, nested }));
     match found {
         Ok(found) => read.extend(found.into_iter().map(|mut evidence| {
             "SYSTEMD INFO".clone_into(&mut evidence.part);

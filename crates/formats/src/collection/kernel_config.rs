@@ -1,9 +1,11 @@
 //! A kernel's configuration: `/proc/config.gz` unpacked, `/boot/config-RELEASE`, `.config`.
 
+use crate::about::{About, Origin, Traits};
 use crate::evidence::{Clock, Evidence, ProblemKind};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
 use crate::FormatError;
+use firstlight_schema::FormatName;
 
 /// Reads a kernel's configuration as one fact.
 pub struct KernelConfig;
@@ -12,12 +14,8 @@ pub struct KernelConfig;
 const MOST_BYTES: usize = 16 << 20;
 
 impl Format for KernelConfig {
-    fn name(&self) -> &'static str {
-        "kernel-config"
-    }
-
-    fn title(&self) -> &'static str {
-        "a kernel's configuration"
+    fn about(&self) -> &'static About {
+        const { &About::of(FormatName::KernelConfig, Traits::of(Origin::Other)) }
     }
 
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
@@ -32,7 +30,7 @@ impl Format for KernelConfig {
     }
 
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
-        let mut evidence = Evidence { first_line: 1, ..Evidence::of(self.name(), Clock::Untimed) };
+        let mut evidence = Evidence { first_line: 1, ..Evidence::of(self.about(), Clock::Untimed) };
         let mut config = String::new();
         let (mut strange, mut skipped) = ((0_u64, None), 0_u64);
         let mut lines = Lines::new(input.bytes);

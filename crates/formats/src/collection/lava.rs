@@ -1,6 +1,7 @@
 //! Job logs of LAVA: one mapping a line, with the dispatcher's time; and the plain text that is made of them.
 
 use super::yaml::scalars;
+use crate::about::{About, Origin, Traits};
 use crate::evidence::{Evidence, Name, ProblemKind};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::kernel_log::ahead::Ahead;
@@ -8,6 +9,7 @@ use crate::kernel_log::dates::{clock, of_iso};
 use crate::kernel_log::text::Text;
 use crate::lines::{Line, Lines};
 use crate::FormatError;
+use firstlight_schema::FormatName;
 
 /// The reader.
 pub struct Lava;
@@ -54,12 +56,8 @@ fn entry(line: &[u8]) -> Option<Entry> {
 }
 
 impl Format for Lava {
-    fn name(&self) -> &'static str {
-        "lava"
-    }
-
-    fn title(&self) -> &'static str {
-        "a job log of LAVA"
+    fn about(&self) -> &'static About {
+        const { &About::of(FormatName::Lava, Traits::of(Origin::Other)) }
     }
 
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
@@ -82,7 +80,7 @@ impl Format for Lava {
     }
 
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
-        let mut text = Text::new(self.name(), "", true);
+        let mut text = Text::new(self.about(), "", true);
         let mut lines = Lines::new(input.bytes);
         let mut origin = None;
         let (mut others, mut torn) = (0_u64, None::<(u64, u64)>);

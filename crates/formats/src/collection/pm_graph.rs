@@ -1,11 +1,13 @@
 //! Files of pm-graph's `bootgraph.py`: a head of comments, then the kernel's log or the tracer's; and its table of results.
 
+use crate::about::{About, Origin, Role, Traits};
 use crate::evidence::{Clock, Evidence, Grade, Name, ProblemKind, Span, SpanKind};
 use crate::format::{Format, Head, Input, Likelihood, HEAD_BYTES};
 use crate::kernel_log::bytes::{number, seconds, split, text};
 use crate::kernel_log::text::Text;
 use crate::lines::Lines;
-use crate::{registry, sniff, FormatError};
+use crate::FormatError;
+use firstlight_schema::FormatName;
 use std::io::{BufRead, Read};
 
 /// The reader of logs.
@@ -92,12 +94,8 @@ fn take(line: &[u8], facts: &mut Vec<(Name, String)>) {
 }
 
 impl Format for PmGraph {
-    fn name(&self) -> &'static str {
-        "pm-graph"
-    }
-
-    fn title(&self) -> &'static str {
-        "a log of pm-graph"
+    fn about(&self) -> &'static About {
+        const { &About::of(FormatName::PmGraph, Traits::of(Origin::Other)) }
     }
 
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
@@ -123,7 +121,7 @@ impl Format for PmGraph {
         let trace = start.starts_with(b"# tracer: ");
         let mut boots = if trace { trace_of(input, &start)? } else { self.log(input.bytes, skipped)? };
         if boots.is_empty() {
-            boots.push(Evidence::of(self.name(), Clock::Untimed));
+            boots.push(Evidence::of(self.about(), Clock::Untimed));
         }
         if let Some(first) = boots.first_mut() {
             let own: Vec<Name> = first.facts.iter().map(|(name, _)| name.clone()).collect();
@@ -137,7 +135,7 @@ impl Format for PmGraph {
 
 impl PmGraph {
     fn log(&self, input: &mut dyn BufRead, skipped: u64) -> Result<Vec<Evidence>, FormatError> {
-        let mut log = Text::new(self.name(), "", false);
+        let mut log = Text::new(self.about(), "", false);
         let mut lines = Lines::new(input);
         while let Some(line) = lines.next_line()? {
             log.line(line.number + skipped, None, line.bytes);
@@ -148,7 +146,7 @@ impl PmGraph {
         }
         match log.finish(self.title(), problems) {
             Err(FormatError::NotThis { .. }) => {
-                let mut empty = Evidence::of(self.name(), Clock::Untimed);
+                let mut empty = Evidence::of(self.about(), Clock::Untimed);
                 empty.problem(ProblemKind::LostTail, Some(skipped + 1), "nothing of a kernel's log follows the head");
                 Ok(vec![empty])
             }
@@ -159,24 +157,20 @@ impl PmGraph {
 
 /// The rest is the tracer's: whoever reads that reads it.
 fn trace_of(input: Input<'_>, start: &[u8]) -> Result<Vec<Evidence>, FormatError> {
-    let found = sniff::recognise(&Head { name: input.name, bytes: start }).ok();
+    let found = input.nested.recognise(&Head { name: input.name, bytes: start }).ok();
     let Some(reader) =
-        found.or_else(|| registry::by_name("function-graph")).filter(|reader| reader.name() != "pm-graph")
+        found.or_else(|| input.nested.for_role(Role::FunctionGraph)).filter(|reader| reader.about() != PmGraph.about())
     else {
-        let mut evidence = Evidence::of("pm-graph", Clock::Untimed);
+        let mut evidence = Evidence::of(PmGraph.about(), Clock::Untimed);
         evidence.problem(ProblemKind::Unrecognised, None, "the trace after the head is of no known kind");
         return Ok(vec![evidence]);
     };
-    reader.read(Input { name: input.name, bytes: input.bytes })
+    reader.read(Input { name: input.name, bytes: input.bytes, nested: input.nested })
 }
 
 impl Format for PmGraphResult {
-    fn name(&self) -> &'static str {
-        "pm-graph-result"
-    }
-
-    fn title(&self) -> &'static str {
-        "a table of results of pm-graph"
+    fn about(&self) -> &'static About {
+        const { &About::of(FormatName::PmGraphResult, Traits::of(Origin::Other)) }
     }
 
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
@@ -190,7 +184,7 @@ impl Format for PmGraphResult {
     }
 
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
-        let mut evidence = Evidence::of(self.name(), Clock::Printk);
+        let mut evidence = Evidence::of(self.about(), Clock::Printk);
         evidence.first_line = 1;
         let mut lines = Lines::new(input.bytes);
         while let Some(line) = lines.next_line()? {

@@ -1,9 +1,11 @@
 //! Files of `/proc` and `/sys`, and the collector's lists of them: facts, known by their names.
 
+use crate::about::{About, Origin, Traits};
 use crate::evidence::{Clock, Evidence, Link, LinkKind, Name, ProblemKind, SpanKind};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
 use crate::FormatError;
+use firstlight_schema::FormatName;
 use std::collections::HashMap;
 
 /// Reads a file of `/proc` or `/sys` as it was copied.
@@ -69,12 +71,8 @@ fn of(path: &str, end: &str) -> bool {
 }
 
 impl Format for SystemSnapshot {
-    fn name(&self) -> &'static str {
-        "system-snapshot"
-    }
-
-    fn title(&self) -> &'static str {
-        "a file of /proc or /sys"
+    fn about(&self) -> &'static About {
+        const { &About::of(FormatName::SystemSnapshot, Traits::of(Origin::Other)) }
     }
 
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
@@ -99,7 +97,7 @@ impl Format for SystemSnapshot {
             let names: Vec<&str> = FILES.iter().map(|(end, _)| *end).collect();
             return Err(not(format!("such files are known by their names, which end in {}", names.join(", "))));
         };
-        let mut evidence = Evidence { first_line: 1, ..Evidence::of(self.name(), Clock::Untimed) };
+        let mut evidence = Evidence { first_line: 1, ..Evidence::of(self.about(), Clock::Untimed) };
         let mut lines = Lines::new(input.bytes);
         let mut strange = (0_u64, None);
         let mut skipped = 0_u64;

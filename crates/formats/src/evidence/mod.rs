@@ -19,6 +19,7 @@ pub use span::Span;
 pub use span_ref::{Attributes, Iter, SpanRef};
 pub use spans::Spans;
 
+use crate::about::{About, Traits};
 pub use firstlight_schema::{Clock, Grade, LinkKind, Mark, ProblemKind, SpanKind, Stage};
 use std::borrow::Cow;
 
@@ -61,8 +62,10 @@ pub struct Link {
 /// What one record, or one part of it, says about one boot.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Evidence {
-    /// The name of the format it was read as.
-    pub format: &'static str,
+    /// The format it was read as.
+    pub format: &'static About,
+    /// What merging must know of it; parts of one record may differ.
+    pub traits: Traits,
     /// The part of the record: a section, a file in an archive; empty for the whole.
     pub part: String,
     /// Which boot of the record, from 0; parts of one boot have the same number.
@@ -103,8 +106,8 @@ pub struct Evidence {
 
 impl Evidence {
     /// Empty evidence of a format.
-    pub fn of(format: &'static str, clock: Clock) -> Self {
-        Self { format, clock, ..Self::default() }
+    pub fn of(format: &'static About, clock: Clock) -> Self {
+        Self { format, traits: format.traits, clock, ..Self::default() }
     }
 
     /// Notes a problem.

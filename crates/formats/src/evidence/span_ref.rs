@@ -1,8 +1,73 @@
 //! Spans as they are looked at.
 
-use super::spans::NONE;
+use super::spans::{Row, NONE};
+use super::texts::Text;
 use super::{Grade, Name, Span, SpanKind, Spans};
 use std::fmt;
+
+impl Spans {
+    /// One of them.
+    pub fn get(&self, place: usize) -> Option<SpanRef<'_>> {
+        self.row(place).map(|row| self.shown(row))
+    }
+
+    fn shown(&self, row: &Row) -> SpanRef<'_> {
+        let text = |of: Text| self.texts.get(of);
+        SpanRef {
+            kind: row.kind,
+            name: text(row.name),
+            parent: row.parent(),
+            track: text(row.track),
+            level: (row.level != Text::EMPTY).then(|| text(row.level)),
+            start_ns: row.start_ns(),
+            end_ns: row.end_ns(),
+            duration_ns: row.duration_ns(),
+            grade: row.grade,
+            reason: text(row.reason),
+            attributes: Attributes { of: self, first: row.first_attribute },
+        }
+    }
+
+    /// All of them in their order.
+    pub fn iter(&self) -> Iter<'_> {
+        Iter { of: self, next: 0 }
+    }
+
+    /// Makes another span of one.
+    pub fn change(&mut self, place: usize, change: impl FnOnce(Span) -> Span) {
+        let Some(span) = self.get(place).map(SpanRef::to_span) else { return };
+        let changed = self.packed(change(span));
+        if let Some(row) = self.row_mut(place) {
+            *row = changed;
+        }
+    }
+
+    /// Appends those of another piece; their parents stay their parents.
+    pub fn append(&mut self, others: &Self) {
+        let base = self.len();
+        self.extend(others.iter().map(|span| {
+            let parent = span.parent.and_then(|parent| parent.checked_add(base));
+            Span { parent, ..span.to_span() }
+        }));
+    }
+}
+
+impl<'a> IntoIterator for &'a Spans {
+    type Item = SpanRef<'a>;
+    type IntoIter = Iter<'a>;
+
+    fn into_iter(self) -> Iter<'a> {
+        self.iter()
+    }
+}
+
+impl PartialEq for Spans {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl Eq for Spans {}
 
 /// The spans of a piece of evidence, one after the other.
 #[derive(Debug, Clone)]

@@ -2,7 +2,7 @@
 
 use super::chunks::Chunks;
 use super::texts::{Text, Texts};
-use super::{Attributes, Grade, Iter, Span, SpanKind, SpanRef};
+use super::{Grade, Span, SpanKind};
 
 /// What stands for no time, no span and no attribute.
 const NO_TIME: i64 = i64::MIN;
@@ -36,7 +36,7 @@ pub(crate) struct Row {
     pub(crate) level: Text,
     pub(crate) reason: Text,
     parent: u32,
-    first_attribute: u32,
+    pub(super) first_attribute: u32,
     start_ns: i64,
     end_ns: i64,
     duration_ns: i64,
@@ -124,7 +124,7 @@ impl Spans {
         self.rows.push(row);
     }
 
-    fn packed(&mut self, span: Span) -> Row {
+    pub(super) fn packed(&mut self, span: Span) -> Row {
         let mut row = Row::new(span.kind, self.texts.number(span.name.as_bytes()));
         row.grade = span.grade;
         row.track = self.texts.number(span.track.as_bytes());
@@ -147,51 +147,6 @@ impl Spans {
         let place = place(Some(self.attributes.len()));
         self.attributes.push(attribute);
         place
-    }
-
-    /// One of them.
-    pub fn get(&self, place: usize) -> Option<SpanRef<'_>> {
-        self.rows.get(place).map(|row| self.shown(row))
-    }
-
-    fn shown(&self, row: &Row) -> SpanRef<'_> {
-        let text = |of: Text| self.texts.get(of);
-        SpanRef {
-            kind: row.kind,
-            name: text(row.name),
-            parent: row.parent(),
-            track: text(row.track),
-            level: (row.level != Text::EMPTY).then(|| text(row.level)),
-            start_ns: row.start_ns(),
-            end_ns: row.end_ns(),
-            duration_ns: row.duration_ns(),
-            grade: row.grade,
-            reason: text(row.reason),
-            attributes: Attributes { of: self, first: row.first_attribute },
-        }
-    }
-
-    /// All of them in their order.
-    pub fn iter(&self) -> Iter<'_> {
-        Iter { of: self, next: 0 }
-    }
-
-    /// Makes another span of one.
-    pub fn change(&mut self, place: usize, change: impl FnOnce(Span) -> Span) {
-        let Some(span) = self.get(place).map(SpanRef::to_span) else { return };
-        let changed = self.packed(change(span));
-        if let Some(row) = self.rows.get_mut(place) {
-            *row = changed;
-        }
-    }
-
-    /// Appends those of another piece; their parents stay their parents.
-    pub fn append(&mut self, others: &Self) {
-        let base = self.len();
-        self.extend(others.iter().map(|span| {
-            let parent = span.parent.and_then(|parent| parent.checked_add(base));
-            Span { parent, ..span.to_span() }
-        }));
     }
 
     pub(crate) fn push_row(&mut self, row: Row) {
@@ -254,20 +209,3 @@ impl From<Vec<Span>> for Spans {
         spans
     }
 }
-
-impl<'a> IntoIterator for &'a Spans {
-    type Item = SpanRef<'a>;
-    type IntoIter = Iter<'a>;
-
-    fn into_iter(self) -> Iter<'a> {
-        self.iter()
-    }
-}
-
-impl PartialEq for Spans {
-    fn eq(&self, other: &Self) -> bool {
-        self.iter().eq(other.iter())
-    }
-}
-
-impl Eq for Spans {}

@@ -1,12 +1,14 @@
 //! U-Boot's bootstage: the report it prints, and the device tree's node as `dtc` prints it.
 
 use super::plausible::check;
+use crate::about::{About, Origin, Traits};
 use crate::decimal::grouped;
 use crate::evidence::{Clock, Evidence, Grade, Instant, Mark, Problem, ProblemKind, Span, SpanKind};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
 use crate::names::one_line;
 use crate::FormatError;
+use firstlight_schema::FormatName;
 
 /// Reads U-Boot's bootstage.
 pub struct Bootstage;
@@ -15,12 +17,8 @@ const REPORT: &str = "Timer summary in microseconds";
 const ACCUMULATED: &str = "Accumulated time:";
 
 impl Format for Bootstage {
-    fn name(&self) -> &'static str {
-        "bootstage"
-    }
-
-    fn title(&self) -> &'static str {
-        "U-Boot's bootstage report"
+    fn about(&self) -> &'static About {
+        const { &About::of(FormatName::Bootstage, Traits::of(Origin::Firmware)) }
     }
 
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
@@ -46,7 +44,7 @@ impl Format for Bootstage {
             tree.records.sort_by_key(|record| (record.accumulated, record.us));
             report.records = tree.records;
         }
-        let Some(mut evidence) = report.evidence(self.name()) else {
+        let Some(mut evidence) = report.evidence(self.about()) else {
             let what = "it has neither `Timer summary in microseconds` nor a node `bootstage`".to_owned();
             return Err(FormatError::NotThis { format: self.title(), what });
         };
@@ -133,7 +131,7 @@ impl Report {
     }
 
     /// What it says; none when it says nothing.
-    pub fn evidence(self, format: &'static str) -> Option<Evidence> {
+    pub fn evidence(self, format: &'static About) -> Option<Evidence> {
         let first_line = self.records.first()?.line;
         let mut evidence = Evidence { first_line, step_ns: 1_000, ..Evidence::of(format, Clock::Firmware) };
         let records = self.records;

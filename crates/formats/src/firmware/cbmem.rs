@@ -1,12 +1,14 @@
 //! coreboot's timestamps as `cbmem -t` and `cbmem -T` print them.
 
 use super::plausible::check;
+use crate::about::{About, Origin, Traits};
 use crate::decimal::grouped;
 use crate::evidence::{Clock, Evidence, Grade, Instant, Mark, Problem, ProblemKind, Span, SpanKind};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
 use crate::names::one_line;
 use crate::FormatError;
+use firstlight_schema::FormatName;
 
 /// Reads coreboot's timestamps.
 pub struct Cbmem;
@@ -17,12 +19,8 @@ const SELFBOOT_JUMP: u32 = 99;
 const JUMPING_TO_KERNEL: u32 = 1101;
 
 impl Format for Cbmem {
-    fn name(&self) -> &'static str {
-        "cbmem"
-    }
-
-    fn title(&self) -> &'static str {
-        "coreboot's timestamps (`cbmem -t` or `-T`)"
+    fn about(&self) -> &'static About {
+        const { &About::of(FormatName::Cbmem, Traits::of(Origin::Firmware)) }
     }
 
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
@@ -39,7 +37,7 @@ impl Format for Cbmem {
     }
 
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
-        let mut evidence = Evidence { first_line: 1, step_ns: 1_000, ..Evidence::of(self.name(), Clock::Firmware) };
+        let mut evidence = Evidence { first_line: 1, step_ns: 1_000, ..Evidence::of(self.about(), Clock::Firmware) };
         let mut lines = Lines::new(input.bytes);
         let (mut entries, mut before, mut instants) = (None, None, Vec::new());
         let (mut contradicted, mut total, mut strange) = (None, None, (0_u64, None));

@@ -1,13 +1,21 @@
 //! What a boot loader leaves in EFI variables: `LoaderTimeInitUSec` and `LoaderTimeExecUSec`.
 
 use super::plausible::{check, LONGEST_NS};
+use crate::about::{About, Anchor, Origin, Traits};
 use crate::evidence::{Clock, Evidence, Instant, Mark, ProblemKind, Span, SpanKind};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::FormatError;
+use firstlight_schema::FormatName;
 use std::io::Read;
 
 /// Reads such a variable as efivarfs gives it, or both as text.
 pub struct EfiLoaderTimes;
+
+/// As systemd takes it.
+const ANCHOR: Anchor = Anchor {
+    mark: Mark::LoaderEnd,
+    assumption: ", as systemd does: the kernel's clock began when the boot loader handed over",
+};
 
 /// The variables, and the marks they stand for.
 const VARIABLES: [(&str, Mark); 2] =
@@ -17,12 +25,13 @@ const VARIABLES: [(&str, Mark); 2] =
 const MOST_BYTES: u64 = 64 << 10;
 
 impl Format for EfiLoaderTimes {
-    fn name(&self) -> &'static str {
-        "efi-loader-times"
-    }
-
-    fn title(&self) -> &'static str {
-        "the boot loader's times (EFI variables)"
+    fn about(&self) -> &'static About {
+        const {
+            &About::of(
+                FormatName::EfiLoaderTimes,
+                Traits { anchor: Some(ANCHOR), single_values_ns: Some(1_000), ..Traits::of(Origin::Firmware) },
+            )
+        }
     }
 
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
@@ -43,7 +52,7 @@ impl Format for EfiLoaderTimes {
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
         let mut bytes = Vec::new();
         input.bytes.take(MOST_BYTES).read_to_end(&mut bytes)?;
-        let mut evidence = Evidence { first_line: 1, step_ns: 1_000, ..Evidence::of(self.name(), Clock::Firmware) };
+        let mut evidence = Evidence { first_line: 1, step_ns: 1_000, ..Evidence::of(self.about(), Clock::Firmware) };
         let mut times = [None; VARIABLES.len()];
         let file = input.file_name();
         let found: Vec<(usize, i64)> = match own(file) {

@@ -1,13 +1,21 @@
 //! The times of the ACPI table FPDT, as the files below `/sys/firmware/acpi/fpdt/boot` hold them.
 
 use super::plausible::{check, LONGEST_NS};
+use crate::about::{About, Anchor, Origin, Traits};
 use crate::evidence::{Clock, Evidence, Instant, Mark, Problem, ProblemKind, Span, SpanKind};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
 use crate::FormatError;
+use firstlight_schema::FormatName;
 
 /// Reads one such file by its name, or several as `grep -r . /sys/firmware/acpi/fpdt/boot` prints them.
 pub struct Fpdt;
+
+/// As systemd takes it.
+const ANCHOR: Anchor = Anchor {
+    mark: Mark::ExitBootServicesEnd,
+    assumption: ", as systemd does: the kernel's clock began when ExitBootServices returned",
+};
 
 /// The files in the order in which their instants come, and the marks they stand for.
 const FILES: [(&str, Mark); 5] = [
@@ -19,12 +27,18 @@ const FILES: [(&str, Mark); 5] = [
 ];
 
 impl Format for Fpdt {
-    fn name(&self) -> &'static str {
-        "fpdt"
-    }
-
-    fn title(&self) -> &'static str {
-        "the firmware's times (ACPI FPDT)"
+    fn about(&self) -> &'static About {
+        const {
+            &About::of(
+                FormatName::Fpdt,
+                Traits {
+                    anchor: Some(ANCHOR),
+                    single_values_ns: Some(1),
+                    resets_clock: true,
+                    ..Traits::of(Origin::Firmware)
+                },
+            )
+        }
     }
 
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
@@ -43,7 +57,7 @@ impl Format for Fpdt {
     }
 
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
-        let mut evidence = Evidence { first_line: 1, step_ns: 1, ..Evidence::of(self.name(), Clock::Firmware) };
+        let mut evidence = Evidence { first_line: 1, step_ns: 1, ..Evidence::of(self.about(), Clock::Firmware) };
         let file = input.file_name();
         let own = FILES.iter().position(|(name, _)| *name == file);
         let mut times: [Option<i64>; FILES.len()] = [None; FILES.len()];

@@ -1,15 +1,17 @@
 //! Tables that kd printed, in any selection of its columns.
 
 use super::kft::{number, words};
+use crate::about::{About, Origin, Traits};
 use crate::evidence::{Clock, Evidence, KdRow, ProblemKind};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
 use crate::FormatError;
+use firstlight_schema::FormatName;
 
 /// The reader.
 pub struct KdTable;
 
-const TITLE: &str = "a table of kd";
+const TITLE: &str = FormatName::KdTable.title();
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Column {
@@ -42,12 +44,8 @@ const TITLES: [(&str, Column); 10] = [
 type Extent = (Column, usize, usize);
 
 impl Format for KdTable {
-    fn name(&self) -> &'static str {
-        "kd-table"
-    }
-
-    fn title(&self) -> &'static str {
-        TITLE
+    fn about(&self) -> &'static About {
+        const { &About::of(FormatName::KdTable, Traits::of(Origin::FunctionLog)) }
     }
 
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
@@ -63,7 +61,7 @@ impl Format for KdTable {
 
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
         let mut lines = Lines::new(input.bytes);
-        let mut evidence = Evidence::of("kd-table", Clock::Untimed);
+        let mut evidence = Evidence::of(KdTable.about(), Clock::Untimed);
         let mut columns: Option<Vec<Extent>> = None;
         let mut before = Vec::new();
         let (mut torn, mut first_torn) = (0_u64, None);

@@ -1,18 +1,20 @@
 //! Call trees that kd printed (`kd -c`), threads apart or interlaced.
 
 use super::kft::{number, words};
+use crate::about::{About, Origin, Traits};
 use crate::evidence::{Clock, Evidence, Grade, Name, ProblemKind, Span, SpanKind};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
 use crate::tracing::call_tree::{CallTree, Kind, NodeId, ROOT};
 use crate::tracing::symbols::Symbols;
 use crate::FormatError;
+use firstlight_schema::FormatName;
 use memchr::memmem;
 
 /// The reader.
 pub struct KdTree;
 
-const TITLE: &str = "a call tree of kd";
+const TITLE: &str = FormatName::KdTree.title();
 /// Spans that are kept: all calls of a tree that a person can print.
 const MOST_SPANS: usize = 100_000;
 /// Trees within trees.
@@ -36,12 +38,8 @@ struct Open {
 }
 
 impl Format for KdTree {
-    fn name(&self) -> &'static str {
-        "kd-tree"
-    }
-
-    fn title(&self) -> &'static str {
-        TITLE
+    fn about(&self) -> &'static About {
+        const { &About::of(FormatName::KdTree, Traits::of(Origin::FunctionLog)) }
     }
 
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
@@ -114,7 +112,7 @@ struct Reader {
 impl Reader {
     fn new(columns: Vec<Column>, line: u64) -> Self {
         let timed = columns.contains(&Column::Entry);
-        let mut evidence = Evidence::of("kd-tree", if timed { Clock::Kft } else { Clock::Untimed });
+        let mut evidence = Evidence::of(KdTree.about(), if timed { Clock::Kft } else { Clock::Untimed });
         evidence.first_line = line.saturating_sub(1);
         evidence.step_ns = if timed { 1000 } else { 0 };
         let mut symbols = Symbols::new();

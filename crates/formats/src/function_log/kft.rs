@@ -2,11 +2,13 @@
 
 use super::intervals::{build, Call, INTERRUPT};
 use super::kd::Kd;
+use crate::about::{About, Origin, Traits};
 use crate::evidence::{Clock, Evidence, Problem, ProblemKind};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::{Line, Lines};
 use crate::tracing::symbols::Symbols;
 use crate::FormatError;
+use firstlight_schema::FormatName;
 use memchr::{memchr, memmem};
 
 /// Rows whose calls are kept for the tree; the table takes any number.
@@ -15,15 +17,11 @@ const MOST_CALLS: usize = 4 << 20;
 /// The reader.
 pub struct Kft;
 
-const TITLE: &str = "a function log (KFT, KFI)";
+const TITLE: &str = FormatName::Kft.title();
 
 impl Format for Kft {
-    fn name(&self) -> &'static str {
-        "kft"
-    }
-
-    fn title(&self) -> &'static str {
-        TITLE
+    fn about(&self) -> &'static About {
+        const { &About::of(FormatName::Kft, Traits::of(Origin::FunctionLog)) }
     }
 
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
@@ -83,7 +81,7 @@ struct Reader {
 impl Reader {
     fn new() -> Self {
         Self {
-            evidence: Evidence { first_line: 1, step_ns: 1000, ..Evidence::of("kft", Clock::Kft) },
+            evidence: Evidence { first_line: 1, step_ns: 1000, ..Evidence::of(Kft.about(), Clock::Kft) },
             symbols: Symbols::new(),
             kd: Kd::default(),
             calls: Vec::new(),

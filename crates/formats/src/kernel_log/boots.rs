@@ -7,6 +7,7 @@ mod replay;
 
 use super::loader::{sign, Sign};
 use super::messages::Interpreter;
+use crate::about::About;
 use crate::evidence::{Clock, Evidence, Grade, Instant, Mark, Name, Problem, ProblemKind, Span, SpanKind, Stamp};
 use crate::firmware::bootstage::Report;
 use crate::systemd::console_units::ConsoleUnits;
@@ -62,7 +63,7 @@ pub struct Boots {
 
 impl Boots {
     /// Of a format, a part of its record, and a clock.
-    pub fn new(format: &'static str, part: &str, clock: Clock) -> Self {
+    pub fn new(format: &'static About, part: &str, clock: Clock) -> Self {
         let mut now = Evidence::of(format, clock);
         part.clone_into(&mut now.part);
         now.first_line = 1;

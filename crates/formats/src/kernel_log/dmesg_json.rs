@@ -5,9 +5,11 @@ use super::boots::Boots;
 use super::bytes::{number, seconds, unpadded};
 use super::json::{Piece, Pieces};
 use super::prefix::{caller_word, LEVELS};
+use crate::about::{About, Origin, Traits};
 use crate::evidence::{Clock, Evidence, ProblemKind, Stamp};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::FormatError;
+use firstlight_schema::FormatName;
 
 /// The reader.
 pub struct DmesgJson;
@@ -56,12 +58,8 @@ impl Record {
 }
 
 impl Format for DmesgJson {
-    fn name(&self) -> &'static str {
-        "dmesg-json"
-    }
-
-    fn title(&self) -> &'static str {
-        "a kernel log in JSON (dmesg --json)"
+    fn about(&self) -> &'static About {
+        const { &About::of(FormatName::DmesgJson, Traits::of(Origin::KernelLog)) }
     }
 
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
@@ -74,7 +72,7 @@ impl Format for DmesgJson {
     }
 
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
-        let mut boots = Boots::new(self.name(), "", Clock::Printk);
+        let mut boots = Boots::new(self.about(), "", Clock::Printk);
         let mut pieces = Pieces::new(input.bytes);
         let (mut depth, mut key, mut record) = (0_u64, None, Record::default());
         let (mut any, mut timed) = (false, false);

@@ -5,10 +5,12 @@ use super::bytes::seconds;
 use super::dates::clock;
 use super::prefix::{parse, Time};
 use super::text::Text;
+use crate::about::{About, Origin, Traits};
 use crate::evidence::{Evidence, ProblemKind};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
 use crate::FormatError;
+use firstlight_schema::FormatName;
 
 /// The reader.
 pub struct Grabserial;
@@ -118,12 +120,8 @@ impl HostClock {
 }
 
 impl Format for Grabserial {
-    fn name(&self) -> &'static str {
-        "grabserial"
-    }
-
-    fn title(&self) -> &'static str {
-        "a capture of grabserial"
+    fn about(&self) -> &'static About {
+        const { &About::of(FormatName::Grabserial, Traits::of(Origin::KernelLog)) }
     }
 
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
@@ -150,7 +148,7 @@ impl Format for Grabserial {
     }
 
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
-        let mut text = Text::new(self.name(), "", true);
+        let mut text = Text::new(self.about(), "", true);
         let mut lines = Lines::new(input.bytes);
         let mut clock = HostClock::default();
         let mut ahead = Ahead::default();

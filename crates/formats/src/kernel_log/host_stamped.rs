@@ -8,10 +8,12 @@ use super::prefix::{parse, stamp, Time};
 use super::printk::is_boot_message;
 use super::text::Text;
 use super::{loader, loader::Sign};
+use crate::about::{About, Origin, Traits};
 use crate::evidence::{Evidence, ProblemKind};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
 use crate::FormatError;
+use firstlight_schema::FormatName;
 
 /// The reader.
 pub struct HostStamped;
@@ -60,12 +62,8 @@ fn nested(rest: &[u8]) -> bool {
 }
 
 impl Format for HostStamped {
-    fn name(&self) -> &'static str {
-        "host-stamped"
-    }
-
-    fn title(&self) -> &'static str {
-        "a console with the host's time on each line"
+    fn about(&self) -> &'static About {
+        const { &About::of(FormatName::HostStamped, Traits::of(Origin::KernelLog)) }
     }
 
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
@@ -94,7 +92,7 @@ impl Format for HostStamped {
     }
 
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
-        let mut text = Text::new(self.name(), "", true);
+        let mut text = Text::new(self.about(), "", true);
         let mut lines = Lines::new(input.bytes);
         let mut clock = HostClock::default();
         let mut ahead = Ahead::of_any_step();

@@ -4,10 +4,12 @@ use super::boots::Boots;
 use super::bytes::number;
 use super::prefix::caller_word;
 use super::text::unescape_all;
+use crate::about::{About, Origin, Role, Traits};
 use crate::evidence::{Caller, Clock, Evidence, Problem, ProblemKind, Stamp};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
 use crate::FormatError;
+use firstlight_schema::FormatName;
 use memchr::memchr;
 
 /// The reader.
@@ -42,12 +44,8 @@ fn record(line: &[u8]) -> Option<Record<'_>> {
 }
 
 impl Format for Kmsg {
-    fn name(&self) -> &'static str {
-        "kmsg"
-    }
-
-    fn title(&self) -> &'static str {
-        "records of /dev/kmsg"
+    fn about(&self) -> &'static About {
+        const { &About::of(FormatName::Kmsg, Traits { role: Some(Role::KernelRing), ..Traits::of(Origin::KernelLog) }) }
     }
 
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
@@ -62,7 +60,7 @@ impl Format for Kmsg {
     }
 
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
-        let mut boots = Boots::new(self.name(), "", Clock::Printk);
+        let mut boots = Boots::new(self.about(), "", Clock::Printk);
         boots.by_sequence();
         let mut lines = Lines::new(input.bytes);
         let (mut last, mut torn): (Option<u64>, Option<(u64, u64)>) = (None, None);

@@ -2,9 +2,11 @@
 
 use super::text::read;
 use super::{loader, prefix};
+use crate::about::{About, Origin, Traits};
 use crate::evidence::Evidence;
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::FormatError;
+use firstlight_schema::FormatName;
 
 /// The reader.
 pub struct Printk;
@@ -73,12 +75,8 @@ pub fn looks(head: &Head<'_>) -> Looks {
 }
 
 impl Format for Printk {
-    fn name(&self) -> &'static str {
-        "printk"
-    }
-
-    fn title(&self) -> &'static str {
-        "a kernel log (dmesg)"
+    fn about(&self) -> &'static About {
+        const { &About::of(FormatName::Printk, Traits::of(Origin::KernelLog)) }
     }
 
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
@@ -91,6 +89,6 @@ impl Format for Printk {
     }
 
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
-        read((self.name(), self.title()), "", false, input.bytes)
+        read(self.about(), "", false, input.bytes)
     }
 }

@@ -2,20 +2,18 @@
 
 use super::printk::{looks, Looks};
 use super::text::read;
+use crate::about::{About, Origin, Role, Traits};
 use crate::evidence::Evidence;
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::FormatError;
+use firstlight_schema::FormatName;
 
 /// The reader.
 pub struct Serial;
 
 impl Format for Serial {
-    fn name(&self) -> &'static str {
-        "serial"
-    }
-
-    fn title(&self) -> &'static str {
-        "a capture of a serial console"
+    fn about(&self) -> &'static About {
+        const { &About::of(FormatName::Serial, Traits { role: Some(Role::Console), ..Traits::of(Origin::KernelLog) }) }
     }
 
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
@@ -27,6 +25,6 @@ impl Format for Serial {
     }
 
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
-        read((self.name(), self.title()), "", true, input.bytes)
+        read(self.about(), "", true, input.bytes)
     }
 }

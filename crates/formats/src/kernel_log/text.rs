@@ -2,6 +2,7 @@
 
 use super::boots::Boots;
 use super::prefix::{inner_stamp, parse, usual, without_host, Prefixed, Time};
+use crate::about::About;
 use crate::evidence::{Clock, Evidence, ProblemKind, Stamp};
 use crate::lines::Lines;
 use crate::FormatError;
@@ -47,7 +48,7 @@ pub struct Text {
 
 impl Text {
     /// Of a format, and a part of its record. On a *console* others than the kernel print lines, without stamps.
-    pub fn new(format: &'static str, part: &str, console: bool) -> Self {
+    pub fn new(format: &'static About, part: &str, console: bool) -> Self {
         Self {
             boots: Boots::new(format, part, Clock::Untimed),
             goes: None,
@@ -381,7 +382,7 @@ pub fn unescape_all<'a>(text: &'a [u8], into: &'a mut Vec<u8>) -> &'a [u8] {
 ///
 /// [`FormatError`] when it cannot be read, or no line is one of a kernel.
 pub fn read(
-    (format, title): (&'static str, &'static str),
+    format: &'static About,
     part: &str,
     console: bool,
     input: &mut dyn BufRead,
@@ -390,5 +391,5 @@ pub fn read(
     let mut lines = Lines::new(input);
     lines.each(|line| text.line(line.number, None, line.bytes))?;
     let problems = lines.problems();
-    text.finish(title, problems)
+    text.finish(format.title, problems)
 }

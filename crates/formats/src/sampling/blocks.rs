@@ -1,10 +1,13 @@
 //! The sampled files of a bootchart archive: blocks of an instant in hundredths of a second, lines, and an empty line.
 
 use super::processes::Processes;
+use super::ticks::TICK_NS;
+use crate::about::{About, Origin, Traits};
 use crate::evidence::{Clock, Counter, Evidence, ProblemKind};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
 use crate::FormatError;
+use firstlight_schema::FormatName;
 use std::collections::HashSet;
 
 /// Reads `proc_stat.log`, `proc_diskstats.log`, `proc_meminfo.log`, `proc_ps.log` and `taskstats.log`.
@@ -19,9 +22,6 @@ enum Kind {
     Processes,
     Tasks,
 }
-
-/// `USER_HZ` and the unit of the instants: both are hundredths of a second.
-pub(super) const TICK_NS: i64 = 10_000_000;
 
 /// What a sector is in `/proc/diskstats`, whatever the disk's own are.
 const SECTOR_BYTES: i64 = 512;
@@ -51,12 +51,8 @@ fn instant(line: &str) -> Option<i64> {
 }
 
 impl Format for Bootchart {
-    fn name(&self) -> &'static str {
-        "bootchart"
-    }
-
-    fn title(&self) -> &'static str {
-        "a bootchart sample file (`proc_stat.log` and its like)"
+    fn about(&self) -> &'static About {
+        const { &About::of(FormatName::Bootchart, Traits::of(Origin::Sampler)) }
     }
 
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
@@ -74,7 +70,7 @@ impl Format for Bootchart {
     }
 
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
-        let mut evidence = Evidence { first_line: 1, step_ns: TICK_NS, ..Evidence::of(self.name(), Clock::Boottime) };
+        let mut evidence = Evidence { first_line: 1, step_ns: TICK_NS, ..Evidence::of(self.about(), Clock::Boottime) };
         let mut lines = Lines::new(input.bytes);
         let mut state = State::default();
         while let Some(line) = lines.next_line()? {

@@ -1,10 +1,12 @@
 //! The files of a bootchart archive that are no samples: what was booted, and who was whose child.
 
+use crate::about::{About, Origin, Traits};
 use crate::evidence::{Clock, Evidence, Grade, ProblemKind, Span, SpanKind};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
 use crate::names::one_line;
 use crate::FormatError;
+use firstlight_schema::FormatName;
 use std::io::Read;
 
 /// Reads `header`.
@@ -15,12 +17,8 @@ pub struct BootchartProcesses;
 pub struct BootchartAccounting;
 
 impl Format for BootchartHeader {
-    fn name(&self) -> &'static str {
-        "bootchart-header"
-    }
-
-    fn title(&self) -> &'static str {
-        "the header of a bootchart archive"
+    fn about(&self) -> &'static About {
+        const { &About::of(FormatName::BootchartHeader, Traits::of(Origin::Sampler)) }
     }
 
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
@@ -33,7 +31,7 @@ impl Format for BootchartHeader {
     }
 
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
-        let mut evidence = Evidence { first_line: 1, ..Evidence::of(self.name(), Clock::Untimed) };
+        let mut evidence = Evidence { first_line: 1, ..Evidence::of(self.about(), Clock::Untimed) };
         let mut lines = Lines::new(input.bytes);
         let mut entries: Vec<(String, String)> = Vec::new();
         while let Some(line) = lines.next_line()? {
@@ -94,12 +92,8 @@ fn processor(value: &str, evidence: &mut Evidence) {
 const MOST_BYTES: u64 = 64 << 20;
 
 impl Format for BootchartProcesses {
-    fn name(&self) -> &'static str {
-        "bootchart-processes"
-    }
-
-    fn title(&self) -> &'static str {
-        "a bootchart list of processes (`cmdline2.log`, `paternity.log`)"
+    fn about(&self) -> &'static About {
+        const { &About::of(FormatName::BootchartProcesses, Traits::of(Origin::Sampler)) }
     }
 
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
@@ -111,7 +105,7 @@ impl Format for BootchartProcesses {
     }
 
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
-        let mut evidence = Evidence { first_line: 1, ..Evidence::of(self.name(), Clock::Untimed) };
+        let mut evidence = Evidence { first_line: 1, ..Evidence::of(self.about(), Clock::Untimed) };
         let mut bytes = Vec::new();
         input.bytes.take(MOST_BYTES).read_to_end(&mut bytes)?;
         if input.name.ends_with("paternity.log") {
@@ -164,12 +158,8 @@ fn parents(bytes: &[u8]) -> impl Iterator<Item = (u32, u32)> + '_ {
 const RECORD_BYTES: usize = 64;
 
 impl Format for BootchartAccounting {
-    fn name(&self) -> &'static str {
-        "bootchart-accounting"
-    }
-
-    fn title(&self) -> &'static str {
-        "the kernel's process accounting (`kernel_pacct`)"
+    fn about(&self) -> &'static About {
+        const { &About::of(FormatName::BootchartAccounting, Traits::of(Origin::Sampler)) }
     }
 
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
@@ -185,7 +175,7 @@ impl Format for BootchartAccounting {
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
         let mut bytes = Vec::new();
         input.bytes.take(MOST_BYTES).read_to_end(&mut bytes)?;
-        let mut evidence = Evidence { step_ns: 1_000_000_000, ..Evidence::of(self.name(), Clock::Realtime) };
+        let mut evidence = Evidence { step_ns: 1_000_000_000, ..Evidence::of(self.about(), Clock::Realtime) };
         let mut odd = 0_u64;
         for record in bytes.chunks(RECORD_BYTES) {
             let Some(record) = Record::of(record) else {

@@ -1,23 +1,21 @@
 //! The picture that systemd-bootchart draws: its comments hold the figures, its bars the times.
 
+use crate::about::{About, Origin, Traits};
 use crate::decimal::scaled;
 use crate::evidence::{Clock, Evidence, Grade, Instant, Mark, Name, Problem, ProblemKind, Span, SpanKind};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
 use crate::names::one_line;
 use crate::FormatError;
+use firstlight_schema::FormatName;
 use std::collections::HashMap;
 
 /// Reads systemd-bootchart's SVG.
 pub struct BootchartSvg;
 
 impl Format for BootchartSvg {
-    fn name(&self) -> &'static str {
-        "bootchart-svg"
-    }
-
-    fn title(&self) -> &'static str {
-        "the SVG of systemd-bootchart"
+    fn about(&self) -> &'static About {
+        const { &About::of(FormatName::BootchartSvg, Traits::of(Origin::Sampler)) }
     }
 
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
@@ -38,7 +36,7 @@ impl Format for BootchartSvg {
             let what = "the comment of a bootchart SVG file is missing".to_owned();
             return Err(FormatError::NotThis { format: self.title(), what });
         }
-        Ok(chart.finish(self.name(), lines.problems()))
+        Ok(chart.finish(self.about(), lines.problems()))
     }
 }
 
@@ -146,7 +144,7 @@ impl Chart {
         }
     }
 
-    fn finish(self, format: &'static str, problems: Vec<Problem>) -> Vec<Evidence> {
+    fn finish(self, format: &'static About, problems: Vec<Problem>) -> Vec<Evidence> {
         let clock = if self.relative { Clock::Host } else { Clock::Boottime };
         let mut processes = Evidence { first_line: 1, step_ns: 1_000_000, ..Evidence::of(format, clock) };
         let ns_of = |position: i64| {

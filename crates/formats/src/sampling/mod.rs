@@ -4,6 +4,7 @@ mod blocks;
 mod bootchart_facts;
 mod bootchart_svg;
 mod processes;
+mod ticks;
 
 use crate::format::Format;
 

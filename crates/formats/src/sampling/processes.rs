@@ -1,6 +1,6 @@
 //! Processes as samples show them: their life is known to the distance of two samples.
 
-use super::blocks::TICK_NS;
+use super::ticks::TICK_NS;
 use crate::evidence::{Evidence, Grade, Span, SpanKind};
 use crate::names::one_line;
 use std::collections::HashMap;

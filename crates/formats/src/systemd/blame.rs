@@ -2,21 +2,19 @@
 
 use super::timespan::{by_step, leading, STEP_NS};
 use super::unit_times::is_unit;
+use crate::about::{About, Origin, Traits};
 use crate::evidence::{Clock, Evidence, ProblemKind, Span, SpanKind};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
 use crate::FormatError;
+use firstlight_schema::FormatName;
 
 /// Reads what `systemd-analyze blame` prints.
 pub struct SystemdBlame;
 
 impl Format for SystemdBlame {
-    fn name(&self) -> &'static str {
-        "systemd-blame"
-    }
-
-    fn title(&self) -> &'static str {
-        "the output of `systemd-analyze blame`"
+    fn about(&self) -> &'static About {
+        const { &About::of(FormatName::SystemdBlame, Traits { units: 3, stages: 3, ..Traits::of(Origin::Systemd) }) }
     }
 
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
@@ -33,7 +31,7 @@ impl Format for SystemdBlame {
     }
 
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
-        let mut evidence = Evidence { first_line: 1, step_ns: STEP_NS, ..Evidence::of(self.name(), Clock::Untimed) };
+        let mut evidence = Evidence { first_line: 1, step_ns: STEP_NS, ..Evidence::of(self.about(), Clock::Untimed) };
         let mut lines = Lines::new(input.bytes);
         let mut strange = (0_u64, None);
         while let Some(line) = lines.next_line()? {

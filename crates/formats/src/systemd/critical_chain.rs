@@ -2,10 +2,12 @@
 
 use super::timespan::{by_step, nanoseconds, STEP_NS};
 use super::unit_times::is_unit;
+use crate::about::{About, Origin, Traits};
 use crate::evidence::{Clock, Evidence, Grade, Instant, Link, LinkKind, Mark, ProblemKind, Span, SpanKind};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
 use crate::FormatError;
+use firstlight_schema::FormatName;
 
 /// Reads what `systemd-analyze critical-chain` prints.
 pub struct SystemdCriticalChain;
@@ -17,12 +19,8 @@ const SIGNATURE: &[u8] = b"is printed after the \"@\" character";
 const DEEPEST: usize = 4096;
 
 impl Format for SystemdCriticalChain {
-    fn name(&self) -> &'static str {
-        "systemd-critical-chain"
-    }
-
-    fn title(&self) -> &'static str {
-        "the output of `systemd-analyze critical-chain`"
+    fn about(&self) -> &'static About {
+        const { &About::of(FormatName::SystemdCriticalChain, Traits { units: 3, stages: 3, ..Traits::of(Origin::Systemd) }) }
     }
 
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
@@ -40,7 +38,7 @@ impl Format for SystemdCriticalChain {
     }
 
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
-        let mut evidence = Evidence { first_line: 1, step_ns: STEP_NS, ..Evidence::of(self.name(), Clock::Untimed) };
+        let mut evidence = Evidence { first_line: 1, step_ns: STEP_NS, ..Evidence::of(self.about(), Clock::Untimed) };
         let mut lines = Lines::new(input.bytes);
         let mut chain: Vec<String> = Vec::new();
         let mut seen = std::collections::HashSet::new();

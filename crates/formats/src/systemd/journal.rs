@@ -4,6 +4,7 @@ use super::journal_short::interpret;
 use super::manager_words::unit;
 use super::time::{startup, Zero, STARTUP};
 use super::unit_jobs::{UnitJobs, TWO_CLOCKS};
+use crate::about::About;
 use crate::evidence::{Clock, Evidence, Instant, Log, Mark, ProblemKind, Span, SpanKind, SpanRef, Stage, Stamp};
 use crate::udev::queue::Queue;
 use std::collections::HashMap;
@@ -193,7 +194,7 @@ impl Journal {
     }
 
     /// The evidence: of each boot what user space said, and what the kernel said by its own clock.
-    pub fn finish(self, format: &'static str) -> Vec<Evidence> {
+    pub fn finish(self, format: &'static About) -> Vec<Evidence> {
         let boots = self.boots.into_iter().zip(0..);
         boots.flat_map(|(boot, number)| boot.finish(format, number)).collect()
     }
@@ -360,7 +361,7 @@ impl Boot {
         self.spans.push(stage(Stage::Userspace, at, userspace));
     }
 
-    fn finish(self, format: &'static str, number: u32) -> Vec<Evidence> {
+    fn finish(self, format: &'static About, number: u32) -> Vec<Evidence> {
         let of = |part: &str, clock, log: &Log| Evidence {
             part: part.to_owned(),
             boot: number,
@@ -370,7 +371,10 @@ impl Boot {
             ..Evidence::of(format, clock)
         };
         let mut system = of("", Clock::Monotonic, &self.log);
-        let kernel = (!self.kernel.is_empty()).then(|| of("kernel", Clock::Printk, &self.kernel));
+        let kernel = (!self.kernel.is_empty()).then(|| {
+            let kernel = of("kernel", Clock::Printk, &self.kernel);
+            Evidence { traits: kernel.traits.of_kernel_lines(), ..kernel }
+        });
         system.marks = self.marks;
         system.spans = self.spans.into();
         system.log = self.log;

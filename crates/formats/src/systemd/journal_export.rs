@@ -2,9 +2,11 @@
 
 use super::journal::{Entry, Field, Journal};
 use super::journal_json::finish;
+use crate::about::{About, Stamps, Traits};
 use crate::evidence::{Evidence, Problem, ProblemKind};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::FormatError;
+use firstlight_schema::FormatName;
 use std::io::{BufRead, Read};
 
 /// Reads the journal in its export format.
@@ -14,12 +16,8 @@ pub struct JournalExport;
 const MOST_BYTES: usize = 1 << 20;
 
 impl Format for JournalExport {
-    fn name(&self) -> &'static str {
-        "journal-export"
-    }
-
-    fn title(&self) -> &'static str {
-        "the journal in its export format (`journalctl -o export`)"
+    fn about(&self) -> &'static About {
+        const { &About::of(FormatName::JournalExport, Traits { stamps: Stamps::Sent, ..Traits::JOURNAL }) }
     }
 
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
@@ -80,7 +78,7 @@ impl Format for JournalExport {
                 _ => strange = (strange.0 + 1, strange.1.or(Some(line))),
             }
         }
-        finish(journal, strange, problems, self.name(), self.title())
+        finish(journal, strange, problems, self.about())
     }
 }
 

@@ -1,10 +1,12 @@
 //! `journalctl -o json`, `json-pretty`, `json-seq` and `json-sse`.
 
 use super::journal::{Entry, Field, Journal};
+use crate::about::{About, Stamps, Traits};
 use crate::evidence::{Evidence, ProblemKind};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
 use crate::FormatError;
+use firstlight_schema::FormatName;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::Deserialize;
 
@@ -12,12 +14,8 @@ use serde::Deserialize;
 pub struct JournalJson;
 
 impl Format for JournalJson {
-    fn name(&self) -> &'static str {
-        "journal-json"
-    }
-
-    fn title(&self) -> &'static str {
-        "the journal as JSON (`journalctl -o json`)"
+    fn about(&self) -> &'static About {
+        const { &About::of(FormatName::JournalJson, Traits { stamps: Stamps::Sent, ..Traits::JOURNAL }) }
     }
 
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
@@ -67,7 +65,7 @@ impl Format for JournalJson {
             strange = (strange.0 + 1, strange.1.or(Some(object.1)));
         }
         let problems = lines.problems();
-        finish(journal, strange, problems, self.name(), self.title())
+        finish(journal, strange, problems, self.about())
     }
 }
 
@@ -76,13 +74,12 @@ pub(super) fn finish(
     journal: Journal,
     strange: (u64, Option<u64>),
     problems: Vec<crate::evidence::Problem>,
-    name: &'static str,
-    title: &'static str,
+    format: &'static About,
 ) -> Result<Vec<Evidence>, FormatError> {
     if journal.is_empty() {
-        return Err(FormatError::NotThis { format: title, what: "it has no whole entry".to_owned() });
+        return Err(FormatError::NotThis { format: format.title, what: "it has no whole entry".to_owned() });
     }
-    let mut evidence = journal.finish(name);
+    let mut evidence = journal.finish(format);
     if let Some(first) = evidence.first_mut() {
         if strange.0 > 0 {
             first.not_understood = strange.0;

@@ -5,6 +5,7 @@ use super::short_line::{numbered_month, parse, ShortLine, Time};
 use super::time::{startup, Zero, STARTUP};
 use super::unit_jobs::{UnitJobs, READ_LATE, TWO_CLOCKS};
 use super::wall_clock::{Setting, WallClock};
+use crate::about::{About, Stamps, Traits};
 use crate::evidence::{Clock, Evidence, Grade, Log, ProblemKind, Span, Stamp};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::kernel_log::messages::Interpreter;
@@ -12,17 +13,14 @@ use crate::kernel_log::prefix::facility;
 use crate::lines::Lines;
 use crate::udev::queue::Queue;
 use crate::FormatError;
+use firstlight_schema::FormatName;
 
 /// Reads the journal as text.
 pub struct JournalShort;
 
 impl Format for JournalShort {
-    fn name(&self) -> &'static str {
-        "journal-short"
-    }
-
-    fn title(&self) -> &'static str {
-        "the journal as text (`journalctl`)"
+    fn about(&self) -> &'static About {
+        const { &About::of(FormatName::JournalShort, Traits { stamps: Stamps::Received, ..Traits::JOURNAL }) }
     }
 
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
@@ -86,7 +84,7 @@ impl Format for JournalShort {
             return Err(FormatError::NotThis { format: self.title(), what: "no line has its shape".to_owned() });
         }
         let mut all: Vec<Evidence> =
-            boots.into_iter().zip(0..).flat_map(|(boot, number)| boot.finish(self.name(), number)).collect();
+            boots.into_iter().zip(0..).flat_map(|(boot, number)| boot.finish(self.about(), number)).collect();
         if let Some(first) = all.first_mut() {
             if strange.0 > 0 {
                 first.not_understood = strange.0;
@@ -214,7 +212,7 @@ impl Boot {
         log.push(stamp, text.as_bytes());
     }
 
-    fn finish(mut self, format: &'static str, number: u32) -> Vec<Evidence> {
+    fn finish(mut self, format: &'static About, number: u32) -> Vec<Evidence> {
         let settings = self.settle();
         let clock = |own: Clock| if self.realtime { Clock::Realtime } else { own };
         let of = |part: &str, clock, log: Log| Evidence {
@@ -264,6 +262,7 @@ impl Boot {
         if !self.kernel.is_empty() {
             let buffered = if self.realtime { self.buffered } else { 0 };
             let mut kernel = of("kernel", clock(Clock::Printk), untimed(self.kernel, buffered));
+            kernel.traits = kernel.traits.of_kernel_lines();
             interpret(&mut kernel);
             if buffered > 0 {
                 let detail = format!(

@@ -2,10 +2,12 @@
 
 use super::journal::{Entry, Field, Journal};
 use super::journal_json::finish;
+use crate::about::{About, Stamps, Traits};
 use crate::evidence::Evidence;
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
 use crate::FormatError;
+use firstlight_schema::FormatName;
 
 /// Reads the journal with all its fields as text.
 pub struct JournalVerbose;
@@ -14,12 +16,8 @@ pub struct JournalVerbose;
 const INDENT: &str = "    ";
 
 impl Format for JournalVerbose {
-    fn name(&self) -> &'static str {
-        "journal-verbose"
-    }
-
-    fn title(&self) -> &'static str {
-        "the journal with all fields (`journalctl -o verbose`)"
+    fn about(&self) -> &'static About {
+        const { &About::of(FormatName::JournalVerbose, Traits { stamps: Stamps::Sent, ..Traits::JOURNAL }) }
     }
 
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
@@ -69,7 +67,7 @@ impl Format for JournalVerbose {
             journal.add(&entry, begins);
         }
         let problems = lines.problems();
-        finish(journal, strange, problems, self.name(), self.title())
+        finish(journal, strange, problems, self.about())
     }
 }
 

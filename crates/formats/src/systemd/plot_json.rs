@@ -2,9 +2,11 @@
 
 use super::plot_units;
 use super::unit_times::{is_unit, UnitTimes};
+use crate::about::{About, Origin, Traits};
 use crate::evidence::{Clock, Evidence, ProblemKind};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::FormatError;
+use firstlight_schema::FormatName;
 use serde::Deserialize;
 use std::io::Read;
 
@@ -25,12 +27,8 @@ struct Row {
 }
 
 impl Format for SystemdPlotJson {
-    fn name(&self) -> &'static str {
-        "systemd-plot-json"
-    }
-
-    fn title(&self) -> &'static str {
-        "the output of `systemd-analyze plot --json`"
+    fn about(&self) -> &'static About {
+        const { &About::of(FormatName::SystemdPlotJson, Traits { units: 1, stages: 1, ..Traits::of(Origin::Systemd) }) }
     }
 
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
@@ -48,7 +46,7 @@ impl Format for SystemdPlotJson {
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
         let mut bytes = Vec::new();
         input.bytes.take(MOST_BYTES).read_to_end(&mut bytes)?;
-        let mut evidence = Evidence { first_line: 1, step_ns: 1_000, ..Evidence::of(self.name(), Clock::Monotonic) };
+        let mut evidence = Evidence { first_line: 1, step_ns: 1_000, ..Evidence::of(self.about(), Clock::Monotonic) };
         let mut units = Vec::new();
         let mut rest = bytes.trim_ascii_start();
         rest = rest.strip_prefix(b"[").unwrap_or(rest);

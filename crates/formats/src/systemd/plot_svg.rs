@@ -4,10 +4,12 @@ use super::plot_units;
 use super::time::target;
 use super::timespan::{nanoseconds, STEP_NS};
 use super::unit_times::{is_unit, UnitTimes};
+use crate::about::{About, Origin, Traits};
 use crate::decimal::scaled;
 use crate::evidence::{Clock, Evidence, Instant, Link, LinkKind, ProblemKind, Span, SpanKind, Stage};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::FormatError;
+use firstlight_schema::FormatName;
 use quick_xml::events::{BytesStart, Event};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -38,12 +40,8 @@ struct Picture {
 }
 
 impl Format for SystemdPlotSvg {
-    fn name(&self) -> &'static str {
-        "systemd-plot-svg"
-    }
-
-    fn title(&self) -> &'static str {
-        "the SVG of `systemd-analyze plot`"
+    fn about(&self) -> &'static About {
+        const { &About::of(FormatName::SystemdPlotSvg, Traits { units: 2, stages: 2, ..Traits::of(Origin::Systemd) }) }
     }
 
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
@@ -63,7 +61,7 @@ impl Format for SystemdPlotSvg {
             i64::try_from(ns).unwrap_or(0) / 1000 * 1000
         };
         let step_ns = ns_of(1).max(1000);
-        let mut evidence = Evidence { first_line: 1, step_ns, ..Evidence::of(self.name(), Clock::Monotonic) };
+        let mut evidence = Evidence { first_line: 1, step_ns, ..Evidence::of(self.about(), Clock::Monotonic) };
         if let Some(version) = picture.version {
             evidence.facts.push(("systemd.version".into(), version));
         }

@@ -2,11 +2,13 @@
 
 use super::stages::Manager;
 use super::unit_times::{is_unit, UnitTimes};
+use crate::about::{About, Origin, Role, Traits};
 use crate::decimal::microseconds;
 use crate::evidence::{Clock, Evidence, Grade, Link, LinkKind, ProblemKind, SpanKind};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
 use crate::FormatError;
+use firstlight_schema::FormatName;
 use std::collections::{BTreeMap, HashSet};
 
 /// Reads what `systemctl show` prints.
@@ -19,12 +21,13 @@ const NOTED_BEFORE_NS: i64 = 1_000_000_000;
 type Properties = BTreeMap<String, String>;
 
 impl Format for SystemdShow {
-    fn name(&self) -> &'static str {
-        "systemd-show"
-    }
-
-    fn title(&self) -> &'static str {
-        "the output of `systemctl show`"
+    fn about(&self) -> &'static About {
+        const {
+            &About::of(
+                FormatName::SystemdShow,
+                Traits { units: 0, stages: 0, role: Some(Role::Units), ..Traits::of(Origin::Systemd) },
+            )
+        }
     }
 
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
@@ -48,7 +51,7 @@ impl Format for SystemdShow {
     }
 
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
-        let mut evidence = Evidence { first_line: 1, step_ns: 1_000, ..Evidence::of(self.name(), Clock::Monotonic) };
+        let mut evidence = Evidence { first_line: 1, step_ns: 1_000, ..Evidence::of(self.about(), Clock::Monotonic) };
         let mut reader = Reader::default();
         let mut lines = Lines::new(input.bytes);
         while let Some(line) = lines.next_line()? {

@@ -2,11 +2,13 @@
 
 use super::timespan::{by_step, leading, STEP_NS};
 use super::unit_times::is_unit;
+use crate::about::{About, Origin, Traits};
 use crate::evidence::{Clock, Evidence, Grade, Instant, Mark, ProblemKind, Span, SpanKind, Stage};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
 use crate::names::one_line;
 use crate::FormatError;
+use firstlight_schema::FormatName;
 
 /// Reads what `systemd-analyze time` prints.
 pub struct SystemdTime;
@@ -16,12 +18,8 @@ pub(super) const STARTUP: &str = "Startup finished in ";
 const UNFINISHED: &str = "Bootup is not yet finished";
 
 impl Format for SystemdTime {
-    fn name(&self) -> &'static str {
-        "systemd-time"
-    }
-
-    fn title(&self) -> &'static str {
-        "the output of `systemd-analyze time`"
+    fn about(&self) -> &'static About {
+        const { &About::of(FormatName::SystemdTime, Traits { units: 3, stages: 3, ..Traits::of(Origin::Systemd) }) }
     }
 
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
@@ -35,7 +33,7 @@ impl Format for SystemdTime {
     }
 
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
-        let mut evidence = Evidence { first_line: 1, step_ns: STEP_NS, ..Evidence::of(self.name(), Clock::Monotonic) };
+        let mut evidence = Evidence { first_line: 1, step_ns: STEP_NS, ..Evidence::of(self.about(), Clock::Monotonic) };
         let mut lines = Lines::new(input.bytes);
         let mut userspace = None;
         while let Some(line) = lines.next_line()? {

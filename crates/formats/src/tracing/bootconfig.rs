@@ -1,8 +1,10 @@
 //! Boot configurations: parsed as the kernel parses them, and held against its limits.
 
+use crate::about::{About, Origin, Traits};
 use crate::evidence::{Clock, Evidence, Problem, ProblemKind};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::FormatError;
+use firstlight_schema::FormatName;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 
@@ -17,16 +19,12 @@ const READ_BYTES: u64 = 1 << 20;
 /// The reader.
 pub struct BootConfig;
 
-const TITLE: &str = "a boot configuration (bootconfig)";
+const TITLE: &str = FormatName::Bootconfig.title();
 const ROOTS: [&str; 3] = ["kernel", "init", "ftrace"];
 
 impl Format for BootConfig {
-    fn name(&self) -> &'static str {
-        "bootconfig"
-    }
-
-    fn title(&self) -> &'static str {
-        TITLE
+    fn about(&self) -> &'static About {
+        const { &About::of(FormatName::Bootconfig, Traits::of(Origin::Ftrace)) }
     }
 
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
@@ -54,7 +52,7 @@ impl Format for BootConfig {
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
         let mut bytes = Vec::new();
         input.bytes.take(READ_BYTES + 1).read_to_end(&mut bytes)?;
-        let mut evidence = Evidence::of("bootconfig", Clock::Untimed);
+        let mut evidence = Evidence::of(BootConfig.about(), Clock::Untimed);
         evidence.first_line = 1;
         if bytes.len() > MOST_BYTES {
             let detail = format!("it has {} bytes, the kernel takes {MOST_BYTES}", bytes.len());

@@ -5,10 +5,12 @@ use super::graph_line::{digits, parse, trim, Body, Columns, GraphLine};
 use super::graph_places::Places;
 use super::stamps::{Place, Stamps};
 use super::text::{self, lost_events, overwritten, Damage, Text};
+use crate::about::{About, Origin, Role, Traits};
 use crate::evidence::{Clock, Evidence, ProblemKind, Stamp};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Line;
 use crate::FormatError;
+use firstlight_schema::FormatName;
 use memchr::memmem;
 
 /// Events that are kept as lines.
@@ -17,15 +19,16 @@ const MOST_EVENTS: usize = 100_000;
 /// The reader.
 pub struct FunctionGraph;
 
-const TITLE: &str = "a function graph of the kernel's tracer";
+const TITLE: &str = FormatName::FunctionGraph.title();
 
 impl Format for FunctionGraph {
-    fn name(&self) -> &'static str {
-        "function-graph"
-    }
-
-    fn title(&self) -> &'static str {
-        TITLE
+    fn about(&self) -> &'static About {
+        const {
+            &About::of(
+                FormatName::FunctionGraph,
+                Traits { role: Some(Role::FunctionGraph), ..Traits::of(Origin::Ftrace) },
+            )
+        }
     }
 
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
@@ -70,7 +73,7 @@ struct Reader {
 
 impl Text for Reader {
     fn new(boot: u32, first_line: u64, before_ns: Option<i64>) -> Self {
-        let mut evidence = Evidence::of("function-graph", Clock::Untimed);
+        let mut evidence = Evidence::of(FunctionGraph.about(), Clock::Untimed);
         (evidence.boot, evidence.first_line) = (boot, first_line);
         Self {
             evidence,

@@ -2,10 +2,12 @@
 
 use super::graph_line::{duration, trim};
 use super::symbols::split_module;
+use crate::about::{About, Origin, Traits};
 use crate::evidence::{CallNode, Calls, Clock, Evidence, Name, Problem, ProblemKind};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::{Line, Lines};
 use crate::FormatError;
+use firstlight_schema::FormatName;
 use memchr::memmem;
 
 /// Rows that are kept.
@@ -14,15 +16,11 @@ const MOST: usize = 100_000;
 /// The reader.
 pub struct Hist;
 
-const TITLE: &str = "a histogram or profile of the kernel's tracer";
+const TITLE: &str = FormatName::Hist.title();
 
 impl Format for Hist {
-    fn name(&self) -> &'static str {
-        "hist"
-    }
-
-    fn title(&self) -> &'static str {
-        TITLE
+    fn about(&self) -> &'static About {
+        const { &About::of(FormatName::Hist, Traits::of(Origin::Ftrace)) }
     }
 
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
@@ -47,7 +45,7 @@ impl Format for Hist {
 
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
         let mut lines = Lines::new(input.bytes);
-        let mut reader = Reader { evidence: Evidence::of("hist", Clock::Untimed), ..Reader::default() };
+        let mut reader = Reader { evidence: Evidence::of(Hist.about(), Clock::Untimed), ..Reader::default() };
         reader.evidence.first_line = 1;
         while let Some(line) = lines.next_line()? {
             reader.line(line);

@@ -5,9 +5,11 @@ use super::event_format::EventFormat;
 use super::events::{both, Event, Events};
 use super::graph::{Graph, Task};
 use super::ring_buffer::{Buffer, Record};
+use crate::about::{About, Origin, Traits};
 use crate::evidence::{Clock, Evidence, Problem, ProblemKind};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::FormatError;
+use firstlight_schema::FormatName;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -19,15 +21,11 @@ const MOST_BYTES: u64 = 2 << 30;
 /// The reader.
 pub struct TraceDat;
 
-const TITLE: &str = "a recording of trace-cmd (trace.dat)";
+const TITLE: &str = FormatName::TraceDat.title();
 
 impl Format for TraceDat {
-    fn name(&self) -> &'static str {
-        "trace-dat"
-    }
-
-    fn title(&self) -> &'static str {
-        TITLE
+    fn about(&self) -> &'static About {
+        const { &About::of(FormatName::TraceDat, Traits { ends_outside_printing: true, ..Traits::of(Origin::Ftrace) }) }
     }
 
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
@@ -74,7 +72,7 @@ impl Reader {
         // What counts or turns a processor's ticks gives no nanoseconds.
         let timed = !matches!(parts.clock.as_str(), "counter" | "x86-tsc" | "uptime");
         let clock = if timed { Clock::Trace(parts.clock.clone()) } else { Clock::Untimed };
-        let mut evidence = Evidence::of("trace-dat", clock);
+        let mut evidence = Evidence::of(TraceDat.about(), clock);
         evidence.step_ns = i64::from(timed);
         let formats = parts.formats.iter().filter_map(|text| EventFormat::parse(text));
         let mut events = Events::new();
@@ -224,7 +222,7 @@ impl Reader {
         }
         self.events.finish(&mut evidence);
         if self.graphed {
-            let mut graph = Evidence::of("trace-dat", evidence.clock.clone());
+            let mut graph = Evidence::of(TraceDat.about(), evidence.clock.clone());
             self.graph.finish(&mut graph);
             evidence.spans.append(&graph.spans);
             evidence.facts.extend(graph.facts);

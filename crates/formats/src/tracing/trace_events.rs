@@ -6,24 +6,22 @@ use super::graph::{Graph, Task};
 use super::graph_line::{self, trim, Body, Columns};
 use super::stamps::{Place, Stamps};
 use super::text::{self, lost_events, overwritten, Damage, Text};
+use crate::about::{About, Origin, Traits};
 use crate::evidence::{Clock, Evidence, ProblemKind};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Line;
 use crate::FormatError;
+use firstlight_schema::FormatName;
 use memchr::memmem;
 
 /// The reader.
 pub struct TraceEvents;
 
-const TITLE: &str = "events of the kernel's tracer";
+const TITLE: &str = FormatName::TraceEvents.title();
 
 impl Format for TraceEvents {
-    fn name(&self) -> &'static str {
-        "trace-events"
-    }
-
-    fn title(&self) -> &'static str {
-        TITLE
+    fn about(&self) -> &'static About {
+        const { &About::of(FormatName::TraceEvents, Traits { ends_outside_printing: true, ..Traits::of(Origin::Ftrace) }) }
     }
 
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
@@ -61,7 +59,7 @@ struct Reader {
 
 impl Text for Reader {
     fn new(boot: u32, first_line: u64, before_ns: Option<i64>) -> Self {
-        let mut evidence = Evidence::of("trace-events", Clock::Untimed);
+        let mut evidence = Evidence::of(TraceEvents.about(), Clock::Untimed);
         (evidence.boot, evidence.first_line) = (boot, first_line);
         Self {
             evidence,
@@ -141,7 +139,7 @@ impl Text for Reader {
         self.stamps.report(&mut evidence);
         self.events.finish(&mut evidence);
         if self.graphed {
-            let mut graph = Evidence::of("trace-events", evidence.clock.clone());
+            let mut graph = Evidence::of(TraceEvents.about(), evidence.clock.clone());
             self.graph.finish(&mut graph);
             evidence.spans.append(&graph.spans);
             evidence.facts.extend(graph.facts);

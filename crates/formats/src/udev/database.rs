@@ -1,10 +1,12 @@
 //! udev's database, as `udevadm info --export-db` prints it: when udevd first took up each device, and what it is.
 
+use crate::about::{About, Origin, Traits};
 use crate::evidence::ProblemKind;
 use crate::evidence::{Clock, Evidence, Grade, Span, SpanKind};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
 use crate::FormatError;
+use firstlight_schema::FormatName;
 
 /// Reads `udevadm info -e`.
 pub struct UdevDatabase;
@@ -21,12 +23,8 @@ const PROPERTIES: [(&str, &str); 6] = [
 ];
 
 impl Format for UdevDatabase {
-    fn name(&self) -> &'static str {
-        "udev-database"
-    }
-
-    fn title(&self) -> &'static str {
-        "udev's database (udevadm info -e)"
+    fn about(&self) -> &'static About {
+        const { &About::of(FormatName::UdevDatabase, Traits::of(Origin::Udev)) }
     }
 
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
@@ -41,7 +39,7 @@ impl Format for UdevDatabase {
     }
 
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
-        let mut evidence = Evidence { first_line: 1, step_ns: 1_000, ..Evidence::of(self.name(), Clock::Monotonic) };
+        let mut evidence = Evidence { first_line: 1, step_ns: 1_000, ..Evidence::of(self.about(), Clock::Monotonic) };
         let mut device = Device::default();
         let mut strange = (0_u64, None);
         let mut lines = Lines::new(input.bytes);

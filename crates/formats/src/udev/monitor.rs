@@ -1,11 +1,13 @@
 //! `udevadm monitor`: events as the kernel sends them, and again as udev passes them on.
 
+use crate::about::{About, Origin, Traits};
 use crate::decimal::scaled;
 use crate::evidence::{Clock, Evidence, Grade, Problem, ProblemKind, Span, SpanKind};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
 use crate::names::one_line;
 use crate::FormatError;
+use firstlight_schema::FormatName;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
 /// Reads what `udevadm monitor` prints, with or without `--property`.
@@ -14,12 +16,8 @@ pub struct UdevMonitor;
 const BANNER: &str = "monitor will print the received events for";
 
 impl Format for UdevMonitor {
-    fn name(&self) -> &'static str {
-        "udev-monitor"
-    }
-
-    fn title(&self) -> &'static str {
-        "the output of `udevadm monitor`"
+    fn about(&self) -> &'static About {
+        const { &About::of(FormatName::UdevMonitor, Traits::of(Origin::Udev)) }
     }
 
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
@@ -33,7 +31,7 @@ impl Format for UdevMonitor {
     }
 
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
-        let mut evidence = Evidence { first_line: 1, step_ns: 1_000, ..Evidence::of(self.name(), Clock::Monotonic) };
+        let mut evidence = Evidence { first_line: 1, step_ns: 1_000, ..Evidence::of(self.about(), Clock::Monotonic) };
         let mut lines = Lines::new(input.bytes);
         let mut join = Join::default();
         let (mut current, mut strange, mut greeted): (Option<Seen>, _, bool) = (None, (0_u64, None), false);

@@ -1,23 +1,21 @@
 //! The debug log of udevd: plain, with a syslog prefix, or with the kernel's stamp.
 
 use super::queue::Queue;
+use crate::about::{About, Origin, Stamps, Traits};
 use crate::decimal::scaled;
 use crate::evidence::{Clock, Evidence, ProblemKind, Stamp};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
 use crate::systemd::short_line::{parse, Time};
 use crate::FormatError;
+use firstlight_schema::FormatName;
 
 /// Reads what udevd logs with `udev.log_level=debug`.
 pub struct UdevLog;
 
 impl Format for UdevLog {
-    fn name(&self) -> &'static str {
-        "udev-log"
-    }
-
-    fn title(&self) -> &'static str {
-        "the debug log of udevd"
+    fn about(&self) -> &'static About {
+        const { &About::of(FormatName::UdevLog, Traits { stamps: Stamps::Received, ..Traits::of(Origin::Udev) }) }
     }
 
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
@@ -41,7 +39,7 @@ impl Format for UdevLog {
     }
 
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
-        let mut evidence = Evidence { first_line: 1, ..Evidence::of(self.name(), Clock::Untimed) };
+        let mut evidence = Evidence { first_line: 1, ..Evidence::of(self.about(), Clock::Untimed) };
         let mut lines = Lines::new(input.bytes);
         let mut queue = Queue::default();
         let (mut clock, mut mixed) = (None, (0_u64, None));

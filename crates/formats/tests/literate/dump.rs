@@ -49,7 +49,7 @@ fn span(span: SpanRef<'_>, number: usize) -> String {
 
 /// One line for each statement.
 pub fn evidence(evidence: &Evidence) -> String {
-    let mut text = format!("format {}", evidence.format);
+    let mut text = format!("format {}", evidence.format.name);
     if !evidence.part.is_empty() {
         write!(text, ", part {}", evidence.part).unwrap();
     }

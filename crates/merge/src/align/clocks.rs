@@ -1,6 +1,6 @@
 //! What clocks are to one another by what they are, before any shared event is looked at.
 
-use super::{same, Place, Placed};
+use super::placed::{family, same, Family, Place, Placed};
 use crate::fit::Line;
 use firstlight_formats::evidence::{Clock, Evidence, Mark};
 
@@ -20,26 +20,6 @@ pub fn rank(clock: &Clock) -> u8 {
     }
 }
 
-/// How clocks stood to one another, where a collector read them at the same instant.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Readings {
-    printk_ahead_of_monotonic_ns: Option<i64>,
-    realtime_at_boot_ns: Option<i64>,
-}
-
-impl Readings {
-    pub fn of(pieces: &[&Evidence]) -> Self {
-        let reading = |name: &str| {
-            let mut facts = pieces.iter().flat_map(|piece| &piece.facts);
-            facts.find(|(fact, _)| fact == name).and_then(|(_, value)| value.parse().ok())
-        };
-        Self {
-            printk_ahead_of_monotonic_ns: reading("clock.printk_ahead_of_monotonic_ns"),
-            realtime_at_boot_ns: reading("clock.realtime_at_boot_ns"),
-        }
-    }
-}
-
 /// Whether this clock of the tracer runs as one of the kernel's own does.
 pub fn same_as_kernel(trace_clock: &str) -> bool {
     matches!(trace_clock, "" | "local" | "global" | "mono" | "mono_raw" | "boot" | "tai")
@@ -53,31 +33,25 @@ pub fn firmware(piece: &Evidence, placed: &Placed) -> Option<Place> {
         let line = Line::SAME.shifted(zero.saturating_sub(at));
         Some(same(line, format!("assumed{how}")))
     };
-    match piece.format {
-        "fpdt" => assumed(
-            at(Mark::ExitBootServicesEnd)?,
-            ", as systemd does: the kernel's clock began when ExitBootServices returned",
+    if let Some(anchor) = piece.traits.anchor {
+        return assumed(at(anchor.mark)?, anchor.assumption);
+    }
+    if piece.clock != Clock::Firmware {
+        return None;
+    }
+    match at(Mark::KernelEntry) {
+        // A console that a host stamped has seen the loader hand over.
+        Some(entry) => placed.known.mark(Mark::KernelEntry).map_or_else(
+            || assumed(entry, ": the kernel's clock began when the boot loader handed over"),
+            |seen| {
+                let line = Line::SAME.shifted(seen.saturating_sub(entry));
+                Some(same(line, "both records tell when the boot loader handed over".to_owned()))
+            },
         ),
-        "efi-loader-times" => assumed(
-            at(Mark::LoaderEnd)?,
-            ", as systemd does: the kernel's clock began when the boot loader handed over",
-        ),
-        _ if piece.clock != Clock::Firmware => None,
-        _ => match at(Mark::KernelEntry) {
-            // A console that a host stamped has seen the loader hand over.
-            Some(entry) => placed.known.mark(Mark::KernelEntry).map_or_else(
-                || assumed(entry, ": the kernel's clock began when the boot loader handed over"),
-                |seen| {
-                    let line = Line::SAME.shifted(seen.saturating_sub(entry));
-                    Some(same(line, "both records tell when the boot loader handed over".to_owned()))
-                },
-            ),
-            None => {
-                let how =
-                    ": the kernel's clock began when coreboot jumped to its payload; how long that took is not known";
-                assumed(at(Mark::PayloadStart)?, how)
-            }
-        },
+        None => {
+            let how = ": the kernel's clock began when coreboot jumped to its payload; how long that took is not known";
+            assumed(at(Mark::PayloadStart)?, how)
+        }
     }
 }
 
@@ -132,26 +106,6 @@ pub fn by_start(piece: &Evidence, placed: &Placed) -> Option<(Line, String)> {
                 "by its line `Startup finished`, which tells how long before it the kernel's clock began".to_owned(),
             ))
         }
-        _ => None,
-    }
-}
-
-/// The clocks that count from the kernel's start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Family {
-    /// The scheduler's, which printk and the tracer stamp with.
-    Scheduler,
-    /// `CLOCK_MONOTONIC` and its kin.
-    Monotonic,
-}
-
-/// What counts from the kernel's start, in two families that may lie some ten milliseconds apart.
-pub fn family(clock: &Clock) -> Option<Family> {
-    match clock {
-        Clock::Printk => Some(Family::Scheduler),
-        Clock::Trace(name) if matches!(name.as_str(), "" | "local" | "global") => Some(Family::Scheduler),
-        Clock::Monotonic | Clock::Boottime => Some(Family::Monotonic),
-        Clock::Trace(name) if matches!(name.as_str(), "mono" | "mono_raw" | "boot") => Some(Family::Monotonic),
         _ => None,
     }
 }

@@ -6,60 +6,19 @@
 //! placed: its lengths stay, its instants do not.
 
 mod clocks;
+mod placed;
 mod stamps;
 mod witnesses;
 
 use crate::events::{Events, Shared};
-use crate::fit::{Fitted, Line};
-use clocks::{family, identity, rank, Family, Readings};
+use crate::fit::Line;
+use clocks::{identity, rank};
 use firstlight_formats::evidence::{Clock, Evidence};
+pub use placed::Place;
+use placed::{same, Placed, Readings};
 
 /// So begins what a place rests on that no shared event bears out.
 const ASSUMED: &str = "assumed";
-
-/// How a piece's clock relates to the boot's.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Place {
-    /// It is the boot's clock.
-    Base,
-    /// It follows it by a line.
-    Fitted {
-        /// The fit; of no shared event where the clocks are the same by what they are.
-        fitted: Fitted,
-        /// What it rests on.
-        how: String,
-    },
-    /// It has no times.
-    Untimed,
-    /// It shares nothing with what is placed.
-    Unaligned(String),
-    /// What it shares shows that it is another boot's.
-    Foreign(String),
-}
-
-impl Place {
-    /// The way of its instants onto the boot's clock.
-    pub fn line(&self) -> Option<Line> {
-        match self {
-            Self::Base => Some(Line::SAME),
-            Self::Fitted { fitted, .. } => Some(fitted.line),
-            Self::Untimed | Self::Unaligned(_) | Self::Foreign(_) => None,
-        }
-    }
-
-    /// Whether it is another boot's.
-    pub fn is_foreign(&self) -> bool {
-        matches!(self, Self::Foreign(_))
-    }
-
-    /// How far a placed instant may be off.
-    pub fn uncertainty_ns(&self) -> i64 {
-        match self {
-            Self::Fitted { fitted, .. } => fitted.most_ns,
-            _ => 0,
-        }
-    }
-}
 
 /// The piece whose clock is the boot's: the kernel's own before others, of equal ones that which tells most.
 pub fn base(pieces: &[&Evidence]) -> Option<usize> {
@@ -122,29 +81,6 @@ fn set(places: &mut [Option<Place>], index: usize, place: Place) {
     }
 }
 
-struct Placed {
-    known: Shared,
-    /// Each clock that is placed, its way onto the boot's, and what that rests on where it is only assumed.
-    clocks: Vec<(Clock, Line, Option<String>)>,
-    readings: Readings,
-    /// The step of the boot's own clock.
-    step_ns: i64,
-    /// Whether there are records of which it is known that they are of this boot.
-    certain: bool,
-}
-
-impl Placed {
-    /// The way of a clock of this family onto the boot's, where one is placed.
-    fn line_of(&self, wanted: Family) -> Option<Line> {
-        self.clocks.iter().find(|(clock, ..)| family(clock) == Some(wanted)).map(|(_, line, _)| *line)
-    }
-
-    /// The way of the clock that counts from the kernel's start.
-    fn kernel_line(&self) -> Option<Line> {
-        self.line_of(Family::Monotonic).or_else(|| self.line_of(Family::Scheduler))
-    }
-}
-
 /// The piece to place next: that which is known to be of this boot where its clock has a place by what it is, else that which
 /// shares most of the most telling kind; when none shares anything, the first.
 fn next(
@@ -185,13 +121,4 @@ fn next(
         return Some((index, place));
     }
     Some((index, place))
-}
-
-fn same(line: Line, how: String) -> Place {
-    Place::Fitted { fitted: Fitted::without_events(line), how }
-}
-
-/// Seconds for a message.
-pub fn seconds(ns: i64) -> String {
-    format!("{:.6} s", ns as f64 / 1e9)
 }

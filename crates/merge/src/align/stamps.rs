@@ -1,8 +1,9 @@
 //! What systemd itself stamped, in two records of one clock: it cannot lie at two instants.
 
-use super::{seconds, Placed};
+use super::placed::Placed;
 use crate::events::Shared;
 use crate::fit::Line;
+use crate::text::seconds;
 use crate::trust::{remove, STAMPED, STAMPS_APART_NS, SYSTEMD_MARKS};
 use firstlight_formats::evidence::{Evidence, Mark, SpanKind};
 

@@ -1,10 +1,11 @@
 //! Where a clock lies by what its record shares with those that are placed.
 
 use super::clocks::{by_start, firmware, identity, same_as_kernel};
+use super::placed::{same, Place, Placed};
 use super::stamps::{begin_together, excluded, told_late, two_instants, SAME_MARK_NS};
-use super::{same, seconds, Place, Placed};
 use crate::events::Shared;
 use crate::fit::{below, inverted, through, Fitted, Line};
+use crate::text::seconds;
 use firstlight_formats::evidence::{Clock, Evidence};
 
 /// A clock that a quartz drives is no further off than this.

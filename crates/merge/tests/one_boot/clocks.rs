@@ -1,12 +1,12 @@
 //! Clocks that are put onto one.
 
-use crate::made::{boot, kernel, mark, record, Boot, LINES, MS};
+use crate::made::{boot, kernel, mark, of, record, Boot, LINES, MS};
 use crate::units::unit;
 use firstlight_formats::evidence::{Clock, Evidence, Instant, Mark, Span, SpanKind};
 
 #[test]
 fn what_shares_nothing_keeps_its_lengths_and_gets_no_instants() {
-    let mut firmware = Evidence::of("test", Clock::Firmware);
+    let mut firmware = of("test", Clock::Firmware);
     firmware.spans = vec![Span::new(SpanKind::Firmware, "board_init").between(3 * MS, 9 * MS)].into();
     let boot = boot(&[record("dmesg", vec![kernel(&LINES)]), record("bootstage", vec![firmware])]);
     assert_eq!(boot.spans("firmware"), ["board_init ?-? took 6 good (bootstage) in -"]);
@@ -18,7 +18,7 @@ fn what_shares_nothing_keeps_its_lengths_and_gets_no_instants() {
 #[test]
 fn the_files_of_a_directory_that_hold_one_time_each_are_one_clock() {
     let file = |mark: Mark, at: i64, detail: &str| {
-        let mut one = Evidence::of("fpdt", Clock::Firmware);
+        let mut one = of("fpdt", Clock::Firmware);
         one.marks.push(Instant { mark, time_ns: at * MS, detail: detail.to_owned() });
         one.understood = 1;
         vec![one]
@@ -61,7 +61,7 @@ fn the_files_of_a_directory_that_hold_one_time_each_are_one_clock() {
 fn systemds_and_udevs_records_alone_count_from_the_zero_of_their_clock() {
     let spans = || vec![unit("a.service", 2_000, 5_000)].into();
     for format in ["systemd-plot-json", "udev-log", "udev-database", "journal-json"] {
-        let alone = Evidence { spans: spans(), ..Evidence::of(format, Clock::Monotonic) };
+        let alone = Evidence { spans: spans(), ..of(format, Clock::Monotonic) };
         let boot = boot(&[record("one", vec![alone])]);
         assert_eq!((boot.summary.origin.as_str(), boot.summary.length_ns), ("kernel_clock_start", 5_000 * MS));
     }
@@ -69,14 +69,12 @@ fn systemds_and_udevs_records_alone_count_from_the_zero_of_their_clock() {
 
 #[test]
 fn one_more_record_of_the_same_clock_moves_no_zero() {
-    let plot = Evidence {
-        spans: vec![unit("a.service", 2_000, 5_000)].into(),
-        ..Evidence::of("systemd-plot-json", Clock::Monotonic)
-    };
+    let plot =
+        Evidence { spans: vec![unit("a.service", 2_000, 5_000)].into(), ..of("systemd-plot-json", Clock::Monotonic) };
     let uevents: Vec<Span> = (0..3)
         .map(|number| Span::new(SpanKind::Uevent, format!("tty{number}")).between(1_900 * MS, 1_950 * MS))
         .collect();
-    let log = Evidence { spans: uevents.into(), ..Evidence::of("udev-log", Clock::Monotonic) };
+    let log = Evidence { spans: uevents.into(), ..of("udev-log", Clock::Monotonic) };
     let boot = boot(&[record("plot", vec![plot]), record("udevd", vec![log])]);
     assert_eq!((boot.summary.origin.as_str(), boot.summary.length_ns), ("kernel_clock_start", 5_000 * MS));
 }

@@ -1,6 +1,6 @@
 //! Initcalls that several records tell.
 
-use crate::made::{boot, initcall, kernel, mark, record, LINES, MS};
+use crate::made::{boot, initcall, kernel, mark, of, record, LINES, MS};
 use firstlight_formats::evidence::{Clock, Evidence, Grade, Mark, Span, SpanKind};
 
 #[test]
@@ -8,7 +8,7 @@ fn two_witnesses_that_agree_make_a_length_exact_and_two_that_do_not_a_contradict
     let mut log = kernel(&LINES);
     log.marks = vec![mark(Mark::KernelStart, 0)];
     log.spans = vec![initcall("same_init", 12, 15), initcall("other_init", 30, 40)].into();
-    let mut trace = Evidence::of("function-graph", Clock::Trace("local".to_owned()));
+    let mut trace = of("function-graph", Clock::Trace("local".to_owned()));
     trace.step_ns = 1_000;
     trace.spans = vec![initcall("same_init", 12, 15), initcall("other_init", 30, 75)].into();
     trace.spans.push(initcall("third_init", 80, 81));
@@ -26,7 +26,7 @@ fn two_witnesses_that_agree_make_a_length_exact_and_two_that_do_not_a_contradict
 #[test]
 fn two_records_that_differ_in_what_an_initcall_returned_contradict_one_another() {
     let returned = |format, clock, value: &str| {
-        let mut log = Evidence { step_ns: 1_000, understood: 1, ..Evidence::of(format, clock) };
+        let mut log = Evidence { step_ns: 1_000, understood: 1, ..of(format, clock) };
         let call = initcall("same_init", 12, 15);
         log.spans.push(Span { attributes: vec![("returned".into(), value.to_owned())], ..call });
         log.marks = vec![mark(Mark::KernelStart, 0)];
@@ -64,7 +64,7 @@ fn printed_and_traced() -> [Evidence; 2] {
         timed("xenbus_init", None, (3_714_175, 3_714_336), Some(36)),
     ]
     .into();
-    let mut trace = Evidence::of("trace-events", Clock::Trace(String::new()));
+    let mut trace = of("trace-events", Clock::Trace(String::new()));
     trace.step_ns = 1_000;
     trace.spans = vec![
         timed("first_init", Some("core"), (1_319_380, 1_319_600), None),
@@ -145,10 +145,10 @@ fn copies_of_one_witness_are_one_row_and_no_second_figure() {
 
 #[test]
 fn a_length_without_instants_joins_the_instants_of_another_record() {
-    let mut plot = Evidence::of("test", Clock::Monotonic);
+    let mut plot = of("test", Clock::Monotonic);
     let unit = |name: &str| Span::new(SpanKind::Unit, name);
     plot.spans = vec![Span { start_ns: Some(5 * MS), ..unit("a.service") }.graded(Grade::Unknown, "not ended")].into();
-    let mut blame = Evidence::of("test", Clock::Untimed);
+    let mut blame = of("test", Clock::Untimed);
     blame.spans = vec![Span { duration_ns: Some(4 * MS), ..unit("a.service") }].into();
     let boot = boot(&[record("plot", vec![plot]), record("blame", vec![blame])]);
     assert_eq!(boot.spans("unit"), ["a.service 5-? took 4 good (blame and plot) in -"]);

@@ -7,7 +7,6 @@ use firstlight_formats::evidence::Clock;
 fn lines_of_two_records_stand_in_order_of_time_each_once() {
     let journal = [(15, "an application spoke"), (20, "second thing happened"), (95, "nothing more")];
     let mut journal = kernel(&journal);
-    journal.format = "journal";
     journal.clock = Clock::Monotonic;
     let boot = boot(&[record("dmesg", vec![kernel(&LINES)]), record("journal", vec![journal])]);
     let (texts, times) = (boot.texts("log", 3), boot.integers("log", 1));

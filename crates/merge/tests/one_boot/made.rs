@@ -1,11 +1,20 @@
 //! Evidence as the tests make it, and what its tables say.
 
 use firstlight_formats::evidence::{Clock, Evidence, Instant, Mark, Span, SpanKind, Stamp};
+use firstlight_formats::registry::by_name;
 use firstlight_merge::record::Read;
 use firstlight_merge::{merge, Summary};
 use firstlight_schema::table::{read, Values};
 
 pub const MS: i64 = 1_000_000;
+
+/// Empty evidence of a format; of a name that no format has, of none.
+pub fn of(format: &str, clock: Clock) -> Evidence {
+    match by_name(format) {
+        Some(format) => Evidence::of(format.about(), clock),
+        None => Evidence { clock, ..Evidence::default() },
+    }
+}
 
 pub fn record(file: &str, evidence: Vec<Evidence>) -> Read {
     Read { file: file.to_owned(), outcome: Ok(evidence) }
@@ -69,7 +78,7 @@ impl Boot {
 }
 
 pub fn kernel(lines: &[(i64, &str)]) -> Evidence {
-    let mut evidence = Evidence::of("printk", Clock::Printk);
+    let mut evidence = of("printk", Clock::Printk);
     evidence.step_ns = 1_000;
     for (number, (at, text)) in lines.iter().enumerate() {
         let stamp = Stamp { line: number as u64 + 1, time_ns: Some(at * MS), ..Stamp::default() };

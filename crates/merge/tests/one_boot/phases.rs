@@ -1,6 +1,6 @@
 //! Phases, and where a start-up ends.
 
-use crate::made::{boot, initcall, kernel, mark, record, LINES, MS};
+use crate::made::{boot, initcall, kernel, mark, of, record, LINES, MS};
 use crate::units::unit;
 use firstlight_formats::evidence::{CallNode, Calls, Clock, Evidence, Grade, Mark, Span, SpanKind};
 
@@ -46,7 +46,7 @@ fn an_initcall_that_never_returns_keeps_its_phase_to_the_end_of_the_record() {
 
 #[test]
 fn a_trace_without_a_span_has_its_time_all_the_same() {
-    let mut trace = Evidence::of("function-graph", Clock::Trace(String::new()));
+    let mut trace = of("function-graph", Clock::Trace(String::new()));
     let node =
         |parent, function, self_ns| CallNode { parent, function, kind: "function", calls: 1, self_ns: Some(self_ns) };
     let functions = ["[boot]", "short"].map(|name| (name.to_owned(), None)).to_vec();
@@ -72,7 +72,7 @@ fn a_start_ends_where_nothing_happens_any_more_and_a_late_line_does_not_prolong_
 fn time_of_which_no_record_says_where_the_kernel_ended_is_a_phase_of_unknown_name() {
     let plot = || Evidence {
         spans: vec![unit("a.service", 2_000, 5_000)].into(),
-        ..Evidence::of("systemd-plot-json", Clock::Monotonic)
+        ..of("systemd-plot-json", Clock::Monotonic)
     };
     let phases = |evidence: Evidence| boot(&[record("plot", vec![evidence])]).spans("phase");
     let unknown = phases(plot());
@@ -94,7 +94,7 @@ fn neighbours_of_one_name_are_one_phase() {
 fn units_alone_are_user_land_and_what_a_timer_starts_a_day_later_does_not_prolong_the_start() {
     let show = |units: &[(&str, i64, i64)]| Evidence {
         spans: units.iter().map(|(name, start, end)| unit(name, *start, *end)).collect::<Vec<_>>().into(),
-        ..Evidence::of("systemd-show", Clock::Monotonic)
+        ..of("systemd-show", Clock::Monotonic)
     };
     let start = [("a.service", 4_100, 4_600), ("multi-user.target", 4_700, 4_700)];
     let day = show(&[start[0], start[1], ("apt-daily.service", 90_000_000, 90_003_000)]);
@@ -112,9 +112,9 @@ fn units_alone_are_user_land_and_what_a_timer_starts_a_day_later_does_not_prolon
 fn systemd_counts_the_firmware_from_power_on_and_its_table_from_the_end_of_the_reset() {
     let marks = |all: &[(Mark, i64)]| all.iter().map(|(reached, at)| mark(*reached, *at)).collect();
     let systemd = marks(&[(Mark::FirmwareStart, -4_600), (Mark::LoaderStart, -1_100), (Mark::KernelClockStart, 0)]);
-    let systemd = Evidence { marks: systemd, understood: 1, ..Evidence::of("systemd-time", Clock::Monotonic) };
+    let systemd = Evidence { marks: systemd, understood: 1, ..of("systemd-time", Clock::Monotonic) };
     let table = marks(&[(Mark::FirmwareStart, 1_000), (Mark::ExitBootServicesEnd, 4_600)]);
-    let table = Evidence { marks: table, understood: 2, ..Evidence::of("fpdt", Clock::Firmware) };
+    let table = Evidence { marks: table, understood: 2, ..of("fpdt", Clock::Firmware) };
     let boot = boot(&[record("time", vec![systemd]), record("fpdt", vec![table])]);
     assert_eq!(boot.summary.contradictions, []);
     let marks: Vec<Option<String>> = boot.texts("marks", 0);

@@ -1,6 +1,6 @@
 //! One journal in two forms.
 
-use crate::made::{boot, mark, record, Boot, MS};
+use crate::made::{boot, mark, of, record, Boot, MS};
 use firstlight_formats::evidence::{Clock, Evidence, Mark, Span, SpanKind, Stamp};
 
 /// Lines of a journal: when each was sent, and when it was received.
@@ -8,7 +8,7 @@ const LINES: [(i64, i64); 8] =
     [(100, 600), (150, 600), (200, 601), (400, 602), (610, 640), (650, 680), (700, 702), (900, 903)];
 
 fn form(format: &'static str, instants: impl Fn((i64, i64)) -> i64) -> Evidence {
-    let mut evidence = Evidence { step_ns: 1_000, ..Evidence::of(format, Clock::Monotonic) };
+    let mut evidence = Evidence { step_ns: 1_000, ..of(format, Clock::Monotonic) };
     for (number, line) in (0_u64..).zip(LINES) {
         let (at, device) = (instants(line), format!("sd{number}"));
         let stamp = Stamp { line: number + 1, time_ns: Some(at * MS), ..Stamp::default() };

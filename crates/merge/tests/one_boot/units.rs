@@ -1,6 +1,6 @@
 //! Units that several records tell.
 
-use crate::made::{boot, kernel, mark, record, Boot, LINES, MS};
+use crate::made::{boot, kernel, mark, of, record, Boot, LINES, MS};
 use firstlight_formats::evidence::{Clock, Evidence, Mark, Span, SpanKind};
 
 pub fn unit(name: &str, start: i64, end: i64) -> Span {
@@ -11,10 +11,10 @@ pub fn unit(name: &str, start: i64, end: i64) -> Span {
 fn systemds_own_stamps_of_a_unit_win_over_messages_about_it_and_make_one_row_with_them() {
     let mut log = kernel(&LINES);
     log.spans = vec![unit("a.service", 6_739, 9_000), unit("b.service", 12, 15)].into();
-    let mut show = Evidence::of("systemd-show", Clock::Monotonic);
+    let mut show = of("systemd-show", Clock::Monotonic);
     show.step_ns = 1_000;
     show.spans = vec![unit("a.service", 5_000, 8_500), unit("b.service", 12, 15)].into();
-    let mut blame = Evidence::of("systemd-blame", Clock::Untimed);
+    let mut blame = of("systemd-blame", Clock::Untimed);
     blame.step_ns = MS;
     blame.spans = vec![Span { duration_ns: Some(3_500 * MS), ..Span::new(SpanKind::Unit, "a.service") }].into();
     let boot = boot(&[record("dmesg", vec![log]), record("show", vec![show]), record("blame", vec![blame])]);
@@ -32,7 +32,7 @@ fn systemds_own_stamps_of_a_unit_win_over_messages_about_it_and_make_one_row_wit
 fn of_a_unit_that_was_restarted_systemd_remembers_the_latest_start() {
     let mut log = kernel(&LINES);
     log.spans = vec![unit("a.service", 1_000, 2_000), unit("a.service", 5_000, 6_000)].into();
-    let mut show = Evidence::of("systemd-show", Clock::Monotonic);
+    let mut show = of("systemd-show", Clock::Monotonic);
     show.spans = vec![unit("a.service", 4_000, 5_500)].into();
     let boot = boot(&[record("dmesg", vec![log]), record("show", vec![show])]);
     let spans = boot.spans("unit");
@@ -46,11 +46,12 @@ fn a_unit_that_a_message_tells_otherwise_is_a_contradiction_and_keeps_the_figure
     let unit = |name: &str, start: i64, end: i64| {
         Span { track: "systemd".into(), ..Span::new(SpanKind::Unit, name) }.between(start * MS, end * MS)
     };
-    let mut show = Evidence::of("systemd-show", Clock::Monotonic);
+    let mut show = of("systemd-show", Clock::Monotonic);
     show.spans = vec![unit("late.service", 100, 3_490), unit("prompt.service", 100, 3_490)].into();
-    let mut journal = Evidence::of("journal-json", Clock::Monotonic);
+    let mut journal = of("journal-json", Clock::Monotonic);
     journal.spans = vec![unit("late.service", 194, 3_490), unit("prompt.service", 105, 3_490)].into();
-    let copy = Evidence { format: "journal-short", ..journal.clone() };
+    let short = of("journal-short", Clock::Monotonic);
+    let copy = Evidence { format: short.format, traits: short.traits, ..journal.clone() };
     let records = [("units.txt", show), ("journal.json", journal), ("journal.txt", copy)];
     let boot = boot(&records.map(|(file, evidence)| record(file, vec![evidence])));
     let spans = boot.spans("unit");
@@ -66,7 +67,7 @@ fn a_unit_that_a_message_tells_otherwise_is_a_contradiction_and_keeps_the_figure
 fn stages_and_marks_of_systemd_follow_one_record_and_its_own_figures_exclude_one_another() {
     let stage = |end: i64| Span::new(SpanKind::Stage, "userspace").between(1_000 * MS, end * MS);
     let told = |format: &'static str, end: i64| {
-        let mut evidence = Evidence::of(format, Clock::Monotonic);
+        let mut evidence = of(format, Clock::Monotonic);
         evidence.spans = vec![stage(end)].into();
         evidence.marks = vec![mark(Mark::UserspaceStart, 1_000), mark(Mark::StartupFinished, end)];
         evidence
@@ -89,7 +90,7 @@ fn stages_and_marks_of_systemd_follow_one_record_and_its_own_figures_exclude_one
 fn a_unit_that_begins_at_two_instants_is_a_contradiction_whatever_its_length() {
     let told = |format: &'static str, start: i64| Evidence {
         spans: vec![unit("a.service", start, start + 1_000)].into(),
-        ..Evidence::of(format, Clock::Monotonic)
+        ..of(format, Clock::Monotonic)
     };
     let records = |start| {
         [record("plot", vec![told("systemd-plot-json", start)]), record("units", vec![told("systemd-show", 5_200)])]

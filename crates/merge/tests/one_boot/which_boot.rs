@@ -1,6 +1,6 @@
 //! Which records are of the boot.
 
-use crate::made::{boot, initcall, kernel, mark, record, Boot, LINES, MS};
+use crate::made::{boot, initcall, kernel, mark, of, record, Boot, LINES, MS};
 use crate::units::unit;
 use firstlight_formats::evidence::{Clock, Evidence, Mark, Stamp};
 use firstlight_merge::merge;
@@ -33,7 +33,7 @@ fn nothing_understood_is_no_boot() {
 fn a_record_with_the_boots_own_number_stays_whatever_it_tells_otherwise() {
     let names = ["a.service", "b.service", "c.service", "d.service", "e.service", "f.service"];
     let mut log = kernel(&LINES);
-    let mut journal = Evidence::of("journal-json", Clock::Monotonic);
+    let mut journal = of("journal-json", Clock::Monotonic);
     for (number, name) in (1_i64..).zip(names) {
         log.spans.push(unit(name, number * 1_000, number * 1_000 + 5));
         journal.spans.push(unit(name, number * number * 3_000, number * number * 3_000 + 5));
@@ -58,7 +58,7 @@ fn stamped(format: &'static str, units: &[(&str, i64, i64)]) -> Evidence {
     Evidence {
         spans: units.iter().map(|(name, start, end)| unit(name, *start, *end)).collect::<Vec<_>>().into(),
         step_ns: 1_000,
-        ..Evidence::of(format, Clock::Monotonic)
+        ..of(format, Clock::Monotonic)
     }
 }
 
@@ -112,7 +112,7 @@ fn a_record_is_judged_by_the_one_that_has_the_boots_own_number() {
 
 /// The kernel's log with some lines of its own pace, as a record of this format has it.
 fn paced(format: &'static str, pace: i64) -> Evidence {
-    let mut log = Evidence { step_ns: 1_000, understood: 9, ..Evidence::of(format, Clock::Printk) };
+    let mut log = Evidence { step_ns: 1_000, understood: 9, ..of(format, Clock::Printk) };
     for number in 1_i64..10 {
         let at = number * (100 + pace * number) * MS;
         log.log.push(
@@ -125,7 +125,7 @@ fn paced(format: &'static str, pace: i64) -> Evidence {
 
 /// A journal of that pace: what the kernel said, and what a program did.
 fn journal(pace: i64) -> Vec<Evidence> {
-    let mut own = Evidence { understood: 1, ..Evidence::of("journal-json", Clock::Monotonic) };
+    let mut own = Evidence { understood: 1, ..of("journal-json", Clock::Monotonic) };
     own.log.push(Stamp { line: 1, time_ns: Some(9_000 * MS), ..Stamp::default() }, b"an application spoke");
     let mut both = vec![own, Evidence { part: "kernel".to_owned(), ..paced("journal-json", pace) }];
     for one in &mut both {

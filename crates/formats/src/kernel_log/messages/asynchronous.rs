@@ -1,8 +1,8 @@
 //! Asynchronous bodies, `calling  COOKIE_SYMBOL @ TASK`, and those who wait for them, `async_waiting @ TASK`.
 
-use super::initcalls::{task, track};
+use super::figure::Figure;
 use super::pairs::end;
-use super::trust::Figure;
+use super::rows::{task, track};
 use super::Interpreter;
 use crate::evidence::spans::Row;
 use crate::evidence::{Evidence, SpanKind, Spans, Stamp};
@@ -11,12 +11,6 @@ use memchr::memchr;
 
 /// Every version of the kernel shifts these by ten bits where it means to divide by 1000.
 const NS_PER_UNIT: i64 = 1024;
-
-/// The cookie before a function: no function's name begins with a digit, and an address begins with `0x`.
-pub fn cookie(symbol: &[u8]) -> Option<(i64, &[u8])> {
-    let (cookie, rest) = number(symbol)?;
-    rest.strip_prefix(b"_").map(|function| (cookie, function))
-}
 
 /// A body by its function and cookie.
 pub fn row(function: &[u8], cookie: i64, spans: &mut Spans) -> Row {

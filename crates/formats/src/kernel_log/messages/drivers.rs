@@ -1,6 +1,6 @@
 //! Which driver probes which device, as `drivers/base/dd.c` tells it with dynamic debug (`dyndbg="file drivers/base/dd.c +p"`).
 
-use super::probes::waits_for;
+use super::suppliers::{device, waits_for};
 use super::Interpreter;
 use crate::evidence::spans::Row;
 use crate::evidence::{Evidence, Spans};
@@ -73,9 +73,4 @@ pub fn put_off(all: &mut Interpreter, line: &[u8], evidence: &mut Evidence) -> b
     let Some((who, reason)) = split(line, b": probe deferral - ") else { return false };
     waits_for(&text(device(who)), &text(reason.trim_ascii_end()), evidence);
     true
-}
-
-/// In front of a device's own name stands its driver or bus.
-pub fn device(who: &[u8]) -> &[u8] {
-    who.rsplit(|&byte| byte == b' ').next().unwrap_or(who)
 }

@@ -1,23 +1,23 @@
 //! `initcall_debug`: `calling  SYMBOL @ TASK`, `initcall SYMBOL returned N after N usecs`.
 
-use super::pairs::end;
-use super::trust::Figure;
+use super::figure::Figure;
+use super::rows::{cookie, named, parts, returned_after, row, track};
 use super::{asynchronous, old_initcalls, Interpreter};
 use crate::evidence::spans::Row;
 use crate::evidence::texts::Text;
-use crate::evidence::{Caller, Evidence, Name, Problem, ProblemKind, SpanKind, Spans, Stamp};
+use crate::evidence::{Evidence, Name, Problem, ProblemKind, SpanKind, Spans, Stamp};
 use crate::kernel_log::bytes::{self, number, text, unpadded};
-use memchr::{memmem, memrchr};
+use memchr::memmem;
 
 /// What is known about initcalls beside the open ones.
 #[derive(Debug, Default)]
 pub struct Initcalls {
-    level: Option<String>,
+    pub(super) level: Option<String>,
     /// The last task and its track.
     track: Option<(i64, Text)>,
     /// The names of functions by the keys of their symbols: the text of no bytes where it is not known yet.
     names: Vec<Text>,
-    last: Option<usize>,
+    pub(super) last: Option<usize>,
     blacklisted: String,
     unpaired: Option<(u64, u64)>,
     /// Whether lines of `initcall_debug` were met.
@@ -68,49 +68,6 @@ impl Initcalls {
     }
 }
 
-/// The track of a task.
-pub fn track(task: i64, spans: &mut Spans) -> Text {
-    match task {
-        1 => spans.texts.number(b"task 1"),
-        task => spans.texts.number(format!("task {task}").as_bytes()),
-    }
-}
-
-/// The task that printed a line.
-pub fn task(stamp: &Stamp) -> Option<i64> {
-    match stamp.caller {
-        Some(Caller::Task(task)) => Some(i64::from(task)),
-        _ => None,
-    }
-}
-
-/// Name and module of `name+0xOFF/0xSIZE [module]`.
-fn parts(symbol: &[u8]) -> (&[u8], Option<&[u8]>) {
-    // Names are shorter than what a vectorised search takes to begin.
-    let end = symbol.iter().position(|byte| matches!(byte, b'+' | b' ')).unwrap_or(symbol.len());
-    let module = symbol.strip_suffix(b"]").and_then(|inside| Some(&inside[memrchr(b'[', inside)? + 1..]));
-    (&symbol[..end], module)
-}
-
-/// The row of a call that was not met before.
-pub fn row(symbol: &[u8], level: Option<&str>, spans: &mut Spans) -> Row {
-    let (name, module) = parts(symbol);
-    let mut row = Row::new(SpanKind::Initcall, spans.texts.number(name));
-    if let Some(module) = module {
-        row.level = spans.texts.number(b"module");
-        spans.attach(&mut row, "module", module);
-    } else if let Some(level) = level {
-        row.level = spans.texts.number(level.as_bytes());
-    }
-    row
-}
-
-/// Whether there is a name at all.
-pub fn named(symbol: &[u8]) -> bool {
-    let function = asynchronous::cookie(symbol).map_or(symbol, |(_, function)| function);
-    function.first().is_some_and(|byte| !matches!(byte, b'+' | b' '))
-}
-
 /// Reads a `calling  ` line; no, if it is torn.
 pub fn calling(all: &mut Interpreter, stamp: &Stamp, line: &[u8], evidence: &mut Evidence) -> bool {
     let rest = unpadded(&line[b"calling".len()..]);
@@ -137,7 +94,7 @@ pub fn calling(all: &mut Interpreter, stamp: &Stamp, line: &[u8], evidence: &mut
         }
         return true;
     }
-    let mut row = match asynchronous::cookie(symbol) {
+    let mut row = match cookie(symbol) {
         Some((cookie, function)) => asynchronous::row(parts(function).0, cookie, spans),
         None => all.initcalls.row(symbol, key, spans),
     };
@@ -166,37 +123,11 @@ pub fn returned(all: &mut Interpreter, stamp: &Stamp, line: &[u8], evidence: &mu
         if let Some(warning) = rest.strip_prefix(b"with ") {
             return warned(all, symbol, warning, evidence);
         }
-        let Some((cookie, function)) = asynchronous::cookie(symbol).filter(|_| named(symbol)) else { return false };
+        let Some((cookie, function)) = cookie(symbol).filter(|_| named(symbol)) else { return false };
         return asynchronous::returned(all, stamp, (symbol, cookie, function), rest, evidence);
     };
     returned_after(all, stamp, symbol, (value, us.saturating_mul(1000), Figure::Micros), evidence);
     true
-}
-
-/// A call returned a value, after a length in nanoseconds.
-pub fn returned_after(
-    all: &mut Interpreter,
-    stamp: &Stamp,
-    symbol: &[u8],
-    (value, length, figure): (i64, i64, Figure),
-    evidence: &mut Evidence,
-) {
-    let task = task(stamp);
-    let closed = all.pairs.close(SpanKind::Initcall, symbol, task);
-    if closed.is_none() {
-        all.initcalls.unpaired(stamp.line);
-    }
-    let level = all.initcalls.level.as_deref();
-    let lone = |spans: &mut Spans| {
-        let mut row = row(symbol, level, spans);
-        row.track = task.map_or(Text::EMPTY, |task| track(task, spans));
-        row
-    };
-    let number = end(closed, lone, (stamp.time_ns, length, figure), &mut all.trust, &mut evidence.spans);
-    if value != 0 {
-        evidence.spans.add_attribute(number, "returned", value.to_string().as_bytes());
-    }
-    all.initcalls.last = Some(number);
 }
 
 /// `initcall X returned with preemption imbalance`: a warning about the call that returned last.

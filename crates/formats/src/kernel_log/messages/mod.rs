@@ -4,13 +4,16 @@
 
 mod asynchronous;
 mod drivers;
+mod figure;
 mod initcalls;
 mod marks;
 mod old_initcalls;
 mod pairs;
 mod probes;
+mod rows;
 mod startup;
 mod steps;
+mod suppliers;
 mod traced_initcalls;
 mod trust;
 mod warnings;
@@ -25,7 +28,7 @@ use pairs::Pairs;
 /// ```
 /// use firstlight_formats::evidence::{Clock, Evidence, Stamp};
 /// use firstlight_formats::kernel_log::messages::Interpreter;
-/// let mut evidence = Evidence::of("printk", Clock::Printk);
+/// let mut evidence = Evidence { clock: Clock::Printk, ..Evidence::default() };
 /// let mut interpreter = Interpreter::new();
 /// let at = |line, us: i64| Stamp { line, time_ns: Some(us * 1000), ..Stamp::default() };
 /// interpreter.line(&at(1, 700_001), b"calling  gizmo_init+0x0/0x58 @ 1", &mut evidence);

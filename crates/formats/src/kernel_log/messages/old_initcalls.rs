@@ -3,15 +3,13 @@
 //! 2.6.25 to 2.6.27: `calling  SYMBOL`, `initcall SYMBOL returned N after N msecs`. Before: `Calling initcall 0xADDRESS: SYMBOL()`,
 //! `initcall 0xADDRESS: SYMBOL() returned N.`, `initcall 0xADDRESS ran for N msecs: SYMBOL()`.
 
-use super::initcalls::{named, returned_after, row};
+use super::figure::{Figure, MILLISECOND};
 use super::pairs::end;
-use super::trust::Figure;
+use super::rows::{named, returned_after, row};
 use super::Interpreter;
 use crate::evidence::{Evidence, SpanKind, Stamp};
 use crate::kernel_log::bytes::{self, number, split};
 
-/// The kernel shifts nanoseconds by twenty bits where it means to divide by a million.
-pub const NS_PER_UNIT: i64 = 1 << 20;
 /// All initcalls of the kernel itself are those of its first task.
 const TASK: i64 = 1;
 
@@ -68,7 +66,7 @@ pub fn returned(all: &mut Interpreter, stamp: &Stamp, rest: &[u8], evidence: &mu
     let rest = rest.trim_ascii_end();
     if let Some((symbol, value, units)) = bytes::returned_in_millis(rest).filter(|(symbol, ..)| whole(symbol)) {
         all.initcalls.in_millis = true;
-        let length = units.saturating_mul(NS_PER_UNIT);
+        let length = units.saturating_mul(MILLISECOND);
         returned_after(all, stamp, symbol, (value, length, Figure::Millis), evidence);
         return true;
     }
@@ -85,7 +83,7 @@ pub fn returned(all: &mut Interpreter, stamp: &Stamp, rest: &[u8], evidence: &mu
         }
         all.initcalls.in_millis = true;
         let closed = all.pairs.close(SpanKind::Initcall, address, None);
-        let length = units.saturating_mul(NS_PER_UNIT);
+        let length = units.saturating_mul(MILLISECOND);
         let measured = (stamp.time_ns, length, Figure::Millis);
         end(closed, |spans| row(symbol, None, spans), measured, &mut all.trust, &mut evidence.spans);
         return true;

@@ -1,6 +1,7 @@
 //! What began and is still open: calls that wait for their return.
 
-use super::trust::{Figure, Trust};
+use super::figure::Figure;
+use super::trust::Trust;
 use crate::evidence::spans::Row;
 use crate::evidence::texts::{Text, Texts};
 use crate::evidence::{Evidence, Grade, Mark, Problem, ProblemKind, SpanKind, Spans};

@@ -1,13 +1,14 @@
 //! `probe of DEVICE returned N after N usecs`, and probes that were put off.
 
-use super::drivers::{self, Drivers};
-use super::initcalls::{task, track};
+use super::drivers::Drivers;
+use super::figure::Figure;
 use super::pairs::end;
-use super::trust::Figure;
+use super::rows::{task, track};
+use super::suppliers::{device, waits_for};
 use super::Interpreter;
 use crate::evidence::spans::Row;
 use crate::evidence::texts::Text;
-use crate::evidence::{Evidence, Link, LinkKind, Name, SpanKind, Stamp};
+use crate::evidence::{Evidence, Name, SpanKind, Stamp};
 use crate::kernel_log::bytes::{self, split, text};
 use std::collections::BTreeMap;
 
@@ -68,7 +69,7 @@ pub fn returned(all: &mut Interpreter, stamp: &Stamp, line: &[u8], evidence: &mu
 /// `platform 30a20000.i2c: deferred probe pending: REASON`, `... deferred probe timeout, ignoring dependency`.
 pub fn pending(all: &mut Interpreter, _stamp: &Stamp, line: &[u8], evidence: &mut Evidence) -> bool {
     let Some((who, what)) = split(line, b": deferred probe ") else { return false };
-    let device = text(drivers::device(who));
+    let device = text(device(who));
     let reason = match what.strip_prefix(b"pending") {
         Some(rest) => rest.strip_prefix(b": ").unwrap_or(b"reason unknown"),
         None if what.starts_with(b"timeout") => what,
@@ -78,25 +79,6 @@ pub fn pending(all: &mut Interpreter, _stamp: &Stamp, line: &[u8], evidence: &mu
     waits_for(&device, &reason, evidence);
     all.probes.pending.insert(device, reason);
     true
-}
-
-/// Links a device to what it waits for, as a reason tells it; once, however often it is told.
-pub fn waits_for(device: &str, reason: &str, evidence: &mut Evidence) {
-    let Some(supplier) = supplier(reason) else { return };
-    let link = Link {
-        kind: LinkKind::Supplier,
-        from: (SpanKind::Probe, device.to_owned()),
-        to: (SpanKind::Probe, supplier.to_owned()),
-    };
-    if evidence.links.last() != Some(&link) {
-        evidence.links.push(link);
-    }
-}
-
-/// `wait for supplier X`, `supplier X not ready`.
-fn supplier(reason: &str) -> Option<&str> {
-    let (_, after) = reason.split_once("supplier ")?;
-    after.split_whitespace().next()
 }
 
 /// Writes what waited to the end.

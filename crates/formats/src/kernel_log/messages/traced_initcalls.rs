@@ -1,9 +1,9 @@
 //! The events of initcalls, which `tp_printk` has the kernel print: `initcall_start: func=SYMBOL`, `initcall_finish: func=SYMBOL
 //! ret=N`, `initcall_level: level=device`. Where `initcall_debug` prints them as well, its lines are taken.
 
-use super::initcalls::{named, row, task, track};
+use super::figure::Figure;
 use super::pairs::end;
-use super::trust::Figure;
+use super::rows::{named, row, task, track};
 use super::Interpreter;
 use crate::evidence::texts::Text;
 use crate::evidence::{Evidence, SpanKind, Stamp};

@@ -8,7 +8,7 @@ mod judge;
 mod tick;
 mod unit;
 
-use super::old_initcalls;
+use super::figure::{Figure, Measured, MICROSECOND, MILLISECOND};
 use super::steps::Steps;
 use crate::evidence::chunks::Chunks;
 use crate::evidence::texts::{Text, Texts};
@@ -16,29 +16,8 @@ use crate::evidence::{Evidence, Name, ProblemKind, SpanKind};
 use judge::{judge, Clock, Found};
 use unit::shifted;
 
-/// The step of a stamp, and of a figure in microseconds.
-const MICROSECOND: i64 = 1_000;
 /// Stamps in steps above this give no instant of a call.
 const COARSE: i64 = 1_000_000;
-
-/// Whose figure a length is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Figure {
-    /// The kernel's, in microseconds.
-    Micros,
-    /// The kernel's, in what it takes for milliseconds.
-    Millis,
-    /// There is none: the distance of the stamps.
-    Stamps,
-}
-
-#[derive(Debug)]
-struct Measured {
-    span: u32,
-    moved: bool,
-    paired: bool,
-    figure: Figure,
-}
 
 /// What is needed to judge once all is known.
 #[derive(Debug, Default)]
@@ -111,7 +90,7 @@ impl Trust {
             };
             let tick = tick.filter(|tick| tick.covers(number, row));
             let own = tick.and_then(|tick| tick.step);
-            let own = (measured.figure == Figure::Millis).then_some(old_initcalls::NS_PER_UNIT).max(own);
+            let own = (measured.figure == Figure::Millis).then_some(MILLISECOND).max(own);
             let stands = tick.is_some_and(|tick| tick.step.is_none());
             let clock = Clock { own: clock.own.max(own), stands, ..clock };
             let place = match judge(row, length, measured, &clock, |reason| reasons.number(reason, texts)) {

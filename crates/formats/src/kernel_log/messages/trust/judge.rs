@@ -1,10 +1,9 @@
 //! One length: whose figure it is, how far it can be believed, and why.
 
-use super::{Figure, Measured, MICROSECOND};
 use crate::evidence::spans::Row;
 use crate::evidence::texts::Text;
 use crate::evidence::{Grade, Name, SpanKind};
-use crate::kernel_log::messages::old_initcalls;
+use crate::kernel_log::messages::figure::{Figure, Measured, MICROSECOND, MILLISECOND};
 
 /// A line takes as long as this to be printed on the slowest console; a task is seldom held up as long.
 const HELD_UP: i64 = 100_000_000;
@@ -181,7 +180,7 @@ fn one_figure(length: i64, step: i64) -> (i64, Grade, Name) {
     }
     let reason = match step {
         MICROSECOND => "less than a hundred steps of 1 us",
-        old_initcalls::NS_PER_UNIT => "less than a hundred steps of a figure in milliseconds",
+        MILLISECOND => "less than a hundred steps of a figure in milliseconds",
         _ => "less than a hundred steps of the clock, which moves with the tick here",
     };
     (length, Grade::Coarse, Name::Borrowed(reason))

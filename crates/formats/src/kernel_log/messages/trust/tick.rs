@@ -4,10 +4,10 @@
 
 mod candidates;
 
-use super::{Figure, Measured, MICROSECOND};
 use crate::evidence::chunks::Chunks;
 use crate::evidence::spans::Row;
 use crate::evidence::{Evidence, Mark, SpanKind};
+use crate::kernel_log::messages::figure::{Figure, Measured, MICROSECOND};
 use candidates::{tally, Candidate};
 
 /// So many figures in steps of the tick, two of them not zero, are no accident, wherever they end.

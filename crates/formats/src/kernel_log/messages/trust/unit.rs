@@ -1,9 +1,9 @@
 //! How long a microsecond is that the kernel prints: before version 5.18 it divides nanoseconds by 1024.
 
 use super::tick::Tick;
-use super::{Figure, Measured, MICROSECOND};
 use crate::evidence::chunks::Chunks;
 use crate::evidence::{Evidence, ProblemKind, SpanKind};
+use crate::kernel_log::messages::figure::{Figure, Measured, MICROSECOND};
 
 /// From this length on a difference of 2.4 % is more than what printing takes.
 const LONG: i64 = 2_000_000;

@@ -1,6 +1,7 @@
 //! The ticks that there are, and which of them figures are multiples of.
 
-use super::{Vote, MICROSECOND};
+use super::Vote;
+use crate::kernel_log::messages::figure::MICROSECOND;
 
 /// The tick of each usual frequency, in Hz: 100, 250, 300, 1000.
 const USUAL: [i64; 4] = [10_000_000, 4_000_000, 3_333_333, 1_000_000];

@@ -1,0 +1,16 @@
+//! A mark of the whole boot.
+
+use firstlight_schema::Mark;
+
+/// A mark of the boot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BootMark {
+    /// Which one.
+    pub mark: Mark,
+    /// On the boot's clock.
+    pub time_ns: i64,
+    /// The file below `raw/` that told.
+    pub source: String,
+    /// The line, function or variable.
+    pub detail: String,
+}
