@@ -81,7 +81,7 @@ def graph(source: Path) -> dict[str, set[str]]:
     for module, text in texts.items():
         own = [leaf for found in _USE.finditer(text) if not found["public"] for leaf in _leaves(found["tree"])]
         paths = own + _PATH.findall(_USE.sub("", text))
-        targets = {file_of(path) for leaf in paths if (path := absolute(leaf, module)) is not None}
+        targets = {file_of(to) for leaf in paths if (to := absolute(leaf, module)) is not None}
         others = (to for to in targets if to is not None and to[: len(module)] != module)
         named[_name(files[module], source)] = {_name(files[to], source) for to in others}
     return named

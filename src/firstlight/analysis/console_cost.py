@@ -11,6 +11,7 @@ from firstlight.analysis.intervals import clipped, union_ns
 from firstlight.analysis.spans import spans_of
 from firstlight.analysis.window import window
 from firstlight.bundle.boot import Boot
+from firstlight.schema.marks import Mark
 
 #: Start bit, eight data bits, stop bit.
 _BITS = 10
@@ -116,7 +117,7 @@ def console_cost(boot: Boot) -> ConsoleCost:
 def _of_the_kernels_console(boot: Boot) -> pl.DataFrame:
     """The lines that the kernel prints, and what a capture shows beside them once the kernel runs."""
     channel, at = pl.col("channel"), pl.col("time_ns")
-    begins = boot.marks().filter(pl.col("mark").is_in(["kernel_start", "kernel_clock_start"]))["time_ns"].min()
+    begins = boot.marks().filter(pl.col("mark").is_in([Mark.KERNEL_START, Mark.KERNEL_CLOCK_START]))["time_ns"].min()
     loader = (channel == "console") & (at < begins) if begins is not None else pl.lit(False)
     return boot.log().filter(channel.is_null() | (channel.is_in(["printk", "console"]) & ~loader.fill_null(False)))
 

@@ -12,6 +12,7 @@ import polars as pl
 from firstlight.analysis.intervals import union_ns
 from firstlight.analysis.spans import returned, spans_of, whole_number
 from firstlight.bundle.boot import Boot
+from firstlight.schema.spans import SpanKind
 
 #: `EPROBE_DEFER`; errno modules do not know it.
 DEFERRED = 517
@@ -55,7 +56,7 @@ def devices(boot: Boot) -> pl.DataFrame:
     """
     frame = spans_of(boot, "probe", keys=("returned", "driver", "bus", "tries"))
     frame = frame.with_columns(returned(boot, frame), whole_number("tries"))
-    names = dict(boot.spans().filter(pl.col("kind") == "initcall").select("span", "name").iter_rows())
+    names = dict(boot.spans().filter(pl.col("kind") == SpanKind.INITCALL).select("span", "name").iter_rows())
     suppliers = _suppliers(boot)
     known = _known_devices(boot)
     waiting = _still_waiting(boot)

@@ -9,6 +9,7 @@ import polars as pl
 from firstlight.analysis.kernel_phases import UNKNOWN
 from firstlight.analysis.spans import spans_of
 from firstlight.bundle.boot import Boot
+from firstlight.schema.spans import SpanKind
 
 _MOST_EXPLAINED = 50
 
@@ -18,7 +19,16 @@ def explain(boot: Boot, rows: list[dict[str, Any]]) -> None:
     kinds = ("phase", "running")
     gaps = [row for row in rows if not row["during"] and (row["name"] == UNKNOWN or row["kind"] in kinds)]
     gaps.sort(key=lambda row: -row["duration_ns"])
-    running = spans_of(boot, "initcall", "probe", "async", "uevent_service", "unit", "process", "console")
+    running = spans_of(
+        boot,
+        SpanKind.INITCALL,
+        SpanKind.PROBE,
+        SpanKind.ASYNC,
+        SpanKind.UEVENT_SERVICE,
+        SpanKind.UNIT,
+        SpanKind.PROCESS,
+        SpanKind.CONSOLE,
+    )
     for row in gaps[:_MOST_EXPLAINED]:
         row["during"] = ran_between(running, row["start_ns"], row["end_ns"])
 

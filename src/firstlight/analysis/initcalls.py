@@ -10,6 +10,7 @@ import polars as pl
 from firstlight.analysis.intervals import Interval, clipped, union_ns
 from firstlight.analysis.spans import returned, spans_of
 from firstlight.bundle.boot import Boot
+from firstlight.schema.spans import Grade, SpanKind
 
 #: The levels in the order in which the kernel runs them.
 LEVELS = ("early", "pure", "core", "postcore", "arch", "subsys", "fs", "rootfs", "device", "late", "console", "module")
@@ -55,7 +56,7 @@ def initcalls(boot: Boot) -> pl.DataFrame:
     >>> rows.height, rows["level"][0], rows["grade"][0]
     (33, 'pure', 'exact')
     """
-    frame = spans_of(boot, "initcall", keys=("module", "returned"))
+    frame = spans_of(boot, SpanKind.INITCALL, keys=("module", "returned"))
     inside, anywhere = _probes_inside(boot, frame)
     counts: list[int | None] = []
     times: list[int | None] = []
@@ -146,7 +147,7 @@ def timed(frame: pl.DataFrame) -> list[Interval]:
 
 def never_returned() -> pl.Expr:
     """Whether an initcall was still running when the record ended: its duration is then the least that it took."""
-    return pl.col("end_ns").is_null() & (pl.col("grade") == "bounded") & pl.col("duration_ns").is_not_null()
+    return pl.col("end_ns").is_null() & (pl.col("grade") == Grade.BOUNDED) & pl.col("duration_ns").is_not_null()
 
 
 def remarks(boot: Boot) -> Remarks:
@@ -160,7 +161,7 @@ def remarks(boot: Boot) -> Remarks:
     {}
     """
     # Old kernels warn of every value but 0, which its own column has.
-    frame = spans_of(boot, "initcall", keys=("warning",)).with_columns(
+    frame = spans_of(boot, SpanKind.INITCALL, keys=("warning",)).with_columns(
         pl.col("warning").str.replace(r"^error code -?\d+\s*", "")
     )
     frame = frame.filter(pl.col("warning") != "")

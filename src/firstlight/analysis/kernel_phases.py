@@ -9,13 +9,17 @@ import polars as pl
 
 from firstlight.analysis.spans import spans_of
 from firstlight.bundle.boot import Boot
+from firstlight.schema.marks import Mark, Phase, Stage
+from firstlight.schema.spans import CallKind
 
 #: The name of a part of the path that no recorded step explains.
 UNKNOWN = "[waiting, cause unknown]"
 
 #: Names of phases and stages with which user land begins: until there the kernel's phases follow one another.
-_USER_LAND = frozenset({"user_land", "user", "user_start", "userspace", "userspace_start", "initrd", "initrd_start",
-                        "guest_start", "soft-reboot"})  # fmt: skip
+_USER_LAND = frozenset(
+    {Phase.USER_LAND, CallKind.USER, Mark.USER_START, Phase.USERSPACE, Mark.USERSPACE_START, Phase.INITRD}
+    | {Mark.INITRD_START, Mark.GUEST_START, Stage.SOFT_REBOOT}
+)
 
 #: The phase of which no record tells where the kernel ended and user land began.
 _UNDIVIDED = "unknown"

@@ -11,6 +11,7 @@ from firstlight.analysis.spans import spans_of
 from firstlight.analysis.window import window
 from firstlight.bundle.boot import Boot
 from firstlight.errors import UsageError
+from firstlight.schema.spans import SpanKind
 
 #: The kernel's levels, by number.
 LEVELS = ("emerg", "alert", "crit", "err", "warning", "notice", "info", "debug")
@@ -109,7 +110,17 @@ def gaps(boot: Boot, least_ns: int = 0, explained: int = 20) -> pl.DataFrame:
         .filter(pl.col("gap_ns") >= least_ns)
         .sort("gap_ns", "start_ns", descending=[True, False], maintain_order=True)
     )
-    running = spans_of(boot, "initcall", "probe", "async", "uevent_service", "unit", "firmware", "console", "mount")
+    running = spans_of(
+        boot,
+        SpanKind.INITCALL,
+        SpanKind.PROBE,
+        SpanKind.ASYNC,
+        SpanKind.UEVENT_SERVICE,
+        SpanKind.UNIT,
+        SpanKind.FIRMWARE,
+        SpanKind.CONSOLE,
+        SpanKind.MOUNT,
+    )
     told: list[str | None] = [None] * frame.height
     for place, row in enumerate(frame.head(min(explained, _MOST_EXPLAINED)).select("start_ns", "end_ns").iter_rows()):
         told[place] = ran_between(running, *row) if row[1] > row[0] else None

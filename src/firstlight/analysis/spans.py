@@ -7,6 +7,8 @@ import json
 import polars as pl
 
 from firstlight.bundle.boot import Boot
+from firstlight.schema.records import FormatName
+from firstlight.schema.spans import Grade
 
 #: What is asked for, and the keys under which readers of different records say it, the first that is there.
 _KEYS: dict[str, tuple[str, ...]] = {
@@ -59,7 +61,7 @@ def attributes(frame: pl.DataFrame, *keys: str) -> list[pl.Series]:
 
 
 #: Records in which an initcall may end without a word on what it returned; in logs of the kernel none means 0.
-_SILENT = frozenset({"function-graph", "trace-events", "hist"})
+_SILENT = frozenset({FormatName.FUNCTION_GRAPH, FormatName.TRACE_EVENTS, "hist"})
 
 
 def returned(boot: Boot, frame: pl.DataFrame) -> pl.Series:
@@ -74,7 +76,7 @@ def returned(boot: Boot, frame: pl.DataFrame) -> pl.Series:
     logs = {file for file, names in formats.items() if not names & _SILENT}
     said = frame.select(whole_number("returned"))["returned"].to_list()
     no_times = pl.all_horizontal(pl.col("start_ns", "end_ns").is_null())
-    measured = no_times & pl.col("duration_ns").is_not_null() & (pl.col("grade") != "bounded")
+    measured = no_times & pl.col("duration_ns").is_not_null() & (pl.col("grade") != Grade.BOUNDED)
     ended = frame.select(pl.col("end_ns").is_not_null() | measured).to_series().to_list()
     sources = [set((text or "").split(" and ")) for text in frame["source"].to_list()]
     values = [

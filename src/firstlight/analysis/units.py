@@ -10,12 +10,13 @@ import polars as pl
 
 from firstlight.analysis.spans import spans_of, whole_number
 from firstlight.bundle.boot import Boot
+from firstlight.schema.marks import Mark, Stage
 
 #: What tells of units.
 HINT = "import what `systemctl show '*'` or `systemd-analyze plot --json=short` print, or `journalctl -o json -b`"
 
 #: The stages of a start, as systemd names them, in their order.
-STAGES = ("firmware", "loader", "kernel", "initrd", "userspace", "soft-reboot")
+STAGES = (Stage.FIRMWARE, Stage.LOADER, Stage.KERNEL, Stage.INITRD, Stage.USERSPACE, Stage.SOFT_REBOOT)
 
 #: With these results of its job a start failed. Others called it off, or found nothing to do.
 FAILURES = ("failed", "timeout", "dependency", "assert")
@@ -80,7 +81,7 @@ def units(boot: Boot) -> pl.DataFrame:
     begins = _stage_starts(boot)
     failed = set(failed_units(boot))
     latest = _latest(frame)
-    finished = boot.marks().filter(pl.col("mark") == "startup_finished")["time_ns"].drop_nulls().max()
+    finished = boot.marks().filter(pl.col("mark") == Mark.STARTUP_FINISHED)["time_ns"].drop_nulls().max()
     rows = []
     for row in frame.with_columns(whole_number("main_ns")).iter_rows(named=True):
         name, start = row["name"], row["start_ns"]
@@ -181,7 +182,7 @@ def _last_before(others: Iterable[str], ends: dict[str, list[int]], start: int |
 
 def _stage_starts(boot: Boot) -> list[int]:
     """When the stages began in which systemd runs."""
-    rows = spans_of(boot, "stage").filter(pl.col("name").is_in(["initrd", "userspace", "soft-reboot"]))
+    rows = spans_of(boot, "stage").filter(pl.col("name").is_in([Stage.INITRD, Stage.USERSPACE, Stage.SOFT_REBOOT]))
     return sorted(rows["start_ns"].drop_nulls().to_list())
 
 

@@ -10,6 +10,7 @@ from firstlight.audit.tables import NAMELESS, ROOT, AuditFigures, Tables, folded
 from firstlight.bundle.open import open as open_boot
 from firstlight.bundle.tables import read_table
 from firstlight.errors import FirstlightError
+from firstlight.schema.spans import SpanKind
 
 # Rows of the tree that are no functions of the kernel.
 _NO_FUNCTIONS = frozenset({"root", "group", "user", "firmware", "decompressor", "idle"})
@@ -64,7 +65,7 @@ def recorded_tables(bundle: Path, aliases: Mapping[str, str], known: Set[str] | 
     found = (
         name
         for kind, name, level in spans.select("kind", "name", "level").iter_rows()
-        if kind == "initcall" and level != "module"
+        if kind == SpanKind.INITCALL and level != "module"
     )
     executed = open_boot(bundle).manifest.totals.instructions
     return Tables(

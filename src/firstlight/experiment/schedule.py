@@ -20,13 +20,14 @@ from firstlight.lab.run.key import key_of_inputs
 from firstlight.lab.run.resolve import resolve
 from firstlight.recipe.isa import architectures
 from firstlight.recipe.options import RecordOptions
+from firstlight.schema.marks import Mark
 from firstlight.suggest import nearest
 
 CANARY_REPEAT = 2
 
 #: Marks of every recording that no function of the kernel makes, or several do.
 _OTHER_MARKS = frozenset(
-    {"power_on", "decompression_start", "kernel_entry", "user_start", "guest_start", "ready"}
+    {Mark.POWER_ON, Mark.DECOMPRESSION_START, Mark.KERNEL_ENTRY, Mark.USER_START, Mark.GUEST_START, Mark.READY}
     | {f"initcall_{level}" for level in (
         "early", "pure", "core", "postcore", "arch", "subsys", "fs", "rootfs", "device", "late")}
 )  # fmt: skip

@@ -20,6 +20,7 @@ from firstlight.bundle.reliance import check_reliable
 from firstlight.errors import FirstlightError
 from firstlight.experiment.plan import Stage
 from firstlight.experiment.results import CellResult, Results, mean
+from firstlight.schema.spans import SpanKind
 from firstlight.suggest import nearest
 
 
@@ -117,8 +118,8 @@ def _nowhere(stage: Stage, boots: list[Boot]) -> str | None:
         kind, name = "function", stage.function
         known = {each for boot in boots for each in boot.calls()["function"].unique().to_list()}
     elif stage.initcall is not None:
-        kind, name = "initcall", stage.initcall
-        spans = (boot.spans().filter(pl.col("kind") == "initcall") for boot in boots)
+        kind, name = SpanKind.INITCALL, stage.initcall
+        spans = (boot.spans().filter(pl.col("kind") == SpanKind.INITCALL) for boot in boots)
         known = {each for table in spans for each in table["name"].unique().to_list()}
     else:
         return None
@@ -135,7 +136,7 @@ def _length(stage: Stage, boot: Boot) -> int | None:
         return int(rows["total_ns"].sum()) if rows.height else 0
     if stage.initcall is not None:
         check_reliable(boot.manifest, where, Concern.INITCALLS)
-        spans = boot.spans().filter((pl.col("kind") == "initcall") & (pl.col("name") == stage.initcall))
+        spans = boot.spans().filter((pl.col("kind") == SpanKind.INITCALL) & (pl.col("name") == stage.initcall))
         known = spans["duration_ns"]
         return None if known.null_count() else int(known.sum())
     return measure(boot, stage.first, stage.last).time_ns

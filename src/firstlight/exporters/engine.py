@@ -11,6 +11,7 @@ from typing import Any, Literal
 from firstlight import _core
 from firstlight.bundle.boot import Boot
 from firstlight.errors import BundleError, FirstlightError
+from firstlight.schema.spans import SpanKind
 
 Unit = Literal["time", "instructions"]
 
@@ -73,7 +74,9 @@ def span_lanes(bundle: Path) -> Lanes:
 
 
 #: Kinds of spans that have the name of another one: that of the unit, the event or the phase that they are about.
-_NAMED_BY_ANOTHER = frozenset({"stage", "unit_active", "uevent_queued", "uevent_blocked", "uevent_service"})
+_NAMED_BY_ANOTHER = frozenset(
+    {SpanKind.STAGE, SpanKind.UNIT_ACTIVE, SpanKind.UEVENT_QUEUED, SpanKind.UEVENT_BLOCKED, SpanKind.UEVENT_SERVICE}
+)
 
 
 def frame_names(boot: Boot) -> list[str]:

@@ -13,6 +13,7 @@ from firstlight.exporters.perfetto import about
 from firstlight.exporters.result import Exported, counted
 from firstlight.exporters.svg_rows import Bar, rows
 from firstlight.quantities import time_text
+from firstlight.schema.spans import Grade, SpanKind
 
 #: Of each section, the longest spans only; how many more there are, stands below it.
 SECTION_BARS = 300
@@ -26,22 +27,22 @@ _NAME = 60
 _SECTIONS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("Phases", ("phase",), "#c9a227"),
     ("Firmware and boot loader", ("firmware", "stage"), "#9a7b4f"),
-    ("Initcalls", ("initcall",), "#3b6ea8"),
-    ("Probes", ("probe",), "#2f8f83"),
-    ("Asynchronous calls", ("async", "async_wait"), "#6a5aa8"),
-    ("Functions and events", ("function", "event"), "#5b7083"),
-    ("Console", ("console",), "#7a7a7a"),
-    ("udev", ("uevent", "uevent_queued", "uevent_blocked", "uevent_service"), "#4f8f3f"),
-    ("Units", ("unit", "unit_active"), "#a8487c"),
+    ("Initcalls", (SpanKind.INITCALL,), "#3b6ea8"),
+    ("Probes", (SpanKind.PROBE,), "#2f8f83"),
+    ("Asynchronous calls", (SpanKind.ASYNC, SpanKind.ASYNC_WAIT), "#6a5aa8"),
+    ("Functions and events", (SpanKind.FUNCTION, SpanKind.EVENT), "#5b7083"),
+    ("Console", (SpanKind.CONSOLE,), "#7a7a7a"),
+    ("udev", (SpanKind.UEVENT, SpanKind.UEVENT_QUEUED, SpanKind.UEVENT_BLOCKED, SpanKind.UEVENT_SERVICE), "#4f8f3f"),
+    ("Units", (SpanKind.UNIT, SpanKind.UNIT_ACTIVE), "#a8487c"),
     ("Mounts", ("mount",), "#8f5f2f"),
     ("Processes", ("process",), "#b5532f"),
 )
 _GRADES = {
     "exact": "exact: cannot err",
     "good": "good: one sound figure",
-    "coarse": "coarse: the clock's step",
-    "bounded": "bounded: a bound",
-    "doubtful": "doubtful: a known fault",
+    Grade.COARSE: "coarse: the clock's step",
+    Grade.BOUNDED: "bounded: a bound",
+    Grade.DOUBTFUL: "doubtful: a known fault",
     "unknown": "unknown",
 }
 
@@ -180,7 +181,7 @@ def _bar(chart: _Chart, bar: Bar, color: str, y: int) -> None:
 
 def _pattern(chart: _Chart, grade: str, x: float, y: int, width: float) -> None:
     """The hatch over a bar: it is seen without colour too."""
-    if grade in ("coarse", "bounded", "doubtful"):
+    if grade in (Grade.COARSE, Grade.BOUNDED, Grade.DOUBTFUL):
         chart.parts.append(
             f'<rect x="{x:.2f}" y="{y}" width="{width:.2f}" height="{_BAR}" fill="url(#hatch-{grade})"/>'
         )

@@ -18,6 +18,7 @@ from firstlight.errors import BundleError
 from firstlight.escape import printable
 from firstlight.exporters.engine import Lanes, frame_names, span_lanes, weighted_stacks
 from firstlight.exporters.result import Exported, counted
+from firstlight.schema.spans import SpanKind
 
 #: uftrace keeps ten bits for the depth of a call.
 MAX_DEPTH = 1023
@@ -114,7 +115,7 @@ def write_uftrace(boot: Boot, out: Path) -> Exported:
 def _counted_twice(boot: Boot) -> set[int]:
     """The rows of spans that are no work: units that are up, and stages where phases tell the same time."""
     spans = boot.spans().with_row_index("row")
-    twice = set(spans.filter(kind="unit_active")["row"].to_list())
+    twice = set(spans.filter(kind=SpanKind.UNIT_ACTIVE)["row"].to_list())
     if spans.filter(kind="phase").is_empty():
         return twice
     stages = spans.filter(kind="stage")

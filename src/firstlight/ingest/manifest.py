@@ -25,6 +25,7 @@ from firstlight.bundle.writer import describe_tables, write_manifest
 from firstlight.ingest.files.collected import Gathered
 from firstlight.ingest.files.names import shell_line
 from firstlight.recipe.described import Described
+from firstlight.schema.records import ClockKind
 from firstlight.version import VERSION
 
 #: A manifest names no more reasons than this; the sources have them all.
@@ -58,7 +59,7 @@ def sources(gathered: Gathered, outcomes: Sequence[dict[str, Any]], summary: dic
             listed.append(
                 Source(
                     file=item.file, given=item.given, sha256=item.sha256, size_bytes=item.size_bytes, format=None,
-                    part="", clock="untimed", fit=None, understood=0, problems=[problem],
+                    part="", clock=ClockKind.UNTIMED, fit=None, understood=0, problems=[problem],
                 )
             )  # fmt: skip
     return listed

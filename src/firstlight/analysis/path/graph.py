@@ -14,9 +14,20 @@ from firstlight.analysis.path.stages import switches, without_frames
 from firstlight.analysis.path.steps import PathGraph, Step
 from firstlight.analysis.spans import spans_of
 from firstlight.bundle.boot import Boot
+from firstlight.schema.spans import SpanKind
 
 #: Kinds of spans that are steps of a boot; parts of a step belong to it.
-_STEPS = ("initcall", "probe", "async", "async_wait", "uevent", "uevent_service", "unit", "stage", "firmware")
+_STEPS = (
+    SpanKind.INITCALL,
+    SpanKind.PROBE,
+    SpanKind.ASYNC,
+    SpanKind.ASYNC_WAIT,
+    SpanKind.UEVENT,
+    SpanKind.UEVENT_SERVICE,
+    SpanKind.UNIT,
+    SpanKind.STAGE,
+    SpanKind.FIRMWARE,
+)
 
 
 def path_graph(boot: Boot) -> PathGraph:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 
 from firstlight.analysis.path.steps import INFERRED, Step
+from firstlight.schema.spans import SpanKind
 
 
 def infer(steps: list[Step]) -> None:
@@ -15,7 +16,7 @@ def infer(steps: list[Step]) -> None:
     for number, step in enumerate(steps):
         if step.before:
             continue
-        own = everyone if step.kind == "uevent" else users if step.of_user_land else kernels
+        own = everyone if step.kind == SpanKind.UEVENT else users if step.of_user_land else kernels
         for among in (own, everyone):
             place = bisect_left(among, (step.start, step.start, number))
             if place:

@@ -10,6 +10,7 @@ import polars as pl
 
 from firstlight.analysis.path.schedule import NUMBER, Placing
 from firstlight.analysis.path.steps import INFERRED, Step
+from firstlight.schema.spans import LinkKind, SpanKind
 
 
 def link(placing: Placing, links: pl.DataFrame) -> None:
@@ -17,14 +18,14 @@ def link(placing: Placing, links: pl.DataFrame) -> None:
     named = placing.named
     for times in named.values():
         times.sort()
-    kinds = {"after": "unit", "requires": "unit", "blocked_by": "uevent", "supplier": "probe"}
+    kinds = {"after": "unit", "requires": "unit", LinkKind.BLOCKED_BY: SpanKind.UEVENT, "supplier": "probe"}
     wanted = links.filter(pl.col("kind").is_in(list(kinds))).drop_nulls(["from_name", "to_name"])
     for edge, waits, other in wanted.select("kind", "from_name", "to_name").unique(maintain_order=True).iter_rows():
         kind = kinds[edge]
         _edge(placing.steps, edge, named.get((kind, waits), ()), named.get((kind, other), ()))
     events: dict[str, list[tuple[int, int, int]]] = {}
     for (kind, name), times in named.items():
-        if kind == "uevent" and not name.startswith(NUMBER):
+        if kind == SpanKind.UEVENT and not name.startswith(NUMBER):
             # The kernel's path, and the name of the device, which is all that udevd's log has.
             for known in {name, name.rpartition("/")[2]}:
                 events.setdefault(known, []).extend(times)
@@ -40,12 +41,12 @@ def _edge(steps: list[Step], edge: str, waits: Iterable[tuple[int, int, int]], o
     """From every span of one name to the last one of another name that ended before it began."""
     for end, start, step in waits:
         # A uevent arrives before what blocks it is done; all else begins after what it waited for.
-        limit = end if edge in ("blocked_by", INFERRED) else start
+        limit = end if edge in (LinkKind.BLOCKED_BY, INFERRED) else start
         place = bisect_right(others, (limit, limit, len(steps)))
         if not place:
             continue
         before = others[place - 1][2]
-        late = steps[before].end > (limit if edge in ("blocked_by", INFERRED) else steps[step].start)
+        late = steps[before].end > (limit if edge in (LinkKind.BLOCKED_BY, INFERRED) else steps[step].start)
         if before != step and not late:
             steps[step].before.append((before, edge))
 
@@ -53,7 +54,7 @@ def _edge(steps: list[Step], edge: str, waits: Iterable[tuple[int, int, int]], o
 def _settle_uevents(steps: list[Step]) -> None:
     """A step that waited after it had arrived begins, as work, once what it waited for was done."""
     for step in steps:
-        if step.kind not in ("uevent", "unit"):
+        if step.kind not in (SpanKind.UEVENT, SpanKind.UNIT):
             continue
         ends = [steps[before].end for before, _ in step.before]
         last = max((end for end in ends if end <= step.end), default=step.start)

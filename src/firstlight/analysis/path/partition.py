@@ -12,6 +12,7 @@ from firstlight.analysis.path.processor import Processor
 from firstlight.analysis.path.steps import PathGraph
 from firstlight.analysis.path.target import driver
 from firstlight.bundle.boot import Boot
+from firstlight.schema.spans import SpanKind
 
 _ROWS: dict[str, pl.DataType | type[pl.DataType]] = {
     "kind": pl.String,
@@ -49,7 +50,7 @@ def cover(boot: Boot, graph: PathGraph, chain: list[int], goal: int, first: int,
             )  # fmt: skip
         before = graph.steps[chain[place + 1]].end if place + 1 < len(chain) else first
         before = min(max(before, first), begin)
-        why = step.name if step.kind == "async_wait" else UNKNOWN
+        why = step.name if step.kind == SpanKind.ASYNC_WAIT else UNKNOWN
         rows.extend(phases.cover(before, begin, why))
         at = before
         if at <= first:

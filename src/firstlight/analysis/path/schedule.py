@@ -9,9 +9,10 @@ import polars as pl
 
 from firstlight.analysis.path.steps import Step
 from firstlight.bundle.boot import Boot
+from firstlight.schema.spans import SpanKind
 
 #: Kinds of spans that may be parts of another of their task.
-_NESTED = frozenset({"initcall", "probe", "async"})
+_NESTED = frozenset({SpanKind.INITCALL, SpanKind.PROBE, SpanKind.ASYNC})
 
 #: So links name uevents, by the kernel's number.
 NUMBER = "SEQNUM="
@@ -33,18 +34,18 @@ class Placing:
         rows = frame.sort(["start_ns", "end_ns", "span"], descending=[False, True, False]).to_dicts()
         waits: dict[str, list[tuple[int, int]]] = {}
         for row in rows:
-            if row["kind"] == "async_wait" and row["track"]:
+            if row["kind"] == SpanKind.ASYNC_WAIT and row["track"]:
                 waits.setdefault(row["track"], []).append((row["start_ns"], row["end_ns"]))
         owners: dict[int, int] = {}
         open_on: dict[str, tuple[int, int]] = {}
         service = {}
         for row in rows:
             kind, track = row["kind"], row["track"] or ""
-            if kind == "uevent_service":
+            if kind == SpanKind.UEVENT_SERVICE:
                 if row["parent"] is not None:
                     service[row["parent"]] = row
                 continue
-            if kind == "async_wait":
+            if kind == SpanKind.ASYNC_WAIT:
                 continue
             owner = self._owner(row, owners, open_on)
             if owner is None:
@@ -60,14 +61,16 @@ class Placing:
             self._know(row, owner)
         for track, times in waits.items():
             for start, end in times:
-                self.steps.append(Step("async_wait", "[waiting for asynchronous bodies]", track, end, end, "good", -1))
+                self.steps.append(
+                    Step(SpanKind.ASYNC_WAIT, "[waiting for asynchronous bodies]", track, end, end, "good", -1)
+                )
                 self.steps[-1].before.extend((body, "async") for body in self._bodies(start, end))
         self._serial()
         self._workers(rows, service, owners)
 
     def _step(self, row: dict[str, Any], start: int | None = None, end: int | None = None) -> int:
         first, last = row["start_ns"] if start is None else start, row["end_ns"] if end is None else end
-        if start is None and row["kind"] == "initcall" and row["duration_ns"] is not None:
+        if start is None and row["kind"] == SpanKind.INITCALL and row["duration_ns"] is not None:
             # It takes what it is known to take: what its stamps hold beyond that lies before it.
             first = max(first, last - max(0, row["duration_ns"]))
         self.steps.append(Step(row["kind"], row["name"], row["track"] or "", first, last, row["grade"], row["span"]))
@@ -101,7 +104,7 @@ class Placing:
 
     def _know(self, row: dict[str, Any], owner: int) -> None:
         names = [row["name"]]
-        if row["kind"] == "uevent":
+        if row["kind"] == SpanKind.UEVENT:
             # What one record names by the path another names by the device.
             names += [row["also_called"]] if row["also_called"] else []
             names += [f"{NUMBER}{row['seqnum']}"] if row["seqnum"] else []
@@ -139,7 +142,9 @@ class Placing:
     def _workers(self, rows: list[dict[str, Any]], service: dict[int, dict[str, Any]], owners: dict[int, int]) -> None:
         """A uevent that no worker was free for waited for what its worker did before."""
         last: dict[str, int] = {}
-        events = [(service[row["span"]], row) for row in rows if row["kind"] == "uevent" and row["span"] in service]
+        events = [
+            (service[row["span"]], row) for row in rows if row["kind"] == SpanKind.UEVENT and row["span"] in service
+        ]
         for served, row in sorted(events, key=lambda pair: (pair[0]["start_ns"], pair[0]["span"])):
             number = owners[row["span"]]
             step = self.steps[number]

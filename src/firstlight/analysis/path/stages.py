@@ -6,8 +6,10 @@ from bisect import bisect_left
 
 import polars as pl
 
+from firstlight.schema.marks import Stage
+
 #: Stages that units start in.
-_FRAMES = ("initrd", "userspace", "soft-reboot")
+_FRAMES = (Stage.INITRD, Stage.USERSPACE, Stage.SOFT_REBOOT)
 
 
 def without_frames(frame: pl.DataFrame, points: frozenset[int]) -> pl.DataFrame:

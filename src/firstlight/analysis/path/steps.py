@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from firstlight.schema.spans import SpanKind
+
 #: An edge that no record tells: the step that ended last before this one began.
 INFERRED = "inferred"
 
@@ -37,7 +39,7 @@ class Step:
     @property
     def of_kernel(self) -> bool:
         """Whether it is the kernel's own work."""
-        return self.kind not in _USER | {"uevent"}
+        return self.kind not in _USER | {SpanKind.UEVENT}
 
 
 @dataclass

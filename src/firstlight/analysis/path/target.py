@@ -7,14 +7,16 @@ import polars as pl
 from firstlight.analysis.path.steps import INFERRED, PathGraph, Step
 from firstlight.analysis.window import Window
 from firstlight.bundle.boot import Boot
+from firstlight.schema.marks import Mark
 from firstlight.suggest import unknown_name
 
 
 def goal_step(boot: Boot, graph: PathGraph, whole: Window, to: str | None) -> tuple[str, int]:
     """The step that is the goal: a unit's, or one without length that stands for a mark."""
+    name: str
     marks = dict(boot.marks().filter(pl.col("time_ns").is_not_null()).select("mark", "time_ns").iter_rows())
     units = {step.name: number for number, step in enumerate(graph.steps) if step.kind == "unit"}
-    reached = next((mark for mark in ("ready", "startup_finished") if mark in marks), None)
+    reached: Mark | None = next((mark for mark in (Mark.READY, Mark.STARTUP_FINISHED) if mark in marks), None)
     if to is None and boot.manifest.failure is None and reached is not None:
         # What came after the boot was done, such as the rest of a log, is no goal.
         name, at = reached, marks[reached]

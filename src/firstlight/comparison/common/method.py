@@ -14,9 +14,10 @@ from firstlight.bundle.manifest import Manifest
 from firstlight.comparison.common.arms import BootSet, CompareError, Excluded
 from firstlight.comparison.common.input_changes import OBSERVERS, input_changes
 from firstlight.errors import UnhealthyBootError
+from firstlight.schema.spans import SpanKind
 
 #: Spans whose names are what a boot did; workers, processes and events have numbers that differ every time.
-_EVENTS = ("phase", "initcall", "unit", "mount")
+_EVENTS = (SpanKind.PHASE, SpanKind.INITCALL, SpanKind.UNIT, SpanKind.MOUNT)
 #: So many of the boots have to do the same, or the recipe is not fit to be timed.
 _LEAST_SHARE = 0.75
 _MOST_NAMED = 5

@@ -21,6 +21,7 @@ from firstlight.comparison.exact.rows import Row
 from firstlight.comparison.exact.totals import whole
 from firstlight.comparison.exact.tree import TreeDifference, tree_difference
 from firstlight.quantities import small_share_text
+from firstlight.schema.spans import SpanKind
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,11 @@ def _one_sided(a: Boot, b: Boot) -> list[Flag]:
         )
     return flags + [
         Flag("completeness", f"only `{boot.directory.name}` has {what}: they are not compared")
-        for kind, what in (("initcall", "initcalls"), ("probe", "probes of devices"), ("unit", "units"))
+        for kind, what in (
+            (SpanKind.INITCALL, "initcalls"),
+            (SpanKind.PROBE, "probes of devices"),
+            (SpanKind.UNIT, "units"),
+        )
         for boot, its, others in ((a, one, other), (b, other, one))
         if kind in its and kind not in others
     ]

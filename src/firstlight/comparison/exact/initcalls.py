@@ -12,6 +12,7 @@ from firstlight.comparison.common.stable_names import stable_name
 from firstlight.comparison.exact.exclusive_time import exclusive_ns
 from firstlight.comparison.exact.level import Key, Level, LevelPart, make_level
 from firstlight.comparison.exact.rows import Row, RowDelta
+from firstlight.schema.spans import SpanKind
 
 #: What of the boot lies in no initcall.
 REST = "[outside all initcalls]"
@@ -90,7 +91,7 @@ def _owning(boot: Boot) -> dict[Key, LevelPart]:
 
 
 def _add(parts: dict[Key, LevelPart], function: str, module: str | None, figures: RowDelta) -> None:
-    key = Key(stable_name(function), module or "", "initcall")
+    key = Key(stable_name(function), module or "", SpanKind.INITCALL)
     known = parts.get(key)
     label = function if known is None or known.label == function else key.name
     parts[key] = LevelPart(figures if known is None else known.figures + figures, label)

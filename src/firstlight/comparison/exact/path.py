@@ -14,9 +14,10 @@ from firstlight.comparison.common.stable_names import stable_name
 from firstlight.comparison.exact.exclusive_time import exclusive_ns
 from firstlight.comparison.exact.level import Key, Level, LevelPart, make_level, ordered
 from firstlight.comparison.exact.rows import Row, RowDelta
+from firstlight.schema.spans import SpanKind
 
 #: Kinds of steps whose work may hide beside the path.
-_HIDDEN = ("initcall", "probe", "async", "uevent_service", "unit")
+_HIDDEN = (SpanKind.INITCALL, SpanKind.PROBE, SpanKind.ASYNC, SpanKind.UEVENT_SERVICE, SpanKind.UNIT)
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class _Owners:
     def __init__(self, boot: Boot, *, charged: bool) -> None:
         self.path: CriticalPath = find_path(boot, charged=charged)
         self.probes = spans_of(boot, "probe").drop_nulls(["start_ns", "end_ns"])
-        self._spans = spans_of(boot, "unit", "initcall")
+        self._spans = spans_of(boot, SpanKind.UNIT, SpanKind.INITCALL)
         self.devices = self._devices(boot)
 
     def has(self, kind: str) -> bool:
@@ -137,7 +138,7 @@ class _Owners:
 
 
 def _add(parts: dict[Key, LevelPart], name: str, kind: str, ns: int) -> Key:
-    key = Key(stable_name(name) if kind == "initcall" else name, kind=kind)
+    key = Key(stable_name(name) if kind == SpanKind.INITCALL else name, kind=kind)
     known = parts.get(key)
     figures = RowDelta(ns) if known is None else known.figures + RowDelta(ns)
     parts[key] = LevelPart(figures, name if known is None or known.label == name else key.name)

@@ -12,6 +12,7 @@ from firstlight.bundle.boot import Boot
 from firstlight.bundle.folding import SHARED_NAME
 from firstlight.bundle.manifest import Concern
 from firstlight.bundle.reliance import check_reliable
+from firstlight.schema.spans import SpanKind
 from firstlight.stats.scaling.analysis import ScalingAnalysis, study
 
 #: So many parts are shown by name: those that grow most.
@@ -74,7 +75,7 @@ def parts_of(boot: Boot, kind: str, first: str | None = None, last: str | None =
     check_reliable(boot.manifest, where, Concern.INITCALLS)
     spans = boot.spans()
     busy_until = begin
-    for row in spans.filter(spans["kind"] == "initcall").sort("start_ns").iter_rows(named=True):
+    for row in spans.filter(spans["kind"] == SpanKind.INITCALL).sort("start_ns").iter_rows(named=True):
         # What runs beside another, or inside it, would count twice.
         if None not in (row["start_ns"], row["end_ns"]) and busy_until <= row["start_ns"] <= row["end_ns"] <= end:
             found[row["name"]] = found.get(row["name"], 0) + row["end_ns"] - row["start_ns"]

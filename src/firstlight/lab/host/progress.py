@@ -13,15 +13,16 @@ from rich.status import Status as Spinner
 from rich.text import Text
 
 from firstlight.lab.host.plugin_status import Status
+from firstlight.schema.marks import Mark, Phase
 
 _PLAIN_EVERY_S = 10.0
 
 # The plugin says which mark was last; the phases that are not called like it (docs/reference/formats/boot-bundle.md).
-_PHASES = {
-    "power_on": "firmware",
-    "decompression_start": "decompression",
-    "kernel_start": "early_init",
-    "guest_start": "user_land",
+_PHASES: dict[str, str] = {
+    Mark.POWER_ON: Phase.FIRMWARE,
+    Mark.DECOMPRESSION_START: Phase.DECOMPRESSION,
+    Mark.KERNEL_START: Phase.EARLY_INIT,
+    Mark.GUEST_START: Phase.USER_LAND,
 }
 
 
@@ -72,7 +73,7 @@ def describe(snapshot: Snapshot, rate: float | None = None) -> str:
     if status is None:
         return f"booting · {snapshot.wall_s:.0f} s · console {snapshot.console_bytes // 1024} KiB"
     parts = [
-        _PHASES.get(status.phase or "power_on", status.phase),
+        _PHASES.get(status.phase or Mark.POWER_ON, status.phase),
         f"{status.virtual_ns / 1e9:.3f} s virtual",
         f"{status.instructions / 1e6:,.0f} M instructions",
     ]
