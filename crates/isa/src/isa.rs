@@ -30,9 +30,9 @@ pub trait Isa: Debug + Clone + Copy + Default + Send + Sync + 'static {
 
     /// Bytes of the longest instruction.
     const LONGEST_INSTRUCTION: u64;
-    /// Bytes of a mark, to look at no other instruction of user mode.
+    /// Bytes of a mark. Instructions of user mode with other sizes are not decoded.
     const MARK_BYTES: usize;
-    /// Bytes of the landing pad at the start of a function, which a direct call may leave out.
+    /// Bytes of the landing pad at the start of a function. A direct call may skip it.
     const LANDING_PAD_BYTES: u64;
 
     /// The symbols at the start and the end of the kernel's entry code.
@@ -43,10 +43,10 @@ pub trait Isa: Debug + Clone + Copy + Default + Send + Sync + 'static {
     const PADDING: &'static [&'static str];
     /// Bytes of the largest padding in front of a function.
     const PADDING_BYTES: u64;
-    /// Functions of which one is called with the kernel's address space on every way to user mode; which of them exist
-    /// differs between kernels.
+    /// Functions that the kernel calls before it returns to user mode. Each way out calls one of them; kernels differ in which
+    /// exist.
     const WAYS_OUT: &'static [&'static str];
-    /// Variables of which one holds the running task, in the area of each processor.
+    /// Names of the per-CPU variable that holds the running task; the first that exists counts.
     const CURRENT_TASK: &'static [&'static str];
 
     /// Bytes of a kernel stack: a power of two, to which the stack is aligned.
@@ -60,7 +60,7 @@ pub trait Isa: Debug + Clone + Copy + Default + Send + Sync + 'static {
     const KERNEL_HALF: u64;
     /// Where the kernel's image is mapped, less where it lies in memory.
     const IMAGE_OFFSET: u64;
-    /// Symbols of which the first that exists is where the image is entered.
+    /// Names of the symbol where the image is entered; the first that exists counts.
     const IMAGE_ENTRY: &'static [&'static str];
     /// Physical address of the decompressor's first instruction.
     const DECOMPRESSOR: u64;

@@ -89,12 +89,12 @@ impl Api {
         (self.is_store)(info)
     }
 
-    /// Has this instruction counted whenever it is executed.
+    /// Counts each execution of this instruction.
     pub fn count(&self, instruction: *mut Instruction) {
         self.counter.count(instruction, 0);
     }
 
-    /// Has executions of this instruction counted as those of this function's first.
+    /// Counts each execution of this instruction, the first one of a function.
     pub fn count_entry(&self, instruction: *mut Instruction, function: u32) {
         self.entries.count(instruction, function as usize);
     }

@@ -52,7 +52,7 @@ impl Counters {
         Ok(Self { place, number })
     }
 
-    /// Has one added to a counter whenever this instruction is executed. There is no counter behind the last.
+    /// Adds one to a counter at each execution of this instruction. A number behind the last counter is ignored.
     pub fn count(&self, instruction: *mut Instruction, counter: usize) {
         if counter >= self.number {
             return;

@@ -62,12 +62,12 @@ impl Interface {
         })
     }
 
-    /// Has every translation of a block told.
+    /// Registers a callback for each translation of a block.
     pub fn register_translation(&self, id: u64, callback: OnTranslation) {
         (self.register_translation)(id, callback);
     }
 
-    /// Has QEMU's end told.
+    /// Registers a callback for QEMU's end.
     pub fn register_exit(&self, id: u64, callback: OnExit) {
         (self.register_exit)(id, callback, std::ptr::null_mut());
     }
@@ -97,7 +97,7 @@ impl Interface {
         (self.instruction_address)(instruction)
     }
 
-    /// The instruction's bytes: at most 16, the longest instruction of any architecture has fewer.
+    /// The instruction's bytes, at most 16. The longest instruction of any architecture has fewer.
     pub fn bytes<'a>(&self, instruction: *mut Instruction, buffer: &'a mut [u8; 16]) -> &'a [u8] {
         let size = self.size(instruction).min(buffer.len());
         if self.version >= 3 {
@@ -115,12 +115,12 @@ impl Interface {
         &buffer[..size]
     }
 
-    /// Has each execution of a block told.
+    /// Registers a callback for each execution of a block.
     pub fn on_block(&self, block: *mut Block, callback: OnExecution, data: *mut c_void) {
         (self.on_block)(block, callback, NO_REGISTERS, data);
     }
 
-    /// Has each execution of an instruction told.
+    /// Registers a callback for each execution of an instruction.
     pub fn on_instruction(&self, instruction: *mut Instruction, callback: OnExecution, data: *mut c_void) {
         (self.on_instruction)(instruction, callback, NO_REGISTERS, data);
     }
