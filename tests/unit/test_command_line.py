@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import zstandard
 
+from firstlight import zstd
 from firstlight.bundle.command_line import CommandLineWord, WordReader, read_words, unread, words_text
 from firstlight.errors import UsageError
 from firstlight.lab.kernel.command_line.account import Evidence, account, split_words, words_said_unknown
@@ -167,7 +167,7 @@ def _plain(content: bytes) -> bytes:
     return content
 
 
-@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress, zstandard.ZstdCompressor().compress])
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress, zstd.compress])
 def test_a_kernels_parameters_are_read_out_of_its_image(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pack: type[bytes]
 ) -> None:

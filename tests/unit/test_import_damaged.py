@@ -13,10 +13,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import zstandard
 
 import firstlight
 from answers import data_of_answer
+from firstlight import zstd
 from firstlight.bundle.manifest import Completeness
 from firstlight.cli.main import run
 from firstlight.ingest.collect import Gatherer
@@ -141,7 +141,7 @@ PACK: dict[str, Callable[[bytes], bytes]] = {
     "gz": gzip.compress,
     "xz": lzma.compress,
     "bz2": bz2.compress,
-    "zst": zstandard.ZstdCompressor(write_checksum=True).compress,
+    "zst": lambda content: zstd.compress(content, options={zstd.CompressionParameter.checksum_flag: 1}),
 }
 
 

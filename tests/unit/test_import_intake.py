@@ -13,10 +13,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import zstandard
 
 import firstlight
 from answers import data_of_answer
+from firstlight import zstd
 from firstlight.cli.main import run
 from firstlight.ingest.collect import Gatherer
 from firstlight.ingest.files.limits import InputLimits, IntakeError
@@ -76,7 +76,7 @@ def test_a_record_gives_a_bundle_of_its_name_here(here: Path, capsys: pytest.Cap
 
 @pytest.mark.parametrize(
     ("suffix", "pack"),
-    [("gz", gzip.compress), ("xz", lzma.compress), ("bz2", bz2.compress), ("zst", zstandard.compress)],
+    [("gz", gzip.compress), ("xz", lzma.compress), ("bz2", bz2.compress), ("zst", zstd.compress)],
 )
 def test_what_is_compressed_is_read_and_kept_compressed(
     here: Path, suffix: str, pack: Callable[[bytes], bytes]
@@ -249,7 +249,7 @@ CUT = [
     ("dmesg.txt.gz", gzip.compress(LONG)),
     ("dmesg.txt.xz", lzma.compress(LONG)),
     ("dmesg.txt.bz2", bz2.compress(LONG, 1)),
-    ("dmesg.txt.zst", zstandard.compress(LONG)),
+    ("dmesg.txt.zst", zstd.compress(LONG)),
     ("boot.tar", tar_of({"a/dmesg.txt": LONG})),
     ("boot.tgz", gzip.compress(tar_of({"a/dmesg.txt": LONG}))),
     ("boot.zip", zip_of({"a/dmesg.txt": LONG})),

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import zstandard
 
+from firstlight import zstd
 from firstlight.errors import LabError
 from firstlight.lab.rootfs.initrd_check import check_initrd
 
@@ -19,7 +19,7 @@ COMPRESSIONS: dict[str, Callable[[bytes], bytes]] = {
     "gzip": gzip.compress,
     "xz": lambda data: lzma.compress(data, check=lzma.CHECK_CRC32),
     "bzip2": bz2.compress,
-    "zstd": zstandard.ZstdCompressor().compress,
+    "zstd": zstd.compress,
 }
 
 

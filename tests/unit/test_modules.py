@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import zstandard
 
+from firstlight import zstd
 from firstlight.errors import LabError
 from firstlight.lab.kernel.kernel import Kernel
 from firstlight.lab.kernel.modules import Module, module_information, modules_for, read_module, require_built_in
@@ -32,7 +32,7 @@ def kernel(tmp_path: Path) -> Kernel:
     files = {
         "kernel/drivers/acpi/nfit/nfit.ko": module(depends="libnvdimm", name="nfit"),
         "kernel/drivers/nvdimm/libnvdimm.ko.xz": lzma.compress(module(depends="")),
-        "kernel/drivers/nvdimm/nd_pmem.ko.zst": zstandard.compress(module(depends="nd-btt,libnvdimm")),
+        "kernel/drivers/nvdimm/nd_pmem.ko.zst": zstd.compress(module(depends="nd-btt,libnvdimm")),
         "kernel/drivers/nvdimm/nd-btt.ko.gz": gzip.compress(module(depends="libnvdimm")),
         "kernel/fs/ext4/ext4.ko": module(depends="jbd2,mbcache", softdep="pre: crypto-crc32c post: late"),
         "kernel/fs/jbd2/jbd2.ko": module(depends=""),

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import zstandard
 
+from firstlight import zstd
 from firstlight.errors import LabError
 from firstlight.lab.rootfs.ext4 import resolve, tool
 from firstlight.lab.rootfs.image import RootImage, root_image
@@ -29,7 +29,7 @@ PACK: dict[str, Callable[[bytes], bytes]] = {
     "": bytes,
     ".gz": gzip.compress,
     ".xz": lzma.compress,
-    ".zst": zstandard.compress,
+    ".zst": zstd.compress,
 }
 
 
@@ -177,7 +177,7 @@ def test_a_damaged_or_empty_archive_is_called_so(tmp_path: Path) -> None:
     with pytest.raises(LabError, match="the archive is damaged"):
         root_image(packed)
     empty = tmp_path / "empty.tar.zst"
-    empty.write_bytes(zstandard.compress(bytes(10_240)))
+    empty.write_bytes(zstd.compress(bytes(10_240)))
     with pytest.raises(LabError, match="the archive is empty"):
         root_image(empty)
 

@@ -13,18 +13,18 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
 
     :param p_values: none where nothing could be tested; it stays none and does not count.
 
-    Source: Holm 1979, by `statsmodels.stats.multitest.multipletests`.
+    Source: Holm (1979), "A simple sequentially rejective multiple test procedure".
 
     >>> holm([0.01, None, 0.04])
     [0.02, None, 0.04]
     """
-    known = [p for p in p_values if p is not None]
-    if not known:
-        return list(p_values)
-    from statsmodels.stats.multitest import multipletests
-
-    adjusted = iter(float(p) for p in multipletests(known, method="holm")[1])
-    return [None if p is None else next(adjusted) for p in p_values]
+    adjusted = list(p_values)
+    known = sorted((p, place) for place, p in enumerate(p_values) if p is not None)
+    least = 0.0
+    for rank, (p, place) in enumerate(known):
+        least = max(least, min(1.0, p * (len(known) - rank)))
+        adjusted[place] = least
+    return adjusted
 
 
 def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:

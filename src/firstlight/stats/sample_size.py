@@ -72,10 +72,25 @@ def pairs_needed(effect: float, sigma: float, alpha: float = 0.05, power: float 
     # Here so many are needed that the sample's own uncertainty no longer counts: the normal law tells.
     if relative < 0.05:
         return _by_normal_law(relative, alpha, power)
-    from statsmodels.stats.power import TTestPower
+    from scipy.optimize import brentq
 
-    number = float(TTestPower().solve_power(effect_size=relative, alpha=alpha, power=power))
+    most = 2 * _by_normal_law(relative, alpha, power) + 10
+    number = brentq(lambda pairs: _power(relative, pairs, alpha) - power, 1.5, most)
     return max(FEWEST_PLANNED, math.ceil(number / _EFFICIENCY))
+
+
+def _power(relative: float, pairs: float, alpha: float) -> float:
+    """The probability that Student's two-sided test of *pairs* differences finds an effect of so many sigma.
+
+    Source: Cohen (1988), "Statistical Power Analysis for the Behavioral Sciences", by the noncentral t distribution.
+    """
+    from scipy.special import nctdtr, stdtrit
+
+    free, shift = pairs - 1.0, relative * math.sqrt(pairs)
+    limit = stdtrit(free, 1.0 - alpha / 2.0)
+    # Below the lower limit lies next to nothing where the effect is large, and SciPy says NaN for it.
+    below = float(nctdtr(free, shift, -limit))
+    return 1.0 - float(nctdtr(free, shift, limit)) + (0.0 if math.isnan(below) else below)
 
 
 def _by_normal_law(relative: float, alpha: float, power: float) -> int:
@@ -98,7 +113,10 @@ def smallest_effect(pairs: int, sigma: float, alpha: float = 0.05, power: float 
     """
     if sigma <= 0.0:
         return 0.0
-    from statsmodels.stats.power import TTestPower
+    from scipy.optimize import brentq
 
-    relative = TTestPower().solve_power(nobs=pairs * _EFFICIENCY, alpha=alpha, power=power)
-    return float(np.squeeze(relative)) * sigma
+    number = pairs * _EFFICIENCY
+    most = 1.0 / math.sqrt(number)
+    while _power(most, number, alpha) < power:
+        most *= 1.5
+    return float(brentq(lambda effect: _power(effect, number, alpha) - power, 0.0, most)) * sigma

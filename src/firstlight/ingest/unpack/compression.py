@@ -9,9 +9,8 @@ import zlib
 from pathlib import Path
 from typing import Literal
 
-import zstandard
-
 from firstlight.ingest.files.limits import IntakeError
+from firstlight.zstd import ZstdError
 
 Packing = Literal["gz", "xz", "bz2", "zst", "tar", "zip"]
 
@@ -25,7 +24,7 @@ _MAGIC: tuple[tuple[bytes, Packing], ...] = (
 )
 #: What the libraries raise over damaged content.
 DAMAGE = (
-    tarfile.TarError, zipfile.BadZipFile, EOFError, lzma.LZMAError, zlib.error, zstandard.ZstdError, OSError,
+    tarfile.TarError, zipfile.BadZipFile, EOFError, lzma.LZMAError, zlib.error, ZstdError, OSError,
     ValueError, NotImplementedError, RuntimeError, OverflowError,
 )  # fmt: skip
 

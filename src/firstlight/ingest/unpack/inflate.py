@@ -8,12 +8,11 @@ import zlib
 from collections.abc import Callable
 from typing import IO, Any
 
-import zstandard
-
 from firstlight.ingest.unpack.salvage import CutOffError
+from firstlight.zstd import ZstdDecompressor
 
-#: Compressed bytes that are looked at in one go: zstd cannot be told how much to give, and 1 KiB may become 32 MiB.
-_PIECE = {"zst": 1 << 10}
+#: Compressed bytes that are read at once.
+_PIECE = 1 << 13
 _MOST = 1 << 20
 
 
@@ -22,7 +21,7 @@ def _decoders() -> dict[str, Callable[[], Any]]:
         "gz": lambda: zlib.decompressobj(31),
         "xz": lzma.LZMADecompressor,
         "bz2": bz2.BZ2Decompressor,
-        "zst": lambda: zstandard.ZstdDecompressor().decompressobj(),
+        "zst": ZstdDecompressor,
     }
 
 
@@ -47,7 +46,7 @@ class Inflating:
         self._rest, self._begun = b"", False
 
     def read(self, size: int = -1, /) -> bytes:
-        """Some of the content; none at its end. At most *size* bytes, but for zstd.
+        """Some of the content; none at its end. At most *size* bytes.
 
         :raises CutOffError: when the file ends before its content.
         :raises Exception: one of `DAMAGE`, when it is damaged; what it gave of this piece is lost then.
@@ -57,7 +56,7 @@ class Inflating:
             given, asked = self._rest, not self._rest and self._hungry()
             if asked:
                 # Who wants a single byte looks for where damage begins.
-                given = self._packed.read(_PIECE.get(self._kind, 1 << 13) if limit > 1 else 1)
+                given = self._packed.read(_PIECE if limit > 1 else 1)
             out = self._feed(given, limit)
             if out:
                 return out
@@ -78,7 +77,7 @@ class Inflating:
             if not given:
                 return b""
             self._begun = True
-        out = self._decoder.decompress(given) if self._kind == "zst" else self._decoder.decompress(given, limit)
+        out = self._decoder.decompress(given, limit)
         if self._decoder.eof:
             self._rest = self._decoder.unused_data
             self._decoder, self._begun = self._new(), False

@@ -14,10 +14,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import zstandard
-
 from firstlight.errors import LabError
 from firstlight.lab.kernel.kernel import Kernel
+from firstlight.zstd import ZstdError, decompress
 
 
 @dataclass(frozen=True)
@@ -115,11 +114,11 @@ def read_module(path: Path) -> bytes:
 
     :raises LabError: when it cannot be read or is damaged.
     """
-    expand: dict[str, Callable[[bytes], bytes]] = {".gz": gzip.decompress, ".xz": lzma.decompress, ".zst": _unzstd}
+    expand: dict[str, Callable[[bytes], bytes]] = {".gz": gzip.decompress, ".xz": lzma.decompress, ".zst": decompress}
     try:
         content = path.read_bytes()
         return expand[path.suffix](content) if path.suffix in expand else content
-    except (OSError, EOFError, lzma.LZMAError, zlib.error, zstandard.ZstdError) as error:
+    except (OSError, EOFError, lzma.LZMAError, zlib.error, ZstdError) as error:
         raise LabError(f"cannot read the module: {error}", where=str(path)) from error
 
 
@@ -161,10 +160,6 @@ def _content(elf: bytes, header: tuple[int, ...]) -> bytes:
     if offset + size > len(elf):
         raise IndexError("section beyond the end")
     return elf[offset : offset + size]
-
-
-def _unzstd(content: bytes) -> bytes:
-    return zstandard.ZstdDecompressor().decompressobj().decompress(content)
 
 
 def _canonical(name: str) -> str:

@@ -15,18 +15,17 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
-import zstandard
-
 from firstlight.errors import LabError
+from firstlight.zstd import ZstdError, ZstdFile
 
 #: How a compressed archive begins, and what opens it.
 _OPENERS: dict[bytes, Callable[..., Any]] = {
     b"\x1f\x8b": gzip.open,
     b"\xfd7zXZ\x00": lzma.open,
     b"BZh": bz2.open,
-    b"\x28\xb5\x2f\xfd": zstandard.open,
+    b"\x28\xb5\x2f\xfd": ZstdFile,
 }
-_DAMAGED = (tarfile.TarError, EOFError, lzma.LZMAError, zlib.error, zstandard.ZstdError, OSError)
+_DAMAGED = (tarfile.TarError, EOFError, lzma.LZMAError, zlib.error, ZstdError, OSError)
 
 
 def is_archive(path: Path) -> bool:

@@ -9,9 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
-import zstandard
-
 from firstlight.errors import MISSING_INPUT, LabError
+from firstlight.zstd import ZstdError, kernel_decompressor
 
 _BLOCK = 1 << 20
 _NEWC = (b"070701", b"070702")
@@ -137,7 +136,7 @@ def _decompressor(magic: bytes) -> Callable[[], _Decompressor] | None:
     if magic.startswith(b"BZh"):
         return bz2.BZ2Decompressor
     if magic.startswith(b"\x28\xb5\x2f\xfd"):
-        return lambda: zstandard.ZstdDecompressor(max_window_size=1 << 31).decompressobj()
+        return kernel_decompressor
     return None
 
 
@@ -150,6 +149,6 @@ def _decompress(file: BinaryIO, path: Path, make: Callable[[], _Decompressor]) -
             if not block:
                 raise _truncated(path, "its compressed data end too early")
             stream.decompress(block)
-    except (zlib.error, lzma.LZMAError, zstandard.ZstdError, OSError, EOFError) as error:
+    except (zlib.error, lzma.LZMAError, ZstdError, OSError, EOFError) as error:
         raise LabError(f"the initramfs is damaged: {error}", where=str(path), hint="copy or build it again") from error
     file.seek(-len(stream.unused_data), 1)

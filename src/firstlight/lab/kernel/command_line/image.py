@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import zstandard
+from firstlight.zstd import ZstdError, kernel_decompressor
 
 _LOAD = 1
 #: Bytes; no kernel is larger, and a stream that somebody made up may be.
@@ -50,7 +50,7 @@ def open_image(kernel: bytes) -> Image | None:
     try:
         elf = kernel if kernel[:4] == b"\x7fELF" else _payload(kernel)
         return None if elf is None else _read_elf(elf)
-    except (struct.error, ValueError, zlib.error, lzma.LZMAError, zstandard.ZstdError, OSError, EOFError):
+    except (struct.error, ValueError, zlib.error, lzma.LZMAError, ZstdError, OSError, EOFError):
         return None
 
 
@@ -83,7 +83,7 @@ def _bzip2(packed: bytes) -> bytes:
 
 
 def _zstd(packed: bytes) -> bytes:
-    return zstandard.ZstdDecompressor(max_window_size=1 << 31).decompressobj().decompress(packed)
+    return kernel_decompressor().decompress(packed, _LARGEST)
 
 
 def _lz4(packed: bytes) -> bytes:
