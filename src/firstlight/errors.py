@@ -88,3 +88,27 @@ def is_full(error: BaseException) -> bool:
     """Whether an error says that a disk is full. The engine's errors, and the plugin's, have a text and no number."""
     full = (errno.ENOSPC, errno.EDQUOT)
     return getattr(error, "errno", None) in full or any(os.strerror(number) in str(error) for number in full)
+
+
+#: The extra of the package that installs a module.
+_EXTRAS = {
+    "duckdb": "history",
+    "numpy": "statistics",
+    "pydoe": "experiments",
+    "ruptures": "history",
+    "scipy": "statistics",
+}
+
+
+def missing_extra(error: ModuleNotFoundError) -> FirstlightError | None:
+    """The error to report where a package of an extra is not installed; none for any other module.
+
+    >>> print(missing_extra(ModuleNotFoundError(name="scipy.stats")).report())
+    error: `scipy` is needed for this, and not installed
+    hint: `pip install "firstlight[statistics]"`
+    """
+    package = (error.name or "").partition(".")[0]
+    if package not in _EXTRAS:
+        return None
+    hint = f'`pip install "firstlight[{_EXTRAS[package]}]"`'
+    return FirstlightError(f"`{package}` is needed for this, and not installed", hint=hint)

@@ -25,9 +25,9 @@ def test_every_table_has_exactly_the_columns_of_the_format(invented_boot: Path) 
 def test_the_engine_writes_the_tables_that_python_reads() -> None:
     from firstlight import _core
 
-    for table, columns in _core.table_schemas().items():
+    for table, columns in _core.table_schemas():
         assert [name for name, _, _ in columns] == list(SCHEMAS[table])
-    assert set(_core.table_schemas()) == set(SCHEMAS)
+    assert set(dict(_core.table_schemas())) == set(SCHEMAS)
 
 
 @pytest.mark.parametrize("failed", [False, True])

@@ -1,11 +1,12 @@
-//! The difference of two trees for Python: columns of numbers as bytes, because a boot has a third of a million nodes.
+//! The difference of two trees for Python.
 
-use crate::raised;
+use crate::errors::unreadable;
+use crate::frame::{frame, integers, texts};
 use firstlight_model::difference::tree_difference as difference;
 use firstlight_profile::difference::Merged;
 use firstlight_schema::interned::NO_TEXT;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3_arrow::PyRecordBatch;
 use std::path::PathBuf;
 
 type Figure = fn(&Merged) -> i64;
@@ -32,41 +33,37 @@ const FIGURES: [(&str, Figure); 14] = [
     ("parent", |node| i64::try_from(node.parent).unwrap_or(0)),
 ];
 
-/// `firstlight_model::difference::tree_difference`: each column of numbers is the bytes of int64, little-endian; `function`,
-/// `module` and `kind` are numbers of `texts`, -1 for none.
+/// Two trees as one.
+#[pyclass(frozen, get_all, module = "firstlight._core")]
+pub struct TreeDifference {
+    /// The nodes in which or below which anything differs, parents first; `in_a` and `in_b` are 0 or 1.
+    nodes: Py<PyRecordBatch>,
+    /// Of both trees.
+    all_nodes: usize,
+    /// Whether both trees count instructions.
+    instructions: bool,
+}
+
+/// `firstlight_model::difference::tree_difference`.
 #[pyfunction]
-pub fn tree_difference(py: Python<'_>, a: PathBuf, b: PathBuf) -> PyResult<Bound<'_, PyDict>> {
-    let (merged, columns) = py
-        .detach(|| -> Result<_, firstlight_model::ModelError> {
-            let merged = difference(&a, &b)?;
-            let mut columns: Vec<(&str, Vec<u8>)> = Vec::with_capacity(FIGURES.len() + 3);
-            for (name, figure) in FIGURES {
-                columns.push((name, merged.nodes.iter().flat_map(|node| figure(node).to_le_bytes()).collect()));
-            }
-            let none = (NO_TEXT, NO_TEXT, NO_TEXT);
-            let key = |node: &Merged| {
-                usize::try_from(node.key).ok().and_then(|key| merged.keys.get(key).copied()).unwrap_or(none)
-            };
-            let mut names = [Vec::new(), Vec::new(), Vec::new()];
-            for node in &merged.nodes {
-                let (function, module, kind) = key(node);
-                for (column, text) in names.iter_mut().zip([node.label.unwrap_or(function), module, kind]) {
-                    let number = if text == NO_TEXT { -1 } else { i64::from(text) };
-                    column.extend_from_slice(&number.to_le_bytes());
-                }
-            }
-            columns.extend(["function", "module", "kind"].into_iter().zip(names));
-            Ok((merged, columns))
-        })
-        .map_err(raised)?;
-    let numbers = PyDict::new(py);
-    for (name, bytes) in columns {
-        numbers.set_item(name, PyBytes::new(py, &bytes))?;
-    }
-    let said = PyDict::new(py);
-    said.set_item("columns", numbers)?;
-    said.set_item("texts", merged.texts.iter().collect::<Vec<_>>())?;
-    said.set_item("all_nodes", merged.all_nodes)?;
-    said.set_item("instructions", merged.instructions)?;
-    Ok(said)
+pub fn tree_difference(py: Python<'_>, a: PathBuf, b: PathBuf) -> PyResult<TreeDifference> {
+    let both = format!("{}, {}", a.display(), b.display());
+    let merged = py.detach(|| difference(&a, &b)).map_err(|error| unreadable(&error, &both))?;
+    let nodes = &merged.nodes;
+    let none = (NO_TEXT, NO_TEXT, NO_TEXT);
+    let key =
+        |node: &Merged| usize::try_from(node.key).ok().and_then(|key| merged.keys.get(key).copied()).unwrap_or(none);
+    let named = |part: fn(&Merged, (u32, u32, u32)) -> u32| {
+        texts(nodes.iter().map(|node| merged.texts.get(part(node, key(node)))))
+    };
+    let mut columns: Vec<_> =
+        FIGURES.iter().map(|(name, figure)| (*name, integers(nodes.iter().map(figure)))).collect();
+    columns.push(("function", named(|node, key| node.label.unwrap_or(key.0))));
+    columns.push(("module", named(|_, key| key.1)));
+    columns.push(("kind", named(|_, key| key.2)));
+    Ok(TreeDifference {
+        nodes: Py::new(py, frame(columns)?)?,
+        all_nodes: merged.all_nodes,
+        instructions: merged.instructions,
+    })
 }

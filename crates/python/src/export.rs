@@ -1,28 +1,20 @@
 //! `firstlight_export` for Python.
 
-use crate::raised;
+use crate::errors::unexported;
+use crate::frame::{counts, frame, integers, texts};
 use firstlight_export::folded::write_folded;
 use firstlight_export::lanes::{sweep, Interval, Step};
 use firstlight_export::perfetto::write_perfetto;
-use firstlight_export::stack::{Origin, Stacks, Unit};
+use firstlight_export::stack::{Origin, Unit};
 use firstlight_export::stacks::stacks;
-use firstlight_export::timeline::{timeline, LeftOut, GROUPS};
+use firstlight_export::timeline::{timeline, GROUPS};
 use firstlight_export::ExportError;
-use pyo3::exceptions::{PyLookupError, PyOSError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3_arrow::PyRecordBatch;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
-
-fn failed(error: ExportError) -> PyErr {
-    match error {
-        ExportError::Model(error) => raised(error),
-        ExportError::Table(error) => raised(error.into()),
-        ExportError::Write { .. } => PyOSError::new_err(error.to_string()),
-        ExportError::Nothing(what) => PyLookupError::new_err(what),
-    }
-}
 
 fn unit_of(unit: &str) -> PyResult<Unit> {
     match unit {
@@ -32,46 +24,76 @@ fn unit_of(unit: &str) -> PyResult<Unit> {
     }
 }
 
-fn set_left_out(said: &Bound<'_, PyDict>, left_out: LeftOut) -> PyResult<()> {
-    said.set_item("no_start", left_out.no_start)?;
-    said.set_item("ends_before_start", left_out.ends_before_start)
+/// The spans that no axis of time can hold.
+#[pyclass(frozen, get_all, module = "firstlight._core")]
+#[derive(Clone, Copy)]
+pub struct LeftOut {
+    no_start: u64,
+    ends_before_start: u64,
+}
+
+impl From<firstlight_export::timeline::LeftOut> for LeftOut {
+    fn from(left_out: firstlight_export::timeline::LeftOut) -> Self {
+        Self { no_start: left_out.no_start, ends_before_start: left_out.ends_before_start }
+    }
+}
+
+/// What a trace of Perfetto holds.
+#[pyclass(frozen, get_all, module = "firstlight._core")]
+pub struct Trace {
+    spans: u64,
+    lines: u64,
+    lines_without_time: u64,
+    shift_ns: u64,
+    left_out: LeftOut,
 }
 
 /// `firstlight_export::perfetto::write_perfetto`.
 #[pyfunction]
-pub fn export_perfetto<'py>(
-    py: Python<'py>,
+pub fn export_perfetto(
+    py: Python<'_>,
     bundle: PathBuf,
     out: PathBuf,
     title: &str,
-    said: &str,
-) -> PyResult<Bound<'py, PyDict>> {
-    let written = py.detach(|| write_perfetto(&bundle, &out, title, said)).map_err(failed)?;
-    let about = PyDict::new(py);
-    about.set_item("spans", written.spans)?;
-    set_left_out(&about, written.left_out)?;
-    about.set_item("lines", written.lines)?;
-    about.set_item("lines_without_time", written.lines_without_time)?;
-    about.set_item("shift_ns", written.shift_ns)?;
-    Ok(about)
+    description: &str,
+) -> PyResult<Trace> {
+    let written = py.detach(|| write_perfetto(&bundle, &out, title, description));
+    let written = written.map_err(|error| unexported(&error, &bundle.display()))?;
+    Ok(Trace {
+        spans: written.spans,
+        lines: written.lines,
+        lines_without_time: written.lines_without_time,
+        shift_ns: written.shift_ns,
+        left_out: written.left_out.into(),
+    })
 }
 
-fn origin_name(stacks: &Stacks) -> &'static str {
-    match stacks.origin {
-        Origin::Calls => "calls",
-        Origin::Spans => "spans",
+/// A calling-context tree with weights, or the tree of spans.
+#[pyclass(frozen, get_all, module = "firstlight._core")]
+pub struct Stacks {
+    /// `calls` or `spans`.
+    origin: &'static str,
+    /// Nodes without a known weight.
+    unknown: u64,
+    /// Nodes whose children last longer than they do.
+    overlapped: u64,
+    /// `parent`, `row`, `name` and `weight` of each node; none where they are in a file.
+    nodes: Option<Py<PyRecordBatch>>,
+}
+
+impl Stacks {
+    fn new(stacks: &firstlight_export::stack::Stacks, nodes: Option<Py<PyRecordBatch>>) -> Self {
+        let origin = match stacks.origin {
+            Origin::Calls => "calls",
+            Origin::Spans => "spans",
+        };
+        Self { origin, unknown: stacks.unknown, overlapped: stacks.overlapped, nodes }
     }
-}
-
-fn set_stacks(about: &Bound<'_, PyDict>, stacks: &Stacks) -> PyResult<()> {
-    about.set_item("origin", origin_name(stacks))?;
-    about.set_item("unknown", stacks.unknown)?;
-    about.set_item("overlapped", stacks.overlapped)
 }
 
 /// `firstlight_export::folded::write_folded`.
 #[pyfunction]
-pub fn export_folded<'py>(py: Python<'py>, bundle: PathBuf, out: PathBuf, unit: &str) -> PyResult<Bound<'py, PyDict>> {
+pub fn export_folded(py: Python<'_>, bundle: PathBuf, out: PathBuf, unit: &str) -> PyResult<Stacks> {
     let unit = unit_of(unit)?;
     let written = py.detach(|| {
         let stacks = stacks(&bundle, unit)?;
@@ -83,31 +105,47 @@ pub fn export_folded<'py>(py: Python<'py>, bundle: PathBuf, out: PathBuf, unit: 
         write().map_err(|error| ExportError::Write { path: out.clone(), error })?;
         Ok(stacks)
     });
-    let about = PyDict::new(py);
-    set_stacks(&about, &written.map_err(failed)?)?;
-    Ok(about)
+    Ok(Stacks::new(&written.map_err(|error| unexported(&error, &bundle.display()))?, None))
 }
 
-/// `firstlight_export::stacks::stacks`, as columns.
+/// `firstlight_export::stacks::stacks`.
 #[pyfunction]
-pub fn weighted_stacks<'py>(py: Python<'py>, bundle: PathBuf, unit: &str) -> PyResult<Bound<'py, PyDict>> {
+pub fn weighted_stacks(py: Python<'_>, bundle: PathBuf, unit: &str) -> PyResult<Stacks> {
     let unit = unit_of(unit)?;
-    let stacks = py.detach(|| stacks(&bundle, unit)).map_err(failed)?;
-    let about = PyDict::new(py);
-    set_stacks(&about, &stacks)?;
-    about.set_item("parent", stacks.nodes.iter().map(|node| node.parent).collect::<Vec<_>>())?;
-    about.set_item("row", stacks.nodes.iter().map(|node| node.row).collect::<Vec<_>>())?;
-    about.set_item("name", stacks.nodes.iter().map(|node| stacks.name(node)).collect::<Vec<_>>())?;
-    about.set_item("weight", stacks.nodes.iter().map(|node| node.weight).collect::<Vec<_>>())?;
-    Ok(about)
+    let stacks = py.detach(|| stacks(&bundle, unit)).map_err(|error| unexported(&error, &bundle.display()))?;
+    let place = |place: usize| i64::try_from(place).ok();
+    let nodes = frame(vec![
+        ("parent", integers(stacks.nodes.iter().map(|node| node.parent.and_then(place)))),
+        ("row", integers(stacks.nodes.iter().map(|node| place(node.row)))),
+        ("name", texts(stacks.nodes.iter().map(|node| Some(stacks.name(node))))),
+        ("weight", counts(stacks.nodes.iter().map(|node| Some(node.weight)))),
+    ])?;
+    Ok(Stacks::new(&stacks, Some(Py::new(py, nodes)?)))
 }
 
-type Lane = (&'static str, String, usize, Vec<i64>);
+/// A part of a track in which spans only nest.
+#[pyclass(frozen, get_all, module = "firstlight._core")]
+#[derive(Clone)]
+pub struct Lane {
+    group: &'static str,
+    track: String,
+    number: usize,
+    /// In order of time: a row of the spans where it begins, its complement (`~row`) where it ends.
+    steps: Vec<i64>,
+}
 
-/// `firstlight_export::timeline` in lanes: group, track, lane, and its steps in order: a row of the spans where it
-/// begins, the row's complement (`~row`) where it ends. `start` and `end` are of every row.
+/// The spans of a boot that can be drawn.
+#[pyclass(frozen, get_all, module = "firstlight._core")]
+pub struct Lanes {
+    lanes: Vec<Lane>,
+    /// `start_ns` and `end_ns` of every row of the spans; null for what is not drawn, or has no end.
+    times: Py<PyRecordBatch>,
+    left_out: LeftOut,
+}
+
+/// `firstlight_export::timeline` in lanes.
 #[pyfunction]
-pub fn span_lanes(py: Python<'_>, bundle: PathBuf) -> PyResult<Bound<'_, PyDict>> {
+pub fn span_lanes(py: Python<'_>, bundle: PathBuf) -> PyResult<Lanes> {
     let worked = py.detach(|| {
         let wanted = ["kind", "track", "start_ns", "end_ns", "duration_ns"];
         let timeline = timeline(&bundle, &wanted)?;
@@ -133,15 +171,12 @@ pub fn span_lanes(py: Python<'_>, bundle: PathBuf) -> PyResult<Bound<'_, PyDict>
                 }
             }
             let group = GROUPS.get(track.group).map_or("", |(name, _)| name);
-            lanes.extend(steps.into_iter().enumerate().map(|(lane, steps)| (group, track.name.clone(), lane, steps)));
+            let lane = |(number, steps)| Lane { group, track: track.name.clone(), number, steps };
+            lanes.extend(steps.into_iter().enumerate().map(lane));
         }
         Ok((lanes, start, end, timeline.left_out))
     });
-    let (lanes, start, end, left_out) = worked.map_err(failed)?;
-    let about = PyDict::new(py);
-    about.set_item("lanes", lanes)?;
-    about.set_item("start", start)?;
-    about.set_item("end", end)?;
-    set_left_out(&about, left_out)?;
-    Ok(about)
+    let (lanes, start, end, left_out) = worked.map_err(|error| unexported(&error, &bundle.display()))?;
+    let times = frame(vec![("start_ns", integers(start)), ("end_ns", integers(end))])?;
+    Ok(Lanes { lanes, times: Py::new(py, times)?, left_out: left_out.into() })
 }

@@ -1,14 +1,14 @@
 //! Boot records for Python: `firstlight_merge`.
 
-use crate::raised;
+use crate::errors::unmerged;
 use firstlight_formats::evidence::Problem;
 use firstlight_formats::registry::formats;
 use firstlight_formats::FormatError;
 use firstlight_merge::boots::{boots, matching};
 use firstlight_merge::record::{Read, Record};
 use firstlight_merge::recorded::tell;
-use firstlight_merge::{merge, MergeError, SourceSummary, Summary};
-use pyo3::exceptions::{PyIndexError, PyValueError};
+use firstlight_merge::{merge, SourceSummary, Summary};
+use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::path::PathBuf;
@@ -28,13 +28,15 @@ pub fn tell_console(
     bundle: PathBuf,
 ) -> PyResult<Vec<(String, String)>> {
     let bytes = std::fs::read(&console)?;
-    py.detach(|| tell(&bytes, ring.as_deref(), &bundle)).map_err(unmerged)
+    py.detach(|| tell(&bytes, ring.as_deref(), &bundle))
+        .map_err(|error| unmerged(error, "the console cannot be read", &console.display()))
 }
 
 /// `firstlight_merge::shown::tell`.
 #[pyfunction]
 pub fn tell_units(py: Python<'_>, shown: Vec<u8>, clocks: String, bundle: PathBuf) -> PyResult<Vec<(String, String)>> {
-    py.detach(|| firstlight_merge::shown::tell(&shown, &clocks, &bundle)).map_err(unmerged)
+    py.detach(|| firstlight_merge::shown::tell(&shown, &clocks, &bundle))
+        .map_err(|error| unmerged(error, "the states of systemd's units cannot be read", &bundle.display()))
 }
 
 /// Records that were read, until their tables are written.
@@ -85,14 +87,8 @@ impl Records {
             return Err(PyIndexError::new_err("there is no such record"));
         }
         let write = || merge(&self.reads, &matching(&self.reads, record, boot), &out_dir);
-        described(py, py.detach(write).map_err(unmerged)?)
-    }
-}
-
-fn unmerged(error: MergeError) -> PyErr {
-    match error {
-        MergeError::Table(error) => raised(error.into()),
-        MergeError::Nothing => PyValueError::new_err(error.to_string()),
+        let summary = py.detach(write);
+        described(py, summary.map_err(|error| unmerged(error, "the bundle cannot be written", &out_dir.display()))?)
     }
 }
 

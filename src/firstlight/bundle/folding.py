@@ -5,10 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from pathlib import Path
 
-import numpy as np
 import polars as pl
-
-from firstlight.errors import BundleError
 
 #: What tells different functions of one name apart: where each of them stands.
 SHARED_NAME = r"@[0-9a-f]+$"
@@ -29,17 +26,11 @@ class Folding:
 
         if not self._raw["function"].unique().str.contains(".cold", literal=True).any():
             return None
-        try:
-            folded = _core.folded_calls(str(self._bundle))
-        except (ValueError, OSError) as error:
-            raise BundleError(str(error), where=str(self._bundle)) from error
+        folded = _core.folded_calls(str(self._bundle))
         if folded is None:
             return None
-        places, heads = folded
-        return (
-            pl.Series("place", np.frombuffer(places, "<i8"), dtype=pl.Int64),
-            pl.Series("heads", np.frombuffer(heads, "u1"), dtype=pl.UInt8).cast(pl.Boolean),
-        )
+        frame = pl.DataFrame(folded)
+        return frame["place"], frame["heads"].cast(pl.Boolean)
 
     @cached_property
     def _part(self) -> pl.Series:

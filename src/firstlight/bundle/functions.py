@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from firstlight import _core
-from firstlight.errors import BundleError
 
 #: The columns of the kd table.
 KD_SCHEMA: dict[str, pl.DataType] = {
@@ -43,11 +41,7 @@ def kd_table(
     :param raw_names: split-off parts of functions (`f.cold`) are rows of their own.
     :raises BundleError: when the tables cannot be read.
     """
-    try:
-        columns = _core.kd_table(str(bundle), phase, under, per_caller, raw_names)
-    except (ValueError, OSError) as error:
-        raise BundleError(str(error), where=str(bundle)) from error
-    return _frame(columns)
+    return _ordered(pl.DataFrame(_core.kd_table(str(bundle), phase, under, per_caller, raw_names)))
 
 
 def phase_kd_tables(bundle: Path, raw_names: bool = False) -> dict[str, pl.DataFrame]:
@@ -55,14 +49,8 @@ def phase_kd_tables(bundle: Path, raw_names: bool = False) -> dict[str, pl.DataF
 
     :raises BundleError: when the tables cannot be read.
     """
-    try:
-        tables = _core.phase_kd_tables(str(bundle), raw_names)
-    except (ValueError, OSError) as error:
-        raise BundleError(str(error), where=str(bundle)) from error
-    return {phase: _frame(columns) for phase, columns in tables.items()}
+    return {phase: _ordered(pl.DataFrame(table)) for phase, table in _core.phase_kd_tables(str(bundle), raw_names)}
 
 
-def _frame(columns: dict[str, list[Any]]) -> pl.DataFrame:
-    return pl.DataFrame(columns, schema=KD_SCHEMA).sort(
-        "total_ns", "total_instructions", "function", descending=[True, True, False], nulls_last=True
-    )
+def _ordered(table: pl.DataFrame) -> pl.DataFrame:
+    return table.sort("total_ns", "total_instructions", "function", descending=[True, True, False], nulls_last=True)

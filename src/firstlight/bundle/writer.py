@@ -181,10 +181,7 @@ def write_table(table: str, rows: Mapping[str, list[object]], bundle: Path) -> N
     :raises FirstlightError: when the rows do not fit the schema.
     :raises OSError: when it cannot be written.
     """
-    try:
-        _core.write_table(table, dict(rows), str(bundle))
-    except ValueError as error:
-        raise FirstlightError(f"the table `{table}` cannot be written: {error}", where=str(bundle)) from error
+    _core.write_table(table, dict(rows), str(bundle))
 
 
 def describe_tables(bundle: Path) -> dict[str, Table]:
@@ -193,7 +190,7 @@ def describe_tables(bundle: Path) -> dict[str, Table]:
 
     return {
         name: Table(rows=pl.scan_parquet(path, glob=False).select(pl.len()).collect().item(), sha256=file_digest(path))
-        for name in sorted(_core.table_schemas())
+        for name, _ in sorted(_core.table_schemas())
         if (path := bundle / f"{name}.parquet").is_file()
     }
 

@@ -13,7 +13,7 @@ from firstlight.cli.app import app
 from firstlight.cli.completion import COMPLETE
 from firstlight.cli.destination import finish_output, protect_output
 from firstlight.cli.envelope import Envelope, begin, end
-from firstlight.errors import FirstlightError, is_full
+from firstlight.errors import FirstlightError, is_full, missing_extra
 from firstlight.escape import printable
 
 _INTERRUPTED = 130
@@ -66,6 +66,11 @@ def _run(arguments: Sequence[str], envelope: Envelope) -> int:
         context = getattr(error, "ctx", None)
         hint = f"`{context.command_path} --help` shows what there is" if context is not None else None
         return fail(_lowered(error.format_message()), hint, 2)
+    except ModuleNotFoundError as error:
+        missing = missing_extra(error)
+        if missing is None:
+            raise
+        return fail(str(missing), missing.hint, missing.exit_code)
     except (KeyboardInterrupt, typer.Abort):
         return _INTERRUPTED
     except typer.Exit as ending:

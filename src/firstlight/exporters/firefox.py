@@ -43,9 +43,9 @@ def write_firefox(boot: Boot, out: Path, unit: Unit = "time") -> Exported:
     threads = []
     if not boot.calls().is_empty():
         stacks = weighted_stacks(boot.directory, unit)
-        exported.weigh(stacks, unit)
-        shared = _shared_tables(stacks["parent"], stacks["name"], strings)
-        threads.append(_thread("Calls", _samples(boot, stacks["weight"], unit), _markers([]), main=True))
+        exported.weigh(stacks.summary, unit)
+        shared = _shared_tables(stacks.parent, stacks.name, strings)
+        threads.append(_thread("Calls", _samples(boot, stacks.weight, unit), _markers([]), main=True))
     threads.append(_thread("Log and marks", _no_samples(), _instants(boot, strings, exported), main=not threads))
     threads += _span_threads(boot, lanes, strings, exported)
     exported.counts["threads"] = len(threads)

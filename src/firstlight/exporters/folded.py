@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from firstlight import _core
-from firstlight.exporters.engine import Unit, call
+from firstlight.exporters.engine import Unit
 from firstlight.exporters.result import Exported
 
 
@@ -17,5 +17,5 @@ def write_folded(bundle: Path, out: Path, unit: Unit = "time") -> Exported:
     :raises FirstlightError: when the file cannot be written.
     """
     exported = Exported()
-    exported.weigh(call(_core.export_folded, bundle, str(out), unit), unit)
+    exported.weigh(_core.export_folded(str(bundle), str(out), unit), unit)
     return exported

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from firstlight import _core
 from firstlight.bundle.manifest import Manifest
-from firstlight.exporters.engine import call
 from firstlight.exporters.result import Exported, counted
 
 
@@ -18,15 +17,14 @@ def write_perfetto(bundle: Path, manifest: Manifest, out: Path) -> Exported:
     :raises BundleError: when a table cannot be read.
     :raises FirstlightError: when the file cannot be written.
     """
-    written = call(
-        _core.export_perfetto, bundle, str(out), bundle.resolve().name.removesuffix(".boot"), about(manifest)
-    )
-    exported = Exported({"spans": written["spans"], "log lines": written["lines"]})
-    exported.leave_out(written)
-    if written["lines_without_time"]:
-        exported.notes.append(f"{counted(written['lines_without_time'], 'log line')} left out: they have no time")
-    if written["shift_ns"]:
-        exported.notes.append(f"every time is {written['shift_ns']:,} ns later than in the bundle: some are negative")
+    title = bundle.resolve().name.removesuffix(".boot")
+    trace = _core.export_perfetto(str(bundle), str(out), title, about(manifest))
+    exported = Exported({"spans": trace.spans, "log lines": trace.lines})
+    exported.leave_out(trace.left_out)
+    if trace.lines_without_time:
+        exported.notes.append(f"{counted(trace.lines_without_time, 'log line')} left out: they have no time")
+    if trace.shift_ns:
+        exported.notes.append(f"every time is {trace.shift_ns:,} ns later than in the bundle: some are negative")
     tree = manifest.tables.get("calls")
     if tree is not None and tree.rows:
         exported.notes.append(

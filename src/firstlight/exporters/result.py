@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from firstlight._core import LeftOut, Stacks
 
 
 @dataclass
@@ -14,39 +16,28 @@ class Exported:
     counts: dict[str, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
-    def leave_out(self, spans: Mapping[str, Any]) -> None:
-        """Note the spans that no axis of time can hold.
-
-        :param spans: `no_start` and `ends_before_start`, as the engine counts them.
-
-        >>> exported = Exported()
-        >>> exported.leave_out({"no_start": 2, "ends_before_start": 0})
-        >>> exported.notes
-        ['2 spans left out: nothing says when they began']
-        """
-        for reason, words in (
-            ("no_start", "nothing says when they began"),
-            ("ends_before_start", "they end before they begin"),
+    def leave_out(self, spans: LeftOut) -> None:
+        """Note the spans that no axis of time can hold."""
+        for number, words in (
+            (spans.no_start, "nothing says when they began"),
+            (spans.ends_before_start, "they end before they begin"),
         ):
-            if spans[reason]:
-                self.notes.append(f"{counted(spans[reason], 'span')} left out: {words}")
+            if number:
+                self.notes.append(f"{counted(number, 'span')} left out: {words}")
 
-    def weigh(self, stacks: Mapping[str, Any], unit: str) -> None:
+    def weigh(self, stacks: Stacks, unit: str) -> None:
         """Note what the weights of stacks leave open.
 
-        :param stacks: `origin`, `unknown` and `overlapped`, as the engine gives them.
         :param unit: `time` or `instructions`.
         """
-        if stacks["origin"] == "spans":
+        if stacks.origin == "spans":
             self.notes.append("the boot has no profile: the stacks are its spans")
-        what = "node" if stacks["origin"] == "calls" else "span"
+        what = "node" if stacks.origin == "calls" else "span"
         length = "how long it took" if unit == "time" else "how many instructions it took"
-        if stacks["unknown"]:
-            self.notes.append(f"{counted(stacks['unknown'], what)} without weight: nothing says {length}")
-        if stacks["overlapped"]:
-            self.notes.append(
-                f"{counted(stacks['overlapped'], what)} without weight: those inside last longer together"
-            )
+        if stacks.unknown:
+            self.notes.append(f"{counted(stacks.unknown, what)} without weight: nothing says {length}")
+        if stacks.overlapped:
+            self.notes.append(f"{counted(stacks.overlapped, what)} without weight: those inside last longer together")
 
 
 def counted(number: int, what: str) -> str:

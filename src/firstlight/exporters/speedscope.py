@@ -8,7 +8,7 @@ from typing import Any
 
 from firstlight.bundle.boot import Boot
 from firstlight.errors import BundleError
-from firstlight.exporters.engine import Lanes, Unit, frame_names, span_lanes, weighted_stacks
+from firstlight.exporters.engine import Lanes, Unit, WeightedStacks, frame_names, span_lanes, weighted_stacks
 from firstlight.exporters.result import Exported, counted
 from firstlight.version import VERSION
 
@@ -41,7 +41,7 @@ def write_speedscope(boot: Boot, out: Path, unit: Unit = "time") -> Exported:
     exported.leave_out(lanes.left_out)
     if not boot.calls().is_empty():
         stacks = weighted_stacks(boot.directory, unit)
-        exported.weigh(stacks, unit)
+        exported.weigh(stacks.summary, unit)
         profiles.append(_sampled(stacks, unit, frames))
     names = frame_names(boot)
     first, last = _range(boot, lanes)
@@ -113,10 +113,10 @@ def _range(boot: Boot, lanes: Lanes) -> tuple[int, int]:
     return min([0, *times]), max([end, *times])
 
 
-def _sampled(stacks: dict[str, Any], unit: Unit, frames: _Frames) -> dict[str, Any]:
+def _sampled(stacks: WeightedStacks, unit: Unit, frames: _Frames) -> dict[str, Any]:
     paths: list[list[int]] = []
     samples, weights = [], []
-    for parent, name, weight in zip(stacks["parent"], stacks["name"], stacks["weight"], strict=True):
+    for parent, name, weight in zip(stacks.parent, stacks.name, stacks.weight, strict=True):
         path = [*([] if parent is None else paths[parent]), frames.number(name)]
         paths.append(path)
         if weight:

@@ -9,14 +9,13 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from firstlight.bundle.boot import Boot
 from firstlight.errors import BundleError
 from firstlight.escape import printable
-from firstlight.exporters.engine import Lanes, frame_names, span_lanes, weighted_stacks
+from firstlight.exporters.engine import Lanes, WeightedStacks, frame_names, span_lanes, weighted_stacks
 from firstlight.exporters.result import Exported, counted
 from firstlight.schema.spans import SpanKind
 
@@ -82,7 +81,7 @@ def write_uftrace(boot: Boot, out: Path) -> Exported:
     too_deep = 0
     if not boot.calls().is_empty():
         stacks = weighted_stacks(boot.directory, "time")
-        exported.weigh(stacks, "time")
+        exported.weigh(stacks.summary, "time")
         records, deep = _records(_tree_steps(stacks), symbols, 0)
         tasks.append(("calls", records))
         too_deep += deep
@@ -142,15 +141,15 @@ def _lane_steps(steps: list[int], lanes: Lanes, names: list[str], last: int) -> 
         yield max(now, last), False, len(open_rows), names[row]
 
 
-def _tree_steps(stacks: dict[str, Any]) -> Iterator[Step]:
+def _tree_steps(stacks: WeightedStacks) -> Iterator[Step]:
     """The tree as calls, one after the other; without recursion, for it may be deep."""
-    parent, name, weight = stacks["parent"], stacks["name"], stacks["weight"]
+    parent, name, weight = stacks.parent, stacks.name, stacks.weight
     total = list(weight)
     children: list[list[int]] = [[] for _ in parent]
     for node in range(len(parent) - 1, -1, -1):
-        if parent[node] is not None:
-            total[parent[node]] += total[node]
-            children[parent[node]].append(node)
+        if (caller := parent[node]) is not None:
+            total[caller] += total[node]
+            children[caller].append(node)
     now = 0
     waiting = [(node, 0, True) for node in range(len(parent) - 1, -1, -1) if parent[node] is None]
     while waiting:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from firstlight import _core
@@ -15,7 +14,6 @@ from firstlight.bundle.boot import Boot
 from firstlight.comparison.exact.functions import REST, function_key
 from firstlight.comparison.exact.level import Key
 from firstlight.comparison.exact.rows import Row, RowDelta
-from firstlight.errors import BundleError
 
 _SUMS = ("change_ns", "gross_ns", "total_ns_a", "total_ns_b")
 
@@ -181,27 +179,20 @@ def tree_difference(a: Boot, b: Boot, whole: Row) -> TreeDifference | None:
     """
     if a.calls().is_empty() or b.calls().is_empty():
         return None
-    try:
-        merged = _core.tree_difference(str(a.directory), str(b.directory))
-    except (ValueError, OSError) as error:
-        raise BundleError(str(error), where=f"{a.directory}, {b.directory}") from error
-    return TreeDifference(_frame(merged), merged["all_nodes"], whole)
+    merged = _core.tree_difference(str(a.directory), str(b.directory))
+    return TreeDifference(_frame(merged), merged.all_nodes, whole)
 
 
-def _frame(merged: dict[str, Any]) -> pl.DataFrame:
-    columns = {name: np.frombuffer(column, "<i8") for name, column in merged["columns"].items()}
-    texts = pl.Series([*merged["texts"], None], dtype=pl.String)
-    # -1 is the last of all: none.
-    named = {name: texts.gather(columns.pop(name) % len(texts)) for name in ("function", "module", "kind")}
+def _frame(merged: _core.TreeDifference) -> pl.DataFrame:
     node = pl.int_range(pl.len(), dtype=pl.Int64)
-    frame = pl.DataFrame({**columns, **named}).with_columns(
+    frame = pl.DataFrame(merged.nodes).with_columns(
         node.alias("node"),
         pl.when(node > 0).then(pl.col("parent")).alias("parent"),
         pl.col("in_a", "in_b").cast(pl.Boolean),
         self_change_ns=pl.col("self_ns_b") - pl.col("self_ns_a"),
         change_ns=pl.col("total_ns_b") - pl.col("total_ns_a"),
     )
-    if not merged["instructions"]:
+    if not merged.instructions:
         unknown = pl.lit(None, pl.Int64)
         frame = frame.with_columns(unknown.alias(name) for name in frame.columns if "_instructions_" in name)
     return frame

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -10,7 +10,6 @@ from pathlib import Path
 from firstlight import _core
 from firstlight.bundle.manifest import Invariant, Totals
 from firstlight.bundle.writer import write_table
-from firstlight.errors import FirstlightError
 from firstlight.lab.guest.report import Report, facts_from_report
 from firstlight.lab.qemu.command_line import RunFiles
 
@@ -37,20 +36,18 @@ def tables_from_profile(files: RunFiles, report: Report, bundle: Path, *, cut_lo
     if modules is not None:
         listing.write_bytes(modules)
     try:
-        said = _core.convert_profile(
+        profile = _core.convert_profile(
             str(files.profile), str(files.console), str(listing) if modules is not None else None, str(bundle)
         )
         _core.pack_profile(str(files.profile))
-    except ValueError as error:
-        raise FirstlightError(f"the profile cannot be read: {error}", where=str(files.profile)) from error
     finally:
         listing.unlink(missing_ok=True)
     if cut_log:
         leave_out_what_came_after(bundle)
     return Attributed(
-        totals=Totals(**{key: said["totals"].get(key) for key in ("instructions", "virtual_ns", "idle_ns")}),
-        invariants={name: Invariant(**figures) for name, figures in said["invariants"].items()},
-        versions={**(said.get("versions") or {}), "plugin_api": said.get("plugin_api")},
+        totals=Totals(instructions=profile.instructions, virtual_ns=profile.virtual_ns, idle_ns=profile.idle_ns),
+        invariants={name: Invariant(**figures) for name, figures in profile.invariants},
+        versions={"clock": profile.clock, "plugin_api": profile.plugin_api},
     )
 
 
@@ -99,10 +96,7 @@ def tables_from_console(console: Path, report: Report, bundle: Path) -> list[tup
     :returns: the facts that the console tells and no report has.
     :raises FirstlightError: when a table is damaged.
     """
-    try:
-        return _core.tell_console(str(console), report.records.get("kmsg"), str(bundle))
-    except ValueError as error:
-        raise FirstlightError(f"the console cannot be read: {error}", where=str(console)) from error
+    return _core.tell_console(str(console), report.records.get("kmsg"), str(bundle))
 
 
 def tables_from_systemd(report: Report, bundle: Path) -> list[tuple[str, str]]:
@@ -114,10 +108,7 @@ def tables_from_systemd(report: Report, bundle: Path) -> list[tuple[str, str]]:
     shown = report.records.get("systemd.show")
     if shown is None:
         return []
-    try:
-        return _core.tell_units(shown, report.text("clocks") or "", str(bundle))
-    except ValueError as error:
-        raise FirstlightError(f"what systemd says of its units cannot be read: {error}", where=str(bundle)) from error
+    return _core.tell_units(shown, report.text("clocks") or "", str(bundle))
 
 
 def write_kept(report: Report, directory: Path) -> None:
@@ -191,7 +182,7 @@ def write_facts(report: Report, bundle: Path, told: Sequence[tuple[str, str]] = 
 
 def write_without_rows(bundle: Path) -> None:
     """Write the tables that only a profile could fill."""
-    schemas: Mapping[str, Sequence[tuple[str, str, bool]]] = _core.table_schemas()
+    schemas = dict(_core.table_schemas())
     for table in ("calls", "phase_calls", "counters", "links", "kd", "threads", "thread_names", "runs"):
         write_table(table, {column: [] for column, _, _ in schemas[table]}, bundle)
 
