@@ -70,7 +70,7 @@ def _run(arguments: Sequence[str], envelope: Envelope) -> int:
         missing = missing_extra(error)
         if missing is None:
             raise
-        return fail(str(missing), missing.hint, missing.exit_code)
+        return fail(str(missing), missing.hint, missing.exit_code, missing.code)
     except (KeyboardInterrupt, typer.Abort):
         return _INTERRUPTED
     except typer.Exit as ending:
