@@ -14,10 +14,11 @@ from firstlight.bundle.open import open as open_boot
 from firstlight.comparison.common.arms import CompareError, read_arms
 from firstlight.comparison.common.method import Regime, decide_regime, keep_alike, regime_of
 from firstlight.comparison.statistical.breakdown import BootParts
-from firstlight.comparison.statistical.calibration import Calibration, calibrate, facts_of_testbed, pairs_by_lot
+from firstlight.comparison.statistical.calibration import calibrate, pairs_by_lot
 from firstlight.comparison.statistical.comparison import NoisyComparison, compare_noisy
 from firstlight.comparison.statistical.levels import mean_level
 from firstlight.comparison.statistical.pairing import How
+from firstlight.comparison.statistical.testbed_noise import Calibration, facts_of_testbed
 from firstlight.errors import UnhealthyBootError, UsageError
 from firstlight.render.views.noisy import headline
 from varying_boots import noise, session, stretched

@@ -22,8 +22,8 @@ from firstlight.comparison.exact.difference import ExactDifference
 if TYPE_CHECKING:
     from firstlight.comparison.exceeds_band import Robustness
     from firstlight.comparison.noise_band import Band
-    from firstlight.comparison.statistical.calibration import Calibration
     from firstlight.comparison.statistical.pairing import How
+    from firstlight.comparison.statistical.testbed_noise import Calibration
 
 BootLike: TypeAlias = "Boot | str | os.PathLike[str]"
 Side: TypeAlias = "BootLike | BootSet | Sequence[BootLike]"

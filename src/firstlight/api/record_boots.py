@@ -14,7 +14,7 @@ from firstlight.recipe.options import RecordOptions
 if TYPE_CHECKING:
     from firstlight.api.boot import Boot
     from firstlight.comparison.noise_band import Band
-    from firstlight.comparison.statistical.calibration import Calibration
+    from firstlight.comparison.statistical.testbed_noise import Calibration
     from firstlight.lab.host.progress import Progress
     from firstlight.lab.run.verify import Verdict
 

@@ -12,9 +12,9 @@ from firstlight.comparison.exact.difference import ExactDifference, exact_differ
 
 if TYPE_CHECKING:
     from firstlight.comparison.noise_band import Band
-    from firstlight.comparison.statistical.calibration import Calibration
     from firstlight.comparison.statistical.comparison import NoisyComparison
     from firstlight.comparison.statistical.pairing import How
+    from firstlight.comparison.statistical.testbed_noise import Calibration
 
 Comparison: TypeAlias = "ExactDifference | NoisyComparison"
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from firstlight.comparison.common.arms import CompareError
 from firstlight.comparison.noise_band import Band
-from firstlight.comparison.statistical.calibration import Calibration
+from firstlight.comparison.statistical.testbed_noise import Calibration
 from firstlight.gate.checks import Check
 from firstlight.gate.verdict import GateResult, verdict_of
 

@@ -11,7 +11,7 @@ from firstlight.comparison.exact.facts import FactChange
 from firstlight.comparison.exact.moved import Moved, Renamed
 from firstlight.comparison.exact.rows import RowDelta, Split
 from firstlight.comparison.noise_band import Band
-from firstlight.comparison.statistical.calibration import Calibration
+from firstlight.comparison.statistical.testbed_noise import Calibration
 
 
 class Change(TypedDict):

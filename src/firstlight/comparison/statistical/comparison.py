@@ -14,9 +14,9 @@ from firstlight.comparison.common.arms import BootSet, CompareError, Excluded
 from firstlight.comparison.common.method import keep_alike
 from firstlight.comparison.common.preconditions import check_comparable
 from firstlight.comparison.statistical.breakdown import BootParts, levels_of_all, parts_of
-from firstlight.comparison.statistical.calibration import Calibration
 from firstlight.comparison.statistical.levels import MeanLevel, mean_level
 from firstlight.comparison.statistical.pairing import How, Pairing, pair
+from firstlight.comparison.statistical.testbed_noise import Calibration
 from firstlight.errors import UsageError
 from firstlight.stats.descriptive import Description, describe
 from firstlight.stats.drift import doubt, drift_percent

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from firstlight.atomic import atomic_write
 from firstlight.comparison.noise_band import Band
-from firstlight.comparison.statistical.calibration import Calibration
+from firstlight.comparison.statistical.testbed_noise import Calibration
 from firstlight.errors import MISSING_INPUT, FirstlightError, UsageError
 
 _MODELS: dict[str, type[Band] | type[Calibration]] = {"nuisance": Band, "testbed": Calibration}

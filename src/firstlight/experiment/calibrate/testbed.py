@@ -15,7 +15,8 @@ from firstlight.comparison.common.arms import CompareError, read_arm
 from firstlight.comparison.common.input_changes import OBSERVERS, input_changes
 from firstlight.comparison.common.method import keep_alike
 from firstlight.comparison.statistical.breakdown import parts_of
-from firstlight.comparison.statistical.calibration import Calibration, calibrate, facts_of_testbed, pairs_by_lot
+from firstlight.comparison.statistical.calibration import calibrate, pairs_by_lot
+from firstlight.comparison.statistical.testbed_noise import Calibration, facts_of_testbed
 from firstlight.errors import FirstlightError, UnhealthyBootError, UsageError
 from firstlight.lab.host.progress import Progress, SilentProgress
 from firstlight.lab.run.record import record

@@ -7,7 +7,7 @@ from rich.text import Text
 
 from firstlight.comparison.exceeds_band import Robustness
 from firstlight.comparison.noise_band import Band, BandBoot, Range
-from firstlight.comparison.statistical.calibration import Calibration
+from firstlight.comparison.statistical.testbed_noise import Calibration
 from firstlight.escape import printable
 from firstlight.quantities import count_text, signed_count, signed_share, signed_time, time_text
 from firstlight.render.terminal.columns import Column, print_table
