@@ -349,7 +349,7 @@ def test_programs_come_with_the_libraries_that_they_need_through_every_link(tmp_
 
 def test_a_damaged_or_circular_user_land_is_an_error_or_has_no_programs(tmp_path: Path) -> None:
     (tmp_path / "a.tar").write_bytes(b"no tar")
-    with pytest.raises(LabError, match="cannot read the user land"):
+    with pytest.raises(LabError, match="cannot read the root file system"):
         programs_of(tmp_path / "a.tar", ["sh"])
     circle = tar_of(tmp_path / "b.tar", {}, {"bin": "usr/bin", "usr": "bin/usr"})
     assert programs_of(circle, ["sh"]).missing == ("sh",)
