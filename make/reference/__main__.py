@@ -7,6 +7,7 @@ from pathlib import Path
 from reference.commands import read_commands
 from reference.man import man_pages
 from reference.pages import pages
+from reference.python import python_page
 from reference.schemas import schemas
 
 ROOT = Path(__file__).parents[2]
@@ -17,7 +18,13 @@ def expected() -> dict[Path, str]:
     """Every generated file, with what belongs into it."""
     program = read_commands()
     manual = {MAN / name: text for name, text in man_pages(program).items()}
-    return {**pages(ROOT / "docs/reference/commands", program), **manual, **schemas(ROOT / "docs/reference/schemas")}
+    python = {ROOT / "docs/reference/python.md": python_page()}
+    return {
+        **pages(ROOT / "docs/reference/commands", program),
+        **manual,
+        **schemas(ROOT / "docs/reference/schemas"),
+        **python,
+    }
 
 
 if __name__ == "__main__":

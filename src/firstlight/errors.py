@@ -49,7 +49,7 @@ class FirstlightError(Exception):
 
     @property
     def code(self) -> str:
-        """The kind of error, from the name of its class: what a program tells errors apart by.
+        """The kind of error, from the name of its class: a program distinguishes errors by it.
 
         >>> UsageError("no").code, UnhealthyBootError("no").code, FirstlightError("no").code
         ('usage', 'unhealthy_boot', 'firstlight')

@@ -104,7 +104,7 @@ def test_commands_in_documents_use_options_that_exist(document: Path, capsys: py
 @pytest.mark.parametrize("document", ["README.md", "docs/guides/investigate.md"])
 def test_python_in_documents_runs(document: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    for name in ("a", "mine"):
+    for name in ("a", "b", "mine"):
         make_bundle(tmp_path, name=f"{name}.boot")
     blocks = re.findall(r"^```python\n(.*?)^```$", (ROOT / document).read_text(), re.MULTILINE | re.DOTALL)
     assert blocks

@@ -83,7 +83,7 @@ class Boot:
             self._table(table)
 
     def check_sums(self) -> None:
-        """Check all that promises to add up, also what nobody asked for: for who says of the whole boot that it holds.
+        """Check everything that must add up, including tables that were not read yet.
 
         :raises BundleError: when a table is missing, damaged or changed.
 
