@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
-from firstlight.version import VERSION
 from reference.commands import Command
+
+# Of the sources: what is installed may be older.
+_CARGO = tomllib.loads((Path(__file__).parents[2] / "Cargo.toml").read_text())
+_VERSION = _CARGO["workspace"]["package"]["version"]
 
 _STATUS = (
     ("0", "Success."),
@@ -35,7 +40,7 @@ def man_pages(program: Command) -> dict[str, str]:
 
 
 def _page(command: Command, program: Command) -> Iterator[str]:
-    yield f'.TH {_title(command).upper()} 1 "" "Firstlight {VERSION}" "Firstlight manual"'
+    yield f'.TH {_title(command).upper()} 1 "" "Firstlight {_VERSION}" "Firstlight manual"'
     yield from (".SH NAME", f"{_escape(_title(command))} \\- {_escape(command.summary)}", ".SH SYNOPSIS")
     leaves = command.commands if command.commands and command.path else (command,)
     for index, leaf in enumerate(leaves):
