@@ -61,7 +61,9 @@ def _callable(name: str, function: Any) -> list[str]:
 
 
 def _parameter(parameter: inspect.Parameter) -> str:
-    star = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+    star = (
+        "*" if parameter.kind is parameter.VAR_POSITIONAL else "**" if parameter.kind is parameter.VAR_KEYWORD else ""
+    )
     kind = "" if parameter.annotation is parameter.empty else f": {parameter.annotation}"
     default = "" if parameter.default is parameter.empty else f" = {parameter.default!r}"
     return f"{star}{parameter.name}{kind}{default}"
