@@ -105,7 +105,8 @@ def _bundle(boot: Path, limit: int | None, json: bool, page: Page | None, *, tru
     from firstlight.audit.boot import audit as audit_boot
     from firstlight.lab.host.progress import progress_for
     from firstlight.render.terminal.console import console
-    from firstlight.render.views.audit import print_audit
+    from firstlight.render.terminal.report import print_report
+    from firstlight.render.views.audit import audit_report
 
     found = audit_boot(boot, progress_for(), trust=trust)
     if page is not None:
@@ -117,7 +118,7 @@ def _bundle(boot: Path, limit: int | None, json: bool, page: Page | None, *, tru
     elif page is not None:
         page.tell()
     else:
-        print_audit(console(), str(boot), found, 10 if limit is None else limit)
+        print_report(console(), audit_report(str(boot), found, 10 if limit is None else limit))
     raise typer.Exit(0 if found.agreement.reached else 1)
 
 

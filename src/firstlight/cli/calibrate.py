@@ -52,7 +52,8 @@ def calibrate(
     from firstlight.comparison.noise_band import Band
     from firstlight.experiment.calibrate.file import write_band
     from firstlight.render.terminal.console import console
-    from firstlight.render.views.band import print_band, print_calibration
+    from firstlight.render.terminal.report import print_report
+    from firstlight.render.views.band import band_report, calibration_report
 
     if output is not None:
         check_free(output, force=force)
@@ -62,6 +63,6 @@ def calibrate(
     if json:
         print_json(found.model_dump(mode="json"))
     elif isinstance(found, Band):
-        print_band(console(), found)
+        print_report(console(), band_report(found))
     else:
-        print_calibration(console(), found)
+        print_report(console(), calibration_report(found))

@@ -150,43 +150,37 @@ def _width_ns(text: str) -> int:
 
 def _print_markdown(found: list[Comparison], judged: list[Robustness | None], limit: int) -> None:
     from firstlight.comparison.exact.difference import ExactDifference
-    from firstlight.render.markdown.compare import difference_markdown
+    from firstlight.render.markdown.compare import difference_markdown, noisy_markdown
+    from firstlight.render.views.band import total_text
 
     texts = []
     for each, by_band in zip(found, judged, strict=True):
         if isinstance(each, ExactDifference):
             texts.append(difference_markdown(each, limit))
-            if by_band is not None:
-                from firstlight.render.views.band import total_text
-
-                texts.append(f"Against the noise band: {total_text(by_band)}\n")
         else:
-            from firstlight.render.markdown.noisy import noisy_markdown
-
             texts.append(noisy_markdown(each, limit))
+        if by_band is not None:
+            texts.append(f"Against the noise band: {total_text(by_band)}\n")
     print("\n".join(texts), end="")
 
 
 def _print(found: list[Comparison], judged: list[Robustness | None], limit: int, min_percent: float) -> None:
     from firstlight.comparison.exact.difference import ExactDifference
-    from firstlight.render.terminal.console import console, print_line
-    from firstlight.render.views.compare import print_difference, print_summary
+    from firstlight.render.model.report import BLANK, Block
+    from firstlight.render.terminal.console import console
+    from firstlight.render.terminal.report import print_report
+    from firstlight.render.views.band import robustness_report
+    from firstlight.render.views.compare import difference_report, summary_table
+    from firstlight.render.views.noisy import noisy_report
 
-    out = console()
     exact = [each for each in found if isinstance(each, ExactDifference)]
     several = len(found) > 1
-    if several and len(exact) == len(found):
-        print_summary(out, exact)
+    report: list[Block] = [summary_table(exact)] if several and len(exact) == len(found) else []
     for number, (each, by_band) in enumerate(zip(found, judged, strict=True)):
-        if number or several:
-            print_line(out)
+        report += [BLANK] if number or several else []
         if isinstance(each, ExactDifference):
-            print_difference(out, each, limit, min_percent / 100)
-            if by_band is not None:
-                from firstlight.render.views.band import print_robustness
-
-                print_robustness(out, by_band, limit)
+            report += difference_report(each, limit, min_percent / 100)
+            report += [] if by_band is None else robustness_report(by_band, limit)
         else:
-            from firstlight.render.views.noisy import print_noisy
-
-            print_noisy(out, each, limit)
+            report += noisy_report(each, limit)
+    print_report(console(), report)

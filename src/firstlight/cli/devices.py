@@ -36,8 +36,9 @@ def devices(
     from firstlight.analysis.udev_queue import queue_over_time, queue_summary
     from firstlight.analysis.uevents import HINT as UEVENT_HINT
     from firstlight.render.terminal.console import console
-    from firstlight.render.views.devices import print_devices, print_uevents
-    from firstlight.render.views.heading import heading_data, print_heading, say_nothing
+    from firstlight.render.terminal.report import print_report, say_nothing
+    from firstlight.render.views.devices import devices_report, uevents_report
+    from firstlight.render.views.heading import heading, heading_data
 
     check_form(csv, json)
     opened = api.open(boot)
@@ -57,11 +58,12 @@ def devices(
             data["queue_over_time"] = queue_over_time(table).to_dicts()
         print_json(data | ({"hint": hint} if table.is_empty() else {}))
     elif table.is_empty():
-        print_heading(console(), opened, "Uevents" if uevents else "Devices")
+        print_report(console(), heading(opened, "Uevents" if uevents else "Devices"))
         say_nothing("uevents" if uevents else "probes of devices", hint)
     elif uevents:
         number = shown_limit(limit)
-        print_uevents(console(), opened, rows.head(number), rows.slice(number), queue_summary(opened, table))
+        queue = queue_summary(opened, table)
+        print_report(console(), uevents_report(opened, rows.head(number), rows.slice(number), queue))
     else:
         number = shown_limit(limit)
-        print_devices(console(), opened, rows.head(number), rows.slice(number))
+        print_report(console(), devices_report(opened, rows.head(number), rows.slice(number)))

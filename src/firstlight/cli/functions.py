@@ -72,9 +72,10 @@ def functions(
 
     from firstlight.analysis.doubtful import with_share
     from firstlight.analysis.functions import select
+    from firstlight.bundle.describe import between, clock_text
     from firstlight.render.terminal.console import console
-    from firstlight.render.views.functions import print_functions, print_tree
-    from firstlight.render.views.show import between, clock_text
+    from firstlight.render.terminal.report import print_report
+    from firstlight.render.views.functions import functions_report, tree_report
 
     if csv and (json or tree):
         raise UsageError("`--csv` excludes `--json` and `--tree`", hint="`--tree --json` gives the tree as data")
@@ -99,7 +100,7 @@ def functions(
         if json:
             print_json([dataclasses.asdict(row) for row in rows])
         else:
-            print_tree(console(), rows, unit, clock_text(opened), what)
+            print_report(console(), tree_report(rows, unit, clock_text(opened), what))
         return
     if limit is None and not (csv or json):
         limit = 40
@@ -114,7 +115,7 @@ def functions(
         else:
             print_json(rows_with_marks.to_dicts())
     else:
-        print_functions(console(), selection, unit, clock_text(opened), what, marks)
+        print_report(console(), functions_report(selection, unit, clock_text(opened), what, marks))
 
 
 def show_kd(boot: api.Boot, sort: Order, columns: str | None, limit: int | None, csv: bool, json: bool) -> None:

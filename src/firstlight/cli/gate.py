@@ -83,7 +83,8 @@ def gate(
     from firstlight.gate.verdict import confirmed, judge
     from firstlight.render.ci.gate_data import gate_data
     from firstlight.render.terminal.console import console
-    from firstlight.render.views.gate import print_gate
+    from firstlight.render.terminal.report import print_report
+    from firstlight.render.views.gate import gate_report
 
     files = {"junit": junit, "openmetrics": openmetrics, "hyperfine": hyperfine, "markdown": markdown,
              "custom_smaller": custom_smaller, "code_quality": code_quality}  # fmt: skip
@@ -113,7 +114,7 @@ def gate(
     if json:
         print_json(gate_data(result, code))
     elif not printed:
-        print_gate(console(), result)
+        print_report(console(), gate_report(result))
     if github:
         from firstlight.render.ci.github import github as annotations
 

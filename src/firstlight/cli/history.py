@@ -91,7 +91,8 @@ def show(
     from firstlight.history.history import open_history
     from firstlight.history.series import changing_series, read_series
     from firstlight.render.terminal.console import console
-    from firstlight.render.views.history import print_series
+    from firstlight.render.terminal.report import print_report
+    from firstlight.render.views.history import series_report
 
     if kind != "total" and name is None:
         raise UsageError(f"which {kind}?", where="--name", hint="name it: `--name NAME`")
@@ -101,7 +102,7 @@ def show(
     if json:
         print_json({"history": str(history), **_series_data(series), "phases": [_series_data(each) for each in others]})
     else:
-        print_series(console(), series, others, limit)
+        print_report(console(), series_report(series, others, limit))
 
 
 @app.command("regressions")
@@ -133,7 +134,8 @@ def regressions(
     from firstlight.history.history import open_history
     from firstlight.history.series import changing_series, read_series
     from firstlight.render.terminal.console import console
-    from firstlight.render.views.history import print_notes, print_regressions
+    from firstlight.render.terminal.report import print_report
+    from firstlight.render.views.history import regressions_report, series_notes
 
     if at_once and not strict:
         raise UsageError("`--at-once` is for `--fail`", hint="give both")
@@ -157,8 +159,8 @@ def regressions(
         how = "exact" if total.exact else "noisy"
         number = f"{len(total.points)} point{'' if len(total.points) == 1 else 's'}"
         looked_at = f"{number}, {how}; total, phases and functions that changed by 0.1 % of the boot"
-        print_regressions(console(), found[:limit], looked_at)
-        print_notes(console(), total)
+        print_report(console(), regressions_report(found[:limit], looked_at))
+        print_report(console(), series_notes(total))
     if strict and alerts:
         raise typer.Exit(3)
     if strict and total.left_out and len(total.points) < 2:

@@ -25,12 +25,13 @@ def list_images(json: Json = False) -> None:
     """
     from firstlight.lab.images import IMAGES
     from firstlight.render.terminal.console import console
-    from firstlight.render.views.images import image_data, print_images
+    from firstlight.render.terminal.report import print_report
+    from firstlight.render.views.images import image_data, images_table
 
     if json:
         print_json([image_data(image) for image in IMAGES])
     else:
-        print_images(console(), IMAGES)
+        print_report(console(), [images_table(IMAGES)])
 
 
 @app.command("build")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -52,7 +53,8 @@ def import_(
       firstlight import kft.log && firstlight functions kft.boot
     """
     from firstlight.render.terminal.console import console
-    from firstlight.render.views.import_summary import imported_data, print_formats, print_imported, print_notes
+    from firstlight.render.terminal.report import print_report
+    from firstlight.render.views.import_summary import formats_table, import_report, import_warnings, imported_data
 
     if formats:
         import firstlight._core
@@ -61,15 +63,16 @@ def import_(
         if json:
             print_json([{"format": name, "title": title} for name, title in known])
         else:
-            print_formats(console(), known)
+            print_report(console(), [formats_table(known)])
         return
     written = api.import_all(
         records or [], output=output, format=format, boot=boot, split=split, force=force, progress=True
     )
     for imported in written:
-        print_notes(imported)
+        for warning in import_warnings(imported):
+            print(f"warning: {warning}", file=sys.stderr)
     if json:
         print_json([imported_data(imported) for imported in written])
     else:
         for imported in written:
-            print_imported(console(), imported)
+            print_report(console(), import_report(imported))

@@ -40,8 +40,9 @@ def initcalls(
     from firstlight.analysis.initcall_sums import initcall_sums
     from firstlight.analysis.initcalls import hint_for, remarks
     from firstlight.render.terminal.console import console
-    from firstlight.render.views.heading import heading_data, print_heading, say_nothing
-    from firstlight.render.views.initcalls import print_initcalls, print_levels
+    from firstlight.render.terminal.report import print_report, say_nothing
+    from firstlight.render.views.heading import heading, heading_data
+    from firstlight.render.views.initcalls import initcalls_report, levels_report
 
     check_form(csv, json)
     opened = api.open(boot)
@@ -57,10 +58,11 @@ def initcalls(
         print_json({**heading_data(opened), "initcalls": shown.to_dicts(), "levels": levels.to_dicts(),
                     **remarks(opened), **({"hint": hint_for(opened)} if every.is_empty() else {})})  # fmt: skip
     elif every.is_empty():
-        print_heading(console(), opened, "Initcalls")
+        print_report(console(), heading(opened, "Initcalls"))
         say_nothing("initcalls", hint_for(opened))
     elif by_level:
-        print_levels(console(), opened, levels, chosen)
+        print_report(console(), levels_report(opened, levels, chosen))
     else:
         number = shown_limit(limit)
-        print_initcalls(console(), opened, rows.head(number), rows.slice(number), initcall_sums(opened, every), level)
+        found = initcall_sums(opened, every)
+        print_report(console(), initcalls_report(opened, rows.head(number), rows.slice(number), found, level))

@@ -45,8 +45,9 @@ def path(
     from firstlight.analysis.log_lines import HINT as LOG_HINT
     from firstlight.analysis.window import Window
     from firstlight.render.terminal.console import console
-    from firstlight.render.views.heading import heading_data, say_nothing
-    from firstlight.render.views.path import print_path
+    from firstlight.render.terminal.report import print_report, say_nothing
+    from firstlight.render.views.heading import heading_data
+    from firstlight.render.views.path import path_report
 
     check_form(csv, json)
     changes = parse_changes(what_if or [])
@@ -69,7 +70,7 @@ def path(
             data["what_if"] = dataclasses.asdict(dataclasses.replace(changed, rows=changed.rows.to_dicts()))  # type: ignore[arg-type]
         print_json(heading_data(opened, whole) | data)
     else:
-        print_path(console(), opened, found, shown_limit(limit), changed)
+        print_report(console(), path_report(opened, found, shown_limit(limit), changed))
         if found.rows.is_empty() and to is None:
             say_nothing("times", LOG_HINT)
 

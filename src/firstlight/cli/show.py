@@ -25,14 +25,15 @@ def show(
       firstlight show a.boot --json | jq '.data.phases[] | [.phase, .duration_ns]'
     """
     from firstlight.render.terminal.console import console
-    from firstlight.render.views.show import print_boot
+    from firstlight.render.terminal.report import print_report
+    from firstlight.render.views.show import boot_report
 
     opened = api.open(boot)
     opened.check_sums()
     if json:
         print_json(boot_data(opened, limit))
     else:
-        print_boot(console(), opened, limit)
+        print_report(console(), boot_report(opened, limit))
 
 
 def boot_data(boot: api.Boot, limit: int) -> dict[str, Any]:

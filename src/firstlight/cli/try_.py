@@ -112,15 +112,15 @@ def try_(
         from firstlight.render.model.report import BLANK
         from firstlight.render.terminal.console import console
         from firstlight.render.terminal.report import print_report
-        from firstlight.render.views.compare import print_difference
+        from firstlight.render.views.compare import difference_report
         from firstlight.render.views.experiment.trial import trial_verdict
 
         out = console()
         # A path in the cache tells a person nothing.
         changed = "the change (in the cache alone; `-o NAME.boot` keeps it)" if output is None else str(output)
         again = " (booted again)" if made.baseline_booted else ""
-        print_difference(out, difference, 10 if rows is None else rows, names=(f"{against}{again}", changed))
-        print_report(out, [BLANK, trial_verdict(difference, tolerance, allowed)])
+        shown = difference_report(difference, 10 if rows is None else rows, names=(f"{against}{again}", changed))
+        print_report(out, [*shown, BLANK, trial_verdict(difference, tolerance, allowed)])
     raise typer.Exit(0 if allowed else _REGRESSION)
 
 

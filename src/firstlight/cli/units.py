@@ -38,8 +38,9 @@ def units(
     """
     from firstlight.analysis.units import HINT, failed_units
     from firstlight.render.terminal.console import console
-    from firstlight.render.views.heading import heading_data, print_heading, say_nothing
-    from firstlight.render.views.units import print_units
+    from firstlight.render.terminal.report import print_report, say_nothing
+    from firstlight.render.views.heading import heading, heading_data
+    from firstlight.render.views.units import units_report
 
     check_form(csv, json)
     opened = api.open(boot)
@@ -55,10 +56,11 @@ def units(
         data = {"units": shown.to_dicts(), "stages": parts.to_dicts(), "failed": failed_units(opened)}
         print_json(heading_data(opened) | data | ({"hint": HINT} if nothing else {}))
     elif nothing:
-        print_heading(console(), opened, "Units")
+        print_report(console(), heading(opened, "Units"))
         say_nothing("units", HINT)
     else:
         number = shown_limit(limit)
-        print_units(console(), opened, rows.head(number), rows.slice(number), parts, failed_units(opened))
+        failed = failed_units(opened)
+        print_report(console(), units_report(opened, rows.head(number), rows.slice(number), parts, failed))
         if every.is_empty():
             say_nothing("units, only of stages", HINT)

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from firstlight.audit.agreement import LIMITS, Measure
-from firstlight.audit.matrix.measure import Row
-from firstlight.render.markdown.compare import table, text
+from firstlight.audit.matrix.measure import Row, Told
+from firstlight.escape import escape_markdown
+from firstlight.render.markdown.table import markdown_table
+from firstlight.render.model.table import Column, Table, Value, table
 from firstlight.render.views.audit import share_percent
 
 _TITLES = {
@@ -39,59 +41,67 @@ def matrix_markdown(rows: Sequence[Row], command: str) -> str:
         "how many there are, and how many have no known cause ([causes](../design/oracle.md#causes-of-exceptions)).",
     ]
     for (kernel, qemu), group in groupby(rows, key=lambda row: (row.kernel, row.qemu)):
-        parts.append(f"## Linux {text(kernel)}, QEMU {text(qemu) or 'not found'}")
-        titles = ["Processor", "Mitigations", *_TITLES.values(), "Exceptions", "Verdict"]
-        parts.append("\n".join(table(titles, [_cells(row) for row in group])))
+        parts.append(f"## Linux {escape_markdown(kernel)}, QEMU {escape_markdown(qemu) or 'not found'}")
+        parts.append(markdown_table(table("", _COLUMNS, group)))
     below = [row for row in measured if row.exceptions]
     if below:
         parts.append("## Exceptions")
         parts.append("The largest of each measure; what all processors share is said of the first.")
-        parts += _exceptions(below)
+        parts.append(markdown_table(_exceptions(below)))
     return "\n\n".join(parts) + "\n"
 
 
-def _cells(row: Row) -> list[str]:
+def _share(measure: Measure) -> Column:
+    def value(row: Row) -> Value:
+        return next((each.share for each in row.shares if each.measure is measure), "")
+
+    return Column(_TITLES[measure], "share", value, write=share_percent)
+
+
+def _verdict(row: Row) -> str:
     if row.refused is not None:
-        return [
-            text(row.processor),
-            text(row.mitigations),
-            *("" for _ in _TITLES),
-            "",
-            text(f"not booted: {row.refused}"),
-        ]
-    shares = {share.measure: share for share in row.shares}
-    figures = [share_percent(shares[measure].share) if measure in shares else "" for measure in _TITLES]
+        return f"not booted: {row.refused}"
     low = [_TITLES[share.measure] for share in row.shares if not share.reached]
-    return [
-        text(row.processor),
-        text(row.mitigations),
-        *figures,
-        _exceptions_of(row),
-        "below: " + ", ".join(low) if low else "agrees",
-    ]
+    return "below: " + ", ".join(low) if low else "agrees"
 
 
 def _exceptions_of(row: Row) -> str:
     """How many exceptions a cell has, and of how many the cause is not known."""
     count = sum(row.exceptions_of.values())
-    return f"{count}, {row.unexplained} not known" if row.unexplained else f"{count}"
+    return "" if row.refused is not None else f"{count}, {row.unexplained} not known" if row.unexplained else f"{count}"
 
 
-def _exceptions(rows: Sequence[Row]) -> list[str]:
+_COLUMNS = [
+    Column("Processor", value="processor"),
+    Column("Mitigations", value="mitigations"),
+    *map(_share, _TITLES),
+    Column("Exceptions", "number", _exceptions_of),
+    Column("Verdict", value=_verdict),
+]
+
+
+def _exceptions(rows: Sequence[Row]) -> Table:
     """A table of exceptions; one that several cells share stands once, with how many they are."""
-    cells: dict[tuple[str, str, str | None], list[tuple[Row, int, int]]] = {}
+    cells: dict[tuple[Measure, str, str | None], list[tuple[Row, Told]]] = {}
     for row in rows:
         for each in row.exceptions:
-            key = (each.measure.value, each.what, each.cause)
-            cells.setdefault(key, []).append((row, each.recorded, each.observed))
-    body = []
-    for (measure, what, cause), found in cells.items():
-        row, recorded, observed = found[0]
-        where = f"{row.kernel} {row.processor} {row.mitigations} {row.qemu}"
+            cells.setdefault((each.measure, each.what, each.cause), []).append((row, each))
+
+    def where(found: list[tuple[Row, Told]]) -> str:
+        row = found[0][0]
         more = f", and {len(found) - 1} more" if len(found) > 1 else ""
-        body.append(
-            [measure, text(what), f"{recorded:,}", f"{observed:,}", text(cause or "not known"), text(where) + more]
-        )
-    order = {measure.value: place for place, measure in enumerate(LIMITS)}
-    body.sort(key=lambda cell: order[cell[0]])
-    return ["\n".join(table(["Measure", "What", "Recorded", "Observed", "Cause", "Cells"], body))]
+        return f"{row.kernel} {row.processor} {row.mitigations} {row.qemu}{more}"
+
+    order = list(LIMITS)
+    return table(
+        "",
+        [
+            Column("Measure", value=lambda found: found[0][1].measure.value),
+            Column("What", value=lambda found: found[0][1].what),
+            Column("Recorded", "count", lambda found: found[0][1].recorded),
+            Column("Observed", "count", lambda found: found[0][1].observed),
+            Column("Cause", value=lambda found: found[0][1].cause or "not known"),
+            Column("Cells", value=where),
+        ],
+        sorted(cells.values(), key=lambda found: order.index(found[0][1].measure)),
+    )

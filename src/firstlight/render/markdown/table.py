@@ -9,6 +9,7 @@ from firstlight.render.model.report import Drawing, Heading, Report
 from firstlight.render.model.table import Table
 
 _LONGEST = 500
+_LONGEST_CELL = 300
 
 
 def markdown_table(table: Table) -> str:
@@ -20,7 +21,7 @@ def markdown_table(table: Table) -> str:
 
 
 def _row(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(escape_markdown(cell, _LONGEST) for cell in cells)} |"
+    return f"| {' | '.join(escape_markdown(cell, _LONGEST_CELL) for cell in cells)} |"
 
 
 def markdown_report(report: Report, level: int = 3) -> str:

@@ -27,6 +27,10 @@ class Picture(ABC):
         """What it says without being drawn."""
         return ""
 
+    def html(self) -> str:
+        """The picture in HTML; nothing for what only a terminal draws."""
+        return ""
+
 
 @dataclass(frozen=True)
 class Bar(Picture):
@@ -45,6 +49,31 @@ class Bar(Picture):
             return "#" * round(part * self.length)
         eighths = round(part * self.length * 8)
         return "█" * (eighths // 8) + ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")[eighths % 8]
+
+    def html(self) -> str:
+        return "" if self.part is None else f'<meter min="0" max="1" value="{self.part:.6f}">{self.part:.1%}</meter>'
+
+
+@dataclass(frozen=True)
+class Meter(Picture):
+    """A share beside its limit, as a bar that begins at the lowest share; what is below that is all the same.
+
+    >>> Meter(0.995, limit=0.999, lowest=0.99, length=4).draw(80, True), Meter(0.5, 0.999, 0.99, 4).draw(80, True)
+    ('██', '')
+    """
+
+    part: float
+    limit: float
+    lowest: float
+    length: int
+
+    def draw(self, width: int, unicode: bool) -> str:
+        return Bar((self.part - self.lowest) / (1 - self.lowest), self.length).draw(width, unicode)
+
+    def html(self) -> str:
+        value = max(self.part, self.lowest)
+        limits = f'min="{self.lowest:g}" max="1" low="{self.limit:g}" optimum="1"'
+        return f'<meter {limits} value="{value:.6f}">{self.part:.4%}</meter>'
 
 
 @dataclass(frozen=True)

@@ -64,16 +64,14 @@ def picture(of: Picture, style: str = "") -> Drawing:
 def pairs(named: Iterable[tuple[str, str | None]], width: int | None = None) -> list[Line]:
     """Names with what is known by them, one below the other; a name of which nothing is known is left out.
 
-    :param width: of the names.
+    :param width: of the names with the blanks behind them.
 
     >>> [line.head + line.plain for line in pairs([("clock", "virtual time"), ("idle", None), ("mode", "exact")])]
     ['  clock  virtual time', '  mode   exact']
     """
     named = list(named)
-    width = max((len(name) for name, _ in named), default=0) if width is None else width
-    return [
-        Line(value, head=f"  {name:{width}}  ", head_style="dim", indent=width + 4) for name, value in named if value
-    ]
+    width = max((len(name) for name, _ in named), default=0) + 2 if width is None else width
+    return [Line(value, head=f"  {name:{width}}", head_style="dim", indent=width + 2) for name, value in named if value]
 
 
 def joined(names: Sequence[str], most: int) -> str:

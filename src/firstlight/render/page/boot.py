@@ -10,6 +10,7 @@ import polars as pl
 from firstlight.analysis.ledger.costs import machine_costs
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.command_line import unread
+from firstlight.bundle.describe import CLOCKS
 from firstlight.bundle.machine import cpu_text
 from firstlight.bundle.manifest import Invariant
 from firstlight.bundle.reliance import CONCERNED, HINT, broken, broken_text, invariant_text
@@ -19,7 +20,6 @@ from firstlight.render.page.timing import page_timing
 from firstlight.render.page.tree import FOLD_DEPTH, FOLD_SHARE, PageTree, fold, fold_phases
 from firstlight.render.table_json import table_json
 from firstlight.render.views.machine_costs import machine_costs_table
-from firstlight.render.views.show import CLOCKS
 
 #: The version of the data; the page refuses any other.
 DATA_VERSION = 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from firstlight.bundle.describe import CLOCKS, clock_text
 from firstlight.comparison.compare import Comparison, is_settled
 from firstlight.comparison.exact.difference import ExactDifference
 from firstlight.comparison.exceeds_band import Robustness
@@ -13,21 +14,18 @@ from firstlight.comparison.statistical.comparison import NoisyComparison
 from firstlight.quantities import signed_share, time_text
 from firstlight.render.page.text import sound
 from firstlight.render.views.band import total_text
-from firstlight.render.views.compare import input_text
+from firstlight.render.views.compare import EQUAL, input_text
 from firstlight.render.views.noisy import (
     bridge_text,
     description_rows,
-    estimate_text,
     exclusions,
     headline,
-    interval_text,
-    p_text,
+    number_text,
+    reasons,
     sorts_text,
     spread_text,
     too_few,
-    why,
 )
-from firstlight.render.views.show import CLOCKS, clock_text
 
 #: The version of the data; the page refuses any other.
 COMPARISON_VERSION = 1
@@ -80,7 +78,7 @@ def _exact(found: ExactDifference, by_band: Robustness | None) -> Json:
     change, whole = found.whole.change_ns, found.whole.a
     settled = is_settled(found)
     if found.is_equal:
-        word, sentence = "equal", "Equal: every table of one boot is that of the other."
+        word, sentence = "equal", EQUAL
     elif change == 0:
         same = not any(level.changed for level in found.levels)
         how = "in every part that was compared" if same else "but not by the same work"
@@ -104,14 +102,10 @@ def _exact(found: ExactDifference, by_band: Robustness | None) -> Json:
 
 
 def _noisy(found: NoisyComparison) -> Json:
-    number = f"{len(found.a_ns)} pairs" if found.paired else f"{len(found.a_ns)} boots of A, {len(found.b_ns)} of B"
     lines = [("flag", "note", note) for note in found.notes]
     lines += [("flag", "excluded", each) for each in exclusions(found)]
     lines += [
-        ("text", "why", why(found)),
-        ("text", "estimate", estimate_text(found)),
-        ("text", "interval", interval_text(found)),
-        ("text", "chance", f"p = {p_text(found.test.p)}, {found.test.method}"),
+        *(("text", name, text) for name, text in reasons(found)),
         ("text", "spread", spread_text(found)),
     ]
     lines += [("text", "modes", sorts)] if (sorts := sorts_text(found)) is not None else []
@@ -121,7 +115,7 @@ def _noisy(found: NoisyComparison) -> Json:
             found.verdict.word,
             f"{sentence[:1].upper()}{sentence[1:]}.",
             found.verdict.word != "inconclusive",
-            f"{found.mode} mode, by statistics: {number}; {found.pairing}; seed {found.seed}",
+            f"{found.mode} mode, by statistics: {number_text(found)}; {found.pairing}; seed {found.seed}",
             CLOCKS.get(found.clock, found.clock),
             lines,
         ),

@@ -61,15 +61,3 @@ def print_cut(out: Console, line: Text) -> None:
     """Print one line, cut where the width ends."""
     line.truncate(out.width, overflow="ellipsis" if is_unicode(out) else "crop")
     print_line(out, line)
-
-
-def bar(part: float, width: int, unicode: bool = True) -> str:
-    """A share as a bar, to an eighth of a character.
-
-    >>> bar(0.5, 4), bar(0.3, 4), bar(0.5, 4, unicode=False)
-    ('██', '█▎', '##')
-    """
-    if not unicode:
-        return "#" * round(part * width)
-    eighths = round(max(0.0, min(part, 1.0)) * width * 8)
-    return "█" * (eighths // 8) + ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")[eighths % 8]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from rich.console import Console
 from rich.text import Text
 
@@ -51,3 +53,9 @@ def _line(out: Console, line: Line) -> None:
 def _text(out: Console, text: str) -> str:
     shown = printable(text, _LONGEST)
     return shown if is_unicode(out) else shown.translate(_PLAIN)
+
+
+def say_nothing(what: str, hint: str) -> None:
+    """Say on standard error that a boot has no record of something, and which record would have it."""
+    print(f"note: this boot has no record of {what}", file=sys.stderr)
+    print(f"hint: {hint}", file=sys.stderr)

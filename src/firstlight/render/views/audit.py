@@ -1,16 +1,18 @@
-"""An audit in the terminal."""
+"""An audit: how far a profile agrees with the second observer."""
 
 from __future__ import annotations
 
-from rich.console import Console
-from rich.text import Text
+from collections.abc import Iterator
+from typing import Any
 
-from firstlight.audit.agreement import LIMITS, Measure
+from firstlight.audit.agreement import LIMITS, Measure, Share
 from firstlight.audit.boot import Audit
-from firstlight.escape import printable
-from firstlight.quantities import count_text
-from firstlight.render.terminal.columns import Column, print_table
-from firstlight.render.terminal.console import print_line, print_wrapped
+from firstlight.render.model.pictures import Meter
+from firstlight.render.model.report import BLANK, Block, Line
+from firstlight.render.model.table import Column, Table, table
+
+LOWEST = 0.99
+"""Where the bars of agreement begin: shares below it are all the same, and disagree."""
 
 WHAT = {
     Measure.COUNTS: "functions with equal counts",
@@ -22,51 +24,82 @@ WHAT = {
 """What each measure says, for people."""
 
 
-def print_audit(out: Console, name: str, found: Audit, limit: int) -> None:
-    """Print the agreement, then the exceptions, the largest of each measure first.
+def audit_report(name: str, found: Audit, limit: int) -> Iterator[Block]:
+    """The agreement, then the exceptions, the largest of each measure first.
 
     :param name: the bundle's.
     :param limit: how many exceptions of each measure.
     """
-    verdict = "agrees with" if found.agreement.reached else "disagrees with"
-    print_wrapped(out, Text(printable(f"{name}: the profile {verdict} the second observer"), style="bold"))
-    about = ", ".join(part for part in (found.kernel, found.processor, found.qemu) if part)
-    print_wrapped(out, Text(printable(about), style="dim"))
-    print_line(out)
-    columns = [
-        Column("Agreement", style="cyan", longest=100),
-        Column("Equal", number=True),
-        Column("Of", number=True),
-        Column("Share", number=True, style="bold"),
-        Column("At least", number=True),
-        Column(""),
-    ]
-    rows = [
-        [WHAT[measure], count_text(share.equal), count_text(share.of), share_percent(share.share),
-         f"{LIMITS[measure] * 100:g} %", "" if share.reached else "below"]
-        for measure, share in found.agreement.shares.items()
-    ]  # fmt: skip
-    print_table(out, columns, rows)
-    print_line(out)
+    yield Line(audit_title(name, found), "bold")
+    yield Line(audit_subject(found), "dim")
+    yield BLANK
+    yield agreement_table(found)
+    yield BLANK
     unknown = sum(cause is None for _, cause in found.causes)
-    print_wrapped(out, Text(exceptions_text(len(found.causes), unknown)))
+    yield Line(exceptions_text(len(found.causes), unknown))
+    for made in exceptions_tables(found, limit):
+        yield BLANK
+        yield made.untitled
+
+
+def audit_title(name: str, found: Audit) -> str:
+    """The verdict in one line."""
+    verdict = "agrees with" if found.agreement.reached else "disagrees with"
+    return f"{name}: the profile {verdict} the second observer"
+
+
+def audit_subject(found: Audit) -> str:
+    """Kernel, processor and emulator that were audited."""
+    return ", ".join(part for part in (found.kernel, found.processor, found.qemu) if part)
+
+
+def agreement_table(found: Audit) -> Table:
+    """What of each measure is equal, beside the limit."""
+    return table(
+        "Agreement",
+        [
+            Column("Agreement", value=lambda share: WHAT[share.measure], style="cyan"),
+            Column("", "picture", _meter, style="blue", wide=120),
+            Column("Equal", "count", "equal"),
+            Column("Of", "count", "of"),
+            Column("Share", "share", "share", style="bold", write=share_percent),
+            Column("At least", "share", lambda share: LIMITS[share.measure], write=lambda share: f"{share * 100:g} %"),
+            Column("", value=lambda share: "" if share.reached else "below"),
+        ],
+        found.agreement.shares.values(),
+    )
+
+
+def _meter(share: Share) -> Meter:
+    return Meter(share.share, LIMITS[share.measure], LOWEST, 16)
+
+
+def exceptions_tables(found: Audit, limit: int | None = None) -> Iterator[Table]:
+    """The exceptions of each measure that has any.
+
+    :param limit: how many of each; all when not given.
+    """
     for measure in LIMITS:
         pairs = [pair for pair in found.causes if pair[0].measure is measure]
-        if not pairs or not limit:
+        more = 0 if limit is None else len(pairs) - limit
+        if not pairs or limit == 0:
             continue
-        print_line(out)
-        columns = [
-            Column(f"Exceptions: {measure.value}", style="cyan", longest=100),
-            Column("Recorded", number=True),
-            Column("Observed", number=True),
-            Column("Cause", longest=100, wide=90),
-        ]
-        body = [
-            [each.what, count_text(each.recorded), count_text(each.observed), cause or "not known"]
-            for each, cause in pairs[:limit]
-        ]
-        footer = [[f"({len(pairs) - limit:,} more)", "", "", ""]] if len(pairs) > limit else []
-        print_table(out, columns, body, footer)
+        first = f"Exceptions: {measure.value}"
+        yield table(
+            measure.value,
+            [
+                Column(first, value=lambda pair: pair[0].what, style="cyan"),
+                Column("Recorded", "count", lambda pair: pair[0].recorded),
+                Column("Observed", "count", lambda pair: pair[0].observed),
+                Column("Cause", value=_cause, wide=90),
+            ],
+            pairs[:limit],
+            left_out={first: f"({more:,} more)"} if more > 0 else None,
+        )
+
+
+def _cause(pair: tuple[Any, str | None]) -> str:
+    return pair[1] or "not known"
 
 
 def exceptions_text(exceptions: int, unknown: int) -> str:

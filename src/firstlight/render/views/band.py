@@ -1,114 +1,136 @@
-"""Noise bands and calibrations in the terminal, and what they say of a difference."""
+"""Noise bands and calibrations, and what they say of a difference."""
 
 from __future__ import annotations
 
-from rich.console import Console
-from rich.text import Text
+from collections.abc import Callable, Iterator
 
 from firstlight.comparison.exceeds_band import Robustness
 from firstlight.comparison.noise_band import Band, BandBoot, Range
 from firstlight.comparison.statistical.testbed_noise import Calibration
 from firstlight.escape import printable
-from firstlight.quantities import count_text, signed_count, signed_share, signed_time, time_text
-from firstlight.render.terminal.columns import Column, print_table
-from firstlight.render.terminal.console import print_line, print_wrapped
+from firstlight.quantities import count_text, share, signed_ratio, signed_time, time_text
+from firstlight.render.model.report import BLANK, Block, Heading, Line, pairs
+from firstlight.render.model.table import Column, Table, Value, table
+from firstlight.render.views.row_names import with_module
 
 _ROWS = 10
 
 
-def print_band(out: Console, band: Band) -> None:
-    """Print how far a boot's figures moved under changes that ought not to matter."""
-    print_wrapped(out, Text(f"Noise band of {printable(band.boot, 200)}, {len(band.boots)} boots", style="bold"))
-    print_line(out)
+def band_report(band: Band) -> Iterator[Block]:
+    """How far a boot's figures moved under changes that ought not to matter."""
+    yield Line(f"Noise band of {printable(band.boot, 200)}, {len(band.boots)} boots", "bold")
+    yield BLANK
+    yield _boots(band)
+    for text in band.skipped:
+        yield Line(printable(text, 300), head="  not changed: ", head_style="yellow", indent=4)
+    for level, moved in band.levels.items():
+        rest = len(moved) - _ROWS
+        title = f"{level.capitalize()}: {len(moved):,} moved by themselves"
+        if not moved:
+            yield Heading(title)
+            continue
+        yield table(
+            title,
+            [
+                Column("Name", value=lambda row: with_module(row.name, row.module), style="cyan"),
+                Column("from", "time", "low", wide=70),
+                Column("to", "time", "high", wide=70),
+                Column("Range", "time", "width", style="bold"),
+            ],
+            moved[:_ROWS],
+            left_out={"Name": f"({rest:,} more, each less)"} if rest > 0 else None,
+        )
+
+
+def _boots(band: Band) -> Table:
+    first = band.boots[0]
     columns = [
         Column("Change", style="cyan"),
-        Column("Virtual time", number=True, style="bold"),
-        Column("", number=True, wide=60),
-        Column("Instructions", number=True, wide=90),
-        Column("Idle", number=True, wide=100),
+        Column("Virtual time", "change", style="bold"),
+        Column("", "share_change", wide=60),
+        Column("Instructions", "count_change", wide=90),
+        Column("Idle", "change", wide=100),
     ]
-    first = band.boots[0]
-    whole = (time_text(first.virtual_ns), "", count_text(first.instructions), time_text(first.idle_ns))
-    rows = [["(as recorded)", *whole]]
-    rows += [_boot_cells(each, first) for each in band.boots[1:]]
-    width = ["range", _width_time(band.virtual_ns), signed_share(band.virtual_ns.width, first.virtual_ns).lstrip("+"),
-             _width_count(band.instructions), _width_time(band.idle_ns)]  # fmt: skip
-    print_table(out, columns, rows, [width])
-    for text in band.skipped:
-        print_wrapped(out, printable(text, 300), head=Text("  not changed: ", style="yellow"), indent=4)
-    for level, moved in band.levels.items():
-        print_line(out)
-        title = f"{level.capitalize()}: {len(moved):,} moved by themselves"
-        print_line(out, Text(title, style="bold underline"))
-        if moved:
-            cells = [[row.name + (f" [{row.module}]" if row.module else ""), time_text(row.low), time_text(row.high),
-                      time_text(row.width)] for row in moved[:_ROWS]]  # fmt: skip
-            names = [Column("Name", style="cyan"), Column("from", number=True, wide=70),
-                     Column("to", number=True, wide=70), Column("Range", number=True, style="bold")]  # fmt: skip
-            rest = len(moved) - _ROWS
-            print_table(out, names, cells, [[f"({rest:,} more, each less)", "", "", ""]] if rest > 0 else [])
+    width = share(band.virtual_ns.width, first.virtual_ns)
+    ranges: list[Value] = [
+        "range",
+        time_text(band.virtual_ns.width),
+        "-" if width is None else signed_ratio(width).lstrip("+"),
+        _width(band.instructions, count_text),
+        _width(band.idle_ns, time_text),
+    ]
+    recorded = [
+        "(as recorded)", time_text(first.virtual_ns), "", count_text(first.instructions), time_text(first.idle_ns)
+    ]  # fmt: skip
+    return Table("", columns, [recorded, *(_changes(each, first) for each in band.boots[1:])], [ranges])
 
 
-def _boot_cells(boot: BandBoot, first: BandBoot) -> list[str]:
+def _changes(boot: BandBoot, first: BandBoot) -> list[Value]:
     change = boot.virtual_ns - first.virtual_ns
     instructions, idle = (
-        None if None in (one, other) else (other or 0) - (one or 0)
+        None if one is None or other is None else other - one
         for one, other in ((first.instructions, boot.instructions), (first.idle_ns, boot.idle_ns))
     )
-    return [boot.change, signed_time(change), signed_share(change, first.virtual_ns), signed_count(instructions),
-            signed_time(idle)]  # fmt: skip
+    return [boot.change, change, share(change, first.virtual_ns), instructions, idle]
 
 
-def _width_time(reach: Range | None) -> str:
-    return time_text(None if reach is None else reach.width)
+def _width(reach: Range | None, write: Callable[[int | None], str]) -> str:
+    return write(None if reach is None else reach.width)
 
 
-def _width_count(reach: Range | None) -> str:
-    return count_text(None if reach is None else reach.width)
-
-
-def print_calibration(out: Console, found: Calibration) -> None:
-    """Print what a testbed can tell."""
+def calibration_report(found: Calibration) -> Iterator[Block]:
+    """What changes a testbed can detect."""
     state = ("stable", "bold green") if found.is_stable else ("unstable: comparisons on it mean nothing", "bold red")
-    print_line(out, Text.assemble(("Testbed ", "bold"), state))
-    for name, text in (
-        ("boots", f"{found.pairs} pairs of equal boots, {printable(found.made_at, 40)}, seed {found.seed}"),
-        ("noise", f"{found.sigma_percent:.3f} % between the boots of a pair (robust standard deviation)"),
-        ("drift", f"{found.drift_percent:+.2f} % over the session"),
-        ("sorts", "all boots are of one" if found.modes == 1 else f"the boots come in {found.modes}"),
-        ("A/A test", f"p = {found.p:.3g}; an unstable testbed is one below 0.01"),
-        ("relabelled", f"{found.false_alarms:.1%} of 1,000 lots are called different".replace("%", " %", 1)),
-    ):
-        print_wrapped(out, text, Text(f"  {name:10}  ", style="dim"), 14)
-    print_line(out)
-    print_line(out, Text("Least change that is found nine times in ten", style="bold underline"))
-    columns = [Column("Pairs", number=True, style="cyan"), Column("Change", number=True, style="bold"),
-               Column("below it is noise", number=True)]  # fmt: skip
-    rows = [[str(each.pairs), f"{each.percent:.2f} %", f"{found.floor_percent(each.pairs):.2f} %"]
-            for each in found.detectable]  # fmt: skip
-    print_table(out, columns, rows)
+    yield Line([("Testbed ", "bold"), state], wrap=False)
+    alarms = f"{found.false_alarms:.1%}".replace("%", " %")
+    yield from pairs(
+        [
+            ("boots", f"{found.pairs} pairs of equal boots, {printable(found.made_at, 40)}, seed {found.seed}"),
+            ("noise", f"{found.sigma_percent:.3f} % between the boots of a pair (robust standard deviation)"),
+            ("drift", f"{found.drift_percent:+.2f} % over the session"),
+            ("sorts", "all boots are of one" if found.modes == 1 else f"the boots come in {found.modes}"),
+            ("A/A test", f"p = {found.p:.3g}; an unstable testbed is one below 0.01"),
+            ("relabelled", f"{alarms} of 1,000 lots are called different"),
+        ]
+    )
+    yield table(
+        "Least change that is found nine times in ten",
+        [
+            Column("Pairs", "number", "pairs", style="cyan", write=str),
+            Column("Change", "percent", "percent", style="bold", write=_hundredths),
+            Column("below it is noise", "percent", lambda each: found.floor_percent(each.pairs), write=_hundredths),
+        ],
+        found.detectable,
+    )
 
 
-def print_robustness(out: Console, found: Robustness, limit: int) -> None:
-    """Print which of a difference's changes are larger than what moves by itself.
+def _hundredths(percent: float) -> str:
+    return f"{percent:.2f} %"
+
+
+def robustness_report(found: Robustness, limit: int) -> Iterator[Block]:
+    """Which of a difference's changes are larger than what moves by itself.
 
     :param limit: how many rows of each level.
     """
-    print_line(out)
-    print_line(out, Text("Against the noise band", style="bold underline"))
+    yield Heading("Against the noise band")
     if found.caution is not None:
-        print_wrapped(out, printable(found.caution, 300), head=Text("  caution: ", style="yellow"), indent=4)
-    style = "bold" if found.total.robust else "bold yellow"
-    print_wrapped(out, Text(f"total: {total_text(found)}", style=style), indent=2)
-    columns = [Column("Name", style="cyan"), Column("Change", number=True, style="bold"),
-               Column("Band", number=True), Column("", picture=True)]  # fmt: skip
+        yield Line(printable(found.caution, 300), head="  caution: ", head_style="yellow", indent=4)
+    yield Line(f"total: {total_text(found)}", "bold" if found.total.robust else "bold yellow", indent=2)
     for level, rows in found.levels.items():
         robust = [row for row in rows if row.robust]
-        print_line(out, f"{level}: {len(robust):,} of {len(rows):,} changes are larger than their bands")
+        yield Line(f"{level}: {len(robust):,} of {len(rows):,} changes are larger than their bands", wrap=False)
         if rows:
-            cells = [[row.name + (f" [{row.module}]" if row.module else ""), signed_time(row.change_ns),
-                      time_text(row.band_ns), "" if row.robust else "not robust"] for row in rows[:limit]]  # fmt: skip
-            print_table(out, columns, cells)
+            yield table(
+                "",
+                [
+                    Column("Name", value=lambda row: with_module(row.name, row.module), style="cyan"),
+                    Column("Change", "change", "change_ns", style="bold"),
+                    Column("Band", "time", "band_ns"),
+                    Column("", value=lambda row: "" if row.robust else "not robust", fixed=True),
+                ],
+                rows[:limit],
+            )
 
 
 def total_text(found: Robustness) -> str:

@@ -1,34 +1,28 @@
-"""The difference of two boots in the terminal."""
+"""The difference of two boots."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from rich.console import Console
-from rich.text import Text
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from firstlight.analysis.window import window
+from firstlight.bundle.describe import clock_text
 from firstlight.comparison.common.input_changes import InputChange
 from firstlight.comparison.exact.difference import ExactDifference
 from firstlight.comparison.exact.json import added
 from firstlight.comparison.exact.level import Level
-from firstlight.comparison.exact.rows import Row, RowDelta
+from firstlight.comparison.exact.path import Hidden
+from firstlight.comparison.exact.rows import Row
 from firstlight.escape import printable
-from firstlight.quantities import (
-    count_text,
-    signed_count,
-    signed_half,
-    signed_share,
-    signed_time,
-    small_share_text,
-    time_text,
-)
-from firstlight.render.terminal.columns import Column, print_table, table_width
-from firstlight.render.terminal.console import bar, is_unicode, print_line, print_wrapped
-from firstlight.render.views.compare_tree import print_moved, print_only, print_tree
-from firstlight.render.views.show import clock_text
+from firstlight.quantities import Kind, quantity_text, share, signed_half, small_share_text
+from firstlight.render.model.pictures import Bar
+from firstlight.render.model.report import BLANK, Block, Heading, Line
+from firstlight.render.model.table import Column, Table, Value, Written, table
+from firstlight.render.views.compare_tree import moved_report, one_sided_tables, tree_table
+from firstlight.render.views.row_names import with_module
 
 _BAR = 16
+EQUAL = "Equal: every table of one boot is that of the other."
 
 #: What each level is called above its table, and its first column.
 TITLES = {
@@ -41,62 +35,79 @@ TITLES = {
 }
 
 
-def print_difference(
-    out: Console, difference: ExactDifference, limit: int, min_share: float = 0.05, names: tuple[str, str] | None = None
-) -> None:
-    """Print what changed from A to B: inputs, totals, each level with its largest changes first, and the tree.
+def difference_report(
+    difference: ExactDifference, limit: int, min_share: float = 0.05, names: tuple[str, str] | None = None
+) -> Iterator[Block]:
+    """What changed from A to B: inputs, totals, each level with its largest changes first, and the tree.
 
     :param limit: how many rows of each level have a line of their own.
     :param min_share: the least share of all changes, from 0 to 1, that has a line in the tree.
     :param names: what the two boots are called; by default their bundles' paths.
     """
-    _heading(out, difference, names or (str(difference.a.directory), str(difference.b.directory)))
+    a, b = names or (str(difference.a.directory), str(difference.b.directory))
+    yield Line(f"A {printable(a, 200)}, B {printable(b, 200)}", "bold", indent=2)
+    yield Line(subject_text(difference), "dim", wrap=False)
+    for change in difference.inputs:
+        yield Line(input_text(change), head="  differs: ", indent=11)
+    if not difference.inputs:
+        imported = difference.a.manifest.mode == "imported"
+        yield Line("  the inputs were not recorded" if imported else "  no input differs", wrap=False)
+    for flag in difference.flags:
+        yield Line(printable(flag.text, 500), head=f"  {flag.kind}: ", head_style="yellow", indent=4)
+    yield BLANK
     if difference.is_equal:
-        print_line(out, Text("Equal: every table of one boot is that of the other.", style="bold"))
+        yield Line(EQUAL, "bold", wrap=False)
         return
-    _totals(out, difference)
+    yield totals_table(difference)
     for level in difference.levels:
         if level.name != "path" or tells_more(level):
-            print_level(out, level, limit)
-    print_hidden(out, difference, limit)
+            yield from _level(level, limit)
+    yield from hidden_table(difference, limit)
     if difference.tree is not None:
-        print_tree(out, difference.tree, [each.node for each in difference.moved], min_share)
-        print_only(out, difference.tree, difference.functions, limit)
-        print_moved(out, difference.moved, difference.renamed, limit)
-    _facts(out, difference, limit)
+        yield from tree_table(difference.tree, [each.node for each in difference.moved], min_share)
+        yield from one_sided_tables(difference.tree, difference.functions, limit)
+        yield from moved_report(difference.moved, difference.renamed, limit)
+    yield from _facts(difference, limit)
 
 
-def print_summary(out: Console, differences: Sequence[ExactDifference]) -> None:
-    """Print the totals of several boots against one baseline."""
+def summary_table(differences: Sequence[ExactDifference]) -> Table:
+    """The totals of several boots against one baseline."""
     first = differences[0]
-    columns = [Column("Boot", style="cyan"), Column(clock_text(first.a), number=True),
-               Column("Change", number=True, style="bold"), Column("", number=True, wide=60),
-               Column("Instructions", number=True, wide=90), Column("Idle", number=True, wide=100)]  # fmt: skip
-    rows = []
-    for path, side, row in (
-        (first.a.directory, first.whole.a, None),
-        *((each.b.directory, each.whole.b, each.whole) for each in differences),
-    ):
-        change = "baseline" if row is None else signed_time(row.change_ns)
-        part = "" if row is None else signed_share(row.change_ns, row.a.ns if row.a else None)
-        figures = [None, None] if side is None else [side.instructions, side.idle_ns]
-        rows.append([str(path), _side_text(side), change, part, count_text(figures[0]), time_text(figures[1])])
-    print_table(out, columns, rows)
+    records = [
+        {"boot": first.a.directory, "side": first.whole.a, "change": "baseline", "part": ""},
+        *(
+            {
+                "boot": each.b.directory,
+                "side": each.whole.b,
+                "change": each.whole.change_ns,
+                "part": _relative(each.whole),
+            }
+            for each in differences
+        ),
+    ]
+
+    def figure(name: str) -> Callable[[dict[str, Any]], Value]:
+        return lambda record: getattr(record["side"], name, None)
+
+    return table(
+        "",
+        [
+            Column("Boot", value=lambda record: str(record["boot"]), style="cyan"),
+            Column(clock_text(first.a), "time", figure("ns")),
+            Column("Change", "change", "change", style="bold"),
+            Column("", "share_change", "part", wide=60),
+            Column("Instructions", "count", figure("instructions"), wide=90),
+            Column("Idle", "time", figure("idle_ns"), wide=100),
+        ],
+        records,
+    )
 
 
-def _heading(out: Console, difference: ExactDifference, names: tuple[str, str]) -> None:
-    a = difference.a
-    print_wrapped(out, Text(f"A {printable(names[0], 200)}, B {printable(names[1], 200)}", style="bold"), indent=2)
-    whole = window(a)
-    instants = f"{printable(whole.first, 100)} to {printable(whole.last, 100)}"
-    print_line(out, Text(f"{a.manifest.mode} mode, {clock_text(a)}, {instants}", style="dim"))
-    for change in difference.inputs:
-        print_wrapped(out, input_text(change), head="  differs: ", indent=11)
-    if not difference.inputs:
-        print_line(out, "  no input differs" if a.manifest.mode != "imported" else "  the inputs were not recorded")
-    for flag in difference.flags:
-        print_wrapped(out, printable(flag.text, 500), head=Text(f"  {flag.kind}: ", style="yellow"), indent=4)
-    print_line(out)
+def subject_text(difference: ExactDifference) -> str:
+    """How both boots were recorded, on which clock, between which marks."""
+    a, whole = difference.a, window(difference.a)
+    first, last = printable(whole.first, 100), printable(whole.last, 100)
+    return f"{a.manifest.mode} mode, {clock_text(a)}, {first} to {last}"
 
 
 def input_text(change: InputChange) -> str:
@@ -113,63 +124,78 @@ def input_text(change: InputChange) -> str:
     return f"{name} ({one[:12]} became {other[:12]})" if digests else f"{name}: {one} became {other}"
 
 
-def _totals(out: Console, difference: ExactDifference) -> None:
-    columns = [Column("Total"), Column("A", number=True), Column("B", number=True),
-               Column("Change", number=True, style="bold"), Column("", number=True, wide=60)]  # fmt: skip
-    rows = total_rows(difference)
-    if table_width(columns, rows, out.width) > out.width:
-        # Figures are never cut: the share goes, which the others tell.
-        columns, rows = columns[:-1], [row[:-1] for row in rows]
-    print_table(out, columns, rows)
-
-
-def total_rows(difference: ExactDifference) -> list[list[str]]:
+def totals_table(difference: ExactDifference) -> Table:
     """Time, instructions and idle, apart: name, A, B, change, change in percent of A."""
-    whole, rows = difference.whole, []
-    for name, figure, text, signed in (
-        (clock_text(difference.a), "ns", time_text, signed_time),
-        ("instructions", "instructions", count_text, signed_count),
-        ("idle", "idle_ns", time_text, signed_time),
-    ):
+    whole = difference.whole
+    kinds: tuple[tuple[str, str, Kind, Kind], ...] = (
+        (clock_text(difference.a), "ns", "time", "change"),
+        ("instructions", "instructions", "count", "count_change"),
+        ("idle", "idle_ns", "time", "change"),
+    )
+    rows: list[list[Value]] = []
+    for name, figure, kind, signed in kinds:
         one, other = getattr(whole.a, figure), getattr(whole.b, figure)
         if one is not None and other is not None:
-            rows.append([name, text(one), text(other), signed(other - one), signed_share(other - one, one)])
-    return rows
+            texts = [quantity_text(value, of) for value, of in ((one, kind), (other, kind), (other - one, signed))]
+            values = zip((one, other, other - one), texts, strict=True)
+            rows.append([name, *(Written(value, text) for value, text in values), share(other - one, one)])
+    columns = [Column("Total"), Column("A", "number"), Column("B", "number"), Column("Change", "number", style="bold")]
+    return Table("", [*columns, Column("", "share_change", wide=60)], rows)
 
 
-def print_level(out: Console, level: Level, limit: int) -> None:
-    """Print the largest changes of a level, and below a rule what was left out, what did not change, and the sum."""
-    first = TITLES[level.name][1]
-    print_line(out)
-    print_line(out, Text(level_title(level), style="bold underline"))
+def _level(level: Level, limit: int) -> Iterator[Block]:
+    if level.changed:
+        yield level_table(level, limit)
+    else:
+        yield Heading(level_title(level))
+        yield Line(f"none of {len(level.rows):,} changed", wrap=False)
+
+
+def level_table(level: Level, limit: int) -> Table:
+    """The largest changes of a level, and below a rule what was left out, what did not change, and the sum."""
     changed = level.changed
-    if not changed:
-        print_line(out, f"none of {len(level.rows):,} changed")
-        return
-    counted = any(row.split is not None for row in changed)
-    columns = [
-        Column(first, style="cyan"),
-        Column("", picture=True),
-        Column("A", number=True, wide=90),
-        Column("B", number=True, wide=90),
-        Column("Change", number=True, style="bold"),
-        Column("of A", number=True, wide=60),
-        *([Column("Calls", number=True, wide=76), Column("more calls", number=True, wide=120),
-           Column("cost each", number=True, wide=120)] if counted else []),
-        Column("", wide=100, style="blue", picture=True),
-    ]  # fmt: skip
     largest = max(abs(row.change_ns) for row in changed)
-    rows = [*changed[:limit]]
-    lines = [_cells(out, row, level, largest, counted) for row in rows]
-    footer = []
-    small = changed[limit:]
-    if small:
-        footer.append(_cells(out, added(small, left_out_text(small)), level, 0, counted))
-    unchanged = len(level.rows) - len(changed)
+    split = [
+        Column("Calls", "count_change", _more_calls, wide=76),
+        Column("more calls", "change", _split("calls_doubled_ns"), wide=120, write=signed_half),
+        Column("cost each", "change", _split("cost_doubled_ns"), wide=120, write=signed_half),
+    ]
+    columns = [
+        Column(TITLES[level.name][1], value=row_name, style="cyan"),
+        Column("", value=presence_text, fixed=True),
+        Column("A", "time", lambda row: None if row.a is None else row.a.ns, wide=90),
+        Column("B", "time", lambda row: None if row.b is None else row.b.ns, wide=90),
+        Column("Change", "change", "change_ns", style="bold"),
+        Column("of A", "share_change", lambda row: _relative(row, level.whole), wide=60),
+        *(split if any(row.split is not None for row in changed) else []),
+        Column("", "picture", lambda row: Bar(abs(row.change_ns) / largest, _BAR), style="blue", wide=100),
+    ]
+    small, unchanged = changed[limit:], len(level.rows) - len(changed)
+    below = [added(small, left_out_text(small))] if small else []
+    left_out: list[list[Value]] = [[*(column.of(row) for column in columns[:-1]), ""] for row in below]
     if unchanged:
-        footer.append([f"({unchanged:,} unchanged)", *[""] * (len(columns) - 1)])
-    footer.append(_cells(out, level.whole, level, 0, counted))
-    print_table(out, columns, lines, footer)
+        left_out.append([f"({unchanged:,} unchanged)", *[""] * (len(columns) - 1)])
+    return Table(
+        level_title(level),
+        columns,
+        [[column.of(row) for column in columns] for row in changed[:limit]],
+        [[*(column.of(level.whole) for column in columns[:-1]), ""]],
+        left_out=left_out,
+    )
+
+
+def _relative(row: Row, whole: Row | None = None) -> float | None:
+    """The change of a row in relation to all of A."""
+    before = (whole or row).a
+    return share(row.change_ns, before.ns if before else None)
+
+
+def _more_calls(row: Row) -> Value:
+    return "" if row.kind in ("whole", "sum", "rest") or row.change_calls is None else row.change_calls
+
+
+def _split(name: str) -> Callable[[Row], Value]:
+    return lambda row: "" if row.split is None else getattr(row.split, name)
 
 
 def level_title(level: Level) -> str:
@@ -186,7 +212,7 @@ def tells_more(path: Level) -> bool:
 
 def row_name(row: Row) -> str:
     """What a row is called: its module in brackets, and its kind where the name does not tell it."""
-    name = row.name if row.module is None else f"{row.name} [{row.module}]"
+    name = with_module(row.name, row.module)
     shown = row.kind in ("task", "interrupt", "exception", "syscall", "probe", "unit", "async", "uevent_service")
     return f"{name} ({row.kind.removesuffix('_service')})" if shown else name
 
@@ -212,62 +238,51 @@ def presence_text(row: Row) -> str:
     return ", ".join(filter(None, (there, doubtful)))
 
 
-def _cells(out: Console, row: Row, level: Level, largest: int, counted: bool) -> list[str]:
-    parts = row.split
-    one, other = (None if side is None else side.ns for side in (row.a, row.b))
-    calls = "" if row.kind in ("whole", "sum", "rest") or row.change_calls is None else signed_count(row.change_calls)
-    split = ["", ""] if parts is None else [signed_half(parts.calls_doubled_ns), signed_half(parts.cost_doubled_ns)]
-    return [
-        row_name(row),
-        presence_text(row),
-        time_text(one),
-        time_text(other),
-        signed_time(row.change_ns),
-        signed_share(row.change_ns, level.whole.a.ns if level.whole.a else None),
-        *([calls, *split] if counted else []),
-        bar(abs(row.change_ns) / largest, _BAR, is_unicode(out)) if largest else "",
-    ]
-
-
-def print_hidden(out: Console, difference: ExactDifference, limit: int) -> None:
-    """Print the changed work off the critical path, which contributes nothing to the change."""
+def hidden_table(difference: ExactDifference, limit: int) -> Iterator[Table]:
+    """The changed work off the critical path, which contributes nothing to the change."""
     hidden = difference.path.hidden
+    left = len(hidden) - limit
     if not hidden:
         return
-    print_line(out)
-    print_line(out, Text("Hidden work, off the critical path: contributes 0", style="bold underline"))
-    columns = [
-        Column("Step", style="cyan"),
-        Column("", picture=True),
-        Column("A", number=True, wide=90),
-        Column("B", number=True, wide=90),
-        Column("Change", number=True, style="bold"),
-        Column("slack in A", number=True, wide=60),
-        Column("in B", number=True, wide=60),
-    ]
-    rows = [
-        [row_name(each.row), presence_text(each.row), _side_text(each.row.a),
-         _side_text(each.row.b), signed_time(each.row.change_ns), time_text(each.slack_a_ns),
-         time_text(each.slack_b_ns)]
-        for each in hidden[:limit]
-    ]  # fmt: skip
-    left = len(hidden) - limit
-    print_table(out, columns, rows, [[f"({left:,} smaller)", *[""] * 6]] if left > 0 else [])
+
+    def side(name: str) -> Callable[[Hidden], Value]:
+        def value(each: Hidden) -> Value:
+            found = getattr(each.row, name)
+            return None if found is None else int(found.ns)
+
+        return value
+
+    yield table(
+        "Hidden work, off the critical path: contributes 0",
+        [
+            Column("Step", value=lambda each: row_name(each.row), style="cyan"),
+            Column("", value=lambda each: presence_text(each.row), fixed=True),
+            Column("A", "time", side("a"), wide=90),
+            Column("B", "time", side("b"), wide=90),
+            Column("Change", "change", lambda each: each.row.change_ns, style="bold"),
+            Column("slack in A", "time", "slack_a_ns", wide=60),
+            Column("in B", "time", "slack_b_ns", wide=60),
+        ],
+        hidden[:limit],
+        left_out={"Step": f"({left:,} smaller)"} if left > 0 else None,
+    )
 
 
-def _side_text(side: RowDelta | None) -> str:
-    return time_text(None if side is None else side.ns)
-
-
-def _facts(out: Console, difference: ExactDifference, limit: int) -> None:
+def _facts(difference: ExactDifference, limit: int) -> Iterator[Table]:
     if not difference.facts:
         return
-    print_line(out)
-    print_line(out, Text("Facts that differ", style="bold underline"))
-    columns = [Column("Fact", style="cyan"), Column("A", longest=60), Column("B", longest=60)]
-    rows = [
-        [change.fact, *("-" if value is None else value for value in (change.a, change.b))]
-        for change in difference.facts[:limit]
-    ]  # fmt: skip
+
+    def side(name: str) -> Column:
+        def value(change: object) -> Value:
+            found: str | None = getattr(change, name)
+            return "-" if found is None else found
+
+        return Column(name.upper(), value=value, longest=60)
+
     left = len(difference.facts) - limit
-    print_table(out, columns, rows, [[f"({left:,} more)", "", ""]] if left > 0 else [])
+    yield table(
+        "Facts that differ",
+        [Column("Fact", value="fact", style="cyan"), side("a"), side("b")],
+        difference.facts[:limit],
+        left_out={"fact": f"({left:,} more)"} if left > 0 else None,
+    )

@@ -1,65 +1,65 @@
-"""The result of a gate, for a person."""
+"""The result of a gate: the verdict, every rule, and what changed."""
 
 from __future__ import annotations
 
-from rich.console import Console
-from rich.text import Text
+from collections.abc import Iterator
 
 from firstlight.comparison.sample import OTHER_FUNCTIONS
 from firstlight.escape import printable
 from firstlight.gate.bridge import Bridge, GateChange, bridge, function_changes, phase_changes
 from firstlight.gate.verdict import GateResult
-from firstlight.quantities import percent_text, signed_time, time_text
-from firstlight.render.terminal.columns import Column, print_table
-from firstlight.render.terminal.console import print_line, print_wrapped
+from firstlight.quantities import percent_text, signed_ns, signed_time
+from firstlight.render.model.report import BLANK, Block, Line
+from firstlight.render.model.table import Column, Row, Table, table
 
 _STYLES = {"pass": "green", "improvement": "green", "regression": "bold red", "inconclusive": "yellow",
            "unhealthy": "bold red"}  # fmt: skip
-_CLOCKS = {"virtual": "virtual time", "host": "time of the host", "imported": "time of the log"}
+CLOCKS = {"virtual": "virtual time", "host": "time of the host", "imported": "time of the log"}
 
 
-def print_gate(out: Console, result: GateResult) -> None:
-    """Print the verdict, every rule, and the phases and functions that changed."""
+def gate_report(result: GateResult) -> Iterator[Block]:
+    """The verdict, every rule, and the phases and functions that changed."""
     bed, baseline = result.testbed, result.baseline
-    verdict = Text.assemble("Gate: ", (result.verdict, _STYLES[result.verdict]))
-    print_line(out, verdict)
-    print_wrapped(out, f"{_CLOCKS[bed.clock]}, {printable(bed.first_mark, 60)} to {printable(bed.last_mark, 60)}, "
-                       f"{bed.mode} mode")  # fmt: skip
-    print_wrapped(out, Text(f"baseline {printable(baseline.name)} of {printable(baseline.blessed_at)}: "
-                            f"{printable(baseline.because, 200)}", style="dim"))  # fmt: skip
-    print_line(out)
-    columns = [
-        Column("Rule", style="cyan", longest=60),
-        Column("Verdict", picture=True),
-        Column("Limit", number=True, wide=70),
-        Column("Baseline", number=True, wide=90),
-        Column("Measured", number=True, style="bold"),
-        Column("Change", number=True),
-    ]
-    print_table(out, columns, [
-        [check.name, check.outcome, time_text(check.limit_ns), time_text(check.baseline_ns),
-         time_text(check.measured_ns), percent_text(check.change_percent)]
-        for check in result.checks
-    ])  # fmt: skip
-    _three_figures(out, result)
+    yield Line([("Gate: ", ""), (result.verdict, _STYLES[result.verdict])], wrap=False)
+    first, last = printable(bed.first_mark, 60), printable(bed.last_mark, 60)
+    yield Line(f"{CLOCKS[bed.clock]}, {first} to {last}, {bed.mode} mode")
+    yield Line(f"baseline {baseline.name} of {baseline.blessed_at}: {printable(baseline.because, 200)}", "dim")
+    yield BLANK
+    yield rules_table(result)
+    yield from _three_figures(result)
     for check in result.checks:
         if check.outcome != "pass" or check.change_ns:
-            print_wrapped(out, printable(check.text, 300), Text(f"  {printable(check.name, 60)}: ", style="dim"), 4)
-    means = "" if result.exact else ", mean"
-    _changes(out, f"Phase{means}", phase_changes(result))
-    _changes(out, f"Function, by self{means}", function_changes(result))
-    between = bridge(result)
-    if between is not None:
-        print_line(out)
-        print_wrapped(out, Text(bridge_text(between), style="dim"), indent=2)
+            yield Line(printable(check.text, 300), head=f"  {printable(check.name, 60)}: ", head_style="dim", indent=4)
+    for made in changes_tables(result):
+        yield BLANK
+        yield made
+    if (between := bridge(result)) is not None:
+        yield BLANK
+        yield Line(bridge_text(between), "dim", indent=2)
     if result.confirmation is not None:
-        print_line(out)
-        print_wrapped(out, printable(result.confirmation.text, 300), "Booted again: ", 2)
+        yield BLANK
+        yield Line(printable(result.confirmation.text, 300), head="Booted again: ", indent=2)
     for flag in result.flags:
-        print_wrapped(out, printable(flag, 300), Text("note: ", style="yellow"), 2)
+        yield Line(printable(flag, 300), head="note: ", head_style="yellow", indent=2)
 
 
-def _three_figures(out: Console, result: GateResult) -> None:
+def rules_table(result: GateResult, *further: Column) -> Table:
+    """Every rule with its limit and figures.
+
+    :param further: columns of a check.
+    """
+    columns = [
+        Column("Rule", value="name", style="cyan", longest=60),
+        Column("Verdict", value="outcome", fixed=True),
+        Column("Limit", "time", "limit_ns", wide=70),
+        Column("Baseline", "time", "baseline_ns", wide=90),
+        Column("Measured", "time", "measured_ns", style="bold"),
+        Column("Change", "percent", "change_percent", write=percent_text),
+    ]
+    return table("", [*columns, *further], result.checks)
+
+
+def _three_figures(result: GateResult) -> Iterator[Line]:
     """Of exact boots virtual time, instructions and idle, apart."""
     one, other = result.baseline.samples[0], next((each for each in result.samples if each.healthy), None)
     if not result.exact or other is None:
@@ -69,33 +69,41 @@ def _three_figures(out: Console, result: GateResult) -> None:
         parts.append(f"instructions {other.instructions - one.instructions:+,}")
     if one.idle_ns is not None and other.idle_ns is not None:
         parts.append(f"idle {other.idle_ns - one.idle_ns:+,} ns")
-    print_wrapped(out, Text(", ".join(parts), style="bold"), "  ", 2)
+    yield Line(", ".join(parts), "bold", head="  ", indent=2)
 
 
-def _changes(out: Console, title: str, rows: list[GateChange]) -> None:
-    others = [row for row in rows[:-1] if row.name == OTHER_FUNCTIONS]
-    changed = [row for row in rows[:-1] if row.change_ns and row not in others]
-    if not any(row.change_ns for row in rows):
-        return
-    whole = rows[-1]
-    same = [row for row in rows[:-1] if not row.change_ns and row not in others]
+def changes_tables(result: GateResult) -> Iterator[Table]:
+    """Phases and functions, where any of them changed."""
+    means = "" if result.exact else ", mean"
+    for title, changes in (("Phase", phase_changes(result)), ("Function, by self", function_changes(result))):
+        if any(change.change_ns for change in changes):
+            yield _changes(f"{title}{means}", changes)
+
+
+def _changes(title: str, rows: list[GateChange]) -> Table:
+    """What changed, the largest first; below it what did not, the functions that have no row, and the sum."""
+    *parts, whole = rows
+    others = [row for row in parts if row.name == OTHER_FUNCTIONS]
+    changed = [row for row in parts if row.change_ns and row not in others]
+    same = [row for row in parts if not row.change_ns and row not in others]
     columns = [
-        Column(title, style="cyan", longest=60),
-        Column("Baseline", number=True, wide=70),
-        Column("Measured", number=True),
-        Column("Change", number=True, style="bold"),
+        Column(title, value="name", style="cyan", longest=60),
+        Column("Baseline", "time", "before_ns", wide=70),
+        Column("Measured", "time", "after_ns"),
+        Column("Change", "change", "change_ns", style="bold", write=signed_ns),
     ]
-    footer = [[row.name, *_figures(row)] for row in (*others, whole)]
-    if same:
-        sums = GateChange("", sum(row.before_ns or 0 for row in same), sum(row.after_ns or 0 for row in same), 0)
-        footer.insert(0, [f"({len(same)} unchanged)", *_figures(sums)])
-    print_line(out)
-    ordered = sorted(changed, key=lambda row: -abs(row.change_ns))
-    print_table(out, columns, [[row.name, *_figures(row)] for row in ordered], footer)
 
+    def cells(row: GateChange) -> Row:
+        return [column.of(row) for column in columns]
 
-def _figures(row: GateChange) -> list[str]:
-    return [time_text(row.before_ns), time_text(row.after_ns), f"{row.change_ns:+,} ns" if row.change_ns else "0 ns"]
+    before, after = (sum(getattr(row, side) or 0 for row in same) for side in ("before_ns", "after_ns"))
+    return Table(
+        "",
+        columns,
+        [cells(row) for row in sorted(changed, key=lambda row: -abs(row.change_ns))],
+        [cells(row) for row in (*others, whole)],
+        left_out=[[f"({len(same)} unchanged)", before, after, 0]] if same else [],
+    )
 
 
 def bridge_text(bridge: Bridge) -> str:

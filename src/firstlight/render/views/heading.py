@@ -2,36 +2,38 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 import polars as pl
-from rich.console import Console
-from rich.text import Text
 
 from firstlight.analysis.window import Window, window
 from firstlight.bundle.boot import Boot
+from firstlight.bundle.describe import clock_text
 from firstlight.escape import printable
 from firstlight.quantities import count_text, share_text, time_text
-from firstlight.render.terminal.console import print_line
-from firstlight.render.views.show import clock_text
+from firstlight.render.model.pictures import Interval
+from firstlight.render.model.report import BLANK, Line
+from firstlight.render.model.table import Column
 
 #: One character for each grade.
 GRADE_MARKS = {"exact": "=", "good": "", "coarse": "~", "bounded": "<", "doubtful": "?", "unknown": "-"}
 
 
-def print_heading(out: Console, boot: Boot, what: str, whole: Window | None = None) -> None:
-    """Print what the figures below are: of what, on which clock, between which instants, how complete.
+def heading(boot: Boot, what: str, whole: Window | None = None) -> list[Line]:
+    """What the figures below are: of what, on which clock, between which instants, how complete.
 
     :param what: what the table shows, such as `Initcalls`.
     :param whole: the two instants; those of the boot when not given.
     """
     whole = window(boot) if whole is None else whole
     instants = f"{whole.first} ({time_text(whole.first_ns)}) to {whole.last} ({time_text(whole.last_ns)})"
-    print_line(out, Text(f"{what}, {clock_text(boot)}, {printable(instants, 200)}", style="bold"))
-    print_line(out, Text(completeness_text(boot), style="dim"))
-    print_line(out)
+    return [
+        Line(f"{what}, {clock_text(boot)}, {printable(instants, 200)}", "bold", wrap=False),
+        Line(completeness_text(boot), "dim", wrap=False),
+        BLANK,
+    ]
 
 
 def completeness_text(boot: Boot) -> str:
@@ -60,8 +62,20 @@ def grade_mark(grade: str | None) -> str:
     return GRADE_MARKS.get(grade or "", "?")
 
 
-def print_grades(out: Console, rows: pl.DataFrame) -> None:
-    """Print what the marks of trust mean that stand in some rows, how many have them, and the commonest reasons."""
+def grade_column() -> Column:
+    """The mark of trust of a row."""
+    return Column("", value=lambda row: grade_mark(row["grade"]), name="", longest=1)
+
+
+def timeline_column(whole: Window, length: int, wide: int) -> Column:
+    """Each row as a bar at its place in the boot."""
+    return Column(
+        "", "picture", lambda row: Interval(row["start_ns"], row["end_ns"], whole, length), style="blue", wide=wide
+    )
+
+
+def grade_lines(rows: pl.DataFrame) -> Iterator[Line]:
+    """What the marks of trust mean that stand in some rows, how many have them, and the commonest reasons."""
     counts = Counter(rows["grade"].to_list())
     for grade, mark in GRADE_MARKS.items():
         number = counts.get(grade, 0)
@@ -70,32 +84,7 @@ def print_grades(out: Console, rows: pl.DataFrame) -> None:
         reasons = Counter(reason for reason in rows.filter(pl.col("grade") == grade)["reason"].to_list() if reason)
         text = "; ".join(f"{printable(reason, 120)} ({often})" for reason, often in reasons.most_common(2))
         more = f"; {len(reasons) - 2} other reasons" if len(reasons) > 2 else ""
-        print_line(out, Text(f"{mark} {grade} ({number:,})" + (f": {text}{more}" if text else ""), style="dim"))
-
-
-def say_nothing(what: str, hint: str) -> None:
-    """Say on standard error that a boot has no record of something, and which record would tell."""
-    print(f"note: this boot has no record of {what}", file=sys.stderr)
-    print(f"hint: {hint}", file=sys.stderr)
-
-
-def timeline(start: int | None, end: int | None, whole: Window, width: int, unicode: bool = True) -> str:
-    """An interval as a bar at its place in a window; a bar without an end runs to the window's.
-
-    >>> timeline(25, 75, Window("a", 0, "b", 100), 8, unicode=False)
-    '  ####'
-    """
-    if start is None or whole.length_ns <= 0:
-        return ""
-    until = whole.last_ns if end is None else end
-    first = min(max(0, (start - whole.first_ns) * width // whole.length_ns), width - 1)
-    last = min(max(first + 1, -(-(until - whole.first_ns) * width // whole.length_ns)), width)
-    body = "█" if unicode else "#"
-    if end is None:
-        body = "░" if unicode else "."
-    elif (until - start) * width * 2 < whole.length_ns:
-        body = "▏" if unicode else "|"
-    return " " * first + body * (last - first)
+        yield Line(f"{mark} {grade} ({number:,})" + (f": {text}{more}" if text else ""), "dim", wrap=False)
 
 
 def heading_data(boot: Boot, whole: Window | None = None) -> dict[str, Any]:

@@ -1,105 +1,88 @@
-"""A history, for a person."""
+"""A history: its points, its changes, and steps that were never taken back."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-
-from rich.console import Console
-from rich.text import Text
+from collections.abc import Callable, Iterator, Sequence
 
 from firstlight.escape import printable
 from firstlight.history.series import Series
-from firstlight.quantities import percent_text, time_text
-from firstlight.render.terminal.columns import Column, print_table
-from firstlight.render.terminal.console import is_unicode, print_line, print_wrapped
+from firstlight.quantities import percent_text, signed_ns
+from firstlight.render.model.pictures import Sparkline
+from firstlight.render.model.report import BLANK, Block, Line, picture
+from firstlight.render.model.table import Column, Table, Value, table
 from firstlight.stats.change_points import ChangePoint
 
-_BLOCKS = "▁▂▃▄▅▆▇█"
-_PLAIN = "_.,-=+*#"
 
-
-def sparkline(values: Sequence[float], width: int, unicode: bool = True) -> str:
-    """Figures as a line of blocks, the least one lowest; of more figures than characters each is the last of its share.
-
-    >>> sparkline([1, 1, 2, 3, 3], 10), sparkline([1, 1, 2, 3, 3], 10, unicode=False)
-    ('▁▁▅██', '__=##')
-    """
-    if not values:
-        return ""
-    number = min(width, len(values))
-    shown = [values[(place + 1) * len(values) // number - 1] for place in range(number)]
-    low, high = min(shown), max(shown)
-    blocks = _BLOCKS if unicode else _PLAIN
-    if high == low:
-        return blocks[0] * number
-    return "".join(blocks[round((value - low) / (high - low) * (len(blocks) - 1))] for value in shown)
-
-
-def print_series(out: Console, series: Series, others: Sequence[Series], limit: int) -> None:
-    """Print one series: its points with their changes, and below it other series that changed.
+def series_report(series: Series, others: Sequence[Series], limit: int) -> Iterator[Block]:
+    """One series: its points with their changes, and below it other series that changed.
 
     :param limit: so many of the newest points.
     """
-    changes = {change.place: change for change in series.changes}
-    print_line(
-        out, Text(f"{series.kind} {printable(series.name, 60)}" if series.kind != "total" else "total", style="bold")
-    )
-    print_wrapped(out, Text(_regime(series), style="dim"))
-    levels = [point.level for point in series.points]
-    print_line(
-        out, Text(sparkline(levels, max(10, out.width - 2 if out.width < 200 else 78), is_unicode(out)), style="blue")
-    )
-    print_line(out)
-    columns = [
-        Column("At", style="cyan", longest=40),
-        Column("Boots", number=True, wide=70),
-        Column("Time", number=True, style="bold"),
-        Column("Change", number=True),
-        Column("Size", picture=True, wide=60),
-        Column("", wide=90, longest=80),
-    ]
+    yield Line(_name(series), "bold", wrap=False)
+    yield Line(_method(series), "dim")
+    yield picture(Sparkline([point.level for point in series.points]), "blue")
+    yield BLANK
     first = max(0, len(series.points) - limit)
-    rows = []
-    for place, point in enumerate(series.points[first:], start=first):
-        change = changes.get(place)
-        cells = [point.at, str(len(point.samples)), time_text(point.level)]
-        rows.append([*cells, "", "", ""] if change is None else
-                    [*cells, _change(change), f"{change.size}, {change.status}", change.text])  # fmt: skip
-    print_table(out, columns, rows)
+    changes = {change.place: change for change in series.changes}
+
+    def of_change(title: str, value: Callable[[ChangePoint], str], wide: int, fixed: bool = False) -> Column:
+        def found(place: int) -> str:
+            return value(changes[place]) if place in changes else ""
+
+        return Column(title, value=found, wide=wide, fixed=fixed, longest=80)
+
+    def change(place: int) -> Value:
+        return _change(changes[place]) if place in changes else ""
+
+    yield table(
+        "",
+        [
+            Column("At", value=lambda place: series.points[place].at, style="cyan", longest=40),
+            Column("Boots", "count", lambda place: len(series.points[place].samples), wide=70),
+            Column("Time", "time", lambda place: series.points[place].level, style="bold"),
+            Column("Change", "percent", change),
+            of_change("Size", lambda found: f"{found.size}, {found.status}", 60, fixed=True),
+            of_change("", lambda found: found.text, 90),
+        ],
+        range(first, len(series.points)),
+    )
     if first:
-        print_line(out, Text(f"({first} earlier points; --limit shows more)", style="dim"))
-    print_notes(out, series)
+        yield Line(f"({first} earlier points; --limit shows more)", "dim", wrap=False)
+    yield from series_notes(series)
     if others:
-        _others(out, others)
+        yield BLANK
+        yield _others(others)
 
 
-def print_regressions(out: Console, found: Sequence[tuple[Series, ChangePoint]], looked_at: str) -> None:
-    """Print steps upwards that were never taken back, the largest first.
+def regressions_report(found: Sequence[tuple[Series, ChangePoint]], looked_at: str) -> Iterator[Block]:
+    """Steps upwards that were never taken back, the largest first.
 
-    :param looked_at: what was looked at, in words.
+    :param looked_at: what was looked at.
     """
     if not found:
-        print_wrapped(out, f"No regression: {looked_at}")
+        yield Line(f"No regression: {looked_at}")
         return
-    columns = [
-        Column("At", style="cyan", longest=40),
-        Column("What", longest=60),
-        Column("Change", number=True, style="bold"),
-        Column("ns", number=True, wide=60),
-        Column("Size", picture=True, wide=80),
-        Column("Status", picture=True, wide=90),
-    ]
-    rows = [
-        [series.points[change.place].at, f"{series.kind} {series.name}" if series.kind != "total" else "total",
-         _change(change), f"{change.after - change.before:+,}", change.size, change.status]
-        for series, change in found
-    ]  # fmt: skip
-    print_table(out, columns, rows)
-    print_wrapped(out, Text(looked_at, style="dim"))
+    yield table(
+        "",
+        [
+            Column("At", value=lambda each: each[0].points[each[1].place].at, style="cyan", longest=40),
+            Column("What", value=lambda each: _name(each[0]), longest=60),
+            Column("Change", "percent", lambda each: _change(each[1]), style="bold"),
+            Column("ns", "count_change", lambda each: each[1].after - each[1].before, wide=60),
+            Column("Size", value=lambda each: each[1].size, fixed=True, wide=80),
+            Column("Status", value=lambda each: each[1].status, fixed=True, wide=90),
+        ],
+        found,
+    )
+    yield Line(looked_at, "dim")
 
 
-def _regime(series: Series) -> str:
+def _name(series: Series) -> str:
+    return "total" if series.kind == "total" else f"{series.kind} {printable(series.name, 60)}"
+
+
+def _method(series: Series) -> str:
     number = f"{len(series.points)} point{'' if len(series.points) == 1 else 's'}"
     if series.exact:
         return f"exact: {number}, every change is real"
@@ -110,34 +93,36 @@ def _change(change: ChangePoint) -> str:
     return "new" if math.isinf(change.relative) else percent_text(change.relative * 100)
 
 
-def print_notes(out: Console, series: Series) -> None:
-    """Print what a series leaves out, and which of its points are not what they ought to be."""
+def series_notes(series: Series) -> Iterator[Line]:
+    """What a series leaves out, and which of its points are not what they ought to be."""
+    notes = []
     if series.left_out:
-        text = f"{series.left_out} boots of other testbeds are left out: they cannot be compared with the newest"
-        print_wrapped(out, text, Text("note: ", style="yellow"), 2)
+        notes.append(f"{series.left_out} boots of other testbeds are left out: they cannot be compared with the newest")
     if series.incomplete:
         more = f" and {len(series.incomplete) - 3} more" if len(series.incomplete) > 3 else ""
-        told = "; ".join(printable(each, 200) for each in series.incomplete[:3])
-        text = f"boots that lack a part of their evidence: {told}{more}: what only others tell looks like a change"
-        print_wrapped(out, text, Text("note: ", style="yellow"), 2)
+        boots = "; ".join(printable(each, 200) for each in series.incomplete[:3])
+        notes.append(f"boots that lack some evidence: {boots}{more}: what only the others have looks like a change")
     if series.unequal:
         names = ", ".join(printable(at, 40) for at in series.unequal[:5])
-        text = f"exact boots under one label differ at {names}: the last of each is taken"
-        print_wrapped(out, text, Text("note: ", style="yellow"), 2)
+        notes.append(f"exact boots under one label differ at {names}: the last of each is taken")
+    yield from (Line(note, head="note: ", head_style="yellow", indent=2) for note in notes)
 
 
-def _others(out: Console, others: Sequence[Series]) -> None:
-    print_line(out)
-    columns = [
-        Column("What", style="cyan", longest=60),
-        Column("First", number=True, wide=70),
-        Column("Last", number=True),
-        Column("Change", number=True, style="bold"),
-        Column("", style="blue", picture=True, wide=60),
-    ]
-    rows = []
-    for series in others:
-        levels = [point.level for point in series.points]
-        rows.append([series.name, time_text(levels[0]), time_text(levels[-1]), f"{levels[-1] - levels[0]:+,} ns",
-                     sparkline(levels, 20, is_unicode(out))])  # fmt: skip
-    print_table(out, columns, rows)
+def _others(others: Sequence[Series]) -> Table:
+    return table(
+        "",
+        [
+            Column("What", value="name", style="cyan", longest=60),
+            Column("First", "time", lambda series: series.points[0].level, wide=70),
+            Column("Last", "time", lambda series: series.points[-1].level),
+            Column(
+                "Change", "change", lambda series: series.points[-1].level - series.points[0].level, style="bold",
+                write=signed_ns,
+            ),
+            Column(
+                "", "picture", lambda series: Sparkline([point.level for point in series.points], 20), style="blue",
+                wide=60,
+            ),
+        ],
+        others,
+    )  # fmt: skip

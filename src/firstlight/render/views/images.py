@@ -1,29 +1,26 @@
-"""The laboratory's images in the terminal."""
+"""The laboratory's images."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from rich.console import Console
-
 from firstlight.lab.images import Image
-from firstlight.render.terminal.columns import Column, print_table
+from firstlight.render.model.table import Column, Table, table
 
 
-def print_images(out: Console, images: Sequence[Image]) -> None:
-    """Print what there is, and what of it was made."""
-    columns = [
-        Column("Image", style="cyan"),
-        Column("Made"),
-        Column("Boot it by", wide=60),
-        Column("What it is", wide=80),
-    ]
-    rows = [
-        [image.name, "yes" if image.built() is not None else "no", f"record {image.option}", image.what]
-        for image in images
-    ]
-    print_table(out, columns, rows)
+def images_table(images: Sequence[Image]) -> Table:
+    """What there is, and what of it was made."""
+    return table(
+        "",
+        [
+            Column("Image", value="name", style="cyan"),
+            Column("Made", value=lambda image: "no" if image.built() is None else "yes"),
+            Column("Boot it by", value=lambda image: f"record {image.option}", wide=60),
+            Column("What it is", value="what", wide=80),
+        ],
+        images,
+    )
 
 
 def image_data(image: Image) -> dict[str, Any]:

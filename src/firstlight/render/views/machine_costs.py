@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from firstlight.analysis.ledger.costs import Cost, MachineCosts
@@ -14,8 +16,11 @@ TITLE = "What the emulated machine adds"
 #: Costs below this share of the boot stand together in one row.
 _LEAST = 0.0005
 
-#: The column of a table of functions that names the cost which most of a function's self is.
-MACHINE_COLUMN = "Machine's"
+
+def machine_column(marks: Mapping[str, str], wide: int) -> Column:
+    """A column of functions that names the cost which most of a function's self is."""
+    found = Column("Machine's", value=lambda row: marks.get(row["function"], ""), style="yellow", wide=wide)
+    return replace(found, optional=True)
 
 
 def machine_costs_table(costs: MachineCosts, clock: str) -> Table:

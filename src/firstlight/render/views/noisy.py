@@ -1,61 +1,74 @@
-"""The comparison of two arms whose boots vary, in the terminal."""
+"""The comparison of two arms whose boots vary."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from rich.console import Console
-from rich.text import Text
-
+from firstlight.bundle.describe import CLOCKS
 from firstlight.comparison.statistical.comparison import NoisyComparison
 from firstlight.comparison.statistical.levels import MeanLevel, MeanRow
 from firstlight.escape import printable
 from firstlight.quantities import percent_text, signed_time, time_text
-from firstlight.render.terminal.columns import Column, print_table
-from firstlight.render.terminal.console import print_line, print_wrapped
+from firstlight.render.model.report import BLANK, Block, Line, pairs
+from firstlight.render.model.table import Column, Row, Table
 from firstlight.render.views.compare import TITLES
-from firstlight.render.views.show import CLOCKS
+from firstlight.render.views.row_names import with_module
 from firstlight.stats.descriptive import Description
 from firstlight.stats.modality import Mode
 from firstlight.stats.multiple_testing import LEAF_FLOOR
 
 _STYLES = {"regression": "bold red", "improvement": "bold green", "equivalent": "bold", "inconclusive": "bold yellow"}
-_INDENT = 12
+_NAMES = 10
 
 
-def print_noisy(out: Console, found: NoisyComparison, limit: int) -> None:
-    """Print the verdict, what it rests on, and what changed in each level.
+def noisy_report(found: NoisyComparison, limit: int) -> Iterator[Block]:
+    """The verdict, what it rests on, and what changed in each level.
 
     :param limit: how many rows of each level have a line of their own.
     """
-    _heading(out, found)
-    word = found.verdict.word
-    print_wrapped(out, Text(f"{word}: {headline(found)}", style=_STYLES[word]), indent=2)
-    _pair(out, "why", why(found))
-    _pair(out, "estimate", estimate_text(found))
-    _pair(out, "interval", interval_text(found))
-    _pair(out, "chance", f"p = {p_text(found.test.p)}, {found.test.method}")
-    _pair(out, "spread", spread_text(found))
-    if (sorts := sorts_text(found)) is not None:
-        _pair(out, "modes", sorts)
-    if found.description is not None:
-        _description(out, found.description["a"], found.description["b"])
-    for level in found.levels:
-        _level(out, level, limit, found)
-    print_line(out)
-    print_wrapped(out, Text(bridge_text(found), style="dim"), indent=2)
-
-
-def _heading(out: Console, found: NoisyComparison) -> None:
-    print_wrapped(out, Text(f"A {printable(found.a, 200)}, B {printable(found.b, 200)}", style="bold"), indent=2)
-    instants = f"{printable(found.first, 100)} to {printable(found.last, 100)}"
-    print_wrapped(out, Text(f"{found.mode} mode, {CLOCKS.get(found.clock, found.clock)}, {instants}", style="dim"))
-    number = f"{len(found.a_ns)} pairs" if found.paired else f"{len(found.a_ns)} boots of A, {len(found.b_ns)} of B"
-    print_wrapped(out, Text(f"{number}; {found.pairing}; seed {found.seed}", style="dim"))
+    yield Line(f"A {printable(found.a, 200)}, B {printable(found.b, 200)}", "bold", indent=2)
+    yield Line(subject_text(found), "dim", indent=2)
+    yield Line(f"{number_text(found)}; {found.pairing}; seed {found.seed}", "dim")
     for kind, texts in (("excluded", exclusions(found)), ("note", found.notes)):
         for text in texts:
-            print_wrapped(out, printable(text, 500), head=Text(f"  {kind}: ", style="yellow"), indent=4)
-    print_line(out)
+            yield Line(printable(text, 500), head=f"  {kind}: ", head_style="yellow", indent=4)
+    yield BLANK
+    word = found.verdict.word
+    yield Line(f"{word}: {headline(found)}", _STYLES[word], indent=2)
+    yield from pairs([*reasons(found), ("spread", spread_text(found)), ("modes", sorts_text(found))], _NAMES)
+    yield from noisy_tables(found, limit)
+    yield BLANK
+    yield Line(bridge_text(found), "dim", indent=2)
+
+
+def noisy_tables(found: NoisyComparison, limit: int) -> Iterator[Block]:
+    """The description of both arms where one was asked for, and each level."""
+    if found.description is not None:
+        yield BLANK
+        yield description_table(found.description["a"], found.description["b"])
+    for level in found.levels:
+        yield _level(level, limit, found)
+
+
+def subject_text(found: NoisyComparison) -> str:
+    """How the boots were recorded, on which clock, between which marks."""
+    first, last = printable(found.first, 100), printable(found.last, 100)
+    return f"{found.mode} mode, {CLOCKS.get(found.clock, found.clock)}, {first} to {last}"
+
+
+def number_text(found: NoisyComparison) -> str:
+    """How many boots were compared."""
+    return f"{len(found.a_ns)} pairs" if found.paired else f"{len(found.a_ns)} boots of A, {len(found.b_ns)} of B"
+
+
+def reasons(found: NoisyComparison) -> list[tuple[str, str]]:
+    """What the verdict rests on, by name."""
+    return [
+        ("why", why(found)),
+        ("estimate", estimate_text(found)),
+        ("interval", interval_text(found)),
+        ("chance", f"p = {p_text(found.test.p)}, {found.test.method}"),
+    ]
 
 
 def exclusions(found: NoisyComparison) -> list[str]:
@@ -110,10 +123,6 @@ def p_text(p: float | None) -> str:
     return "-" if p is None else "<0.0001" if p < 0.0001 else f"{p:.2g}"
 
 
-def _pair(out: Console, name: str, text: str) -> None:
-    print_wrapped(out, printable(text), Text(f"  {name:{_INDENT - 2}}", style="dim"), _INDENT)
-
-
 def spread_text(found: NoisyComparison) -> str:
     """How far the boots of each arm scatter, and whether that changed."""
     spread = found.spread
@@ -142,10 +151,10 @@ def modes_text(modes: Sequence[Mode]) -> str:
     return ", ".join(f"{mode.share:.0%} at {time_text(mode.at_ns)}".replace("%", " %") for mode in modes)
 
 
-def _description(out: Console, a: Description, b: Description) -> None:
-    print_line(out)
-    columns = [Column("Figure", style="cyan"), Column("A", number=True), Column("B", number=True)]
-    print_table(out, columns, [[name, *cells] for name, *cells in description_rows(a, b)])
+def description_table(*arms: Description) -> Table:
+    """Mean, median, mode and standard deviation of some arms, one row for each figure."""
+    rows = description_rows(*arms)
+    return Table("", [Column("Figure", style="cyan"), Column("A", "time"), Column("B", "time")], rows)
 
 
 def description_rows(*arms: Description) -> list[list[str]]:
@@ -167,30 +176,44 @@ def description_rows(*arms: Description) -> list[list[str]]:
     return [*rows[:2], ["mode", *modes], ["its bin", *bins], *rows[2:]]
 
 
-def _level(out: Console, level: MeanLevel, limit: int, found: NoisyComparison) -> None:
+def _level(level: MeanLevel, limit: int, found: NoisyComparison) -> Table:
     title, first = TITLES.get(level.name, (level.name, "Name"))
-    print_line(out)
-    print_line(out, Text(f"{title}, means", style="bold underline"))
+    before = level.whole.a_mean_ns
+
+    def bound(title: str, name: str) -> Column:
+        return Column(title, "change", name, wide=100)
+
     columns = [
-        Column(first, style="cyan"),
-        Column("", picture=True),
-        Column("A", number=True, wide=76),
-        Column("B", number=True, wide=76),
-        Column("Change", number=True, style="bold"),
-        Column("from", number=True, wide=100),
-        Column("to", number=True, wide=100),
-        Column("of A", number=True),
-        Column("p", number=True),
+        Column(first, value=lambda row: with_module(row.name, row.module or None), style="cyan"),
+        Column("", value=lambda row: "" if row.differs or row.kind == "whole" else "noise?", fixed=True),
+        Column("A", "time", "a_mean_ns", wide=76),
+        Column("B", "time", "b_mean_ns", wide=76),
+        Column("Change", "change", "change_ns", style="bold"),
+        bound("from", "low_ns"),
+        bound("to", "high_ns"),
+        Column("of A", "percent", lambda row: 100.0 * row.change_ns / before, write=percent_text),
+        Column("p", "number", lambda row: p_text(row.adjusted_p) if row.kind != "whole" else ""),
     ]
     shown, further, quiet = split_rows(level, limit)
-    footer = []
-    for rows, text in ((further, "more that differ"), (quiet, "within noise")):
-        if rows:
-            footer.append(_added(rows, level, f"({len(rows):,} {text}, added up)"))
-    print_table(out, columns, [_cells(row, level) for row in shown], [*footer, _cells(level.whole, level)])
-    print_wrapped(out, Text(row_figures(level), style="dim"), indent=2)
-    if (shortage := too_few(level, found)) is not None:
-        print_wrapped(out, Text(shortage, style="dim"), indent=2)
+
+    def cells(row: MeanRow) -> Row:
+        return [column.of(row) for column in columns]
+
+    def together(rows: Sequence[MeanRow], name: str) -> Row:
+        change = sum(row.change_scaled for row in rows) / level.scale
+        a, b = (sum(getattr(row, mean) for row in rows) for mean in ("a_mean_ns", "b_mean_ns"))
+        share = 100.0 * change / before
+        return [f"({len(rows):,} {name}, added up)", "", a, b, change, "", "", share, ""]
+
+    shortage = too_few(level, found)
+    return Table(
+        f"{title}, means",
+        columns,
+        [cells(row) for row in shown],
+        [cells(level.whole)],
+        [row_figures(level), *([] if shortage is None else [shortage])],
+        [together(rows, name) for rows, name in ((further, "more that differ"), (quiet, "within noise")) if rows],
+    )
 
 
 def row_figures(level: MeanLevel) -> str:
@@ -221,31 +244,6 @@ def too_few(level: MeanLevel, found: NoisyComparison) -> str | None:
         return None
     unit = "pairs" if found.paired else "boots of each arm"
     return f"one of {level.tested:,} rows alone can be told from noise with {level.needed} {unit}, not with {number}"
-
-
-def _cells(row: MeanRow, level: MeanLevel) -> list[str]:
-    return [
-        row.name + (f" [{row.module}]" if row.module else ""),
-        "" if row.differs or row.kind == "whole" else "noise?",
-        time_text(round(row.a_mean_ns)),
-        time_text(round(row.b_mean_ns)),
-        signed_time(round(row.change_ns)),
-        _bound(row.low_ns),
-        _bound(row.high_ns),
-        percent_text(100.0 * row.change_ns / level.whole.a_mean_ns),
-        p_text(row.adjusted_p) if row.kind != "whole" else "",
-    ]
-
-
-def _added(rows: Sequence[MeanRow], level: MeanLevel, name: str) -> list[str]:
-    change = sum(row.change_scaled for row in rows) / level.scale
-    a, b = (sum(getattr(row, mean) for row in rows) for mean in ("a_mean_ns", "b_mean_ns"))
-    share = percent_text(100.0 * change / level.whole.a_mean_ns)
-    return [name, "", time_text(round(a)), time_text(round(b)), signed_time(round(change)), "", "", share, ""]
-
-
-def _bound(ns: float | None) -> str:
-    return "-" if ns is None else signed_time(round(ns))
 
 
 def bridge_text(found: NoisyComparison) -> str:

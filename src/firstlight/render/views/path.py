@@ -1,111 +1,92 @@
-"""The critical path in the terminal."""
+"""The critical path."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import polars as pl
-from rich.console import Console
-from rich.text import Text
 
 from firstlight.analysis.path.critical import CriticalPath
 from firstlight.analysis.path.processor import Processor, ran_text
 from firstlight.analysis.path.what_if import WhatIf
 from firstlight.analysis.window import Window
 from firstlight.bundle.boot import Boot
-from firstlight.quantities import share, share_text, time_text
-from firstlight.render.terminal.columns import Column, print_table
-from firstlight.render.terminal.console import bar, is_unicode, print_line
-from firstlight.render.views.heading import grade_mark, print_heading
+from firstlight.quantities import share, time_text
+from firstlight.render.model.pictures import Bar
+from firstlight.render.model.report import Block, Heading, Line, joined
+from firstlight.render.model.table import Column, table
+from firstlight.render.views.heading import grade_mark, heading
 
 _BAR = 20
 #: So many names of threads have a line of their own.
 _MOST_NAMES = 12
 
 
-def print_path(out: Console, boot: Boot, path: CriticalPath, limit: int, what_if: WhatIf | None) -> None:
-    """Print the path from the first mark to its goal, then what lies nearest beside it.
+def path_report(boot: Boot, path: CriticalPath, limit: int, what_if: WhatIf | None) -> Iterator[Block]:
+    """The path from the first mark to its goal, then what lies nearest beside it.
 
     :param limit: so many parts, the longest, have a line of their own; what lies between stands together.
     :param what_if: what a change would do, where one was asked for.
     """
-    whole = Window(path.first, path.first_ns, path.goal, path.goal_ns)
-    print_heading(out, boot, "Critical path", whole)
+    yield from heading(boot, "Critical path", Window(path.first, path.first_ns, path.goal, path.goal_ns))
     length = path.goal_ns - path.first_ns
-    charged = bool(path.processor.stretches)
-    columns = [
-        Column("At", number=True),
-        Column("Takes", number=True, style="bold"),
-        Column("", longest=1),
-        Column("Share", number=True, wide=60),
-        Column("", wide=110, style="blue"),
-        Column("Kind", longest=12, wide=70),
-        Column("Part", style="cyan"),
-        Column("after the one before, by", wide=100, longest=12),
-        *([Column("ran", wide=120, longest=60)] if charged else []),
-        Column("meanwhile", wide=130, longest=60),
-    ]
-    body = [
-        [
-            time_text(row["start_ns"]),
-            time_text(row["duration_ns"]),
-            grade_mark(row["grade"]) if row["grade"] else "",
-            share_text(row["duration_ns"], length),
-            bar(share(row["duration_ns"], length) or 0.0, _BAR, is_unicode(out)),
-            row["kind"],
-            row["name"],
-            row["edge"] or "",
-            *([row["ran"] or "" if row["ran"] != row["name"] else ""] if charged else []),
-            row["during"] or "",
-        ]
-        for row in gathered(path.rows, limit, path.processor)
-    ]
     sums = int(path.rows["duration_ns"].sum())
-    print_table(
-        out, columns, body, [["", time_text(sums), "", share_text(sums, length), *[""] * (6 if charged else 5)]]
+    ran = Column("ran", value=lambda row: row["ran"] if row["ran"] != row["name"] else "", wide=120, longest=60)
+    yield table(
+        "",
+        [
+            Column("At", "time", "start_ns"),
+            Column("Takes", "time", "duration_ns", style="bold"),
+            Column("", value=lambda row: grade_mark(row["grade"]) if row["grade"] else "", name="", longest=1),
+            Column("Share", "share", lambda row: share(row["duration_ns"], length), wide=60),
+            Column("", "picture", lambda row: Bar(share(row["duration_ns"], length), _BAR), style="blue", wide=110),
+            Column("Kind", value="kind", longest=12, wide=70),
+            Column("Part", value="name", style="cyan"),
+            Column("after the one before, by", value="edge", wide=100, longest=12),
+            *([ran] if path.processor.stretches else []),
+            Column("meanwhile", value="during", wide=130, longest=60),
+        ],
+        gathered(path.rows, limit, path.processor),
+        footer=[{"duration_ns": sums, "Share": share(sums, length)}],
+        notes=["The parts add up to the total. `inferred`: only the times suggest this edge."],
     )
-    note = "The parts add up to the total. `inferred`: only the times suggest this edge."
-    print_line(out, Text(note, style="dim"))
-    _notes(out, path)
-    _who_ran(out, path)
-    _beside(out, path)
+    yield from _notes(path)
+    yield from _who_ran(path)
+    yield from _beside(path)
     if what_if is not None:
-        _what_if(out, path, what_if)
+        yield from _what_if(path, what_if)
 
 
-def _who_ran(out: Console, path: CriticalPath) -> None:
+def _who_ran(path: CriticalPath) -> Iterator[Block]:
     ran = path.ran
     if ran.is_empty():
         return
     length = path.goal_ns - path.first_ns
-    print_line(out)
-    print_line(out, Text("Who had the processor on the path", style="bold underline"))
-    columns = [
-        Column("Executed", number=True, style="bold"),
-        Column("Share", number=True, wide=50),
-        Column("unexplained", number=True, wide=70),
-        Column("Threads", number=True, wide=60),
-        Column("Kind", longest=12, wide=60),
-        Column("Name", style="cyan"),
-    ]
-    rows = [
-        [time_text(ns), share_text(ns, length), time_text(unexplained), f"{threads:,}", kind, name]
-        for name, kind, threads, ns, unexplained in ran.head(_MOST_NAMES).iter_rows()
-    ]
-    more = ran.slice(_MOST_NAMES)
+    more, idle = ran.slice(_MOST_NAMES), length - int(ran["run_ns"].sum())
+    records: list[dict[str, Any]] = ran.head(_MOST_NAMES).to_dicts()
     if not more.is_empty():
-        sums = [int(more[column].sum()) for column in ("run_ns", "unexplained_ns", "threads")]
-        rows.append([time_text(sums[0]), share_text(sums[0], length), time_text(sums[1]), f"{sums[2]:,}", "",
-                     f"({more.height:,} more)"])  # fmt: skip
-    idle = length - int(ran["run_ns"].sum())
-    rows.append([time_text(idle), share_text(idle, length), "", "", "", "(idle)"])
-    whole = [time_text(length), share_text(length, length), time_text(int(ran["unexplained_ns"].sum())), "", "", ""]
-    print_table(out, columns, rows, [whole])
-    note = "Unexplained: executed in parts of kind `running`, in which no recorded step was on the path."
-    print_line(out, Text(note, style="dim"))
+        sums = {column: int(more[column].sum()) for column in ("run_ns", "unexplained_ns", "threads")}
+        records.append({**sums, "kind": "", "name": f"({more.height:,} more)"})
+    records.append({"run_ns": idle, "unexplained_ns": "", "threads": "", "kind": "", "name": "(idle)"})
+    whole = {"run_ns": length, "Share": share(length, length), "unexplained_ns": int(ran["unexplained_ns"].sum())}
+    yield table(
+        "Who had the processor on the path",
+        [
+            Column("Executed", "time", "run_ns", style="bold"),
+            Column("Share", "share", lambda row: share(row["run_ns"], length), wide=50),
+            Column("unexplained", "time", "unexplained_ns", wide=70),
+            Column("Threads", "count", "threads", wide=60),
+            Column("Kind", value="kind", longest=12, wide=60),
+            Column("Name", value="name", style="cyan"),
+        ],
+        records,
+        footer=[whole],
+        notes=["Unexplained: executed in parts of kind `running`, in which no recorded step was on the path."],
+    )
 
 
-def _notes(out: Console, path: CriticalPath) -> None:
+def _notes(path: CriticalPath) -> Iterator[Line]:
     """What of the record is no part of the path, or only a point on it."""
     for number, text in (
         (path.unfinished, _not_on_the_path(path.unfinished, "end")),
@@ -114,7 +95,7 @@ def _notes(out: Console, path: CriticalPath) -> None:
                         "lies in the part before."),
     ):  # fmt: skip
         if number:
-            print_line(out, Text(text.format(number), style="dim"))
+            yield Line(text.format(number), "dim", wrap=False)
 
 
 def _not_on_the_path(number: int, lacks: str) -> str:
@@ -153,52 +134,35 @@ def gathered(rows: pl.DataFrame, limit: int, processor: Processor) -> list[dict[
     return shown
 
 
-def _beside(out: Console, path: CriticalPath) -> None:
+def _beside(path: CriticalPath) -> Iterator[Block]:
     near = path.steps.filter(~pl.col("critical") & pl.col("slack_ns").is_not_null())
     nothing = path.steps["slack_ns"].null_count()
-    if near.is_empty():
-        _leads_nowhere(out, nothing)
-        return
-    print_line(out)
-    print_line(out, Text("Least slack beside the path", style="bold underline"))
-    columns = [
-        Column("Slack", number=True, style="bold"),
-        Column("Takes", number=True),
-        Column("Start", number=True, wide=70),
-        Column("Kind", longest=12, wide=60),
-        Column("Step", style="cyan"),
-    ]
-    rows = [
-        [
-            time_text(row["slack_ns"]),
-            time_text(row["duration_ns"]),
-            time_text(row["start_ns"]),
-            row["kind"],
-            row["name"],
-        ]
-        for row in near.head(10).iter_rows(named=True)
-    ]
-    footer = [[f"{near.height - 10:,} more", *[""] * 4]] if near.height > 10 else []
-    print_table(out, columns, rows, footer)
-    _leads_nowhere(out, nothing)
-
-
-def _leads_nowhere(out: Console, nothing: int) -> None:
+    if near.height:
+        yield table(
+            "Least slack beside the path",
+            [
+                Column("Slack", "time", "slack_ns", style="bold"),
+                Column("Takes", "time", "duration_ns"),
+                Column("Start", "time", "start_ns", wide=70),
+                Column("Kind", value="kind", longest=12, wide=60),
+                Column("Step", value="name", style="cyan"),
+            ],
+            near.head(10).iter_rows(named=True),
+            left_out={"slack_ns": f"{near.height - 10:,} more"} if near.height > 10 else None,
+        )
     if nothing:
-        print_line(out, Text(f"From {nothing:,} steps nothing leads to the goal: they have no slack.", style="dim"))
+        yield Line(f"From {nothing:,} steps nothing leads to the goal: they have no slack.", "dim", wrap=False)
 
 
-def _what_if(out: Console, path: CriticalPath, change: WhatIf) -> None:
-    print_line(out)
-    print_line(out, Text("What if", style="bold underline"))
+def _what_if(path: CriticalPath, change: WhatIf) -> Iterator[Block]:
+    yield Heading("What if")
     for name, applied in change.changes:
-        print_line(out, f"  {name} takes {_signed(applied)}")
+        yield Line(f"  {name} takes {_signed(applied)}", wrap=False)
     text = f"  {path.goal} at {time_text(change.goal_ns)} instead of {time_text(path.goal_ns)}: "
-    print_line(out, Text.assemble(text, (_signed(change.change_ns), "bold")))
+    yield Line([(text, ""), (_signed(change.change_ns), "bold")], wrap=False)
     before = set(path.rows["name"].to_list())
-    new = [name for name in change.rows["name"].to_list() if name not in before and name != path.goal]
-    if new:
-        print_line(out, f"  then on the path: {', '.join(new[:8])}" + (f" and {len(new) - 8} more" if new[8:] else ""))
+    if new := [name for name in change.rows["name"].to_list() if name not in before and name != path.goal]:
+        yield Line(f"  then on the path: {joined(new, 8)}", wrap=False)
 
 
 def _signed(ns: int) -> str:

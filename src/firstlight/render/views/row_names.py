@@ -7,6 +7,15 @@ from typing import Any
 import polars as pl
 
 
+def with_module(function: str, module: str | None) -> str:
+    """A function with its module, if it has one.
+
+    >>> with_module("probe", "nvme"), with_module("schedule", None)
+    ('probe [nvme]', 'schedule')
+    """
+    return function if module is None else f"{function} [{module}]"
+
+
 class RowNames:
     """Names for the rows of a kd table: the kind is told where function and module alone stand for several rows.
 
@@ -27,6 +36,6 @@ class RowNames:
 
     def of(self, row: dict[str, Any]) -> str:
         """The name of one row, by its columns `function`, `module` and `kind`."""
-        name = str(row["function"] if row["module"] is None else f"{row['function']} [{row['module']}]")
+        name = with_module(row["function"], row["module"])
         plain = row["kind"] == "function" or (row["function"], row["module"]) not in self._several
         return name if plain else f"{name} ({row['kind']})"

@@ -1,18 +1,16 @@
-"""The records that an imported boot was made of, and how far they can be believed, in the terminal."""
+"""The records that an imported boot was made of, and how far they can be believed."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
-
-from rich.console import Console
+from collections.abc import Iterator, Sequence
 
 from firstlight.bundle.manifest import Contradiction, Manifest, Source
 from firstlight.escape import printable
 from firstlight.quantities import count_text, time_text
-from firstlight.render.terminal.columns import Column, print_table
-from firstlight.render.terminal.console import print_line, print_wrapped
+from firstlight.render.model.report import BLANK, Block, Line
+from firstlight.render.model.table import Column, table
 
 #: A list of problems has no more lines than this, one of records twice as many.
 MOST = 12
@@ -22,35 +20,29 @@ SHOWN = 120
 BEFORE = 24
 
 
-def print_sources(out: Console, manifest: Manifest) -> None:
-    """Print the records of an imported boot: format, what was understood, and how the clock was put onto the boot's."""
+def sources_report(manifest: Manifest) -> Iterator[Block]:
+    """The records of an imported boot: format, what was understood, and how the clock was aligned to the boot's."""
     read = [source for source in manifest.sources if source.format is not None]
     # What has times and says most comes first; the first of all, whose clock is the boot's, stays so.
     read[1:] = sorted(read[1:], key=lambda source: (source.clock == "untimed", -source.understood))
-    columns = [
-        Column("Record", style="cyan"),
-        Column("Format"),
-        Column("Understood", number=True),
-        Column("Clock"),
-        Column("Offset (source)", wide=90),
-    ]
-    rows = [
+    rest = read[2 * MOST :]
+    yield table(
+        "",
         [
-            source.file + (f" ({source.part})" if source.part else ""),
-            source.format or "",
-            understood_text(source),
-            source.clock,
-            fit_text(source),
-        ]
-        for source in read[: 2 * MOST]
-    ]
-    if len(read) > 2 * MOST:
-        rest = sum(source.understood for source in read[2 * MOST :])
-        rows.append([f"({len(read) - 2 * MOST} more)", "", count_text(rest), "", ""])
-    print_table(out, columns, rows)
+            Column("Record", value=lambda each: each.file + (f" ({each.part})" if each.part else ""), style="cyan"),
+            Column("Format", value="format"),
+            Column("Understood", "number", understood_text),
+            Column("Clock", value="clock"),
+            Column("Offset (source)", value=fit_text, wide=90),
+        ],
+        read[: 2 * MOST],
+        left_out={"Record": f"({len(rest)} more)", "Understood": count_text(sum(each.understood for each in rest))}
+        if rest
+        else None,
+    )
     unknown = len(manifest.sources) - len(read)
     if unknown:
-        print_line(out, f"{unknown} more kept in raw/, not recognised")
+        yield Line(f"{unknown} more kept in raw/, not recognised", wrap=False)
 
 
 def understood_text(source: Source) -> str:
@@ -66,7 +58,7 @@ def understood_text(source: Source) -> str:
 
 
 def fit_text(source: Source) -> str:
-    """How a source's clock was put onto the boot's, in a few words.
+    """How a source's clock was aligned to the boot's, in a few words.
 
     >>> from firstlight.bundle.manifest import Fit
     >>> figures = dict(offset_ns=2_500, rate=1.0, shared=12, residual_median_ns=0, residual_max_ns=900)
@@ -86,17 +78,16 @@ def fit_text(source: Source) -> str:
     return f"{offset}{rate} by {fit.shared:,} shared events, median residual {median}, largest {largest}"
 
 
-def print_trust(out: Console, manifest: Manifest) -> None:
-    """Print what is missing from an imported boot, what is wrong with it, and where records exclude one another."""
+def trust_report(manifest: Manifest) -> Iterator[Block]:
+    """What is missing from an imported boot, what is wrong with it, and where records exclude one another."""
     complete = manifest.completeness
     known = complete.lost and complete.share is not None
     share = f" ({part_text(complete.share or 0)} of the records known of)" if known else ""
-    print_line(out)
+    yield BLANK
     if complete.complete:
-        print_line(out, "Evidence: nothing is known to be missing")
+        yield Line("Evidence: nothing is known to be missing", wrap=False)
     else:
-        print_line(out, f"Evidence: incomplete{share}")
-        print_list(out, complete.missing)
+        yield from _list(f"Evidence: incomplete{share}", complete.missing)
     missing = set(complete.missing)
     problems = [
         f"{source.file}{'' if problem.line is None else f':{problem.line}'}: {problem.detail}"
@@ -105,15 +96,13 @@ def print_trust(out: Console, manifest: Manifest) -> None:
         if source.format is not None and f"{source.file}: {problem.detail}" not in missing
     ]
     if problems:
-        print_line(out, "Problems:")
-        print_list(out, problems)
+        yield from _list("Problems:", problems)
     if manifest.contradictions:
-        print_line(out, "Contradictions; the first is the one that the tables follow:")
-        print_list(
-            out,
+        yield from _list(
+            "Contradictions; the first is the one that the tables follow:",
             [
-                f"{told.what}: " + "; ".join(f"{value} ({source})" for source, value in differing(told))
-                for told in manifest.contradictions
+                f"{each.what}: " + "; ".join(f"{value} ({source})" for source, value in differing(each))
+                for each in manifest.contradictions
             ],
         )
 
@@ -150,9 +139,10 @@ def _cut(value: str, start: int) -> str:
     return ("... " if start else "") + shown + (" ..." if len(value) > end else "")
 
 
-def print_list(out: Console, texts: Sequence[str]) -> None:
-    """Print the first of some texts, each as an entry of its own."""
+def _list(title: str, texts: Sequence[str]) -> Iterator[Line]:
+    """The first of some texts, each as an entry of its own."""
+    yield Line(title, wrap=False)
     for text in texts[:MOST]:
-        print_wrapped(out, printable(text, WIDEST), "  ", 4)
+        yield Line(printable(text, WIDEST), head="  ", indent=4)
     if len(texts) > MOST:
-        print_line(out, f"  ... and {len(texts) - MOST} more; `firstlight show --json` has all")
+        yield Line(f"  ... and {len(texts) - MOST} more; `firstlight show --json` has all", wrap=False)

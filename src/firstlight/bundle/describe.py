@@ -1,0 +1,46 @@
+"""A boot in a few words: what its times are, between which marks they lie, which kernel it was."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from firstlight.bundle.boot import Boot
+
+#: What the times of each kind of clock are called.
+CLOCKS = {"virtual": "virtual time", "host": "time of the host", "imported": "time of the log"}
+
+
+def clock_text(boot: Boot) -> str:
+    """What the times of a boot are: never just seconds.
+
+    >>> import firstlight
+    >>> clock_text(firstlight.open(bundle))
+    'virtual time'
+    """
+    return CLOCKS[boot.manifest.clock.kind]
+
+
+def between(boot: Boot) -> str:
+    """The two marks that the figures of a whole boot lie between.
+
+    >>> import firstlight
+    >>> between(firstlight.open(bundle))
+    'power_on to ready'
+    """
+    marks = boot.marks()["mark"].to_list()
+    first = marks[0] if marks else boot.manifest.clock.origin
+    if boot.manifest.failure is not None:
+        return f"{first} to the end of the record ({boot.manifest.failure.reason})"
+    return f"{first} to {marks[-1] if marks else 'the end of the record'}"
+
+
+def kernel_text(boot: Boot) -> str | None:
+    """Which kernel it was: its release where anything tells it, else the file.
+
+    >>> import firstlight
+    >>> kernel_text(firstlight.open(bundle))
+    '6.1.0-56-cloud-amd64'
+    """
+    release = dict(boot.facts().filter(pl.col("fact") == "kernel.release").iter_rows()).get("kernel.release")
+    release = release or boot.manifest.versions.get("kernel")
+    return str(release) if release else boot.manifest.recipe_text("kernel")
