@@ -72,10 +72,9 @@ def functions(
 
     from firstlight.analysis.doubtful import with_share
     from firstlight.analysis.functions import select
-    from firstlight.bundle.describe import between, clock_text
     from firstlight.render.terminal.console import console
     from firstlight.render.terminal.report import print_report
-    from firstlight.render.views.functions import functions_report, tree_report
+    from firstlight.render.views.functions import functions_report, functions_subject, tree_report
 
     if csv and (json or tree):
         raise UsageError("`--csv` excludes `--json` and `--tree`", hint="`--tree --json` gives the tree as data")
@@ -92,7 +91,7 @@ def functions(
         raise UsageError(
             "this boot has no table of kd", hint="`firstlight import` of a function log or a kd table gives one"
         )
-    what = ", ".join([between(opened) if phase is None else f"phase {phase}"] + ([f"under {under}"] if under else []))
+    subject = functions_subject(opened, unit, phase, under)
     if tree:
         rows = opened.context_tree(
             phase=phase, under=under, unit=unit, min_share=min_percent / 100, raw_names=raw_names
@@ -100,7 +99,7 @@ def functions(
         if json:
             print_json([dataclasses.asdict(row) for row in rows])
         else:
-            print_report(console(), tree_report(rows, unit, clock_text(opened), what))
+            print_report(console(), tree_report(rows, unit, subject))
         return
     if limit is None and not (csv or json):
         limit = 40
@@ -115,7 +114,7 @@ def functions(
         else:
             print_json(rows_with_marks.to_dicts())
     else:
-        print_report(console(), functions_report(selection, unit, clock_text(opened), what, marks))
+        print_report(console(), functions_report(selection, unit, subject, marks))
 
 
 def show_kd(boot: api.Boot, sort: Order, columns: str | None, limit: int | None, csv: bool, json: bool) -> None:

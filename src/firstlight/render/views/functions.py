@@ -10,6 +10,8 @@ from firstlight.analysis.functions import Selection, self_column, total_column
 from firstlight.analysis.options import Unit
 from firstlight.analysis.partial_sums import known, together
 from firstlight.analysis.prune import ContextRow
+from firstlight.bundle.boot import Boot
+from firstlight.bundle.describe import between, clock_text
 from firstlight.quantities import Kind, share, small_share_text
 from firstlight.render.model.pictures import Nested
 from firstlight.render.model.report import BLANK, Block, Line
@@ -19,15 +21,14 @@ from firstlight.render.views.row_names import RowNames
 
 
 def functions_report(
-    selection: Selection, unit: Unit, clock: str, what: str, marks: Mapping[str, str] | None = None
+    selection: Selection, unit: Unit, subject: str, marks: Mapping[str, str] | None = None
 ) -> Iterator[Block]:
     """A kd table. Count and Local add up to the last line; Time does not, since a caller's holds its callees'.
 
-    :param clock: what the times are, such as `virtual time`.
-    :param what: what of the boot the table is about, such as `power_on to ready`.
+    :param subject: what the figures are, and of what.
     :param marks: functions most of whose Local the emulated machine adds, with the cost's name in the ledger.
     """
-    yield from _head(unit, clock, what)
+    yield from (Line(subject, "dim"), BLANK)
     names, left = RowNames(selection.shown, selection.left_out), selection.left_out
     own, kind = self_column(unit), _kind(unit)
 
@@ -65,16 +66,23 @@ def _kind(unit: Unit) -> Kind:
     return "time" if unit == "time" else "count"
 
 
-def _head(unit: Unit, clock: str, what: str) -> list[Line]:
-    return [Line(f"{'Instructions' if unit == 'instructions' else clock.capitalize()}, {what}", "dim"), BLANK]
+def functions_subject(boot: Boot, unit: Unit, phase: str | None, under: str | None) -> str:
+    """What the figures are, and of what of the boot: such as `Virtual time, power_on to ready`.
+
+    :param phase: the only phase that they are of.
+    :param under: the function whose callees they are of.
+    """
+    unit_text = "Instructions" if unit == "instructions" else clock_text(boot).capitalize()
+    parts = [unit_text, between(boot) if phase is None else f"phase {phase}", f"under {under}" if under else ""]
+    return ", ".join(filter(None, parts))
 
 
-def tree_report(rows: Sequence[ContextRow], unit: Unit, clock: str, what: str) -> Iterator[Block]:
+def tree_report(rows: Sequence[ContextRow], unit: Unit, subject: str) -> Iterator[Block]:
     """The calling-context tree; a node's own and the lines right below it add up to its total."""
     totals = [row.total for row in rows if row.depth == 0 and row.total is not None]
     whole, kind = sum(totals), _kind(unit)
     deepest = max((row.depth for row in rows), default=0)
-    yield from _head(unit, clock, what)
+    yield from (Line(subject, "dim"), BLANK)
     figures = [
         Column("Total", kind, "total"),
         Column("Share", "share", lambda row: share(row.total, whole)),
