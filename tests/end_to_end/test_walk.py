@@ -9,8 +9,8 @@ from firstlight.render.terminal.experiment_progress import ExperimentProgress
 from firstlight.study.outcome import Outcome
 from firstlight.study.runner import Laboratory
 from firstlight.study.table import Hole
-from firstlight.study.tree_walk.run import measure
-from firstlight.study.tree_walk.workload import TOOLS, Shape, Workload
+from firstlight_studies.tree_walk.run import measure
+from firstlight_studies.tree_walk.workload import TOOLS, Shape, Workload
 
 pytestmark = pytest.mark.boot
 NO_DEBIAN = "there is no mmdebstrap"

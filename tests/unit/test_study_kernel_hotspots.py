@@ -11,33 +11,33 @@ import pytest
 
 import firstlight
 from bundles import make_bundle
-from firstlight.study.kernel_hotspots.arms import Booted
-from firstlight.study.kernel_hotspots.breakage import MANY
-from firstlight.study.kernel_hotspots.coverage import coverage
-from firstlight.study.kernel_hotspots.deviation import deviation
-from firstlight.study.kernel_hotspots.devices import POPULATIONS
-from firstlight.study.kernel_hotspots.differences import broken, differences
-from firstlight.study.kernel_hotspots.evidence import Arms, Evidence
-from firstlight.study.kernel_hotspots.findings import findings
-from firstlight.study.kernel_hotspots.guest import AddedMemory, Probed, machine_of
-from firstlight.study.kernel_hotspots.health import HotspotHealth
-from firstlight.study.kernel_hotspots.health_tables import NOTHING, health_table
-from firstlight.study.kernel_hotspots.hotspots import HotSpot, hot_spots
-from firstlight.study.kernel_hotspots.linked import Linked, LinkedFunction, linked_functions
-from firstlight.study.kernel_hotspots.measured import HotspotTimings, measure
-from firstlight.study.kernel_hotspots.partition import IDLE, REST, FunctionShare, Partition, partition
-from firstlight.study.kernel_hotspots.printed import Printed
-from firstlight.study.kernel_hotspots.remedies import KERNELS, PLAIN, Remedy, chosen, remedies
-from firstlight.study.kernel_hotspots.remedy_tables import Remedies, remedy_table, serial_table
-from firstlight.study.kernel_hotspots.seen import Uneven, of_lines, of_trace, uneven
-from firstlight.study.kernel_hotspots.share_tables import Plain, function_table, share_table
-from firstlight.study.kernel_hotspots.size_tables import device_table, memory_table
-from firstlight.study.kernel_hotspots.unmeasured import unmeasured
-from firstlight.study.kernel_hotspots.way_tables import agreement_table, initcall_table
-from firstlight.study.kernel_hotspots.ways import ways_on
-from firstlight.study.kernel_hotspots.window import Tree, Window
 from firstlight.study.serial_line import on_the_line_ns
 from firstlight.study.table import Hole, Table
+from firstlight_studies.kernel_hotspots.arms import Booted
+from firstlight_studies.kernel_hotspots.breakage import MANY
+from firstlight_studies.kernel_hotspots.coverage import coverage
+from firstlight_studies.kernel_hotspots.deviation import deviation
+from firstlight_studies.kernel_hotspots.devices import POPULATIONS
+from firstlight_studies.kernel_hotspots.differences import broken, differences
+from firstlight_studies.kernel_hotspots.evidence import Arms, Evidence
+from firstlight_studies.kernel_hotspots.findings import findings
+from firstlight_studies.kernel_hotspots.guest import AddedMemory, Probed, machine_of
+from firstlight_studies.kernel_hotspots.health import HotspotHealth
+from firstlight_studies.kernel_hotspots.health_tables import NOTHING, health_table
+from firstlight_studies.kernel_hotspots.hotspots import HotSpot, hot_spots
+from firstlight_studies.kernel_hotspots.linked import Linked, LinkedFunction, linked_functions
+from firstlight_studies.kernel_hotspots.measured import HotspotTimings, measure
+from firstlight_studies.kernel_hotspots.partition import IDLE, REST, FunctionShare, Partition, partition
+from firstlight_studies.kernel_hotspots.printed import Printed
+from firstlight_studies.kernel_hotspots.remedies import KERNELS, PLAIN, Remedy, chosen, remedies
+from firstlight_studies.kernel_hotspots.remedy_tables import Remedies, remedy_table, serial_table
+from firstlight_studies.kernel_hotspots.seen import Uneven, of_lines, of_trace, uneven
+from firstlight_studies.kernel_hotspots.share_tables import Plain, function_table, share_table
+from firstlight_studies.kernel_hotspots.size_tables import device_table, memory_table
+from firstlight_studies.kernel_hotspots.unmeasured import unmeasured
+from firstlight_studies.kernel_hotspots.way_tables import agreement_table, initcall_table
+from firstlight_studies.kernel_hotspots.ways import ways_on
+from firstlight_studies.kernel_hotspots.window import Tree, Window
 
 MS = 1_000_000
 

@@ -13,24 +13,24 @@ from bundles import make_bundle, write_table
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.open import open as open_boot
 from firstlight.render.terminal.experiment_progress import ExperimentProgress
-from firstlight.study.historical import historical_tables
-from firstlight.study.lvm_activation.arms import BY_KEY, SETTINGS, Cell, Mode, arm, guest_options, plan
-from firstlight.study.lvm_activation.changes import change_table, tracing_table
-from firstlight.study.lvm_activation.findings import findings
-from firstlight.study.lvm_activation.growth import growth_table
-from firstlight.study.lvm_activation.laws import ActivationModel, laws
-from firstlight.study.lvm_activation.measured import Measured
-from firstlight.study.lvm_activation.measures import ActivationFigures
-from firstlight.study.lvm_activation.measures import figures as figures_of
-from firstlight.study.lvm_activation.programs import Command, Programs
-from firstlight.study.lvm_activation.run import run
-from firstlight.study.lvm_activation.tables import commands_table, measured_table
-from firstlight.study.lvm_activation.trace import MONITOR, read_trace
-from firstlight.study.lvm_activation.userland import write_overlay
-from firstlight.study.lvm_activation.volumes import Volumes
 from firstlight.study.outcome import Finding
 from firstlight.study.runner import Laboratory
 from firstlight.study.table import Hole
+from firstlight_studies.historical import historical_tables
+from firstlight_studies.lvm_activation.arms import BY_KEY, SETTINGS, Cell, Mode, arm, guest_options, plan
+from firstlight_studies.lvm_activation.changes import change_table, tracing_table
+from firstlight_studies.lvm_activation.findings import findings
+from firstlight_studies.lvm_activation.growth import growth_table
+from firstlight_studies.lvm_activation.laws import ActivationModel, laws
+from firstlight_studies.lvm_activation.measured import Measured
+from firstlight_studies.lvm_activation.measures import ActivationFigures
+from firstlight_studies.lvm_activation.measures import figures as figures_of
+from firstlight_studies.lvm_activation.programs import Command, Programs
+from firstlight_studies.lvm_activation.run import run
+from firstlight_studies.lvm_activation.tables import commands_table, measured_table
+from firstlight_studies.lvm_activation.trace import MONITOR, read_trace
+from firstlight_studies.lvm_activation.userland import write_overlay
+from firstlight_studies.lvm_activation.volumes import Volumes
 
 MS = 1_000_000
 MIB = 1 << 20
@@ -165,7 +165,7 @@ def test_what_is_no_trace_gives_none(content: bytes) -> None:
 
 
 def test_every_setting_is_known_to_the_guest() -> None:
-    guest = Path(__file__).parents[2] / "src/firstlight/study/lvm_activation/guest/generator.sh"
+    guest = Path(__file__).parents[2] / "src/firstlight_studies/lvm_activation/guest/generator.sh"
     text = guest.read_text()
     for setting in SETTINGS:
         assert f"  {setting.key})" in text or f"  {setting.key} |" in text, setting.key
@@ -477,7 +477,7 @@ def generated(
         device = folder / "sys" / "block" / f"pmem{number}" / "device"
         device.mkdir(parents=True)
         (device / "resource").write_text(f"{address}\n")
-    source = Path(__file__).parents[2] / "src/firstlight/study/lvm_activation/guest/generator.sh"
+    source = Path(__file__).parents[2] / "src/firstlight_studies/lvm_activation/guest/generator.sh"
     (folder / "cmdline").write_text(f"console=ttyS0 quiet {words}\n")
     text = source.read_text().replace("/proc/cmdline", f"{folder}/cmdline").replace("/run/", f"{folder}/run/")
     text = text.replace("/sys/block", f"{folder}/sys/block")

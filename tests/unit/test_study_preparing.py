@@ -12,7 +12,7 @@ from firstlight.lab.qemu.command_line import further_memory
 from firstlight.lab.qemu.validation import validate_options
 from firstlight.recipe.isa.x86_64 import X86_64
 from firstlight.study.disks import attach
-from firstlight.study.lvm_activation.gpt import disk_size, write_table
+from firstlight_studies.lvm_activation.gpt import disk_size, write_table
 
 MIB = 1 << 20
 

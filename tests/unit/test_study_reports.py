@@ -15,9 +15,9 @@ from firstlight.render.markdown.study import outcome_markdown
 from firstlight.render.study_folder import study_folder
 from firstlight.render.terminal.report import print_report
 from firstlight.render.views.study import study_report
-from firstlight.study.catalogue import STUDIES
-from firstlight.study.historical import historical_tables
+from firstlight.study.catalogue import studies
 from firstlight.study.table import Field, Hole, Table
+from firstlight_studies.historical import historical_tables
 from invented_study import NO_TOOL, invented_outcome
 
 
@@ -96,7 +96,7 @@ def test_a_row_has_a_value_for_each_column() -> None:
         Table("t", "T", (Field("a"), Field("b")), ((Hole("x"),),))
 
 
-@pytest.mark.parametrize("study", [study.name for study in STUDIES])
+@pytest.mark.parametrize("study", [study.name for study in studies()])
 def test_every_study_has_the_tables_of_then(study: str) -> None:
     tables = historical_tables(study)
     assert tables
@@ -108,7 +108,7 @@ def test_the_list_names_every_study_and_another_name_is_refused_with_the_nearest
 ) -> None:
     assert run(["study", "list"]) == 0
     said = capsys.readouterr().out
-    assert all(study.name in said for study in STUDIES)
+    assert all(study.name in said for study in studies())
     assert run(["study", "tree-wolk"]) == 2
     assert "did you mean `tree-walk`?" in capsys.readouterr().err
     assert run(["study", "tree-walk", "--quick", "--full"]) == 2

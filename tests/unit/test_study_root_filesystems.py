@@ -20,13 +20,20 @@ from firstlight.lab.rootfs.kernel_mounted import KernelRoot
 from firstlight.recipe.options import RecordOptions
 from firstlight.study.guest_files import read_stamps
 from firstlight.study.outcome import Finding
-from firstlight.study.root_filesystems import content, journal, storage
-from firstlight.study.root_filesystems.arms import KINDS, Roots, Way, arm_name
-from firstlight.study.root_filesystems.findings import RootFigures, findings
-from firstlight.study.root_filesystems.journal import Tried
-from firstlight.study.root_filesystems.measures import FilesystemTimings, lpj_of, read_block_stat
-from firstlight.study.root_filesystems.probes import Driver, Probed, Section, read_section, section_table, write_modules
 from firstlight.study.table import Hole
+from firstlight_studies.root_filesystems import content, journal, storage
+from firstlight_studies.root_filesystems.arms import KINDS, Roots, Way, arm_name
+from firstlight_studies.root_filesystems.findings import RootFigures, findings
+from firstlight_studies.root_filesystems.journal import Tried
+from firstlight_studies.root_filesystems.measures import FilesystemTimings, lpj_of, read_block_stat
+from firstlight_studies.root_filesystems.probes import (
+    Driver,
+    Probed,
+    Section,
+    read_section,
+    section_table,
+    write_modules,
+)
 
 MS = 1_000_000
 

@@ -18,13 +18,13 @@ from firstlight.lab.rootfs.elf import needs_of
 from firstlight.lab.rootfs.programs import programs_of
 from firstlight.stats.scaling.analysis import study
 from firstlight.study.table import Hole
-from firstlight.study.tree_walk.counts import Counted, counted, counts_table, functions_table
-from firstlight.study.tree_walk.findings import Evidence, findings_of
-from firstlight.study.tree_walk.law import WalkModel, law_of, law_table
-from firstlight.study.tree_walk.measured import WalkTimings, runs_of, why_nothing
-from firstlight.study.tree_walk.penalty import Penalty, alternation_table, penalties, penalty_table
-from firstlight.study.tree_walk.plan import AUDIT, MANNERS, Alternated, Ground, Sized, plan_of
-from firstlight.study.tree_walk.traps import (
+from firstlight_studies.tree_walk.counts import Counted, counted, counts_table, functions_table
+from firstlight_studies.tree_walk.findings import Evidence, findings_of
+from firstlight_studies.tree_walk.law import WalkModel, law_of, law_table
+from firstlight_studies.tree_walk.measured import WalkTimings, runs_of, why_nothing
+from firstlight_studies.tree_walk.penalty import Penalty, alternation_table, penalties, penalty_table
+from firstlight_studies.tree_walk.plan import AUDIT, MANNERS, Alternated, Ground, Sized, plan_of
+from firstlight_studies.tree_walk.traps import (
     Audit,
     Point,
     Wake,
@@ -34,7 +34,7 @@ from firstlight.study.tree_walk.traps import (
     unit_table,
     wakes_table,
 )
-from firstlight.study.tree_walk.workload import TOOLS, WALK, Command, Shape, Workload, file_systems
+from firstlight_studies.tree_walk.workload import TOOLS, WALK, Command, Shape, Workload, file_systems
 
 CHGRP = TOOLS[0]
 NOTHING = Hole("the guest left no figures")

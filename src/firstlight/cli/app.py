@@ -1,46 +1,119 @@
-"""The verbs of the command line."""
+"""The verbs of the command line. The module of a verb is loaded when the verb runs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Annotated
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
+from typer.main import get_command, get_group
 
-from firstlight.cli.audit import audit
-from firstlight.cli.baseline import app as baseline
-from firstlight.cli.baseline import set_baseline
-from firstlight.cli.calibrate import calibrate
-from firstlight.cli.collector import collector
-from firstlight.cli.compare import compare
-from firstlight.cli.completion import completion
-from firstlight.cli.devices import devices
-from firstlight.cli.doctor import doctor
-from firstlight.cli.experiment import app as experiment
-from firstlight.cli.export import export
-from firstlight.cli.functions import functions
-from firstlight.cli.gate import gate
 from firstlight.cli.help import SETTINGS, GroupedCommands, Task
-from firstlight.cli.history import app as history
-from firstlight.cli.image import app as image
-from firstlight.cli.import_ import import_
-from firstlight.cli.initcalls import initcalls
-from firstlight.cli.log import log
-from firstlight.cli.path import path
-from firstlight.cli.record import record
-from firstlight.cli.report import report
-from firstlight.cli.scale import scale
-from firstlight.cli.show import show
-from firstlight.cli.study import study
-from firstlight.cli.try_ import try_
-from firstlight.cli.units import units
-from firstlight.cli.verify import verify
-from firstlight.cli.walk import walk
-from firstlight.version import VERSION
+from firstlight.plugins import plugins
+
+PLUGINS = "firstlight.commands"
+"""The entry point group by which packages offer commands: functions and `typer.Typer`s, as those of Firstlight are."""
+
+COMMANDS: dict[Task, list[tuple[str, str, str]]] = {
+    Task.RECORD: [
+        ("record", "record:record", "Record a boot in QEMU, exactly or with --live"),
+        ("import", "import_:import_", "Import logs, traces and timings that other tools recorded"),
+        (
+            "collector",
+            "collector:collector",
+            "Print a script that collects boot records on any Linux system",
+        ),
+        ("verify", "verify:verify", "Boot a bundle's recipe again and compare every table"),
+        ("audit", "audit:audit", "Check a profile with a second, independent observer"),
+    ],
+    Task.LOOK: [
+        ("show", "show:show", "Show a boot: totals, phases, marks and the hottest functions"),
+        ("path", "path:path", "Show the critical path: the steps that decided the boot time"),
+        (
+            "functions",
+            "functions:functions",
+            "Show the function profile (kd columns): calls, total, own time",
+        ),
+        ("initcalls", "initcalls:initcalls", "Show the initcalls: level, start, duration and grade"),
+        ("devices", "devices:devices", "Show device probes, deferrals and uevents"),
+        ("units", "units:units", "Show systemd units: how long each waited and took to start"),
+        ("log", "log:log", "Show the log with the time between lines, and its silent gaps"),
+        ("report", "report:report", "Write a boot as one self-contained HTML page"),
+        ("export", "export:export", "Write a boot in the format of another tool"),
+    ],
+    Task.COMPARE: [
+        ("compare", "compare:compare", "Show what changed between boots, largest change first"),
+        ("try", "try_:try_", "Boot a recorded boot's recipe with one change and compare"),
+        ("calibrate", "calibrate:calibrate", "Measure the noise band: how much results vary unchanged"),
+        ("experiment", "experiment:app", "Boot a plan of arms or factors and show the effect of each"),
+        ("scale", "scale:scale", "Fit how a cost grows with a quantity, booted or from a table"),
+        ("study", "study:study", "Run one of the classic studies on today's Linux"),
+    ],
+    Task.AUTOMATE: [
+        ("baseline", "baseline:app", "Save boots as the baseline of `gate`"),
+        ("gate", "gate:gate", "Check boots against a baseline and rules, for CI"),
+        ("history", "history:app", "Store boot times per commit and find what changed them"),
+    ],
+    Task.SET_UP: [
+        ("doctor", "doctor:doctor", "Show what this machine can do and what is missing"),
+        ("image", "image:app", "Build the kernels and root file systems of the lab"),
+        ("completion", "completion:completion", "Print a completion script for bash, zsh or fish"),
+    ],
+}
+"""Every command: its task, its name, its module here and what runs, and its line in the overview."""
+
+_ALIASES = {"bless": ("baseline set", "baseline:set_baseline")}
+_KNOWN = {name: (task, place, summary) for task, commands in COMMANDS.items() for name, place, summary in commands}
+
+
+class Verbs(GroupedCommands):
+    """The verbs of Firstlight, and those that other packages add."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """All names, in the order of the overview."""
+        return [*_KNOWN, *(plugin.name for plugin in plugins(PLUGINS) if plugin.name not in _KNOWN)]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of a name, made when it is asked for; none where there is none or its package is broken."""
+        if cmd_name in _ALIASES:
+            return _made(cmd_name, _ALIASES[cmd_name][1], hidden=True)
+        if cmd_name in _KNOWN:
+            task, place, summary = _KNOWN[cmd_name]
+            return _made(cmd_name, place, short_help=summary, rich_help_panel=task)
+        found = next((plugin for plugin in plugins(PLUGINS) if plugin.name == cmd_name), None)
+        command = None if found is None else found.load()
+        if command is None:
+            return None
+        summary = (command.info.help if isinstance(command, typer.Typer) else command.__doc__) or cmd_name
+        return _command(cmd_name, command, short_help=summary.splitlines()[0].rstrip("."), rich_help_panel=Task.COMPARE)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """As of any group; a name that nothing has gets the nearest ones."""
+        if args and self.get_command(ctx, args[0]) is None:
+            self.commands: Any = dict.fromkeys(self.list_commands(ctx))
+        return super().resolve_command(ctx, args)
+
+
+def _made(name: str, place: str, **about: Any) -> Any:
+    module, _, attribute = place.partition(":")
+    return _command(name, getattr(import_module(f"firstlight.cli.{module}"), attribute), **about)
+
+
+def _command(name: str, command: Any, **about: Any) -> Any:
+    if isinstance(command, typer.Typer):
+        made: Any = get_group(command)
+        made.name = name
+        for key, value in about.items():
+            setattr(made, key, value)
+        return made
+    alone = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+    alone.command(name, **about)(command)
+    return get_command(alone)
+
 
 app = typer.Typer(
     name="firstlight",
-    cls=GroupedCommands,
+    cls=Verbs,
     help="Find out where Linux boot time goes: record a boot exactly in QEMU, or import logs that you already have.",
     no_args_is_help=True,
     add_completion=False,
@@ -49,59 +122,11 @@ app = typer.Typer(
     context_settings=SETTINGS,
 )
 
-COMMANDS: dict[Task, list[tuple[str, Callable[..., None] | typer.Typer, str]]] = {
-    Task.RECORD: [
-        ("record", record, "Record a boot in QEMU, exactly or with --live"),
-        ("import", import_, "Import logs, traces and timings that other tools recorded"),
-        ("collector", collector, "Print a script that collects boot records on any Linux system"),
-        ("verify", verify, "Boot a bundle's recipe again and compare every table"),
-        ("audit", audit, "Check a profile with a second, independent observer"),
-    ],
-    Task.LOOK: [
-        ("show", show, "Show a boot: totals, phases, marks and the hottest functions"),
-        ("path", path, "Show the critical path: the steps that decided the boot time"),
-        ("functions", functions, "Show the function profile (kd columns): calls, total, own time"),
-        ("initcalls", initcalls, "Show the initcalls: level, start, duration and grade"),
-        ("devices", devices, "Show device probes, deferrals and uevents"),
-        ("units", units, "Show systemd units: how long each waited and took to start"),
-        ("log", log, "Show the log with the time between lines, and its silent gaps"),
-        ("report", report, "Write a boot as one self-contained HTML page"),
-        ("export", export, "Write a boot in the format of another tool"),
-    ],
-    Task.COMPARE: [
-        ("compare", compare, "Show what changed between boots, largest change first"),
-        ("try", try_, "Boot a recorded boot's recipe with one change and compare"),
-        ("calibrate", calibrate, "Measure the noise band: how much results vary unchanged"),
-        ("experiment", experiment, "Boot a plan of arms or factors and show the effect of each"),
-        ("scale", scale, "Fit how a cost grows with a quantity, booted or from a table"),
-        ("study", study, "Run one of the classic studies on today's Linux"),
-        ("walk", walk, "Measure a directory walk with and without one extra stat"),
-    ],
-    Task.AUTOMATE: [
-        ("baseline", baseline, "Save boots as the baseline of `gate`"),
-        ("gate", gate, "Check boots against a baseline and rules, for CI"),
-        ("history", history, "Store boot times per commit and find what changed them"),
-    ],
-    Task.SET_UP: [
-        ("doctor", doctor, "Show what this machine can do and what is missing"),
-        ("image", image, "Build the kernels and root file systems of the lab"),
-        ("completion", completion, "Print a completion script for bash, zsh or fish"),
-    ],
-}
-"""Every command: its task, its name, what runs, and its line in the overview."""
-
-for task, commands in COMMANDS.items():
-    for name, command, summary in commands:
-        if isinstance(command, typer.Typer):
-            app.add_typer(command, name=name, short_help=summary, rich_help_panel=task)
-        else:
-            app.command(name, short_help=summary, rich_help_panel=task)(command)
-# The former name of `baseline set`.
-app.command("bless", hidden=True)(set_baseline)
-
 
 def _print_version(wanted: bool) -> None:
     if wanted:
+        from firstlight.version import VERSION
+
         print(f"firstlight {VERSION}")
         raise typer.Exit
 

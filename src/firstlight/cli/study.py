@@ -84,9 +84,9 @@ def _list(json: bool) -> None:
     from firstlight.render.terminal.console import console
     from firstlight.render.terminal.report import print_report
     from firstlight.render.views.study import studies_table
-    from firstlight.study.catalogue import STUDIES
+    from firstlight.study.catalogue import studies
 
     if json:
-        print_json([{"name": each.name, "title": each.title, "question": each.question} for each in STUDIES])
+        print_json([{"name": each.name, "title": each.title, "question": each.question} for each in studies()])
     else:
-        print_report(console(), [studies_table(STUDIES)])
+        print_report(console(), [studies_table(studies())])

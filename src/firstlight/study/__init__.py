@@ -1,1 +1,74 @@
-"""Studies: questions about start-up time that come with their boots, tables and conclusions, each one command."""
+"""The kit for studies: questions about start-up time that come with their boots, tables and conclusions.
+
+A study imports this package and :mod:`firstlight`, and nothing else. A name is loaded when it is first used.
+
+>>> from firstlight.study import Study
+>>> Study("mine", "What quiet saves", "Does the console cost time?", ("kernel",), "my_package.mine").name
+'mine'
+"""
+
+from importlib import import_module
+from typing import Any
+
+# By module; `a=b` offers its `b` as `a`. `__init__.pyi` has the types.
+_OFFERED = {
+    "firstlight.analysis.functions": "NO_FUNCTION",
+    "firstlight.analysis.intervals": "most_at_once union_ns",
+    "firstlight.analysis.udev_queue": "histogram",
+    "firstlight.analysis.uevents": "uevents",
+    "firstlight.assets": "asset_path",
+    "firstlight.bundle.boot": "Boot",
+    "firstlight.bundle.folding": "SHARED_NAME",
+    "firstlight.experiment.runner": "memory_available",
+    "firstlight.experiment.scaling.costs": "CostSeries",
+    "firstlight.experiment.stage_table": "percent_of",
+    "firstlight.ingest.importing": "ImportOptions import_records",
+    "firstlight.lab.guest.report": "read_report",
+    "firstlight.lab.host.made_here": "made_here",
+    "firstlight.lab.host.progress": "Progress",
+    "firstlight.lab.kernel.kernel": "open_kernel",
+    "firstlight.lab.kernel.modules": "modules_for",
+    "firstlight.lab.qemu.emulator": "find_qemu",
+    "firstlight.lab.rootfs.elf": "needed_libraries",
+    "firstlight.lab.rootfs.filesystems": "FORMATS find_format",
+    "firstlight.lab.rootfs.initramfs": "BEFORE_ROOT",
+    "firstlight.lab.rootfs.kernel_mounted": "KernelRoot",
+    "firstlight.lab.rootfs.overlay": "settle",
+    "firstlight.lab.rootfs.programs": "Programs programs_of",
+    "firstlight.lab.rootfs.tar": "UserLandTar",
+    "firstlight.lab.run.resolve": "kernel_root",
+    "firstlight.lab.run.symbols": "kernel_symbols",
+    "firstlight.quantities": "parse_size size_text time_text",
+    "firstlight.recipe.isa": "DEFAULT",
+    "firstlight.recipe.recipe": "Recipe",
+    "firstlight.stats.scaling.analysis": "LEAST_SIZES LeftOut ScalingAnalysis",
+    "firstlight.stats.scaling.exponent": "Exponent",
+    "firstlight.stats.scaling.laws": "LAWS",
+    "firstlight.stats.scaling.prediction": "BAND Prediction predict",
+    "firstlight.study.catalogue": "Study",
+    "firstlight.study.disks": "Disk attach prepare",
+    "firstlight.study.guest_files": "kept_number kept_text stamps_of",
+    "firstlight.study.outcome": "Finding Missing Outcome Verdict untestable verdict",
+    "firstlight.study.runner": "Laboratory StudyArm make_images",
+    "firstlight.study.serial_line": "BAUD SLOW_BAUD on_the_line_ns",
+    "firstlight.study.table": "Chart Field Hole Kind Series Table Value first_hole hole_in hole_row value_text",
+}
+_PLACE = {
+    word.partition("=")[0]: (module, word.rpartition("=")[2])
+    for module, words in _OFFERED.items()
+    for word in words.split()
+}
+
+__all__ = sorted(_PLACE)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PLACE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module, original = _PLACE[name]
+    value = globals()[name] = getattr(import_module(module), original)
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from importlib import import_module
 
 from firstlight.errors import UsageError
-from firstlight.study.historical import historical_tables
+from firstlight.plugins import plugins
 from firstlight.study.outcome import Finding, Outcome
 from firstlight.study.runner import Laboratory
 from firstlight.study.table import Chart, Table
 from firstlight.suggest import one_of
+
+GROUP = "firstlight.studies"
+"""The entry point group by which packages offer studies: names of studies, each a :class:`Study`."""
 
 
 @dataclass(frozen=True)
@@ -23,8 +26,9 @@ class Study:
     question: str
     images: tuple[str, ...]
     """Of the laboratory, that it boots."""
-    package: str
-    """Below :mod:`firstlight.study`; its module `study` has a function `run`."""
+    module: str
+    """Its function `run` takes a :class:`~firstlight.study.Laboratory` and gives an :class:`~firstlight.study.Outcome`.
+    It is loaded when the study runs."""
 
     def run(self, laboratory: Laboratory) -> Outcome:
         """Boot every arm, and say what they tell.
@@ -32,7 +36,7 @@ class Study:
         :raises FirstlightError: when not even one arm can be booted.
         """
         # Late: what a study computes with takes most of a second to load.
-        run: Callable[[Laboratory], Outcome] = import_module(f"firstlight.study.{self.package}.study").run
+        run: Callable[[Laboratory], Outcome] = import_module(self.module).run
         return run(laboratory)
 
     def repeated(self, laboratory: Laboratory) -> str:
@@ -44,10 +48,11 @@ class Study:
 
     def outcome(
         self, laboratory: Laboratory, *, recipe: Sequence[str], tables: Sequence[Table], findings: Sequence[Finding],
-        charts: Iterable[Chart | None] = (), notes: Sequence[str] = (),
+        historical: Sequence[Table] = (), charts: Iterable[Chart | None] = (), notes: Sequence[str] = (),
     ) -> Outcome:  # fmt: skip
-        """What it found, with its question, the tables of the old study, and what is missing.
+        """What it found, with its question, and what is missing.
 
+        :param historical: tables that others measured, which are never mixed with ours.
         :param charts: those that could not be drawn are `None`.
         """
         return Outcome(
@@ -57,7 +62,7 @@ class Study:
             quick=laboratory.quick,
             recipe=(self.repeated(laboratory), *recipe),
             tables=tuple(tables),
-            historical=historical_tables(self.name),
+            historical=tuple(historical),
             findings=tuple(findings),
             charts=tuple(chart for chart in charts if chart is not None),
             missing=tuple(laboratory.missing),
@@ -65,54 +70,28 @@ class Study:
         )
 
 
-STUDIES = (
-    Study(
-        "udev-ptys",
-        "What 256 legacy pseudo-terminals cost udev",
-        "What does a device cost that the kernel makes ahead of any need, and who pays?",
-        ("kernel", "debian"),
-        "udev_ptys",
-    ),
-    Study(
-        "lvm-activation",
-        "Why event activation of LVM takes minutes with a thousand volumes",
-        "How does the time until the last volume is active grow with the number of physical volumes?",
-        ("kernel", "debian-storage"),
-        "lvm_activation",
-    ),
-    Study(
-        "kernel-hotspots",
-        "Which hot spots lie between start_kernel and init",
-        "What do the classic hot spots of a kernel's start cost now, and what does each remedy save and break?",
-        ("kernel",),
-        "kernel_hotspots",
-    ),
-    Study(
-        "tree-walk",
-        "What one extra stat per directory costs a tree walk",
-        "What is the penalty of one more stat for each directory, and which tools wake an automount?",
-        ("kernel", "debian-storage"),
-        "tree_walk",
-    ),
-    Study(
-        "root-filesystems",
-        "How root file systems compare",
-        "From power on and from start_kernel to user space: what does the root file system decide?",
-        ("kernel",),
-        "root_filesystems",
-    ),
-)
+def studies() -> list[Study]:
+    """Every study that an installed package offers in the entry point group `firstlight.studies`.
+
+    One that cannot be loaded is left out, with a warning on standard error.
+
+    >>> "tree-walk" in [study.name for study in studies()]
+    True
+    """
+    return [study for plugin in plugins(GROUP) if (study := plugin.load()) is not None]
 
 
 def find_study(name: str) -> Study:
-    """The study of a name.
+    """The study of a name; no other is loaded.
 
     :raises UsageError: when there is none; the hint says the nearest, and all.
+    :raises FirstlightError: when it cannot be loaded.
 
-    >>> find_study("tree-walk").package
-    'tree_walk'
+    >>> find_study("tree-walk").images
+    ('kernel', 'debian-storage')
     """
-    for study in STUDIES:
-        if study.name == name:
-            return study
-    raise UsageError(f"there is no study `{name}`", hint=one_of(name, [study.name for study in STUDIES]))
+    found = {plugin.name: plugin for plugin in plugins(GROUP)}
+    if name not in found:
+        raise UsageError(f"there is no study `{name}`", hint=one_of(name, list(found)))
+    study: Study = found[name].require()
+    return study

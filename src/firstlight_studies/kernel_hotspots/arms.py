@@ -1,0 +1,111 @@
+"""Booting the arms: plain ones first, then each remedy, those that need a measured value last."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from firstlight import RecordOptions
+from firstlight.study import Boot, Hole, Laboratory, StudyArm
+from firstlight_studies.kernel_hotspots.devices import POPULATIONS
+from firstlight_studies.kernel_hotspots.guest import ADD_MEMORY, PROBES
+from firstlight_studies.kernel_hotspots.remedies import KERNELS, PLAIN, KernelName, Remedy, chosen
+from firstlight_studies.kernel_hotspots.ways import Way, ways_on
+
+Found = Mapping[tuple[KernelName, str], Boot | Hole]
+"""The boots by kernel and arm."""
+
+_NOWHERE = Path()
+"""The laboratory decides where a bundle goes."""
+#: A loaded machine is no reason to give an arm up.
+_PATIENCE_S = 3600.0
+
+
+@dataclass(frozen=True)
+class Booted:
+    """Everything that was booted."""
+
+    boots: Found
+    remedies: Mapping[KernelName, list[Remedy]]
+    ways: tuple[Way, ...]
+    ways_kernel: KernelName
+
+    def boot(self, kernel: KernelName, name: str) -> Boot | Hole:
+        """One boot, or why there is none."""
+        return self.boots.get((kernel, name), Hole("not booted in this run"))
+
+
+def boot_arms(laboratory: Laboratory) -> Booted:
+    """Boot what the study needs.
+
+    :raises KeyboardInterrupt: when a person interrupts.
+    """
+    kernel = laboratory.image("kernel")
+    kernels: dict[KernelName, Path | Hole | None] = {"stock": None, "laboratory": kernel}
+    remedies = {name: chosen(name, quick=laboratory.quick) for name in KERNELS}
+    # The ways of timing need a kernel that can be traced: the laboratory's, and where that is missing the stock one.
+    ways_kernel: KernelName = "stock" if isinstance(kernel, Hole) else "laboratory"
+    ways = ways_on(quick=laboratory.quick)
+    first: dict[tuple[KernelName, str], RecordOptions | Hole] = {}
+    for name in KERNELS:
+        first[name, PLAIN] = _options(kernels[name])
+        for each in remedies[name]:
+            if not each.needs_measured:
+                first[name, each.name] = _remedy_options(each, kernels[name], None)
+    for way in ways:
+        first[ways_kernel, way.arm] = _options(
+            kernels[ways_kernel], way.words, commands=way.commands, profile=way.profile
+        )
+    for population in POPULATIONS:
+        for count in population.chosen(quick=laboratory.quick):
+            first["laboratory", population.arm(count)] = _options(kernel, f"{population.word}={count}")
+    boots = _boot(laboratory, first)
+    then: dict[tuple[KernelName, str], RecordOptions | Hole] = {}
+    for name in KERNELS:
+        for each in remedies[name]:
+            if each.needs_measured:
+                measured = boots.get((name, each.against), Hole(f"the arm `{each.against}` was not booted"))
+                then[name, each.name] = _remedy_options(each, kernels[name], measured)
+    return Booted(boots | _boot(laboratory, then), remedies, ways, ways_kernel)
+
+
+def _boot(
+    laboratory: Laboratory, wanted: Mapping[tuple[KernelName, str], RecordOptions | Hole]
+) -> dict[tuple[KernelName, str], Boot | Hole]:
+    names = {f"{kernel}-{arm}": (kernel, arm) for kernel, arm in wanted}
+    found = laboratory.boot_all(StudyArm(name, wanted[key]) for name, key in names.items())
+    return {key: found[name] for name, key in names.items()}
+
+
+def _remedy_options(remedy: Remedy, kernel: Path | Hole | None, measured: Boot | Hole | None) -> RecordOptions | Hole:
+    if isinstance(measured, Hole):
+        return Hole(f"its baseline was not booted: {measured.reason}")
+    words = remedy.command_line(measured)
+    if isinstance(words, Hole):
+        return words
+    more = (ADD_MEMORY,) if remedy.add_memory else ()
+    return _options(kernel, words, cpu=remedy.cpu, memory=remedy.memory, commands=more)
+
+
+def _options(
+    kernel: Path | Hole | None,
+    words: str = "",
+    *,
+    cpu: str | None = None,
+    memory: str | None = None,
+    commands: tuple[str, ...] = (),
+    profile: bool = True,
+) -> RecordOptions | Hole:
+    if isinstance(kernel, Hole):
+        return kernel
+    return RecordOptions(
+        output=_NOWHERE,
+        kernel=kernel,
+        append=words,
+        cpu=cpu,
+        memory=memory,
+        guest_commands=(*PROBES, *commands),
+        timeout_wall_s=_PATIENCE_S,
+        profile=profile,
+    )

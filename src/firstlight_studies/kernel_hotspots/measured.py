@@ -1,0 +1,52 @@
+"""The figures of one arm, as the tables and the findings take them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from firstlight import FirstlightError
+from firstlight.study import Boot, Hole
+from firstlight_studies.kernel_hotspots.health import HotspotHealth, health_of
+from firstlight_studies.kernel_hotspots.hotspots import hot_spots
+from firstlight_studies.kernel_hotspots.partition import Partition, partition
+from firstlight_studies.kernel_hotspots.printed import Printed, printed
+from firstlight_studies.kernel_hotspots.window import Window, tree_in, window_of
+
+
+@dataclass(frozen=True)
+class HotspotTimings:
+    """One arm."""
+
+    window: Window
+    parts: Partition
+    """Of the window."""
+    printed: Printed
+    health: HotspotHealth
+    mounts_ns: int
+    """In user mode: mounting proc and sysfs."""
+
+    @property
+    def after_ns(self) -> int | None:
+        """From the first instruction of user mode until the guest was ready."""
+        return None if self.window.ready_ns is None else self.window.ready_ns - self.window.end_ns
+
+
+def _mounts_ns(boot: Boot) -> int:
+    mounts = boot.calls().filter(pl.col("function").is_in(("proc_get_tree", "sysfs_get_tree")))
+    return int(mounts["total_ns"].sum())
+
+
+def measure(boot: Boot | Hole) -> HotspotTimings | Hole:
+    """Measure an arm; what cannot be measured is a hole that says why."""
+    if isinstance(boot, Hole):
+        return boot
+    try:
+        window = window_of(boot)
+        parts = partition(tree_in(boot, window.phases), hot_spots())
+        return HotspotTimings(window, parts, printed(boot, window), health_of(boot), _mounts_ns(boot))
+    except FirstlightError as error:
+        return Hole(error.message)
+    except OSError as error:
+        return Hole(f"the bundle cannot be read: {error.strerror}")

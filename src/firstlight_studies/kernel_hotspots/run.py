@@ -1,0 +1,122 @@
+"""The study: boots, tables, and what holds of what was concluded then."""
+
+from __future__ import annotations
+
+from firstlight import LabError
+from firstlight.study import Boot, Hole, Laboratory, Outcome
+from firstlight_studies.catalogue import KERNEL_HOTSPOTS
+from firstlight_studies.historical import historical_tables
+from firstlight_studies.kernel_hotspots.arms import Booted, boot_arms
+from firstlight_studies.kernel_hotspots.coverage_tables import coverage_chart, coverage_of, coverage_table, linked_of
+from firstlight_studies.kernel_hotspots.evidence import Evidence
+from firstlight_studies.kernel_hotspots.findings import findings
+from firstlight_studies.kernel_hotspots.guest import AddedMemory, added_memory
+from firstlight_studies.kernel_hotspots.health_tables import health_table
+from firstlight_studies.kernel_hotspots.hotspots import hot_spots
+from firstlight_studies.kernel_hotspots.measured import HotspotTimings, measure
+from firstlight_studies.kernel_hotspots.remedies import KERNELS, PLAIN, KernelName
+from firstlight_studies.kernel_hotspots.remedy_tables import remedy_chart, remedy_table, serial_table
+from firstlight_studies.kernel_hotspots.share_tables import function_table, share_chart, share_table
+from firstlight_studies.kernel_hotspots.size_tables import device_table, memory_table
+from firstlight_studies.kernel_hotspots.unmeasured import unmeasured
+from firstlight_studies.kernel_hotspots.way_tables import (
+    agreement_table,
+    cost_table,
+    costs,
+    initcall_table,
+    seen_by_ways,
+    timed_boot,
+    uneven_in,
+)
+
+_PRINTING = {
+    PLAIN: "as it is",
+    "quiet": "quiet",
+    "panic-only": "only panics printed",
+    "port": "initcall_debug, printed",
+}
+
+
+def run(laboratory: Laboratory) -> Outcome:
+    """Boot every arm, and say what they tell.
+
+    :raises LabError: when neither kernel could be booted at all.
+    """
+    booted = boot_arms(laboratory)
+    if all(isinstance(boot, Hole) for boot in booted.boots.values()):
+        reason = next(boot.reason for boot in booted.boots.values() if isinstance(boot, Hole))
+        raise LabError(f"not one arm could be booted: {reason}", hint="`firstlight doctor` looks at what is needed")
+    measured = _measured(booted)
+    spots = hot_spots()
+    plain = {kernel: measured[kernel].get(PLAIN, Hole("not booted in this run")) for kernel in KERNELS}
+    linked = {kernel: linked_of(booted.boot(kernel, PLAIN)) for kernel in KERNELS}
+    covered = {kernel: coverage_of(booted.boot(kernel, PLAIN), linked[kernel]) for kernel in KERNELS}
+    ways = {name: boot for (kernel, name), boot in booted.boots.items() if kernel == booted.ways_kernel}
+    timed = timed_boot(ways)
+    seen = seen_by_ways(timed)
+    titles = {each.name: each.title for each in booted.remedies["laboratory"]} | {PLAIN: "512 MiB"}
+    added = _added(booted)
+    laboratory.missing += unmeasured(booted, measured, covered, seen, added)
+    evidence = Evidence(measured, booted.remedies, spots, added, costs(ways, booted.ways))
+    return KERNEL_HOTSPOTS.outcome(
+        laboratory,
+        historical=historical_tables("kernel-hotspots"),
+        recipe=_recipe(booted),
+        tables=(
+            share_table(plain, spots),
+            remedy_table(measured, booted.remedies, spots),
+            health_table(measured, booted.remedies),
+            serial_table(measured, _PRINTING),
+            memory_table(measured["laboratory"], titles, booted.boot("laboratory", "memory-added")),
+            device_table(measured["laboratory"], quick=laboratory.quick),
+            agreement_table(seen, uneven_in(timed)),
+            cost_table(ways, booted.ways),
+            initcall_table(seen),
+            *(coverage_table(kernel, covered[kernel]) for kernel in KERNELS),
+            function_table(plain, spots, linked),
+        ),
+        findings=findings(evidence),
+        charts=(
+            share_chart(plain, spots),
+            remedy_chart(measured, booted.remedies),
+            coverage_chart({str(kernel): each for kernel, each in covered.items()}),
+        ),
+        notes=_NOTES,
+    )
+
+
+_NOTES = (
+    "Virtual time: one instruction takes one nanosecond, caches and buses take nothing. Shares and orders of magnitude "
+    "carry over to a machine; milliseconds do not.",
+    "Waiting is exact: a calibration that waits for ten ticks takes as long here as on any machine.",
+    "The window ends with the first instruction of user mode. User mode mounts proc and sysfs after it; the changes "
+    "until ready show what that takes.",
+    "Memory is added by its address, the way that asks least of the machine: QEMU's own memory devices need slots on "
+    "its command line, and the kernel would find them in the middle of its start.",
+)
+
+
+def _measured(booted: Booted) -> dict[KernelName, dict[str, HotspotTimings | Hole]]:
+    found: dict[KernelName, dict[str, HotspotTimings | Hole]] = {kernel: {} for kernel in KERNELS}
+    timed_only = {way.arm for way in booted.ways} - set(_PRINTING)
+    for (kernel, name), boot in booted.boots.items():
+        if name not in timed_only:
+            found[kernel][name] = measure(boot)
+    return found
+
+
+def _added(booted: Booted) -> AddedMemory | str:
+    boot = booted.boot("laboratory", "memory-added")
+    return boot.reason if isinstance(boot, Hole) else added_memory(boot)
+
+
+def _recipe(booted: Booted) -> tuple[str, ...]:
+    lines = []
+    for kernel in KERNELS:
+        boot = booted.boot(kernel, PLAIN)
+        if isinstance(boot, Boot):
+            versions = boot.manifest.versions
+            line = boot.manifest.recipe_text("command_line")
+            lines.append(f"{kernel} kernel: {versions.get('kernel')}, {versions.get('qemu')}, command line `{line}`")
+    lines.append("A guest of 512 MiB unless an arm says otherwise, with the small user land in an initramfs.")
+    return tuple(lines)

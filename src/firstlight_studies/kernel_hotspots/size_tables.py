@@ -1,0 +1,95 @@
+"""How much there is to initialise: memory that comes later, and devices that nobody asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from firstlight.study import Boot, Field, Hole, Table, Value, first_hole, hole_row
+from firstlight_studies.kernel_hotspots.devices import POPULATIONS
+from firstlight_studies.kernel_hotspots.guest import AddedMemory, added_memory
+from firstlight_studies.kernel_hotspots.measured import HotspotTimings
+
+#: The arms of the table of memory, as the remedies name them.
+MEMORY_ARMS = ("plain", "much-memory", "memory-limited", "memory-added")
+
+_MEMORY_FIELDS = (
+    Field("Arm"), Field("Memory at ready", "bytes"), Field("Memory's part", "time"), Field("Window", "time"),
+    Field("Blocks added", "count"), Field("Blocks refused", "count"), Field("Adding", "time"),
+    Field("Onlining", "time"), Field("Window and adding", "time"),
+)  # fmt: skip
+
+
+def memory_table(arms: Mapping[str, HotspotTimings | Hole], titles: Mapping[str, str], added: Boot | Hole) -> Table:
+    """What memory costs at the start, and what it costs to let it come later.
+
+    :param added: the boot whose guest added the rest.
+    """
+    later = added if isinstance(added, Hole) else _added(added)
+    rows: list[tuple[Value, ...]] = []
+    for name in MEMORY_ARMS:
+        found = arms.get(name, Hole("not booted in this run"))
+        title = titles.get(name, name)
+        if isinstance(found, Hole):
+            rows.append((title, *hole_row(found, 8)))
+            continue
+        window, memory = found.window.length_ns, found.health.memory
+        total: Value = memory if memory is not None else Hole("the guest did not tell")
+        row: tuple[Value, ...] = (title, total, found.parts.spots_ns["memory"], window)
+        if name != "memory-added":
+            rows.append((*row, None, None, None, None, window))
+        elif isinstance(later, Hole):
+            rows.append((*row, *hole_row(later, 5)))
+        else:
+            cost = later.adding_ns + later.online_ns
+            rows.append((*row, later.blocks, later.refused, later.adding_ns, later.online_ns, window + cost))
+    below = (
+        "`mem=` keeps the rest from the kernel; once user mode runs, the guest names each block of it to the kernel "
+        "and brings it into use. A block that holds what the firmware keeps for itself is refused or not named.",
+    )
+    return Table("memory", "Memory at the start, and later", _MEMORY_FIELDS, tuple(rows), below)
+
+
+def _added(boot: Boot) -> AddedMemory | Hole:
+    found = added_memory(boot)
+    return Hole(found) if isinstance(found, str) else found
+
+
+_DEVICE_FIELDS = (
+    Field("Devices"), Field("Number", "count"), Field("Word"), Field("Window", "time"), Field("Change", "change"),
+    Field("Each", "change"), Field("Change in resource initialisation", "change"),
+    Field("Devices registered", "count"), Field("Until ready", "change"),
+)  # fmt: skip
+
+
+def device_table(arms: Mapping[str, HotspotTimings | Hole], *, quick: bool) -> Table:
+    """What a kernel takes for devices that it makes ahead of any need."""
+    plain = arms.get("plain", Hole("not booted in this run"))
+    rows: list[tuple[Value, ...]] = []
+    for population in POPULATIONS:
+        for count in sorted({population.usual, *population.chosen(quick=quick)}):
+            usual = count == population.usual
+            found = plain if usual else arms.get(population.arm(count), Hole("not booted in this run"))
+            head = (population.title, count, "as it is" if usual else f"{population.word}={count}")
+            if isinstance(found, Hole) or isinstance(plain, Hole):
+                hole = first_hole(found, plain)
+                rows.append((*head, *hole_row(hole, 6)))
+                continue
+            rows.append((*head, *_device_row(found, plain, count - population.usual)))
+    below = (
+        "Each: the change divided by the difference in their number. Registered: calls of device_add in the window.",
+    )
+    return Table("devices", "What devices cost that nobody asked for", _DEVICE_FIELDS, tuple(rows), below)
+
+
+def _device_row(found: HotspotTimings, plain: HotspotTimings, more: int) -> tuple[Value, ...]:
+    registered = found.parts.functions.get("device_add")
+    change = found.window.length_ns - plain.window.length_ns
+    after = None if found.after_ns is None or plain.after_ns is None else change + found.after_ns - plain.after_ns
+    return (
+        found.window.length_ns,
+        change if more else None,
+        round(change / more) if more else None,
+        found.parts.spots_ns["resources"] - plain.parts.spots_ns["resources"] if more else None,
+        registered.calls if registered is not None else 0,
+        after if more else None,
+    )

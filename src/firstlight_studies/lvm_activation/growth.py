@@ -1,0 +1,59 @@
+"""The table of laws: how every quantity of every setting grows, and what that foretells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from firstlight.study import Field, Hole, Table, Value, value_text
+from firstlight_studies.lvm_activation.arms import Row
+from firstlight_studies.lvm_activation.laws import FAR, NO_LAW, QUANTITIES, ActivationModel
+from firstlight_studies.lvm_activation.measured import row_title
+
+_BELOW = (
+    "Exponent: that of the whole over the larger half of the sizes; of the growth: of what lies above the smallest "
+    "size, over what the size is above it, with the least and the most between neighbouring sizes. Every figure is "
+    "exact: what the law leaves over is no noise.",
+    "The check: the largest N left out, the same law fitted to the others, and asked for it. Where it is more than "
+    f"20 % off there, or any size as far from the law, neither a law nor {FAR:,} is told. {FAR:,} is far beyond what "
+    "is measured: the band is that of all laws that the figures leave open, no single one is promised.",
+)
+
+
+def growth_table(found: Mapping[Row, Mapping[str, ActivationModel | Hole | None]]) -> Table:
+    """Of each quantity the law of each setting, its exponent, its check and what it predicts."""
+    fields = (
+        Field("Quantity"), Field("Setting"), Field("Law"), Field("Certainty"), Field("Exponent", "number"),
+        Field("Exponent of the growth", "number"), Field("least", "number"), Field("most", "number"),
+        Field("Largest N", "count"), Field("Measured there"), Field("Predicted from the others"),
+        Field("Error", "percent"), Field(f"At {FAR:,}, from"), Field("to"),
+    )  # fmt: skip
+    rows: list[tuple[Value, ...]] = []
+    for quantity in QUANTITIES:
+        for row, by_key in found.items():
+            law = by_key[quantity.key]
+            head = (quantity.title, row_title(row))
+            if isinstance(law, Hole):
+                rows.append((*head, law, *(None for _ in fields[3:])))
+            elif law is not None:
+                rows.append((*head, *_values(law)))
+    return Table("growth", "How it grows", fields, tuple(rows), _BELOW)
+
+
+def _values(law: ActivationModel) -> tuple[Value, ...]:
+    study, left, growth, far = law.study, law.study.left_out, law.study.growth_exponent, law.far
+    kind = law.quantity.kind
+
+    def figure(value: float) -> str:
+        return value_text(round(value) if kind in ("time", "count", "bytes") else round(value, 3), kind)
+
+    exponents: tuple[Value, ...] = (
+        round(study.exponent.value, 4) if study.exponent else None,
+        *((round(each, 4) for each in (growth.value, growth.low, growth.high)) if growth else (None, None, None)),
+    )
+    check: tuple[Value, ...] = (round(study.sizes[-1]), figure(study.costs[-1]), None, None)
+    if left is not None:
+        check = (*check[:2], figure(left.predicted), round(left.error, 6))
+    if not law.foretells:
+        return (NO_LAW, None, *exponents, *check, NO_LAW, None)
+    beyond: tuple[Value, ...] = (None, None) if far is None else (figure(far.low), figure(far.high))
+    return (study.law, study.certainty, *exponents, *check, *beyond)

@@ -1,0 +1,143 @@
+"""How each figure of a setting grows with the number of physical volumes, and what that predicts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from firstlight import UsageError
+from firstlight.study import BAND, LAWS, LEAST_SIZES, Hole, Kind, Prediction, ScalingAnalysis, predict
+from firstlight.study import fit_scaling as study
+from firstlight_studies.lvm_activation.measures import ActivationFigures
+from firstlight_studies.lvm_activation.programs import Command, Programs
+
+#: The number that is asked for, beyond anything that is measured.
+FAR = 10_000
+#: The laws from the slowest to the fastest, and where that of the number itself is among them.
+_ORDER = {law.name: place for place, law in enumerate(LAWS)}
+_LINEAR = _ORDER["n"]
+
+
+#: Where the largest size lies farther from what the others foretell, or any size from the law, the law says nothing of
+#: sizes beyond: relative.
+_AMISS = 0.20
+NO_LAW = Hole("no law of the family foretells the largest")
+
+Where = Literal["times", "files", "memory"]
+"""The table that a quantity stands in."""
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """Something that may grow."""
+
+    key: str
+    title: str
+    kind: Kind
+    where: Where
+    of: Callable[[ActivationFigures], float | Hole | None]
+
+
+def _of_programs(get: Callable[[Programs], float]) -> Callable[[ActivationFigures], float | Hole]:
+    return lambda figures: figures.programs if isinstance(figures.programs, Hole) else get(figures.programs)
+
+
+def _each(get: Callable[[Command], int]) -> Callable[[ActivationFigures], float | Hole]:
+    return _of_programs(lambda programs: programs.each(get))
+
+
+def _most(get: Callable[[Command], int]) -> Callable[[ActivationFigures], float | Hole]:
+    return _of_programs(lambda programs: programs.most(get))
+
+
+QUANTITIES = (
+    Quantity("active", "Last volume active", "time", "times", lambda figures: figures.active_ns),
+    Quantity("settled", "Settled", "time", "times", lambda figures: figures.settled_ns),
+    Quantity("lvm", "lvm2's own computing, user mode", "time", "times", lambda figures: figures.lvm_ns),
+    Quantity("systemd", "systemd's own computing, user mode", "time", "times", lambda figures: figures.systemd_ns),
+    Quantity("processes", "Processes of lvm2", "count", "times", _of_programs(lambda programs: programs.count)),
+    Quantity("at-once", "Of these at once", "count", "times", _of_programs(lambda programs: programs.at_once)),
+    Quantity("opened-each", "Files opened, per process", "number", "files", _each(lambda command: command.opened)),
+    Quantity("online-each", "lvm2's notes, per process", "number", "files", _each(lambda command: command.online)),
+    Quantity(
+        "udev-each", "udev's database, per process", "number", "files", _each(lambda command: command.udev_database)
+    ),
+    Quantity(
+        "udev-most", "udev's database, by one", "count", "files", _most(lambda command: command.udev_database_most)
+    ),
+    Quantity("sysfs-each", "sysfs, per process", "number", "files", _each(lambda command: command.sysfs)),
+    Quantity("sysfs-most", "sysfs, by one", "count", "files", _most(lambda command: command.sysfs_most)),
+    Quantity("memory", "Memory of lvm2, peak", "bytes", "memory", _of_programs(lambda programs: programs.memory)),
+    Quantity("services", "Memory of all services, peak", "bytes", "memory", lambda figures: figures.services_memory),
+    Quantity("udev-service", "Memory of udev's service, peak", "bytes", "memory", lambda figures: figures.udev_memory),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ActivationModel:
+    """How one quantity of one setting grows."""
+
+    quantity: Quantity
+    study: ScalingAnalysis
+    far: Prediction | None
+    """At :data:`FAR`; none for what falls."""
+
+    @property
+    def foretells(self) -> bool:
+        """It comes near every size that was measured, and from the others to the largest; nothing is foretold of what
+        falls."""
+        left = self.study.left_out
+        near = self.study.best.misfit <= _AMISS and (left is None or abs(left.error) <= _AMISS)
+        return near or self.study.falls
+
+    @property
+    def last_exponent(self) -> float | None:
+        """The exponent of the growth between the two largest sizes.
+
+        The growth is what lies above the smallest size, over what the size is above it.
+        """
+        (least, first), (size, cost), (next_size, next_cost) = (
+            (self.study.sizes[place], self.study.costs[place]) for place in (0, -2, -1)
+        )
+        if cost <= first or next_cost <= first:
+            return None
+        return math.log((next_cost - first) / (cost - first)) / math.log((next_size - least) / (size - least))
+
+    @property
+    def faster(self) -> bool:
+        """No law that the figures leave open grows as slowly as the number, or slower."""
+        return all(_ORDER[fit.law] > _LINEAR for fit in self.study.within(BAND))
+
+
+def laws(by_size: Mapping[int, ActivationFigures]) -> dict[str, ActivationModel | Hole | None]:
+    """The law of every quantity of one setting, by its key; nothing for what it does not have.
+
+    Exact: each figure is that of one boot, which is the same every time.
+
+    :param by_size: the figures of one setting, by the number of physical volumes.
+    """
+    return {quantity.key: _law(quantity, by_size) for quantity in QUANTITIES}
+
+
+def _law(quantity: Quantity, by_size: Mapping[int, ActivationFigures]) -> ActivationModel | Hole | None:
+    points: dict[int, float] = {}
+    reason: Hole | None = None
+    for size, figures in sorted(by_size.items()):
+        value = quantity.of(figures)
+        if isinstance(value, Hole):
+            reason = value
+        elif value is not None:
+            points[size] = float(value)
+    if not points:
+        return reason
+    if len(points) < LEAST_SIZES:
+        return Hole(f"{len(points)} sizes came up: a law needs {LEAST_SIZES}")
+    if not any(points.values()):
+        return Hole("nothing at any size")
+    try:
+        found = study(list(points), list(points.values()), exact=True)
+    except UsageError as error:
+        return Hole(error.message)
+    return ActivationModel(quantity, found, None if found.falls else predict(found, FAR))

@@ -1,0 +1,134 @@
+"""The study itself: disks first, then every arm, then what they say."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from firstlight import RecordOptions
+from firstlight.study import Hole, Laboratory, Missing, Outcome, memory_available
+from firstlight_studies.catalogue import LVM_ACTIVATION
+from firstlight_studies.historical import historical_tables
+from firstlight_studies.lvm_activation.arms import MEMORY, ActivationPlan, Cell, Mode, Row, arm, guest_options, plan
+from firstlight_studies.lvm_activation.changes import change_table, tracing_table
+from firstlight_studies.lvm_activation.charts import charts
+from firstlight_studies.lvm_activation.findings import findings
+from firstlight_studies.lvm_activation.growth import growth_table
+from firstlight_studies.lvm_activation.laws import laws
+from firstlight_studies.lvm_activation.measured import row_title
+from firstlight_studies.lvm_activation.measures import ActivationFigures, figures, versions
+from firstlight_studies.lvm_activation.tables import commands_table, measured_table, missing_rows
+from firstlight_studies.lvm_activation.userland import write_overlay
+from firstlight_studies.lvm_activation.volumes import MIB_EACH, PER_DISK, Volumes, prepared_disks
+
+
+def run(laboratory: Laboratory) -> Outcome:
+    """Boot every arm, and say what they tell.
+
+    :raises KeyboardInterrupt: when a person interrupts.
+    """
+    mode = _mode(laboratory)
+    wanted = plan(mode)
+    guest = _guest(laboratory, mode)
+    disks = _prepare(wanted, guest, laboratory)
+    cells = {cell.name: cell for cell in wanted.cells()}
+    available = memory_available()
+    boots = laboratory.boot_all([arm(cell, guest, disks[cell.volumes], available) for cell in cells.values()])
+    found: dict[Cell, ActivationFigures | Hole] = {}
+    for name, boot in boots.items():
+        found[cells[name]] = boot if isinstance(boot, Hole) else figures(cells[name], boot)
+    came_up = (versions(boot) for boot in boots.values() if not isinstance(boot, Hole))
+    return _outcome(laboratory, wanted, found, next(came_up, "none came up"))
+
+
+def _mode(laboratory: Laboratory) -> Mode:
+    return "quick" if laboratory.quick else "full" if laboratory.full else "ordinary"
+
+
+def _guest(laboratory: Laboratory, mode: Mode) -> RecordOptions | Hole:
+    kernel, rootfs = laboratory.image("kernel"), laboratory.image("debian-storage")
+    if isinstance(kernel, Hole):
+        return kernel
+    if isinstance(rootfs, Hole):
+        return rootfs
+    return guest_options(kernel, rootfs, write_overlay(laboratory.scratch / "overlay"), mode)
+
+
+def _prepare(
+    wanted: ActivationPlan, guest: RecordOptions | Hole, laboratory: Laboratory
+) -> dict[Volumes, tuple[Path, ...] | Hole]:
+    """The disks of every number and layout, made by as many guests at once as there is room for."""
+    if isinstance(guest, Hole):
+        return dict.fromkeys(wanted.volumes(), guest)
+    fresh = laboratory.fresh
+    names = {f"disks-{volumes.layout}-{volumes.count}": volumes for volumes in wanted.volumes()}
+    makers = {name: partial(prepared_disks, volumes, guest, fresh=fresh) for name, volumes in names.items()}
+    made = laboratory.prepare_all(makers, guest)
+    return {volumes: made[name] for name, volumes in names.items()}
+
+
+def _outcome(
+    laboratory: Laboratory, wanted: ActivationPlan, found: dict[Cell, ActivationFigures | Hole], booted: str
+) -> Outcome:
+    measured: dict[Row, dict[int, ActivationFigures | Hole]] = {}
+    for (setting, layout), sizes in wanted.rows.items():
+        measured[setting, layout] = {size: found[Cell(setting, Volumes(size, layout))] for size in sizes}
+    grown = {
+        row: laws({size: each for size, each in by_size.items() if isinstance(each, ActivationFigures)})
+        for row, by_size in measured.items()
+    }
+    told = {missing.reason for missing in laboratory.missing}
+    laboratory.missing += [Missing(what, reason) for what, reason in missing_rows(measured) if reason not in told]
+    return LVM_ACTIVATION.outcome(
+        laboratory,
+        historical=historical_tables("lvm-activation"),
+        recipe=_recipe(wanted, booted, MEMORY[_mode(laboratory)]),
+        tables=(
+            measured_table(measured, "times"),
+            measured_table(measured, "files"),
+            measured_table(measured, "memory"),
+            commands_table(measured),
+            change_table(measured),
+            growth_table(grown),
+            *([tracing_table({cell: found[cell] for cell in wanted.untraced}, measured)] if wanted.untraced else []),
+        ),
+        findings=findings(measured, grown),
+        charts=charts(measured),
+        notes=_NOTES,
+    )
+
+
+def _recipe(wanted: ActivationPlan, booted: str, memory: str) -> tuple[str, ...]:
+    return (
+        f"The laboratory's kernel and a small Debian ({booted}), exact mode, one processor, {memory} of memory.",
+        *(f"N = {sizes}: {'; '.join(settings)}." for sizes, settings in _by_sizes(wanted).items()),
+        f"A physical volume is a partition of {MIB_EACH} MiB (GPT, at most {PER_DISK} on a disk) of a disk in "
+        "persistent memory; lvm2 itself made them in a preparing boot, in which udev and lvm2-monitor.service do not "
+        "run, so that they are there before the boot that is measured.",
+        "On each physical volume lies one logical volume of one extent (64 KiB), so that N of them become active in "
+        "either layout. A unit that needs the devices of all of them notes the instant at which it starts.",
+        "The user land of the boot that is measured is udev (told of block devices that are there), the journal, lvm2 "
+        "with lvm2-monitor.service, and little else; rules and units are those of the distribution, but no unit gives "
+        "up waiting, and most of systemd's generators are left out; lvm2's settings stand in lvmlocal.conf and in its "
+        "devices file.",
+    )
+
+
+def _by_sizes(wanted: ActivationPlan) -> dict[str, list[str]]:
+    """What is booted, by its sizes."""
+    found: dict[str, list[str]] = {}
+    for row, sizes in wanted.rows.items():
+        found.setdefault(", ".join(f"{size:,}" for size in sizes), []).append(row_title(row))
+    return {sizes: [title.replace("; ", ", ") for title in titles] for sizes, titles in found.items()}
+
+
+_NOTES = (
+    "lvm2 2.03.16 has no static activation of its own any more: the static unit is ours, `vgchange -aay` after "
+    "systemd-udev-settle.service, with global/event_activation=0, like those that the generator of lvm2 wrote up "
+    "to 2.03.14.",
+    "Of the study of 2021 the versions of lvm2 are gone with their distributions; what is compared is the direction "
+    "and the form, not seconds.",
+    "One processor takes turns: processes that would run side by side on several do so here one slice after another.",
+    "lvm2-monitor.service, which the distribution starts early, looks at all devices in every arm, that of events too: "
+    "its process is counted, and its memory with the others', but what it opens is not.",
+)

@@ -1,0 +1,187 @@
+"""The study of root file systems, run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from firstlight import LabError, RecordOptions
+from firstlight.study import Boot, Chart, Hole, KernelRoot, Laboratory, Outcome, StudyArm, Table
+from firstlight_studies.catalogue import ROOT_FILESYSTEMS
+from firstlight_studies.historical import historical_tables
+from firstlight_studies.root_filesystems import delayed, journal, probes, storage, tables
+from firstlight_studies.root_filesystems.arms import KINDS, PLAIN, TUNED, Roots, Way
+from firstlight_studies.root_filesystems.content import FILES, write_content
+from firstlight_studies.root_filesystems.findings import RootFigures, findings
+from firstlight_studies.root_filesystems.measures import FilesystemTimings, lpj_of
+
+#: Left out of a quick run: near relatives of what is in it.
+_NOT_QUICK = ("cramfs-mtd", "erofs-lz4")
+_QUICK_TUNED = ("cramfs-xip",)
+_UNPROFILED = "initramfs-unprofiled"
+
+
+def run(laboratory: Laboratory) -> Outcome:
+    """Boot every arm, and say what they tell.
+
+    :raises FirstlightError: when not even one arm can be booted.
+    """
+    session = _Session(laboratory)
+    session.boot()
+    return session.outcome()
+
+
+@dataclass
+class _Session:
+    """One run, and what it has come to know."""
+
+    laboratory: Laboratory
+    boots: dict[str, Boot | Hole] = field(default_factory=dict)
+    ways: tuple[Way, ...] = (PLAIN,)
+    lpj: int | Hole = field(default_factory=lambda: Hole("no root was booted"))
+
+    def __post_init__(self) -> None:
+        quick = self.laboratory.quick
+        self.roots = Roots(self.laboratory.image("kernel"), write_content(self.laboratory.scratch))
+        self.kinds = tuple(kind for kind in KINDS if not (quick and kind in _NOT_QUICK))
+        self.images = {kind: self.roots.image(kind) for kind in self.kinds}
+        self.drivers = probes.DRIVERS[:2] if quick else probes.DRIVERS
+        self.models = storage.MODELS[:1] if quick else storage.MODELS
+
+    @property
+    def _stored(self) -> dict[str, KernelRoot | Hole]:
+        return {kind: self.images[kind] for kind in storage.KINDS if kind in self.images}
+
+    def boot(self) -> None:
+        """Boot every arm: first what tells the others how they are to be booted."""
+        arms = [self.roots.arm(kind) for kind in self.kinds]
+        plain = arms[-1].options
+        arms.append(StudyArm(_UNPROFILED, replace(plain, profile=False) if isinstance(plain, RecordOptions) else plain))
+        dirty = journal.dirty_images(self.roots, self.laboratory)
+        for each in journal.JOURNALS:
+            arms += journal.root_arms(self.roots, each, dirty[each.kind])
+            arms.append(journal.replay_arm(self.roots, each, dirty[each.kind]))
+        arms += [delayed.delayed_arm(self.roots, kind, self.images[kind]) for kind in self._delayed]
+        arms += [storage.storage_arm(self.roots, model, self._stored) for model in self.models]
+        arms += self._probing()
+        self.boots = self.laboratory.boot_all(arms)
+        if all(isinstance(boot, Hole) for boot in self.boots.values()):
+            reasons = sorted({boot.reason for boot in self.boots.values() if isinstance(boot, Hole)})
+            raise LabError(f"not one arm can be booted: {'; '.join(reasons)}")
+        found = (boot for kind in self.kinds if isinstance(boot := self.boots[kind], Boot))
+        self.lpj = lpj_of(next(found, Hole("no root was booted")))
+        self.ways = (PLAIN, Way(quiet=True))
+        if isinstance(self.lpj, int):
+            self.ways += (Way(lpj=self.lpj), Way(quiet=True, lpj=self.lpj))
+        self.boots |= self.laboratory.boot_all(
+            self.roots.arm(kind, way) for kind in self._started for way in self.ways[1:] if self._is_tuned(kind, way)
+        )
+
+    @property
+    def _delayed(self) -> tuple[str, ...]:
+        return delayed.QUICK_KINDS if self.laboratory.quick else delayed.KINDS
+
+    @property
+    def _started(self) -> tuple[str, ...]:
+        """Kinds that are started in other ways than the plain one."""
+        return _QUICK_TUNED if self.laboratory.quick else self.kinds
+
+    def _is_tuned(self, kind: str, way: Way) -> bool:
+        return way.lpj is None or self.laboratory.full or kind in TUNED
+
+    def _probing(self) -> list[StudyArm]:
+        kernel, arms = self.roots.kernel, []
+        for driver in self.drivers:
+            overlay: Path | Hole = probes.write_modules(kernel, driver, self.laboratory.scratch)
+            arms += [
+                probes.probe_arm(kernel, driver, overlay),
+                probes.probe_arm(kernel, driver, overlay, traced=True),
+            ]
+            if driver.machine is not None:
+                arms.append(probes.base_arm(kernel, driver))
+        return arms
+
+    def outcome(self) -> Outcome:
+        """What the boots tell."""
+        measured = {
+            name: FilesystemTimings(boot) if isinstance(boot, Boot) else boot for name, boot in self.boots.items()
+        }
+        base = measured["initramfs"]
+        probed = {
+            driver.module: self._probed(driver, measured.get(f"probe-{driver.module}-without", base))
+            for driver in self.drivers
+        }
+        sections = self._sections()
+        replays = {each.kind: self._replayed(each) for each in journal.JOURNALS}
+        stored = [(model, storage.stored(self.boots[f"storage-{model.name}"], self._stored)) for model in self.models]
+        figures = RootFigures(
+            measured, self.lpj, replays, probed, sections, self._ready_unprofiled(),
+            (self.models[0].what, stored[0][1]),
+        )  # fmt: skip
+        shown: list[Table] = [
+            tables.start_table(measured, self.kinds),
+            tables.image_table(measured, self.images, self.kinds),
+            tables.ways_table(measured, self._started, self.ways),
+            journal.root_table(measured),
+            journal.replay_table(replays),
+            *(storage.storage_table(model, found) for model, found in stored),
+            delayed.delayed_table(measured, self._delayed),
+            probes.probe_table(probed, self.drivers),
+            probes.section_table(sections),
+            *tables.kd_tables(measured, self.kinds),
+        ]
+        charts: list[Chart] = [
+            tables.start_chart(measured, self.kinds),
+            *(storage.storage_chart(model, found) for model, found in stored),
+        ]
+        return ROOT_FILESYSTEMS.outcome(
+            self.laboratory,
+            historical=historical_tables("root-filesystems"),
+            recipe=self._recipe(),
+            tables=shown,
+            findings=findings(figures),
+            charts=charts,
+            notes=_NOTES,
+        )
+
+    def _probed(self, driver: probes.Driver, base: FilesystemTimings | Hole) -> probes.Probed | Hole:
+        boot = self.boots[f"probe-{driver.module}"]
+        return boot if isinstance(boot, Hole) else probes.probed(boot, driver, base)
+
+    def _sections(self) -> dict[str, probes.Section | Hole]:
+        found: dict[str, probes.Section | Hole] = {}
+        for driver in self.drivers:
+            boot = self.boots[f"probe-{driver.module}-traced"]
+            if isinstance(boot, Boot) and "boot" not in found:
+                found["boot"] = probes.section(boot, "boot")
+            found[f"loading {driver.module}"] = boot if isinstance(boot, Hole) else probes.section(boot, "load")
+        return found
+
+    def _replayed(self, each: journal.Journal) -> dict[str, journal.Tried] | Hole:
+        boot = self.boots[f"{each.kind}-replay"]
+        return boot if isinstance(boot, Hole) else journal.tried(boot, each)
+
+    def _ready_unprofiled(self) -> int | Hole:
+        boot = self.boots[_UNPROFILED]
+        return boot if isinstance(boot, Hole) else FilesystemTimings(boot).between("power_on", "ready")
+
+    def _recipe(self) -> tuple[str, ...]:
+        version = next((boot.manifest.versions for boot in self.boots.values() if isinstance(boot, Boot)), {})
+        return (
+            f"Kernel {version.get('kernel')}, {version.get('qemu')}.",
+            "Every root holds the small guest (Firstlight's helper as /init, busybox) and "
+            f"{FILES} texts; the kernel mounts it by itself, read-only: `firstlight record --root-as KIND`.",
+            "One instruction takes one nanosecond of virtual time, and memory none: the time of storage is only in the "
+            "tables that name a storage.",
+        )
+
+
+_NOTES = (
+    "The kernel of the laboratory carries tracers, for the studies; what they do at boot is the same in every arm, and "
+    "a large part of each: below the first table stands how much.",
+    "Persistent memory answers at once. Where the time of storage matters, the tables of the storages tell: image size "
+    "and seeks decide there.",
+    "cramfs executes in place only from flash that tells its physical address. phram and slram do not, so that the "
+    "image lies where the kernel's driver for mapped flash (MTD_PHYSMAP) was built to look.",
+    "No tool of Debian's writes a cramfs that can be executed in place: Firstlight writes that one itself.",
+)

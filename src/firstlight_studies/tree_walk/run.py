@@ -1,0 +1,212 @@
+"""The study `tree-walk`, and any other walk: boots, tables, and what they come to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+
+from firstlight import LabError
+from firstlight.study import Boot, Chart, Hole, Laboratory, Missing, Outcome, Table
+from firstlight_studies.catalogue import TREE_WALK
+from firstlight_studies.historical import historical_tables
+from firstlight_studies.tree_walk import trap_script
+from firstlight_studies.tree_walk.counts import SIDES, Counted, counted, counts_table, functions_table
+from firstlight_studies.tree_walk.findings import Evidence, findings_of
+from firstlight_studies.tree_walk.ground import prepare
+from firstlight_studies.tree_walk.law import WalkModel, law_chart, law_of, law_table, sizes_table
+from firstlight_studies.tree_walk.measured import runs_of, why_nothing
+from firstlight_studies.tree_walk.penalty import (
+    Penalty,
+    alternation_table,
+    penalties,
+    penalty_chart,
+    penalty_table,
+)
+from firstlight_studies.tree_walk.plan import AUDIT, UNIT, WalkPlan, base_of, line, plan_of
+from firstlight_studies.tree_walk.traps import Audit, audit_of, points_table, unit_table, wakes_table
+from firstlight_studies.tree_walk.workload import WALK, Command, Shape, Workload
+
+_CLASSIC = Shape.parse("70x70")
+#: Trees by which a law is found, each about twice the one before.
+SIZES = tuple(map(Shape.parse, ("7x7", "10x10", "14x14", "20x20", "28x28", "40x40", "56x56", "70x70")))
+_LARGER = tuple(map(Shape.parse, ("100x100", "141x141")))
+_LARGEST = (Shape.parse("224x224"),)
+_TITLE = "What one extra stat per directory costs a tree walk"
+_QUESTION = (
+    "Must a walker look at every directory once more, because a mount point's inode in a listing is that of the "
+    "directory it covers; what does it cost; and which programs wake an automount?"
+)
+Boots = Mapping[str, Boot | Hole]
+
+
+def run(laboratory: Laboratory) -> Outcome:
+    """The classic question on the classic tree.
+
+    :raises FirstlightError: when not even one arm can be booted.
+    """
+    sizes = SIZES + (() if laboratory.quick else _LARGER) + (_LARGEST if laboratory.full else ())
+    others = () if laboratory.quick else ("ext4", "xfs")
+    work = Workload(
+        _CLASSIC,
+        alternations=3 if laboratory.quick else 5,
+        few=laboratory.quick,
+        sizes=sizes,
+        law_on=("tmpfs", *others),
+        counts_on=("tmpfs", *others),
+        automount_unit=not laboratory.quick,
+    )
+    outcome = measure(work, laboratory)
+    return replace(outcome, recipe=(TREE_WALK.repeated(laboratory), *outcome.recipe))
+
+
+def measure(work: Workload, laboratory: Laboratory, kernel: Path | None = None) -> Outcome:
+    """Boot what a workload asks for, and say what came of it.
+
+    :param kernel: another one than the laboratory's.
+    :raises FirstlightError: when not even one arm can be booted.
+    """
+    ground, versions = prepare(work, laboratory, kernel)
+    plan = plan_of(work, ground)
+    boots = laboratory.boot_all(plan.arms)
+    reasons = [boot.reason for boot in boots.values() if isinstance(boot, Hole)]
+    if len(reasons) == len(boots):
+        raise LabError(f"nothing could be booted: {reasons[0]}")
+    return _Answer(work, plan, boots).outcome(laboratory, versions)
+
+
+class _Answer:
+    def __init__(self, work: Workload, plan: WalkPlan, boots: Boots) -> None:
+        self._work = work
+        self._boots = boots
+        self._plan = plan
+        directories = work.shape.directories
+        self._runs = {
+            kind: runs_of(boots[f"alternation-{kind}"])
+            | {each.name: hole for each in order if (hole := plan.missing.get(each.command.program)) is not None}
+            for kind, order in plan.alternations.items()
+        }
+        self._why = {kind: why_nothing(boots[f"alternation-{kind}"]) for kind in plan.alternations}
+        self._penalties = {
+            kind: penalties(kind, order, self._runs[kind], directories, self._why[kind])
+            for kind, order in plan.alternations.items()
+        }
+        self._counts: dict[tuple[str, Command], Counted | Hole] = {
+            (kind, command): counted(boots[arm], boots[base_of(kind)], directories)
+            for (kind, command), arm in plan.counts.items()
+        }
+        self._laws = {
+            kind: law_of(order, runs_of(boots[f"law-{kind}"]), why_nothing(boots[f"law-{kind}"]))
+            for kind, order in plan.laws.items()
+        }
+        self._audit: Audit | Hole = audit_of(boots[AUDIT]) if work.audit else Hole("no audit was asked for")
+
+    def outcome(self, laboratory: Laboratory, versions: tuple[str, ...]) -> Outcome:
+        missing = [*laboratory.missing]
+        tables = [*self._tables(missing)]
+        classic = self._work.shape == _CLASSIC
+        charts: Iterable[Chart | None] = (penalty_chart(self._penalties), law_chart(self._laws))
+        return Outcome(
+            study="tree-walk",
+            title=_TITLE if classic else f"{_TITLE} of {self._work.shape}",
+            question=_QUESTION,
+            quick=laboratory.quick,
+            recipe=self._recipe(versions),
+            tables=tuple(tables),
+            historical=historical_tables("tree-walk") if classic else (),
+            findings=findings_of(self._evidence()),
+            charts=tuple(chart for chart in charts if chart is not None),
+            missing=(*missing, *self._failures()),
+            notes=_NOTES,
+        )
+
+    def _tables(self, missing: list[Missing]) -> Iterable[Table]:
+        shown = (WALK, *self._work.commands[:1])
+        for kind, order in self._plan.alternations.items():
+            yield alternation_table(kind, order, self._runs[kind], shown, self._why[kind])
+        yield penalty_table(self._penalties, self._work.shape.directories, str(self._work.shape))
+        if self._counts:
+            yield counts_table(self._counts)
+            kind = next(iter(self._counts))[0]
+            without, with_ = (self._boots[self._plan.counts[kind, side]] for side in SIDES)
+            functions = functions_table(without, with_, self._work.shape.directories)
+            if isinstance(functions, Table):
+                yield functions
+            else:
+                missing.append(Missing("functions of the further stat", functions.reason))
+        if self._laws:
+            yield sizes_table(self._laws)
+            yield law_table(self._laws)
+        if isinstance(self._audit, Audit):
+            yield points_table(self._audit)
+            yield wakes_table(self._audit)
+            if lacking := sorted(self._plan.missing.keys() & {line.split()[0] for line in trap_script.PROGRAMS}):
+                reason = self._plan.missing[lacking[0]].reason
+                missing.append(Missing(f"who wakes an automount: {', '.join(lacking)}", reason))
+        elif self._work.audit and not isinstance(self._boots[AUDIT], Hole):
+            missing.append(Missing("mount points and automounts", self._audit.reason))
+        if self._work.automount_unit:
+            table = unit_table(self._boots[UNIT])
+            if isinstance(table, Table):
+                yield table
+            elif not isinstance(self._boots[UNIT], Hole):
+                missing.append(Missing("the automount of systemd", table.reason))
+
+    def _failures(self) -> Iterable[Missing]:
+        """What was booted and then could not be measured."""
+        for kind, found in self._penalties.items():
+            if isinstance(self._boots[f"alternation-{kind}"], Hole):
+                continue
+            reasons: dict[str, list[str]] = {}
+            for command, penalty in found.items():
+                if isinstance(penalty, Hole):
+                    reasons.setdefault(penalty.reason, []).append(command.name)
+            for reason, names in reasons.items():
+                yield Missing(f"{', '.join(names)} on {kind}", reason)
+
+    def _evidence(self) -> Evidence:
+        kind = "tmpfs" if "tmpfs" in self._penalties else next(iter(self._penalties), "")
+        counts_kind = "tmpfs" if any(key[0] == "tmpfs" for key in self._counts) else kind
+        law: WalkModel | Hole = self._laws.get(kind) or next(iter(self._laws.values()), Hole("no law was asked for"))
+        counts = {command: found for (on, command), found in self._counts.items() if on == counts_kind}
+        penalties: Mapping[Command, Penalty | Hole] = self._penalties.get(kind, {})
+        return Evidence(penalties, counts, law, self._audit)
+
+    def _recipe(self, versions: tuple[str, ...]) -> tuple[str, ...]:
+        work = self._work
+        release = next((fact for boot in self._boots.values() if (fact := _release(boot))), None)
+        commands = ", ".join(f"`{line(command)}`" for command in work.commands)
+        booted = f"Linux {release}" if release else "a kernel"
+        more = f"; {', '.join(versions)}" if versions else ""
+        lines = [
+            f"Booted: {booted} with a small user land in memory, in exact mode{more}.",
+            f"A tree {work.shape} ({work.shape.directories:,} directories) is made on {', '.join(work.file_systems)}; "
+            "ext4 and xfs are on a disk in memory. It is written out and walked once, so that all is in the cache.",
+            "Then each program runs in turn without and with one more stat per directory, "
+            f"{work.alternations} times{' (some once)' if work.few else ''}: our walk, {commands}.",
+            "Other trees, programs and file systems: `firstlight walk`.",
+        ]
+        if self._counts:
+            lines.append(
+                "System calls: one boot for each program, less the same boot with a program that does nothing."
+            )
+        return tuple(lines)
+
+
+def _release(boot: Boot | Hole) -> str | None:
+    if isinstance(boot, Hole):
+        return None
+    values = boot.facts().filter(pl.col("fact") == "kernel.release")["value"].to_list()
+    return str(values[0]) if values else None
+
+
+_NOTES = (
+    "Exact mode: one instruction takes one nanosecond. A figure is a number of instructions, the same in every run; it "
+    "is no time of a machine with caches, and percentages compare work, not waiting.",
+    "Our walk does what chgrp does: for each directory a stat by name, an opening, a stat by descriptor, the listing, "
+    "a change of group. The further stat is by name, right after the opening.",
+    "The distribution's programs have no such switch: a preloaded library makes the further stat when they open a "
+    "directory, and makes the same detour without it on the other side.",
+)

@@ -1,0 +1,212 @@
+"""Mount points and automounts: whose inode a listing gives, and which call of which program wakes what sleeps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from firstlight.study import Boot, Field, Hole, Table, Value
+from firstlight_studies.tree_walk.guest import POINTS, WAKES
+from firstlight_studies.tree_walk.measured import kept_rows, why_nothing
+from firstlight_studies.tree_walk.trap_script import TRAP, WOKEN_POINTS
+from firstlight_studies.tree_walk.unit_script import UNIT_WAKES
+
+_UNKNOWN = "-"
+_POINT_FIELDS, _WAKE_FIELDS, _UNIT_FIELDS = 8, 7, 3
+#: Of `arch/x86/entry/syscalls/syscall_64.tbl`: what takes a path, and its flags' place among the arguments.
+_CALLS = {
+    2: ("open", 1), 4: ("stat", None), 6: ("lstat", None), 21: ("access", None), 80: ("chdir", None),
+    89: ("readlink", None), 90: ("chmod", None), 92: ("chown", None), 94: ("lchown", None), 137: ("statfs", None),
+    191: ("getxattr", None), 192: ("lgetxattr", None), 194: ("listxattr", None), 195: ("llistxattr", None),
+    254: ("inotify_add_watch", None), 257: ("openat", 2), 260: ("fchownat", 4), 262: ("newfstatat", 3),
+    267: ("readlinkat", None), 268: ("fchmodat", None), 269: ("faccessat", None), 280: ("utimensat", 3),
+    303: ("name_to_handle_at", 4), 332: ("statx", 2), 437: ("openat2", None), 439: ("faccessat2", 3),
+}  # fmt: skip
+_OPEN_FLAGS = {0x10000: "O_DIRECTORY", 0x20000: "O_NOFOLLOW", 0x200000: "O_PATH"}
+_AT_FLAGS = {
+    0x100: "AT_SYMLINK_NOFOLLOW",
+    0x800: "AT_NO_AUTOMOUNT",
+    0x1000: "AT_EMPTY_PATH",
+    0x2000: "AT_STATX_FORCE_SYNC",
+}
+
+
+@dataclass(frozen=True)
+class Point:
+    """A mount point, or a plain file beside it."""
+
+    path: str
+    kind: str | None
+    """Of file system; nothing for what is no mount point."""
+    listed: int | None
+    """Inode in the listing of its directory."""
+    inode: int | None
+    """Inode by stat."""
+    device: str | None
+    parent_device: str | None
+    mount_root: bool | None
+    """What statx says; nothing where the kernel does not tell."""
+    automount: bool | None
+
+    @property
+    def differs(self) -> bool | None:
+        """Whether the listing gives another inode than stat."""
+        return None if self.listed is None or self.inode is None else self.listed != self.inode
+
+
+@dataclass(frozen=True)
+class Wake:
+    """One call, or one program, on an automount that sleeps."""
+
+    name: str
+    woken: bool
+    call: str
+    """The call that waited for the mount, with the flags that matter; empty when it slept on."""
+    before: str
+    """Device and inode of the point."""
+    after: str
+    status: int
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What one boot tells of mount points and automounts."""
+
+    points: tuple[Point, ...]
+    woken_points: tuple[Point, ...]
+    wakes: tuple[Wake, ...]
+    missing: tuple[str, ...]
+    """Programs that the guest has not."""
+
+    def wake(self, name: str) -> Wake | None:
+        """What a call or a program did."""
+        return next((wake for wake in self.wakes if wake.name == name), None)
+
+    @property
+    def sleeping(self) -> Point | None:
+        """The automount as it sleeps, in the audit."""
+        return next((point for point in self.points if point.path == TRAP), None)
+
+
+def audit_of(boot: Boot | Hole) -> Audit | Hole:
+    """Read what a guest noted."""
+    if isinstance(boot, Hole):
+        return boot
+    points = _points(kept_rows(boot, POINTS))
+    rows = [row for row in kept_rows(boot, WAKES) if len(row) == _WAKE_FIELDS]
+    wakes = tuple(_wake(row) for row in rows if row[1] in ("woken", "asleep"))
+    if not points and not wakes:
+        return why_nothing(boot)
+    missing = tuple(row[0] for row in rows if row[1] == "missing")
+    return Audit(points, _points(kept_rows(boot, WOKEN_POINTS)), wakes, missing)
+
+
+def call_text(waiting: str) -> str:
+    """The call that `/proc/PID/syscall` names.
+
+    >>> call_text("332 0xffffff9c 0x7ffd 0x2100 0xfff 0x0 0x0 0x7ffe 0x7fff")
+    'statx (AT_SYMLINK_NOFOLLOW, AT_STATX_FORCE_SYNC)'
+    >>> call_text("257 0x4 0x5555 0xb0900 0x0 0x0 0x0 0x7ffe 0x7fff"), call_text("-")
+    ('openat (O_DIRECTORY, O_NOFOLLOW)', '')
+    """
+    words = waiting.split()
+    if len(words) < 2 or not words[0].isdecimal():
+        return "" if waiting == _UNKNOWN else waiting
+    name, place = _CALLS.get(int(words[0]), (f"system call {words[0]}", None))
+    if place is None:
+        return name
+    try:
+        value = int(words[1 + place], 16)
+    except (IndexError, ValueError):
+        return name
+    names = _OPEN_FLAGS if name.startswith("open") else _AT_FLAGS
+    flags = ", ".join(text for bit, text in names.items() if value & bit)
+    return f"{name} ({flags or 'no flags'})" if name == "statx" or flags else name
+
+
+def _wake(row: Sequence[str]) -> Wake:
+    status = int(row[6]) if row[6].lstrip("-").isdecimal() else -1
+    return Wake(row[0], row[1] == "woken", call_text(row[3]), row[4], row[5], status)
+
+
+def _points(rows: Sequence[Sequence[str]]) -> tuple[Point, ...]:
+    return tuple(_point(row) for row in rows if len(row) == _POINT_FIELDS)
+
+
+def _point(row: Sequence[str]) -> Point:
+    known = [None if field == _UNKNOWN else field for field in row]
+    listed, inode = (int(field) if field and field.isdecimal() else None for field in known[2:4])
+    root, automount = (field == "1" if field is not None else None for field in known[6:8])
+    return Point(row[0], known[1], listed, inode, known[4], known[5], root, automount)
+
+
+def points_table(audit: Audit) -> Table:
+    """Every mount point of the guest, and some plain files."""
+    fields = (
+        Field("Path"), Field("What it is"), Field("Inode in the listing", "number"), Field("Inode by stat", "number"),
+        Field("Same inode"), Field("Device"), Field("Device of its directory"), Field("statx: root of a mount"),
+        Field("statx: automount"),
+    )  # fmt: skip
+    rows = [_point_row(point, "") for point in audit.points]
+    rows += [_point_row(point, ", woken") for point in audit.woken_points if point.path == TRAP]
+    below = (
+        "Every line of the guest's table of mounts but that of `/`, and plain files; an automount is among them, which "
+        "the audit leaves asleep.",
+    )
+    return Table("mount-points", "Inodes at mount points: the listing's against stat's", fields, tuple(rows), below)
+
+
+def _point_row(point: Point, more: str) -> tuple[Value, ...]:
+    what = "no mount point" if point.kind is None else f"mount: {point.kind}{more}"
+    if point.kind == "autofs":
+        what = "automount, asleep"
+    lost = Hole("the path cannot be looked at")
+    same = lost if point.differs is None else "no" if point.differs else "yes"
+    return (
+        point.path, what, _else(point.listed, lost), _else(point.inode, lost), same, _else(point.device, lost),
+        _else(point.parent_device, lost), _told(point.mount_root), _told(point.automount),
+    )  # fmt: skip
+
+
+def _else(value: int | str | None, hole: Hole) -> Value:
+    return hole if value is None else value
+
+
+def _told(value: bool | None) -> Value:
+    return Hole("this kernel's statx does not tell") if value is None else "yes" if value else "no"
+
+
+def wakes_table(audit: Audit) -> Table:
+    """Which call and which program wakes an automount."""
+    fields = (
+        Field("Call or program"), Field("Automount"), Field("Woken by"), Field("Device and inode before"),
+        Field("Device and inode after"),
+    )  # fmt: skip
+    rows = tuple(
+        (wake.name, "woken" if wake.woken else "asleep", wake.call, wake.before, wake.after) for wake in audit.wakes
+    )
+    below = [
+        "A direct automount, as systemd makes them, mounted anew for each row; `call` is one system call on it by a "
+        "program of ours. Woken by: the call in which the program waited, with its flags, as the kernel shows it.",
+    ]
+    if audit.missing:
+        below.append(f"Not in the guest: {', '.join(audit.missing)}.")
+    return Table("automounts", "Who wakes an automount", fields, rows, tuple(below))
+
+
+def unit_table(boot: Boot | Hole) -> Table | Hole:
+    """Who wakes an automount of systemd, in Debian."""
+    if isinstance(boot, Hole):
+        return boot
+    tried = [row for row in kept_rows(boot, UNIT_WAKES) if len(row) == _UNIT_FIELDS]
+    if not tried:
+        return why_nothing(boot)
+    unarmed = Hole("systemd did not arm the automount")
+    fields = (Field("Program"), Field("Automount"))
+    rows = tuple(
+        (name, unarmed if armed != "1" else "woken" if woken == "1" else "asleep") for name, armed, woken in tried
+    )
+    below = (
+        "Debian with a line `x-systemd.automount` in its table of file systems; stopped again after each program.",
+    )
+    return Table("automount-unit", "Who wakes an automount of systemd", fields, rows, below)

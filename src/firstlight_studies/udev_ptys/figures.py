@@ -1,0 +1,79 @@
+"""What the conclusions of the study are drawn from, and how a figure is told in a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from firstlight.study import Hole
+from firstlight_studies.udev_ptys.counts import Counted
+from firstlight_studies.udev_ptys.done import Done
+from firstlight_studies.udev_ptys.latency import Latency
+from firstlight_studies.udev_ptys.law import CostLaw
+from firstlight_studies.udev_ptys.queue import Queue
+
+Times = Mapping[str, int | Hole]
+#: A change that is not there is smaller than this part of what it is of: so much may an accident of layout do.
+ACCIDENT = 0.01
+
+
+@dataclass(frozen=True)
+class PtyFigures:
+    """Holes where arms are missing."""
+
+    a: Times | Hole
+    b: Times | Hole
+    c: Times | Hole
+    """Stages of the three arms, nobody watching, and what programs execute."""
+    sizes: Mapping[int, Counted]
+    """Counts by the number of pseudo-terminals."""
+    terminals: Mapping[int, int]
+    """Devices of the class tty by that number."""
+    latency: Mapping[tuple[str, str], Latency | Hole]
+    """By stage (`initramfs`, `system`) and arm (`B`, `C`)."""
+    queues: Mapping[tuple[str, str], Queue | Hole]
+    """By arm and stage."""
+    done: Done | Hole
+    """When udev is done in the system of B."""
+    law: CostLaw | Hole
+    """Of the whole boot."""
+    free: tuple[int | Hole, int | Hole]
+    """The whole boot with and without them where nobody waits for udev."""
+
+    def pair(self, stage: str) -> tuple[int, int] | Hole:
+        """A stage with the pseudo-terminals (B) and without (C); or why that is not known."""
+        found = []
+        for arm in (self.b, self.c):
+            value = arm if isinstance(arm, Hole) else arm[stage]
+            if isinstance(value, Hole):
+                return value
+            found.append(value)
+        return found[0], found[1]
+
+    def pairs(self, *stages: str) -> list[tuple[int, int]] | Hole:
+        """The same of several stages; or why one of them is not known."""
+        found = []
+        for stage in stages:
+            pair = self.pair(stage)
+            if isinstance(pair, Hole):
+                return pair
+            found.append(pair)
+        return found
+
+
+def percent(part: float, whole: float) -> str:
+    """A part of a whole.
+
+    >>> percent(1, 3), percent(1, 0)
+    ('33.3 %', 'of nothing')
+    """
+    return f"{100 * part / whole:.1f} %" if whole else "of nothing"
+
+
+def ms(ns: float) -> str:
+    """Nanoseconds as milliseconds.
+
+    >>> ms(1_234_567_890)
+    '1,234.6 ms'
+    """
+    return f"{ns / 1e6:,.1f} ms"

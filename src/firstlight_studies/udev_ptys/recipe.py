@@ -1,0 +1,29 @@
+"""How the study is repeated by hand."""
+
+from __future__ import annotations
+
+from firstlight.study import Boot, Hole
+from firstlight_studies.udev_ptys.arms import MOST
+
+
+def recipe(booted: Boot | Hole) -> tuple[str, ...]:
+    """Sentences and commands.
+
+    :param booted: an arm, for the versions.
+    """
+    lines = [
+        "One arm by hand: `firstlight record --kernel $(firstlight image path kernel) --rootfs $(firstlight image path "
+        "debian) --overlay DIR/made/system --initramfs-files DIR/made/initramfs --append 'quiet "
+        f"pty.legacy_count={MOST}' -o arm.boot`.",
+        "The initramfs carries systemd-udevd, udevadm and rules as Debian's own does, and does the same: start, "
+        "trigger, settle, exit. The system has systemd-udev-settle.service wanted by sysinit.target.",
+        "B has 256 pseudo-terminals, C none. A is B with the members of the initramfs in another order and another "
+        "seed: in place of another build of the kernel, of which there is one here, something else that should not "
+        "matter.",
+    ]
+    if not isinstance(booted, Hole):
+        facts = dict(booted.facts().select("fact", "value").iter_rows())
+        release = facts.get("kernel.release")
+        if release:
+            lines.append(f"Kernel {release}, {booted.manifest.versions.get('qemu', 'QEMU')}.")
+    return tuple(lines)

@@ -1,0 +1,192 @@
+"""The study: boots its arms, measures them, and says what holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from firstlight import FirstlightError
+from firstlight.study import Boot, Chart, Hole, Laboratory, Missing, Outcome, Table
+from firstlight_studies.catalogue import UDEV_PTYS
+from firstlight_studies.historical import historical_tables
+from firstlight_studies.udev_ptys import arms as arm
+from firstlight_studies.udev_ptys import stages
+from firstlight_studies.udev_ptys.counts import Counted
+from firstlight_studies.udev_ptys.done import done_table
+from firstlight_studies.udev_ptys.figures import PtyFigures
+from firstlight_studies.udev_ptys.findings import findings
+from firstlight_studies.udev_ptys.latency import latency_chart, latency_table
+from firstlight_studies.udev_ptys.law import COSTS, law_chart, law_of, law_table, sizes_table
+from firstlight_studies.udev_ptys.others import (
+    CompetitorTimings,
+    measured,
+    observers_table,
+    relatives_table,
+    waiting_table,
+    workers_table,
+)
+from firstlight_studies.udev_ptys.per_device import payers_table, per_device_table
+from firstlight_studies.udev_ptys.queue import queue_chart, queue_table
+from firstlight_studies.udev_ptys.recipe import recipe
+from firstlight_studies.udev_ptys.share import share_chart, share_table
+from firstlight_studies.udev_ptys.watched import LEFT_OUT, STAGES
+from firstlight_studies.udev_ptys.watched import done as when_done
+from firstlight_studies.udev_ptys.watched import latencies as latencies_of
+from firstlight_studies.udev_ptys.watched import queues as queues_of
+
+Lookup = Callable[[str], CompetitorTimings | Hole]
+
+_NOTES = (
+    "Virtual time: one instruction takes one nanosecond on one processor without caches; figures are to be compared "
+    "with one another, not with the seconds of a machine of 2009.",
+    "An instant in the initramfs is noted by a program that runs for it, in every arm alike.",
+    "The laboratory's kernel has the tracers of interrupts and preemption built in, which cost instructions.",
+    "The user land has no modules of this kernel: what udev asks to be loaded is not found, quickly.",
+)
+
+
+def run(laboratory: Laboratory) -> Outcome:
+    """Boot every arm, and say what they tell."""
+    boots = laboratory.boot_all(arm.arms(laboratory))
+    known = {name: _measured(name, boot, laboratory) for name, boot in boots.items()}
+
+    def of(name: str) -> CompetitorTimings | Hole:
+        return known.get(name, LEFT_OUT)
+
+    sizes = {count: of(arm.plain(count)) for count in arm.counts(laboratory)}
+    times = {count: each if isinstance(each, Hole) else each.stages for count, each in sizes.items()}
+    booted = {count: each for count, each in sizes.items() if isinstance(each, CompetitorTimings)}
+    counts = {count: each.counted for count, each in booted.items()}
+    laws = {name: law_of(_costs(times, name)) for name in COSTS}
+    latencies, queues = latencies_of(laboratory, boots), queues_of(laboratory, boots)
+    dones = when_done(laboratory, boots)
+    three = [_stages(of(name)) for name in (arm.PLAIN.a, arm.PLAIN.b, arm.PLAIN.c)]
+    tables = [
+        *_stage_tables(three),
+        *(latency_table(stage, [latencies[stage, name] for name in "ABC"]) for stage in STAGES),
+        done_table(dones),
+        queue_table(queues, latencies),
+        *([per_device_table(counts)] if len(counts) > 1 else []),
+        *_payers(of(arm.PLAIN.c), of(arm.PLAIN.b)),
+        share_table({"C": _counted(of(arm.PLAIN.c)), "B": _counted(of(arm.PLAIN.b))}),
+        sizes_table(times, {count: each.left.numbers for count, each in booted.items()}),
+        law_table(laws),
+        *_further(laboratory, of),
+        _observers(of),
+    ]
+    figures = PtyFigures(
+        a=three[0],
+        b=three[1],
+        c=three[2],
+        sizes=counts,
+        terminals={count: each.left.numbers.get("/sys/class/tty", 0) for count, each in booted.items()},
+        latency={(stage, name): latencies[stage, name] for stage in STAGES for name in "BC"},
+        queues=queues,
+        done=dones["B"],
+        law=laws[stages.WHOLE],
+        free=(_whole(of(arm.FREE[0])), _whole(of(arm.FREE[1]))),
+    )
+    charts: list[Chart | None] = [
+        *(latency_chart(stage, {name: latencies[stage, name] for name in "BC"}) for stage in STAGES),
+        queue_chart(queues),
+        share_chart({"C": _counted(of(arm.PLAIN.c)), "B": _counted(of(arm.PLAIN.b))}),
+        law_chart(times),
+    ]
+    return UDEV_PTYS.outcome(
+        laboratory,
+        historical=historical_tables("udev-ptys"),
+        recipe=recipe(boots[arm.PLAIN.b]),
+        tables=tables,
+        findings=findings(figures),
+        charts=charts,
+        notes=_NOTES,
+    )
+
+
+def _measured(name: str, boot: Boot | Hole, laboratory: Laboratory) -> CompetitorTimings | Hole:
+    try:
+        found = measured(boot)
+    except FirstlightError as error:
+        laboratory.missing.append(Missing(name, error.message))
+        return Hole(error.message)
+    if isinstance(found, CompetitorTimings) and name not in arm.FREE:
+        holes = {each.reason: stage for stage, each in found.stages.items() if isinstance(each, Hole)}
+        laboratory.missing.extend(Missing(f"{name}: {stage}", reason) for reason, stage in holes.items())
+    return found
+
+
+def _stages(each: CompetitorTimings | Hole) -> Mapping[str, int | Hole] | Hole:
+    return each if isinstance(each, Hole) else each.stages
+
+
+def _counted(each: CompetitorTimings | Hole) -> Counted | Hole:
+    return each if isinstance(each, Hole) else each.counted
+
+
+def _whole(each: CompetitorTimings | Hole) -> int | Hole:
+    return each if isinstance(each, Hole) else each.stages[stages.WHOLE]
+
+
+def _costs(times: Mapping[int, Mapping[str, int | Hole] | Hole], name: str) -> dict[int, float]:
+    """A stage by size, where it is known."""
+    found = {}
+    for count, each in times.items():
+        time = each if isinstance(each, Hole) else each[name]
+        if not isinstance(time, Hole):
+            found[count] = float(time)
+    return found
+
+
+def _stage_tables(three: list[Mapping[str, int | Hole] | Hole]) -> list[Table]:
+    title = "Three arms: 256 legacy pseudo-terminals (A, B), and none (C)"
+    below = (
+        "Virtual time. A percentage of a change is trunc(100 * new / old), as in the old table. udev's part was what "
+        "it takes to process, of the row above; here it is what udev's programs execute, of what all programs execute "
+        "in that part of the boot, in instructions.",
+        "Processing in the initramfs is from the end of the trigger until udev has settled, in the system what the "
+        "waiter waits. In the system udevd starts while udevadm already asks for events, and works beside it: what is "
+        "left for the waiter hangs on when the first process starts it.",
+    )
+    more = (
+        "What the old table lacks. In the initramfs udevd works while it is asked: start, trigger and processing "
+        "belong together. In the system the span from the trigger until the waiter is told has three parts that add up "
+        "to it: trigger and processing (above), and between them the time until the first process starts the waiter.",
+    )
+    return [
+        stages.stage_table("stages", title, three, stages.ROWS, below),
+        stages.stage_table("more-stages", "The same arms, the rest", three, stages.MORE_ROWS, more),
+    ]
+
+
+def _payers(few: CompetitorTimings | Hole, many: CompetitorTimings | Hole) -> list[Table]:
+    if isinstance(few, Hole) or isinstance(many, Hole):
+        return []
+    return [payers_table(few.counted, many.counted, arm.MOST)]
+
+
+def _further(laboratory: Laboratory, of: Lookup) -> list[Table]:
+    """The arms beside the question itself; a quick run has none of them."""
+    if laboratory.quick:
+        return []
+    legacy = (arm.MOST * arm.DEVICES_PER_COUNT, of(arm.PLAIN.b))
+    relatives = [(each, of(each.arm)) for each in arm.RELATIVES]
+    waiting = {
+        "sysinit.target, for systemd-udev-settle.service": (of(arm.PLAIN.b), of(arm.PLAIN.c)),
+        "nobody": (of(arm.FREE[0]), of(arm.FREE[1])),
+    }
+    workers = {str(most): of(arm.workers(most)) for most in arm.WORKERS}
+    return [
+        relatives_table(of(arm.PLAIN.c), legacy, relatives),
+        waiting_table(waiting),
+        workers_table({"udev's own choice": of(arm.PLAIN.b), **workers}),
+    ]
+
+
+def _observers(of: Lookup) -> Table:
+    return observers_table(
+        [
+            ("udevadm monitor, 256", of(arm.PLAIN.b), of(arm.MONITORED.b)),
+            ("udevadm monitor, none", of(arm.PLAIN.c), of(arm.MONITORED.c)),
+            ("monitor and udevd's debug log, 256", of(arm.PLAIN.b), of(arm.LOGGED.b)),
+            ("monitor and udevd's debug log, none", of(arm.PLAIN.c), of(arm.LOGGED.c)),
+        ]
+    )

@@ -1,0 +1,83 @@
+"""What the observers of the watched arms saw; what they should have seen and did not is named as missing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+from firstlight import FirstlightError
+from firstlight.study import Boot, Hole, Laboratory, Missing, kept_text
+from firstlight_studies.udev_ptys import arms as arm
+from firstlight_studies.udev_ptys import stages
+from firstlight_studies.udev_ptys.done import Done, done_of
+from firstlight_studies.udev_ptys.events import clock_ahead, observed
+from firstlight_studies.udev_ptys.latency import Latency, latency_of
+from firstlight_studies.udev_ptys.left import left_by
+from firstlight_studies.udev_ptys.queue import Queue, queue_of
+from firstlight_studies.udev_ptys.system_files import CLOCKS, LOGS, MONITORS
+
+STAGES = ("initramfs", "system")
+LEFT_OUT = Hole("a quick run leaves this arm out")
+Boots = Mapping[str, Boot | Hole]
+Seen = TypeVar("Seen", Latency, Queue, Done)
+
+
+def latencies(laboratory: Laboratory, boots: Boots) -> dict[tuple[str, str], Latency | Hole]:
+    """By stage and arm, what the monitor saw where nobody logged."""
+    found: dict[tuple[str, str], Latency | Hole] = {}
+    for stage in STAGES:
+        for letter, name in _letters(arm.MONITORED).items():
+            boot = boots.get(name, LEFT_OUT)
+            up = _up(boot) if stage == "system" else 0
+            seen = up if isinstance(up, Hole) else latency_of(observed(boot, MONITORS[stage], laboratory.scratch), up)
+            found[stage, letter] = _told(laboratory, boot, f"{name}: latency, {stage}", seen)
+    return found
+
+
+def queues(laboratory: Laboratory, boots: Boots) -> dict[tuple[str, str], Queue | Hole]:
+    """By arm and stage, what log and monitor together saw."""
+    found: dict[tuple[str, str], Queue | Hole] = {}
+    for letter, name in _letters(arm.LOGGED).items():
+        for stage in STAGES:
+            boot = boots.get(name, LEFT_OUT)
+            seen = boot if isinstance(boot, Hole) else _queue(laboratory, boot, stage)
+            found[letter, stage] = _told(laboratory, boot, f"{name}: queue, {stage}", seen)
+    return found
+
+
+def done(laboratory: Laboratory, boots: Boots) -> dict[str, Done | Hole]:
+    """By arm, when udev was done in the system, where nobody logged."""
+    found: dict[str, Done | Hole] = {}
+    for letter, name in _letters(arm.MONITORED).items():
+        boot = boots.get(name, LEFT_OUT)
+        seen = boot if isinstance(boot, Hole) else done_of(boot, laboratory.scratch)
+        found[letter] = _told(laboratory, boot, f"{name}: when udev was done", seen)
+    return found
+
+
+def _letters(three: arm.Watched) -> dict[str, str]:
+    return {"A": three.a, "B": three.b, "C": three.c}
+
+
+def _queue(laboratory: Laboratory, boot: Boot, stage: str) -> Queue | Hole:
+    ahead = clock_ahead(kept_text(boot, CLOCKS[stage]))
+    if ahead is None:
+        return Hole("the guest did not tell what its realtime clock is ahead of its monotonic one")
+    logged = observed(boot, LOGS[stage], laboratory.scratch, ahead)
+    return queue_of(logged, observed(boot, MONITORS[stage], laboratory.scratch))
+
+
+def _up(boot: Boot | Hole) -> int | Hole:
+    if isinstance(boot, Hole):
+        return boot
+    try:
+        return left_by(boot).unit(stages.UDEVD_UNIT, stages.ACTIVE)
+    except FirstlightError as error:
+        return Hole(error.message)
+
+
+def _told(laboratory: Laboratory, boot: Boot | Hole, what: str, seen: Seen | Hole) -> Seen | Hole:
+    """Name what is not known of a boot; an arm that was not booted is named already."""
+    if isinstance(seen, Hole) and not isinstance(boot, Hole):
+        laboratory.missing.append(Missing(what, seen.reason))
+    return seen
