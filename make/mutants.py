@@ -51,7 +51,7 @@ def main() -> int:
         print(f"error: git: {error.stderr.strip()}\nhint: name a base: `make mutants BASE=COMMIT`", file=sys.stderr)
         return 2
     rust = [file for file in files if re.fullmatch(r"crates/\w+/src/.*\.rs", file) and not file.endswith("tests.rs")]
-    python = [file for file in files if re.fullmatch(r"src/firstlight/.*\.py", file)]
+    python = [file for file in files if re.fullmatch(r"src/firstlight(_studies)?/.*\.py", file)]
     print(f"{len(rust)} files of Rust and {len(python)} of Python are mutated", file=sys.stderr)
     survivors = [*(of_rust(rust) if rust else ()), *(of_python(python, arguments.tests.split()) if python else ())]
     return report(survivors, argued())

@@ -46,7 +46,7 @@ def sources(root: Path) -> Iterator[tuple[Path, Iterator[str]]]:
         for path in sorted(crate.rglob("*.rs")):
             if crate.parent.name != "schema" and "tests" not in (*path.parts, path.stem):
                 yield path, rust(path.read_text())
-    for path in sorted((root / "src/firstlight").rglob("*.py")):
+    for path in sorted((root / "src").rglob("*.py")):
         if path.parent.name != "schema":
             yield path, python(path.read_text())
     for path in sorted((root / "web/src").rglob("*.ts")):

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
@@ -16,12 +17,13 @@ import pytest
 import firstlight
 from answers import data_of_answer
 from bundles import HOSTILE, make_bundle, write_table
-from firstlight.cli.app import app
+from firstlight.cli.app import COMMANDS
+from firstlight.cli.envelope import GROUPS
 from firstlight.cli.main import run
 from firstlight.errors import FirstlightError, LabError, UnhealthyBootError, UsageError
 from gate_boots import slower
 
-VERBS = sorted(command.name for command in app.registered_commands if command.name and not command.hidden)
+VERBS = sorted(name for commands in COMMANDS.values() for name, _, _ in commands if name not in GROUPS)
 
 
 def command(*words: str | Path, **more: str) -> subprocess.CompletedProcess[str]:
@@ -55,7 +57,6 @@ def test_the_verbs() -> None:
         "try",
         "units",
         "verify",
-        "walk",
     ]
 
 
@@ -275,16 +276,16 @@ def test_a_page_that_is_there_is_only_replaced_by_force(invented_boot: Path, tmp
 
 
 def test_record_hands_every_choice_to_the_laboratory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from firstlight.lab.run import record as laboratory
+    from firstlight import api
     from firstlight.recipe.options import RecordOptions
 
     taken: list[RecordOptions] = []
 
-    def take(options: RecordOptions, progress: object) -> Path:
+    def take(options: RecordOptions, *, progress: bool) -> SimpleNamespace:
         taken.append(options)
-        return options.output
+        return SimpleNamespace(directory=options.output)
 
-    monkeypatch.setattr(laboratory, "record", take)
+    monkeypatch.setattr(api, "record_with", take)
     words = (
         "--kernel K --initrd I --rootfs debian --overlay O --initramfs-files F --guest-command G --append quiet "
         "--memory 1G --cpu C --machine M --shift 2 --ready R "
@@ -305,7 +306,7 @@ def test_record_hands_every_choice_to_the_laboratory(monkeypatch: pytest.MonkeyP
 def test_what_repeats_a_boot_is_a_command_that_record_takes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     import shlex
 
-    from firstlight.lab.run import record as laboratory
+    from firstlight import api
     from firstlight.recipe.command import repeat_command
     from firstlight.recipe.options import RecordOptions
 
@@ -313,11 +314,11 @@ def test_what_repeats_a_boot_is_a_command_that_record_takes(monkeypatch: pytest.
                             timeout_wall_s=7.5, timeout_virtual_s=9.0, qemu_options=("-smbios", "type=0"))  # fmt: skip
     taken: list[RecordOptions] = []
 
-    def take(given: RecordOptions, progress: object) -> Path:
+    def take(given: RecordOptions, *, progress: bool) -> SimpleNamespace:
         taken.append(given)
-        return given.output
+        return SimpleNamespace(directory=given.output)
 
-    monkeypatch.setattr(laboratory, "record", take)
+    monkeypatch.setattr(api, "record_with", take)
     assert run(shlex.split(repeat_command(options.choices, options.output))[1:]) == 0
     assert taken == [options]
 
@@ -325,7 +326,7 @@ def test_what_repeats_a_boot_is_a_command_that_record_takes(monkeypatch: pytest.
 def test_ctrl_c_ends_with_130_and_no_words() -> None:
     code = (
         "import os, firstlight.bundle.open as opening; from firstlight.cli.main import run\n"
-        f"opening.open = lambda path: os.kill(os.getpid(), {signal.SIGINT.value})\n"
+        f"opening.read_manifest = lambda path: os.kill(os.getpid(), {signal.SIGINT.value})\n"
         "raise SystemExit(run(['show', 'a.boot']))"
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

@@ -13,7 +13,9 @@ from typing import Any
 VERSION = 1
 """The version of the shape of every command's data."""
 
-_GROUPS = ("baseline", "experiment", "history", "image")
+GROUPS = ("baseline", "experiment", "history", "image")
+"""The commands that have commands of their own."""
+
 _ALIASES = {"bless": "baseline-set"}
 
 
@@ -37,7 +39,7 @@ class Envelope:
         ('history-add', 'firstlight')
         """
         words = [word for word in self.arguments if not word.startswith("-")] or ["firstlight"]
-        verb = "-".join(words[: 2 if words[0] in _GROUPS else 1])
+        verb = "-".join(words[: 2 if words[0] in GROUPS else 1])
         return _ALIASES.get(verb, verb)
 
     def fail(self, code: str, message: str, hint: str | None, exit_code: int, where: str | None = None) -> None:
