@@ -91,7 +91,7 @@ class TestWhatTheKernelIsTold:
     def test_a_kernel_that_maps_no_flash_is_told_by_the_options_that_it_lacks(self, tmp_path: Path) -> None:
         with pytest.raises(LabError, match="CONFIG_MTD_PHYSMAP_START"):
             _root("cramfs-xip").words(512 * MIB, _kernel(tmp_path, "CONFIG_MTD_PHYSMAP_START=0\n"), helper=True)
-        with pytest.raises(LabError, match="not beside it"):
+        with pytest.raises(LabError, match="not next to it"):
             _root("cramfs-xip").words(512 * MIB, replace(_kernel(tmp_path), config=None), helper=True)
 
     def test_an_image_that_leaves_no_memory_is_refused(self, tmp_path: Path) -> None:
