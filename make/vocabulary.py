@@ -21,7 +21,7 @@ NOTE = "Made from crates/schema/vocabulary.toml by `make vocabulary`: do not edi
 MODULES = {
     "marks": ("mark", "mark_source", "layer", "phase", "stage"),
     "spans": ("span_kind", "initcall_level", "grade", "link_kind", "call_kind"),
-    "records": ("clock", "channel", "problem", "failure", "format"),
+    "records": ("clock", "channel", "problem", "failure", "format", "reason"),
 }
 
 
@@ -119,6 +119,16 @@ def rust(lists: list[Names]) -> str:
         "    pub const fn title(self) -> &'static str {",
         "        match self {",
         *(f'            Self::{n.variant} => "{n.doc}",' for n in by_key["format"].names),
+        "        }",
+        "    }",
+        "}",
+        "",
+        "impl ReasonCode {",
+        "    /// The sentence, with `{name}` for each parameter.",
+        "    #[rustfmt::skip]",
+        "    pub const fn text(self) -> &'static str {",
+        "        match self {",
+        *(f'            Self::{n.variant} => "{n.doc}",' for n in by_key["reason"].names),
         "        }",
         "    }",
         "}",
@@ -250,7 +260,9 @@ def markdown(lists: list[Names]) -> str:
             phase = f" {f'`{name.phase}`' if name.phase else ''} |" if with_phase else ""
             old = f" Before: {', '.join(f'`{alias}`' for alias in name.aliases)}." if name.aliases else ""
             star = " Evidence is missing." if name.loses else ""
-            lines.append(f"| `{name.name}` |{phase} {name.doc}{star}{old} |")
+            # Sentences are shown as they stand.
+            doc = f"`` {name.doc} ``" if one.key == "reason" else name.doc
+            lines.append(f"| `{name.name}` |{phase} {doc}{star}{old} |")
         lines.append("")
     return "\n".join(lines)
 

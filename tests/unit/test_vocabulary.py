@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -99,6 +100,15 @@ def test_no_file_repeats_a_name_of_the_vocabulary() -> None:
     found = literals(ROOT, DISTINCTIVE)
     assert {path: names for path, names in found.items() if path not in TO_DO} == {}
     assert TO_DO - found.keys() == set(), "these repeat no name any more: take them out of the list"
+
+
+def test_every_reason_of_a_grade_is_in_the_vocabulary() -> None:
+    files = [path for crate in ("formats", "merge") for path in sorted((ROOT / f"crates/{crate}/src").rglob("*.rs"))]
+    spelled = re.compile(r'graded\(\s*Grade::\w+,\s*(?:"|format!)|reason = (?:Cow|Name)::\w+\((?:"|format!)')
+    assert [path.name for path in files if spelled.search(path.read_text())] == []
+    assert spelled.search('span.graded(Grade::Unknown, "still up")')
+    used = {code for path in files for code in re.findall(r"ReasonCode::(\w+)", path.read_text())}
+    assert used == {name.variant for one in LISTS if one.key == "reason" for name in one.names}
 
 
 def test_merging_names_no_format() -> None:

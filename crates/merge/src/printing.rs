@@ -10,6 +10,7 @@ use crate::trust::witness;
 use crate::Piece;
 use firstlight_formats::about::Origin;
 use firstlight_formats::evidence::{Grade, SpanKind};
+use firstlight_schema::{Reason, ReasonCode};
 use std::borrow::Cow;
 
 /// Stamps of one clock that follow one another may be rounded the other way round.
@@ -86,29 +87,26 @@ pub fn together(known: &Row<'_>, other: &Row<'_>, pieces: &[Piece<'_>]) -> Optio
     let by_stamps = log.start_ns.is_some_and(|start| end.saturating_sub(start) == own);
     let grade = if between < STEPS { Grade::Coarse } else { Grade::Good };
     if by_stamps && own > ROUNDING_NS || log.grade > Grade::Coarse {
-        let reason = "from the tracer's begin to the log's end: each alone has a line being printed in it";
-        return told(instants, between, grade, Cow::Borrowed(reason));
+        let reason = ReasonCode::TracerToLog;
+        return told(instants, between, grade, reason.into());
     }
     let apart = between.saturating_sub(own).saturating_abs();
     if apart <= (own / 100).max(3 * 1_000) {
         let (grade, reason) = match own < STEPS {
-            true => (Grade::Coarse, Cow::Borrowed("less than a hundred steps of 1 us")),
-            false => (
-                Grade::Exact,
-                Cow::Borrowed("the kernel's own figure, and the time from the tracer's begin to the log's end, agree"),
-            ),
+            true => (Grade::Coarse, ReasonCode::FewMicroseconds.into()),
+            false => (Grade::Exact, ReasonCode::TracerAndKernelAgree.into()),
         };
         return told(instants, own, grade, reason);
     }
     // The kernel's own clock may still move with the tick: then its figure is no better than the stamps.
     if own < between {
         let own = seconds(own);
-        let reason = format!("from the tracer's begin to the log's end; the kernel's own figure is {own}");
-        return told(instants, between, grade.max(Grade::Bounded), Cow::Owned(reason));
+        let reason = Reason::of(ReasonCode::TracerToLogDiffers).with("own", own);
+        return told(instants, between, grade.max(Grade::Bounded), reason.into());
     }
     told(None, own, log.grade, in_it(with_printing)).filter(|_| with_printing > own)
 }
 
 fn in_it(with_printing: i64) -> Cow<'static, str> {
-    Cow::Owned(format!("the tracer's {} have the printing of the log's lines in them", seconds(with_printing)))
+    Reason::of(ReasonCode::PrintingIncluded).with("length", seconds(with_printing)).into()
 }

@@ -13,6 +13,7 @@ use firstlight_formats::systemd::console_units::ConsoleUnits;
 use firstlight_schema::columns::columns;
 use firstlight_schema::table::{read, write, Values};
 use firstlight_schema::InitcallLevel;
+use firstlight_schema::ReasonCode;
 use rustc_hash::FxHashMap;
 use std::path::Path;
 
@@ -276,7 +277,7 @@ impl Rows {
                 "level" => span.level.map(str::to_owned),
                 "grade" if late => own(Grade::Unknown.name()),
                 "grade" => own(span.grade.name()),
-                "reason" if late => own("it had not ended when the recording did"),
+                "reason" if late => own(ReasonCode::RecordingEnded.text()),
                 "reason" => own(span.reason),
                 "source" => own(self.source),
                 "attributes" => told.clone(),

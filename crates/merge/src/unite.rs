@@ -6,6 +6,7 @@ use crate::text::seconds;
 use crate::trust::{compare, remove, witness, Verdict, STAMPED, STAMPS_APART_NS};
 use crate::{Contradiction, Piece};
 use firstlight_formats::evidence::{Grade, SpanKind};
+use firstlight_schema::{Reason, ReasonCode};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
@@ -85,7 +86,7 @@ pub fn unite<'a>(
     match verdict {
         Verdict::Agree if known.grade <= Grade::Good => {
             known.grade = Grade::Exact;
-            known.reason = Cow::Borrowed("two independent records agree within their steps");
+            known.reason = ReasonCode::RecordsAgree.into();
         }
         Verdict::Contradict => {
             let length = |row: &Row<'_>| seconds(row.duration_ns.unwrap_or(0));
@@ -96,10 +97,10 @@ pub fn unite<'a>(
             });
             if ours == theirs {
                 known.grade = known.grade.max(Grade::Doubtful);
-                known.reason = Cow::Owned(format!("{by} says {told}"));
+                known.reason = Reason::of(ReasonCode::RecordDisagrees).with("record", by).with("length", told).into();
             } else {
                 // Who measured it is believed; who heard of it is quoted.
-                known.reason = Cow::Owned(format!("systemd's own figure; by {by} {told}"));
+                known.reason = Reason::of(ReasonCode::SystemdFigure).with("record", by).with("length", told).into();
             }
         }
         _ => {}

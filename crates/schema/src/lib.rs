@@ -7,11 +7,13 @@ pub mod columns;
 pub mod interned;
 #[macro_use]
 mod names;
+mod reason;
 #[cfg(feature = "parquet")]
 pub mod table;
 pub mod vocabulary;
 
 pub use clock::Clock;
+pub use reason::Reason;
 pub use vocabulary::*;
 
 use std::path::PathBuf;

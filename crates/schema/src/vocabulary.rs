@@ -586,6 +586,184 @@ names! {
     }
 }
 
+names! {
+    /// Why the length of a span has its grade; `{…}` is a parameter.
+    ReasonCode {
+        /// the clock did not run yet
+        ClockNotRunning = "clock_not_running",
+        /// the clock began to run meanwhile
+        ClockStartedMeanwhile = "clock_started_meanwhile",
+        /// the clock of the log jumped back meanwhile
+        ClockJumpedBack = "clock_jumped_back",
+        /// the clock of the log jumped back meanwhile: the start is the end less the kernel's own figure
+        ClockJumpedBackStartComputed = "clock_jumped_back_start_computed",
+        /// the wall clock was set meanwhile
+        ClockSetMeanwhile = "clock_set_meanwhile",
+        /// stamped by the tracer at both ends
+        TracerBothEnds = "tracer_both_ends",
+        /// stamped by the tracer, to {us} us
+        TracerStep = "tracer_step",
+        /// its end is among lost events: at most until the next initcall of its task
+        EndAmongLostEvents = "end_among_lost_events",
+        /// its start is not in the trace
+        StartMissingInTrace = "start_missing_in_trace",
+        /// its end is not in the trace
+        EndMissingInTrace = "end_missing_in_trace",
+        /// neither its start nor its end is in the trace
+        StartAndEndMissing = "start_and_end_missing",
+        /// it was there to the end of the trace
+        PresentAtTraceEnd = "present_at_trace_end",
+        /// it was there before the trace
+        PresentBeforeTrace = "present_before_trace",
+        /// its end is stamped before its start
+        EndBeforeStart = "end_before_start",
+        /// the stamps are no times
+        StampsNoTimes = "stamps_no_times",
+        /// it never returned: so long until the trace ends
+        NeverReturnedInTrace = "never_returned_in_trace",
+        /// it never returned: so long until the log ends
+        NeverReturnedInLog = "never_returned_in_log",
+        /// it had not ended when the log did
+        NotEndedInLog = "not_ended_in_log",
+        /// it had not ended
+        NotEnded = "not_ended",
+        /// its end is not in the log
+        EndMissingInLog = "end_missing_in_log",
+        /// its beginning is not in the log
+        StartMissingInLog = "start_missing_in_log",
+        /// its beginning is not in the log, so that another may have moved the start
+        StartMissingInLogShared = "start_missing_in_log_shared",
+        /// the stamps of both its ends are needed
+        BothStampsNeeded = "both_stamps_needed",
+        /// its first and its last line have the same stamp
+        SameStamp = "same_stamp",
+        /// the stamps and the kernel's own figure agree
+        StampsAgree = "stamps_agree",
+        /// the stamps are only {us} us apart
+        StampsOnlyApart = "stamps_only_apart",
+        /// the stamps are {us} us further apart
+        StampsFurtherApart = "stamps_further_apart",
+        /// joined by path and order: there is no SEQNUM
+        JoinedByOrder = "joined_by_order",
+        /// the kernel's event was not seen
+        KernelEventMissing = "kernel_event_missing",
+        /// udev's end of it was not seen
+        UdevEndMissing = "udev_end_missing",
+        /// its arrival was not logged
+        ArrivalNotLogged = "arrival_not_logged",
+        /// the messages have no time
+        MessagesWithoutTime = "messages_without_time",
+        /// it failed
+        Failed = "failed",
+        /// no time says until when
+        BlockerTimeMissing = "blocker_time_missing",
+        /// until it was ready: the end of what held it back is missing
+        BlockerEndMissing = "blocker_end_missing",
+        /// its beginning or end was not logged
+        WorkerNotLogged = "worker_not_logged",
+        /// only its end was logged
+        EndOnlyLogged = "end_only_logged",
+        /// what was said of it before the journal ran has the time at which the journal read it
+        JournalReadLate = "journal_read_late",
+        /// no message says that it had started
+        NoStartMessage = "no_start_message",
+        /// no message says that it had started; {why}
+        NoStartMessageBecause = "no_start_message_because",
+        /// still up
+        StillActive = "still_active",
+        /// only when it was reached
+        OnlyReached = "only_reached",
+        /// it is printed without a length: only when it became active
+        LengthMissing = "length_missing",
+        /// it is printed without a time
+        TimeMissing = "time_missing",
+        /// by its own instants it differs by {us} us
+        OwnInstantsDiffer = "own_instants_differ",
+        /// it never became active: until it was inactive or failed
+        NeverActive = "never_active",
+        /// it had not become active
+        NotActive = "not_active",
+        /// it was restarted: this is its latest start
+        Restarted = "restarted",
+        /// the step and the times do not agree
+        StepDisagrees = "step_disagrees",
+        /// the columns Mark and Elapsed do not agree
+        ColumnsDisagree = "columns_disagree",
+        /// from the first to the last sample in which it had run
+        SampledRunning = "sampled_running",
+        /// still there in the last sample
+        PresentInLastSample = "present_in_last_sample",
+        /// it ended after its last sample
+        EndedAfterLastSample = "ended_after_last_sample",
+        /// in steps of 10 ms; its beginning in steps of 1 s
+        AccountingSteps = "accounting_steps",
+        /// from its first to its last sample
+        Sampled = "sampled",
+        /// it was left out of the picture
+        LeftOutOfPicture = "left_out_of_picture",
+        /// it overlaps another: the kernel's one start stamp was overwritten
+        SharedStartOverwritten = "shared_start_overwritten",
+        /// at most: the log was printed again between these stamps
+        PrintedAgainBetween = "printed_again_between",
+        /// as long as the host needed to receive them, without the last
+        HostReceived = "host_received",
+        /// less than a hundred steps of 1 us
+        FewMicroseconds = "few_microseconds",
+        /// less than a hundred steps of a figure in milliseconds
+        FewMilliseconds = "few_milliseconds",
+        /// less than a hundred steps of the clock, which moves with the tick here
+        FewTicks = "few_ticks",
+        /// two independent records agree within their steps
+        RecordsAgree = "records_agree",
+        /// from the tracer's begin to the log's end: each alone has a line being printed in it
+        TracerToLog = "tracer_to_log",
+        /// from the tracer's begin to the log's end; the kernel's own figure is {own}
+        TracerToLogDiffers = "tracer_to_log_differs",
+        /// the kernel's own figure, and the time from the tracer's begin to the log's end, agree
+        TracerAndKernelAgree = "tracer_and_kernel_agree",
+        /// the tracer's {length} have the printing of the log's lines in them
+        PrintingIncluded = "printing_included",
+        /// {record} says {length}
+        RecordDisagrees = "record_disagrees",
+        /// systemd's own figure; by {record} {length}
+        SystemdFigure = "systemd_figure",
+        /// it had not ended when the recording did
+        RecordingEnded = "recording_ended",
+        /// another initcall began meanwhile and moved the start that the kernel keeps: it says {us} us
+        ShiftedStartSays = "shifted_start_says",
+        /// the stamps are {us} us further apart: its first line was still being printed, or its task was held up
+        StampsHeldUp = "stamps_held_up",
+        /// neither its arrival nor its end was logged
+        ArrivalAndEndNotLogged = "arrival_and_end_not_logged",
+        /// it was not done when the record ended
+        NotDone = "not_done",
+        /// systemd-analyze put the end of the boot in its place
+        ClampedByAnalyze = "clamped_by_analyze",
+        /// until active or failed; of its times systemd-analyze put the end of the boot in its place
+        ClampedTimes = "clamped_times",
+        /// still up, or systemd-analyze put the end of the boot in its place
+        StillActiveOrClamped = "still_active_or_clamped",
+        /// in steps of {ms} ms
+        StepOfMilliseconds = "step_of_milliseconds",
+        /// in steps of {us} us
+        StepOfMicroseconds = "step_of_microseconds",
+        /// up to the last of up to three lines `Freeing unused kernel`
+        UpToFreeing = "up_to_freeing",
+        /// up to the end of the last initcall within the first 120 s
+        UpToLastInitcall = "up_to_last_initcall",
+        /// udev's database tells only when udevd took the device up
+        OnlyTakenUp = "only_taken_up",
+        /// its last line is among the messages that were dropped
+        LastLineDropped = "last_line_dropped",
+        /// its last line is lost
+        LastLineLost = "last_line_lost",
+        /// its last line is among the messages that were dropped: so long at most, until what its task did next
+        LastLineDroppedUntil = "last_line_dropped_until",
+        /// its last line is lost: so long at most, until what its task did next
+        LastLineLostUntil = "last_line_lost_until",
+    }
+}
+
 impl Mark {
     /// The phase that it begins; none: it divides no phases.
     pub const fn phase(self) -> Option<Phase> {
@@ -751,6 +929,101 @@ impl FormatName {
             Self::HostStamped => "a console with the host's time on each line",
             Self::Serial => "a capture of a serial console",
             Self::Printk => "a kernel log (dmesg)",
+        }
+    }
+}
+
+impl ReasonCode {
+    /// The sentence, with `{name}` for each parameter.
+    #[rustfmt::skip]
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::ClockNotRunning => "the clock did not run yet",
+            Self::ClockStartedMeanwhile => "the clock began to run meanwhile",
+            Self::ClockJumpedBack => "the clock of the log jumped back meanwhile",
+            Self::ClockJumpedBackStartComputed => "the clock of the log jumped back meanwhile: the start is the end less the kernel's own figure",
+            Self::ClockSetMeanwhile => "the wall clock was set meanwhile",
+            Self::TracerBothEnds => "stamped by the tracer at both ends",
+            Self::TracerStep => "stamped by the tracer, to {us} us",
+            Self::EndAmongLostEvents => "its end is among lost events: at most until the next initcall of its task",
+            Self::StartMissingInTrace => "its start is not in the trace",
+            Self::EndMissingInTrace => "its end is not in the trace",
+            Self::StartAndEndMissing => "neither its start nor its end is in the trace",
+            Self::PresentAtTraceEnd => "it was there to the end of the trace",
+            Self::PresentBeforeTrace => "it was there before the trace",
+            Self::EndBeforeStart => "its end is stamped before its start",
+            Self::StampsNoTimes => "the stamps are no times",
+            Self::NeverReturnedInTrace => "it never returned: so long until the trace ends",
+            Self::NeverReturnedInLog => "it never returned: so long until the log ends",
+            Self::NotEndedInLog => "it had not ended when the log did",
+            Self::NotEnded => "it had not ended",
+            Self::EndMissingInLog => "its end is not in the log",
+            Self::StartMissingInLog => "its beginning is not in the log",
+            Self::StartMissingInLogShared => "its beginning is not in the log, so that another may have moved the start",
+            Self::BothStampsNeeded => "the stamps of both its ends are needed",
+            Self::SameStamp => "its first and its last line have the same stamp",
+            Self::StampsAgree => "the stamps and the kernel's own figure agree",
+            Self::StampsOnlyApart => "the stamps are only {us} us apart",
+            Self::StampsFurtherApart => "the stamps are {us} us further apart",
+            Self::JoinedByOrder => "joined by path and order: there is no SEQNUM",
+            Self::KernelEventMissing => "the kernel's event was not seen",
+            Self::UdevEndMissing => "udev's end of it was not seen",
+            Self::ArrivalNotLogged => "its arrival was not logged",
+            Self::MessagesWithoutTime => "the messages have no time",
+            Self::Failed => "it failed",
+            Self::BlockerTimeMissing => "no time says until when",
+            Self::BlockerEndMissing => "until it was ready: the end of what held it back is missing",
+            Self::WorkerNotLogged => "its beginning or end was not logged",
+            Self::EndOnlyLogged => "only its end was logged",
+            Self::JournalReadLate => "what was said of it before the journal ran has the time at which the journal read it",
+            Self::NoStartMessage => "no message says that it had started",
+            Self::NoStartMessageBecause => "no message says that it had started; {why}",
+            Self::StillActive => "still up",
+            Self::OnlyReached => "only when it was reached",
+            Self::LengthMissing => "it is printed without a length: only when it became active",
+            Self::TimeMissing => "it is printed without a time",
+            Self::OwnInstantsDiffer => "by its own instants it differs by {us} us",
+            Self::NeverActive => "it never became active: until it was inactive or failed",
+            Self::NotActive => "it had not become active",
+            Self::Restarted => "it was restarted: this is its latest start",
+            Self::StepDisagrees => "the step and the times do not agree",
+            Self::ColumnsDisagree => "the columns Mark and Elapsed do not agree",
+            Self::SampledRunning => "from the first to the last sample in which it had run",
+            Self::PresentInLastSample => "still there in the last sample",
+            Self::EndedAfterLastSample => "it ended after its last sample",
+            Self::AccountingSteps => "in steps of 10 ms; its beginning in steps of 1 s",
+            Self::Sampled => "from its first to its last sample",
+            Self::LeftOutOfPicture => "it was left out of the picture",
+            Self::SharedStartOverwritten => "it overlaps another: the kernel's one start stamp was overwritten",
+            Self::PrintedAgainBetween => "at most: the log was printed again between these stamps",
+            Self::HostReceived => "as long as the host needed to receive them, without the last",
+            Self::FewMicroseconds => "less than a hundred steps of 1 us",
+            Self::FewMilliseconds => "less than a hundred steps of a figure in milliseconds",
+            Self::FewTicks => "less than a hundred steps of the clock, which moves with the tick here",
+            Self::RecordsAgree => "two independent records agree within their steps",
+            Self::TracerToLog => "from the tracer's begin to the log's end: each alone has a line being printed in it",
+            Self::TracerToLogDiffers => "from the tracer's begin to the log's end; the kernel's own figure is {own}",
+            Self::TracerAndKernelAgree => "the kernel's own figure, and the time from the tracer's begin to the log's end, agree",
+            Self::PrintingIncluded => "the tracer's {length} have the printing of the log's lines in them",
+            Self::RecordDisagrees => "{record} says {length}",
+            Self::SystemdFigure => "systemd's own figure; by {record} {length}",
+            Self::RecordingEnded => "it had not ended when the recording did",
+            Self::ShiftedStartSays => "another initcall began meanwhile and moved the start that the kernel keeps: it says {us} us",
+            Self::StampsHeldUp => "the stamps are {us} us further apart: its first line was still being printed, or its task was held up",
+            Self::ArrivalAndEndNotLogged => "neither its arrival nor its end was logged",
+            Self::NotDone => "it was not done when the record ended",
+            Self::ClampedByAnalyze => "systemd-analyze put the end of the boot in its place",
+            Self::ClampedTimes => "until active or failed; of its times systemd-analyze put the end of the boot in its place",
+            Self::StillActiveOrClamped => "still up, or systemd-analyze put the end of the boot in its place",
+            Self::StepOfMilliseconds => "in steps of {ms} ms",
+            Self::StepOfMicroseconds => "in steps of {us} us",
+            Self::UpToFreeing => "up to the last of up to three lines `Freeing unused kernel`",
+            Self::UpToLastInitcall => "up to the end of the last initcall within the first 120 s",
+            Self::OnlyTakenUp => "udev's database tells only when udevd took the device up",
+            Self::LastLineDropped => "its last line is among the messages that were dropped",
+            Self::LastLineLost => "its last line is lost",
+            Self::LastLineDroppedUntil => "its last line is among the messages that were dropped: so long at most, until what its task did next",
+            Self::LastLineLostUntil => "its last line is lost: so long at most, until what its task did next",
         }
     }
 }

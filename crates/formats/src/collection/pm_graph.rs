@@ -8,6 +8,7 @@ use crate::kernel_log::text::Text;
 use crate::lines::Lines;
 use crate::FormatError;
 use firstlight_schema::FormatName;
+use firstlight_schema::ReasonCode;
 use std::io::{BufRead, Read};
 
 /// The reader of logs.
@@ -196,8 +197,8 @@ impl Format for PmGraphResult {
                     // Milliseconds with three decimals.
                     let end = whole / 1000;
                     let (name, reason) = match key {
-                        b"boot" => ("kernel", "up to the last of up to three lines `Freeing unused kernel`"),
-                        _ => ("last initcall", "up to the end of the last initcall within the first 120 s"),
+                        b"boot" => ("kernel", ReasonCode::UpToFreeing),
+                        _ => ("last initcall", ReasonCode::UpToLastInitcall),
                     };
                     let span = Span::new(SpanKind::Stage, name).between(0, end);
                     evidence.spans.push(span.graded(Grade::Bounded, reason));

@@ -9,6 +9,7 @@ use crate::lines::Lines;
 use crate::names::one_line;
 use crate::FormatError;
 use firstlight_schema::FormatName;
+use firstlight_schema::ReasonCode;
 
 /// Reads U-Boot's bootstage.
 pub struct Bootstage;
@@ -83,7 +84,7 @@ fn tell(records: &[Record], evidence: &mut Evidence) {
         let mut span = Span::new(SpanKind::Firmware, one_line(&record.name, "<unknown>")).between(start, at);
         if differs && before.is_some() {
             contradicted = contradicted.or(Some(record.line));
-            span = span.graded(Grade::Doubtful, "the columns Mark and Elapsed do not agree");
+            span = span.graded(Grade::Doubtful, ReasonCode::ColumnsDisagree);
         }
         evidence.spans.push(span);
         let mark = match record.name.as_str() {

@@ -9,6 +9,7 @@ use crate::lines::Lines;
 use crate::names::one_line;
 use crate::FormatError;
 use firstlight_schema::FormatName;
+use firstlight_schema::ReasonCode;
 
 /// Reads coreboot's timestamps.
 pub struct Cbmem;
@@ -81,7 +82,7 @@ impl Format for Cbmem {
                 .with("id", row.id.to_string());
             if (at - start - step).abs() > 1_000 {
                 contradicted = contradicted.or(Some(line.number));
-                span = span.graded(Grade::Doubtful, "the step and the times do not agree");
+                span = span.graded(Grade::Doubtful, ReasonCode::StepDisagrees);
             }
             evidence.spans.push(span);
         }

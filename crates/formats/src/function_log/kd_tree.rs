@@ -9,6 +9,7 @@ use crate::tracing::call_tree::{CallTree, Kind, NodeId, ROOT};
 use crate::tracing::symbols::Symbols;
 use crate::FormatError;
 use firstlight_schema::FormatName;
+use firstlight_schema::ReasonCode;
 use memchr::memmem;
 
 /// The reader.
@@ -210,7 +211,7 @@ impl Reader {
                     Some(length) => span.between(start_ns, start_ns.saturating_add(length.saturating_mul(1000))),
                     None => {
                         span.start_ns = Some(start_ns);
-                        span.graded(Grade::Unknown, "its end is not in the log")
+                        span.graded(Grade::Unknown, ReasonCode::EndMissingInLog)
                     }
                 };
                 if let Some(module) = module {

@@ -12,6 +12,7 @@ use crate::evidence::{Clock, Evidence, Grade, Instant, Mark, Name, Problem, Prob
 use crate::firmware::bootstage::Report;
 use crate::systemd::console_units::ConsoleUnits;
 use doubled::Doubled;
+use firstlight_schema::ReasonCode;
 use held::{is_first, Held};
 use memchr::memmem;
 use replay::Replay;
@@ -286,7 +287,7 @@ impl Boots {
             let mut span =
                 Span::new(SpanKind::Console, "lines that had piled up").between(from, from.saturating_add(flushed));
             span.grade = Grade::Bounded;
-            span.reason = Name::Borrowed("as long as the host needed to receive them, without the last");
+            span.reason = ReasonCode::HostReceived.into();
             span.attributes.push((Name::Borrowed("lines"), lines.to_string()));
             self.now.spans.push(span);
         }

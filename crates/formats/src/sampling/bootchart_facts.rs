@@ -7,6 +7,7 @@ use crate::lines::Lines;
 use crate::names::one_line;
 use crate::FormatError;
 use firstlight_schema::FormatName;
+use firstlight_schema::ReasonCode;
 use std::io::Read;
 
 /// Reads `header`.
@@ -192,7 +193,7 @@ impl Format for BootchartAccounting {
             if record.exit_code != 0 {
                 span = span.with("exit_status", record.exit_code.to_string());
             }
-            evidence.spans.push(span.graded(Grade::Coarse, "in steps of 10 ms; its beginning in steps of 1 s"));
+            evidence.spans.push(span.graded(Grade::Coarse, ReasonCode::AccountingSteps));
         }
         if evidence.understood == 0 {
             let what = "it holds no record of version 3".to_owned();

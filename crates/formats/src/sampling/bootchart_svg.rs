@@ -8,6 +8,7 @@ use crate::lines::Lines;
 use crate::names::one_line;
 use crate::FormatError;
 use firstlight_schema::FormatName;
+use firstlight_schema::ReasonCode;
 use std::collections::HashMap;
 
 /// Reads systemd-bootchart's SVG.
@@ -165,9 +166,9 @@ impl Chart {
             span = match process.bar {
                 Some((x, width)) if width >= 0 => {
                     let (start, end) = (ns_of(x), ns_of(x.saturating_add(width)));
-                    span.between(start, end).graded(Grade::Bounded, "from its first to its last sample")
+                    span.between(start, end).graded(Grade::Bounded, ReasonCode::Sampled)
                 }
-                _ => span.graded(Grade::Unknown, "it was left out of the picture"),
+                _ => span.graded(Grade::Unknown, ReasonCode::LeftOutOfPicture),
             };
             processes.spans.push(span);
         }
@@ -234,7 +235,7 @@ fn distrust(mut spans: Vec<Span>) -> Vec<Span> {
         let crossing = latest.filter(|(_, until)| start.saturating_add(1_000_000) < *until).map(|(before, _)| before);
         for index in crossing.into_iter().chain(crossing.map(|_| at)) {
             if let Some(span) = spans.get_mut(index) {
-                let reason = "it overlaps another: the kernel's one start stamp was overwritten";
+                let reason = ReasonCode::SharedStartOverwritten;
                 (span.grade, span.reason) = (Grade::Doubtful, reason.into());
             }
         }

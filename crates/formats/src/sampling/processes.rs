@@ -3,6 +3,7 @@
 use super::ticks::TICK_NS;
 use crate::evidence::{Evidence, Grade, Span, SpanKind};
 use crate::names::one_line;
+use firstlight_schema::ReasonCode;
 use std::collections::HashMap;
 
 /// Follows processes through the samples.
@@ -162,13 +163,12 @@ impl Processes {
             }
             let still = Some(process.last_ns) == self.last_block;
             span = if self.tasks {
-                span.between(process.start_ns, process.last_ns)
-                    .graded(Grade::Bounded, "from the first to the last sample in which it had run")
+                span.between(process.start_ns, process.last_ns).graded(Grade::Bounded, ReasonCode::SampledRunning)
             } else if still {
                 span.start_ns = Some(process.start_ns);
-                span.graded(Grade::Unknown, "still there in the last sample")
+                span.graded(Grade::Unknown, ReasonCode::PresentInLastSample)
             } else {
-                span.between(process.start_ns, process.last_ns).graded(Grade::Bounded, "it ended after its last sample")
+                span.between(process.start_ns, process.last_ns).graded(Grade::Bounded, ReasonCode::EndedAfterLastSample)
             };
             evidence.spans.push(span);
         }

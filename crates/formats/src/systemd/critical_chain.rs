@@ -8,6 +8,7 @@ use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
 use crate::FormatError;
 use firstlight_schema::FormatName;
+use firstlight_schema::ReasonCode;
 
 /// Reads what `systemd-analyze critical-chain` prints.
 pub struct SystemdCriticalChain;
@@ -125,9 +126,9 @@ fn span(row: &Row<'_>) -> Span {
         (Some(at), Some(took)) => by_step(span.between(at, at.saturating_add(took)), STEP_NS),
         (Some(at), None) => {
             let span = Span { end_ns: Some(at), ..span };
-            span.graded(Grade::Unknown, "it is printed without a length: only when it became active")
+            span.graded(Grade::Unknown, ReasonCode::LengthMissing)
         }
         (None, Some(_)) => by_step(span, STEP_NS),
-        (None, None) => span.graded(Grade::Unknown, "it is printed without a time"),
+        (None, None) => span.graded(Grade::Unknown, ReasonCode::TimeMissing),
     }
 }

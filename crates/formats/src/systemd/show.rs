@@ -9,6 +9,7 @@ use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
 use crate::FormatError;
 use firstlight_schema::FormatName;
+use firstlight_schema::ReasonCode;
 use std::collections::{BTreeMap, HashSet};
 
 /// Reads what `systemctl show` prints.
@@ -168,7 +169,7 @@ impl Reader {
                 }
             }
             if let Some(restarts) = text("NRestarts").filter(|restarts| *restarts != "0") {
-                let reason = "it was restarted: this is its latest start";
+                let reason = ReasonCode::Restarted;
                 span = span.with("restarts", restarts).graded(Grade::Doubtful, reason);
             }
             evidence.spans.push(span);

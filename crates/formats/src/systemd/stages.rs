@@ -1,6 +1,7 @@
 //! The stages of a start by the timestamps of the manager, with systemd's own arithmetic.
 
 use crate::evidence::{Evidence, Grade, Instant, Mark, ProblemKind, Span, SpanKind, Stage};
+use firstlight_schema::ReasonCode;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Timestamps of the manager in nanoseconds; firmware and loader are ages before the kernel's clock began. Zero is unset.
@@ -198,7 +199,7 @@ fn stage(evidence: &mut Evidence, name: &str, start: Option<i64>, end: Option<i6
         (start, end) => {
             span.start_ns = start;
             span.end_ns = end;
-            span = span.graded(Grade::Unknown, "it had not ended");
+            span = span.graded(Grade::Unknown, ReasonCode::NotEnded);
         }
     }
     Some(span)

@@ -9,6 +9,7 @@ use crate::lines::Lines;
 use crate::names::one_line;
 use crate::FormatError;
 use firstlight_schema::FormatName;
+use firstlight_schema::ReasonCode;
 
 /// Reads what `systemd-analyze time` prints.
 pub struct SystemdTime;
@@ -165,7 +166,7 @@ pub(super) fn target(text: &str, userspace: Option<i64>, evidence: &mut Evidence
         }
         let span = Span { end_ns: reached, track: "systemd".into(), ..Span::new(SpanKind::Unit, name) };
         let span = span.with("since_userspace_ns", after.to_string());
-        evidence.spans.push(span.graded(Grade::Unknown, "only when it was reached"));
+        evidence.spans.push(span.graded(Grade::Unknown, ReasonCode::OnlyReached));
         return true;
     }
     if text.ends_with(" was never reached.") || text.ends_with(" was never reached") {

@@ -2,6 +2,7 @@
 
 use crate::decimal::scaled;
 use crate::evidence::{Grade, Span};
+use firstlight_schema::{Reason, ReasonCode};
 
 /// The units of `format_timespan` in `src/basic/time-util.c`, in nanoseconds; a year has 365.25 days, a month a twelfth.
 const UNITS: [(&str, i64); 9] = [
@@ -77,9 +78,9 @@ pub fn by_step(span: Span, step_ns: i64) -> Span {
     let short = span.duration_ns.is_some_and(|duration| duration < step_ns.saturating_mul(100));
     if short && span.grade == Grade::Good {
         let step = if step_ns >= 1_000_000 {
-            format!("in steps of {} ms", step_ns / 1_000_000)
+            Reason::of(ReasonCode::StepOfMilliseconds).with("ms", step_ns / 1_000_000)
         } else {
-            format!("in steps of {} us", step_ns / 1_000)
+            Reason::of(ReasonCode::StepOfMicroseconds).with("us", step_ns / 1_000)
         };
         return span.graded(Grade::Coarse, step);
     }

@@ -3,6 +3,7 @@
 use super::timespan::by_step;
 use crate::evidence::{Evidence, Grade, Span, SpanKind};
 use crate::names::one_line;
+use firstlight_schema::{Reason, ReasonCode};
 use std::collections::{BTreeSet, HashMap};
 
 /// Joins the messages about each unit.
@@ -26,10 +27,10 @@ pub const TWO_CLOCKS: &str =
     "it begins by the kernel's clock and ends by the monotonic one, which differ by milliseconds";
 
 /// Why a start of which the manager spoke before the journal ran has no exact times on the wall clock.
-pub const READ_LATE: &str = "what was said of it before the journal ran has the time at which the journal read it";
+pub const READ_LATE: &str = ReasonCode::JournalReadLate.text();
 
 /// Why a length is none where the wall clock was set meanwhile.
-const CLOCK_SET: &str = "the wall clock was set meanwhile";
+const CLOCK_SET: &str = ReasonCode::ClockSetMeanwhile.text();
 
 fn span(kind: SpanKind, unit: &str) -> Span {
     Span { track: "systemd".into(), ..Span::new(kind, one_line(unit, "<unknown>")) }
@@ -53,7 +54,7 @@ impl UnitJobs {
             }
             _ => {
                 let span = Span { end_ns: Some(time_ns), ..span(SpanKind::Unit, unit) };
-                span.graded(Grade::Unknown, "only its end was logged")
+                span.graded(Grade::Unknown, ReasonCode::EndOnlyLogged)
             }
         };
         if well {
@@ -100,15 +101,16 @@ impl UnitJobs {
         for (unit, (start, why)) in sorted(self.early) {
             let start_ns = (why == CLOCK_SET).then_some(start);
             let span = Span { start_ns, ..span(SpanKind::Unit, &unit) };
-            self.spans.push(span.graded(Grade::Unknown, format!("no message says that it had started; {why}")));
+            self.spans
+                .push(span.graded(Grade::Unknown, Reason::of(ReasonCode::NoStartMessageBecause).with("why", why)));
         }
         for (unit, start) in sorted(self.starting) {
             let span = Span { start_ns: Some(start), ..span(SpanKind::Unit, &unit) };
-            self.spans.push(span.graded(Grade::Unknown, "no message says that it had started"));
+            self.spans.push(span.graded(Grade::Unknown, ReasonCode::NoStartMessage));
         }
         for (unit, start) in sorted(self.up) {
             let span = Span { start_ns: Some(start), ..span(SpanKind::UnitActive, &unit) };
-            self.spans.push(span.graded(Grade::Unknown, "still up"));
+            self.spans.push(span.graded(Grade::Unknown, ReasonCode::StillActive));
         }
         let step_ns = evidence.step_ns;
         evidence.spans.extend(self.spans.into_iter().map(|span| by_step(span, step_ns)));

@@ -2,6 +2,7 @@
 
 use super::timespan::by_step;
 use crate::evidence::{Grade, Span, SpanKind};
+use firstlight_schema::{Reason, ReasonCode};
 
 /// The kinds of unit, as the ends of their names.
 const KINDS: [&str; 12] = [
@@ -57,7 +58,7 @@ pub struct UnitTimes {
 }
 
 /// What stands for a time that was cut.
-pub const CLAMPED: &str = "systemd-analyze put the end of the boot in its place";
+pub const CLAMPED: &str = ReasonCode::ClampedByAnalyze.text();
 
 impl UnitTimes {
     /// Whether a time may be the end of the boot instead of its own.
@@ -87,12 +88,12 @@ impl UnitTimes {
         if let Some(time) = self.time.filter(|time| *time > 0) {
             if let Some(apart) = self.disputed() {
                 let span = span.between(activating, activating.saturating_add(time));
-                let reason = format!("by its own instants it differs by {} us", apart / 1_000);
+                let reason = Reason::of(ReasonCode::OwnInstantsDiffer).with("us", apart / 1_000);
                 return Some(span.graded(Grade::Doubtful, reason));
             }
             if self.clamp.is_some() {
                 let span = span.between(activating, activating.saturating_add(time));
-                return Some(span.graded(Grade::Bounded, format!("until active or failed; of its times {CLAMPED}")));
+                return Some(span.graded(Grade::Bounded, ReasonCode::ClampedTimes));
             }
         }
         if self.clamp.is_none() {
@@ -101,11 +102,11 @@ impl UnitTimes {
                 if self.once {
                     return Some(by_step(span, self.step_ns));
                 }
-                return Some(span.graded(Grade::Bounded, "it never became active: until it was inactive or failed"));
+                return Some(span.graded(Grade::Bounded, ReasonCode::NeverActive));
             }
         }
         let span = Span { start_ns: Some(activating), ..span };
-        let reason = if self.clamp.is_some() { CLAMPED } else { "it had not become active" };
+        let reason = if self.clamp.is_some() { ReasonCode::ClampedByAnalyze } else { ReasonCode::NotActive };
         Some(span.graded(Grade::Unknown, reason))
     }
 
@@ -118,12 +119,12 @@ impl UnitTimes {
         let span = Span { track: "systemd".into(), ..Span::new(SpanKind::UnitActive, self.name.clone()) };
         match self.deactivating.filter(|deactivating| *deactivating >= activated) {
             Some(end) if self.is_clamp(end) => {
-                Some(span.between(activated, end).graded(Grade::Bounded, format!("still up, or {CLAMPED}")))
+                Some(span.between(activated, end).graded(Grade::Bounded, ReasonCode::StillActiveOrClamped))
             }
             Some(end) => Some(by_step(span.between(activated, end), self.step_ns)),
             None => {
                 let span = Span { start_ns: Some(activated), ..span };
-                Some(span.graded(Grade::Unknown, "still up"))
+                Some(span.graded(Grade::Unknown, ReasonCode::StillActive))
             }
         }
     }

@@ -5,6 +5,7 @@ use super::event_line::field;
 use super::long_calls::{Long, LongCalls, Trust};
 use super::symbols::{split_module, Symbols};
 use crate::evidence::{Caller, Evidence, Grade, Name, Problem, ProblemKind, Span, SpanKind, Stamp};
+use firstlight_schema::{Reason, ReasonCode};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
@@ -215,7 +216,7 @@ impl Events {
             let most_ns = started.start_ns.zip(next.time_ns).map(|(start, next)| next.saturating_sub(start));
             span.duration_ns = most_ns.filter(|most| *most >= 0);
             let grade = if span.duration_ns.is_some() { Grade::Bounded } else { Grade::Unknown };
-            self.push(span.graded(grade, "its end is among lost events: at most until the next initcall of its task"));
+            self.push(span.graded(grade, ReasonCode::EndAmongLostEvents));
             self.unseen += 1;
         }
     }
@@ -230,18 +231,18 @@ impl Events {
         span.level = if span.attributes.is_empty() { level } else { Some(Name::Borrowed("module")) };
         span = match (start_ns, event.time_ns) {
             // The tracer's clock stands still until the scheduler's runs.
-            (Some(0), Some(0)) => span.graded(Grade::Unknown, "the clock did not run yet"),
+            (Some(0), Some(0)) => span.graded(Grade::Unknown, ReasonCode::ClockNotRunning),
             (Some(start), Some(end)) if end.saturating_sub(start) >= self.step_ns.saturating_mul(100) => {
-                span.between(start, end).graded(Grade::Exact, "stamped by the tracer at both ends")
+                span.between(start, end).graded(Grade::Exact, ReasonCode::TracerBothEnds)
             }
             (Some(start), Some(end)) => span
                 .between(start, end)
-                .graded(Grade::Coarse, format!("stamped by the tracer, to {} us", self.step_ns.max(1000) / 1000)),
+                .graded(Grade::Coarse, Reason::of(ReasonCode::TracerStep).with("us", self.step_ns.max(1000) / 1000)),
             (None, end) if !known => {
                 span.end_ns = end;
-                span.graded(Grade::Unknown, "its start is not in the trace")
+                span.graded(Grade::Unknown, ReasonCode::StartMissingInTrace)
             }
-            _ => span.graded(Grade::Unknown, "the stamps are no times"),
+            _ => span.graded(Grade::Unknown, ReasonCode::StampsNoTimes),
         };
         if let Some(returned) = returned {
             span = span.with("returned", returned);
@@ -255,9 +256,9 @@ impl Events {
         (span.start_ns, span.end_ns) = (process.start_ns, end_ns);
         span = match (process.start_ns, end_ns) {
             (Some(start), Some(end)) => span.between(start, end),
-            (Some(_), None) => span.graded(Grade::Bounded, "it was there to the end of the trace"),
-            (None, Some(_)) => span.graded(Grade::Bounded, "it was there before the trace"),
-            (None, None) => span.graded(Grade::Unknown, "neither its start nor its end is in the trace"),
+            (Some(_), None) => span.graded(Grade::Bounded, ReasonCode::PresentAtTraceEnd),
+            (None, Some(_)) => span.graded(Grade::Bounded, ReasonCode::PresentBeforeTrace),
+            (None, None) => span.graded(Grade::Unknown, ReasonCode::StartAndEndMissing),
         };
         if let Some(parent) = process.parent {
             span = span.with("parent_pid", parent.to_string());
@@ -301,7 +302,7 @@ impl Events {
     fn push(&mut self, mut span: Span) {
         if span.start_ns.zip(span.end_ns).is_some_and(|(start, end)| end < start) {
             (span.end_ns, span.duration_ns) = (None, None);
-            span = span.graded(Grade::Unknown, "its end is stamped before its start");
+            span = span.graded(Grade::Unknown, ReasonCode::EndBeforeStart);
         }
         if self.spans.len() < MOST {
             self.spans.push(span);
@@ -318,13 +319,13 @@ impl Events {
         for (pid, initcalls) in open {
             let last = initcalls.len();
             for (number, Started { func, start_ns, level, losses }) in initcalls.into_iter().enumerate() {
-                let mut span = initcall(&func, pid).graded(Grade::Unknown, "its end is not in the trace");
+                let mut span = initcall(&func, pid).graded(Grade::Unknown, ReasonCode::EndMissingInTrace);
                 (span.start_ns, span.level) = (start_ns, level);
                 let least = self.last_ns.zip(start_ns).map(|(last, start)| last.saturating_sub(start));
                 match least.filter(|least| number + 1 == last && *least >= LONG_OPEN && losses == self.losses) {
                     Some(least) => {
                         span.duration_ns = Some(least);
-                        span = span.graded(Grade::Bounded, "it never returned: so long until the trace ends");
+                        span = span.graded(Grade::Bounded, ReasonCode::NeverReturnedInTrace);
                         let detail = format!(
                             "initcall `{}`, which task {pid} began, never returned: the trace goes on for {:.6} s",
                             span.name,

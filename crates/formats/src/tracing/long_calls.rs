@@ -4,6 +4,7 @@ use super::symbols::{Symbol, Symbols};
 use crate::evidence::spans::Row;
 use crate::evidence::texts::Text;
 use crate::evidence::{Grade, Name, SpanKind, Spans};
+use firstlight_schema::ReasonCode;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 
@@ -160,7 +161,7 @@ impl Long {
                 let least = self.duration_ns / 1000;
                 (Grade::Bounded, format!("its end was not seen; it took at least {least} us").into())
             }
-            _ if self.end_ns < self.start_ns => (Grade::Doubtful, "its end is stamped before its start".into()),
+            _ if self.end_ns < self.start_ns => (Grade::Doubtful, ReasonCode::EndBeforeStart.into()),
             Trust::Agree => (Grade::Exact, "stamps and duration agree".into()),
             Trust::Slept => (Grade::Doubtful, format!("the stamps lie {} us apart", apart()).into()),
             Trust::TooLong => {

@@ -7,11 +7,11 @@ use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
 use crate::FormatError;
 use firstlight_schema::FormatName;
+use firstlight_schema::ReasonCode;
 
 /// Reads `udevadm info -e`.
 pub struct UdevDatabase;
 
-const ONLY_START: &str = "udev's database tells only when udevd took the device up";
 /// The properties that are kept, and their names as attributes.
 const PROPERTIES: [(&str, &str); 6] = [
     ("SUBSYSTEM", "subsystem"),
@@ -101,6 +101,6 @@ impl Device {
         for (name, value) in self.attributes {
             span = span.with(name, value);
         }
-        evidence.spans.push(span.graded(Grade::Unknown, ONLY_START));
+        evidence.spans.push(span.graded(Grade::Unknown, ReasonCode::OnlyTakenUp));
     }
 }

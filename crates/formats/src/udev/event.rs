@@ -2,6 +2,7 @@
 
 use crate::evidence::{Evidence, Grade, Link, LinkKind, Span, SpanKind};
 use crate::names::one_line;
+use firstlight_schema::ReasonCode;
 use std::collections::HashMap;
 
 /// What is known of it.
@@ -58,7 +59,7 @@ impl Event {
     pub fn fail(&mut self, time: Option<i64>, reason: &str) {
         self.processed = time.or(self.processed);
         self.seen = true;
-        self.failure = one_line(reason, "it failed");
+        self.failure = one_line(reason, ReasonCode::Failed.text());
     }
 
     /// Adds its spans and links; tells whether its times run backwards.
@@ -100,11 +101,11 @@ impl Event {
         if whole.duration_ns.is_none() {
             let begun = self.ready.or(self.processing).is_some();
             let reason = match (self.queued, self.processed, self.seen) {
-                (None, Some(_), _) => "its arrival was not logged",
-                (_, None, true) => "the messages have no time",
-                _ if !self.failure.is_empty() => "it failed",
-                (None, None, _) if begun => "neither its arrival nor its end was logged",
-                _ => "it was not done when the record ended",
+                (None, Some(_), _) => ReasonCode::ArrivalNotLogged,
+                (_, None, true) => ReasonCode::MessagesWithoutTime,
+                _ if !self.failure.is_empty() => ReasonCode::Failed,
+                (None, None, _) if begun => ReasonCode::ArrivalAndEndNotLogged,
+                _ => ReasonCode::NotDone,
             };
             whole = whole.graded(Grade::Unknown, reason);
         }
@@ -130,9 +131,9 @@ impl Event {
                 span(SpanKind::UeventBlocked, ordered(start, until)).with("seqnum", self.number.to_string());
             blocked = blocked.with(LinkKind::BlockedBy.name(), by.join(" "));
             if blocked.duration_ns.is_none() {
-                blocked = blocked.graded(Grade::Unknown, "no time says until when");
+                blocked = blocked.graded(Grade::Unknown, ReasonCode::BlockerTimeMissing);
             } else if !all {
-                blocked = blocked.graded(Grade::Bounded, "until it was ready: the end of what held it back is missing");
+                blocked = blocked.graded(Grade::Bounded, ReasonCode::BlockerEndMissing);
             }
             evidence.spans.push(Span { parent: Some(parent), ..blocked });
             for by in &self.blockers {
@@ -156,7 +157,7 @@ impl Event {
                 service = service.with("forked", "yes");
             }
             if service.duration_ns.is_none() {
-                service = service.graded(Grade::Unknown, "its beginning or end was not logged");
+                service = service.graded(Grade::Unknown, ReasonCode::WorkerNotLogged);
             }
             evidence.spans.push(Span { parent: Some(parent), ..service });
         }

@@ -8,6 +8,7 @@ use crate::lines::Lines;
 use crate::names::one_line;
 use crate::FormatError;
 use firstlight_schema::FormatName;
+use firstlight_schema::ReasonCode;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
 /// Reads what `udevadm monitor` prints, with or without `--property`.
@@ -180,7 +181,7 @@ impl Join {
                 let span = span(&seen).between(kernel.time_ns, seen.time_ns);
                 self.guessed += u64::from(seen.number.is_none());
                 self.spans.push(if seen.number.is_none() {
-                    span.graded(Grade::Bounded, "joined by path and order: there is no SEQNUM")
+                    span.graded(Grade::Bounded, ReasonCode::JoinedByOrder)
                 } else {
                     span
                 });
@@ -188,7 +189,7 @@ impl Join {
             _ => {
                 self.only_udev = (self.only_udev.0 + 1, self.only_udev.1.or(Some(seen.line)));
                 let span = Span { end_ns: Some(seen.time_ns), ..span(&seen) };
-                self.spans.push(span.graded(Grade::Unknown, "the kernel's event was not seen"));
+                self.spans.push(span.graded(Grade::Unknown, ReasonCode::KernelEventMissing));
             }
         }
     }
@@ -266,5 +267,5 @@ fn span(seen: &Seen) -> Span {
 
 fn open(seen: &Seen) -> Span {
     let span = Span { start_ns: Some(seen.time_ns), ..span(seen) };
-    span.graded(Grade::Unknown, "udev's end of it was not seen")
+    span.graded(Grade::Unknown, ReasonCode::UdevEndMissing)
 }

@@ -2,6 +2,7 @@
 
 use super::{Boots, Jumps, WAITED};
 use crate::evidence::{Grade, Name, Span, SpanKind, Stamp};
+use firstlight_schema::ReasonCode;
 
 /// A console replays the log right after it was enabled: within so many lines.
 const REPLAY_WITHIN: u64 = 16;
@@ -90,7 +91,7 @@ impl Boots {
         }
         let mut span = Span::new(SpanKind::Console, "lines that had piled up").between(replay.until, time);
         span.grade = Grade::Bounded;
-        span.reason = Name::Borrowed("at most: the log was printed again between these stamps");
+        span.reason = ReasonCode::PrintedAgainBetween.into();
         span.attributes.push((Name::Borrowed("lines"), replay.dropped.to_string()));
         self.now.spans.push(span);
     }

@@ -5,6 +5,7 @@ use super::trust::Trust;
 use crate::evidence::spans::Row;
 use crate::evidence::texts::{Text, Texts};
 use crate::evidence::{Evidence, Grade, Mark, Problem, ProblemKind, SpanKind, Spans};
+use firstlight_schema::ReasonCode;
 use std::collections::BTreeMap;
 
 /// More calls than this are never open at once in a boot; beyond it the oldest is given up.
@@ -133,7 +134,7 @@ impl Pairs {
         for &(span, _) in &self.lost {
             if let Some((row, texts)) = evidence.spans.row_and_texts(span) {
                 row.grade = Grade::Unknown;
-                row.reason = texts.number(b"it had not ended when the log did");
+                row.reason = texts.number(ReasonCode::NotEndedInLog.text().as_bytes());
             }
         }
         let spans = &mut evidence.spans;
@@ -157,18 +158,21 @@ impl Pairs {
         }
         for (span, by) in returned_by {
             let Some((row, texts)) = evidence.spans.row_and_texts(span) else { continue };
-            let what =
-                if dropped { "its last line is among the messages that were dropped" } else { "its last line is lost" };
             let reason = match by.zip(row.start_ns()) {
                 Some((by, start)) => {
                     row.set_end_ns(Some(by));
                     row.set_duration_ns(Some(by.saturating_sub(start)));
                     row.grade = Grade::Bounded;
-                    format!("{what}: so long at most, until what its task did next")
+                    if dropped {
+                        ReasonCode::LastLineDroppedUntil
+                    } else {
+                        ReasonCode::LastLineLostUntil
+                    }
                 }
-                None => what.to_owned(),
+                None if dropped => ReasonCode::LastLineDropped,
+                None => ReasonCode::LastLineLost,
             };
-            row.reason = texts.number(reason.as_bytes());
+            row.reason = texts.number(reason.text().as_bytes());
         }
         let name = evidence.spans.get(first).map_or("", |span| span.name);
         let detail = format!("{} calls have no end, `{name}` the first of them", self.lost.len());
@@ -181,7 +185,7 @@ fn never_returned(open: &Open, least: i64, evidence: &mut Evidence) {
     if let Some((row, texts)) = evidence.spans.row_and_texts(open.span) {
         row.set_duration_ns(Some(least));
         row.grade = Grade::Bounded;
-        row.reason = texts.number(b"it never returned: so long until the log ends");
+        row.reason = texts.number(ReasonCode::NeverReturnedInLog.text().as_bytes());
     }
     let seconds = |ns: i64| ns as f64 / 1e9;
     let Some(span) = evidence.spans.get(open.span) else { return };

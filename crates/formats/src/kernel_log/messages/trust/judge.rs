@@ -4,6 +4,7 @@ use crate::evidence::spans::Row;
 use crate::evidence::texts::Text;
 use crate::evidence::{Grade, Name, SpanKind};
 use crate::kernel_log::messages::figure::{Figure, Measured, MICROSECOND, MILLISECOND};
+use firstlight_schema::{Reason, ReasonCode};
 
 /// A line takes as long as this to be printed on the slowest console; a task is seldom held up as long.
 const HELD_UP: i64 = 100_000_000;
@@ -50,7 +51,7 @@ pub(super) fn judge(
         row.set_start_ns(row.start_ns().map(|_| 0));
         row.set_duration_ns(None);
         row.grade = Grade::Unknown;
-        row.reason = text(Name::Borrowed("the clock did not run yet"));
+        row.reason = text(ReasonCode::ClockNotRunning.into());
         return Found::Nothing;
     } else if measured.figure == Figure::Stamps {
         if !measured.paired {
@@ -63,18 +64,18 @@ pub(super) fn judge(
             _ if known.is_some() => reason,
             Some(stamps) if stamps < 0 => {
                 row.set_end_ns(None);
-                Name::Borrowed("the clock of the log jumped back meanwhile")
+                ReasonCode::ClockJumpedBack.into()
             }
-            _ => Name::Borrowed("the stamps of both its ends are needed"),
+            _ => ReasonCode::BothStampsNeeded.into(),
         };
         row.set_duration_ns(known.map(|_| length));
         row.grade = grade;
         row.reason = text(reason);
         return Found::Nothing;
     } else if !measured.paired {
-        let reason = "its beginning is not in the log, so that another may have moved the start";
-        let reason = if row.kind == SpanKind::Initcall { reason } else { "its beginning is not in the log" };
-        (length, Grade::Doubtful, Name::Borrowed(reason))
+        let reason = ReasonCode::StartMissingInLogShared;
+        let reason = if row.kind == SpanKind::Initcall { reason } else { ReasonCode::StartMissingInLog };
+        (length, Grade::Doubtful, reason.into())
     } else if row.kind == SpanKind::Probe {
         one_figure(length, own_step)
     } else {
@@ -104,20 +105,13 @@ pub(super) fn judge(
                 } else if stamps < 0 {
                     row.set_start_ns(row.end_ns().map(|end| end.saturating_sub(length)));
                     let grade = if measured.moved { Grade::Doubtful } else { Grade::Good };
-                    (
-                        length,
-                        grade,
-                        Name::Borrowed("the clock of the log jumped back meanwhile: the start is the end less the kernel's own figure"),
-                    )
+                    (length, grade, ReasonCode::ClockJumpedBackStartComputed.into())
                 } else if measured.moved {
                     found = Found::Spoilt;
-                    let reason = format!(
-                        "another initcall began meanwhile and moved the start that the kernel keeps: it says {} us",
-                        length / 1000
-                    );
-                    (stamps, Grade::Doubtful, Name::Owned(reason))
+                    let reason = Reason::of(ReasonCode::ShiftedStartSays).with("us", length / 1000);
+                    (stamps, Grade::Doubtful, reason.into())
                 } else if row.start_ns() == Some(0) {
-                    (length, Grade::Doubtful, Name::Borrowed("the clock began to run meanwhile"))
+                    (length, Grade::Doubtful, ReasonCode::ClockStartedMeanwhile.into())
                 } else if stamps > length {
                     if stamps - length > HELD_UP && row.kind == SpanKind::Initcall {
                         found = Found::Longer;
@@ -128,8 +122,8 @@ pub(super) fn judge(
                         found = Found::Shorter;
                     }
                     let reason = match stamps {
-                        0 => Name::Borrowed("its first and its last line have the same stamp"),
-                        _ => Name::Owned(format!("the stamps are only {} us apart", stamps / 1000)),
+                        0 => ReasonCode::SameStamp.into(),
+                        _ => Reason::of(ReasonCode::StampsOnlyApart).with("us", stamps / 1000).into(),
                     };
                     (length, Grade::Doubtful, reason)
                 }
@@ -138,7 +132,7 @@ pub(super) fn judge(
                 found = Found::SpoiltForGood;
                 let reason =
                     "another initcall began meanwhile and moved the start that the kernel keeps: it took longer";
-                (length, Grade::Doubtful, Name::Borrowed(reason))
+                (length, Grade::Doubtful, reason.into())
             }
             _ => one_figure(length, own_step),
         }
@@ -151,7 +145,7 @@ pub(super) fn judge(
 
 fn agreed(grade: Grade, reason: Name) -> Name {
     if grade == Grade::Good {
-        Name::Borrowed("the stamps and the kernel's own figure agree")
+        ReasonCode::StampsAgree.into()
     } else {
         reason
     }
@@ -161,15 +155,12 @@ fn agreed(grade: Grade, reason: Name) -> Name {
 fn waited(stamps: i64, length: i64, step: i64) -> (i64, Grade, Name) {
     let more = stamps - length;
     if more > HELD_UP {
-        let reason = format!("the stamps are {} us further apart", more / 1000);
-        return (length, Grade::Doubtful, Name::Owned(reason));
+        let reason = Reason::of(ReasonCode::StampsFurtherApart).with("us", more / 1000);
+        return (length, Grade::Doubtful, reason.into());
     }
     if more >= 1_000_000 {
-        let reason = format!(
-            "the stamps are {} us further apart: its first line was still being printed, or its task was held up",
-            more / 1000
-        );
-        return (length, Grade::Good, Name::Owned(reason));
+        let reason = Reason::of(ReasonCode::StampsHeldUp).with("us", more / 1000);
+        return (length, Grade::Good, reason.into());
     }
     one_figure(length, step)
 }
@@ -179,9 +170,9 @@ fn one_figure(length: i64, step: i64) -> (i64, Grade, Name) {
         return (length, Grade::Good, Name::Borrowed(""));
     }
     let reason = match step {
-        MICROSECOND => "less than a hundred steps of 1 us",
-        MILLISECOND => "less than a hundred steps of a figure in milliseconds",
-        _ => "less than a hundred steps of the clock, which moves with the tick here",
+        MICROSECOND => ReasonCode::FewMicroseconds,
+        MILLISECOND => ReasonCode::FewMilliseconds,
+        _ => ReasonCode::FewTicks,
     };
-    (length, Grade::Coarse, Name::Borrowed(reason))
+    (length, Grade::Coarse, reason.into())
 }
