@@ -15,7 +15,7 @@ from firstlight.bundle.machine import cpu_text
 from firstlight.bundle.manifest import Invariant
 from firstlight.bundle.reliance import CONCERNED, HINT, broken, broken_text, invariant_text
 from firstlight.render.page.records import page_records
-from firstlight.render.page.text import TEXT, shortened
+from firstlight.render.page.text import TEXT, columns_of, shortened
 from firstlight.render.page.timing import page_timing
 from firstlight.render.page.tree import FOLD_DEPTH, FOLD_SHARE, PageTree, fold, fold_phases
 from firstlight.render.table_json import table_json
@@ -77,7 +77,7 @@ def page_data(boot: Boot) -> Json:
         "version": DATA_VERSION,
         "boot": _boot(boot),
         "records": page_records(boot.manifest),
-        "marks": _texts(boot.marks().to_dict(as_series=False)),
+        "marks": columns_of(boot.marks(), boot.marks().columns, NAME),
         "phases": phases,
         "initcalls": _initcalls(boot),
         "tree": _tree(tree, strings),
@@ -181,7 +181,7 @@ def _phases(boot: Boot) -> Json:
 def _initcalls(boot: Boot) -> Json:
     frame = boot.spans().filter(pl.col("kind") == "initcall").sort("start_ns", "span")
     wanted = ("name", "level", "track", "start_ns", "end_ns", "instructions", "idle_ns")
-    return _texts(frame.select(wanted).to_dict(as_series=False))
+    return columns_of(frame, wanted, NAME)
 
 
 def _tree(tree: PageTree, strings: Strings) -> Json:
@@ -221,14 +221,6 @@ def _facts(frame: pl.DataFrame) -> Json:
     fact = [shortened(name, NAME) for name in head["fact"].to_list()]
     value = [shortened(text, TEXT) for text in head["value"].to_list()]
     return {"fact": fact, "value": value, "facts": frame.height}
-
-
-def _texts(columns: dict[str, list[Any]]) -> Json:
-    """The columns with every text sound and short."""
-    return {
-        name: [shortened(value, NAME) if isinstance(value, str) else value for value in values]
-        for name, values in columns.items()
-    }
 
 
 def _value(value: object, extra: dict[str, Any] | None) -> str:

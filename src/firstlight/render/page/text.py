@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
+
+import polars as pl
 
 #: No more characters of one text than this go into a page.
 TEXT = 4_000
@@ -17,6 +20,20 @@ def shortened(text: str, length: int) -> str:
     """
     sound = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return sound if len(sound) <= length else f"{sound[:length]}… ({len(sound):,} characters)"
+
+
+def bounded(value: Any, length: int) -> Any:
+    """A text as :func:`shortened` gives it; all else as it is.
+
+    >>> bounded("a" * 12, 10), bounded(12, 10)
+    ('aaaaaaaaaa… (12 characters)', 12)
+    """
+    return shortened(value, length) if isinstance(value, str) else value
+
+
+def columns_of(frame: pl.DataFrame, names: Iterable[str], length: int) -> dict[str, list[Any]]:
+    """Some columns of a table as lists, their texts bounded."""
+    return {name: [bounded(value, length) for value in frame[name].to_list()] for name in names}
 
 
 def sound(value: Any) -> Any:

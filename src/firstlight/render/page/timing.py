@@ -14,6 +14,7 @@ from firstlight.analysis.udev_queue import queue_over_time, queue_summary
 from firstlight.analysis.uevents import uevents
 from firstlight.analysis.units import units
 from firstlight.bundle.boot import Boot
+from firstlight.render.page.text import columns_of, shortened
 
 #: No more rows of one analysis than this go into a page: of each the longest, and how many there are.
 ROWS = 2_000
@@ -71,7 +72,7 @@ def _columns(frame: pl.DataFrame, *names: str, longest: str = "duration_ns", mos
     """Some columns of the longest rows, in order of time, with the number of all."""
     kept = frame.sort(longest, descending=True, nulls_last=True, maintain_order=True).head(most)
     kept = kept.sort("start_ns", nulls_last=True, maintain_order=True)
-    return {name: [_sound(value) for value in kept[name].to_list()] for name in names} | {"rows": frame.height}
+    return columns_of(kept, names, _TEXT) | {"rows": frame.height}
 
 
 def _queue(boot: Boot, events: pl.DataFrame) -> Json:
@@ -115,23 +116,14 @@ def _path(path: CriticalPath) -> Json:
             )
         )
     names = ("kind", "name", "edge", "start_ns", "end_ns", "duration_ns", "during", "ran")
-    columns: Json = {name: [_sound(value) for value in rows[name].to_list()] for name in names}
+    columns: Json = columns_of(rows, names, _TEXT)
     near = path.steps.filter(~pl.col("critical") & (pl.col("duration_ns") > 0)).drop_nulls("slack_ns").head(20)
     beside = ("kind", "name", "start_ns", "duration_ns", "slack_ns")
-    ran = path.ran
     who = ("name", "kind", "threads", "run_ns", "unexplained_ns")
     return columns | {
-        "processor": {name: [_sound(value) for value in ran[name].head(ROWS).to_list()] for name in who},
-        "goal": _sound(path.goal),
-        "first": _sound(path.first),
+        "processor": columns_of(path.ran.head(ROWS), who, _TEXT),
+        "goal": shortened(path.goal, _TEXT),
+        "first": shortened(path.first, _TEXT),
         "unfinished": path.unfinished,
-        "beside": {name: [_sound(value) for value in near[name].to_list()] for name in beside},
+        "beside": columns_of(near, beside, _TEXT),
     }
-
-
-def _sound(value: object) -> object:
-    """Text as valid Unicode that is not too long; all else as it is."""
-    if not isinstance(value, str):
-        return value
-    sound = value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return sound if len(sound) <= _TEXT else f"{sound[:_TEXT]}… ({len(sound):,} characters)"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from firstlight.analysis.ledger.costs import Cost, MachineCosts
@@ -19,8 +18,9 @@ _LEAST = 0.0005
 
 def machine_column(marks: Mapping[str, str], wide: int) -> Column:
     """A column of functions that names the cost which most of a function's self is."""
-    found = Column("Machine's", value=lambda row: marks.get(row["function"], ""), style="yellow", wide=wide)
-    return replace(found, optional=True)
+    return Column(
+        "Machine's", value=lambda row: marks.get(row["function"], ""), style="yellow", wide=wide, optional=True
+    )
 
 
 def machine_costs_table(costs: MachineCosts, clock: str) -> Table:
