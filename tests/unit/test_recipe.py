@@ -117,13 +117,16 @@ class TestTheCommandThatRepeatsABoot:
         assert OTHER_CHOICES.keys() == {each.name for each in fields(Choices)}
 
     @pytest.mark.parametrize("name", OTHER_CHOICES)
-    def test_every_choice_comes_through_the_command_line(self, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_every_choice_comes_through_the_command_line(
+        self, name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, invented_boot: Path
+    ) -> None:
         taken: list[RecordOptions] = []
 
         def take(given: RecordOptions, progress: object) -> Path:
             taken.append(given)
-            return given.output
+            return invented_boot
 
+        monkeypatch.chdir(tmp_path)
         monkeypatch.setattr("firstlight.lab.run.record.record", take)
         choices = Choices(**{name: OTHER_CHOICES[name]})
         assert run(shlex.split(repeat_command(choices, Path("b.boot")))[1:]) == 0
