@@ -39,7 +39,8 @@ def picture(boot: firstlight.Boot) -> str:
     total = sum(duration for _, duration in phases)
     inner = WIDTH - 2 * LEFT
     parts = [text(LEFT, 24, f"One boot, {time_text(total)} of virtual time, by phase", size=14)]
-    x, legend = float(LEFT), []
+    x = float(LEFT)
+    legend: list[tuple[str, str]] = []
     for phase, duration in phases:
         width, colour = inner * duration / total, OTHERS
         if duration / total >= LEGEND:

@@ -6,14 +6,17 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
+import firstlight
 from bundles import make_bundle
 from firstlight.bundle.manifest import Manifest
 from firstlight.bundle.tables import SCHEMAS
 from firstlight.cli.app import app
 from firstlight.cli.main import run
+from picture import picture
 from reference.__main__ import expected
 from reference.commands import read_commands
 from reference.man import man_pages
@@ -110,6 +113,15 @@ def test_python_in_documents_runs(document: str, tmp_path: Path, monkeypatch: py
     assert blocks
     for code in blocks:
         exec(compile(code, document, "exec"), {})
+
+
+def test_the_picture_of_a_boot_shows_every_phase(tmp_path: Path) -> None:
+    boot = firstlight.open(make_bundle(tmp_path))
+    drawing = ElementTree.fromstring(picture(boot))
+    titles = [title.text or "" for title in drawing.iter("{http://www.w3.org/2000/svg}title")]
+    assert [
+        phase for phase in boot.phases()["phase"] if not any(title.startswith(f"{phase}: ") for title in titles)
+    ] == []
 
 
 def test_the_format_names_every_table_column_and_field_of_the_manifest() -> None:
