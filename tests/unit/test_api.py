@@ -76,3 +76,15 @@ def test_an_unknown_level_of_initcalls_gives_the_nearest(invented_boot: Path) ->
         firstlight.open(invented_boot).initcalls(level="devcie")
     assert caught.value.hint is not None
     assert "`device`" in caught.value.hint
+
+
+def test_an_import_loads_no_frames(tmp_path: Path) -> None:
+    record = tmp_path / "dmesg.txt"
+    record.write_text("[    0.000000] Linux version 6.12\n[    1.500000] Kernel panic - not syncing: no root\n")
+    words = ["import", str(record), "-o", str(tmp_path / "a.boot")]
+    script = f"import sys; from firstlight.cli.main import run; run({words}); print('polars' in sys.modules)"
+    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert said.stdout.endswith("False\n")
+    failure = firstlight.open(tmp_path / "a.boot").manifest.failure
+    assert failure is not None
+    assert (failure.detail, len(failure.console_tail)) == ("Kernel panic - not syncing: no root", 2)

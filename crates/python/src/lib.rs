@@ -25,5 +25,5 @@ mod _core {
     #[pymodule_export]
     use crate::profile::{convert_profile, pack_profile, Profile};
     #[pymodule_export]
-    use crate::tables::{table_schemas, write_table};
+    use crate::tables::{lines_until, table_rows, table_schemas, write_table};
 }

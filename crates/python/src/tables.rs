@@ -1,11 +1,12 @@
 //! The tables of a bundle for Python: `firstlight_schema::{columns, table}`.
 
-use crate::errors::{exception, unwritable};
+use crate::errors::{exception, unreadable, unwritable};
 use firstlight_schema::columns::{columns, ColumnKind, TABLES};
-use firstlight_schema::table::{write, Values};
-use firstlight_schema::TableError;
+use firstlight_schema::table::{path_of, rows, write, Values};
+use firstlight_schema::{interned, TableError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// `firstlight_schema::table::write`; a column that may be null can be left out.
@@ -42,6 +43,29 @@ pub fn write_table(table: &str, rows: &Bound<'_, PyDict>, out_dir: PathBuf) -> P
         values.push((column.name, given));
     }
     write(table, values, &out_dir).map_err(unwritable)
+}
+
+/// How many rows each table of a bundle has that is there: `firstlight_schema::table::rows`.
+#[pyfunction]
+pub fn table_rows(bundle: PathBuf) -> PyResult<BTreeMap<&'static str, u64>> {
+    let there = TABLES.iter().map(|(table, _)| *table).filter(|table| path_of(&bundle, table).is_file());
+    there
+        .map(|table| rows(table, &bundle).map(|rows| (table, rows)))
+        .collect::<Result<_, _>>()
+        .map_err(|error| unreadable(&error.into(), &bundle.display()))
+}
+
+/// The first line of a bundle's log with a prefix, and up to `most` lines that end with it; nothing without such a line.
+#[pyfunction]
+pub fn lines_until(bundle: PathBuf, prefix: &str, most: usize) -> PyResult<Option<Vec<String>>> {
+    let log =
+        interned::read("log", &["text"], &bundle).map_err(|error| unreadable(&error.into(), &bundle.display()))?;
+    let numbers = log.numbers("text");
+    let text = |number: &_| log.texts.get(*number).unwrap_or_default();
+    Ok(numbers.iter().position(|number| text(number).starts_with(prefix)).map(|last| {
+        let first = (last + 1).saturating_sub(most);
+        numbers.iter().take(last + 1).skip(first).map(|number| text(number).to_owned()).collect()
+    }))
 }
 
 /// Name, kind, whether a value may be missing.

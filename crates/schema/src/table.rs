@@ -8,7 +8,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema};
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::metadata::KeyValue;
@@ -226,6 +226,28 @@ fn array(values: Values) -> ArrayRef {
         Values::Int64(values) => Arc::new(Int64Array::from(values)),
         Values::Text(values) => Arc::new(StringArray::from(values)),
     }
+}
+
+/// How many rows the file of a table has, by its footer alone.
+///
+/// # Errors
+///
+/// [`TableError::File`], or [`TableError::Parquet`] when it is damaged.
+///
+/// ```
+/// use firstlight_schema::table::{rows, texts, write};
+/// let bundle = tempfile::tempdir()?;
+/// write("facts", vec![("fact", texts(["a", "b"])), ("value", texts(["1", "2"]))], bundle.path())?;
+/// assert_eq!(rows("facts", bundle.path())?, 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn rows(table: &str, bundle: &Path) -> Result<u64, TableError> {
+    let path = path_of(bundle, table);
+    let damaged = |error: String| TableError::Parquet { path: path.clone(), error };
+    let file = File::open(&path).map_err(|error| TableError::File { path: path.clone(), error })?;
+    let found =
+        ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()).map_err(|error| damaged(error.to_string()))?;
+    u64::try_from(found.metadata().file_metadata().num_rows()).map_err(|error| damaged(error.to_string()))
 }
 
 /// Reads a table of a bundle: the values of its columns, in the schema's order.

@@ -186,13 +186,8 @@ def write_table(table: str, rows: Mapping[str, list[object]], bundle: Path) -> N
 
 def describe_tables(bundle: Path) -> dict[str, Table]:
     """Rows and digest of every table of a bundle."""
-    import polars as pl  # late: see `firstlight.lab.run.record`
-
-    return {
-        name: Table(rows=pl.scan_parquet(path, glob=False).select(pl.len()).collect().item(), sha256=file_digest(path))
-        for name, _ in sorted(_core.table_schemas())
-        if (path := bundle / f"{name}.parquet").is_file()
-    }
+    rows = _core.table_rows(str(bundle))
+    return {name: Table(rows=rows[name], sha256=file_digest(bundle / f"{name}.parquet")) for name in sorted(rows)}
 
 
 def write_manifest(bundle: Path, manifest: Manifest) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from firstlight import _core
 from firstlight.bundle.manifest import (
     SCHEMA_VERSION,
     Clock,
@@ -117,12 +118,5 @@ def finish_bundle(
 
 def _panic(bundle: Path) -> Failure | None:
     """The failure of a boot whose log ends in a panic."""
-    import polars as pl  # late: see `firstlight.lab.run.record`
-
-    log = pl.scan_parquet(bundle / "log.parquet", glob=False).select("text").with_row_index()
-    first = log.filter(pl.col("text").str.starts_with(_PANIC)).head(1).collect()
-    if first.is_empty():
-        return None
-    row, text = first.row(0)
-    until = log.filter(pl.col("index") <= row).tail(_TAIL).collect()["text"].to_list()
-    return Failure(reason="panic", detail=text, console_tail=until)
+    lines = _core.lines_until(str(bundle), _PANIC, _TAIL)
+    return None if lines is None else Failure(reason="panic", detail=lines[-1], console_tail=lines)
