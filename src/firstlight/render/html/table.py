@@ -20,7 +20,7 @@ def html_table(table: Table) -> str:
 
     head = "".join(f'<th scope="col"{_class(column)}>{escape_html(column.title)}</th>' for _, column in columns)
     caption = f'<caption class="unseen">{escape_html(table.title)}</caption>' if table.title else ""
-    inner = f"{caption}<thead><tr>{head}</tr></thead>{lines('tbody', table.rows)}{lines('tfoot', table.below)}"
+    inner = f"{caption}<thead><tr>{head}</tr></thead>{lines('tbody', table.rows)}{lines('tfoot', table.foot)}"
     notes = "".join(f'\n<p class="note">{escape_html(note)}</p>' for note in table.notes)
     return f'<div class="scroll" tabindex="0"><table>{inner}</table></div>{notes}'
 

@@ -17,7 +17,7 @@ def markdown_table(table: Table) -> str:
     columns = [table.columns[place] for place in table.shown]
     lines = [_row(column.title for column in columns)]
     lines.append(f"|{'|'.join('---:' if column.is_figure else '---' for column in columns)}|")
-    return "\n".join([*lines, *map(_row, table.texts([*table.rows, *table.below]))])
+    return "\n".join([*lines, *map(_row, table.texts([*table.rows, *table.foot]))])
 
 
 def _row(cells: Iterable[str]) -> str:
@@ -42,7 +42,7 @@ def markdown_report(report: Report, level: int = 3) -> str:
         title = block.title if isinstance(block, Table) else block.text
         parts += [f"{'#' * level} {escape_markdown(title)}"] if title else []
         if isinstance(block, Table):
-            parts += [markdown_table(block)] if block.rows or block.below else []
+            parts += [markdown_table(block)] if block.rows or block.foot else []
             parts += map(escape_markdown, block.notes)
     return "\n\n".join([*parts, *_list(items)]) + "\n"
 

@@ -155,7 +155,7 @@ class Table:
         return replace(self, title="")
 
     @property
-    def below(self) -> list[Row]:
+    def foot(self) -> list[Row]:
         """The rows below the rule."""
         return [*self.left_out, *self.footer]
 

@@ -137,8 +137,8 @@ def _unreliable(boot: Boot) -> Json | None:
     text = broken_text(boot.manifest)
     if text is None:
         return None
-    told = [shortened(invariant_text(*each), TEXT) for each in broken(boot.manifest).items()]
-    return {"text": text, "broken": told, "hint": HINT}
+    found = [shortened(invariant_text(*each), TEXT) for each in broken(boot.manifest).items()]
+    return {"text": text, "broken": found, "hint": HINT}
 
 
 def _invariant(name: str, check: Invariant) -> Json:

@@ -26,10 +26,10 @@ def page_records(manifest: Manifest) -> Json:
         "sources": [_source(source) for source in manifest.sources[:_RECORDS]],
         "contradictions": [
             {
-                "what": shortened(told.what, TEXT),
-                "statements": [[shortened(of, TEXT), shortened(value, TEXT)] for of, value in differing(told)],
+                "what": shortened(each.what, TEXT),
+                "statements": [[shortened(of, TEXT), shortened(value, TEXT)] for of, value in differing(each)],
             }
-            for told in manifest.contradictions[:_RECORDS]
+            for each in manifest.contradictions[:_RECORDS]
         ],
     }
 

@@ -9,7 +9,7 @@ from typing import IO
 from rich.console import Console
 from rich.text import Text
 
-#: Where no terminal tells its width, lines are as long as what they say.
+#: Without a terminal, lines are as long as their text.
 _UNBOUNDED = 1000
 
 #: A text is not squeezed into fewer characters than this beside what stands before it.
@@ -19,7 +19,7 @@ _NARROWEST = 20
 def console(file: IO[str] | None = None) -> Console:
     """A console on *file*, standard output by default.
 
-    It has colour on a terminal only (and as `NO_COLOR` and `FORCE_COLOR` tell), takes its width from the terminal or
+    It has colour on a terminal only (unless `NO_COLOR` or `FORCE_COLOR` is set), takes its width from the terminal or
     from `COLUMNS`, and takes nothing in a text for markup.
     """
     file = sys.stdout if file is None else file

@@ -58,7 +58,7 @@ class ExperimentProgress:
         """A boot is finished.
 
         :param how: in words.
-        :param counts: it was made, so that its time tells how long others will take.
+        :param counts: it was made, so its time is an estimate for the others.
         """
         with self._lock:
             self._done += 1

@@ -32,7 +32,7 @@ def print_table(out: Console, table: Table) -> None:
 
 def _print_rows(out: Console, table: Table) -> None:
     columns = [column for column in table.columns if column.shown]
-    body, foot = (_cells(out, table, rows) for rows in (table.rows, table.below))
+    body, foot = (_cells(out, table, rows) for rows in (table.rows, table.foot))
     kept, widths = _kept(columns, [*body, *foot], out.width)
     print_line(out, _line([column.title for column in columns], columns, kept, widths, "bold"))
     for row in body:
@@ -49,7 +49,7 @@ def _print_rows(out: Console, table: Table) -> None:
 def fits(out: Console, table: Table) -> bool:
     """Whether all of a table has room when its names give what they can; columns that are left out do not count."""
     columns = [column for column in table.columns if column.shown]
-    cells = _cells(out, table, [*table.rows, *table.below])
+    cells = _cells(out, table, [*table.rows, *table.foot])
     return _together(_kept(columns, cells, out.width)[1]) <= out.width
 
 

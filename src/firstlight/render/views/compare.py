@@ -211,7 +211,7 @@ def tells_more(path: Level) -> bool:
 
 
 def row_name(row: Row) -> str:
-    """What a row is called: its module in brackets, and its kind where the name does not tell it."""
+    """What a row is called: its module in brackets, and its kind where the name does not show it."""
     name = with_module(row.name, row.module)
     shown = row.kind in ("task", "interrupt", "exception", "syscall", "probe", "unit", "async", "uevent_service")
     return f"{name} ({row.kind.removesuffix('_service')})" if shown else name

@@ -79,7 +79,7 @@ def exclusions(found: NoisyComparison) -> list[str]:
 def headline(found: NoisyComparison) -> str:
     """The answer in one line.
 
-    The direction is told where the verdict holds one; else only how far the boots reach.
+    It has a direction where the verdict has one; else it says how far the boots reach.
     """
     interval = found.interval_percent
     if found.verdict.word in ("regression", "improvement"):
@@ -243,7 +243,8 @@ def too_few(level: MeanLevel, found: NoisyComparison) -> str | None:
     if number >= level.needed or not level.tested:
         return None
     unit = "pairs" if found.paired else "boots of each arm"
-    return f"one of {level.tested:,} rows alone can be told from noise with {level.needed} {unit}, not with {number}"
+    rows = f"one of {level.tested:,} rows alone"
+    return f"{rows} can be distinguished from noise with {level.needed} {unit}, not with {number}"
 
 
 def bridge_text(found: NoisyComparison) -> str:

@@ -17,7 +17,7 @@ def with_module(function: str, module: str | None) -> str:
 
 
 class RowNames:
-    """Names for the rows of a kd table: the kind is told where function and module alone stand for several rows.
+    """Names for the rows of a kd table: the kind is shown where function and module alone stand for several rows.
 
     `__switch_to_asm`, for one, is a function, and the head of every task that begins there.
 

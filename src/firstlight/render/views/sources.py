@@ -116,21 +116,21 @@ def part_text(share: float) -> str:
     return f"{100 * share if share in (0, 1) else math.floor(10_000 * share) / 100:.4g} %"
 
 
-def differing(told: Contradiction) -> list[tuple[str, str]]:
+def differing(found: Contradiction) -> list[tuple[str, str]]:
     """Source and value of each statement; long values from a little before the point where they differ.
 
     >>> from firstlight.bundle.manifest import Statement
     >>> texts = {"cmdline": "root=/dev/vda " * 20 + "quiet", "dmesg": "root=/dev/vda " * 20 + "debug"}
-    >>> told = Contradiction(what="", statements=[Statement(source=of, value=text) for of, text in texts.items()])
-    >>> differing(told)
+    >>> found = Contradiction(what="", statements=[Statement(source=of, value=text) for of, text in texts.items()])
+    >>> differing(found)
     [('cmdline', '... =/dev/vda root=/dev/vda quiet'), ('dmesg', '... =/dev/vda root=/dev/vda debug')]
     """
-    values = [one.value for one in told.statements]
+    values = [one.value for one in found.statements]
     start = 0
     if max(map(len, values), default=0) > SHOWN:
         same = (len(set(letters)) == 1 for letters in itertools.zip_longest(*values))
         start = max(sum(1 for _ in itertools.takewhile(bool, same)) - BEFORE, 0)
-    return [(one.source, _cut(one.value, start)) for one in told.statements]
+    return [(one.source, _cut(one.value, start)) for one in found.statements]
 
 
 def _cut(value: str, start: int) -> str:

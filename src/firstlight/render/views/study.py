@@ -99,7 +99,7 @@ def _places(made: StudyTable, cells: set[tuple[int, int]]) -> list[str]:
     firsts = [value_text(row[0], made.fields[0].kind) for row in made.rows]
     names = firsts
     if len(set(firsts)) < len(firsts) and len(columns) > 1:
-        # What tells rows of one name apart stands beside it.
+        # The second column distinguishes rows of one name.
         seconds = [value_text(row[1], made.fields[1].kind) for row in made.rows]
         names = [f"{first}, {second}" for first, second in zip(firsts, seconds, strict=True)]
     places = []

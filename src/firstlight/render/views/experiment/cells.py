@@ -25,7 +25,7 @@ def cells_table(results: Results) -> Table:
         return None if cell.time is None or baseline is None else cell.time - baseline
 
     def level(factor: str) -> Column:
-        # A level is never cut: it is what tells one cell from another.
+        # A level is never cut: it distinguishes one cell from another.
         return Column(
             factor, value=lambda cell: cell.levels[factor], style="cyan", fixed=True, shown=by_level, name=factor
         )

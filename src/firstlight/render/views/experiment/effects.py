@@ -55,6 +55,6 @@ def _notes(results: Results, effects: list[MainEffect]) -> list[str]:
                 f"`{each.factor}={each.level}`: {each.pairs} of {each.possible} comparisons; the others do not count."
             )
     for name, mixed in aliases(results):
-        said.append(f"`{name}` cannot be told from {', '.join(f'`{each}`' for each in mixed[:6])}"
+        said.append(f"`{name}` cannot be distinguished from {', '.join(f'`{each}`' for each in mixed[:6])}"
                     + (f" and {len(mixed) - 6} more" if len(mixed) > 6 else "") + ".")  # fmt: skip
     return said

@@ -14,7 +14,7 @@ _INTERACTIONS = 10
 
 
 def interactions_table(results: Results) -> Table | None:
-    """What two factors change together beyond what each does alone; none where nothing tells."""
+    """What two factors change together beyond what each does alone; none where nothing shows it."""
     found = interactions(results)
     if not found:
         return None
