@@ -115,7 +115,7 @@ class Comparison:
         }  # fmt: skip
 
     def table(self, level: str) -> pl.DataFrame:
-        """One of :attr:`tables`.
+        """One level of ``tables``.
 
         :raises BundleError: when the boots have no such level; the hint names the nearest.
         """

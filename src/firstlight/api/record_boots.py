@@ -78,9 +78,7 @@ def record(
 
     Source: docs/design/exact-mode.md.
 
-    .. code-block:: python
-
-        boot = firstlight.record("a.boot", append="quiet", memory="1G")
+    Example: ``firstlight.record("a.boot", append="quiet", memory="1G").phases()``.
     """
     return record_with(
         RecordOptions(
