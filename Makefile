@@ -40,7 +40,7 @@ NEEDS_test := python build run test
 NEEDS_lint := python build lint
 NEEDS_studies := python build run studies
 PACKAGES := $(addprefix packages-,python build run test lint studies)
-.PHONY: help demo test lint studies matrix docs reference bench hostile fuzz mutants vocabulary build web guest plugin oracle binding collector wheel lock clean $(PACKAGES)
+.PHONY: help demo check test lint studies matrix docs reference bench hostile fuzz mutants vocabulary build web guest plugin oracle binding collector wheel lock clean $(PACKAGES)
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 14
@@ -55,6 +55,15 @@ test: packages-test build ## set up, build, and run every test
 	cd web && npm run --silent test
 	make/other-qemu.sh || echo 'no second QEMU to be had: the test with one is skipped' >&2
 	$(PY) -m pytest -n auto --dist loadfile $(PYTEST_ARGS)
+
+# What tells most within a minute, after each change; it needs what was built once, and builds nothing.
+check: $(STAMPS)/python ## check formatting, types, layers and the unit tests, in under a minute of CPU
+	cargo fmt --all --check
+	$(PY) -m ruff format --check .
+	$(PY) -m ruff check .
+	.venv/bin/lint-imports --no-logo
+	$(PY) -m mypy
+	$(PY) -m pytest -q tests/unit
 
 lint: packages-lint build ## check formatting, types and common faults
 	cargo fmt --all --check
@@ -83,7 +92,7 @@ bench: packages-run build ## run every benchmark in benches/; each prints its fi
 	for bench in benches/*.py; do $(PY) $$bench; done
 
 hostile: packages-run build ## try every verb on every kind of hostile bundle
-	EVERY_VERB=1 EXAMPLES=1000 TABLES=20 $(PY) -m pytest -n auto tests/unit/test_hostile_bundles.py tests/unit/test_damaged_bundles.py
+	EVERY_VERB=1 EXAMPLES=1000 TABLES=20 $(PY) -m pytest -n auto tests/integration/test_hostile_bundles.py tests/integration/test_damaged_bundles.py
 
 fuzz: packages-build ## fuzz every reader of boot records, each for SECONDS_EACH (60) seconds; FORMATS="a b" for some
 	SECONDS_EACH=$(or $(SECONDS_EACH),60) make/fuzz.sh $(FORMATS)
