@@ -35,7 +35,6 @@ NAMES = re.compile(r"x86|amd64|ttyS\d|bzImage|HdrS|\bq35|i440fx|qemu64|EPYC|Skyl
 #: Where such names may stand, and why.
 ALLOWED = {
     "recipe/isa": "the modules of the architectures",
-    "study": "the classic studies are about this architecture's kernels and machines",
     "lab/kernel/image_header.py": "the reader of one form of file, reached through `Architecture.kernel_format`",
     "lab/kernel/vmlinux.py": "the reader of an ELF file with a PVH entry, which only this architecture has",
     "lab/kernel/command_line/image.py": "the payload of the same form of file",
