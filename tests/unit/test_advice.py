@@ -10,37 +10,40 @@ from firstlight.bundle.manifest import Failure
 from firstlight.lab.guest.failure_hints import advice
 from firstlight.lab.guest.report import Report
 from firstlight.recipe.options import RecordOptions
+from firstlight.schema.records import FailureReason
 
 INITRD = Path("i.cpio")
 PANIC = "Kernel panic - not syncing: VFS: Unable to mount root fs on unknown-block(0,0)"
 UNPACKING = "Initramfs unpacking failed: invalid magic"
 CASES = [
     (
-        "never_ready",
+        FailureReason.NEVER_READY,
         ["firstlight: error: the new root has no `/sbin/init`"],
         "",
         None,
         "the new root has no `/sbin/init`",
     ),
-    ("never_ready", ["reboot: Power down"], "", None, "--ready REGEX"),
-    ("panic", [PANIC], "rdinit=/x", None, "has no `/x`"),
-    ("panic", [PANIC], "rdinit=/x", INITRD, "has no `/x`"),
-    ("panic", [UNPACKING, PANIC], "", INITRD, "could not use the initramfs"),
-    ("panic", [PANIC], "quiet", INITRD, "could not use the initramfs"),
-    ("panic", [PANIC], "root=/dev/x", None, "look at `--append`"),
-    ("panic", ["Kernel panic - not syncing: x"], "", None, "the last lines of the console"),
+    (FailureReason.NEVER_READY, ["reboot: Power down"], "", None, "--ready REGEX"),
+    (FailureReason.PANIC, [PANIC], "rdinit=/x", None, "has no `/x`"),
+    (FailureReason.PANIC, [PANIC], "rdinit=/x", INITRD, "has no `/x`"),
+    (FailureReason.PANIC, [UNPACKING, PANIC], "", INITRD, "could not use the initramfs"),
+    (FailureReason.PANIC, [PANIC], "quiet", INITRD, "could not use the initramfs"),
+    (FailureReason.PANIC, [PANIC], "root=/dev/x", None, "look at `--append`"),
+    (FailureReason.PANIC, ["Kernel panic - not syncing: x"], "", None, "the last lines of the console"),
 ]
 
 
 @pytest.mark.parametrize(("reason", "tail", "append", "initrd", "says"), CASES)
-def test_the_hint_fits_what_happened(reason: str, tail: list[str], append: str, initrd: Path | None, says: str) -> None:
-    failure = Failure.model_validate({"reason": reason, "detail": "", "console_tail": tail})
+def test_the_hint_fits_what_happened(
+    reason: FailureReason, tail: list[str], append: str, initrd: Path | None, says: str
+) -> None:
+    failure = Failure(reason=reason, detail="", console_tail=tail)
     options = RecordOptions(output=Path("a.boot"), append=append, initrd=initrd)
     assert says in advice(failure, options, Report())
 
 
 def test_the_guests_report_counts_before_its_console() -> None:
-    failure = Failure(reason="never_ready", detail="", console_tail=["firstlight: error: one"])
+    failure = Failure(reason=FailureReason.NEVER_READY, detail="", console_tail=["firstlight: error: one"])
     report = Report(records={"error": b"`/dev/pmem0` did not appear\n"})
     assert (
         advice(failure, RecordOptions(output=Path("a.boot")), report) == "the guest says: `/dev/pmem0` did not appear"
@@ -57,5 +60,5 @@ def test_the_guests_report_counts_before_its_console() -> None:
 )
 def test_an_initramfs_that_goes_round_without_its_root_is_named(console: str, says: str) -> None:
     options = RecordOptions(output=Path("a.boot"), initrd=INITRD, rootfs="debian")
-    failure = Failure(reason="virtual_timeout", detail="", console_tail=console.splitlines())
+    failure = Failure(reason=FailureReason.VIRTUAL_TIMEOUT, detail="", console_tail=console.splitlines())
     assert says in advice(failure, options, Report(), console)

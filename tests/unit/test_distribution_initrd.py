@@ -15,6 +15,7 @@ from firstlight.lab.rootfs.distribution_initrd import add_helper, root_words, wi
 from firstlight.lab.run.validate_options import check_choices
 from firstlight.recipe.isa.x86_64 import X86_64
 from firstlight.recipe.options import RecordOptions
+from firstlight.schema.records import FailureReason
 
 MODULES = [Module("libnvdimm", b"one"), Module("nd_pmem", b"two")]
 
@@ -83,7 +84,7 @@ def test_the_helper_is_a_unit_of_the_user_land(tmp_path: Path) -> None:
 )
 def test_an_initramfs_that_never_mounts_its_root_is_told_as_such(tmp_path: Path, line: str) -> None:
     options = RecordOptions(output=tmp_path / "a.boot", initrd=tmp_path / "i", rootfs="debian")
-    failure = Failure(reason="virtual_timeout", detail="", console_tail=[line, "(initramfs) "])
+    failure = Failure(reason=FailureReason.VIRTUAL_TIMEOUT, detail="", console_tail=[line, "(initramfs) "])
     said = advice(failure, options, Report())
     assert said.startswith("the initramfs never mounted its root (`")
     assert "nd_pmem" in said

@@ -39,28 +39,7 @@ DISTINCTIVE = {name.name for one in LISTS for name in one.names if not name.comm
 
 #: Files that still repeat names. The list only shrinks: a file that repeats none any more must leave it.
 TO_DO = {
-    "crates/export/src/shared_time.rs",
-    "crates/export/src/stacks.rs",
-    "crates/export/src/timeline.rs",
-    "crates/plugin/src/callbacks.rs",
-    "crates/profile/src/tracker/mod.rs",
-    "crates/profile/src/tracker/timeline.rs",
-    "src/firstlight/analysis/devices.py",
-    "src/firstlight/analysis/uevents.py",
-    "src/firstlight/bundle/manifest.py",
     "src/firstlight/cli/log.py",
-    "src/firstlight/comparison/exact/difference.py",
-    "src/firstlight/comparison/exact/json.py",
-    "src/firstlight/experiment/boot_cache.py",
-    "src/firstlight/gate/verdict.py",
-    "src/firstlight/lab/guest/failure_hints.py",
-    "src/firstlight/lab/run/live.py",
-    "src/firstlight/lab/run/record.py",
-    "src/firstlight/lab/run/runner.py",
-    "src/firstlight/lab/run/symbols.py",
-    "src/firstlight/lab/run/tables.py",
-    "src/firstlight/lab/run/verify.py",
-    "src/firstlight/recipe/isa/x86_64.py",
     "src/firstlight/render/page/boot.py",
     "src/firstlight/render/views/compare.py",
     "src/firstlight/render/views/devices.py",
@@ -68,7 +47,6 @@ TO_DO = {
     "src/firstlight/render/views/import_summary.py",
     "src/firstlight/render/views/initcalls.py",
     "src/firstlight/render/views/sources.py",
-    "src/firstlight/study/disks.py",
     "src/firstlight_studies/kernel_hotspots/findings.py",
     "src/firstlight_studies/kernel_hotspots/seen.py",
     "src/firstlight_studies/kernel_hotspots/window.py",
@@ -78,8 +56,18 @@ TO_DO = {
     "src/firstlight_studies/udev_ptys/counts.py",
     "src/firstlight_studies/udev_ptys/others.py",
     "src/firstlight_studies/udev_ptys/stages.py",
-    "web/src/comparison/data.ts",
-    "web/src/timing_sections.ts",
+}
+
+#: Texts that are no names of the vocabulary but are spelled like one, by file.
+EXCEPTIONS = {
+    "src/firstlight/analysis/devices.py": {"initcall"},  # a column: the initcall that a probe ran in
+    "src/firstlight/analysis/uevents.py": {"blocked_by"},  # a column: the event that held this one back
+    "src/firstlight/comparison/exact/difference.py": {"doubtful"},  # the code of a flag
+    "src/firstlight/comparison/exact/json.py": {"doubtful"},  # a key: the share of doubtful calls
+    "src/firstlight/gate/verdict.py": {"initcall"},  # how the names of phases of initcalls begin
+    "src/firstlight/recipe/isa/x86_64.py": {"rest_init", "smp_init"},  # functions of the kernel
+    "web/src/comparison/data.ts": {"uevent_service"},  # of type SpanKind: the compiler checks it
+    "web/src/timing_sections.ts": {"initcall"},  # the label of a bar
 }
 
 
@@ -98,7 +86,7 @@ def test_every_name_of_a_list_is_there_once() -> None:
 
 def test_no_file_repeats_a_name_of_the_vocabulary() -> None:
     found = literals(ROOT, DISTINCTIVE)
-    assert {path: names for path, names in found.items() if path not in TO_DO} == {}
+    assert {path: names for path, names in found.items() if path not in TO_DO} == EXCEPTIONS
     assert TO_DO - found.keys() == set(), "these repeat no name any more: take them out of the list"
 
 

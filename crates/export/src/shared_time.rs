@@ -3,11 +3,20 @@
 
 use crate::stack::{Node, Origin, Stacks};
 use firstlight_schema::interned::{Interned, NO_TEXT};
+use firstlight_schema::SpanKind;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Kinds of spans that are no work: what is up, alive, queued or waiting. Others may be at work within them.
-const NO_WORK: [&str; 8] =
-    ["phase", "unit_active", "process", "uevent", "uevent_queued", "uevent_blocked", "async_wait", "stage"];
+/// Kinds of spans that are not work: something is up, alive, queued or waiting. Other spans may be at work within them.
+const NO_WORK: [SpanKind; 8] = [
+    SpanKind::Phase,
+    SpanKind::UnitActive,
+    SpanKind::Process,
+    SpanKind::Uevent,
+    SpanKind::UeventQueued,
+    SpanKind::UeventBlocked,
+    SpanKind::AsyncWait,
+    SpanKind::Stage,
+];
 /// Shares are kept in this part of a nanosecond.
 const FRACTION: u32 = 40;
 
@@ -73,16 +82,16 @@ impl Spans {
             let start = start.or_else(|| end?.checked_sub(length?));
             let end = end.or_else(|| start?.checked_add(length?));
             let known = start.zip(end).filter(|(start, end)| start <= end);
-            let kind = text("kind", row);
-            if kind == "phase" {
+            let kind = SpanKind::parse(text("kind", row));
+            if kind == Some(SpanKind::Phase) {
                 phases.extend(known.map(|(start, end)| (start, end, row)));
-            } else if !NO_WORK.contains(&kind) && !text("name", row).ends_with(".device") {
+            } else if !kind.is_some_and(|kind| NO_WORK.contains(&kind)) && !text("name", row).ends_with(".device") {
                 unknown += u64::from(known.is_none());
                 *interval = known;
             }
         }
         phases.sort_unstable();
-        let phase = |row: usize| text("kind", row) == "phase";
+        let phase = |row: usize| SpanKind::parse(text("kind", row)) == Some(SpanKind::Phase);
         let mut around: Vec<Option<usize>> =
             parents.iter().map(|parent| parent.filter(|parent| !phase(*parent))).collect();
         uncircle(&mut around);

@@ -6,6 +6,7 @@ use crate::ExportError;
 use firstlight_model::folding::{self, Parts, Tree};
 use firstlight_model::ModelError;
 use firstlight_schema::interned::{read, Interned, NO_TEXT};
+use firstlight_schema::SpanKind;
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -83,11 +84,13 @@ fn parents(table: &Interned) -> Vec<Option<usize>> {
 /// What a span has beyond the spans in it.
 fn beyond(table: Interned, parents: &[Option<usize>], unit: Unit) -> Stacks {
     let value = |column: &str, row: usize| table.integers(column).get(row).copied().flatten();
-    let kind = |row: usize| table.numbers("kind").get(row).and_then(|number| table.texts.get(*number));
+    let kind =
+        |row: usize| table.numbers("kind").get(row).and_then(|number| SpanKind::parse(table.texts.get(*number)?));
     // Nobody knows in which initcall such a probe lies, if in one: the time may be that of the initcall already.
-    let initcalls = (0..table.rows()).any(|row| kind(row) == Some("initcall") && value("duration_ns", row).is_some());
+    let initcalls =
+        (0..table.rows()).any(|row| kind(row) == Some(SpanKind::Initcall) && value("duration_ns", row).is_some());
     let somewhere =
-        |row: usize| initcalls && kind(row) == Some("probe") && parents.get(row).copied().flatten().is_none();
+        |row: usize| initcalls && kind(row) == Some(SpanKind::Probe) && parents.get(row).copied().flatten().is_none();
     let whole: Vec<Option<u64>> = (0..table.rows())
         .map(|row| {
             if somewhere(row) {

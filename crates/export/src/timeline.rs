@@ -3,22 +3,24 @@
 use crate::lanes::Interval;
 use firstlight_model::ModelError;
 use firstlight_schema::interned::{read, Interned, TextNumber, NO_TEXT};
+use firstlight_schema::SpanKind::{self, *};
 use std::collections::HashMap;
 use std::path::Path;
 
 /// The groups of tracks, in the order in which they are shown, with the kinds of spans that they hold.
-pub const GROUPS: [(&str, &[&str]); 6] = [
-    ("Boot", &["phase", "stage", "firmware"]),
-    ("Kernel", &["initcall", "probe", "async", "async_wait", "function", "event", "console"]),
-    ("udev", &["uevent", "uevent_queued", "uevent_blocked", "uevent_service"]),
-    ("Units", &["unit", "unit_active", "mount"]),
-    ("Processes", &["process"]),
+pub const GROUPS: [(&str, &[SpanKind]); 6] = [
+    ("Boot", &[Phase, Stage, Firmware]),
+    ("Kernel", &[Initcall, Probe, Async, AsyncWait, Function, Event, Console]),
+    ("udev", &[Uevent, UeventQueued, UeventBlocked, UeventService]),
+    ("Units", &[Unit, UnitActive, Mount]),
+    ("Processes", &[Process]),
     ("Other", &[]),
 ];
 
 /// The group of a kind of spans, as a place in [`GROUPS`]; what is not known stands in the last.
 pub fn group_of(kind: &str) -> usize {
-    GROUPS.iter().position(|(_, kinds)| kinds.contains(&kind)).unwrap_or(GROUPS.len() - 1)
+    let known = SpanKind::parse(kind);
+    GROUPS.iter().position(|(_, kinds)| known.is_some_and(|kind| kinds.contains(&kind))).unwrap_or(GROUPS.len() - 1)
 }
 
 /// How the instants of a drawn span are known.

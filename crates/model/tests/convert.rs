@@ -10,6 +10,7 @@ use firstlight_profile::isa::X86_64;
 use firstlight_profile::recording::State;
 use firstlight_profile::tracker::{Identity, Watch, UNKNOWN};
 use firstlight_schema::table::{read, Values};
+use firstlight_schema::MarkSource;
 use std::path::Path;
 
 type SymbolTable = firstlight_profile::SymbolTable<X86_64>;
@@ -49,7 +50,7 @@ fn recording(shift: u8) -> Vec<u8> {
     tracker.idle(1_000, 640);
     tracker.line(22, 650);
     tracker.ret(2, 0x8ff0, 700);
-    tracker.mark("ready", "no-operation", "", 800);
+    tracker.mark("ready", MarkSource::NoOperation, "", 800);
     let mut snapshot = tracker.snapshot(State::Ready, &[], 800);
     (snapshot.icount_shift, snapshot.clock) = (shift, "icount");
     let mut file = Vec::new();

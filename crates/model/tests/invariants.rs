@@ -8,6 +8,7 @@ use firstlight_profile::recording::{PhaseRow, State};
 use firstlight_profile::tracker::{Identity, Watch, UNKNOWN};
 use firstlight_profile::tree::{FunctionId, Kind, Node};
 use firstlight_profile::{isa::X86_64, Recording};
+use firstlight_schema::MarkSource;
 
 type SymbolTable = firstlight_profile::SymbolTable<X86_64>;
 type Tracker = firstlight_profile::Tracker<X86_64>;
@@ -325,7 +326,7 @@ fn an_initcall_that_was_called_before_its_turn_needs_a_span_when_the_initcalls_a
     boot.ret("first_init", START, 210);
     let mut of = |ready: bool| {
         if ready {
-            boot.tracker.mark("free_init_memory", "function", "free_initmem", 300);
+            boot.tracker.mark("free_init_memory", MarkSource::Function, "free_initmem", 300);
         }
         let mut file = Vec::new();
         boot.tracker.snapshot(State::Timeout, &boot.executed, 300).write(&mut file).expect("writes");

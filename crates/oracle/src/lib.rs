@@ -9,6 +9,7 @@
 pub mod config;
 pub mod console;
 mod ffi;
+pub mod kind;
 pub mod session;
 pub mod stacks;
 pub mod tables;

@@ -2,9 +2,10 @@
 
 use crate::config::{Config, ConfigError};
 use crate::console::Console;
+use crate::kind::Kind;
 use crate::stacks::{Place, Stacks, State};
 use crate::tables::{Checks, Status, Tables};
-use crate::text::{Kind, Row, Text};
+use crate::text::{Row, Text};
 use crate::x86_64::{self, is_kernel, is_whole, moves_stack_pointer, IMAGE_OFFSET};
 use std::fs::File;
 use std::os::unix::fs::FileExt;

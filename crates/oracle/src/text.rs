@@ -3,6 +3,7 @@
 //! What is no function is told by where it stands: between the bounds of the sections of thunks and static calls, in the
 //! padding in front of a function, in the section of entry code.
 
+use crate::kind::Kind;
 use crate::x86_64;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -12,27 +13,6 @@ const GENERATED: [&str; 3] = ["bpf", "__builtin__ftrace", "__builtin__kprobes"];
 
 /// A row of the tables: all functions of one name.
 pub type Row = u32;
-
-/// What stands at an address.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// A function.
-    Function,
-    /// The switch of tasks: control leaves one task's stack in it.
-    Switch,
-    /// Entry code of interrupts.
-    Interrupt,
-    /// Entry code of exceptions.
-    Exception,
-    /// Entry code of system calls.
-    Syscall,
-    /// Stubs in front of an entry: they belong to the entry that they jump to.
-    Stub,
-    /// Entry code without an entry of its own: a function where it is called, else a part of what ran into it.
-    Label,
-    /// Belongs to whatever runs: thunks, trampolines, split-off parts, nameless pieces of the image.
-    Part,
-}
 
 /// A stretch of text.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,6 +6,7 @@ use crate::shared::{session, unpack};
 use firstlight_isa::Isa;
 use firstlight_profile::recording::State;
 use firstlight_profile::tracker::UNKNOWN;
+use firstlight_schema::{Mark, MarkSource};
 use std::ffi::c_void;
 
 /// The first instruction of an ordinary function.
@@ -227,20 +228,20 @@ pub extern "C" fn on_kernel<I: Isa>(cpu: u32, data: *mut c_void) {
 /// A mark of the guest's.
 pub extern "C" fn on_mark<I: Isa>(cpu: u32, data: *mut c_void) {
     let Some(session) = session::<I>(cpu) else { return };
-    let (mark, remaining) = unpack(data);
+    let (number, remaining) = unpack(data);
     let now = session.clock.now(remaining);
-    let name = match mark {
-        1 => "ready",
-        2 => "guest_start",
-        3 => "switch_root",
+    let mark = match number {
+        1 => Mark::Ready,
+        2 => Mark::GuestStart,
+        3 => Mark::SwitchRoot,
         _ => return,
     };
-    if name == "ready" && !session.ready_by_mark {
+    if mark == Mark::Ready && !session.ready_by_mark {
         return;
     }
     session.tracker.idle(session.clock.idle_ns(), now);
-    session.tracker.mark(name, "no-operation", "", now);
-    if name == "ready" {
+    session.tracker.mark(mark.name(), MarkSource::NoOperation, "", now);
+    if mark == Mark::Ready {
         session.freeze(State::Ready, now);
     }
 }

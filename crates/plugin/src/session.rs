@@ -13,6 +13,7 @@ use firstlight_profile::recording::State;
 use firstlight_profile::symbols::{class_in_module, Extent};
 use firstlight_profile::tracker::{Identity, Request, Watch};
 use firstlight_profile::{SymbolTable, Tracker};
+use firstlight_schema::{Mark, MarkSource};
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -258,7 +259,7 @@ impl<I: Isa> Session<I> {
             self.tracker.line(offset, now);
         }
         if let Some(line) = seen.ready {
-            self.tracker.mark("ready", "console", &line, now);
+            self.tracker.mark(Mark::Ready.name(), MarkSource::Console, &line, now);
             self.freeze(State::Ready, now);
         }
     }

@@ -1,10 +1,13 @@
 //! The kernel's functions, from a text in the form of `/proc/kallsyms`.
 
-use crate::code::LISTS;
 use crate::initcalls::initcall;
 use firstlight_isa::{Class, Isa};
 use rustc_hash::FxHashMap;
 use std::marker::PhantomData;
+
+/// The heads of the kernel's lists of code that it loads or generates. Some are local symbols.
+pub const LIST_HEADS: [&str; 6] =
+    ["modules", "bpf_kallsyms", "pack_list", "ftrace_ops_trampoline_list", "kprobe_insn_slots", "kprobe_optinsn_slots"];
 
 /// One function of the kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,7 +86,7 @@ impl<I: Isa> SymbolTable<I> {
                 }
             }
             // Section bounds and a few variables are asked for by name: all of them are global but the heads of some lists.
-            if kind.starts_with(|letter: char| letter.is_ascii_uppercase()) || LISTS.contains(&name) {
+            if kind.starts_with(|letter: char| letter.is_ascii_uppercase()) || LIST_HEADS.contains(&name) {
                 data.entry(name.to_owned()).or_insert(address);
             }
         }

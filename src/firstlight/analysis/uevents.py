@@ -8,6 +8,7 @@ import polars as pl
 
 from firstlight.analysis.spans import spans_of, whole_number
 from firstlight.bundle.boot import Boot
+from firstlight.schema.spans import SpanKind
 
 #: What makes udev tell its queue.
 HINT = (
@@ -15,7 +16,11 @@ HINT = (
     "(`udev_log=debug`, or `udev.log_level=debug` on the command line) also queue, blocking and workers"
 )
 
-_PARTS = {"uevent_queued": "queued", "uevent_blocked": "blocked", "uevent_service": "service"}
+_PARTS = {
+    SpanKind.UEVENT_QUEUED: "queued",
+    SpanKind.UEVENT_BLOCKED: "blocked",
+    SpanKind.UEVENT_SERVICE: "service",
+}
 
 _SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "span": pl.Int64,
@@ -53,12 +58,12 @@ def uevents(boot: Boot) -> pl.DataFrame:
     0
     """
     keys = ("seqnum", "action", "subsystem", "blocked_by", "worker", "failure")
-    frame = spans_of(boot, "uevent", *_PARTS, keys=keys).with_columns(whole_number("seqnum"))
+    frame = spans_of(boot, SpanKind.UEVENT, *_PARTS, keys=keys).with_columns(whole_number("seqnum"))
     parts: dict[int, dict[str, dict[str, Any]]] = {}
     numbered: dict[int, dict[str, dict[str, Any]]] = {}
-    events = frame.filter(pl.col("kind") == "uevent")
+    events = frame.filter(pl.col("kind") == SpanKind.UEVENT)
     wholes = set(events["span"])
-    for row in frame.filter(pl.col("kind") != "uevent").iter_rows(named=True):
+    for row in frame.filter(pl.col("kind") != SpanKind.UEVENT).iter_rows(named=True):
         part = _PARTS[row["kind"]]
         # By another record's stamps a part may end just after its event: then its number says whose it is.
         if row["parent"] in wholes:

@@ -29,6 +29,7 @@ from firstlight.lab.run.resolve import Inputs, resolve
 from firstlight.lab.run.runner import Outcome, Watch, run
 from firstlight.lab.run.serialize import options_from_manifest
 from firstlight.recipe.recipe import Recipe
+from firstlight.schema.records import FailureReason
 
 ORACLE = "firstlight-oracle.so"
 COUNT_TOLERANCE = 16
@@ -138,7 +139,7 @@ def _check(manifest: Manifest, where: str) -> None:
             where=where,
             hint="record without `--live`",
         )
-    if manifest.failure is not None and manifest.failure.reason != "panic":
+    if manifest.failure is not None and manifest.failure.reason != FailureReason.PANIC:
         raise FirstlightError(
             f"this boot ended by `{manifest.failure.reason}`, at an instant that the second observer cannot see",
             where=where,
@@ -209,7 +210,7 @@ def _labels(module: Path | None) -> set[str]:
 
 
 def _check_same(outcome: Outcome, bundle: Path) -> None:
-    if outcome.reason not in (None, "panic"):
+    if outcome.reason not in (None, FailureReason.PANIC):
         raise LabError(
             f"the boot with the second observer failed ({outcome.reason}): {outcome.detail}", where=str(bundle)
         )

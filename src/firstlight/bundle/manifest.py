@@ -11,14 +11,13 @@ from firstlight.recipe.choices import Choices
 from firstlight.recipe.described import Described
 from firstlight.recipe.recipe import Recipe
 from firstlight.recipe.words import Whole
+from firstlight.schema.records import FailureReason
 
 #: The version of the bundle's schema that this Firstlight writes; it reads this and every older one.
 SCHEMA_VERSION = 2
 
 #: The name of a table is that of a file in the bundle, and leads nowhere else.
 TableName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
-
-Reason = Literal["panic", "wall_timeout", "virtual_timeout", "never_ready", "qemu_died", "plugin"]
 
 
 class _Part(BaseModel):
@@ -37,7 +36,7 @@ class Tool(_Part):
 class Failure(_Part):
     """Why the boot did not come up."""
 
-    reason: Reason = Field(description="the kind of failure")
+    reason: FailureReason = Field(description="the kind of failure")
     detail: str = Field(description="the same in words")
     console_tail: list[str] = Field(description="the last lines of the console, oldest first")
 

@@ -22,12 +22,13 @@ from firstlight.errors import BundleError, FirstlightError, LabError, UnhealthyB
 from firstlight.lab.host.progress import Progress
 from firstlight.lab.run.record import record
 from firstlight.recipe.options import RecordOptions
+from firstlight.schema.records import FailureReason
 from firstlight.version import VERSION
 
 _AT_MOST = 4 << 30
 """Bytes; beyond, what was not asked for the longest goes."""
 _ABANDONED_S = 86_400
-_HOST = ("wall_timeout", "qemu_died", "plugin")
+_HOST = (FailureReason.WALL_TIMEOUT, FailureReason.QEMU_DIED, FailureReason.PLUGIN)
 """Failures that say nothing of the recipe."""
 
 

@@ -26,7 +26,7 @@ from firstlight.bundle.writer import describe_tables, write_manifest
 from firstlight.ingest.files.collected import Gathered
 from firstlight.ingest.files.names import shell_line
 from firstlight.recipe.described import Described
-from firstlight.schema.records import ClockKind
+from firstlight.schema.records import ClockKind, FailureReason
 from firstlight.version import VERSION
 
 #: A manifest names no more reasons than this; the sources have them all.
@@ -119,4 +119,4 @@ def finish_bundle(
 def _panic(bundle: Path) -> Failure | None:
     """The failure of a boot whose log ends in a panic."""
     lines = _core.lines_until(str(bundle), _PANIC, _TAIL)
-    return None if lines is None else Failure(reason="panic", detail=lines[-1], console_tail=lines)
+    return None if lines is None else Failure(reason=FailureReason.PANIC, detail=lines[-1], console_tail=lines)

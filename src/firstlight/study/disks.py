@@ -17,6 +17,7 @@ from firstlight.lab.run.key import key_of_inputs
 from firstlight.lab.run.record import run_exact
 from firstlight.lab.run.resolve import Inputs, resolve
 from firstlight.recipe.options import RecordOptions
+from firstlight.schema.records import FailureReason
 
 _KIND = "prepared"
 #: Raised when another way of preparing gives other disks.
@@ -104,7 +105,7 @@ def _make(folder: Path, inputs: Inputs, disks: Sequence[Disk], progress: Progres
         outcome = run_exact(replace(inputs, recipe=recipe), RunFiles(Path(directory)), progress)
     report = read_report(outcome.report)
     if crash:
-        done = outcome.reason == "never_ready" and _SAID.encode() in outcome.console.splitlines()
+        done = outcome.reason == FailureReason.NEVER_READY and _SAID.encode() in outcome.console.splitlines()
     else:
         done = outcome.reason is None and _said_so(report)
     if not done:

@@ -1,5 +1,7 @@
 /** What a comparison page carries; `docs/reference/formats/comparison.md` and `docs/design/report-page.md` are the specification. */
 
+import type { CallKind, SpanKind } from "../schema";
+
 export const COMPARISON_VERSION = 1;
 
 export interface Figures {
@@ -172,11 +174,22 @@ export function shortName(path: string): string {
   return path.replace(/\/+$/, "").split("/").at(-1) || path;
 }
 
-/** A row's name, with its module, and its kind where the name does not tell it. */
+/** Kinds that a row's name does not show. */
+const NAMED_KINDS: readonly (CallKind | SpanKind)[] = [
+  "task",
+  "interrupt",
+  "exception",
+  "syscall",
+  "probe",
+  "unit",
+  "async",
+  "uevent_service",
+];
+
+/** A row's name, with its module, and its kind where the name does not show it. */
 export function rowName(row: { name: string; module: string | null; kind: string }): string {
   const name = row.module ? `${row.name} [${row.module}]` : row.name;
-  const told = ["task", "interrupt", "exception", "syscall", "probe", "unit", "async", "uevent_service"];
-  return told.includes(row.kind) ? `${name} (${row.kind.replace("_service", "")})` : name;
+  return (NAMED_KINDS as readonly string[]).includes(row.kind) ? `${name} (${row.kind.replace("_service", "")})` : name;
 }
 
 /** What a level is called above its table, and its first column. */

@@ -8,7 +8,8 @@ mod frame;
 #[cfg(test)]
 mod tests;
 
-use crate::text::{Kind, Row};
+use crate::kind::Kind;
+use crate::text::Row;
 use frame::{same_stack, Frame, Path, FOREVER};
 use rustc_hash::FxHashMap;
 

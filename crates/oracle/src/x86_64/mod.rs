@@ -6,7 +6,7 @@ mod straight;
 
 pub use straight::{is_whole, moves_stack_pointer};
 
-use crate::text::Kind;
+use crate::kind::Kind;
 use std::ffi::c_int;
 use std::ops::{Range, RangeInclusive};
 

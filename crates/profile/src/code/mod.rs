@@ -11,7 +11,7 @@ mod modules;
 #[cfg(test)]
 mod tests;
 
-use crate::symbols::SymbolTable;
+use crate::symbols::{SymbolTable, LIST_HEADS};
 use firstlight_isa::Isa;
 use generated::Generated;
 pub use memory::Memory;
@@ -20,9 +20,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// The kernel's lists, by the names of their heads.
-pub const LISTS: [&str; 6] =
-    ["modules", "bpf_kallsyms", "pack_list", "ftrace_ops_trampoline_list", "kprobe_insn_slots", "kprobe_optinsn_slots"];
 const PAGE_BYTES: u64 = 4096;
 
 /// How code with a name is entered.
@@ -91,7 +88,7 @@ type Ends = [(u64, u64); 4];
 /// ```
 #[derive(Debug, Default)]
 pub struct LoadedCode {
-    heads: [Option<u64>; LISTS.len()],
+    heads: [Option<u64>; LIST_HEADS.len()],
     /// By the address at which they begin.
     regions: BTreeMap<u64, Region>,
     /// Ranges that only hold code of one kind, for what has no name of its own in them.
@@ -105,7 +102,7 @@ pub struct LoadedCode {
 impl LoadedCode {
     /// Nothing yet, of a kernel with these symbols.
     pub fn new<I: Isa>(symbols: &SymbolTable<I>) -> Self {
-        Self { heads: LISTS.map(|name| symbols.address(name)), ..Self::default() }
+        Self { heads: LIST_HEADS.map(|name| symbols.address(name)), ..Self::default() }
     }
 
     /// What the code at `address` is called, if the kernel knows. To be asked when the code is about to be executed, in

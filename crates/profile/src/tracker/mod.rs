@@ -18,6 +18,7 @@ use crate::snapshot::Snapshot;
 use crate::symbols::SymbolTable;
 use crate::tree::{CallTree, FunctionId, Kind, NodeId, ROOT};
 use firstlight_isa::{Class, Isa};
+use firstlight_schema::{Mark, MarkSource};
 use follow::Followed;
 pub use running::Identity;
 use rustc_hash::FxHashMap;
@@ -187,13 +188,13 @@ impl<I: Isa> Tracker<I> {
 
     /// The decompressor's first instruction.
     pub fn decompressor(&mut self, now: u64) {
-        self.mark("decompression_start", "address", "", now);
+        self.mark(Mark::DecompressionStart.name(), MarkSource::Address, "", now);
         self.move_to(self.rows.decompressor, now);
     }
 
     /// The first instruction of the kernel's image.
     pub fn kernel(&mut self, now: u64) {
-        self.mark("kernel_entry", "address", "", now);
+        self.mark(Mark::KernelEntry.name(), MarkSource::Address, "", now);
         let at = self.timeline.instant(now);
         self.timeline.tasks.begin(at);
         self.move_to(self.rows.unknown, now);

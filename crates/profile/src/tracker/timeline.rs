@@ -7,6 +7,7 @@ use crate::snapshot::{named, Named, Snapshot};
 use crate::symbols::SymbolTable;
 use crate::tree::{CallTree, FunctionId, NodeId};
 use firstlight_isa::Isa;
+use firstlight_schema::{vocabulary, MarkSource};
 
 /// What to look out for besides calls and returns.
 #[derive(Debug, Clone, Default)]
@@ -94,9 +95,9 @@ impl Timeline {
             timeline.flag(symbols, &function, READY);
         }
         timeline.marks.push(Mark {
-            mark: "power_on".to_owned(),
+            mark: vocabulary::Mark::PowerOn.name().to_owned(),
             at: Instant::default(),
-            source: "reset".to_owned(),
+            source: MarkSource::Reset.name().to_owned(),
             detail: String::new(),
         });
         timeline
@@ -202,14 +203,14 @@ impl Timeline {
 
 impl<I: Isa> Tracker<I> {
     /// Records a mark, and begins the phase of that name. A mark is given once; later ones are passed over.
-    pub fn mark(&mut self, mark: &str, source: &str, detail: &str, now: u64) {
+    pub fn mark(&mut self, mark: &str, source: MarkSource, detail: &str, now: u64) {
         if self.timeline.has_mark(mark) {
             return;
         }
         self.charge(now);
         self.timeline.close_phase(&self.tree);
         let at = self.timeline.instant(now);
-        let (mark, source, detail) = (mark.to_owned(), source.to_owned(), detail.to_owned());
+        let (mark, source, detail) = (mark.to_owned(), source.name().to_owned(), detail.to_owned());
         self.timeline.marks.push(Mark { mark, at, source, detail });
     }
 
@@ -234,7 +235,7 @@ impl<I: Isa> Tracker<I> {
 
     /// The first instruction in user mode.
     pub fn user_start(&mut self, now: u64) {
-        self.mark("user_start", "function", "first return to user mode", now);
+        self.mark(vocabulary::Mark::UserStart.name(), MarkSource::Function, "first return to user mode", now);
     }
 
     pub(super) fn watched(&mut self, function: FunctionId, now: u64) -> Request {
@@ -248,7 +249,7 @@ impl<I: Isa> Tracker<I> {
             let mark = format!("initcall_{level}");
             if level != "console" && !self.timeline.has_mark(&mark) {
                 let name = self.functions[function as usize].name.clone();
-                self.mark(&mark, "function", &name, now);
+                self.mark(&mark, MarkSource::Function, &name, now);
                 request = Request::NewPhase;
             }
             self.watch_top(function, level, now);
@@ -261,12 +262,12 @@ impl<I: Isa> Tracker<I> {
             request = Request::NameTask;
         }
         if flags & PANIC != 0 {
-            self.mark("panic", "function", "panic", now);
+            self.mark(vocabulary::Mark::Panic.name(), MarkSource::Function, "panic", now);
             request = Request::Freeze(State::Panic);
         }
         if flags & READY != 0 {
             let name = self.functions[function as usize].name.clone();
-            self.mark("ready", "function", &name, now);
+            self.mark(vocabulary::Mark::Ready.name(), MarkSource::Function, &name, now);
             request = Request::Freeze(State::Ready);
         }
         request
@@ -278,7 +279,7 @@ impl<I: Isa> Tracker<I> {
         let name = self.functions[function as usize].name.clone();
         let before = self.timeline.marks.len();
         for mark in marks {
-            self.mark(&mark, "function", &name, now);
+            self.mark(&mark, MarkSource::Function, &name, now);
         }
         if self.timeline.marks.len() > before {
             Request::NewPhase

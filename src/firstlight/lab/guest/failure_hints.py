@@ -7,6 +7,7 @@ import re
 from firstlight.bundle.manifest import Failure
 from firstlight.lab.guest.report import Report
 from firstlight.recipe.options import RecordOptions
+from firstlight.schema.records import FailureReason
 
 _HELPER = re.compile(r"firstlight: error: (.*)")
 #: What initramfs-tools and dracut print when there is no root.
@@ -16,29 +17,30 @@ _NO_ROOT = re.compile(
 )
 #: What the kernel logs when a root in persistent memory is mounted, and what only runs behind that.
 _ROOT_MOUNTED = re.compile(r"\(pmem0\): mounted filesystem|VFS: Mounted root|systemd\[1\]: ")
-_ENDED_WITHOUT_READY = ("virtual_timeout", "wall_timeout", "never_ready")
+_ENDED_WITHOUT_READY = (FailureReason.VIRTUAL_TIMEOUT, FailureReason.WALL_TIMEOUT, FailureReason.NEVER_READY)
 _HINTS = {
-    "panic": "the last lines of the console are in the bundle: `firstlight show`",
-    "wall_timeout": "give it longer with `--timeout-wall`, or another end with `--ready REGEX`",
-    "virtual_timeout": "give it longer with `--timeout-virtual`, or another end with `--ready REGEX`",
-    "never_ready": "say with `--ready REGEX` which line of the console means that the system is up",
-    "qemu_died": "QEMU's own words are in the bundle: `raw/qemu.log`",
-    "plugin": "run `firstlight doctor`",
+    FailureReason.PANIC: "the last lines of the console are in the bundle: `firstlight show`",
+    FailureReason.WALL_TIMEOUT: "give it longer with `--timeout-wall`, or another end with `--ready REGEX`",
+    FailureReason.VIRTUAL_TIMEOUT: "give it longer with `--timeout-virtual`, or another end with `--ready REGEX`",
+    FailureReason.NEVER_READY: "say with `--ready REGEX` which line of the console means that the system is up",
+    FailureReason.QEMU_DIED: "QEMU's own words are in the bundle: `raw/qemu.log`",
+    FailureReason.PLUGIN: "run `firstlight doctor`",
 }
 
 
 def advice(failure: Failure, options: RecordOptions, report: Report, console: str = "") -> str:
-    """What a person should look at.
+    """Return what to look at.
 
     :param console: all that the guest printed.
 
-    >>> failure = Failure(reason="never_ready", detail="", console_tail=["firstlight: error: the new root has no `/x`"])
+    >>> said = ["firstlight: error: the new root has no `/x`"]
+    >>> failure = Failure(reason=FailureReason.NEVER_READY, detail="", console_tail=said)
     >>> from pathlib import Path
     >>> advice(failure, RecordOptions(Path("a.boot")), Report())
     'the guest says: the new root has no `/x`'
     """
     said = "\n".join(failure.console_tail)
-    if failure.reason == "never_ready" and (words := _own_words(said, report)) is not None:
+    if failure.reason == FailureReason.NEVER_READY and (words := _own_words(said, report)) is not None:
         return f"the guest says: {words}"
     if options.initrd is not None and (line := _NO_ROOT.search(said)) is not None:
         return (

@@ -22,6 +22,8 @@ from firstlight.lab.run.resolve import Inputs
 from firstlight.lab.run.runner import AFTER_READY_S, QUIET_S, Outcome
 from firstlight.lab.run.tables import Attributed, write_log, write_marks, write_without_rows
 from firstlight.recipe.words import Accelerator
+from firstlight.schema.marks import Mark, MarkSource
+from firstlight.schema.records import FailureReason
 
 KVM = Path("/dev/kvm")
 _STUCK_S = 20.0
@@ -29,8 +31,8 @@ _STUCK_S = 20.0
 _POWER_OFF_S = 3.0
 """A guest that was quiet for so long after its report cannot power off."""
 _CONSOLE_MARKS = (
-    ("kernel_start", re.compile(rb"Linux version \d")),
-    ("user_start", re.compile(rb"Run \S+ as init process")),
+    (Mark.KERNEL_START, re.compile(rb"Linux version \d")),
+    (Mark.USER_START, re.compile(rb"Run \S+ as init process")),
 )
 
 
@@ -101,10 +103,10 @@ def _boot(inputs: Inputs, files: RunFiles, bundle: Path, progress: Progress, acc
         watch.drain()
     text = files.console.read_bytes()
     log = files.log.read_text(encoding="utf-8", errors="replace")
-    if reason == "qemu_died" and not text and accelerator is Accelerator.KVM:
+    if reason == FailureReason.QEMU_DIED and not text and accelerator is Accelerator.KVM:
         # With KVM QEMU may also abort on what the host's kernel lets it set.
         raise _StuckError(explain_refusal(log).message)
-    if reason == "qemu_died" and not text and ended.exit_code > 0:
+    if reason == FailureReason.QEMU_DIED and not text and ended.exit_code > 0:
         raise explain_refusal(log, command)
     marks = watch.marks()
     write_marks(marks, bundle)
@@ -133,7 +135,7 @@ class _LiveWatch:
         self._panicked = False
         self.ready_ns: int | None = None
 
-    def run(self) -> tuple[str | None, str]:
+    def run(self) -> tuple[FailureReason | None, str]:
         """Reason of a failure (`None`: it came up) and detail."""
         quiet_since = 0.0
         while True:
@@ -148,27 +150,28 @@ class _LiveWatch:
                 self._until_reported()
                 return None, ""
             if self._panicked and (exited or now - quiet_since > QUIET_S):
-                return "panic", self._panic_line()
+                return FailureReason.PANIC, self._panic_line()
             if exited:
                 ended = self._process.end()
                 if ended.exit_code != 0:
-                    return "qemu_died", f"QEMU ended with {ended.killed_by or f'exit code {ended.exit_code}'}"
-                return "never_ready", "the guest powered off or rebooted before it was ready"
+                    by = ended.killed_by or f"exit code {ended.exit_code}"
+                    return FailureReason.QEMU_DIED, f"QEMU ended with {by}"
+                return FailureReason.NEVER_READY, "the guest powered off or rebooted before it was ready"
             if now > self._chosen.timeout_wall_s:
-                return "wall_timeout", f"not ready after {self._chosen.timeout_wall_s:g} s of the host"
+                return FailureReason.WALL_TIMEOUT, f"not ready after {self._chosen.timeout_wall_s:g} s of the host"
             if self._may_stick and now > _STUCK_S and not self._console.size and not self._report.size:
                 raise _StuckError(f"the guest printed nothing for {_STUCK_S:g} s")
 
     def marks(self) -> list[tuple[str, int, str, str]]:
         """What was seen, in order of time."""
-        marks = [("power_on", 0, "host", "QEMU started")]
+        marks: list[tuple[str, int, str, str]] = [(Mark.POWER_ON, 0, MarkSource.HOST, "QEMU started")]
         if self._console.first_ns is not None:
-            marks.append(("first_console_byte", self._console.first_ns, "console", ""))
-        marks += [(name, time_ns, "console", detail) for name, (time_ns, detail) in self._seen.items()]
+            marks.append(("first_console_byte", self._console.first_ns, MarkSource.CONSOLE, ""))
+        marks += [(name, time_ns, MarkSource.CONSOLE, detail) for name, (time_ns, detail) in self._seen.items()]
         if self.ready_ns is not None:
-            source = "console" if self._ready is not None else "guest"
+            source = MarkSource.CONSOLE if self._ready is not None else MarkSource.GUEST
             detail = self._chosen.ready or "first byte of the report"
-            marks.append(("ready", self.ready_ns, source, detail))
+            marks.append((Mark.READY, self.ready_ns, source, detail))
         return sorted(marks, key=lambda mark: mark[1])
 
     def drain(self) -> None:

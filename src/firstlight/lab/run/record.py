@@ -45,6 +45,7 @@ from firstlight.lab.run.validate_options import check_choices
 from firstlight.recipe.command import repeat_command
 from firstlight.recipe.options import RecordOptions
 from firstlight.recipe.words import Accelerator
+from firstlight.schema.records import FailureReason
 from firstlight.version import VERSION
 
 
@@ -185,7 +186,8 @@ def _attribute(
     inputs: Inputs, files: RunFiles, bundle: Path, outcome: Outcome, report: Report, missing: list[str]
 ) -> Attributed:
     if inputs.plugin is not None and files.profile.is_file():
-        return tables_from_profile(files, report, bundle, cut_log=outcome.reason in (None, "virtual_timeout"))
+        cut_log = outcome.reason in (None, FailureReason.VIRTUAL_TIMEOUT)
+        return tables_from_profile(files, report, bundle, cut_log=cut_log)
     if inputs.plugin is not None:
         if outcome.reason is None:
             raise LabError("the plugin left no profile", where=str(inputs.plugin), hint="run `firstlight doctor`")
@@ -202,9 +204,7 @@ def _manifest(options: RecordOptions, inputs: Inputs, booted: _Booted, bundle: P
     outcome = booted.outcome
     failure = None
     if outcome.reason is not None:
-        failure = Failure.model_validate(
-            {"reason": outcome.reason, "detail": outcome.detail, "console_tail": outcome.console_tail()}
-        )
+        failure = Failure(reason=outcome.reason, detail=outcome.detail, console_tail=outcome.console_tail())
     live = options.live
     return Manifest(
         schema_version=SCHEMA_VERSION,

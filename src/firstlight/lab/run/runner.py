@@ -14,6 +14,7 @@ from firstlight.lab.qemu.command_line import RunFiles
 from firstlight.lab.qemu.confinement import Launch
 from firstlight.lab.qemu.console import Console, last_lines
 from firstlight.lab.qemu.emulator import explain_refusal
+from firstlight.schema.records import FailureReason
 
 _POLL_S = 0.05
 _STATUS_EVERY_S = 0.2
@@ -49,8 +50,8 @@ class Watch:
 class Outcome:
     """How a boot ended, and what it left."""
 
-    reason: str | None
-    """`None` when it came up, else the manifest's reason of a failure."""
+    reason: FailureReason | None
+    """`None` when it came up, else why the boot failed."""
     detail: str
     console: bytes
     report: bytes
@@ -87,9 +88,9 @@ def run(
     text = _read(files.console)
     log = _read(files.log).decode(errors="replace")
     status = read_status(files.status)
-    if reason == "qemu_died" and not text and ended.exit_code > 0:
+    if reason == FailureReason.QEMU_DIED and not text and ended.exit_code > 0:
         raise explain_refusal(log, launch.command)
-    if reason == "qemu_died":
+    if reason == FailureReason.QEMU_DIED:
         detail = "; ".join([detail, *log.strip().splitlines()[-3:]])
     return Outcome(reason, detail, text, _read(files.report), log, ended, wall_s, status, console.ready_offset)
 
@@ -100,7 +101,7 @@ def _watch(
     files: RunFiles,
     watch: Watch,
     on_progress: Callable[[Snapshot], None],
-) -> tuple[str | None, str]:
+) -> tuple[FailureReason | None, str]:
     """Watch until the verdict is known: reason (`None`: came up) and detail."""
     status: Status | None = None
     status_at = 0.0
@@ -119,45 +120,45 @@ def _watch(
                 return _come_up(process, console, files, watch)
             if console.panicked:
                 _leave_until_quiet(process, console)
-                return "panic", _panic_line(console, files)
+                return FailureReason.PANIC, _panic_line(console, files)
             if watch.report and watch.ready_pattern is None and _reported(files):
                 return _come_up(process, console, files, watch)
         if now > watch.timeout_wall_s:
             stopped = "; QEMU was stopped by a signal" if process.stopped else ""
-            return "wall_timeout", f"not ready after {watch.timeout_wall_s:g} s of the host{stopped}"
+            return FailureReason.WALL_TIMEOUT, f"not ready after {watch.timeout_wall_s:g} s of the host{stopped}"
     while console.poll():
         pass
     return _after_exit(process.end(), console, files, watch)
 
 
-def _after_exit(ended: Ended, console: Console, files: RunFiles, watch: Watch) -> tuple[str | None, str]:
+def _after_exit(ended: Ended, console: Console, files: RunFiles, watch: Watch) -> tuple[FailureReason | None, str]:
     """The verdict when QEMU ended by itself."""
     status = read_status(files.status) if watch.profile else None
     if ended.exit_code != 0:
         by = f"was ended by {ended.killed_by}" if ended.killed_by else f"ended with exit code {ended.exit_code}"
         if status is not None and status.state in ("ready", "error"):
             return _reason(status)
-        return "qemu_died", f"QEMU {by}"
+        return FailureReason.QEMU_DIED, f"QEMU {by}"
     if status is not None and status.state != "stopped":
         return _reason(status)
     if watch.profile and status is None:
-        return "plugin", "the plugin left no status"
+        return FailureReason.PLUGIN, "the plugin left no status"
     if console.panicked:
-        return "panic", _panic_line(console, files)
+        return FailureReason.PANIC, _panic_line(console, files)
     if not watch.profile and (console.ready_line is not None or (watch.ready_pattern is None and _reported(files))):
         return None, ""
-    return "never_ready", "the guest powered off or rebooted before it was ready"
+    return FailureReason.NEVER_READY, "the guest powered off or rebooted before it was ready"
 
 
 def _verdict(
     process: Process, console: Console, files: RunFiles, watch: Watch, status: Status
-) -> tuple[str | None, str]:
+) -> tuple[FailureReason | None, str]:
     """The verdict of a plugin's final state, once the guest had the time that this state needs."""
     if status.state == "ready":
         return _come_up(process, console, files, watch)
     if status.state == "panic":
         _leave_until_quiet(process, console)
-        return "panic", _panic_line(console, files) or status.detail
+        return FailureReason.PANIC, _panic_line(console, files) or status.detail
     if status.state == "stopped":
         ended = process.wait(10.0)
         if ended is not None:
@@ -167,12 +168,18 @@ def _verdict(
     return _reason(status)
 
 
-def _reason(status: Status) -> tuple[str | None, str]:
+def _reason(status: Status) -> tuple[FailureReason | None, str]:
     if status.state == "ready":
         return None, ""
-    reasons = {"panic": "panic", "timeout": "virtual_timeout", "stopped": "never_ready", "error": "plugin"}
+    reasons = {
+        "panic": FailureReason.PANIC,
+        "timeout": FailureReason.VIRTUAL_TIMEOUT,
+        "stopped": FailureReason.NEVER_READY,
+        "error": FailureReason.PLUGIN,
+    }
     default = {"timeout": f"not ready after {status.virtual_ns / 1e9:.3f} s of virtual time"}.get(status.state, "")
-    return reasons.get(status.state, "plugin"), status.detail or default or f"the plugin ended as `{status.state}`"
+    reason = reasons.get(status.state, FailureReason.PLUGIN)
+    return reason, status.detail or default or f"the plugin ended as `{status.state}`"
 
 
 def _come_up(process: Process, console: Console, files: RunFiles, watch: Watch) -> tuple[None, str]:

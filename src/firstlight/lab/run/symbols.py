@@ -19,6 +19,7 @@ from firstlight.lab.rootfs.initramfs import GuestConfig, build_initramfs
 from firstlight.lab.run.runner import Watch, run
 from firstlight.recipe.choices import Choices
 from firstlight.recipe.recipe import Files, Recipe
+from firstlight.schema.records import FailureReason
 
 _NAME = "kallsyms"
 _TIMEOUT_S = 300.0
@@ -80,7 +81,7 @@ def _probe(kernel: Kernel, qemu: Qemu, timeout_s: float) -> bytes:
             f"the kernel did not give its symbols: {detail}{tail}",
             where=str(kernel.path),
             hint="give it longer by `--timeout`, or record with `--no-profile`"
-            if outcome.reason == "wall_timeout" and timeout_s < _TIMEOUT_S
+            if outcome.reason == FailureReason.WALL_TIMEOUT and timeout_s < _TIMEOUT_S
             else "record with `--no-profile`, put the kernel's own `System.map` beside it, or use a kernel with "
             "CONFIG_KALLSYMS",
         )

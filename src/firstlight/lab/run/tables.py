@@ -12,6 +12,7 @@ from firstlight.bundle.manifest import Invariant, Totals
 from firstlight.bundle.writer import write_table
 from firstlight.lab.guest.report import Report, facts_from_report
 from firstlight.lab.qemu.command_line import RunFiles
+from firstlight.schema.marks import Mark, MarkSource
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,7 @@ class Attributed:
     """What the tables of a boot say altogether."""
 
     totals: Totals
-    origin: str = "power_on"
+    origin: str = Mark.POWER_ON
     invariants: dict[str, Invariant] = field(default_factory=dict)
     versions: dict[str, object] = field(default_factory=dict)
 
@@ -80,7 +81,7 @@ def tables_from_guest(
         detail = "time stamp counter at the guest's own mark"
         if ready_pattern is not None:
             detail += f", which comes after the line that matched `{ready_pattern}`"
-        marks = [("power_on", 0, "reset", ""), ("ready", ready, "guest", detail)]
+        marks = [(Mark.POWER_ON, 0, MarkSource.RESET, ""), (Mark.READY, ready, MarkSource.GUEST, detail)]
     write_marks(marks, bundle)
     write_log([(None, line) for line in console_lines(console)], bundle)
     write_without_rows(bundle)

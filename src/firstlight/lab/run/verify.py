@@ -19,6 +19,7 @@ from firstlight.lab.run.resolve import resolve
 from firstlight.lab.run.serialize import options_from_manifest
 from firstlight.lab.run.table_diff import Difference, first_difference
 from firstlight.recipe.options import RecordOptions
+from firstlight.schema.records import FailureReason
 
 
 @dataclass(frozen=True)
@@ -79,9 +80,10 @@ def verify(
         raise FirstlightError(
             f"a boot in {recorded.mode} mode never repeats exactly", where=where, hint="record without `--live`"
         )
-    if recorded.failure is not None and recorded.failure.reason in ("wall_timeout", "qemu_died"):
+    failure = recorded.failure
+    if failure is not None and failure.reason in (FailureReason.WALL_TIMEOUT, FailureReason.QEMU_DIED):
         raise FirstlightError(
-            f"this boot was ended by the host ({recorded.failure.reason}), at an instant that never repeats",
+            f"this boot was ended by the host ({failure.reason}), at an instant that never repeats",
             where=where,
             hint="record it again",
         )

@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from firstlight.schema.marks import Mark
+
 _LIBRARY_FOLDERS = ("usr/lib", "lib", "usr/lib64", "lib64")
 
 
@@ -17,13 +19,13 @@ class FunctionMark:
     is one counts.
     """
 
-    mark: str
+    mark: Mark
     functions: tuple[str, ...]
 
     def found_in(self, symbols: frozenset[str]) -> str | None:
         """The candidate that this kernel has, with the compiler's suffix if it has one (`smp_init.isra.0`).
 
-        >>> FunctionMark("initcalls", ("do_basic_setup", "driver_init")).found_in(frozenset({"driver_init"}))
+        >>> FunctionMark(Mark.INITCALLS, ("do_basic_setup", "driver_init")).found_in(frozenset({"driver_init"}))
         'driver_init'
         """
         for function in self.functions:

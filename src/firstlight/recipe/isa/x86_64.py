@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 
 from firstlight.recipe.isa.architecture import Architecture, AuditedProcessors, FunctionMark
+from firstlight.schema.marks import Mark
 
 X86_64 = Architecture(
     name="x86_64",
@@ -29,14 +30,14 @@ X86_64 = Architecture(
     pmem_modules=("nfit", "nd_pmem", "ext4"),
     built_in_signs=MappingProxyType({"nfit": "acpi_nfit_init", "nd_pmem": "nd_pmem_probe", "ext4": "ext4_fill_super"}),
     marks=(
-        FunctionMark("kernel_start", ("start_kernel",)),
-        FunctionMark("rest_init", ("rest_init",)),
-        FunctionMark("kernel_init", ("kernel_init_freeable",)),
-        FunctionMark("smp_init", ("smp_init",)),
+        FunctionMark(Mark.KERNEL_START, ("start_kernel",)),
+        FunctionMark(Mark.REST_INIT, ("rest_init",)),
+        FunctionMark(Mark.KERNEL_INIT, ("kernel_init_freeable",)),
+        FunctionMark(Mark.SMP_INIT, ("smp_init",)),
         # driver_init is the first thing of weight in do_basic_setup.
-        FunctionMark("initcalls", ("do_basic_setup", "driver_init")),
-        FunctionMark("free_init_memory", ("free_initmem",)),
-        FunctionMark("run_init", ("run_init_process", "kernel_execve")),
+        FunctionMark(Mark.INITCALLS, ("do_basic_setup", "driver_init")),
+        FunctionMark(Mark.FREE_INIT_MEMORY, ("free_initmem",)),
+        FunctionMark(Mark.RUN_INIT, ("run_init_process", "kernel_execve")),
     ),
     kernel_format="bzImage",
     # Documentation/arch/x86/boot.rst of the kernel: the header's magic number.

@@ -466,7 +466,7 @@ fn what_each_node_did_in_each_phase_sums_to_what_it_did() {
     boot.enter("start_kernel", 5);
     boot.call("work", 0x8ff8, 10);
     let now = boot.pass(4);
-    boot.tracker.mark("middle", "test", "", now);
+    boot.tracker.mark("middle", MarkSource::Guest, "", now);
     boot.ret("work", 0x8ff8, 6);
     let copy = boot.tracker.snapshot(State::Running, &[], boot.now);
     assert_eq!(copy.state, State::Running);
@@ -532,7 +532,7 @@ proptest! {
                     boot.tracker.cold(cold, now);
                 }
                 Event::Unknown(at) => boot.tracker.unknown(0xffff_ffff_c000_0000 + u64::from(at), now),
-                Event::Mark(mark) => boot.tracker.mark(&format!("mark {mark}"), "test", "", now),
+                Event::Mark(mark) => boot.tracker.mark(&format!("mark {mark}"), MarkSource::Guest, "", now),
             }
         }
         let encoded = boot.file(9);
