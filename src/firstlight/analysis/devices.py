@@ -12,6 +12,7 @@ import polars as pl
 from firstlight.analysis.intervals import union_ns
 from firstlight.analysis.spans import returned, spans_of, whole_number
 from firstlight.bundle.boot import Boot
+from firstlight.bundle.tables import columns
 from firstlight.schema.spans import SpanKind
 
 #: `EPROBE_DEFER`; errno modules do not know it.
@@ -20,25 +21,10 @@ DEFERRED = 517
 #: What makes a kernel tell its probes.
 HINT = "boot with `initcall_debug` on the kernel's command line: it also logs every probe"
 
-_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
-    "device": pl.String,
-    "bus": pl.String,
-    "driver": pl.String,
-    "tries": pl.Int64,
-    "deferrals": pl.Int64,
-    "deferred_ns": pl.Int64,
-    "waited_ns": pl.Int64,
-    "supplier": pl.String,
-    "result": pl.String,
-    "returned": pl.Int64,
-    "start_ns": pl.Int64,
-    "end_ns": pl.Int64,
-    "duration_ns": pl.Int64,
-    "grade": pl.String,
-    "reason": pl.String,
-    "initcall": pl.String,
-    "source": pl.String,
-}
+_SCHEMA = columns(
+    "device bus driver tries:int deferrals:int deferred_ns:int waited_ns:int supplier result returned:int start_ns:int "
+    "end_ns:int duration_ns:int grade reason initcall source"
+)
 
 
 def devices(boot: Boot) -> pl.DataFrame:

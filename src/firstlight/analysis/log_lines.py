@@ -10,6 +10,7 @@ from firstlight.analysis.during import ran_between
 from firstlight.analysis.spans import spans_of
 from firstlight.analysis.window import window
 from firstlight.bundle.boot import Boot
+from firstlight.bundle.tables import columns
 from firstlight.errors import UsageError
 from firstlight.schema.spans import SpanKind
 
@@ -21,16 +22,7 @@ HINT = "import a log with times: `dmesg`, or a console of a kernel with `printk.
 
 _MOST_EXPLAINED = 1000
 
-_GAPS: dict[str, pl.DataType | type[pl.DataType]] = {
-    "gap_ns": pl.Int64,
-    "start_ns": pl.Int64,
-    "end_ns": pl.Int64,
-    "line_before": pl.Int64,
-    "before": pl.String,
-    "line_after": pl.Int64,
-    "after": pl.String,
-    "running": pl.String,
-}
+_GAPS = columns("gap_ns:int start_ns:int end_ns:int line_before:int before line_after:int after running")
 
 
 def log_lines(

@@ -8,6 +8,7 @@ import polars as pl
 
 from firstlight.analysis.spans import spans_of, whole_number
 from firstlight.bundle.boot import Boot
+from firstlight.bundle.tables import columns
 from firstlight.schema.spans import SpanKind
 
 #: What makes udev tell its queue.
@@ -22,26 +23,10 @@ _PARTS = {
     SpanKind.UEVENT_SERVICE: "service",
 }
 
-_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
-    "span": pl.Int64,
-    "seqnum": pl.Int64,
-    "action": pl.String,
-    "device": pl.String,
-    "subsystem": pl.String,
-    "arrival_ns": pl.Int64,
-    "end_ns": pl.Int64,
-    "latency_ns": pl.Int64,
-    "queued_ns": pl.Int64,
-    "blocked_ns": pl.Int64,
-    "blocked_by": pl.String,
-    "service_start_ns": pl.Int64,
-    "service_ns": pl.Int64,
-    "worker": pl.String,
-    "failure": pl.String,
-    "grade": pl.String,
-    "reason": pl.String,
-    "source": pl.String,
-}
+_SCHEMA = columns(
+    "span:int seqnum:int action device subsystem arrival_ns:int end_ns:int latency_ns:int queued_ns:int blocked_ns:int "
+    "blocked_by service_start_ns:int service_ns:int worker failure grade reason source"
+)
 
 
 def uevents(boot: Boot) -> pl.DataFrame:

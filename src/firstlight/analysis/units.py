@@ -10,6 +10,7 @@ import polars as pl
 
 from firstlight.analysis.spans import spans_of, whole_number
 from firstlight.bundle.boot import Boot
+from firstlight.bundle.tables import columns
 from firstlight.schema.marks import Mark, Stage
 
 #: What tells of units.
@@ -26,26 +27,10 @@ _SLACK_NS = 10_000_000
 #: Why a start has no waiting.
 LATER = "it began after the start-up had finished: it is no part of it, and waited for nothing in it"
 
-_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
-    "span": pl.Int64,
-    "unit": pl.String,
-    "type": pl.String,
-    "wanted_ns": pl.Int64,
-    "start_ns": pl.Int64,
-    "end_ns": pl.Int64,
-    "duration_ns": pl.Int64,
-    "waiting_ns": pl.Int64,
-    "ordered_ns": pl.Int64,
-    "held_ns": pl.Int64,
-    "working_ns": pl.Int64,
-    "hardware_ns": pl.Int64,
-    "main_ns": pl.Int64,
-    "waited_for": pl.String,
-    "state": pl.String,
-    "grade": pl.String,
-    "reason": pl.String,
-    "source": pl.String,
-}
+_SCHEMA = columns(
+    "span:int unit type wanted_ns:int start_ns:int end_ns:int duration_ns:int waiting_ns:int ordered_ns:int "
+    "held_ns:int working_ns:int hardware_ns:int main_ns:int waited_for state grade reason source"
+)
 
 
 def units(boot: Boot) -> pl.DataFrame:

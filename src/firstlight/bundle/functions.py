@@ -7,22 +7,13 @@ from pathlib import Path
 import polars as pl
 
 from firstlight import _core
+from firstlight.bundle.tables import columns
 
 #: The columns of the kd table.
-KD_SCHEMA: dict[str, pl.DataType] = {
-    "function": pl.String(),
-    "module": pl.String(),
-    "kind": pl.String(),
-    "count": pl.Int64(),
-    "total_instructions": pl.Int64(),
-    "total_ns": pl.Int64(),
-    "average_ns": pl.Int64(),
-    "self_instructions": pl.Int64(),
-    "self_ns": pl.Int64(),
-    "max_sub": pl.String(),
-    "max_sub_count": pl.Int64(),
-    "doubtful_calls": pl.Int64(),
-}
+KD_SCHEMA = columns(
+    "function module kind count:int total_instructions:int total_ns:int average_ns:int self_instructions:int "
+    "self_ns:int max_sub max_sub_count:int doubtful_calls:int"
+)
 
 
 def kd_table(

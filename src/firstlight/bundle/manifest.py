@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, JsonValue, PrivateAttr, Tag
 
+from firstlight.frozen import StrictModel
 from firstlight.recipe.choices import Choices
 from firstlight.recipe.described import Described
 from firstlight.recipe.recipe import Recipe
@@ -20,10 +21,10 @@ SCHEMA_VERSION = 2
 TableName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
 
 
-class _Part(BaseModel):
+class _Part(StrictModel):
     """A part of the manifest: nothing converted, nothing unknown, nothing changed."""
 
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(allow_inf_nan=False)
 
 
 class Tool(_Part):

@@ -9,95 +9,45 @@ import polars as pl
 from firstlight.errors import BundleError
 from firstlight.schema.aliases import ALIASES
 
+_TYPES: dict[str, pl.DataType] = {"": pl.String(), "int": pl.Int64()}
+
+
+def columns(text: str) -> dict[str, pl.DataType]:
+    """The columns of a table from a list of names: text, or whole numbers where `:int` follows the name.
+
+    >>> columns("mark time_ns:int")
+    {'mark': String, 'time_ns': Int64}
+    """
+    names = (word.partition(":") for word in text.split())
+    return {name: _TYPES[kind] for name, _, kind in names}
+
+
 #: Every table of a bundle with its columns, as `docs/reference/formats/boot-bundle.md` specifies them.
 SCHEMAS: dict[str, dict[str, pl.DataType]] = {
-    "marks": {
-        "mark": pl.String(),
-        "time_ns": pl.Int64(),
-        "instructions": pl.Int64(),
-        "idle_ns": pl.Int64(),
-        "source": pl.String(),
-        "detail": pl.String(),
-    },
-    "spans": {
-        "span": pl.Int64(),
-        "parent": pl.Int64(),
-        "kind": pl.String(),
-        "name": pl.String(),
-        "track": pl.String(),
-        "level": pl.String(),
-        "start_ns": pl.Int64(),
-        "end_ns": pl.Int64(),
-        "instructions": pl.Int64(),
-        "idle_ns": pl.Int64(),
-        "duration_ns": pl.Int64(),
-        "grade": pl.String(),
-        "reason": pl.String(),
-        "source": pl.String(),
-        "attributes": pl.String(),
-    },
-    "calls": {
-        "node": pl.Int64(),
-        "parent": pl.Int64(),
-        "function": pl.String(),
-        "module": pl.String(),
-        "kind": pl.String(),
-        "calls": pl.Int64(),
-        "self_instructions": pl.Int64(),
-        "total_instructions": pl.Int64(),
-        "self_ns": pl.Int64(),
-        "total_ns": pl.Int64(),
-        "doubtful_calls": pl.Int64(),
-    },
-    "phase_calls": {
-        "node": pl.Int64(),
-        "phase": pl.String(),
-        "calls": pl.Int64(),
-        "self_instructions": pl.Int64(),
-        "self_ns": pl.Int64(),
-    },
-    "log": {
-        "line": pl.Int64(),
-        "time_ns": pl.Int64(),
-        "source": pl.String(),
-        "text": pl.String(),
-        "host_ns": pl.Int64(),
-        "level": pl.Int64(),
-        "caller": pl.String(),
-        "channel": pl.String(),
-    },
-    "counters": {"counter": pl.String(), "time_ns": pl.Int64(), "value": pl.Int64()},
-    "facts": {"fact": pl.String(), "value": pl.String()},
-    "links": dict.fromkeys(("kind", "from_kind", "from_name", "to_kind", "to_name", "source"), pl.String()),
-    "kd": {
-        "function": pl.String(),
-        "count": pl.Int64(),
-        "time_us": pl.Int64(),
-        "average_us": pl.Int64(),
-        "min_us": pl.Int64(),
-        "max_us": pl.Int64(),
-        "sub_time_us": pl.Int64(),
-        "local_us": pl.Int64(),
-        "max_sub": pl.String(),
-        "max_sub_count": pl.Int64(),
-        "sub_list": pl.String(),
-        "source": pl.String(),
-    },
-    "threads": {
-        "thread": pl.Int64(),
-        "kind": pl.String(),
-        "first_name": pl.String(),
-        "name": pl.String(),
-        "start_ns": pl.Int64(),
-        "end_ns": pl.Int64(),
-        "user_start_ns": pl.Int64(),
-        "run_ns": pl.Int64(),
-        "idle_ns": pl.Int64(),
-        "instructions": pl.Int64(),
-        "runs": pl.Int64(),
-    },
-    "thread_names": {"thread": pl.Int64(), "time_ns": pl.Int64(), "name": pl.String()},
-    "runs": dict.fromkeys(("thread", "start_ns", "end_ns", "instructions", "idle_ns"), pl.Int64()),
+    "marks": columns("mark time_ns:int instructions:int idle_ns:int source detail"),
+    "spans": columns(
+        "span:int parent:int kind name track level start_ns:int end_ns:int instructions:int idle_ns:int "
+        "duration_ns:int grade reason source attributes"
+    ),
+    "calls": columns(
+        "node:int parent:int function module kind calls:int self_instructions:int total_instructions:int self_ns:int "
+        "total_ns:int doubtful_calls:int"
+    ),
+    "phase_calls": columns("node:int phase calls:int self_instructions:int self_ns:int"),
+    "log": columns("line:int time_ns:int source text host_ns:int level:int caller channel"),
+    "counters": columns("counter time_ns:int value:int"),
+    "facts": columns("fact value"),
+    "links": columns("kind from_kind from_name to_kind to_name source"),
+    "kd": columns(
+        "function count:int time_us:int average_us:int min_us:int max_us:int sub_time_us:int local_us:int max_sub "
+        "max_sub_count:int sub_list source"
+    ),
+    "threads": columns(
+        "thread:int kind first_name name start_ns:int end_ns:int user_start_ns:int run_ns:int idle_ns:int "
+        "instructions:int runs:int"
+    ),
+    "thread_names": columns("thread:int time_ns:int name"),
+    "runs": columns("thread:int start_ns:int end_ns:int instructions:int idle_ns:int"),
 }
 
 #: What schema version 2 added to the tables of version 1; an older bundle reads as if it were null.

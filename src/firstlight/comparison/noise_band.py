@@ -10,23 +10,22 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from firstlight.bundle.key import key_of_boot
 from firstlight.bundle.manifest import Manifest
 from firstlight.comparison.common.arms import CompareError
 from firstlight.comparison.statistical.breakdown import BootParts, Key
 from firstlight.errors import UsageError
+from firstlight.frozen import FrozenModel
 
 #: Fewer boots do not show how far figures move.
 FEWEST = 8
 LEVELS = ("phases", "initcalls", "functions")
 
 
-class Range(BaseModel):
+class Range(FrozenModel):
     """How far one figure reached over all boots of the band."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     low: int
     high: int
@@ -45,10 +44,8 @@ class BandRow(Range):
     kind: str
 
 
-class BandBoot(BaseModel):
+class BandBoot(FrozenModel):
     """One boot of the band."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     change: str = Field(description="what was changed; empty for the boot as it was recorded")
     virtual_ns: int
@@ -56,10 +53,8 @@ class BandBoot(BaseModel):
     idle_ns: int | None
 
 
-class Band(BaseModel):
+class Band(FrozenModel):
     """A noise band; kept as JSON, dated."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     kind: Literal["nuisance"] = "nuisance"
     schema_version: Literal[1] = 1

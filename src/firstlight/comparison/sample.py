@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import polars as pl
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from firstlight.analysis.window import window
 from firstlight.bundle.boot import Boot
@@ -12,6 +12,7 @@ from firstlight.bundle.manifest import Concern
 from firstlight.bundle.reliance import unreliable_text
 from firstlight.cache import file_digest
 from firstlight.errors import BundleError
+from firstlight.frozen import FrozenModel
 
 #: So many functions are kept by name, those with the most self time; what the others took is a row of its own.
 _FUNCTIONS = 100
@@ -20,11 +21,7 @@ _FUNCTIONS = 100
 OTHER_FUNCTIONS = "[all others]"
 
 
-class _Kept(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class PhaseFigures(_Kept):
+class PhaseFigures(FrozenModel):
     """One phase."""
 
     phase: str
@@ -33,7 +30,7 @@ class PhaseFigures(_Kept):
     idle_ns: int | None
 
 
-class Sample(_Kept):
+class Sample(FrozenModel):
     """One boot, as a baseline keeps it. Times are nanoseconds of the boot's clock."""
 
     boot: str

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from firstlight.analysis.window import window
 from firstlight.bundle.boot import Boot
+from firstlight.frozen import FrozenModel
 
 
-class Testbed(BaseModel):
+class Testbed(FrozenModel):
     """Everything beside the system under test that decides how long it takes."""
 
     __test__: ClassVar[bool] = False  # pytest takes it for a test by its name
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     mode: Literal["exact", "live", "imported"]
     clock: str

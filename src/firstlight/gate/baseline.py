@@ -10,13 +10,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import BeforeValidator
 
 from firstlight.bundle.boot import Boot
 from firstlight.comparison.open_many import check_one_recipe
 from firstlight.comparison.sample import Sample, take_sample
 from firstlight.comparison.testbed import Testbed, describe_testbed, differences
 from firstlight.errors import MISSING_INPUT, FirstlightError, UnhealthyBootError, UsageError
+from firstlight.frozen import FrozenModel
 from firstlight.recipe.choices import Choices, read_choices
 from firstlight.toml import check
 from firstlight.version import VERSION
@@ -32,10 +33,8 @@ def _choices(value: object) -> object:
     return read_choices(value) if isinstance(value, dict) and value else value or None
 
 
-class Baseline(BaseModel):
+class Baseline(FrozenModel):
     """What is written down. Times are nanoseconds of the testbed's clock."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     format: Literal["firstlight baseline 1"]
     name: str

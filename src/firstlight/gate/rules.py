@@ -6,9 +6,10 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from firstlight.errors import BundleError, UsageError
+from firstlight.frozen import FrozenModel
 from firstlight.suggest import unknown_name
 from firstlight.toml import Duration, Percent, read_toml
 
@@ -20,13 +21,7 @@ DEFAULT_SOFT = {"exact": 0.2, "noisy": 2.0}
 OTHERS = "[other phases]"
 
 
-class _Table(BaseModel):
-    """A table of the file: nothing in it is unknown."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class GateLimits(_Table):
+class GateLimits(FrozenModel):
     """What one quantity may not exceed."""
 
     soft: Percent | None = Field(None, description="percent above the baseline")
@@ -34,7 +29,7 @@ class GateLimits(_Table):
     floor: Duration = Field(0, description="a smaller growth never counts against the soft limit")
 
 
-class Budget(_Table):
+class Budget(FrozenModel):
     """What the whole may take, and each phase of it."""
 
     goal: Duration = Field(description="the whole boot")
@@ -54,14 +49,14 @@ class Budget(_Table):
         return self.goal - sum(self.phases.values())
 
 
-class HealthRule(_Table):
+class HealthRule(FrozenModel):
     """What must hold beside the times."""
 
     new_warnings: Literal["tell", "fail"] = Field("tell", description="warnings of the kernel that the baseline lacks")
     failed_units: Literal["tell", "fail"] = Field("fail", description="units of systemd that the baseline has not")
 
 
-class Rules(_Table):
+class Rules(FrozenModel):
     """All rules of a gate.
 
     >>> Rules.model_validate({"total": {"soft": "1 %", "hard": "1.7 s"}}).total.hard

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
+from pydantic import SerializerFunctionWrapHandler, model_serializer
 
+from firstlight.frozen import StrictModel
 from firstlight.recipe.words import Text, Whole, Words
 
 
-class Described(BaseModel):
+class Described(StrictModel):
     """A boot of which somebody says how it came about; what nobody said is none. It cannot be booted again.
 
     >>> Described(cpu="Nehalem").model_dump()
     {'cpu': 'Nehalem'}
     """
-
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
     architecture: Text | None = None
     machine: Text | None = None

@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import (
-    BaseModel,
-    ConfigDict,
     Field,
     ModelWrapValidatorHandler,
     SerializerFunctionWrapHandler,
@@ -18,17 +16,12 @@ from pydantic import (
     model_validator,
 )
 
+from firstlight.frozen import StrictModel
 from firstlight.recipe.choices import Choices
 from firstlight.recipe.words import Accelerator, FilePath, IsaName, MemorySize, Text, Whole, Words
 
 RTC = "2024-01-01T00:00:00"
 """The date at power on."""
-
-
-class _Part(BaseModel):
-    """Nothing converted, nothing unknown, nothing changed."""
-
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
 
 @dataclass(frozen=True)
@@ -48,7 +41,7 @@ class LoadedMemory:
     address: int
 
 
-class Files(_Part):
+class Files(StrictModel):
     """The files that were used, by absolute paths. They decide nothing: the digests of their contents do."""
 
     kernel: FilePath
@@ -61,7 +54,7 @@ class Files(_Part):
     qemu: FilePath | None = None
 
 
-class Recipe(_Part):
+class Recipe(StrictModel):
     """One boot, decided: same recipe and same digests of the inputs, same boot.
 
     The manifest's recipe, QEMU's command line, the command that repeats a boot and the key of a boot are made of this

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from firstlight.frozen import FrozenModel
 
 #: Narrower bins would hold nothing but chance.
 _MOST_BINS = 1_000
 
 
-class Bin(BaseModel):
+class Bin(FrozenModel):
     """The fullest bin of a histogram."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     low: float = Field(description="where it begins")
     high: float = Field(description="where it ends")
@@ -26,10 +26,8 @@ class Bin(BaseModel):
         return (self.low + self.high) / 2.0
 
 
-class Description(BaseModel):
+class Description(FrozenModel):
     """Some values in five figures, in the values' own unit."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     count: int = Field(description="how many values there are")
     mean: float | None = Field(description="their sum divided by their number")

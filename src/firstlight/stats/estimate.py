@@ -7,7 +7,9 @@ from functools import cache
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from firstlight.frozen import FrozenModel
 
 Floats = npt.NDArray[np.float64]
 
@@ -16,10 +18,8 @@ _MOST_PAIRS = 300
 _MOST_BOOTS = 120
 
 
-class Estimate(BaseModel):
+class Estimate(FrozenModel):
     """How b compares with a, as natural logarithms of b/a; the bounds are none where too few boots give none."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     log_ratio: float = Field(description="ln(b/a), Hodges-Lehmann")
     low: float | None = Field(description="lower bound of the interval")

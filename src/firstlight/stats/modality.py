@@ -6,7 +6,9 @@ from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from firstlight.frozen import FrozenModel
 
 #: With fewer boots two sorts cannot be told from chance.
 FEWEST = 10
@@ -19,10 +21,8 @@ _LEAST_SHARE = 0.15
 _DEEPEST_VALLEY = 0.5
 
 
-class Mode(BaseModel):
+class Mode(FrozenModel):
     """One sort of boots."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     at_ns: int = Field(description="median time of its boots")
     boots: int = Field(description="how many boots it has")

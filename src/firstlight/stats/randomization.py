@@ -6,9 +6,10 @@ import random
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from firstlight.errors import UsageError
+from firstlight.frozen import FrozenModel
 
 
 class Slot(NamedTuple):
@@ -21,7 +22,7 @@ class Slot(NamedTuple):
     arm: str
 
 
-class Order(BaseModel):
+class Order(FrozenModel):
     """A session's order and the seed that it was drawn with; kept beside the boots.
 
     >>> order = draw_order(["a", "b"], blocks=3, seed=7)
@@ -30,8 +31,6 @@ class Order(BaseModel):
     >>> [slot.block for slot in order.slots()]
     [0, 0, 1, 1, 2, 2]
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     seed: int = Field(description="what the order was drawn with")
     blocks: tuple[tuple[str, ...], ...] = Field(description="of every block, the arms in the order of their boots")

@@ -6,8 +6,9 @@ import math
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from firstlight.frozen import FrozenModel
 from firstlight.stats.estimate import Floats
 
 #: Up to here the exact distribution of untied ranks is used.
@@ -15,10 +16,8 @@ _MOST_EXACT = 50
 _RESAMPLES = 9_999
 
 
-class Significance(BaseModel):
+class Significance(FrozenModel):
     """How probable a difference as large as this is without any cause; always with how it was found."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     p: float = Field(description="two-sided probability")
     method: str = Field(description="the test, in words")

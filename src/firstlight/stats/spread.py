@@ -6,8 +6,9 @@ import math
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from firstlight.frozen import FrozenModel
 from firstlight.stats.modality import Mode, modes
 from firstlight.stats.sample_size import robust_sigma
 
@@ -15,10 +16,8 @@ from firstlight.stats.sample_size import robust_sigma
 _FEWEST = 6
 
 
-class Spread(BaseModel):
+class Spread(FrozenModel):
     """Spread, shape and modes of two arms; p is none where there are too few boots or nothing varies."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     a_percent: float = Field(description="robust standard deviation of a in percent of its median")
     b_percent: float = Field(description="of b")

@@ -5,18 +5,17 @@ from __future__ import annotations
 import math
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from firstlight.frozen import FrozenModel
 from firstlight.stats.estimate import Estimate, percent
 from firstlight.stats.sample_size import FEWEST_OF_A_PLAN, MOST_PLANNED, cautious_sigma, pairs_needed
 
 Word = Literal["regression", "improvement", "equivalent", "inconclusive"]
 
 
-class Verdict(BaseModel):
+class Verdict(FrozenModel):
     """The answer, why, and what would settle it."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     word: Word = Field(description="the answer")
     reason: str = Field(description="why, in words")
@@ -41,10 +40,8 @@ class Verdict(BaseModel):
         return f"; at least {self.least:,} more {unit} are needed, and if they vary as these do, about {self.more:,}"
 
 
-class VerdictThresholds(BaseModel):
+class VerdictThresholds(FrozenModel):
     """What counts as a difference, as logarithms of b/a."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     soft: float = Field(gt=0, description="a difference within this either way does not matter")
     floor: float = Field(default=0.0, ge=0, description="what the testbed cannot tell from nothing")

@@ -7,8 +7,9 @@ from enum import StrEnum
 from functools import cache
 from importlib.resources import files
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
+from firstlight.frozen import StrictModel
 from firstlight.recipe.isa import architectures
 
 
@@ -38,13 +39,7 @@ class Nature(StrEnum):
     """The kernel tests its own code."""
 
 
-class _Part(BaseModel):
-    """A part of the ledger: nothing converted, nothing unknown, nothing changed."""
-
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
-
-
-class MeasuredCost(_Part):
+class MeasuredCost(StrictModel):
     """What a remedy did in a pair of recordings that differ in nothing else."""
 
     recipe: str = Field(description="the words for `firstlight record` that both boots share; empty: the default")
@@ -58,7 +53,7 @@ class MeasuredCost(_Part):
         return self.before_ns - self.after_ns
 
 
-class Remedy(_Part):
+class Remedy(StrictModel):
     """A change of the recipe that removes a cost."""
 
     change: str = Field(description="the words for `firstlight record`")
@@ -66,7 +61,7 @@ class Remedy(_Part):
     measured: MeasuredCost
 
 
-class Entry(_Part):
+class Entry(StrictModel):
     """One known cost."""
 
     id: str = Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")
@@ -90,7 +85,7 @@ class Entry(_Part):
         return self
 
 
-class Ledger(_Part):
+class Ledger(StrictModel):
     """All known costs of the machines of one architecture."""
 
     entries: tuple[Entry, ...]

@@ -12,21 +12,10 @@ from firstlight.analysis.path.processor import Processor
 from firstlight.analysis.path.steps import PathGraph
 from firstlight.analysis.path.target import driver
 from firstlight.bundle.boot import Boot
+from firstlight.bundle.tables import columns
 from firstlight.schema.spans import SpanKind
 
-_ROWS: dict[str, pl.DataType | type[pl.DataType]] = {
-    "kind": pl.String,
-    "name": pl.String,
-    "track": pl.String,
-    "start_ns": pl.Int64,
-    "end_ns": pl.Int64,
-    "duration_ns": pl.Int64,
-    "edge": pl.String,
-    "grade": pl.String,
-    "during": pl.String,
-    "ran": pl.String,
-    "span": pl.Int64,
-}
+_ROWS = columns("kind name track start_ns:int end_ns:int duration_ns:int edge grade during ran span:int")
 
 
 def cover(boot: Boot, graph: PathGraph, chain: list[int], goal: int, first: int, processor: Processor) -> pl.DataFrame:

@@ -11,6 +11,7 @@ import polars as pl
 
 from firstlight.analysis.kernel_phases import UNKNOWN
 from firstlight.bundle.boot import Boot
+from firstlight.bundle.tables import columns
 
 #: What executed before the kernel had tasks.
 BEFORE_TASKS = "[before the kernel]"
@@ -18,13 +19,7 @@ BEFORE_TASKS = "[before the kernel]"
 NAMELESS = "[thread without name]"
 
 #: Columns of :func:`who_ran`.
-WHO_RAN: dict[str, pl.DataType | type[pl.DataType]] = {
-    "name": pl.String,
-    "kind": pl.String,
-    "threads": pl.Int64,
-    "run_ns": pl.Int64,
-    "unexplained_ns": pl.Int64,
-}
+WHO_RAN = columns("name kind threads:int run_ns:int unexplained_ns:int")
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from firstlight.analysis.window import window
 from firstlight.comparison.common.arms import BootSet, CompareError, Excluded
@@ -18,6 +18,7 @@ from firstlight.comparison.statistical.levels import MeanLevel, mean_level
 from firstlight.comparison.statistical.pairing import How, Pairing, pair
 from firstlight.comparison.statistical.testbed_noise import Calibration
 from firstlight.errors import UsageError
+from firstlight.frozen import FrozenModel
 from firstlight.stats.descriptive import Description, describe
 from firstlight.stats.drift import doubt, drift_percent
 from firstlight.stats.estimate import Estimate, Floats, paired, unpaired
@@ -32,19 +33,15 @@ _OUTLYING = 5.0
 _DRIFT_TOLD = 0.5
 
 
-class Exclusion(BaseModel):
+class Exclusion(FrozenModel):
     """A boot that does not take part, and why."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     boot: str
     reason: str
 
 
-class Bridge(BaseModel):
+class Bridge(FrozenModel):
     """From the headline, which no outlier moves, to the difference of means, which the parts add up to."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     headline_ns: float = Field(description="the estimate, as a part of the median of a")
     mean_ns: float = Field(description="difference of the means")
@@ -52,10 +49,8 @@ class Bridge(BaseModel):
     outliers: list[str] = Field(description="boots far from the others of their arm: what the bridge is made of")
 
 
-class NoisyComparison(BaseModel):
+class NoisyComparison(FrozenModel):
     """What changed from arm a to arm b; every figure with its interval, every p with its method."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     a: str = Field(description="the arm that is the baseline")
     b: str = Field(description="the other arm")

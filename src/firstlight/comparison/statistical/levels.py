@@ -8,9 +8,10 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from firstlight.comparison.statistical.breakdown import BootParts, Key
+from firstlight.frozen import FrozenModel
 from firstlight.stats.estimate import fewest_boots, fewest_pairs
 from firstlight.stats.multiple_testing import LEAF_FLOOR, benjamini_hochberg, holm
 from firstlight.stats.significance import paired_p, unpaired_p
@@ -23,10 +24,8 @@ Counts = npt.NDArray[np.int64]
 Bounds = list[float] | list[None]
 
 
-class MeanRow(BaseModel):
+class MeanRow(FrozenModel):
     """One thing in both arms. Sums are whole numbers; means and changes are these divided by the boots."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str = Field(description="phase, initcall, device or unit")
     module: str = Field(description="kernel module, or empty")
@@ -48,10 +47,8 @@ class MeanRow(BaseModel):
     differs: bool = Field(description="adjusted_p is below the level of the test")
 
 
-class MeanLevel(BaseModel):
+class MeanLevel(FrozenModel):
     """One way to part the whole; the rows' changes add up to that of the whole, in whole numbers."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str = Field(description="`phases`, `initcalls`, `devices`, `units`")
     family: Literal["holm", "benjamini-hochberg"] = Field(description="how p was adjusted")

@@ -5,29 +5,26 @@ from __future__ import annotations
 import math
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from firstlight.bundle.manifest import Manifest
 from firstlight.comparison.common.arms import CompareError
+from firstlight.frozen import FrozenModel
 
 #: Two equal arms that differ as much as this happens once in a hundred calibrations of a sound testbed.
 _UNSTABLE = 0.01
 _MOST_FALSE_ALARMS = 0.07
 
 
-class Detectable(BaseModel):
+class Detectable(FrozenModel):
     """What so many pairs find nine times in ten."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     pairs: int
     percent: float
 
 
-class Calibration(BaseModel):
+class Calibration(FrozenModel):
     """The noise of one testbed; kept as JSON, dated."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     kind: Literal["testbed"] = "testbed"
     schema_version: Literal[1] = 1
