@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Literal
 
@@ -285,3 +286,13 @@ def size_text(size: Figure) -> str:
     while units and value >= 1024:
         value, unit = value / 1024, units.pop()
     return f"{value:.0f} {unit}" if value == int(value) else f"{value:.1f} {unit}"
+
+
+def joined(names: Sequence[str], most: int, separator: str = ", ") -> str:
+    """The first names, and how many more there are.
+
+    >>> joined(["a", "b", "c"], 2), joined(["a"], 2)
+    ('a, b and 1 more', 'a')
+    """
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return separator.join(names[:most]) + more

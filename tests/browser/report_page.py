@@ -57,6 +57,27 @@ class Report:
         )
         return float(found[0]) if found else 0.0
 
+    def least_contrast(self, *parts: str) -> float:
+        """The least contrast of some elements with the ground of their section, by the formula of WCAG 2.2."""
+        found: list[float] = self.page.evaluate(_CONTRAST, parts)
+        return min(found)
+
+
+_CONTRAST = """(parts) => {
+  const light = (color) => {
+    const [r, g, b] = color.match(/[\\d.]+/g).slice(0, 3).map((v) => {
+      const c = v / 255;
+      return c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const ground = light(getComputedStyle(document.querySelector("section")).backgroundColor);
+  return parts.map((what) => {
+    const style = getComputedStyle(document.querySelector(what));
+    const ink = light(what.includes("figure-of") ? style.fill : style.color);
+    return (Math.max(ink, ground) + 0.05) / (Math.min(ink, ground) + 0.05);
+  });
+}"""
 
 Show = Callable[..., Report]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -15,13 +14,9 @@ from firstlight.audit.boot import COUNT_TOLERANCE
 from firstlight.cli.main import run
 from firstlight.lab.run.record import record
 from firstlight.recipe.options import RecordOptions
+from other_boots import OTHER_QEMU, with_other_input
 
 pytestmark = pytest.mark.boot
-
-# `make test` puts one there where it can (make/other-qemu.sh).
-BUILT_QEMU = Path(__file__).parents[2] / ".build/other-qemu/qemu-system-x86_64"
-OTHER_QEMU = os.environ.get("FIRSTLIGHT_OTHER_QEMU") or (str(BUILT_QEMU) if BUILT_QEMU.exists() else None)
-"""A second QEMU, such as one of version 10, for whoever has one."""
 
 
 def audited(bundle: Path) -> Any:
@@ -56,11 +51,7 @@ def test_it_sees_it_with_another_qemu_too(boots: Path) -> None:
 def test_a_boot_whose_input_changed_is_not_booted(
     default_boot: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    changed = tmp_path / "changed.boot"
-    shutil.copytree(default_boot, changed)
-    manifest = json.loads((changed / "manifest.json").read_text())
-    manifest["digests"]["initrd"] = "0" * 64
-    (changed / "manifest.json").write_text(json.dumps(manifest))
+    changed = with_other_input(default_boot, "initrd", tmp_path)
     assert run(["audit", str(changed)]) == 1
     assert "the input `initrd` is not the recorded one" in capsys.readouterr().err
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
 from pathlib import Path
 
 import pytest
@@ -17,13 +14,9 @@ from firstlight.cli.app import app
 from firstlight.lab.run.record import record
 from firstlight.lab.run.verify import compare, verify
 from firstlight.recipe.options import RecordOptions
+from other_boots import OTHER_QEMU, with_other_input
 
 pytestmark = pytest.mark.boot
-
-# `make test` puts one there where it can (make/other-qemu.sh).
-BUILT_QEMU = Path(__file__).parents[2] / ".build/other-qemu/qemu-system-x86_64"
-OTHER_QEMU = os.environ.get("FIRSTLIGHT_OTHER_QEMU") or (str(BUILT_QEMU) if BUILT_QEMU.exists() else None)
-"""A second QEMU, such as one of version 10, for whoever has one."""
 
 
 def console(bundle: Path) -> bytes:
@@ -54,11 +47,7 @@ def test_verify_boots_the_recipe_again_and_finds_it_equal(default_boot: Path) ->
 
 
 def test_verify_names_the_input_that_changed_and_boots_nothing(default_boot: Path, tmp_path: Path) -> None:
-    changed = tmp_path / "changed.boot"
-    shutil.copytree(default_boot, changed)
-    manifest = json.loads((changed / "manifest.json").read_text())
-    manifest["digests"]["initrd"] = "0" * 64
-    (changed / "manifest.json").write_text(json.dumps(manifest))
+    changed = with_other_input(default_boot, "initrd", tmp_path)
     verdict = verify(changed)
     assert [each.name for each in verdict.inputs] == ["initrd"]
     assert not verdict.equal
@@ -66,11 +55,7 @@ def test_verify_names_the_input_that_changed_and_boots_nothing(default_boot: Pat
 
 
 def test_another_plugin_decides_nothing_and_is_named_beside_the_verdict(plain_boot: Path, tmp_path: Path) -> None:
-    changed = tmp_path / "changed.boot"
-    shutil.copytree(plain_boot, changed)
-    manifest = json.loads((changed / "manifest.json").read_text())
-    manifest["digests"]["plugin"] = "0" * 64
-    (changed / "manifest.json").write_text(json.dumps(manifest))
+    changed = with_other_input(plain_boot, "plugin", tmp_path)
     result = CliRunner().invoke(app, ["verify", str(changed)])
     assert result.exit_code == 0, result.output
     assert "equal with another plugin" in result.stdout

@@ -15,6 +15,7 @@ import pytest
 from answers import data_of_answer
 from firstlight.cli.main import run
 from invented_kernel import bzimage
+from stand_ins import stand_in
 
 #: Stand-ins for the package client, the compiler and make. The package is a folder with a packed tree.
 APT_GET = """#!/bin/sh
@@ -48,21 +49,12 @@ QUIET = "#!/bin/sh\necho stand-in 1.0\n"
 @pytest.fixture
 def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The file in which `make` writes down how it was called."""
-    tools = tmp_path / "bin"
-    tools.mkdir()
     scripts = {"apt-get": APT_GET, "apt-cache": QUIET, "dpkg-deb": DPKG_DEB, "make": MAKE, "gcc": QUIET}
-    for name in ("ld", "flex", "bison", "bc", "perl", "zstd", "depmod"):
-        scripts[name] = QUIET
-    for name, text in scripts.items():
-        (tools / name).write_text(text)
-        (tools / name).chmod(0o755)
+    scripts |= dict.fromkeys(("ld", "flex", "bison", "bc", "perl", "zstd", "depmod"), QUIET)
     (tmp_path / "kernel").write_bytes(bzimage())
-    monkeypatch.setenv("PATH", f"{tools}:/usr/bin:/bin")
-    monkeypatch.setenv("CALLS", str(tmp_path / "calls"))
     monkeypatch.setenv("KERNEL", str(tmp_path / "kernel"))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr("firstlight.lab.kernel.build._HEADERS", {})
-    return tmp_path / "calls"
+    return stand_in(tmp_path, monkeypatch, scripts)
 
 
 def listed(capsys: pytest.CaptureFixture[str]) -> dict[str, str | None]:

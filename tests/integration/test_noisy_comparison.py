@@ -13,6 +13,7 @@ from bundles import make_bundle
 from firstlight.bundle.open import open as open_boot
 from firstlight.comparison.common.arms import CompareError, read_arms
 from firstlight.comparison.common.method import Regime, decide_regime, keep_alike, regime_of
+from firstlight.comparison.exact.rows import Key
 from firstlight.comparison.statistical.breakdown import BootParts
 from firstlight.comparison.statistical.calibration import calibrate, pairs_by_lot
 from firstlight.comparison.statistical.comparison import NoisyComparison, compare_noisy
@@ -109,7 +110,7 @@ def test_intervals_of_rows_hold_the_truth_as_often_as_they_say(pairs: int) -> No
 
 
 def _boot_of_rows(times: list[int]) -> BootParts:
-    rows = {(str(number), "", ""): ns for number, ns in enumerate(times)}
+    rows = {Key(str(number)): ns for number, ns in enumerate(times)}
     return BootParts(whole_ns=sum(times), levels={"initcalls": rows})
 
 

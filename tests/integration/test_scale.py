@@ -13,7 +13,7 @@ from firstlight.cli.main import run
 from firstlight.errors import UsageError
 from firstlight.experiment.scaling.costs import CostSeries
 from firstlight.experiment.scaling.import_table import read_table
-from firstlight.experiment.scaling.plan import expand, read_scale_plan
+from firstlight.experiment.scaling.plan import expand, parse_scale_plan
 from firstlight.experiment.scaling.result import Answer, configurations_of, measured_meetings, too_close
 from firstlight.render.views.scaling import meeting_line, meeting_text
 from firstlight.stats.scaling.crossover import Bracket
@@ -185,9 +185,8 @@ append = "acpi=off"
 """
 
 
-def test_a_plan_puts_the_size_into_the_recipe(tmp_path: Path) -> None:
-    (tmp_path / "p.toml").write_text(PLAN)
-    plan = read_scale_plan(tmp_path / "p.toml")
+def test_a_plan_puts_the_size_into_the_recipe() -> None:
+    plan = parse_scale_plan(PLAN, "p.toml")
     assert plan.all_sizes() == [0, 1, 2, 4, 8, 16, 32, 64]
     change = expand(plan, 1, "noacpi", 20, PLAN, "p.toml")
     assert change.append == "acpi=off"

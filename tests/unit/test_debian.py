@@ -9,6 +9,7 @@ import pytest
 from firstlight.errors import LabError
 from firstlight.lab.rootfs import debian
 from firstlight.lab.rootfs.debian import debian_digest, debian_tar
+from stand_ins import stand_in
 
 #: Writes down its arguments and clock, and makes the tar that it was asked for.
 STAND_IN = """#!/bin/sh
@@ -21,15 +22,8 @@ for argument; do case $argument in *.tar) echo tar >"$argument";; esac; done
 @pytest.fixture
 def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The file in which the stand-in writes down its calls."""
-    tools = tmp_path / "bin"
-    tools.mkdir()
-    (tools / "mmdebstrap").write_text(STAND_IN)
-    (tools / "mmdebstrap").chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tools}:/usr/bin:/bin")
-    monkeypatch.setenv("CALLS", str(tmp_path / "calls"))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(debian, "_os_release", lambda: {"ID": "debian", "VERSION_CODENAME": "bookworm"})
-    return tmp_path / "calls"
+    return stand_in(tmp_path, monkeypatch, {"mmdebstrap": STAND_IN})
 
 
 def test_the_user_land_is_made_once_with_a_fixed_clock_and_machine(calls: Path) -> None:

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from firstlight.errors import LabError
-from firstlight.lab.kernel.kernel import default_kernel, refresh_default_kernel
+from firstlight.lab.kernel.kernel import default_kernel
 from invented_kernel import RELEASE, bzimage
+from stand_ins import stand_in
 
 #: Stand-ins for the package client, which write down how they were called.
 CACHE = '#!/bin/sh\necho "apt-cache $*" >>"$CALLS"\necho "linux-image-cloud-amd64"\n'
@@ -25,17 +26,9 @@ DEB = '#!/bin/sh\nmkdir -p "$3/boot" && cp "$KERNEL" "$3/boot/vmlinuz-6.1.0-test
 @pytest.fixture
 def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The file in which the stand-ins write down their calls."""
-    tools = tmp_path / "bin"
-    tools.mkdir()
-    for name, text in {"apt-cache": CACHE + DEPENDS, "apt-get": GET, "dpkg-deb": DEB}.items():
-        (tools / name).write_text(text)
-        (tools / name).chmod(0o755)
     (tmp_path / "kernel").write_bytes(bzimage())
-    monkeypatch.setenv("PATH", f"{tools}:/usr/bin:/bin")
     monkeypatch.setenv("KERNEL", str(tmp_path / "kernel"))
-    monkeypatch.setenv("CALLS", str(tmp_path / "calls"))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    return tmp_path / "calls"
+    return stand_in(tmp_path, monkeypatch, {"apt-cache": CACHE + DEPENDS, "apt-get": GET, "dpkg-deb": DEB})
 
 
 def test_the_package_client_is_asked_once(calls: Path) -> None:
@@ -46,13 +39,6 @@ def test_the_package_client_is_asked_once(calls: Path) -> None:
     assert asked[1].endswith("download linux-image-6.1.0-test")
     assert default_kernel() == kernel
     assert calls.read_text().splitlines() == asked
-
-
-def test_a_refresh_asks_again(calls: Path) -> None:
-    kernel = default_kernel()
-    asked = len(calls.read_text().splitlines())
-    assert refresh_default_kernel() == kernel
-    assert len(calls.read_text().splitlines()) == 2 * asked
 
 
 def test_outdated_package_lists_are_fetched_into_a_private_place(calls: Path, monkeypatch: pytest.MonkeyPatch) -> None:

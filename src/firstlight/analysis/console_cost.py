@@ -71,7 +71,7 @@ def console_cost(boot: Boot) -> ConsoleCost:
     >>> cost.console, cost.baud, cost.baud_known, cost.lines
     ('ttyS0', 9600, False, 5)
     """
-    line = _command_line(boot)
+    line = boot.fact_values().get("kernel.command_line") or boot.manifest.recipe_text("command_line")
     console, baud = serial_console(line)
     level = console_level(line)
     rate = baud or _USUAL_BAUD
@@ -163,8 +163,3 @@ def console_level(command_line: str | None) -> int:
         elif key == "ignore_loglevel" or (key == "printk.ignore_loglevel" and value.lower() in ("1", "y", "yes", "on")):
             return _DEBUG_LEVEL
     return level
-
-
-def _command_line(boot: Boot) -> str | None:
-    facts = boot.facts().filter(pl.col("fact") == "kernel.command_line")["value"].to_list()
-    return facts[0] if facts else boot.manifest.recipe_text("command_line")

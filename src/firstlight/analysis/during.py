@@ -7,8 +7,9 @@ from typing import Any
 import polars as pl
 
 from firstlight.analysis.kernel_phases import UNKNOWN
-from firstlight.analysis.spans import spans_of
+from firstlight.analysis.spans import WORK, spans_of
 from firstlight.bundle.boot import Boot
+from firstlight.quantities import joined
 from firstlight.schema.spans import SpanKind
 
 _MOST_EXPLAINED = 50
@@ -19,16 +20,7 @@ def explain(boot: Boot, rows: list[dict[str, Any]]) -> None:
     kinds = ("phase", "running")
     gaps = [row for row in rows if not row["during"] and (row["name"] == UNKNOWN or row["kind"] in kinds)]
     gaps.sort(key=lambda row: -row["duration_ns"])
-    running = spans_of(
-        boot,
-        SpanKind.INITCALL,
-        SpanKind.PROBE,
-        SpanKind.ASYNC,
-        SpanKind.UEVENT_SERVICE,
-        SpanKind.UNIT,
-        SpanKind.PROCESS,
-        SpanKind.CONSOLE,
-    )
+    running = spans_of(boot, *WORK, SpanKind.PROCESS, SpanKind.CONSOLE)
     for row in gaps[:_MOST_EXPLAINED]:
         row["during"] = ran_between(running, row["start_ns"], row["end_ns"])
 
@@ -51,7 +43,6 @@ def ran_between(spans: pl.DataFrame, start: int, end: int, most: int = 3) -> str
     )
     if found.is_empty():
         return None
-    text = ", ".join(
-        f"{kind} {name}{' (no end)' if unended else ''}" for kind, name, unended, _ in found.head(most).iter_rows()
+    return joined(
+        [f"{kind} {name}{' (no end)' if unended else ''}" for kind, name, unended, _ in found.iter_rows()], most
     )
-    return text if found.height <= most else f"{text} and {found.height - most} more"

@@ -7,7 +7,7 @@ import re
 import polars as pl
 
 from firstlight.analysis.during import ran_between
-from firstlight.analysis.spans import spans_of
+from firstlight.analysis.spans import WORK, spans_of
 from firstlight.analysis.window import window
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.tables import columns
@@ -102,17 +102,7 @@ def gaps(boot: Boot, least_ns: int = 0, explained: int = 20) -> pl.DataFrame:
         .filter(pl.col("gap_ns") >= least_ns)
         .sort("gap_ns", "start_ns", descending=[True, False], maintain_order=True)
     )
-    running = spans_of(
-        boot,
-        SpanKind.INITCALL,
-        SpanKind.PROBE,
-        SpanKind.ASYNC,
-        SpanKind.UEVENT_SERVICE,
-        SpanKind.UNIT,
-        SpanKind.FIRMWARE,
-        SpanKind.CONSOLE,
-        SpanKind.MOUNT,
-    )
+    running = spans_of(boot, *WORK, SpanKind.FIRMWARE, SpanKind.CONSOLE, SpanKind.MOUNT)
     told: list[str | None] = [None] * frame.height
     for place, row in enumerate(frame.head(min(explained, _MOST_EXPLAINED)).select("start_ns", "end_ns").iter_rows()):
         told[place] = ran_between(running, *row) if row[1] > row[0] else None

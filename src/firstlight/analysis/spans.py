@@ -8,7 +8,10 @@ import polars as pl
 
 from firstlight.bundle.boot import Boot
 from firstlight.schema.records import FormatName
-from firstlight.schema.spans import Grade
+from firstlight.schema.spans import Grade, SpanKind
+
+#: The kinds of spans in which a step of a boot works.
+WORK = (SpanKind.INITCALL, SpanKind.PROBE, SpanKind.ASYNC, SpanKind.UEVENT_SERVICE, SpanKind.UNIT)
 
 #: What is asked for, and the keys under which readers of different records say it, the first that is there.
 _KEYS: dict[str, tuple[str, ...]] = {

@@ -177,10 +177,19 @@ class Boot:
         """What was true of the system once it was up; columns as the format has them."""
         return self._table("facts")
 
+    def fact_values(self) -> dict[str, str]:
+        """The values of the facts by their names.
+
+        >>> import firstlight
+        >>> firstlight.open(bundle).fact_values()["kernel.release"]
+        '6.1.0-56-cloud-amd64'
+        """
+        return dict(self.facts().select("fact", "value").iter_rows())
+
     def command_line_words(self) -> list[CommandLineWord]:
         """Every word of the kernel's command line with who read it; empty where that was not recorded."""
-        text = self.facts().filter(pl.col("fact") == FACT)["value"].to_list()
-        return read_words(text[0]) if text else []
+        text = self.fact_values().get(FACT)
+        return [] if text is None else read_words(text)
 
     def links(self) -> pl.DataFrame:
         """What waits for what, by the names of spans; columns as the format has them."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import polars as pl
-
 from firstlight.bundle.boot import Boot
 
 #: What the times of each kind of clock are called.
@@ -41,6 +39,5 @@ def kernel_text(boot: Boot) -> str | None:
     >>> kernel_text(firstlight.open(bundle))
     '6.1.0-56-cloud-amd64'
     """
-    release = dict(boot.facts().filter(pl.col("fact") == "kernel.release").iter_rows()).get("kernel.release")
-    release = release or boot.manifest.versions.get("kernel")
+    release = boot.fact_values().get("kernel.release") or boot.manifest.versions.get("kernel")
     return str(release) if release else boot.manifest.recipe_text("kernel")

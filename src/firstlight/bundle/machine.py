@@ -18,8 +18,7 @@ def features_left_out(boot: Boot) -> list[str]:
     >>> features_left_out(firstlight.open(bundle))
     []
     """
-    facts = dict(boot.facts().select("fact", "value").iter_rows())
-    return str(facts.get(LEFT_OUT) or "").split()
+    return (boot.fact_values().get(LEFT_OUT) or "").split()
 
 
 def cpu_text(boot: Boot) -> str | None:

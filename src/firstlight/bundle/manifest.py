@@ -194,6 +194,11 @@ class Manifest(_Part):
         """SHA-256 of the file that this was read from; empty where it was read from none."""
         return self._file_digest
 
+    @property
+    def table_digests(self) -> dict[str, str]:
+        """The digest of every table."""
+        return {name: table.sha256 for name, table in self.tables.items()}
+
     def recipe_text(self, key: str) -> str | None:
         """A field of the recipe as text; none when it is absent, null or empty."""
         value = self.recipe.model_dump(mode="json").get(key)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from firstlight.comparison.common.stable_names import stable_name
 from firstlight.comparison.exact.difference import ExactDifference
 from firstlight.comparison.noise_band import Band
 
@@ -58,7 +57,7 @@ def judge(difference: ExactDifference, band: Band) -> Robustness:
             widths = band.widths(level.name)
             levels[level.name] = [
                 Judged(row.name, row.module, row.kind, row.change_ns,
-                       widths.get((stable_name(row.name), row.module or "", row.kind), 0))
+                       widths.get(row.key, 0))
                 for row in level.rows if row.change_ns
             ]  # fmt: skip
     total = Judged("all", None, "whole", difference.whole.change_ns, band.virtual_ns.width)

@@ -15,7 +15,8 @@ from pydantic import Field
 from firstlight.bundle.key import key_of_boot
 from firstlight.bundle.manifest import Manifest
 from firstlight.comparison.common.arms import CompareError
-from firstlight.comparison.statistical.breakdown import BootParts, Key
+from firstlight.comparison.exact.rows import Key
+from firstlight.comparison.statistical.breakdown import BootParts
 from firstlight.errors import UsageError
 from firstlight.frozen import FrozenModel
 
@@ -83,7 +84,7 @@ class Band(FrozenModel):
 
     def widths(self, level: str) -> dict[Key, int]:
         """How far each part of a level moved by itself, in nanoseconds; what is not there did not."""
-        return {(row.name, row.module, row.kind): row.width for row in self.levels.get(level, [])}
+        return {Key(row.name, row.module, row.kind): row.width for row in self.levels.get(level, [])}
 
 
 def band_of(
@@ -122,7 +123,7 @@ def figures_of_boot(change: str, manifest: Manifest) -> BandBoot:
 
 
 def _row(key: Key, values: Sequence[int]) -> BandRow:
-    return BandRow(name=key[0], module=key[1], kind=key[2], low=min(values), high=max(values))
+    return BandRow(**key._asdict(), low=min(values), high=max(values))
 
 
 def _range(values: Iterable[int | None]) -> Range | None:

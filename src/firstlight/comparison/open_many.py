@@ -9,6 +9,7 @@ from firstlight.bundle.boot import Boot
 from firstlight.bundle.open import open as open_boot
 from firstlight.comparison.common.input_changes import OBSERVERS, input_changes
 from firstlight.errors import UsageError
+from firstlight.quantities import joined
 
 
 def open_all(paths: Sequence[Path]) -> list[Boot]:
@@ -38,9 +39,8 @@ def check_one_recipe(first: Boot, other: Boot, hint: str) -> None:
         return
     changes = [each for each in input_changes(first.manifest, other.manifest) if each.name not in OBSERVERS]
     if changes:
-        told = ", ".join(f"`{each.name}`" + (f" ({each.detail})" if each.detail else "") for each in changes[:5])
-        more = f" and {len(changes) - 5} more" if len(changes) > 5 else ""
-        message = f"not of one recipe with `{first.directory.name}`: they differ in {told}{more}"
+        names = joined([f"`{each.name}`" + (f" ({each.detail})" if each.detail else "") for each in changes], 5)
+        message = f"not of one recipe with `{first.directory.name}`: they differ in {names}"
         raise UsageError(message, where=str(other.directory), hint=hint)
 
 

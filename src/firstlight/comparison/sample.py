@@ -82,7 +82,7 @@ def take_sample(boot: Boot) -> Sample:
     """
     manifest = boot.manifest
     whole = window(boot)
-    facts = dict(boot.facts().select("fact", "value").iter_rows())
+    facts = boot.fact_values()
     warnings, units = facts.get("kernel.warnings"), facts.get("systemd.failed")
     failed = manifest.failure
     unreliable = {each: text for each in Concern if (text := unreliable_text(manifest, each)) is not None}
@@ -96,7 +96,7 @@ def take_sample(boot: Boot) -> Sample:
         healthy=manifest.status == "complete" and Concern.EVERYTHING not in unreliable,
         why_unhealthy=why or unreliable.get(Concern.EVERYTHING),
         manifest_sha256=file_digest(boot.directory / "manifest.json"),
-        tables={name: table.sha256 for name, table in sorted(manifest.tables.items())},
+        tables=dict(sorted(manifest.table_digests.items())),
         inputs=dict(sorted(manifest.digests.items())),
         virtual_ns=whole.length_ns,
         instructions=manifest.totals.instructions,

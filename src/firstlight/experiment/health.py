@@ -22,7 +22,7 @@ def sick(boot: Boot, health: HealthRequirement, baseline: Mapping[str, str] | No
     manifest = boot.manifest
     if manifest.failure is not None:
         return [f"the boot failed ({manifest.failure.reason}): {manifest.failure.detail}"]
-    facts = facts_of(boot)
+    facts = boot.fact_values()
     reasons = [f"the guest reported an error: {facts['error']}"] if facts.get("error") else []
     if COMMANDS_UNIT in facts.get("systemd.failed", "").split():
         reasons.append("the command that the guest ran before it was ready failed")
@@ -34,11 +34,6 @@ def sick(boot: Boot, health: HealthRequirement, baseline: Mapping[str, str] | No
     for name, condition in health.facts.items():
         reasons += _fact(name, condition, facts, baseline)
     return reasons
-
-
-def facts_of(boot: Boot) -> dict[str, str]:
-    """The facts of a boot by name."""
-    return dict(boot.facts().select("fact", "value").iter_rows())
 
 
 def _units(units: list[str], facts: Mapping[str, str]) -> list[str]:

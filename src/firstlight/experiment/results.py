@@ -12,7 +12,7 @@ from firstlight.bundle.boot import Boot
 from firstlight.bundle.key import key_of_boot
 from firstlight.bundle.open import open as open_boot
 from firstlight.errors import FirstlightError
-from firstlight.experiment.health import facts_of, sick
+from firstlight.experiment.health import sick
 from firstlight.experiment.plan import ExperimentPlan, read_plan
 from firstlight.experiment.plan_parser import PlanError
 from firstlight.experiment.schedule import CANARY_REPEAT
@@ -194,7 +194,7 @@ def _one(
         boot = open_boot(path)
         if key_of_boot(boot.manifest) != cell.key:
             return OneBoot(repeat, path, None, "it is of another recipe: run the plan again"), {}
-        facts = facts_of(boot)
+        facts = boot.fact_values()
         reasons = sick(boot, plan.health, facts if is_baseline and baseline is None else baseline)
         if reasons:
             more = f" (and {len(reasons) - 3} more)" if len(reasons) > 3 else ""

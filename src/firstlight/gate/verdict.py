@@ -15,6 +15,7 @@ from firstlight.errors import FirstlightError, UsageError
 from firstlight.gate.baseline import Baseline
 from firstlight.gate.checks import Check, Kind, Outcome, adjusted, limit_check, soft_check
 from firstlight.gate.rules import OTHERS, Rules
+from firstlight.quantities import joined
 from firstlight.recipe.choices import Choices
 
 #: The exit code of each verdict; an inconclusive one fails only where that is asked for.
@@ -263,6 +264,5 @@ def _refused(kind: Kind, phase: str, *, named: bool) -> Check:
 
 def _without_phase(kind: Kind, phase: str, boots: Sequence[str], *, named: bool) -> Check:
     """What was not there did not take 0 s: a phase that a rule names has to happen, any other one is undecided."""
-    more = f" and {len(boots) - 1} more" if len(boots) > 1 else ""
-    text = f"`{boots[0]}`{more} has no such phase: there is nothing to measure"
+    text = f"{joined([f'`{boot}`' for boot in boots], 1)} has no such phase: there is nothing to measure"
     return Check(kind, phase, "unhealthy" if named else "inconclusive", text)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,7 +41,7 @@ def health_of(boot: Boot, report: bytes | None = None) -> HotspotHealth:
 
     :param report: the guest's report, when it was read already.
     """
-    facts: Mapping[str, str] = dict(boot.facts().select("fact", "value").iter_rows())
+    facts = boot.fact_values()
     kernel_log = read_report(_raw(boot.directory) if report is None else report).text("kmsg") or ""
     tables = _HASH.findall(kernel_log)
     return HotspotHealth(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -57,15 +56,11 @@ class Remedy:
         """
         values = {"khz": _KHZ}
         if self.needs_measured:
-            lpj = _facts(measured).get("kernel.lpj") if measured is not None else None
+            lpj = measured.fact_values().get("kernel.lpj") if measured is not None else None
             if lpj is None or not lpj.isdecimal():
                 return Hole(f"the arm `{self.against}` tells no loops per jiffy")
             values["lpj"] = int(lpj)
         return _PLACE.sub(lambda place: str(round(values[place[1]] * float(place[2] or 1))), self.words)
-
-
-def _facts(boot: Boot) -> Mapping[str, str]:
-    return dict(boot.facts().select("fact", "value").iter_rows())
 
 
 @cache

@@ -22,7 +22,7 @@ def recipe(booted: Boot | Hole) -> tuple[str, ...]:
         "matter.",
     ]
     if not isinstance(booted, Hole):
-        facts = dict(booted.facts().select("fact", "value").iter_rows())
+        facts = booted.fact_values()
         release = facts.get("kernel.release")
         if release:
             lines.append(f"Kernel {release}, {booted.manifest.versions.get('qemu', 'QEMU')}.")

@@ -12,6 +12,7 @@ import polars as pl
 from firstlight.analysis.kernel_phases import UNKNOWN
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.tables import columns
+from firstlight.quantities import joined
 
 #: What executed before the kernel had tasks.
 BEFORE_TASKS = "[before the kernel]"
@@ -170,8 +171,7 @@ def ran_text(took: dict[tuple[str, str], int], most: int = 3) -> str | None:
     if len(took) < 2:
         return next((name for name, _ in took), None)
     whole = sum(took.values())
-    text = ", ".join(f"{name} {_rounded(ns, whole)}" for (name, _), ns in list(took.items())[:most])
-    return text if len(took) <= most else f"{text} and {len(took) - most} more"
+    return joined([f"{name} {_rounded(ns, whole)}" for (name, _), ns in took.items()], most)
 
 
 def _rounded(part: int, whole: int) -> str:

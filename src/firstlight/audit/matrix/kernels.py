@@ -13,6 +13,7 @@ from pathlib import Path
 from firstlight.cache import cache_dir, digest_of, entry, file_digest
 from firstlight.errors import LabError
 from firstlight.lab.host.apt import unpack
+from firstlight.lab.host.tools import run_tool
 from firstlight.lab.kernel.kernel import default_kernel, open_kernel
 from firstlight.recipe.isa import DEFAULT
 
@@ -157,15 +158,7 @@ class _Client:
     def _run(self, *command: str, cwd: Path | None = None) -> str:
         hint = "give kernels yourself: `--kernel PATH`"
         try:
-            run = subprocess.run(
-                command,
-                cwd=cwd,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                check=False,
-            )
+            run = run_tool(command, folder=cwd)
         except OSError as error:
             raise LabError(f"`{command[0]}` is missing; it is needed to download kernels", hint=hint) from error
         if run.returncode != 0:

@@ -42,8 +42,8 @@ class BootSet:
     @property
     def is_equal(self) -> bool:
         """Every boot has the same tables, byte for byte, as the manifests say; so has a single boot."""
-        first = _digests(self.boots[0])
-        return all(_digests(boot) == first for boot in self.boots[1:])
+        first = self.boots[0].manifest.table_digests
+        return all(boot.manifest.table_digests == first for boot in self.boots[1:])
 
     @property
     def is_exact(self) -> bool:
@@ -126,7 +126,3 @@ def _clock(boot: Boot) -> str:
     clock = boot.manifest.clock
     shift = "" if clock.icount_shift is None else f", icount shift {clock.icount_shift}"
     return f"{clock.kind} from {clock.origin}{shift}"
-
-
-def _digests(boot: Boot) -> dict[str, str]:
-    return {name: table.sha256 for name, table in boot.manifest.tables.items()}

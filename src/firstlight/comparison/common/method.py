@@ -10,10 +10,10 @@ from enum import StrEnum
 import polars as pl
 
 from firstlight.bundle.boot import Boot
-from firstlight.bundle.manifest import Manifest
 from firstlight.comparison.common.arms import BootSet, CompareError, Excluded
 from firstlight.comparison.common.input_changes import OBSERVERS, input_changes
 from firstlight.errors import UnhealthyBootError
+from firstlight.quantities import joined
 from firstlight.schema.spans import SpanKind
 
 #: Spans whose names are what a boot did; workers, processes and events have numbers that differ every time.
@@ -68,7 +68,7 @@ def decide_regime(first: Boot, second: Boot) -> RegimeReport:
     if failed:
         reason = f"{' and '.join(f'`{name}`' for name in failed)} did not come up"
         return RegimeReport(Regime.UNSTABLE, (reason,))
-    if _tables(first.manifest) == _tables(second.manifest):
+    if first.manifest.table_digests == second.manifest.table_digests:
         if exact:
             return RegimeReport(Regime.EXACT, ("every table of one is that of the other, byte for byte",))
         reason = f"two {first.manifest.mode} boots with the same tables are copies of one: they count as one"
@@ -149,13 +149,8 @@ def event_difference(usual: Events, other: Events) -> tuple[str, ...]:
     for word, events in (("lacks", usual - other), ("has besides", other - usual)):
         names = [f"{kind} `{name}`" for kind, name in sorted(events)]
         if names:
-            more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-            reasons.append(f"{word} {', '.join(names[:_MOST_NAMED])}{more}")
+            reasons.append(f"{word} {joined(names, _MOST_NAMED)}")
     return tuple(reasons)
-
-
-def _tables(manifest: Manifest) -> dict[str, str]:
-    return {name: table.sha256 for name, table in manifest.tables.items()}
 
 
 def _check_one_recipe(first: Boot, second: Boot) -> None:

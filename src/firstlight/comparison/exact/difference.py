@@ -20,7 +20,7 @@ from firstlight.comparison.exact.phases import phases
 from firstlight.comparison.exact.rows import Row
 from firstlight.comparison.exact.totals import whole
 from firstlight.comparison.exact.tree import TreeDifference, tree_difference
-from firstlight.quantities import small_share_text
+from firstlight.quantities import joined, small_share_text
 from firstlight.schema.spans import SpanKind
 
 
@@ -97,8 +97,7 @@ class ExactDifference:
     @property
     def is_equal(self) -> bool:
         """Every table of one boot is that of the other, byte for byte."""
-        digests = [{name: table.sha256 for name, table in boot.manifest.tables.items()} for boot in (self.a, self.b)]
-        return digests[0] == digests[1]
+        return self.a.manifest.table_digests == self.b.manifest.table_digests
 
 
 def exact_difference(a: Boot, b: Boot) -> ExactDifference:
@@ -150,7 +149,6 @@ def _doubtful(a: Boot, b: Boot) -> list[Flag]:
     found = sorted(doubtful_functions(a, b).items(), key=lambda each: (-each[1], each[0]))
     if not found:
         return []
-    named = ", ".join(f"`{key.name}` ({small_share_text(share)})" for key, share in found[:5])
-    more = f" and {len(found) - 5} more" if len(found) > 5 else ""
+    named = joined([f"`{key.name}` ({small_share_text(share)})" for key, share in found], 5)
     what = f"more than {MOST_DOUBTFUL * 100:g} % of the calls of these functions are doubtful, so that they stand last"
-    return [Flag("doubtful", f"{what}: {named}{more}")]
+    return [Flag("doubtful", f"{what}: {named}")]

@@ -9,8 +9,8 @@ import polars as pl
 from firstlight.analysis.doubtful import MOST_DOUBTFUL, doubtful_share
 from firstlight.bundle.boot import Boot
 from firstlight.comparison.common.stable_names import stable_name
-from firstlight.comparison.exact.level import Key, Level, LevelPart, make_level, ordered
-from firstlight.comparison.exact.rows import Presence, Row, RowDelta
+from firstlight.comparison.exact.level import Level, LevelPart, make_level, ordered
+from firstlight.comparison.exact.rows import Key, Presence, Row, RowDelta
 
 #: What of the boot the profile does not hold.
 REST = "[not in the profile]"
@@ -106,7 +106,7 @@ def function_key(row: Row) -> Key:
     >>> function_key(Row("f.constprop.0", None, None, kind="function")).name
     'f'
     """
-    return Key(stable_name(row.name), row.module or "", entered_as_one(row.kind))
+    return row.key._replace(kind=entered_as_one(row.kind))
 
 
 def entered_as_one(kind: str) -> str:

@@ -10,8 +10,8 @@ from firstlight.analysis.window import window
 from firstlight.bundle.boot import Boot
 from firstlight.comparison.common.stable_names import stable_name
 from firstlight.comparison.exact.exclusive_time import exclusive_ns
-from firstlight.comparison.exact.level import Key, Level, LevelPart, make_level
-from firstlight.comparison.exact.rows import Row, RowDelta
+from firstlight.comparison.exact.level import Level, LevelPart, add_part, make_level
+from firstlight.comparison.exact.rows import Key, Row, RowDelta
 from firstlight.schema.spans import SpanKind
 
 #: What of the boot lies in no initcall.
@@ -91,7 +91,4 @@ def _owning(boot: Boot) -> dict[Key, LevelPart]:
 
 
 def _add(parts: dict[Key, LevelPart], function: str, module: str | None, figures: RowDelta) -> None:
-    key = Key(stable_name(function), module or "", SpanKind.INITCALL)
-    known = parts.get(key)
-    label = function if known is None or known.label == function else key.name
-    parts[key] = LevelPart(figures if known is None else known.figures + figures, label)
+    add_part(parts, Key(stable_name(function), module or "", SpanKind.INITCALL), function, figures)

@@ -9,9 +9,9 @@ from firstlight.analysis.window import window
 from firstlight.bundle.boot import Boot
 from firstlight.comparison.exact.difference import ExactDifference
 from firstlight.comparison.exact.functions import function_key, one_sided
-from firstlight.comparison.exact.level import Key, Level
+from firstlight.comparison.exact.level import Level
 from firstlight.comparison.exact.path import Hidden
-from firstlight.comparison.exact.rows import Row, RowDelta
+from firstlight.comparison.exact.rows import Key, Row, RowDelta
 from firstlight.comparison.exact.tree import TreeDifference, TreeRow
 
 #: The version of the shape.

@@ -5,18 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from firstlight.comparison.exact.rows import Row, RowDelta
+from firstlight.comparison.exact.rows import Key, Row, RowDelta
 
 _FIGURES = ("ns", "instructions", "idle_ns")
-
-
-@dataclass(frozen=True, order=True)
-class Key:
-    """What a thing is matched by."""
-
-    name: str
-    module: str = ""
-    kind: str = ""
 
 
 @dataclass(frozen=True)
@@ -59,6 +50,20 @@ class Level:
     def changed(self) -> list[Row]:
         """The rows in which anything differs, the largest change first."""
         return [row for row in self.rows if row.changed]
+
+
+def add_part(parts: dict[Key, LevelPart], key: Key, name: str, figures: RowDelta) -> None:
+    """Add the figures of something called *name* to the part of its key; parts of several names go by the key's.
+
+    >>> parts = {}
+    >>> for name in ("f", "f.cold"):
+    ...     add_part(parts, Key("f"), name, RowDelta(1))
+    >>> parts[Key("f")].label, parts[Key("f")].figures.ns
+    ('f', 2)
+    """
+    known = parts.get(key)
+    label = name if known is None or known.label == name else key.name
+    parts[key] = LevelPart(figures if known is None else known.figures + figures, label)
 
 
 def make_level(name: str, a: Mapping[Key, LevelPart], b: Mapping[Key, LevelPart], whole: Row, rest: str) -> Level:

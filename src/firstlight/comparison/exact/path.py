@@ -8,16 +8,13 @@ import polars as pl
 
 from firstlight.analysis.intervals import Interval, clipped, merged
 from firstlight.analysis.path.critical import CriticalPath, find_path
-from firstlight.analysis.spans import spans_of
+from firstlight.analysis.spans import WORK, spans_of
 from firstlight.bundle.boot import Boot
 from firstlight.comparison.common.stable_names import stable_name
 from firstlight.comparison.exact.exclusive_time import exclusive_ns
-from firstlight.comparison.exact.level import Key, Level, LevelPart, make_level, ordered
-from firstlight.comparison.exact.rows import Row, RowDelta
+from firstlight.comparison.exact.level import Level, LevelPart, add_part, make_level, ordered
+from firstlight.comparison.exact.rows import Key, Row, RowDelta
 from firstlight.schema.spans import SpanKind
-
-#: Kinds of steps whose work may hide beside the path.
-_HIDDEN = (SpanKind.INITCALL, SpanKind.PROBE, SpanKind.ASYNC, SpanKind.UEVENT_SERVICE, SpanKind.UNIT)
 
 
 @dataclass(frozen=True)
@@ -97,7 +94,7 @@ class _Owners:
         for span, start, end in self.path.rows.select("span", "start_ns", "end_ns").drop_nulls().iter_rows():
             owners.setdefault(span, []).append((start, end))
         tracks: dict[str, list[Interval]] = {}
-        own = self.path.rows.filter(pl.col("kind").is_in(_HIDDEN) & (pl.col("track") != ""))
+        own = self.path.rows.filter(pl.col("kind").is_in(WORK) & (pl.col("track") != ""))
         for track, start, end in own.select("track", "start_ns", "end_ns").iter_rows():
             tracks.setdefault(track, []).append((start, end))
         intervals: list[Interval] = []
@@ -118,7 +115,7 @@ class _Owners:
         on = {**self.all(), **self.devices}
         took: dict[Key, LevelPart] = {}
         slacks: dict[Key, list[int]] = {}
-        steps = self.path.steps.filter(pl.col("kind").is_in(_HIDDEN))
+        steps = self.path.steps.filter(pl.col("kind").is_in(WORK))
         for kind, name, ns, slack in steps.select("kind", "name", "duration_ns", "slack_ns").iter_rows():
             key = _add(took, name, kind, ns)
             if slack is not None:
@@ -139,9 +136,7 @@ class _Owners:
 
 def _add(parts: dict[Key, LevelPart], name: str, kind: str, ns: int) -> Key:
     key = Key(stable_name(name) if kind == SpanKind.INITCALL else name, kind=kind)
-    known = parts.get(key)
-    figures = RowDelta(ns) if known is None else known.figures + RowDelta(ns)
-    parts[key] = LevelPart(figures, name if known is None or known.label == name else key.name)
+    add_part(parts, key, name, RowDelta(ns))
     return key
 
 

@@ -6,8 +6,8 @@ from collections import Counter
 
 from firstlight.analysis.window import window
 from firstlight.bundle.boot import Boot
-from firstlight.comparison.exact.level import Key, Level, LevelPart, make_level
-from firstlight.comparison.exact.rows import Row, RowDelta
+from firstlight.comparison.exact.level import Level, LevelPart, make_level
+from firstlight.comparison.exact.rows import Key, Row, RowDelta
 
 #: What of the boot lies in no phase.
 REST = "[outside all phases]"

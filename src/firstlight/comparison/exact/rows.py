@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
+
+from firstlight.comparison.common.stable_names import stable_name
 
 Presence = Literal["only_a", "only_b", "both"]
+
+
+class Key(NamedTuple):
+    """What a thing is matched by."""
+
+    name: str
+    module: str = ""
+    kind: str = ""
 
 
 @dataclass(frozen=True)
@@ -49,6 +59,11 @@ class Row:
     """What sort of thing it is; `rest` is what a level does not attribute, `sum` several things added up."""
     doubtful: float | None = None
     """The larger share of its calls that are doubtful in either boot, from 0 to 1; none where they are few."""
+
+    @property
+    def key(self) -> Key:
+        """What it is matched by in other boots."""
+        return Key(stable_name(self.name), self.module or "", self.kind)
 
     @property
     def presence(self) -> Presence:

@@ -12,8 +12,7 @@ import polars as pl
 from firstlight import _core
 from firstlight.bundle.boot import Boot
 from firstlight.comparison.exact.functions import REST, function_key
-from firstlight.comparison.exact.level import Key
-from firstlight.comparison.exact.rows import Row, RowDelta
+from firstlight.comparison.exact.rows import Key, Row, RowDelta
 
 _SUMS = ("change_ns", "gross_ns", "total_ns_a", "total_ns_b")
 
@@ -63,6 +62,10 @@ class TreeDifference:
         left = [side.ns - root[f"total_ns_{name}"] for side, name in zip(sides, "ab", strict=True)]
         return Row(REST, RowDelta(left[0]), RowDelta(left[1]), kind="rest")
 
+    @cached_property
+    def _columns(self) -> dict[str, list[Any]]:
+        return self.nodes.to_dict(as_series=False)
+
     def _check(self) -> None:
         """Every node changed by what it changed itself and what its callees did; the root by the whole."""
         nodes = self.nodes
@@ -91,7 +94,7 @@ class TreeDifference:
         for node, parent in self.nodes.select("node", "parent").iter_rows():
             if parent is not None:
                 callees.setdefault(parent, []).append(node)
-        columns = {name: self.nodes[name].to_list() for name in self.nodes.columns}
+        columns = self._columns
         gross, fold = columns["gross_ns"], set(folded)
         least = max(1, min_share * gross[0])
         rows: list[TreeRow] = []
@@ -130,8 +133,7 @@ class TreeDifference:
             .filter(pl.col("there_above").fill_null(True))
             .sort(f"total_ns_{side}", "function", "node", descending=[True, False, False])
         )
-        columns = {name: self.nodes[name].to_list() for name in self.nodes.columns}
-        return [_tree_row(columns, node, 0) for node in outermost["node"].to_list()]
+        return [_tree_row(self._columns, node, 0) for node in outermost["node"].to_list()]
 
     def calls_of(self, functions: set[Key], side: str) -> list[TreeRow]:
         """The outermost calls of some functions among the nodes that are in one boot only, the largest total first.
@@ -139,7 +141,6 @@ class TreeDifference:
         :param side: `a` or `b`.
         """
         other = "in_b" if side == "a" else "in_a"
-        columns = {name: self.nodes[name].to_list() for name in self.nodes.columns}
         named = [
             not there and function_key(Row(function, None, None, module, kind)) in functions
             for there, function, module, kind in self.nodes.select(other, "function", "module", "kind").iter_rows()
@@ -147,11 +148,11 @@ class TreeDifference:
         within: list[bool] = []
         found = []
         # Parents come first.
-        for node, parent in enumerate(columns["parent"]):
+        for node, parent in enumerate(self._columns["parent"]):
             around = parent is not None and within[parent]
             within.append(around or named[node])
             if named[node] and not around:
-                found.append(_tree_row(columns, node, 0))
+                found.append(_tree_row(self._columns, node, 0))
         return sorted(found, key=lambda line: (-(line.total_a_ns if side == "a" else line.total_b_ns), line.node or 0))
 
     def path_of(self, node: int) -> list[str]:

@@ -6,11 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from firstlight.bundle.boot import Boot
-from firstlight.comparison.common.stable_names import stable_name
 from firstlight.comparison.exact.difference import exact_difference
-
-Key = tuple[str, str, str]
-"""Name, module, kind."""
+from firstlight.comparison.exact.rows import Key
 
 
 @dataclass(frozen=True)
@@ -41,8 +38,7 @@ def parts_of(boot: Boot, only: Sequence[str] | None = None) -> BootParts:
         parts: dict[Key, int] = {}
         for row in level.rows:
             if row.a is not None:
-                key = (stable_name(row.name), row.module or "", row.kind)
-                parts[key] = parts.get(key, 0) + row.a.ns
+                parts[row.key] = parts.get(row.key, 0) + row.a.ns
         levels[level.name] = parts
     return BootParts(itself.whole.a.ns, levels)
 

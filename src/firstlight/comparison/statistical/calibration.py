@@ -46,7 +46,6 @@ def calibrate(
     pairs = len(a_ns)
     if pairs != len(b_ns) or pairs < FEWEST_PAIRS:
         message = f"need at least {FEWEST_PAIRS} pairs to calibrate a testbed, there are {min(pairs, len(b_ns))}"
-        message = f"need at least {FEWEST_PAIRS} pairs to calibrate a testbed, there are {min(pairs, len(b_ns))}"
         raise UsageError(message, hint=f"record {2 * FEWEST_PAIRS} boots of one recipe")
     if min(*a_ns, *b_ns) <= 0:
         raise UsageError("a boot without a length cannot calibrate anything")

@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from firstlight.comparison.statistical.breakdown import BootParts, Key
+from firstlight.comparison.exact.rows import Key
+from firstlight.comparison.statistical.breakdown import BootParts
 from firstlight.frozen import FrozenModel
 from firstlight.stats.estimate import fewest_boots, fewest_pairs
 from firstlight.stats.multiple_testing import LEAF_FLOOR, benjamini_hochberg, holm
@@ -94,7 +95,7 @@ def mean_level(
             "differs": _differs(adjusted[number], alpha) and abs(row.change_ns) > floor,
         }))  # fmt: skip
     ends = _intervals(whole_a, whole_b, paired, seed, alpha)
-    whole = _row(("all", "", "whole"), whole_a[:, 0], whole_b[:, 0], scale, (ends[0][0], ends[1][0]))
+    whole = _row(Key("all", kind="whole"), whole_a[:, 0], whole_b[:, 0], scale, (ends[0][0], ends[1][0]))
     left = sum(row.change_scaled for row in rows) - whole.change_scaled
     if left:
         raise AssertionError(f"{name}: the changes of the means add up to {left} more than the whole's")
@@ -123,7 +124,7 @@ def _row(key: Key, a: Counts, b: Counts, scale: int, interval: tuple[float | Non
     sum_a, sum_b = int(a.sum()), int(b.sum())
     scaled = sum_b * (scale // b.size) - sum_a * (scale // a.size)
     return MeanRow(
-        name=key[0], module=key[1], kind=key[2], a_sum_ns=sum_a, b_sum_ns=sum_b, a_boots=a.size, b_boots=b.size,
+        **key._asdict(), a_sum_ns=sum_a, b_sum_ns=sum_b, a_boots=a.size, b_boots=b.size,
         a_mean_ns=sum_a / a.size, b_mean_ns=sum_b / b.size, change_ns=scaled / scale, change_scaled=scaled,
         low_ns=interval[0], high_ns=interval[1],
         p=None, adjusted_p=None, differs=False,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
 from firstlight.experiment.change import PlanSection, RecipeChange
 from firstlight.experiment.plan import Base, ExperimentPlan, Measure, Name
-from firstlight.experiment.plan_parser import PlanError, checked, parse_toml, read_text
+from firstlight.experiment.plan_parser import PlanError, checked, parse_toml
 from firstlight.experiment.scaling.template import substitute_all
 from firstlight.stats.scaling.analysis import LEAST_SIZES
 
@@ -97,19 +96,11 @@ class ScalePlan(PlanSection):
         return [str(each.get("name", "")) for each in self.configurations] or [""]
 
 
-def read_scale_plan(path: Path) -> ScalePlan:
-    """Read a plan of scaling; every size is put in once, so that a mistake is told before anything boots.
-
-    :raises PlanError: when it cannot be read or says what is unknown; the hint names the nearest.
-    """
-    return parse_scale_plan(read_text(path), str(path))
-
-
 def parse_scale_plan(text: str, where: str) -> ScalePlan:
-    """Read the text of a plan of scaling.
+    """Read the text of a plan of scaling. Every size is put in once, to report mistakes before anything boots.
 
     :param where: the file, for messages.
-    :raises PlanError: as :func:`read_scale_plan`.
+    :raises PlanError: when it cannot be read or has an unknown key; the hint names the nearest.
     """
     plan = checked(parse_toml(text, where), ScalePlan, text, where)
     for number, name in enumerate(plan.names()):

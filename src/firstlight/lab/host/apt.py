@@ -6,7 +6,6 @@ import errno
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -14,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from firstlight.errors import LabError, is_full
+from firstlight.lab.host.tools import run_tool
 
 #: As root the client would otherwise complain that its own user cannot write into a private directory.
 _SANDBOX = ("-o", "APT::Sandbox::User=root")
@@ -61,7 +61,7 @@ def unpack(deb: Path, folder: Path) -> None:
     :raises LabError: when that fails.
     :raises OSError: when there is no space.
     """
-    run = subprocess.run(["dpkg-deb", "-x", str(deb), str(folder)], capture_output=True, text=True, errors="replace")
+    run = run_tool(["dpkg-deb", "-x", str(deb), str(folder)])
     if run.returncode != 0:
         if is_full(OSError(run.stderr)):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder))
@@ -94,10 +94,7 @@ def _download(package: str, private: Path, options: Sequence[str], depended_on: 
 
 
 def _apt(command: list[str], folder: Path) -> str:
-    environment = {**os.environ, "LC_ALL": "C"}
-    run = subprocess.run(
-        command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace"
-    )
+    run = run_tool(command, folder=folder)
     if run.returncode != 0:
         lines = [line for line in run.stderr.splitlines() if line.startswith("E:")]
         raise _AptError("; ".join(line[2:].strip() for line in lines) or f"`{command[0]}` failed")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import queue
-import resource
 import select
 import shutil
 import signal
@@ -201,8 +200,3 @@ def interruptible() -> Iterator[None]:
     finally:
         for number, handler in former.items():
             signal.signal(number, handler)
-
-
-def own_peak_memory_kib() -> int:
-    """The largest resident set of this program so far, KiB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -51,15 +51,7 @@ def default_kernel() -> Kernel:
 
     :raises LabError: when the package client cannot download it.
     """
-    return _opened(unpacked_kernel(refresh=False))
-
-
-def refresh_default_kernel() -> Kernel:
-    """As :func:`default_kernel`, but asks the distribution for its newest one.
-
-    :raises LabError: when the package client cannot download it.
-    """
-    return _opened(unpacked_kernel(refresh=True))
+    return _opened(unpacked_kernel())
 
 
 def open_kernel(path: Path) -> Kernel:

@@ -16,16 +16,15 @@ from firstlight.recipe.isa import DEFAULT
 _KIND = "kernels"
 
 
-def unpacked_kernel(*, refresh: bool) -> Path:
+def unpacked_kernel() -> Path:
     """The path of the distribution's kernel in the cache.
 
-    A file in the cache names the current one: when it is there and whole, the package client is not asked.
+    A file in the cache names the current one: when it is there and complete, the package client is not asked.
 
-    :param refresh: ask all the same, for a newer one.
     :raises LabError: when there is no package client, no such package, or no way to download it.
     """
     index = cache_dir() / _KIND / "current.json"
-    if not refresh and (known := _read_index(index)) is not None:
+    if (known := _read_index(index)) is not None:
         what = entry_damage(_KIND, known.relative_to(index.parent).parts[0])
         if what is None:
             return known

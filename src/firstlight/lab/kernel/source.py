@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from pathlib import Path
 
 from firstlight.cache import digest_of, entry, file_digest, place
 from firstlight.errors import LabError
 from firstlight.lab.host.apt import downloaded, unpack
+from firstlight.lab.host.tools import failure_text, run_tool
 
 #: Of the distribution's own lasting release.
 PACKAGE = "linux-source-6.1"
@@ -41,11 +41,10 @@ def unpack_source(folder: Path) -> Path:
     """
     archive = source_archive()
     command = ["tar", "--extract", "--no-same-owner", f"--file={archive}", f"--directory={folder}"]
-    run = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
+    run = run_tool(command)
     if run.returncode != 0:
-        said = (run.stderr.strip().splitlines() or ["no reason was given"])[-1]
         hint = f"free some space; if it is damaged, remove it, and it is downloaded anew: `rm {archive}`"
-        raise LabError(f"the kernel's source cannot be unpacked: {said}", where=str(archive), hint=hint)
+        raise LabError(f"the kernel's source cannot be unpacked: {failure_text(run)}", where=str(archive), hint=hint)
     trees = [each for each in folder.iterdir() if (each / "Kconfig").is_file()]
     if len(trees) != 1:
         raise LabError("the package holds no kernel source", where=str(archive))

@@ -65,6 +65,16 @@ class Console:
                 self.ready_line, self.ready_offset = text, end
 
 
+def panic_line(console: bytes) -> str:
+    """The first panic in the last 400 lines of a console, without its timestamp; empty where there is none.
+
+    >>> panic_line(b"[    1.5] Kernel panic - not syncing: no init\\r\\n")
+    'Kernel panic - not syncing: no init'
+    """
+    found = next((line for line in last_lines(console, 400) if PANIC.search(line.encode())), "")
+    return found.partition("] ")[2] or found
+
+
 def last_lines(console: bytes, count: int = 20) -> list[str]:
     """The last lines of a console, without empty ones at the end.
 

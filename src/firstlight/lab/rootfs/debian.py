@@ -6,13 +6,13 @@ import os
 import platform
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from firstlight.cache import digest_of, entry, place
 from firstlight.errors import LabError
+from firstlight.lab.host.tools import run_tool
 from firstlight.lab.rootfs.ext4 import EPOCH
 
 _KIND = "userlands"
@@ -72,10 +72,7 @@ def _make(folder: Path, more: Sequence[str]) -> None:
     options = ["--variant=minbase", f"--include={','.join([*_PACKAGES, *more])}", "--skip=cleanup/reproducible"]
     options += [f"--customize-hook={hook}" for hook in _HOOKS]
     command = [mmdebstrap, *options, _suite(), str(folder / _NAME), *_mirrors()]
-    environment = {**os.environ, "SOURCE_DATE_EPOCH": str(EPOCH), "LC_ALL": "C.UTF-8"}
-    run = subprocess.run(
-        command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace"
-    )
+    run = run_tool(command, {"SOURCE_DATE_EPOCH": str(EPOCH), "LC_ALL": "C.UTF-8"})
     if run.returncode != 0:
         lines = [line for line in run.stderr.splitlines() if line.startswith("E:")] or run.stderr.splitlines()[-1:]
         detail = "; ".join(line.removeprefix("E:").strip() for line in lines)
@@ -95,8 +92,7 @@ def _mirrors() -> list[str]:
         return []
     form = "$(ORIGIN)|$(CODENAME)|deb $(REPO_URI) $(RELEASE) $(COMPONENT)"
     command = ["apt-get", "indextargets", "--format", form, "Created-By: Packages"]
-    run = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
-    return sorted(set(_own_mirrors(run.stdout, _suite())))
+    return sorted(set(_own_mirrors(run_tool(command).stdout, _suite())))
 
 
 def _own_mirrors(targets: str, suite: str) -> Iterator[str]:

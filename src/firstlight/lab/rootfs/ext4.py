@@ -7,12 +7,12 @@ import re
 import shutil
 import stat
 import struct
-import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from firstlight.errors import LabError
+from firstlight.lab.host.tools import failure_text, run_tool
 
 #: Every time that the image's maker would take from the clock: 2024-01-01T00:00:00 UTC, as the guest's own clock.
 EPOCH = 1_704_067_200
@@ -180,13 +180,9 @@ def tool(name: str) -> str:
 def _run(command: Sequence[str]) -> str:
     # E2FSPROGS_FAKE_TIME is what e2fsprogs reads as its clock; SOURCE_DATE_EPOCH only from 1.47.1 on.
     times = {"E2FSPROGS_FAKE_TIME": str(EPOCH), "SOURCE_DATE_EPOCH": str(EPOCH)}
-    environment = {**os.environ, **times, "LC_ALL": "C", "DEBUGFS_PAGER": "cat", "MKE2FS_CONFIG": "/dev/null"}
-    run = subprocess.run(
-        command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace"
-    )
+    run = run_tool(command, {**times, "DEBUGFS_PAGER": "cat", "MKE2FS_CONFIG": "/dev/null"})
     if run.returncode != 0:
-        lines = run.stderr.strip().splitlines() or [f"it ended with {run.returncode}"]
-        raise LabError(f"`{Path(command[0]).name}` failed: {lines[-1]}")
+        raise LabError(f"`{Path(command[0]).name}` failed: {failure_text(run)}")
     return run.stdout
 
 

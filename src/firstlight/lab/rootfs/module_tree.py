@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 from firstlight.cache import digest_of, file_digest
 from firstlight.errors import LabError
+from firstlight.lab.host.tools import failure_text, run_tool
 from firstlight.lab.rootfs.elf import architecture_of_program
 from firstlight.lab.rootfs.ext4 import EPOCH
 from firstlight.recipe.isa import DEFAULT
@@ -80,11 +80,6 @@ def _depmod(tree: Path, release: str) -> None:
         command = [found]
     else:
         raise LabError("`depmod` is missing", hint="install it: `apt install kmod`")
-    command += ["--basedir", str(tree), release]
-    environment = {**os.environ, "LC_ALL": "C"}
-    run = subprocess.run(
-        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", env=environment
-    )
+    run = run_tool([*command, "--basedir", str(tree), release])
     if run.returncode != 0:
-        last = (run.stderr.strip().splitlines() or [f"it ended with {run.returncode}"])[-1]
-        raise LabError(f"depmod failed: {last}", where=str(tree))
+        raise LabError(f"depmod failed: {failure_text(run)}", where=str(tree))

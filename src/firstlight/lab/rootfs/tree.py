@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 from firstlight.errors import LabError
+from firstlight.lab.host.tools import failure_text, run_tool
 
 
 def tree_digest(tree: Path) -> str:
@@ -45,12 +45,9 @@ def copy_tree(tree: Path, destination: Path, prefix: Sequence[str] = ()) -> None
     :raises LabError: when it cannot be copied.
     """
     command = [*prefix, "cp", "-a", "--reflink=auto", "-T", "--", str(tree), str(destination)]
-    environment = {**os.environ, "LC_ALL": "C"}
-    run = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
-                         env=environment)  # fmt: skip
+    run = run_tool(command)
     if run.returncode != 0:
-        last = (run.stderr.strip().splitlines() or [f"it ended with {run.returncode}"])[-1]
-        raise LabError(f"the directory cannot be copied: {last}", where=str(tree))
+        raise LabError(f"the directory cannot be copied: {failure_text(run)}", where=str(tree))
 
 
 def _content(path: bytes, info: os.stat_result) -> bytes:

@@ -15,7 +15,7 @@ from firstlight.lab.host.process import Process
 from firstlight.lab.host.progress import Progress, Snapshot
 from firstlight.lab.qemu.command_line import RunFiles
 from firstlight.lab.qemu.confinement import launch
-from firstlight.lab.qemu.console import PANIC, last_lines
+from firstlight.lab.qemu.console import PANIC, panic_line
 from firstlight.lab.qemu.emulator import explain_refusal
 from firstlight.lab.qemu.timestamps import Arrivals, Line, named_pipe
 from firstlight.lab.run.resolve import Inputs
@@ -150,7 +150,7 @@ class _LiveWatch:
                 self._until_reported()
                 return None, ""
             if self._panicked and (exited or now - quiet_since > QUIET_S):
-                return FailureReason.PANIC, self._panic_line()
+                return FailureReason.PANIC, panic_line(b"\n".join(line.text for line in self._console.lines))
             if exited:
                 ended = self._process.end()
                 if ended.exit_code != 0:
@@ -210,8 +210,3 @@ class _LiveWatch:
                 # It reported, and cannot power off.
                 break
         self.drain()
-
-    def _panic_line(self) -> str:
-        text = b"\n".join(line.text for line in self._console.lines)
-        found = [line for line in last_lines(text, 400) if PANIC.search(line.encode())]
-        return (found[0].partition("] ")[2] or found[0]) if found else ""

@@ -12,7 +12,7 @@ from firstlight.lab.host.process import Ended, Process
 from firstlight.lab.host.progress import Snapshot
 from firstlight.lab.qemu.command_line import RunFiles
 from firstlight.lab.qemu.confinement import Launch
-from firstlight.lab.qemu.console import Console, last_lines
+from firstlight.lab.qemu.console import Console, last_lines, panic_line
 from firstlight.lab.qemu.emulator import explain_refusal
 from firstlight.schema.records import FailureReason
 
@@ -120,7 +120,7 @@ def _watch(
                 return _come_up(process, console, files, watch)
             if console.panicked:
                 _leave_until_quiet(process, console)
-                return FailureReason.PANIC, _panic_line(console, files)
+                return FailureReason.PANIC, panic_line(_read(files.console))
             if watch.report and watch.ready_pattern is None and _reported(files):
                 return _come_up(process, console, files, watch)
         if now > watch.timeout_wall_s:
@@ -144,7 +144,7 @@ def _after_exit(ended: Ended, console: Console, files: RunFiles, watch: Watch) -
     if watch.profile and status is None:
         return FailureReason.PLUGIN, "the plugin left no status"
     if console.panicked:
-        return FailureReason.PANIC, _panic_line(console, files)
+        return FailureReason.PANIC, panic_line(_read(files.console))
     if not watch.profile and (console.ready_line is not None or (watch.ready_pattern is None and _reported(files))):
         return None, ""
     return FailureReason.NEVER_READY, "the guest powered off or rebooted before it was ready"
@@ -158,7 +158,7 @@ def _verdict(
         return _come_up(process, console, files, watch)
     if status.state == "panic":
         _leave_until_quiet(process, console)
-        return FailureReason.PANIC, _panic_line(console, files) or status.detail
+        return FailureReason.PANIC, panic_line(_read(files.console)) or status.detail
     if status.state == "stopped":
         ended = process.wait(10.0)
         if ended is not None:
@@ -226,13 +226,6 @@ def _leave_until_quiet(process: Process, console: Console) -> None:
             quiet_since = now
         if now - quiet_since > QUIET_S or now - began > QUIET_AT_MOST_S:
             return
-
-
-def _panic_line(console: Console, files: RunFiles) -> str:
-    for line in last_lines(_read(files.console), 400):
-        if "Kernel panic - not syncing" in line:
-            return line.partition("] ")[2] or line
-    return ""
 
 
 def _reported(files: RunFiles) -> bool:

@@ -11,6 +11,7 @@ from firstlight.bundle.manifest import Manifest
 from firstlight.errors import BundleError, FirstlightError
 from firstlight.lab.host.made_here import known_input, made_here
 from firstlight.lab.qemu.strangers import programs, questionable
+from firstlight.quantities import joined
 from firstlight.recipe.choices import Choices
 from firstlight.recipe.isa import Architecture, architecture_of
 from firstlight.recipe.options import RecordOptions, options_for
@@ -108,9 +109,8 @@ def check_programs(chosen: Choices, where: str) -> None:
 
 
 def _not_trusted(asked: list[str], where: str) -> FirstlightError:
-    more = f" and {len(asked) - 3} more" if len(asked) > 3 else ""
     return FirstlightError(
-        f"this bundle was not recorded here, and its recipe asks for {', '.join(asked[:3])}{more}",
+        f"this bundle was not recorded here, and its recipe asks for {joined(asked, 3)}",
         where=where,
         hint="`firstlight verify` takes files of your own (`--kernel FILE`, `--rootfs DIR`, ...); "
         "with `--trust` what the bundle names is used, guest commands and paths of this machine too",

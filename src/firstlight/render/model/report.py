@@ -72,13 +72,3 @@ def pairs(named: Iterable[tuple[str, str | None]], width: int | None = None) -> 
     named = list(named)
     width = max((len(name) for name, _ in named), default=0) + 2 if width is None else width
     return [Line(value, head=f"  {name:{width}}", head_style="dim", indent=width + 2) for name, value in named if value]
-
-
-def joined(names: Sequence[str], most: int) -> str:
-    """Some names, and how many more there are.
-
-    >>> joined(["a", "b", "c"], 2), joined(["a"], 2)
-    ('a, b and 1 more', 'a')
-    """
-    more = f" and {len(names) - most:,} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more

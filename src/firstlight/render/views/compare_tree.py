@@ -11,9 +11,9 @@ from firstlight.comparison.exact.moved import Moved, Renamed
 from firstlight.comparison.exact.rows import Presence
 from firstlight.comparison.exact.tree import TreeDifference, TreeRow
 from firstlight.escape import printable
-from firstlight.quantities import signed_time, time_text
+from firstlight.quantities import joined, signed_time, time_text
 from firstlight.render.model.pictures import TwoWayBar
-from firstlight.render.model.report import Block, Heading, Line, joined
+from firstlight.render.model.report import Block, Heading, Line
 from firstlight.render.model.table import Column, Table, table
 from firstlight.render.views.row_names import with_module
 

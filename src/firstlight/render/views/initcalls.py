@@ -12,9 +12,9 @@ from firstlight.analysis.initcalls import OTHER_LEVELS, OUTSIDE, never_returned,
 from firstlight.analysis.window import window
 from firstlight.bundle.boot import Boot
 from firstlight.escape import printable
-from firstlight.quantities import Kind, share, signed_time, time_text
+from firstlight.quantities import Kind, joined, share, signed_time, time_text
 from firstlight.render.model.pictures import Bar
-from firstlight.render.model.report import Block, Line, joined
+from firstlight.render.model.report import Block, Line
 from firstlight.render.model.table import Column, Table, Value, table
 from firstlight.render.views.heading import grade_column, grade_lines, heading, timeline_column
 from firstlight.render.views.row_names import with_module

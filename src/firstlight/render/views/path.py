@@ -12,9 +12,9 @@ from firstlight.analysis.path.processor import Processor, ran_text
 from firstlight.analysis.path.what_if import WhatIf
 from firstlight.analysis.window import Window
 from firstlight.bundle.boot import Boot
-from firstlight.quantities import share, time_text
+from firstlight.quantities import joined, share, time_text
 from firstlight.render.model.pictures import Bar
-from firstlight.render.model.report import Block, Heading, Line, joined
+from firstlight.render.model.report import Block, Heading, Line
 from firstlight.render.model.table import Column, table
 from firstlight.render.views.heading import grade_mark, heading
 

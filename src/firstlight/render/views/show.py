@@ -84,7 +84,7 @@ def _known(named: Iterable[tuple[str, str | None]]) -> list[Line]:
 
 def _identity(boot: Boot) -> Iterator[Block]:
     manifest = boot.manifest
-    facts = dict(boot.facts().select("fact", "value").iter_rows())
+    facts = boot.fact_values()
     # What came to its end is complete only when its evidence is.
     missing = not manifest.completeness.complete
     state = "incomplete" if manifest.status == "complete" and missing else manifest.status

@@ -11,9 +11,9 @@ from firstlight.analysis.units import LATER
 from firstlight.analysis.window import window
 from firstlight.bundle.boot import Boot
 from firstlight.escape import printable
-from firstlight.quantities import share, time_text
+from firstlight.quantities import joined, share, time_text
 from firstlight.render.model.pictures import Bar, Interval
-from firstlight.render.model.report import BLANK, Block, Line, joined
+from firstlight.render.model.report import BLANK, Block, Line
 from firstlight.render.model.table import Column, Table, table
 from firstlight.render.views.heading import grade_column, grade_lines, heading
 
