@@ -180,8 +180,8 @@ class TestTheManifest:
         assert chosen == Choices(append="quiet")
 
 
-def test_the_recipe_knows_nothing_of_the_rooms_above_it() -> None:
-    below = {"firstlight.recipe", "firstlight.cache", "firstlight.errors"}
+def test_the_recipe_imports_nothing_from_layers_above_it() -> None:
+    below = {"firstlight.recipe", "firstlight.cache", "firstlight.errors", "firstlight.frozen"}
     for path in Path(firstlight.recipe.__path__[0]).glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
