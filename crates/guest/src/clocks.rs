@@ -1,4 +1,4 @@
-//! The guest's clocks against one another, for whoever puts what systemd noted onto the recording's clock.
+//! The relation between the guest's clocks, to align systemd's times to the recording's clock.
 
 use firstlight_isa::guest::counter;
 use rustix::time::{clock_gettime, ClockId};

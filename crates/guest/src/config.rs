@@ -1,4 +1,4 @@
-//! `/firstlight.conf`: what the helper shall do. `docs/reference/formats/guest-report.md` is its specification.
+//! `/firstlight.conf`: the helper's configuration. `docs/reference/formats/guest-report.md` specifies it.
 
 use std::path::PathBuf;
 

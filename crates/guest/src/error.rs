@@ -1,4 +1,4 @@
-//! What the helper could not do, in words that the report and the console carry.
+//! Errors of the helper, with texts for the report and the console.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What the kernel tells of itself, as records of the report.
+//! Facts that the kernel states about itself, as records of the report.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read, Write};

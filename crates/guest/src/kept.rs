@@ -1,4 +1,4 @@
-//! Files that what runs in the guest leaves for whoever reads the bundle.
+//! Files that programs in the guest leave for the bundle.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};

@@ -1,4 +1,4 @@
-//! Loading kernel modules, in the order that the host worked out.
+//! Loading kernel modules, in the order that the host computed.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};

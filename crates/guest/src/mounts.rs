@@ -1,4 +1,4 @@
-//! The kernel's file systems, which every user land expects.
+//! The kernel's file systems, which every userspace expects.
 
 use std::ffi::CStr;
 use std::path::Path;

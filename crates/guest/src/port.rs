@@ -1,4 +1,4 @@
-//! The second serial port, raw: what is written is what arrives.
+//! The second serial port in raw mode, without changes of the data.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};

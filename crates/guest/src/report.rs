@@ -1,4 +1,4 @@
-//! The report's form: named records of counted bytes. `docs/reference/formats/guest-report.md` is its specification.
+//! The report's format: named records with byte counts. `docs/reference/formats/guest-report.md` specifies it.
 
 use std::io::{self, Write};
 

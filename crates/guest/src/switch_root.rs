@@ -1,4 +1,4 @@
-//! From the initramfs into the image: wait for its device, mount it, carry the kernel's file systems over.
+//! From the initramfs to the image: wait for its device, mount it, move the kernel's file systems.
 
 use std::fs;
 use std::os::unix::process::CommandExt;

@@ -1,4 +1,4 @@
-//! In a user land with systemd: the unit that gives the ready mark, and what failed.
+//! systemd in the guest: the unit that gives the ready mark, and the failed units.
 
 use std::fs::{self, File};
 use std::path::Path;

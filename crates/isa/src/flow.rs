@@ -1,4 +1,4 @@
-//! What an instruction does to the flow of control.
+//! The effect of an instruction on the flow of control.
 
 /// What an instruction does to the flow of control, as far as a shadow stack cares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,8 +1,8 @@
-//! What a processor architecture is, as far as following a kernel's control flow needs it.
+//! Processor architectures, as far as following a kernel's control flow needs them.
 //!
-//! [`Isa`] states it; each architecture is one module that implements it ([`x86_64`]). Everything that uses the trait takes
-//! it as a type, so that the compiler makes a copy of the tracker for each architecture and no event pays for the choice.
-//! [`guest`] is the part that programs inside the guest need. `docs/design/architectures.md` says how to add one.
+//! [`Isa`] is the trait; each architecture is one module that implements it ([`x86_64`]). Everything that uses the trait takes
+//! it as a type, so the compiler makes a copy of the tracker for each architecture and no event pays for the choice.
+//! [`guest`] is the part that programs inside the guest need. `docs/design/architectures.md` describes how to add one.
 
 #[cfg(feature = "decode")]
 mod class;

@@ -1,4 +1,4 @@
-//! An automount made by hand, which tells which program's which call wakes it.
+//! An automount made by hand, which shows the program and the call that trigger it.
 
 use std::ffi::OsString;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Single system calls on a path, by name: which of them wakes an automount?
+//! Single system calls on a path, by name, to find those that trigger an automount.
 
 use std::path::Path;
 

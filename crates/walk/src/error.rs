@@ -1,4 +1,4 @@
-//! What could not be done, in words that a person can act on.
+//! Errors, with messages that the user can act on.
 
 use std::path::PathBuf;
 

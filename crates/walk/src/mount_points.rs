@@ -1,4 +1,4 @@
-//! Every mount point: the inode that its directory's listing gives against the one that `stat` gives.
+//! Mount points: the inode in the listing of the parent directory, and the inode by `stat`.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;

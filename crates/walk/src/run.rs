@@ -1,4 +1,4 @@
-//! Runs a program, and notes when it began and ended and what the guest's own accounting says of it.
+//! Runs a program and records its start, its end and the guest's accounting of it.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};

@@ -1,4 +1,4 @@
-//! The shape of a tree: how many directories each one of a level holds.
+//! The shape of a tree: the number of directories in each directory of a level.
 
 use crate::error::{Error, Result};
 

@@ -1,4 +1,4 @@
-//! A walk over a tree, as gnulib's fts does it for chgrp: with or without one more stat for each directory.
+//! A walk over a tree as gnulib's fts does it for chgrp, with or without one extra stat per directory.
 
 use std::ffi::{CString, OsString};
 use std::os::fd::{AsFd, BorrowedFd};

@@ -1,1 +1,1 @@
-"""What boots: architecture, kernel, guest image, machine, runner, recording."""
+"""Targets: architectures, kernels, guest images, machines, and how a boot of them is recorded."""

@@ -1,4 +1,4 @@
-"""What this machine can do, what it lacks, and the one command that adds it."""
+"""The capabilities of this machine, the missing ones, and the command that installs them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a series changed: every change of an exact one, the confirmed ones of a noisy one."""
+"""Change points: every change of an exact series, the confirmed ones of a noisy series."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The figures that people ask for by name: mean, median, mode and standard deviation of one arm."""
+"""Descriptive figures of one arm: mean, median, mode and standard deviation."""
 
 from __future__ import annotations
 

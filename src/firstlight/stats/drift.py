@@ -1,4 +1,4 @@
-"""Drift: a machine that grows slower, or faster, while a session lasts."""
+"""Drift: a machine that becomes slower or faster during a session."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much slower or faster: the Hodges-Lehmann estimate on log ratios, with its exact interval."""
+"""The size of a change: the Hodges-Lehmann estimate on log ratios, with its exact interval."""
 
 from __future__ import annotations
 

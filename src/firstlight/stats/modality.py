@@ -1,4 +1,4 @@
-"""Whether boots come in two sorts: the modes of their times."""
+"""The modes of boot times: whether boots fall into two groups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many comparisons at once: what is left of each p."""
+"""P values corrected for many comparisons."""
 
 from __future__ import annotations
 

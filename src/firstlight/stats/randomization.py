@@ -1,4 +1,4 @@
-"""The order in which the boots of a noisy session are recorded: blocks of one boot per arm, each shuffled anew."""
+"""The recording order of a noisy session: blocks of one boot per arm, each in random order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many pairs a question needs."""
+"""The number of pairs that a question needs."""
 
 from __future__ import annotations
 

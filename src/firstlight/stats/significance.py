@@ -1,4 +1,4 @@
-"""Whether a difference could be chance: Wilcoxon's tests, exact wherever they can be."""
+"""Significance of a difference: Wilcoxon's tests, exact where possible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether two arms differ in more than their middle: spread, shape and modes."""
+"""Differences between two arms beyond the median: spread, shape and modes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a comparison comes to: regression, improvement, equivalent or inconclusive."""
+"""The verdict of a comparison: regression, improvement, equivalent or inconclusive."""
 
 from __future__ import annotations
 

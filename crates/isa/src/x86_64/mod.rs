@@ -1,4 +1,4 @@
-//! Everything about x86_64.
+//! The x86_64 architecture.
 
 #[cfg(feature = "decode")]
 mod architecture;

@@ -1,1 +1,1 @@
-"""What runs in the guest, as the host knows it: its report, its facts, and hints for a boot that failed."""
+"""The guest as seen from the host: its report, its facts, and hints for a failed boot."""

@@ -1,4 +1,4 @@
-"""Facts out of the texts in which a kernel tells of itself."""
+"""Facts from the texts in which a kernel describes itself."""
 
 from __future__ import annotations
 

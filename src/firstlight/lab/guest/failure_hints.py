@@ -1,4 +1,4 @@
-"""What to look at after a boot that failed: from the reason, and from the guest's last words."""
+"""Hints for a failed boot, from the reason and the last lines of the guest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The guest's report: what came over the second serial port, and the facts that stand in it."""
+"""The guest's report: the data of the second serial port, and the facts in it."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What the host does for a recording: processes, packages, confinement and progress."""
+"""The host's part in a recording: processes, packages, confinement and progress."""

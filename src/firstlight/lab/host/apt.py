@@ -1,4 +1,4 @@
-"""Packages of the distribution, downloaded by its ordinary client and looked at without installing them."""
+"""Packages of the distribution, downloaded by its ordinary client and read without installing them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Landlock of the Linux kernel: a thread gives up, for itself and all that it starts, every file but the named ones.
+"""Landlock: a thread gives up access to all files but the named ones, for itself and its children.
 
 Source: https://docs.kernel.org/userspace-api/landlock.html; the numbers are those of `include/uapi/linux/landlock.h`.
 """

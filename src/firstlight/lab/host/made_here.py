@@ -1,7 +1,8 @@
-"""Which bundles were recorded on this machine by this user, and which files went into them.
+"""The register of bundles that this user recorded on this machine, and of their input files.
 
-The record lies in the user's private cache. A bundle is known by the digest of its manifest, which names every choice
-and the digest of every table: one that was changed is another one. Only who can write into the cache can add to it.
+The register is in the user's private cache. The digest of the manifest identifies a bundle. The manifest names every
+choice and the digest of every table, so a changed bundle is another one. Only a user who can write to the cache can add
+to the register.
 """
 
 from __future__ import annotations

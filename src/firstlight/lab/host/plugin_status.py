@@ -1,4 +1,4 @@
-"""The plugin's status, as it is rewritten in place while a guest runs (docs/reference/formats/plugin.md)."""
+"""The plugin's status file, rewritten in place while a guest runs (docs/reference/formats/plugin.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One child process that never outlives us."""
+"""A child process that ends with its parent."""
 
 from __future__ import annotations
 

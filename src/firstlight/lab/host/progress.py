@@ -1,4 +1,4 @@
-"""What a person sees while a boot is recorded."""
+"""The progress display of a recording."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Kernels: their files, modules, symbols and packages, and how one is built."""
+"""Kernels: their files, modules, symbols and packages, and the build of one."""

@@ -1,4 +1,4 @@
-"""Building the laboratory's kernel."""
+"""Building the lab's kernel."""
 
 from __future__ import annotations
 

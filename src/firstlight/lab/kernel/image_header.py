@@ -1,4 +1,4 @@
-"""The head of a kernel file: is it one that boots here, and which release is it."""
+"""The header of a kernel file: whether it boots here, and its release."""
 
 from __future__ import annotations
 

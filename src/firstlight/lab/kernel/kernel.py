@@ -1,4 +1,4 @@
-"""The kernel that is booted: a file that somebody gives, or the distribution's own for virtual machines."""
+"""The kernel of a boot: a file of the user, or the distribution's kernel for virtual machines."""
 
 from __future__ import annotations
 

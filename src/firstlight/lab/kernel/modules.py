@@ -1,7 +1,7 @@
-"""Kernel modules that a boot needs before its root is there: which, in which order, and their content.
+"""Kernel modules that a boot needs before its root is mounted: their order and content.
 
-What a module depends on stands in the module itself (section ``.modinfo``), so that a package that was only unpacked,
-without ``depmod``, serves as well as an installed one.
+A module names its dependencies itself (section ``.modinfo``), so a package that was only unpacked, without ``depmod``,
+works like an installed one.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The source of the distribution's kernel: downloaded once, kept packed."""
+"""The source of the distribution's kernel: downloaded once, stored as a package."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A kernel's symbols out of its `System.map`, for kernels that do not tell them themselves."""
+"""A kernel's symbols from its `System.map`, for kernels without `/proc/kallsyms`."""
 
 from __future__ import annotations
 

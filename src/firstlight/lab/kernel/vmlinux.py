@@ -1,4 +1,4 @@
-"""The head of an uncompressed kernel, an ELF file: does it boot here, which release is it, how much memory it takes."""
+"""The header of an uncompressed kernel (ELF): whether it boots here, its release and its memory size."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""QEMU: its command line, its options, what makes it exact, and how it is confined."""
+"""QEMU: its command line, its options, the rules of exactness, and its confinement."""

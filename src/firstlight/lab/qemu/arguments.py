@@ -1,4 +1,4 @@
-"""The words of a QEMU command line: which is an option, which its value, and what the value says."""
+"""The arguments of a QEMU command line: options, their values, and the fields of a value."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What QEMU may do on this machine: kernels and images come from strangers, and QEMU has faults like any program.
+"""The confinement of QEMU, because kernels and images may be hostile and QEMU has bugs.
 
-Two walls, each where it is there. QEMU's own filter of system calls (`-sandbox`) keeps it from starting programs and
-from the rights of other users. Landlock keeps it from all files but those of its run: it reads what the recipe names,
-and writes only into its folder of raw evidence.
+There are two mechanisms; each is used if the machine has it. QEMU's own system call filter (`-sandbox`) keeps it from
+starting programs and from gaining the rights of other users. Landlock restricts it to the files of its run: it reads
+what the recipe names, and writes only into its folder of raw evidence.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The guest's console, followed while it grows."""
+"""The guest's console, read while it grows."""
 
 from __future__ import annotations
 

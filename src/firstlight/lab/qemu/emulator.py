@@ -1,4 +1,4 @@
-"""Which QEMU runs, and what it can do."""
+"""The QEMU in use and its capabilities."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What breaks exactness, and what to do instead.
+"""Options that break exactness, and their substitutes.
 
-A table of QEMU's options: each is refused by name, with the reason and the remedy. Measured reasons are those of
-the design's part on exact mode; the others follow from where the answer comes from: whatever waits for the host (its
-disks, its network, its entropy, its clock, a person at a keyboard) arrives at another instruction each time.
+The table has QEMU's options that are rejected, each with the reason and the remedy. Measured reasons are those of
+`docs/design/exact-mode.md`. The others follow from the source of the input: whatever waits for the host (its disks, its
+network, its entropy, its clock, a user at a keyboard) arrives at another instruction each time.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Files that options of QEMU name: they decide the boot, so they are inputs like the kernel."""
+"""Files that QEMU options name. They affect the boot, so they are inputs like the kernel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a stranger's recipe is used without being asked: words that name no file, no program and no back end."""
+"""The options that are safe to use from a recipe of another machine: they name no file, no program and no back end."""
 
 from __future__ import annotations
 

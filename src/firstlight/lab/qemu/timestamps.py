@@ -1,4 +1,4 @@
-"""What a guest sends, with the host's clock at each arrival."""
+"""The guest's output, with the host's time of each arrival."""
 
 from __future__ import annotations
 

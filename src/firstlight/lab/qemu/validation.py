@@ -1,4 +1,4 @@
-"""Refusing what would break the recording, by name, with the reason and the remedy."""
+"""Rejects options that would break the recording, with the reason and a remedy."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Images that a kernel mounts as its root, made of a directory on the host: without mounting, without root.
+"""Images that a kernel mounts as its root, made from a directory without mounting and without root.
 
-The same tree gives the same bytes: times and identities are fixed, and a program that takes them from the clock, or
-from chance, is told other ones by libfaketime.
+The same tree gives the same bytes: times and identities are fixed. libfaketime replaces them for programs that take
+them from the clock or from a random source.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The recipe for a Debian user land with systemd, made by mmdebstrap from the distribution's own packages."""
+"""The recipe of a Debian root file system with systemd, made by mmdebstrap from the distribution's packages."""
 
 from __future__ import annotations
 

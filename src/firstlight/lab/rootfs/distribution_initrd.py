@@ -1,8 +1,8 @@
-"""A distribution's own initramfs, which mounts the root by itself: what it lacks for a root in persistent memory.
+"""A distribution's own initramfs, and the modules it needs to mount a root in persistent memory.
 
 Kernels unpack several archives, one after another (`Documentation/driver-api/early-userspace/buffer-format.rst`). So
-the person's initramfs stays as it is, and a second archive behind it holds the drivers of persistent memory, with a
-piece of configuration that loads them before the root is looked for.
+the user's initramfs stays unchanged, and a second archive after it has the drivers of persistent memory, with a
+configuration that loads them before the search for the root.
 """
 
 from __future__ import annotations

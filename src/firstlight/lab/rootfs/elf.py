@@ -1,7 +1,7 @@
-"""What an ELF file of 64 bits asks for: its loader, and the shared libraries that it names.
+"""The loader and the shared libraries that a 64-bit ELF file names.
 
-Source: the System V ABI, "Program Header" and "Dynamic Linking": names in `DT_NEEDED` are places in the table that
-`DT_STRTAB` gives the address of, and program headers say where an address lies in the file.
+Source: the System V ABI, "Program Header" and "Dynamic Linking": names in `DT_NEEDED` are offsets in the table at
+the address `DT_STRTAB`, and program headers map an address to an offset in the file.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A whole root file system: a directory, an archive, an image, or the Debian recipe, as one ext4 image."""
+"""A complete root file system as one ext4 image, from a directory, an archive, an image or the Debian recipe."""
 
 from __future__ import annotations
 

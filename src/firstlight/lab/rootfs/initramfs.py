@@ -1,4 +1,4 @@
-"""The initramfs that every recording boots: the guest helper, its configuration, modules, a busybox user land."""
+"""The initramfs of every recording: the guest helper, its configuration, modules, and busybox."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is a file that somebody gave an initramfs, and is it whole? Asked before anything boots."""
+"""Checks before the boot whether a user's file is a complete initramfs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A root file system that the kernel mounts by itself: its image, where the guest has it, what the kernel is told."""
+"""A root file system that the kernel mounts itself: its image, its device, its kernel parameters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The small guest as a directory: what a root file system of any kind is made of."""
+"""The minimal guest as a directory, the content of a root file system of any kind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A kernel's modules in the user land of its guest, as a distribution installs them."""
+"""A kernel's modules in the root file system of its guest, as a distribution installs them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that are laid over a guest's own: a directory, in which `.wh.NAME` says that NAME is not there.
+"""Files laid over those of a guest: a directory, in which `.wh.NAME` removes NAME.
 
 The names of removed files are those of the container images' layers (OCI image specification, "Whiteouts").
 """

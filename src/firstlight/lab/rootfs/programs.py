@@ -1,4 +1,4 @@
-"""Single programs of a user land, with the libraries that they need: for a small guest that shall run them."""
+"""Single programs of a root file system with their libraries, for the minimal guest."""
 
 from __future__ import annotations
 

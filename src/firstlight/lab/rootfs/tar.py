@@ -1,4 +1,4 @@
-"""The files of a user land in a tar, links followed inside of it."""
+"""The files of a root file system in a tar, with links followed inside it."""
 
 from __future__ import annotations
 

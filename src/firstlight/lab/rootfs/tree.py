@@ -1,4 +1,4 @@
-"""A directory that shall become a root file system: what identifies it, and a copy of it."""
+"""A directory that becomes a root file system: its identity, and a copy of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one boot tells about who read its command line."""
+"""What one boot shows about the readers of its command line."""
 
 from __future__ import annotations
 

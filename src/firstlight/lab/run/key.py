@@ -1,4 +1,4 @@
-"""What decides a boot that is yet to be recorded, as one digest."""
+"""The digest of everything that decides a boot, before it is recorded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A boot without instruction counting: by KVM where it works, else by TCG. Every time is the host's, of arrival."""
+"""A boot without instruction counting, by KVM or TCG. All times are arrival times on the host."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recording a boot: from a person's choices to a bundle."""
+"""Records a boot: from the user's choices to a bundle."""
 
 from __future__ import annotations
 

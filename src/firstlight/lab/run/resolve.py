@@ -1,4 +1,4 @@
-"""From a person's choices to a recipe whose inputs all exist, with their digests."""
+"""Turns the user's choices into a recipe with existing inputs and their digests."""
 
 from __future__ import annotations
 

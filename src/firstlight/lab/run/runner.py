@@ -1,4 +1,4 @@
-"""One run of QEMU, watched until it says how the boot ended."""
+"""One run of QEMU, watched until the boot has ended."""
 
 from __future__ import annotations
 

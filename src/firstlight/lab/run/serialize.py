@@ -1,4 +1,4 @@
-"""The choices behind a bundle, to boot its recipe again."""
+"""The choices of a bundle, to boot its recipe again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kernel's symbols: asked from the kernel itself, once per kernel."""
+"""The kernel's symbols, read from the running kernel once per kernel."""
 
 from __future__ import annotations
 

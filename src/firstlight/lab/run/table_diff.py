@@ -1,4 +1,4 @@
-"""Where two recordings of one table begin to differ."""
+"""The first difference between two recordings of one table."""
 
 from __future__ import annotations
 

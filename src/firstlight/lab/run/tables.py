@@ -1,4 +1,4 @@
-"""From the evidence of one run to the tables of its bundle."""
+"""Turns the evidence of one run into the tables of its bundle."""
 
 from __future__ import annotations
 

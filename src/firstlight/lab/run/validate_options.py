@@ -1,4 +1,4 @@
-"""What a person chose, checked before any file is looked at."""
+"""Checks of the user's choices that need no file."""
 
 from __future__ import annotations
 

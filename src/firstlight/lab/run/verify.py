@@ -1,4 +1,4 @@
-"""Booting a bundle's recipe again, and saying whether it gave the same boot."""
+"""Boots a bundle's recipe again and compares the two boots."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""How a cost grows with a quantity: fitted forms, their exponents and crossovers."""
+"""How a cost grows with a quantity: fitted models, their exponents and crossovers."""

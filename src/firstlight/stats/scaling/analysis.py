@@ -1,4 +1,4 @@
-"""What costs by sizes say: the law, the runner-up and how sure, the parts on one basis, the checks."""
+"""The analysis of costs by size: the model, the runner-up and the confidence, the parts, the checks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where two configurations cost the same."""
+"""The sizes at which two configurations cost the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a cost grows with its size without any law: d log cost / d log size."""
+"""The exponent of a cost's growth without a model: d log cost / d log size."""
 
 from __future__ import annotations
 

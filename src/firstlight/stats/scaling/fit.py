@@ -1,4 +1,4 @@
-"""Fitting one law to costs by sizes: relative weights, coefficients that are not negative."""
+"""Fits one model to costs by size: relative weights, coefficients that are not negative."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Laws with names: what a cost may be of a size."""
+"""The named models of a cost by size."""
 
 from __future__ import annotations
 

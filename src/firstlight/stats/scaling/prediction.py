@@ -1,4 +1,4 @@
-"""What a size would cost, with the band of all laws that the measurements leave open."""
+"""The predicted cost of a size, with the band of all models that fit the measurements."""
 
 from __future__ import annotations
 

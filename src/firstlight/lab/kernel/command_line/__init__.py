@@ -1,1 +1,1 @@
-"""The kernel command line: its parameters, and who reads each."""
+"""The kernel command line: its parameters, and the reader of each."""

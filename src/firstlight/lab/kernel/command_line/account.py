@@ -1,4 +1,4 @@
-"""Accounting for every word of the kernel's command line: the kernel, a module, the user land, or nobody read it."""
+"""The reader of each kernel parameter: the kernel, a module, userspace, or none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words of a person's that stand against words of Firstlight's on the kernel's command line."""
+"""Kernel parameters of the user that contradict those of Firstlight."""
 
 from __future__ import annotations
 

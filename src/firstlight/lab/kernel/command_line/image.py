@@ -1,4 +1,4 @@
-"""A kernel's ELF image, out of the file that boots, and the texts in it by their addresses."""
+"""A kernel's ELF image, extracted from its boot file, and the texts in it by address."""
 
 from __future__ import annotations
 

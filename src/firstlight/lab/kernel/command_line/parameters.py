@@ -1,4 +1,4 @@
-"""The names of a kernel's parameters: of its own code, and of modules that are built in or beside it."""
+"""The names of a kernel's parameters: those of its own code and those of its modules."""
 
 from __future__ import annotations
 

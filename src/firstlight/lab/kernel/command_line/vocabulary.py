@@ -1,4 +1,4 @@
-"""Words of the kernel's command line that are read by others than the kernel's tables, by who reads them."""
+"""Kernel parameters that are not in the kernel's tables, by reader."""
 
 from __future__ import annotations
 
