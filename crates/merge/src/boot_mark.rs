@@ -9,7 +9,7 @@ pub struct BootMark {
     pub mark: Mark,
     /// On the boot's clock.
     pub time_ns: i64,
-    /// The file below `raw/` that told.
+    /// The file below `raw/` that has it.
     pub source: String,
     /// The line, function or variable.
     pub detail: String,

@@ -1,18 +1,22 @@
-//! The marks of the whole boot in order of time: those that its records tell, and where the records begin and end.
+//! All marks of a boot in order of time: those of its records, and where the records begin and end.
 
 use crate::boot_mark::BootMark;
-use crate::boots::extent;
-use crate::host;
+use crate::boot_selection::extent;
+use crate::capture_clock;
 use crate::phases::{cover, marks};
 use crate::row::Row;
-use crate::{Contradiction, Piece};
+use crate::{AlignedRecord, Contradiction};
 use firstlight_schema::{Clock, Mark};
 
 /// All of them.
-pub fn boot_marks(pieces: &[Piece<'_>], rows: &[Row<'_>], contradictions: &mut Vec<Contradiction>) -> Vec<BootMark> {
+pub fn boot_marks(
+    pieces: &[AlignedRecord<'_>],
+    rows: &[Row<'_>],
+    contradictions: &mut Vec<Contradiction>,
+) -> Vec<BootMark> {
     let mut all = marks(pieces, rows, contradictions);
     all.extend(clock_start(pieces, &all));
-    all.extend(host::capture_start(pieces, &all));
+    all.extend(capture_clock::capture_start(pieces, &all));
     let mut whole: Option<(i64, i64)> = None;
     let mut add = |at: i64| {
         whole = Some(whole.map_or((at, at), |(first, last)| (first.min(at), last.max(at))));
@@ -25,7 +29,7 @@ pub fn boot_marks(pieces: &[Piece<'_>], rows: &[Row<'_>], contradictions: &mut V
             add(line.at(first));
             add(line.at(last));
         }
-        if let Some((first, last)) = host::extent(piece) {
+        if let Some((first, last)) = capture_clock::extent(piece) {
             add(first);
             add(last);
         }
@@ -34,10 +38,10 @@ pub fn boot_marks(pieces: &[Piece<'_>], rows: &[Row<'_>], contradictions: &mut V
     all
 }
 
-/// Records of systemd and udev carry instants since the kernel's clock began, and where none of the kernel's own is among them the
-/// boot begins there, not at the first instant that happens to be told: one more record of the same clock moves no zero. In a
-/// container, and after a soft reboot, that clock is of an earlier start; the manager's own record tells.
-fn clock_start(pieces: &[Piece<'_>], marks: &[BootMark]) -> Option<BootMark> {
+/// Records of systemd and udev count from the start of the kernel's clock. Without a record of the kernel the boot begins there,
+/// and not at the first known instant, so that another record of the same clock does not move the zero. In a container, and
+/// after a soft reboot, the clock is of an earlier start, as the manager's own record shows.
+fn clock_start(pieces: &[AlignedRecord<'_>], marks: &[BootMark]) -> Option<BootMark> {
     let boot = pieces.first().filter(|boot| boot.evidence.clock == Clock::Monotonic)?;
     let told = marks.iter().any(|mark| {
         matches!(mark.mark, Mark::KernelClockStart | Mark::KernelStart | Mark::UserspaceStart | Mark::SoftRebootStart)

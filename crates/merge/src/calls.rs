@@ -1,18 +1,18 @@
 //! The calling-context tree of a boot from those of its pieces.
 
-use crate::{MergeError, Piece};
+use crate::{AlignedRecord, MergeError};
 use firstlight_formats::evidence::{CallNode, Calls};
 use firstlight_schema::table::{integers, write_empty, TableWriter, Values, BATCH_ROWS};
 use std::path::Path;
 
 /// The piece whose tree goes into the table, and how many others have one, too.
-pub fn chosen<'a>(pieces: &'a [Piece<'a>]) -> Option<(&'a Piece<'a>, &'a Calls, usize)> {
-    let trees: Vec<(&Piece<'_>, &Calls)> = pieces
+pub fn chosen<'a>(pieces: &'a [AlignedRecord<'a>]) -> Option<(&'a AlignedRecord<'a>, &'a Calls, usize)> {
+    let trees: Vec<(&AlignedRecord<'_>, &Calls)> = pieces
         .iter()
         .filter_map(|piece| Some((piece, piece.evidence.calls.as_ref()?)))
         .filter(|(_, calls)| !calls.nodes.is_empty())
         .collect();
-    // Two trees of one boot count the same time twice: the one that tells most stands.
+    // Two trees of one boot count the same time twice: the larger one is used.
     let best =
         trees.iter().enumerate().max_by_key(|(index, (_, calls))| (calls.nodes.len(), std::cmp::Reverse(*index)));
     best.map(|(_, (piece, calls))| (*piece, *calls, trees.len() - 1))

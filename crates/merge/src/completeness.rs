@@ -1,6 +1,6 @@
 //! How much of the evidence is there.
 
-use crate::{log, Piece};
+use crate::{log, AlignedRecord};
 use firstlight_formats::evidence::ProblemKind;
 
 /// What is there and what is missing.
@@ -18,7 +18,7 @@ pub struct Completeness {
 
 impl Completeness {
     /// Counts what every piece holds and lacks.
-    pub fn count(&mut self, pieces: &[Piece<'_>]) {
+    pub fn count(&mut self, pieces: &[AlignedRecord<'_>]) {
         self.countable = true;
         for piece in pieces {
             let evidence = piece.evidence;

@@ -1,4 +1,4 @@
-//! What sources exclude of one another: told, not averaged.
+//! Contradictions between sources: reported, not averaged.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ pub struct Contradiction {
     pub statements: Vec<(String, String)>,
 }
 
-/// All contradictions as a person is told of them: each once, what concerns one unit each behind what concerns the boot.
+/// All contradictions as they are shown: each once, those of single units after those of the boot.
 pub fn ordered(all: Vec<Contradiction>) -> Vec<Contradiction> {
     let mut all = gathered(all);
     all.sort_by_key(|told| told.what.starts_with("how long unit") || told.what.starts_with("when unit"));
@@ -26,7 +26,7 @@ pub fn ordered(all: Vec<Contradiction>) -> Vec<Contradiction> {
     all
 }
 
-/// One contradiction where several records tell the same against the same: copies of one log do.
+/// Merges contradictions in which several records state the same against the same, as copies of one log do.
 fn gathered(all: Vec<Contradiction>) -> Vec<Contradiction> {
     let mut gathered: Vec<Contradiction> = Vec::new();
     let mut places: BTreeMap<(String, Option<(String, String)>), usize> = BTreeMap::new();

@@ -1,8 +1,8 @@
-//! What a piece of evidence tells that another record of the same boot would tell too, by a key and its instant.
+//! Events of a record that another record of the same boot may share, by key, with their instants.
 
-use crate::boots::extent;
-use crate::host::heard;
-use crate::trust::{remove, STAMPED};
+use crate::boot_selection::extent;
+use crate::capture_clock::fit_capture_clock;
+use crate::grades::{distance, STAMPED};
 use firstlight_formats::evidence::{Clock, Evidence, Mark, SpanKind};
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
@@ -20,7 +20,7 @@ pub struct Shared {
     pub lines: Events,
     /// Begin and end of initcalls and the like, as two records of the same call stamp them.
     pub calls: Events,
-    /// Begin of units, and other instants that different witnesses see a little apart.
+    /// Begin of units, and other instants that different origins report a little apart.
     pub units: Events,
     /// Marks.
     pub marks: Events,
@@ -43,7 +43,7 @@ impl Shared {
             }
         }
         let (mut calls, mut units, mut begun) = (Once::default(), Once::default(), Once::default());
-        let stamped = evidence.clock == Clock::Monotonic && remove(SpanKind::Unit, evidence) <= STAMPED;
+        let stamped = evidence.clock == Clock::Monotonic && distance(SpanKind::Unit, evidence) <= STAMPED;
         for span in &evidence.spans {
             let into = match span.kind {
                 SpanKind::Initcall | SpanKind::Async => &mut calls,
@@ -65,9 +65,9 @@ impl Shared {
         for mark in &evidence.marks {
             marks.event(key(("mark", mark.mark)), mark.time_ns);
         }
-        if let Some(heard) = (!evidence.host_marks.is_empty()).then(|| heard(evidence)).flatten() {
+        if let Some(captured) = (!evidence.host_marks.is_empty()).then(|| fit_capture_clock(evidence)).flatten() {
             for mark in &evidence.host_marks {
-                marks.event(key(("mark", mark.mark)), heard.line.at(mark.time_ns));
+                marks.event(key(("mark", mark.mark)), captured.line.at(mark.time_ns));
             }
         }
         let until = stamped.then(|| extent(evidence)).flatten().map(|(_, last)| last);

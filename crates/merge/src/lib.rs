@@ -1,46 +1,43 @@
-//! Several pieces of evidence put together: their clocks on one, what two tell of one thing in one row, and what
-//! excludes one another told and not averaged. Out come the tables of one boot (`docs/reference/formats/boot-bundle.md`).
+//! Merges several records of one boot: aligns their clocks, merges rows of the same thing, and reports contradictions
+//! instead of averaging them. The result is the tables of one boot (`docs/reference/formats/boot-bundle.md`).
 
 pub mod align;
+pub mod boot_id;
 pub mod boot_mark;
 mod boot_marks;
-pub mod boots;
+pub mod boot_selection;
 mod calls;
-mod choice;
+mod capture_clock;
 mod completeness;
 mod contradictions;
 pub mod events;
-mod firmware;
 pub mod fit;
-mod host;
-pub mod identity;
+pub mod grades;
+mod initcall_events;
+mod joined_files;
+mod journal_texts;
 mod log;
+pub mod matching;
+mod membership;
 mod merge;
 mod parents;
-mod partners;
 pub mod phases;
-mod printing;
-mod quiet;
-mod received;
 pub mod record;
+mod record_selection;
 pub mod recorded;
-mod renamed;
 pub mod row;
 mod row_interval;
+mod settled;
 pub mod shown;
 mod sources;
-pub mod spans;
 mod summary;
 mod tables;
 mod text;
-pub mod trust;
-mod unite;
-mod verdict;
 
 pub use completeness::Completeness;
 pub use contradictions::Contradiction;
 pub use merge::merge;
-pub use summary::{SourceFit, SourceSummary, Summary};
+pub use summary::{MergeSummary, SourceFit, SourceSummary};
 
 use firstlight_formats::evidence::Evidence;
 use fit::Line;
@@ -51,21 +48,21 @@ pub enum MergeError {
     /// They could not be written.
     #[error(transparent)]
     Table(#[from] firstlight_schema::TableError),
-    /// No piece of evidence says anything.
+    /// No record holds anything.
     #[error("nothing was understood")]
     Nothing,
 }
 
-/// A piece of evidence that goes into the tables.
+/// A record whose clock is aligned to the boot's.
 #[derive(Debug, Clone)]
-pub struct Piece<'a> {
-    /// What it says.
+pub struct AlignedRecord<'a> {
+    /// Its parsed form.
     pub evidence: &'a Evidence,
     /// The file below `raw/`.
     pub file: &'a str,
-    /// The way of its instants onto the boot's clock; none: they are not placed.
+    /// Maps its instants to the boot's clock; `None`: they are not aligned.
     pub line: Option<Line>,
-    /// The way of the capturing machine's clock onto the boot's, where its lines have both.
+    /// Maps the capturing machine's clock to the boot's, where its lines have both.
     pub host: Option<Line>,
     /// How far a placed instant may be off.
     pub uncertainty_ns: i64,

@@ -1,6 +1,6 @@
 //! The lines of all pieces as one log, in order of time, what several records hold once.
 
-use crate::{MergeError, Piece};
+use crate::{AlignedRecord, MergeError};
 use arrow_array::builder::{Int64Builder, StringBuilder};
 use arrow_array::ArrayRef;
 use firstlight_formats::evidence::{Caller, Clock, Evidence, Stamp};
@@ -31,7 +31,7 @@ pub struct Written {
 /// # Errors
 ///
 /// When it cannot be written.
-pub fn write(pieces: &[Piece<'_>], bundle: &Path) -> Result<Written, MergeError> {
+pub fn write(pieces: &[AlignedRecord<'_>], bundle: &Path) -> Result<Written, MergeError> {
     let with_lines: Vec<usize> = (0..pieces.len())
         .filter(|number| pieces.get(*number).is_some_and(|piece| !piece.evidence.log.is_empty()))
         .collect();
@@ -62,7 +62,7 @@ pub fn write(pieces: &[Piece<'_>], bundle: &Path) -> Result<Written, MergeError>
 
 struct Cursor<'a> {
     piece_number: usize,
-    piece: &'a Piece<'a>,
+    piece: &'a AlignedRecord<'a>,
     index: usize,
     current: Option<(Stamp, &'a str)>,
     placed: Option<i64>,
@@ -71,7 +71,7 @@ struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    fn new(piece_number: usize, piece: &'a Piece<'a>) -> Self {
+    fn new(piece_number: usize, piece: &'a AlignedRecord<'a>) -> Self {
         let channel = channel(piece.evidence);
         let mut cursor = Self { piece_number, piece, index: 0, current: None, placed: None, key: i64::MIN, channel };
         cursor.look();
@@ -92,7 +92,7 @@ impl<'a> Cursor<'a> {
 }
 
 /// The instant of a line on the boot's clock: by its own stamp, else by when it was received.
-pub fn placed(piece: &Piece<'_>, stamp: &Stamp) -> Option<i64> {
+pub fn placed(piece: &AlignedRecord<'_>, stamp: &Stamp) -> Option<i64> {
     match (stamp.time_ns, piece.line) {
         (Some(at), Some(line)) => Some(line.at(at)),
         (None, Some(line)) if piece.evidence.clock == Clock::Host => stamp.host_ns.map(|at| line.at(at)),
@@ -108,7 +108,7 @@ fn channel(evidence: &Evidence) -> Option<Channel> {
 }
 
 /// Whether another log holds what lies before the first line of a piece: it has that line too, begins earlier, and has lost nothing.
-pub fn goes_back_beyond(other: &Piece<'_>, piece: &Piece<'_>) -> bool {
+pub fn goes_back_beyond(other: &AlignedRecord<'_>, piece: &AlignedRecord<'_>) -> bool {
     if std::ptr::eq(other.evidence, piece.evidence) || other.evidence.problems.iter().any(|told| told.kind.loses()) {
         return false;
     }
@@ -119,7 +119,7 @@ pub fn goes_back_beyond(other: &Piece<'_>, piece: &Piece<'_>) -> bool {
 }
 
 /// The lines that have an instant on the boot's clock.
-fn timed<'a>(piece: &'a Piece<'a>) -> impl Iterator<Item = (i64, &'a str)> {
+fn timed<'a>(piece: &'a AlignedRecord<'a>) -> impl Iterator<Item = (i64, &'a str)> {
     piece.evidence.log.iter().filter_map(|(stamp, text)| Some((placed(piece, &stamp)?, text.trim())))
 }
 
@@ -132,7 +132,7 @@ struct Copies {
 }
 
 impl Copies {
-    fn find(pieces: &[Piece<'_>], with_lines: &[usize]) -> Self {
+    fn find(pieces: &[AlignedRecord<'_>], with_lines: &[usize]) -> Self {
         let mut copies = Self::default();
         let widest = with_lines.iter().filter_map(|number| pieces.get(*number)).map(apart).max().unwrap_or(1);
         let mut seen: FxHashMap<(u64, i64), (i64, usize, usize)> = FxHashMap::default();
@@ -163,7 +163,7 @@ impl Copies {
     }
 }
 
-fn apart(piece: &Piece<'_>) -> i64 {
+fn apart(piece: &AlignedRecord<'_>) -> i64 {
     match piece.evidence.clock {
         Clock::Host => piece.uncertainty_ns.saturating_mul(2).clamp(SAME_STAMP_NS, LATEST_COPY_NS),
         _ => {

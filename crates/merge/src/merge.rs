@@ -3,19 +3,19 @@
 use crate::boot_mark::BootMark;
 use crate::boot_marks::boot_marks;
 use crate::calls::{chosen, write_calls};
-use crate::choice::Choice;
 use crate::completeness::Completeness;
 use crate::contradictions::ordered;
-use crate::firmware::joined;
+use crate::joined_files::joined;
+use crate::journal_texts::received;
+use crate::matching::rows;
 use crate::parents::parents;
 use crate::phases::phases;
-use crate::quiet::start_up_over;
-use crate::received::received;
 use crate::record::Read;
+use crate::record_selection::RecordChoice;
 use crate::row::Row;
+use crate::settled::start_up_over;
 use crate::sources::Sources;
-use crate::spans::rows;
-use crate::summary::Summary;
+use crate::summary::MergeSummary;
 use crate::tables::{write_counters, write_facts, write_kd, write_links, write_marks, write_spans};
 use crate::{log, MergeError};
 use firstlight_schema::table::write_empty;
@@ -27,8 +27,8 @@ use std::path::Path;
 /// # Errors
 ///
 /// [`MergeError::Nothing`] when no record says anything, and when a table cannot be written.
-pub fn merge(reads: &[Read], boots: &[Option<u32>], bundle: &Path) -> Result<Summary, MergeError> {
-    let choice = Choice::of(reads, boots);
+pub fn merge(reads: &[Read], boots: &[Option<u32>], bundle: &Path) -> Result<MergeSummary, MergeError> {
+    let choice = RecordChoice::of(reads, boots);
     if choice.kept.is_empty() && choice.left_out.is_empty() {
         return Err(MergeError::Nothing);
     }
@@ -38,7 +38,7 @@ pub fn merge(reads: &[Read], boots: &[Option<u32>], bundle: &Path) -> Result<Sum
     let Sources { mut pieces, mut summaries, mut contradictions, warnings, missing, copies } =
         Sources::of(&choice, &together, &received);
     let completeness = Completeness { missing, ..Completeness::default() };
-    let mut summary = Summary { warnings, completeness, ..Summary::default() };
+    let mut summary = MergeSummary { warnings, completeness, ..MergeSummary::default() };
     let mut all_rows = rows(&pieces, &mut contradictions);
     let mut all_marks = boot_marks(&pieces, &all_rows, &mut contradictions);
     if let Some(over) = start_up_over(&pieces, &all_rows, &mut all_marks) {
@@ -65,7 +65,7 @@ pub fn merge(reads: &[Read], boots: &[Option<u32>], bundle: &Path) -> Result<Sum
     }
     write_links(&pieces, bundle)?;
     summary.kd_rows = write_kd(&pieces, bundle)?;
-    // No record tells of every switch.
+    // No record has every switch.
     write_empty(&["threads", "thread_names", "runs"], bundle)?;
     let tree = chosen(&pieces);
     if let Some((piece, _, others @ 1..)) = tree {

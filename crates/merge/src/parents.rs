@@ -36,7 +36,7 @@ pub fn parents(rows: &[Row<'_>], phases: &[Phase]) -> Vec<Parent> {
     rows.iter().enumerate().map(parent).collect()
 }
 
-/// A parent that a record tells holds as long as the instants do not speak against it.
+/// A parent that a record names is used unless the instants contradict it.
 fn inside(parent: Option<&Row<'_>>, row: &Row<'_>) -> bool {
     let Some(parent) = parent else { return false };
     let before = |one: Option<i64>, two: Option<i64>| one.zip(two).is_none_or(|(one, two)| one <= two);

@@ -1,10 +1,10 @@
 //! Marks of the whole boot, and the phases between them.
 
 use crate::boot_mark::BootMark;
+use crate::grades::{distance, SYSTEMD_MARKS};
 use crate::row::Row;
 use crate::text::seconds;
-use crate::trust::{remove, SYSTEMD_MARKS};
-use crate::{Contradiction, Piece};
+use crate::{AlignedRecord, Contradiction};
 use firstlight_formats::about::Traits;
 use firstlight_schema::{self as schema, InitcallLevel, Mark, SpanKind};
 use rustc_hash::FxHashMap;
@@ -21,7 +21,7 @@ pub struct Phase {
     pub start_ns: i64,
     /// When it ends.
     pub end_ns: i64,
-    /// The file that told its first mark.
+    /// The file with its first mark.
     pub source: String,
 }
 
@@ -49,7 +49,7 @@ fn phase_name(mark: Mark, all: &[BootMark]) -> &'static str {
     phase.map_or(mark.name(), schema::Phase::name)
 }
 
-/// Whether a mark tells how far the kernel had come, or that it had started user land.
+/// Whether a mark shows the progress of the kernel, or that it had started userspace.
 fn of_the_kernel(mark: Mark) -> bool {
     within_the_kernel(mark)
         || matches!(
@@ -72,22 +72,23 @@ fn within_the_kernel(mark: Mark) -> bool {
 }
 
 /// The marks of all pieces in order of time, each name once: the first piece's, of systemd's own marks that of the piece which
-/// knows best, as with its stages; others that say otherwise are told.
-pub fn marks(pieces: &[Piece<'_>], rows: &[Row<'_>], contradictions: &mut Vec<Contradiction>) -> Vec<BootMark> {
+/// is the most reliable, as with its stages; other values are reported.
+pub fn marks(pieces: &[AlignedRecord<'_>], rows: &[Row<'_>], contradictions: &mut Vec<Contradiction>) -> Vec<BootMark> {
     let mut marks: Vec<BootMark> = Vec::new();
     let mut removes: FxHashMap<Mark, u8> = FxHashMap::default();
-    let reset_told = pieces.iter().any(|piece| piece.evidence.traits.resets_clock && tells(piece, Mark::FirmwareStart));
+    let reset_reported =
+        pieces.iter().any(|piece| piece.evidence.traits.resets_clock && reports(piece, Mark::FirmwareStart));
     for piece in pieces {
-        // systemd counts the firmware from the zero of its timer; the table tells when the reset had ended.
-        let from_zero = reset_told && remove(SpanKind::Stage, piece.evidence) < Traits::FAR;
+        // systemd counts the firmware from the zero of its timer; the table has the end of the reset.
+        let from_zero = reset_reported && distance(SpanKind::Stage, piece.evidence) < Traits::FAR;
         let told = piece.line.map(|line| (line, &piece.evidence.marks));
-        let heard = piece.host.map(|line| (line, &piece.evidence.host_marks));
-        let all = told.into_iter().chain(heard).flat_map(|(line, of)| of.iter().map(move |mark| (line, mark)));
+        let captured = piece.host.map(|line| (line, &piece.evidence.host_marks));
+        let all = told.into_iter().chain(captured).flat_map(|(line, of)| of.iter().map(move |mark| (line, mark)));
         for (line, mark) in all {
             let time_ns = line.at(mark.time_ns);
             let which = if from_zero && mark.mark == Mark::FirmwareStart { Mark::PowerOn } else { mark.mark };
             let mut one = BootMark { mark: which, time_ns, source: piece.file.to_owned(), detail: mark.detail.clone() };
-            let from = if SYSTEMD_MARKS.contains(&which) { remove(SpanKind::Stage, piece.evidence) } else { 0 };
+            let from = if SYSTEMD_MARKS.contains(&which) { distance(SpanKind::Stage, piece.evidence) } else { 0 };
             let Some(known) = marks.iter_mut().find(|known| known.mark == which) else {
                 removes.insert(which, from);
                 marks.push(one);
@@ -113,12 +114,12 @@ pub fn marks(pieces: &[Piece<'_>], rows: &[Row<'_>], contradictions: &mut Vec<Co
     marks
 }
 
-fn tells(piece: &Piece<'_>, mark: Mark) -> bool {
+fn reports(piece: &AlignedRecord<'_>, mark: Mark) -> bool {
     piece.evidence.marks.iter().any(|told| told.mark == mark)
 }
 
 /// The marks that the kernel's own initcalls give: the begin of each level, or of all of them.
-fn initcall_marks(pieces: &[Piece<'_>], rows: &[Row<'_>], marks: &mut Vec<BootMark>) {
+fn initcall_marks(pieces: &[AlignedRecord<'_>], rows: &[Row<'_>], marks: &mut Vec<BootMark>) {
     let mut calls: Vec<(i64, &Row<'_>)> = rows
         .iter()
         .filter(|row| row.kind == SpanKind::Initcall && row.level != Some(InitcallLevel::Module.name()))

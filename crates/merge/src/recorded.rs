@@ -1,6 +1,6 @@
 //! What a recorded boot says on its own console: probes, units, the names of modules' initcalls. The recorder stamps every
 //! line that is printed; by these stamps the kernel's clock is put onto the recording's. What the recording measured stays.
-//! Where the guest reported the kernel's ring, that tells more: a console leaves out what is below its level.
+//! The kernel's ring buffer, where the guest reported it, has more lines: a console leaves out those below its level.
 
 use crate::fit::{below, Line};
 use crate::tables::object;
@@ -23,17 +23,17 @@ pub(crate) const CALIBRATED: f64 = 0.01;
 const FACTS: [&str; 3] = ["kernel.deferred_probe", "kernel.initcalls_blacklisted", "systemd.failed"];
 const SOURCE: &str = "console";
 
-/// Adds to the spans and links of the bundle what its console says, and returns the facts that it tells. The table of the
+/// Adds the spans and links of a console to the bundle, and returns the facts that the console holds. The table of the
 /// log is there already: lines behind its last one with an instant are left out.
 ///
 /// # Errors
 ///
 /// When a table cannot be read or written.
-pub fn tell(console: &[u8], ring: Option<&[u8]>, bundle: &Path) -> Result<Vec<(String, String)>, MergeError> {
+pub fn add_console(console: &[u8], ring: Option<&[u8]>, bundle: &Path) -> Result<Vec<(String, String)>, MergeError> {
     let instants = instants(bundle)?;
     let Some(last) = instants.iter().rposition(Option::is_some) else { return Ok(Vec::new()) };
     let end = end_of(console, last + 1);
-    // A console without a line of the kernel tells nothing.
+    // A console without a line of the kernel adds nothing.
     let Some(evidence) = first_boot(Role::Console, console.get(..end).unwrap_or(console)) else {
         return Ok(Vec::new());
     };
@@ -47,7 +47,7 @@ pub fn tell(console: &[u8], ring: Option<&[u8]>, bundle: &Path) -> Result<Vec<(S
     let mut rows = Rows::open(bundle, SOURCE)?;
     let mut kernel = ring.and_then(|ring| first_boot(Role::KernelRing, ring)).unwrap_or_else(|| evidence.clone());
     if let Some(fitted) = fitted {
-        // Units are told by the lines themselves, of which more have the recorder's stamp than the kernel's.
+        // Units come from the lines themselves, of which more have the recorder's timestamp than the kernel's.
         let units = [SpanKind::Unit, SpanKind::UnitActive, SpanKind::Stage];
         rows.add(&kernel, fitted.line, |kind| !units.contains(&kind));
     }
@@ -89,7 +89,7 @@ fn end_of(bytes: &[u8], lines: usize) -> usize {
 
 /// The table of spans as columns.
 pub(crate) struct Rows {
-    /// What tells of the rows that are added.
+    /// The source of the rows that are added.
     source: &'static str,
     numbers: FxHashMap<&'static str, Vec<Option<i64>>>,
     texts: FxHashMap<&'static str, Vec<Option<String>>>,
@@ -136,7 +136,7 @@ impl Rows {
         (0..self.count).filter(of).filter_map(|row| Some((self.text("name", row), self.number("end_ns", row)?)))
     }
 
-    /// Takes away the rows of a kind of which `is_known` says that something better tells.
+    /// Removes the rows of a kind for which `is_known` says that a better source exists.
     pub fn forget(&mut self, kinds: &[SpanKind], is_known: impl Fn(&str) -> bool) {
         let named = |row: usize| kinds.iter().any(|kind| self.text("kind", row) == kind.name());
         let kept: Vec<bool> = (0..self.count).map(|row| !(named(row) && is_known(self.text("name", row)))).collect();
@@ -207,7 +207,7 @@ impl Rows {
         }
     }
 
-    /// The recording's own row of an initcall that the console tells of; it gets what only the console knows.
+    /// The recording's own row of an initcall on the console; it gets what only the console has.
     fn known(&mut self, span: SpanRef<'_>, line: Line) -> Option<usize> {
         let (start, end) = (span.start_ns.map(|at| line.at(at)), span.end_ns.map(|at| line.at(at)));
         let module = span.level == Some(InitcallLevel::Module.name());

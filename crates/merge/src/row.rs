@@ -1,13 +1,13 @@
 //! A row of the table of spans, before it is written.
 
-use crate::Piece;
+use crate::AlignedRecord;
 use firstlight_formats::evidence::{Attributes, Grade, SpanKind, SpanRef, Spans};
 use std::borrow::Cow;
 
-/// What is told of a row beside what the record says that won.
+/// What is known of a row in addition to the record that won.
 #[derive(Debug, Clone, Default)]
 pub struct Others<'a> {
-    /// The other pieces that tell the same.
+    /// The other records that have the same row.
     pub also: Vec<usize>,
     /// Attributes of the others, and of the merge.
     pub more: Vec<(Cow<'a, str>, Cow<'a, str>)>,
@@ -35,11 +35,11 @@ pub struct Row<'a> {
     pub end_ns: Option<i64>,
     /// The best figure.
     pub duration_ns: Option<i64>,
-    /// How far it can be believed.
+    /// How reliable it is.
     pub grade: Grade,
     /// Why.
     pub reason: Cow<'a, str>,
-    /// What others tell of it: there may be millions of rows, and of most there is nothing.
+    /// What other records add. Most of the rows, which may be millions, have none.
     others: Option<Box<Others<'a>>>,
 }
 
@@ -49,12 +49,12 @@ impl<'a> Row<'a> {
         self.spans.get(self.place).map_or("", |span| span.name)
     }
 
-    /// The other pieces that tell the same.
+    /// The other records that have the same row.
     pub fn also(&self) -> &[usize] {
         self.others.as_ref().map_or(&[], |others| &others.also)
     }
 
-    /// Attributes beside those of the winner.
+    /// Attributes in addition to those of the winner.
     pub fn more(&self) -> &[(Cow<'a, str>, Cow<'a, str>)] {
         self.others.as_ref().map_or(&[], |others| &others.more)
     }
@@ -64,19 +64,19 @@ impl<'a> Row<'a> {
         self.others.get_or_insert_default()
     }
 
-    /// What the winner's record says of it beside.
+    /// Further attributes from the winner's record.
     pub fn attributes(&self) -> Option<Attributes<'a>> {
         self.spans.get(self.place).map(|span| span.attributes)
     }
 }
 
-/// Whether spans of a kind that two records tell become one row.
+/// Whether spans of a kind in two records become one row.
 pub fn merges(kind: SpanKind) -> bool {
     !matches!(kind, SpanKind::Phase | SpanKind::Function | SpanKind::Event | SpanKind::Console | SpanKind::AsyncWait)
 }
 
 /// The row of a span.
-pub fn row_of<'a>(place: usize, span: SpanRef<'a>, piece: usize, of: &Piece<'a>) -> Row<'a> {
+pub fn row_of<'a>(place: usize, span: SpanRef<'a>, piece: usize, of: &AlignedRecord<'a>) -> Row<'a> {
     let at = |ns: Option<i64>| Some(of.line?.at(ns?));
     let mut row = Row {
         spans: &of.evidence.spans,

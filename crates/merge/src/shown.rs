@@ -2,7 +2,7 @@
 //!
 //! Its instants are of `CLOCK_MONOTONIC`, which the kernel sets going when it has a clock source and calibrates itself: it begins
 //! late and runs at a slightly different rate. The guest reads it beside the counter that is the recording's own clock, twice;
-//! a line through both readings puts the one onto the other. How far it can be believed the console shows: systemd prints that
+//! a line through both readings aligns the one to the other. The console shows how reliable it is: systemd prints that
 //! a unit was started right after it noted that, and the recorder stamps the print.
 
 use crate::fit::{through, Fitted, Line};
@@ -18,14 +18,14 @@ const UNITS: [SpanKind; 2] = [SpanKind::Unit, SpanKind::UnitActive];
 /// Stages of user land; what the manager says of the time before it the recorder knows better.
 const STAGES: [Stage; 3] = [Stage::Initrd, Stage::Userspace, Stage::SoftReboot];
 
-/// Replaces the units that the console told of by what `systemctl show` says, where it names them, and returns the facts
-/// that it tells. `clocks` has a line `COUNTER MONOTONIC` for each reading of both clocks, in nanoseconds; without two of
+/// Replaces the units of the console by those of `systemctl show`, where it names them, and returns the facts
+/// that it holds. `clocks` has a line `COUNTER MONOTONIC` for each reading of both clocks, in nanoseconds; without two of
 /// them the units that both records hold give the line.
 ///
 /// # Errors
 ///
 /// When a table cannot be read or written.
-pub fn tell(shown: &[u8], clocks: &str, bundle: &Path) -> Result<Vec<(String, String)>, MergeError> {
+pub fn add_units(shown: &[u8], clocks: &str, bundle: &Path) -> Result<Vec<(String, String)>, MergeError> {
     let Some(mut evidence) = first_boot(Role::Units, shown) else { return Ok(Vec::new()) };
     let mut rows = Rows::open(bundle, SOURCE)?;
     let shared = shared(&evidence, &rows);

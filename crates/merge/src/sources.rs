@@ -1,13 +1,13 @@
 //! What becomes of each record: where its clock lies, and whether it goes into the tables.
 
 use crate::align::Place;
-use crate::choice::Choice;
-use crate::firmware::Joined;
 use crate::fit::{Fitted, Line};
-use crate::received::Received;
+use crate::joined_files::Joined;
+use crate::journal_texts::Received;
+use crate::membership::Membership;
+use crate::record_selection::RecordChoice;
 use crate::summary::{SourceFit, SourceSummary};
-use crate::verdict::Verdict;
-use crate::{host, Contradiction, Piece};
+use crate::{capture_clock, AlignedRecord, Contradiction};
 use firstlight_formats::evidence::{Clock, Evidence, ProblemKind};
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Default)]
 pub struct Sources<'a> {
     /// What goes into the tables; the piece whose clock is the boot's speaks first.
-    pub pieces: Vec<Piece<'a>>,
+    pub pieces: Vec<AlignedRecord<'a>>,
     /// Every piece of evidence.
     pub summaries: Vec<SourceSummary>,
     /// Where they exclude one another.
@@ -31,14 +31,14 @@ pub struct Sources<'a> {
 impl<'a> Sources<'a> {
     /// Places what was chosen; `together` has the records that are made of several files, `received` those of which another
     /// form is among the others.
-    pub fn of(choice: &'a Choice<'a>, together: &'a Joined, received: &'a BTreeMap<usize, Received>) -> Self {
+    pub fn of(choice: &'a RecordChoice<'a>, together: &'a Joined, received: &'a BTreeMap<usize, Received>) -> Self {
         let of = |number: usize, own: &'a Evidence| {
             received.get(&number).map_or_else(|| together.of(number, own), |received| &received.rest)
         };
         let evidence: Vec<&Evidence> =
             choice.kept.iter().enumerate().map(|(number, (_, own))| of(number, own)).collect();
         let reads: Vec<usize> = choice.kept.iter().map(|(read, _)| *read).collect();
-        let Verdict { base: first, places } = Verdict::of(&evidence, &reads, &choice.boot_ids());
+        let Membership { base: first, places } = Membership::of(&evidence, &reads, &choice.boot_ids());
         let speaker = first.and_then(|first| choice.kept.get(first)).map_or("", |(read, _)| choice.file(*read));
         let mut sources = Self { contradictions: choice.contradictions.clone(), ..Self::default() };
         let mut order: Vec<usize> = (0..choice.kept.len()).collect();
@@ -101,7 +101,7 @@ impl<'a> Sources<'a> {
         }
     }
 
-    /// A record of this boot; returns what its capturing machine's clock is told of.
+    /// Adds a record of this boot; returns the summary of its capturing machine's clock.
     fn take(&mut self, file: &'a str, evidence: &'a Evidence, place: &Place) -> Option<SourceSummary> {
         let mut source = SourceSummary { fit: fit(place), ..SourceSummary::of(file, evidence) };
         if let Place::Unaligned(why) = place {
@@ -113,9 +113,9 @@ impl<'a> Sources<'a> {
             source.problem(ProblemKind::Unaligned, reason);
         }
         let line = place.line();
-        let heard = line.and_then(|line| capturing(&source, evidence, line));
-        let (summary, host) = heard.unzip();
-        self.pieces.push(Piece { evidence, file, line, host, uncertainty_ns: place.uncertainty_ns() });
+        let captured = line.and_then(|line| capturing(&source, evidence, line));
+        let (summary, host) = captured.unzip();
+        self.pieces.push(AlignedRecord { evidence, file, line, host, uncertainty_ns: place.uncertainty_ns() });
         self.summaries.push(source);
         summary
     }
@@ -131,17 +131,17 @@ fn fit(place: &Place) -> Option<SourceFit> {
 
 /// The clock of the machine that captured a record, as a source of its own, and its way onto the boot's.
 fn capturing(source: &SourceSummary, evidence: &Evidence, line: Line) -> Option<(SourceSummary, Line)> {
-    let fitted = host::heard(evidence)?;
-    let onto = host::after(fitted.line, line);
+    let fitted = capture_clock::fit_capture_clock(evidence)?;
+    let onto = capture_clock::after(fitted.line, line);
     let how = "lines stamped by both clocks; the residual is what the console delayed them";
-    let heard = SourceSummary {
+    let captured = SourceSummary {
         clock: Clock::Host.to_string(),
-        part: host::part(&evidence.part),
+        part: capture_clock::part(&evidence.part),
         understood: 0,
         not_understood: 0,
         problems: Vec::new(),
         fit: Some(SourceFit::of(&Fitted { line: onto, ..fitted }, how)),
         ..source.clone()
     };
-    Some((heard, onto))
+    Some((captured, onto))
 }

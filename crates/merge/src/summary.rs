@@ -45,7 +45,7 @@ pub struct SourceSummary {
 
 /// What the tables hold, and what is to be said about it.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Summary {
+pub struct MergeSummary {
     /// The mark that is time 0.
     pub origin: String,
     /// From the first mark to the last.
@@ -108,7 +108,7 @@ impl SourceSummary {
         }
     }
 
-    /// Adds what became clear only beside the other sources.
+    /// Adds what only the comparison with the other sources shows.
     pub fn problem(&mut self, kind: ProblemKind, detail: String) {
         self.problems.push(Problem { kind, detail, line: None, lost: None });
     }

@@ -4,7 +4,7 @@ use crate::boot_mark::BootMark;
 use crate::parents::Parent;
 use crate::phases::Phase;
 use crate::row::Row;
-use crate::{Contradiction, MergeError, Piece};
+use crate::{AlignedRecord, Contradiction, MergeError};
 use arrow_array::{ArrayRef, Int64Array, StringArray};
 use firstlight_formats::evidence::{Grade, SpanKind};
 use firstlight_schema::table::{texts, write, TableWriter, Values, BATCH_ROWS};
@@ -55,7 +55,7 @@ pub fn write_spans(
     phases: &[Phase],
     rows: &[Row<'_>],
     parents: &[Parent],
-    pieces: &[Piece<'_>],
+    pieces: &[AlignedRecord<'_>],
     bundle: &Path,
 ) -> Result<Grades, MergeError> {
     let mut order: Vec<usize> = (0..rows.len()).collect();
@@ -142,7 +142,7 @@ fn reason<'a>(row: &'a Row<'_>) -> Option<&'a str> {
     (!row.reason.is_empty()).then_some(row.reason.as_ref())
 }
 
-fn source<'a>(row: &Row<'_>, pieces: &[Piece<'a>]) -> Cow<'a, str> {
+fn source<'a>(row: &Row<'_>, pieces: &[AlignedRecord<'a>]) -> Cow<'a, str> {
     let file = |piece: usize| pieces.get(piece).map_or("", |piece| piece.file);
     let own = file(row.piece);
     let mut also: Vec<&str> = row.also().iter().map(|piece| file(*piece)).filter(|other| *other != own).collect();
@@ -155,7 +155,7 @@ fn source<'a>(row: &Row<'_>, pieces: &[Piece<'a>]) -> Cow<'a, str> {
     Cow::Owned(also.join(" and "))
 }
 
-/// What is told of a row beside its columns.
+/// What is known of a row in addition to its columns.
 fn attributes(row: &Row<'_>) -> Option<String> {
     if row.attributes().is_none_or(|own| own.is_empty()) && row.more().is_empty() {
         return None;
@@ -201,9 +201,9 @@ fn quoted(text: &str, json: &mut String) {
     json.push('"');
 }
 
-/// Writes the facts: the first record that tells one wins; what another says otherwise is told.
+/// Writes the facts. The first record that has a fact wins; a different value of another record is reported.
 pub fn write_facts(
-    pieces: &[Piece<'_>],
+    pieces: &[AlignedRecord<'_>],
     contradictions: &mut Vec<Contradiction>,
     bundle: &Path,
 ) -> Result<BTreeMap<String, String>, MergeError> {
@@ -228,13 +228,13 @@ pub fn write_facts(
     Ok(facts.into_iter().map(|(fact, (value, _))| (fact.to_owned(), value.to_owned())).collect())
 }
 
-/// Whether two records of one boot may tell a fact differently.
+/// Whether two records of one boot may state a fact differently.
 fn of_the_record(fact: &str) -> bool {
     CHANGING.iter().chain(&COUNTING).any(|prefix| fact.starts_with(prefix))
 }
 
-/// Writes counters that can be placed; tells how many cannot.
-pub fn write_counters(pieces: &[Piece<'_>], bundle: &Path) -> Result<usize, MergeError> {
+/// Writes the counters that can be placed; returns how many cannot.
+pub fn write_counters(pieces: &[AlignedRecord<'_>], bundle: &Path) -> Result<usize, MergeError> {
     let mut rows: Vec<(i64, &str, i64)> = Vec::new();
     let mut unplaced = 0;
     for piece in pieces {
@@ -260,7 +260,7 @@ pub fn write_counters(pieces: &[Piece<'_>], bundle: &Path) -> Result<usize, Merg
 }
 
 /// Writes links, each once.
-pub fn write_links(pieces: &[Piece<'_>], bundle: &Path) -> Result<(), MergeError> {
+pub fn write_links(pieces: &[AlignedRecord<'_>], bundle: &Path) -> Result<(), MergeError> {
     let mut seen = rustc_hash::FxHashSet::default();
     let links: Vec<_> = pieces
         .iter()
@@ -282,7 +282,7 @@ pub fn write_links(pieces: &[Piece<'_>], bundle: &Path) -> Result<(), MergeError
 }
 
 /// Writes the kd rows of every record that has some, in their order.
-pub fn write_kd(pieces: &[Piece<'_>], bundle: &Path) -> Result<usize, MergeError> {
+pub fn write_kd(pieces: &[AlignedRecord<'_>], bundle: &Path) -> Result<usize, MergeError> {
     let rows: Vec<_> = pieces.iter().flat_map(|piece| piece.evidence.kd.iter().map(|row| (row, piece.file))).collect();
     let integers = |of: &dyn Fn(&firstlight_formats::evidence::KdRow) -> Option<i64>| {
         Values::Int64(rows.iter().map(|(row, _)| of(row)).collect())

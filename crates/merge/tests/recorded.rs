@@ -1,7 +1,7 @@
 //! What a recorded boot says on its own console, in the tables of its recording.
 #![expect(clippy::unwrap_used, reason = "a test stops where it is surprised")]
 
-use firstlight_merge::recorded::tell;
+use firstlight_merge::recorded::add_console;
 use firstlight_schema::columns::columns;
 use firstlight_schema::table::{integers, read, texts, write, write_empty, Values};
 use std::path::Path;
@@ -97,7 +97,7 @@ fn probes_units_and_names_of_modules_come_from_the_console_and_figures_from_the_
     let bundle = tempfile::tempdir().unwrap();
     let measured = [("pci_init", "device", "task 1", 101, 199), ("0xffffffffc0246000", "module", "task 77", 301, 349)];
     let console = recording(bundle.path(), &measured);
-    let facts = tell(&console, None, bundle.path()).unwrap();
+    let facts = add_console(&console, None, bundle.path()).unwrap();
     assert_eq!(
         spans(bundle.path(), "initcall"),
         ["pci_init in initcalls 101-199 (profile)", "nfit_init in initcalls 301-349 (profile)"]
@@ -131,7 +131,7 @@ fn probes_units_and_names_of_modules_come_from_the_console_and_figures_from_the_
 fn a_recording_without_initcalls_has_those_of_the_console() {
     let bundle = tempfile::tempdir().unwrap();
     let console = recording(bundle.path(), &[]);
-    tell(&console, None, bundle.path()).unwrap();
+    add_console(&console, None, bundle.path()).unwrap();
     assert_eq!(
         spans(bundle.path(), "initcall"),
         ["pci_init in initcalls 100-200 (console)", "nfit_init in initcalls 300-350 (console)"]
@@ -144,11 +144,11 @@ fn a_console_that_nobody_stamped_or_that_says_nothing_changes_nothing() {
         let bundle = tempfile::tempdir().unwrap();
         recording(bundle.path(), &[("pci_init", "device", "task 1", 101, 199)]);
         let before = text(bundle.path(), "spans", "name");
-        assert_eq!(tell(console.as_bytes(), None, bundle.path()).unwrap(), []);
+        assert_eq!(add_console(console.as_bytes(), None, bundle.path()).unwrap(), []);
         assert_eq!(text(bundle.path(), "spans", "name"), before);
         write_empty(&["log"], bundle.path()).unwrap();
         assert_eq!(
-            tell(
+            add_console(
                 b"[    0.000000] Linux version 6\n[    1.000000] probe of x returned 0 after 1 usecs\n",
                 None,
                 bundle.path()
@@ -168,7 +168,7 @@ fn what_the_console_left_out_comes_from_the_ring_of_the_kernel() {
                 7,2,320000,-;probe of hidden returned 0 after 15000 usecs\n\
                 7,3,400000,-;initcall pci_init+0x0/0x40 returned 0 after 99000 usecs\n\
                 7,4,9000000,-;probe of afterwards returned 0 after 1000 usecs\n";
-    tell(&console, Some(ring.as_bytes()), bundle.path()).unwrap();
+    add_console(&console, Some(ring.as_bytes()), bundle.path()).unwrap();
     assert_eq!(spans(bundle.path(), "probe"), ["hidden in pci_init 105-120 (console)"]);
     assert_eq!(spans(bundle.path(), "unit").len(), 2);
 }

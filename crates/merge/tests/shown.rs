@@ -1,7 +1,7 @@
 //! What systemd says of its units after the recording, in the tables of that recording.
 #![expect(clippy::unwrap_used, reason = "a test stops where it is surprised")]
 
-use firstlight_merge::shown::tell;
+use firstlight_merge::shown::add_units;
 use firstlight_schema::columns::columns;
 use firstlight_schema::table::{integers, read, texts, write, write_empty, Values};
 use std::path::Path;
@@ -99,7 +99,7 @@ fn spans(bundle: &Path, kind: &str) -> Vec<String> {
 fn told(clocks: &str) -> (tempfile::TempDir, Vec<String>) {
     let bundle = tempfile::tempdir().unwrap();
     recording(bundle.path());
-    let facts = tell(SHOWN.as_bytes(), clocks, bundle.path()).unwrap();
+    let facts = add_units(SHOWN.as_bytes(), clocks, bundle.path()).unwrap();
     (bundle, facts.into_iter().map(|(fact, value)| format!("{fact}={value}")).collect())
 }
 
@@ -166,6 +166,6 @@ fn what_is_no_answer_of_systemctl_changes_nothing() {
     let bundle = tempfile::tempdir().unwrap();
     recording(bundle.path());
     let before = spans(bundle.path(), "unit");
-    assert_eq!(tell(b"Failed to connect to bus\n", CLOCKS, bundle.path()).unwrap(), []);
+    assert_eq!(add_units(b"Failed to connect to bus\n", CLOCKS, bundle.path()).unwrap(), []);
     assert_eq!(spans(bundle.path(), "unit"), before);
 }

@@ -7,9 +7,9 @@ use firstlight_formats::format::{Format, Head, Input, Likelihood};
 use firstlight_formats::registry::READERS;
 use firstlight_formats::FormatError;
 use firstlight_merge::align::{align, Place};
+use firstlight_merge::grades::{distance, origin};
 use firstlight_merge::record::Read;
-use firstlight_merge::trust::{remove, witness};
-use firstlight_merge::{merge, Summary};
+use firstlight_merge::{merge, MergeSummary};
 use firstlight_schema::table::{read, Values};
 
 const MS: i64 = 1_000_000;
@@ -65,7 +65,7 @@ static BOARD: Invented = Invented::new(
     },
 );
 
-fn merged(all: &[(&str, Evidence)]) -> (Summary, tempfile::TempDir) {
+fn merged(all: &[(&str, Evidence)]) -> (MergeSummary, tempfile::TempDir) {
     let reads: Vec<Read> =
         all.iter().map(|(file, one)| Read { file: (*file).to_owned(), outcome: Ok(vec![one.clone()]) }).collect();
     let bundle = tempfile::tempdir().unwrap();
@@ -85,8 +85,8 @@ fn its_clock_is_aligned_by_its_anchor() {
 #[test]
 fn its_distance_ranks_it_and_its_origin_makes_it_a_witness() {
     let (stamps, notes) = (STAMPS.evidence(Clock::Monotonic, "a.service 10 500"), NOTES.evidence(Clock::Monotonic, ""));
-    assert!(remove(SpanKind::Unit, &stamps) < remove(SpanKind::Unit, &notes));
-    assert_eq!(witness(SpanKind::Process, &BOARD.evidence(Clock::Firmware, "")), Origin::Firmware);
+    assert!(distance(SpanKind::Unit, &stamps) < distance(SpanKind::Unit, &notes));
+    assert_eq!(origin(SpanKind::Process, &BOARD.evidence(Clock::Firmware, "")), Origin::Firmware);
 }
 
 #[test]

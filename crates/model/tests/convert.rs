@@ -4,7 +4,7 @@
 
 use firstlight_model::folding::Parts;
 use firstlight_model::kd::bundle_kd;
-use firstlight_model::profile_tables::{convert, Summary};
+use firstlight_model::profile_tables::{convert, ProfileSummary};
 use firstlight_model::ModelError;
 use firstlight_profile::isa::X86_64;
 use firstlight_profile::recording::State;
@@ -58,7 +58,7 @@ fn recording(shift: u8) -> Vec<u8> {
     file
 }
 
-fn converted(bundle: &Path, shift: u8) -> Summary {
+fn converted(bundle: &Path, shift: u8) -> ProfileSummary {
     let path = |name: &str| bundle.join(name);
     std::fs::write(path("profile.flp"), recording(shift)).expect("written");
     std::fs::write(path("console.log"), CONSOLE).expect("written");

@@ -16,7 +16,7 @@ pub type Row = u32;
 
 /// A stretch of text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Piece {
+pub struct TextRange {
     /// Its first byte; of a function, its first instruction.
     pub address: u64,
     /// Where the padding in front of it begins: the address, when there is none.
@@ -50,7 +50,7 @@ impl std::fmt::Display for Name {
 /// The text of a kernel.
 #[derive(Debug, Clone)]
 pub struct Text {
-    pieces: Vec<Piece>,
+    pieces: Vec<TextRange>,
     names: Vec<Name>,
     aliases: Vec<(String, Row)>,
     initcalls: Vec<Row>,
@@ -149,7 +149,7 @@ impl Text {
             }
             let row = made.row(&mut rows, line.name, line.module);
             let padding = padding.take().filter(|start| line.address - start <= 64).unwrap_or(line.address);
-            made.pieces.push(Piece { address: line.address, padding, end, kind, row });
+            made.pieces.push(TextRange { address: line.address, padding, end, kind, row });
         }
         for name in initcalls {
             made.initcalls.extend(rows.get(&Name { function: (*name).to_owned(), module: None }));
@@ -168,7 +168,7 @@ impl Text {
     }
 
     /// The piece that an address lies in; of padding, the function behind it.
-    pub fn containing(&self, address: u64) -> Option<&Piece> {
+    pub fn containing(&self, address: u64) -> Option<&TextRange> {
         let after = self.pieces.partition_point(|piece| piece.padding <= address);
         self.pieces.get(after.checked_sub(1)?).filter(|piece| address < piece.end)
     }

@@ -4,10 +4,9 @@ use crate::errors::unmerged;
 use firstlight_formats::evidence::Problem;
 use firstlight_formats::registry::formats;
 use firstlight_formats::FormatError;
-use firstlight_merge::boots::{boots, matching};
+use firstlight_merge::boot_selection::{boots, matching};
 use firstlight_merge::record::{Read, Record};
-use firstlight_merge::recorded::tell;
-use firstlight_merge::{merge, SourceSummary, Summary};
+use firstlight_merge::{merge, MergeSummary, SourceSummary};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -19,23 +18,23 @@ pub fn record_formats() -> Vec<(&'static str, &'static str)> {
     formats().map(|format| (format.name(), format.title())).collect()
 }
 
-/// `firstlight_merge::recorded::tell`.
+/// `firstlight_merge::recorded::add_console`.
 #[pyfunction]
-pub fn tell_console(
+pub fn add_console(
     py: Python<'_>,
     console: PathBuf,
     ring: Option<Vec<u8>>,
     bundle: PathBuf,
 ) -> PyResult<Vec<(String, String)>> {
     let bytes = std::fs::read(&console)?;
-    py.detach(|| tell(&bytes, ring.as_deref(), &bundle))
+    py.detach(|| firstlight_merge::recorded::add_console(&bytes, ring.as_deref(), &bundle))
         .map_err(|error| unmerged(error, "the console cannot be read", &console.display()))
 }
 
-/// `firstlight_merge::shown::tell`.
+/// `firstlight_merge::shown::add_units`.
 #[pyfunction]
-pub fn tell_units(py: Python<'_>, shown: Vec<u8>, clocks: String, bundle: PathBuf) -> PyResult<Vec<(String, String)>> {
-    py.detach(|| firstlight_merge::shown::tell(&shown, &clocks, &bundle))
+pub fn add_units(py: Python<'_>, shown: Vec<u8>, clocks: String, bundle: PathBuf) -> PyResult<Vec<(String, String)>> {
+    py.detach(|| firstlight_merge::shown::add_units(&shown, &clocks, &bundle))
         .map_err(|error| unmerged(error, "the states of systemd's units cannot be read", &bundle.display()))
 }
 
@@ -102,7 +101,7 @@ fn kind(error: &FormatError) -> &'static str {
     }
 }
 
-fn described(py: Python<'_>, summary: Summary) -> PyResult<Bound<'_, PyDict>> {
+fn described(py: Python<'_>, summary: MergeSummary) -> PyResult<Bound<'_, PyDict>> {
     let said = PyDict::new(py);
     said.set_item("origin", summary.origin)?;
     said.set_item("length_ns", summary.length_ns)?;

@@ -21,7 +21,7 @@ mod _core {
     #[pymodule_export]
     use crate::functions::{folded_calls, kd_table, phase_kd_tables, whole_name};
     #[pymodule_export]
-    use crate::import::{record_formats, tell_console, tell_units, Records};
+    use crate::import::{add_console, add_units, record_formats, Records};
     #[pymodule_export]
     use crate::profile::{convert_profile, pack_profile, Profile};
     #[pymodule_export]

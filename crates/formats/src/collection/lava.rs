@@ -4,7 +4,7 @@ use super::yaml::scalars;
 use crate::about::{About, Origin, Traits};
 use crate::evidence::{Evidence, Name, ProblemKind};
 use crate::format::{Format, Head, Input, Likelihood};
-use crate::kernel_log::ahead::Ahead;
+use crate::kernel_log::clock_lookahead::Ahead;
 use crate::kernel_log::dates::{clock, of_iso};
 use crate::kernel_log::text::Text;
 use crate::lines::{Line, Lines};

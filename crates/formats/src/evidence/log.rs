@@ -1,13 +1,13 @@
 //! The lines of a record.
 
 use super::chunks::Chunks;
-use super::pieces::{number, Pieces, Place};
+use super::text_arena::{number, Place, TextArena};
 
 /// The lines of a log: columns, with their texts in pieces, because there may be millions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Log {
     /// The texts, each of which is UTF-8.
-    texts: Pieces,
+    texts: TextArena,
     rows: Chunks<Row>,
     /// Where every [`STRIDE`]th line begins.
     begins: Vec<Place>,
@@ -173,7 +173,7 @@ fn who(stamp: &Stamp) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::pieces::PIECE_BYTES;
+    use super::super::text_arena::PIECE_BYTES;
     use super::*;
 
     #[test]

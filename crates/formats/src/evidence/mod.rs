@@ -5,11 +5,11 @@
 mod calls;
 pub(crate) mod chunks;
 mod log;
-mod pieces;
 mod problem;
 mod span;
 mod span_ref;
 pub(crate) mod spans;
+mod text_arena;
 pub(crate) mod texts;
 
 pub use calls::{CallNode, Calls, KdRow};

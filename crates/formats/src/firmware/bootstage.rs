@@ -63,7 +63,7 @@ struct Record {
     line: u64,
 }
 
-fn tell(records: &[Record], evidence: &mut Evidence) {
+fn report(records: &[Record], evidence: &mut Evidence) {
     let mut before: Option<i64> = None;
     let mut contradicted = None;
     let mut instants = Vec::new();
@@ -137,7 +137,7 @@ impl Report {
         let mut evidence = Evidence { first_line, step_ns: 1_000, ..Evidence::of(format, Clock::Firmware) };
         let records = self.records;
         evidence.understood = records.len() as u64;
-        tell(&records, &mut evidence);
+        report(&records, &mut evidence);
         let promised = self.promised.filter(|promised| self.overflow.is_none() && *promised > records.len() as u64);
         if let Some(promised) = promised {
             let lost = promised - records.len() as u64;

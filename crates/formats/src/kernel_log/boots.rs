@@ -1,20 +1,20 @@
 //! The lines of a log, put in their boots: where one ends and the next begins, what stands there twice, what is missing.
 
-mod doubled;
-mod held;
+mod duplicate_console;
 mod problems;
+mod reordering;
 mod replay;
 
-use super::loader::{sign, Sign};
 use super::messages::Interpreter;
+use super::unstamped_lines::{sign, Sign};
 use crate::about::About;
 use crate::evidence::{Clock, Evidence, Grade, Instant, Mark, Name, Problem, ProblemKind, Span, SpanKind, Stamp};
 use crate::firmware::bootstage::Report;
 use crate::systemd::console_units::ConsoleUnits;
-use doubled::Doubled;
+use duplicate_console::Doubled;
 use firstlight_schema::ReasonCode;
-use held::{is_first, Held};
 use memchr::memmem;
+use reordering::{is_first, Held};
 use replay::Replay;
 
 /// A line that comes so much later than others do had waited.

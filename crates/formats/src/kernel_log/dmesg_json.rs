@@ -3,7 +3,7 @@
 
 use super::boots::Boots;
 use super::bytes::{number, seconds, unpadded};
-use super::json::{Piece, Pieces};
+use super::json::{JsonFragment, JsonFragments};
 use super::prefix::{caller_word, LEVELS};
 use crate::about::{About, Origin, Traits};
 use crate::evidence::{Clock, Evidence, ProblemKind, Stamp};
@@ -73,18 +73,18 @@ impl Format for DmesgJson {
 
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
         let mut boots = Boots::new(self.about(), "", Clock::Printk);
-        let mut pieces = Pieces::new(input.bytes);
+        let mut pieces = JsonFragments::new(input.bytes);
         let (mut depth, mut key, mut record) = (0_u64, None, Record::default());
         let (mut any, mut timed) = (false, false);
         while let Some(piece) = pieces.piece()? {
             match piece {
-                Piece::Mark(b'{' | b'[') => {
+                JsonFragment::Mark(b'{' | b'[') => {
                     depth += 1;
                     record = Record::default();
                     record.stamp.line = pieces.line();
                     key = None;
                 }
-                Piece::Mark(b'}' | b']') => {
+                JsonFragment::Mark(b'}' | b']') => {
                     depth = depth.saturating_sub(1);
                     let whole = std::mem::take(&mut record);
                     if whole.any {
@@ -93,9 +93,9 @@ impl Format for DmesgJson {
                         give(&mut boots, &whole);
                     }
                 }
-                Piece::Mark(b',') => key = None,
-                Piece::Mark(_) => {}
-                Piece::Text | Piece::Word => match key {
+                JsonFragment::Mark(b',') => key = None,
+                JsonFragment::Mark(_) => {}
+                JsonFragment::Text | JsonFragment::Word => match key {
                     Some(key) if !pieces.cut() => record.take(key, pieces.value()),
                     Some(_) => {}
                     None => {

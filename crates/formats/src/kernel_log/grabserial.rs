@@ -1,7 +1,7 @@
 //! What `grabserial` writes: each line of a console with the host's time in front of it.
 
-use super::ahead::Ahead;
 use super::bytes::seconds;
+use super::clock_lookahead::Ahead;
 use super::dates::clock;
 use super::prefix::{parse, Time};
 use super::text::Text;
@@ -84,7 +84,7 @@ impl HostClock {
     }
 
     /// Says where it went back.
-    pub(super) fn tell(&self, text: &mut Text) {
+    pub(super) fn report(&self, text: &mut Text) {
         if let Some((count, line)) = self.reset {
             let detail = format!("the host's times begin anew {count} times (a new base, or a step of its clock); they go on from the line before");
             text.boots().note(ProblemKind::ClockJump, line, detail);
@@ -165,7 +165,7 @@ impl Format for Grabserial {
             ahead.line(&mut text, line.number, host, rest);
         }
         ahead.finish(&mut text);
-        clock.tell(&mut text);
+        clock.report(&mut text);
         if let Some((count, line)) = bare {
             let detail = format!("{count} lines have no time of the host");
             text.boots().note(ProblemKind::Torn, line, detail);

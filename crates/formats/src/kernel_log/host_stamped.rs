@@ -1,13 +1,13 @@
 //! A console with the host's time in front of each line, as `ts`, minicom, tio, labgrid and LAVA's text write it.
 
-use super::ahead::Ahead;
 use super::bytes::{seconds, unpadded};
+use super::clock_lookahead::Ahead;
 use super::dates;
 use super::grabserial::{HostClock, HostTime};
 use super::prefix::{parse, stamp, Time};
 use super::printk::is_boot_message;
 use super::text::Text;
-use super::{loader, loader::Sign};
+use super::unstamped_lines::{self, Sign};
 use crate::about::{About, Origin, Traits};
 use crate::evidence::{Evidence, ProblemKind};
 use crate::format::{Format, Head, Input, Likelihood};
@@ -77,7 +77,7 @@ impl Format for HostStamped {
             let Some((_, rest)) = prefix(line) else { continue };
             stamped += 1;
             kernel += usize::from(nested(rest));
-            loaders += usize::from(matches!(loader::sign(rest), Some(Sign::Banner(_) | Sign::HandOver)));
+            loaders += usize::from(matches!(unstamped_lines::sign(rest), Some(Sign::Banner(_) | Sign::HandOver)));
             boot += usize::from(is_boot_message(parse(rest).text));
         }
         if stamped * 10 < lines * 9 {
@@ -109,7 +109,7 @@ impl Format for HostStamped {
             ahead.line(&mut text, line.number, host, rest);
         }
         ahead.finish(&mut text);
-        clock.tell(&mut text);
+        clock.report(&mut text);
         if let Some((count, line)) = bare {
             let detail = format!("{count} lines have no time of the host");
             text.boots().note(ProblemKind::Torn, line, detail);

@@ -7,24 +7,24 @@ const LIMIT: usize = 1 << 20;
 
 /// One piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Piece {
+pub enum JsonFragment {
     /// `{`, `[`, `}`, `]`, `:`, `,`.
     Mark(u8),
-    /// A string; its bytes are in [`Pieces::value`], its escapes resolved.
+    /// A string; its bytes are in [`JsonFragments::value`], its escapes resolved.
     Text,
     /// A number or a word.
     Word,
 }
 
 /// The pieces of a text.
-pub struct Pieces<'a> {
+pub struct JsonFragments<'a> {
     input: &'a mut dyn BufRead,
     value: Vec<u8>,
     line: u64,
     cut: bool,
 }
 
-impl<'a> Pieces<'a> {
+impl<'a> JsonFragments<'a> {
     /// Of a text, from where it stands.
     pub fn new(input: &'a mut dyn BufRead) -> Self {
         Self { input, value: Vec::new(), line: 1, cut: false }
@@ -69,15 +69,15 @@ impl<'a> Pieces<'a> {
     /// # Errors
     ///
     /// What reading the input gives.
-    pub fn piece(&mut self) -> Result<Option<Piece>> {
+    pub fn piece(&mut self) -> Result<Option<JsonFragment>> {
         loop {
             let Some(byte) = self.next()? else { return Ok(None) };
             match byte {
                 b' ' | b'\t' | b'\r' | b'\n' => {}
-                b'{' | b'}' | b'[' | b']' | b':' | b',' => return Ok(Some(Piece::Mark(byte))),
+                b'{' | b'}' | b'[' | b']' | b':' | b',' => return Ok(Some(JsonFragment::Mark(byte))),
                 b'"' => {
                     self.text()?;
-                    return Ok(Some(Piece::Text));
+                    return Ok(Some(JsonFragment::Text));
                 }
                 _ => {
                     self.value.clear();
@@ -86,7 +86,7 @@ impl<'a> Pieces<'a> {
                         self.input.consume(1);
                         self.keep(byte);
                     }
-                    return Ok(Some(Piece::Word));
+                    return Ok(Some(JsonFragment::Word));
                 }
             }
         }

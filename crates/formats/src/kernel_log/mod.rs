@@ -5,21 +5,21 @@
 
 use crate::format::Format;
 
-pub mod ahead;
 pub mod boots;
 pub mod bytes;
+pub mod clock_lookahead;
 pub mod dates;
 mod dmesg_json;
 mod grabserial;
 mod host_stamped;
 pub mod json;
 mod kmsg;
-mod loader;
 pub mod messages;
 pub mod prefix;
 mod printk;
 mod serial;
 pub mod text;
+mod unstamped_lines;
 
 /// The readers of this family.
 pub static FORMATS: &[&dyn Format] = &[

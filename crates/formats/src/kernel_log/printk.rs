@@ -1,7 +1,7 @@
 //! `dmesg`, `kern.log`, and whatever else holds the kernel's messages with their stamps.
 
 use super::text::read;
-use super::{loader, prefix};
+use super::{prefix, unstamped_lines};
 use crate::about::{About, Origin, Traits};
 use crate::evidence::Evidence;
 use crate::format::{Format, Head, Input, Likelihood};
@@ -69,7 +69,7 @@ pub fn looks(head: &Head<'_>) -> Looks {
         let dated = matches!(found.time, Some(prefix::Time::Date(..))) && line.first() != Some(&b'[');
         looks.stamped += usize::from(time && !dated);
         looks.boot += usize::from(is_boot_message(found.text));
-        looks.loaders += usize::from(found.time.is_none() && loader::sign(line).is_some());
+        looks.loaders += usize::from(found.time.is_none() && unstamped_lines::sign(line).is_some());
     }
     looks
 }

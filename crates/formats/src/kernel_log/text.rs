@@ -243,7 +243,7 @@ impl Text {
 
     /// Where no line has a stamp nobody can tell the kernel's from others, but for what boot loaders say.
     fn either(&mut self, stamp: Stamp, text: &[u8]) {
-        if super::loader::sign(text).is_some() || (self.boots.lines() == 0 && !self.starts(text)) {
+        if super::unstamped_lines::sign(text).is_some() || (self.boots.lines() == 0 && !self.starts(text)) {
             self.boots.other(stamp, text);
         } else {
             self.boots.kernel(stamp, text);

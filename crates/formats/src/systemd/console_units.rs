@@ -1,7 +1,7 @@
 //! Units by what the manager writes onto a console: through the kernel's log, and as lines of status (`[  OK  ] Started ...`).
 
-use super::manager_words::{said, tell};
 use super::unit_jobs::UnitJobs;
+use super::unit_messages::{report, said};
 use super::unit_times::is_unit;
 use crate::evidence::Evidence;
 use std::collections::HashMap;
@@ -24,7 +24,7 @@ impl ConsoleUnits {
         if let Some(message) = text.strip_prefix("systemd[1]: ") {
             let Some((step, unit)) = said(message) else { return };
             self.told.insert((step.name(), unit.to_owned()), time_ns);
-            tell(&step, unit, time_ns, &mut self.units);
+            report(&step, unit, time_ns, &mut self.units);
             return;
         }
         let text = text.trim_end();
@@ -38,7 +38,7 @@ impl ConsoleUnits {
         let Some((step, unit)) = said(message).filter(|(_, unit)| is_unit(unit) && !unit.contains(CUT)) else { return };
         let told = self.told.get(&(step.name(), unit.to_owned()));
         if told.is_none_or(|told| time_ns.saturating_sub(*told) > SAME_NS) {
-            tell(&step, unit, time_ns, &mut self.units);
+            report(&step, unit, time_ns, &mut self.units);
         }
     }
 

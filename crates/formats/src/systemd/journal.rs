@@ -1,9 +1,9 @@
 //! The journal's entries, whatever they were printed as, as evidence: one for each boot, and one for the kernel's lines of it.
 
 use super::journal_short::interpret;
-use super::manager_words::unit;
 use super::time::{startup, Zero, STARTUP};
 use super::unit_jobs::{UnitJobs, TWO_CLOCKS};
+use super::unit_messages::unit;
 use crate::about::About;
 use crate::evidence::{Clock, Evidence, Instant, Log, Mark, ProblemKind, Span, SpanKind, SpanRef, Stage, Stamp};
 use crate::udev::queue::Queue;

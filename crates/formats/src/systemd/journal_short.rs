@@ -1,9 +1,9 @@
 //! `journalctl` as lines of text: `short`, `short-monotonic`, `short-precise`, `short-iso`, `short-unix`, `short-full`, ...
 
-use super::manager_words::unit;
 use super::short_line::{numbered_month, parse, ShortLine, Time};
 use super::time::{startup, Zero, STARTUP};
 use super::unit_jobs::{UnitJobs, READ_LATE, TWO_CLOCKS};
+use super::unit_messages::unit;
 use super::wall_clock::{Setting, WallClock};
 use crate::about::{About, Stamps, Traits};
 use crate::evidence::{Clock, Evidence, Grade, Log, ProblemKind, Span, Stamp};
@@ -256,7 +256,7 @@ impl Boot {
         }
         let alone = system.log.is_empty() && !self.kernel.is_empty();
         if !alone {
-            settings.iter().for_each(|setting| setting.tell(&mut system));
+            settings.iter().for_each(|setting| setting.report(&mut system));
         }
         let mut all = if alone { Vec::new() } else { vec![system] };
         if !self.kernel.is_empty() {
@@ -272,7 +272,7 @@ impl Boot {
                 kernel.problem(ProblemKind::Untimed, Some(self.first_line), detail);
             }
             if alone {
-                settings.iter().for_each(|setting| setting.tell(&mut kernel));
+                settings.iter().for_each(|setting| setting.report(&mut kernel));
             }
             kernel.spans.append(&early.spans);
             kernel.facts.append(&mut early.facts);

@@ -8,7 +8,6 @@ mod journal_export;
 mod journal_json;
 mod journal_short;
 mod journal_verbose;
-mod manager_words;
 pub mod months;
 mod plot_json;
 mod plot_svg;
@@ -19,6 +18,7 @@ mod stages;
 mod time;
 pub mod timespan;
 mod unit_jobs;
+mod unit_messages;
 pub mod unit_times;
 mod wall_clock;
 

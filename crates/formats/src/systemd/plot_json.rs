@@ -85,7 +85,7 @@ impl Format for SystemdPlotJson {
         }
         // Every unit that was up when the boot ended has that end in its place; nothing is later.
         let latest = units.iter().filter_map(|unit| unit.deactivated).max();
-        plot_units::tell(units, latest, &mut evidence);
+        plot_units::report(units, latest, &mut evidence);
         Ok(vec![evidence])
     }
 }

@@ -93,7 +93,7 @@ impl Format for SystemdPlotSvg {
         if evidence.understood == 0 {
             return Err(not("it has no row of a unit or stage"));
         }
-        plot_units::tell(units, end, &mut evidence);
+        plot_units::report(units, end, &mut evidence);
         let barred: BTreeSet<String> =
             evidence.spans.iter().filter(|span| span.kind == SpanKind::Unit).map(|span| span.name.to_owned()).collect();
         for line in picture.heading.iter().flat_map(|text| text.lines()) {

@@ -4,7 +4,7 @@ use super::unit_times::{UnitTimes, CLAMPED};
 use crate::evidence::{Evidence, Instant, Mark, ProblemKind};
 
 /// Adds the spans of all units.
-pub fn tell(units: Vec<UnitTimes>, end: Option<i64>, evidence: &mut Evidence) {
+pub fn report(units: Vec<UnitTimes>, end: Option<i64>, evidence: &mut Evidence) {
     if let Some(time_ns) = end {
         let detail = "the end of the boot, which no time of the plot exceeds".to_owned();
         evidence.marks.push(Instant { mark: Mark::StartupFinished, time_ns, detail });

@@ -225,7 +225,7 @@ fn manager(block: &Properties, evidence: &mut Evidence) {
         }
     }
     manager.kernel = block.get("KernelTimestamp").map(|value| !value.is_empty() && value != "n/a" && value != "0");
-    manager.tell(evidence);
+    manager.report(evidence);
     for (key, fact) in [
         ("Version", "systemd.version"),
         ("Virtualization", "system.virtualization"),

@@ -74,7 +74,7 @@ impl Manager {
     }
 
     /// Adds stages and marks to evidence whose clock is `CLOCK_MONOTONIC`.
-    pub fn tell(&self, evidence: &mut Evidence) {
+    pub fn report(&self, evidence: &mut Evidence) {
         let mut mark = |mark: Mark, time_ns: i64, detail: &str| {
             evidence.marks.push(Instant { mark, time_ns, detail: detail.to_owned() });
         };

@@ -80,14 +80,14 @@ impl WallClock {
             let boot = range.iter().rposition(|seen| seen.boot).map(|boot| from.saturating_add(boot));
             // A second sum without the beginning of a boot is of a soft reboot: what was before it, is no start.
             if let Some(start) = boot.or((from == 0).then_some(0)) {
-                self.told(from, start, &mut found);
+                self.find_stated(from, start, &mut found);
                 self.summed(start, place, user_space, &mut found);
             } else {
-                self.told(from, place, &mut found);
+                self.find_stated(from, place, &mut found);
             }
             from = place.saturating_add(1);
         }
-        self.told(from, self.seen.len(), &mut found);
+        self.find_stated(from, self.seen.len(), &mut found);
         found.sort_by_key(|setting| setting.line);
         found
     }
@@ -162,7 +162,7 @@ impl WallClock {
     }
 
     /// The clock was set ahead: a line says so, and there is a gap.
-    fn told(&mut self, from: usize, to: usize, found: &mut Vec<Setting>) {
+    fn find_stated(&mut self, from: usize, to: usize, found: &mut Vec<Setting>) {
         let mut shift = 0_i64;
         for place in from..to {
             // The last line of what is shifted already, and the next one that is not.
@@ -196,7 +196,7 @@ impl WallClock {
 
 impl Setting {
     /// Tells of it.
-    pub fn tell(&self, evidence: &mut Evidence) {
+    pub fn report(&self, evidence: &mut Evidence) {
         let (way, put) = if self.by_ns < 0 { ("back", "ahead") } else { ("ahead", "back") };
         let bound = if self.least { "at least" } else { "at most" };
         let by = self.by_ns.saturating_abs() / 1_000_000;

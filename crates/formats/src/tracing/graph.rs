@@ -269,10 +269,11 @@ impl Graph {
         }
         let Some(frame) = frames.pop() else { return };
         let wall_ns = now_ns.map(|end| end.saturating_sub(frame.start_ns));
-        let told_ns = duration_ns.or(wall_ns).unwrap_or(frame.children_ns);
+        let reported_ns = duration_ns.or(wall_ns).unwrap_or(frame.children_ns);
         // No call takes longer than its stamps are apart, nor less than what it called.
-        let longer = wall_ns.filter(|wall| told_ns.saturating_sub(*wall) > SLACK_NS.saturating_add(told_ns / 100));
-        let mut taken_ns = longer.map_or(told_ns, |wall| wall.max(0));
+        let longer =
+            wall_ns.filter(|wall| reported_ns.saturating_sub(*wall) > SLACK_NS.saturating_add(reported_ns / 100));
+        let mut taken_ns = longer.map_or(reported_ns, |wall| wall.max(0));
         if longer.is_some() {
             self.too_long.at(self.line);
         }

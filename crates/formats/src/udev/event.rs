@@ -63,7 +63,7 @@ impl Event {
     }
 
     /// Adds its spans and links; tells whether its times run backwards.
-    pub fn tell(&self, done: &HashMap<u64, i64>, evidence: &mut Evidence) -> bool {
+    pub fn report(&self, done: &HashMap<u64, i64>, evidence: &mut Evidence) -> bool {
         let mut backward = false;
         let mut ordered = |start: Option<i64>, end: Option<i64>| match (start, end) {
             (Some(start), Some(end)) if end < start => {

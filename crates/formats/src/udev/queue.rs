@@ -256,7 +256,7 @@ impl Queue {
             if !event.seen && event.failure.is_empty() {
                 unfinished = (unfinished.0 + 1, unfinished.1.or(Some(event.line)));
             }
-            backward += u64::from(event.tell(&done, evidence));
+            backward += u64::from(event.report(&done, evidence));
             let begun = event.processing.or(event.ready);
             if let Some(queued) = event.queued {
                 steps.push((queued, 1, 0));

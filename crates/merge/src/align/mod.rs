@@ -7,8 +7,8 @@
 
 mod clocks;
 mod placed;
+mod shared_events;
 mod stamps;
-mod witnesses;
 
 use crate::events::{Events, Shared};
 use crate::fit::Line;
@@ -20,7 +20,7 @@ use placed::{same, Placed, Readings};
 /// So begins what a place rests on that no shared event bears out.
 const ASSUMED: &str = "assumed";
 
-/// The piece whose clock is the boot's: the kernel's own before others, of equal ones that which tells most.
+/// The record whose clock is the boot's: the kernel's own clock first; of equal records the one with the most events.
 pub fn base(pieces: &[&Evidence]) -> Option<usize> {
     base_among(pieces, |_| true)
 }
@@ -82,7 +82,7 @@ fn set(places: &mut [Option<Place>], index: usize, place: Place) {
 }
 
 /// The piece to place next: that which is known to be of this boot where its clock has a place by what it is, else that which
-/// shares most of the most telling kind; when none shares anything, the first.
+/// shares most events of the most reliable kind; when none shares anything, the first.
 fn next(
     pieces: &[&Evidence],
     certain: &[bool],
@@ -101,7 +101,7 @@ fn next(
         };
         (count(|all| &all.lines), count(|all| &all.calls), count(|all| &all.units))
     };
-    // What counts from user space waits for a record that tells when that began.
+    // A clock that counts from the start of userspace waits for a record that has this instant.
     let waits = |index: usize| pieces.get(index).is_some_and(|piece| piece.clock == Clock::Userspace);
     // What no record can convict is what the others are judged by.
     let judges = |index: usize| {
@@ -111,9 +111,9 @@ fn next(
     let key = |index: &usize| (judges(*index), strength(*index), !waits(*index), std::cmp::Reverse(*index));
     let index = open().max_by_key(key)?;
     let (piece, ours) = (pieces.get(index)?, shared.get(index)?.as_ref()?);
-    let place = witnesses::place(piece, ours, placed);
+    let place = shared_events::place(piece, ours, placed);
     if let (Place::Foreign(why), Some(true)) = (&place, certain.get(index)) {
-        // Whatever it tells otherwise, it is of this boot.
+        // Whatever else the record holds, it is of this boot.
         let place = match identity(&piece.clock, placed) {
             Some((line, how)) => same(line, format!("{how}; but {why}")),
             None => Place::Unaligned(why.clone()),

@@ -3,8 +3,8 @@
 use super::placed::Placed;
 use crate::events::Shared;
 use crate::fit::Line;
+use crate::grades::{distance, STAMPED, STAMPS_APART_NS, SYSTEMD_MARKS};
 use crate::text::seconds;
-use crate::trust::{remove, STAMPED, STAMPS_APART_NS, SYSTEMD_MARKS};
 use firstlight_formats::evidence::{Evidence, Mark, SpanKind};
 
 /// Marks further apart than this do not mean the same.
@@ -72,8 +72,8 @@ pub fn begin_together(piece: &Evidence, ours: &Shared, placed: &Placed, line: Li
 }
 
 /// Whether units differ as messages about them do from systemd's own stamps: they come late and never early.
-pub fn told_late(piece: &Evidence, units: &[(i64, i64)], line: Line) -> bool {
-    let stamped = remove(SpanKind::Unit, piece) <= STAMPED;
+pub fn reported_late(piece: &Evidence, units: &[(i64, i64)], line: Line) -> bool {
+    let stamped = distance(SpanKind::Unit, piece) <= STAMPED;
     let late = |(mine, theirs): &(i64, i64)| match stamped {
         true => theirs.saturating_sub(line.at(*mine)),
         false => line.at(*mine).saturating_sub(*theirs),

@@ -3,7 +3,7 @@
 use firstlight_formats::evidence::{Clock, Evidence, Instant, Mark, Span, SpanKind, Stamp};
 use firstlight_formats::registry::by_name;
 use firstlight_merge::record::Read;
-use firstlight_merge::{merge, Summary};
+use firstlight_merge::{merge, MergeSummary};
 use firstlight_schema::table::{read, Values};
 
 pub const MS: i64 = 1_000_000;
@@ -21,7 +21,7 @@ pub fn record(file: &str, evidence: Vec<Evidence>) -> Read {
 }
 
 pub struct Boot {
-    pub summary: Summary,
+    pub summary: MergeSummary,
     pub directory: tempfile::TempDir,
 }
 

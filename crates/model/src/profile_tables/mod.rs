@@ -21,7 +21,7 @@ use threads::write_threads;
 
 /// What the tables say altogether.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Summary {
+pub struct ProfileSummary {
     /// How the recording ended.
     pub state: State,
     /// Instructions, virtual nanoseconds and idle nanoseconds at its end.
@@ -47,7 +47,7 @@ pub fn convert(
     console: Option<&Path>,
     modules: Option<&Path>,
     bundle: &Path,
-) -> Result<Summary, ModelError> {
+) -> Result<ProfileSummary, ModelError> {
     let decoded = Recording::decode(&bytes(profile)?);
     let mut recording = decoded.map_err(|error| ModelError::Profile { path: profile.to_owned(), error })?;
     let text = |path: Option<&Path>| path.map(bytes).transpose().map(Option::unwrap_or_default);
@@ -69,7 +69,7 @@ pub fn convert(
     write_threads(&recording.running, clock, bundle)?;
     write_empty(&["links", "kd"], bundle)?;
     let end = recording.end;
-    Ok(Summary {
+    Ok(ProfileSummary {
         state: recording.state,
         totals: [end.instructions, clock.at(end), end.idle_ns],
         plugin_api: recording.plugin_api,

@@ -94,22 +94,22 @@ def tables_from_console(console: Path, report: Report, bundle: Path) -> list[tup
     It says so on the console, and more of it in its ring, where the guest reported that. Of the console only lines with
     an instant in the table of the log count, so that what comes after the recording does not.
 
-    :returns: the facts that the console tells and no report has.
+    :returns: the facts of the console that no report has.
     :raises FirstlightError: when a table is damaged.
     """
-    return _core.tell_console(str(console), report.records.get("kmsg"), str(bundle))
+    return _core.add_console(str(console), report.records.get("kmsg"), str(bundle))
 
 
 def tables_from_systemd(report: Report, bundle: Path) -> list[tuple[str, str]]:
-    """Put what systemd said of its units after the mark in place of what the console told of them.
+    """Replace the units of the console by those that systemd reported after the mark.
 
-    :returns: the facts that it tells, how its clock was put onto the boot's among them; none without such a report.
+    :returns: the facts of the report, among them how its clock is aligned to the boot's; none without such a report.
     :raises FirstlightError: when a table is damaged.
     """
     shown = report.records.get("systemd.show")
     if shown is None:
         return []
-    return _core.tell_units(shown, report.text("clocks") or "", str(bundle))
+    return _core.add_units(shown, report.text("clocks") or "", str(bundle))
 
 
 def write_kept(report: Report, directory: Path) -> None:

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 pub struct Drivers(BTreeMap<String, (String, String)>);
 
 impl Drivers {
-    fn tell(&mut self, device: &[u8], driver: &[u8], bus: &[u8]) {
+    fn set(&mut self, device: &[u8], driver: &[u8], bus: &[u8]) {
         if !device.is_empty() && !driver.is_empty() {
             let (known_driver, known_bus) = self.0.entry(text(device)).or_default();
             *known_driver = text(driver);
@@ -49,7 +49,7 @@ pub fn of_bus(drivers: &mut Drivers, rest: &[u8]) -> bool {
         None
     };
     let Some((device, driver)) = found else { return false };
-    drivers.tell(device, driver, bus);
+    drivers.set(device, driver, bus);
     true
 }
 
@@ -59,7 +59,7 @@ pub fn bound(drivers: &mut Drivers, rest: &[u8]) -> bool {
     let Some((driver, device)) = found.and_then(|(driver, device)| Some((driver, device.strip_suffix(b"'")?))) else {
         return false;
     };
-    drivers.tell(device, driver, b"");
+    drivers.set(device, driver, b"");
     true
 }
 
@@ -67,7 +67,7 @@ pub fn bound(drivers: &mut Drivers, rest: &[u8]) -> bool {
 pub fn put_off(all: &mut Interpreter, line: &[u8], evidence: &mut Evidence) -> bool {
     if let Some((who, driver)) = split(line, b": Driver ") {
         let Some(driver) = driver.trim_ascii_end().strip_suffix(b" requests probe deferral") else { return false };
-        all.probes.drivers.tell(device(who), driver, b"");
+        all.probes.drivers.set(device(who), driver, b"");
         return true;
     }
     let Some((who, reason)) = split(line, b": probe deferral - ") else { return false };

@@ -71,7 +71,7 @@ impl Trust {
         let tick = tick::find(&self.measured, release, coarse, evidence);
         let shifted = shifted(&self.measured, release, (coarse, tick), evidence);
         if let Some(tick) = tick {
-            evidence.problem(ProblemKind::Quantised, None, tick.told());
+            evidence.problem(ProblemKind::Quantised, None, tick.statement());
         }
         let mut found: [Option<(u64, String)>; 4] = Default::default();
         let mut reasons = Reasons::default();

@@ -37,7 +37,7 @@ impl Tick {
     }
 
     /// What is told of them.
-    pub(super) fn told(&self) -> String {
+    pub(super) fn statement(&self) -> String {
         let calls = self.calls;
         let Some(step) = self.step else {
             return format!(

@@ -1,4 +1,4 @@
-//! What the manager says of units, as text.
+//! Messages of the service manager about units.
 
 use super::unit_jobs::UnitJobs;
 use super::unit_times::is_unit;
@@ -7,7 +7,7 @@ use super::unit_times::is_unit;
 /// and is taken for the name.
 pub(super) fn unit(message: &str, time_ns: i64, units: &mut UnitJobs) {
     if let Some((step, unit)) = said(message) {
-        tell(&step, unit, time_ns, units);
+        report(&step, unit, time_ns, units);
     }
 }
 
@@ -49,7 +49,7 @@ pub(super) fn said(message: &str) -> Option<(Step, &str)> {
 }
 
 /// Notes what was said of a unit.
-pub(super) fn tell(step: &Step, unit: &str, time_ns: i64, units: &mut UnitJobs) {
+pub(super) fn report(step: &Step, unit: &str, time_ns: i64, units: &mut UnitJobs) {
     match step {
         Step::Starting => units.starting(unit, time_ns),
         Step::Ended(result) => units.ended(unit, time_ns, result),

@@ -1,4 +1,4 @@
-//! How far figures can be believed when several records tell of one thing.
+//! How reliable figures are when several records describe the same thing.
 
 use firstlight_formats::about::Origin;
 use firstlight_formats::evidence::{Clock, Evidence, Mark, SpanKind};
@@ -9,7 +9,7 @@ const USUAL_STEP_NS: i64 = 1_000;
 /// Records no further than this from who knows a unit have its stamps, not messages about it.
 pub const STAMPED: u8 = 2;
 
-/// The marks that systemd itself sets, and so has told to whoever tells.
+/// The marks that systemd itself sets. Every record of them has them from systemd.
 pub const SYSTEMD_MARKS: [Mark; 3] = [Mark::InitrdStart, Mark::UserspaceStart, Mark::StartupFinished];
 
 /// Stamps of one begin in two records, rounded as charts do it, lie no further apart.
@@ -17,10 +17,10 @@ pub const STAMPS_APART_NS: i64 = 10_000_000;
 
 /// What two figures for one length say about one another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Agreement {
     /// Independent, and the same within their steps.
     Agree,
-    /// The same figure from one witness, or as close as two ways of measuring come.
+    /// The same figure from one origin, or as close as two ways of measuring come.
     Compatible,
     /// They exclude one another.
     Contradict,
@@ -36,21 +36,21 @@ pub enum Verdict {
 ///
 /// ```
 /// use firstlight_formats::evidence::SpanKind;
-/// use firstlight_merge::trust::{compare, Verdict};
+/// use firstlight_merge::grades::{compare, Agreement};
 /// let of = |kind, two, independent| compare(kind, (3_098_000_000, 1_000), (two, 1_000), independent);
-/// assert_eq!(of(SpanKind::Initcall, 3_098_001_000, true), Verdict::Agree);
-/// assert_eq!(of(SpanKind::Initcall, 3_098_001_000, false), Verdict::Compatible);
-/// assert_eq!(of(SpanKind::Initcall, 3_298_000_000, true), Verdict::Compatible);
-/// assert_eq!(of(SpanKind::Initcall, 9_000_000_000, true), Verdict::Contradict);
-/// assert_eq!(of(SpanKind::Unit, 3_298_000_000, false), Verdict::Contradict);
-/// assert_eq!(of(SpanKind::Unit, 3_118_000_000, false), Verdict::Compatible);
+/// assert_eq!(of(SpanKind::Initcall, 3_098_001_000, true), Agreement::Agree);
+/// assert_eq!(of(SpanKind::Initcall, 3_098_001_000, false), Agreement::Compatible);
+/// assert_eq!(of(SpanKind::Initcall, 3_298_000_000, true), Agreement::Compatible);
+/// assert_eq!(of(SpanKind::Initcall, 9_000_000_000, true), Agreement::Contradict);
+/// assert_eq!(of(SpanKind::Unit, 3_298_000_000, false), Agreement::Contradict);
+/// assert_eq!(of(SpanKind::Unit, 3_118_000_000, false), Agreement::Compatible);
 /// ```
-pub fn compare(kind: SpanKind, one: (i64, i64), two: (i64, i64), independent: bool) -> Verdict {
+pub fn compare(kind: SpanKind, one: (i64, i64), two: (i64, i64), independent: bool) -> Agreement {
     let step = |step: i64| if step > 0 { step } else { USUAL_STEP_NS };
     let apart = one.0.saturating_sub(two.0).saturating_abs();
     let steps = step(one.1).saturating_add(step(two.1));
     if apart <= steps {
-        return if independent { Verdict::Agree } else { Verdict::Compatible };
+        return if independent { Agreement::Agree } else { Agreement::Compatible };
     }
     let longer = one.0.max(two.0);
     let measuring = match kind {
@@ -58,9 +58,9 @@ pub fn compare(kind: SpanKind, one: (i64, i64), two: (i64, i64), independent: bo
         _ => (longer / 10).max(100_000),
     };
     if apart <= steps.saturating_add(measuring) {
-        Verdict::Compatible
+        Agreement::Compatible
     } else {
-        Verdict::Contradict
+        Agreement::Contradict
     }
 }
 
@@ -70,11 +70,11 @@ pub fn compare(kind: SpanKind, one: (i64, i64), two: (i64, i64), independent: bo
 /// ```
 /// use firstlight_formats::evidence::{Clock, Evidence, SpanKind};
 /// use firstlight_formats::registry::by_name;
-/// use firstlight_merge::trust::remove;
-/// let of = |name| by_name(name).map(|format| remove(SpanKind::Unit, &Evidence::of(format.about(), Clock::Monotonic)));
+/// use firstlight_merge::grades::distance;
+/// let of = |name| by_name(name).map(|format| distance(SpanKind::Unit, &Evidence::of(format.about(), Clock::Monotonic)));
 /// assert!(of("systemd-show") < of("systemd-plot-svg") && of("systemd-blame") < of("journal-json") && of("journal-json") < of("kmsg"));
 /// ```
-pub fn remove(kind: SpanKind, evidence: &Evidence) -> u8 {
+pub fn distance(kind: SpanKind, evidence: &Evidence) -> u8 {
     match kind {
         SpanKind::Unit | SpanKind::UnitActive => evidence.traits.units,
         SpanKind::Stage => evidence.traits.stages,
@@ -82,8 +82,8 @@ pub fn remove(kind: SpanKind, evidence: &Evidence) -> u8 {
     }
 }
 
-/// Who stands behind what a record says of a kind of thing; two records of one witness are no two figures.
-pub fn witness(kind: SpanKind, evidence: &Evidence) -> Origin {
+/// Returns who stamped what a record says of a kind of thing. Two records of one origin are not independent.
+pub fn origin(kind: SpanKind, evidence: &Evidence) -> Origin {
     match (evidence.traits.origin, kind) {
         (Origin::Ftrace, _) => Origin::Ftrace,
         _ if matches!(evidence.clock, Clock::Trace(_)) => Origin::Ftrace,

@@ -1,20 +1,20 @@
-//! Two records tell of one thing: one row is made of both.
+//! Merges the rows of two records that describe the same thing.
 
-use crate::printing::{together, told_by_both};
+use crate::grades::{compare, distance, origin, Agreement, STAMPED, STAMPS_APART_NS};
+use crate::initcall_events::{reported_by_both, together};
 use crate::row::Row;
 use crate::text::seconds;
-use crate::trust::{compare, remove, witness, Verdict, STAMPED, STAMPS_APART_NS};
-use crate::{Contradiction, Piece};
+use crate::{AlignedRecord, Contradiction};
 use firstlight_formats::evidence::{Grade, SpanKind};
 use firstlight_schema::{Reason, ReasonCode};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-/// Makes one row of two that tell of the same thing: the better grade wins, the other fills what it lacks.
+/// Makes one row of two rows for the same thing. The better grade wins; the other row fills in missing values.
 pub fn unite<'a>(
     known: &mut Row<'a>,
     mut other: Row<'a>,
-    pieces: &[Piece<'a>],
+    pieces: &[AlignedRecord<'a>],
     contradictions: &mut Vec<Contradiction>,
 ) {
     if known.piece == other.piece {
@@ -23,10 +23,10 @@ pub fn unite<'a>(
     began_apart(known, &other, pieces, contradictions);
     let told = together(known, &other, pieces);
     // Where log and tracer were put together, another copy of one of them has nothing to add to the figure.
-    let settled = told.is_none() && told_by_both(known, pieces);
-    let verdict = if settled { Verdict::Unknown } else { judge(known, &other, pieces) };
+    let settled = told.is_none() && reported_by_both(known, pieces);
+    let verdict = if settled { Agreement::Unknown } else { judge(known, &other, pieces) };
     let better = other.grade < known.grade && other.duration_ns.is_some() && !settled && known.name() == other.name();
-    let (ours, theirs) = (distance(known, pieces), distance(&other, pieces));
+    let (ours, theirs) = (distance_of(known, pieces), distance_of(&other, pieces));
     // The path says which of all devices of a name it is.
     let by_path = (known.kind == SpanKind::Uevent && known.name() != other.name())
         .then(|| other.name().contains('/') && !known.name().contains('/') && other.duration_ns.is_some());
@@ -84,11 +84,11 @@ pub fn unite<'a>(
         return;
     }
     match verdict {
-        Verdict::Agree if known.grade <= Grade::Good => {
+        Agreement::Agree if known.grade <= Grade::Good => {
             known.grade = Grade::Exact;
             known.reason = ReasonCode::RecordsAgree.into();
         }
-        Verdict::Contradict => {
+        Agreement::Contradict => {
             let length = |row: &Row<'_>| seconds(row.duration_ns.unwrap_or(0));
             let (by, told) = (file(&other), length(&other));
             contradictions.push(Contradiction {
@@ -99,7 +99,7 @@ pub fn unite<'a>(
                 known.grade = known.grade.max(Grade::Doubtful);
                 known.reason = Reason::of(ReasonCode::RecordDisagrees).with("record", by).with("length", told).into();
             } else {
-                // Who measured it is believed; who heard of it is quoted.
+                // The record that measured the length decides; the other record's figure is quoted.
                 known.reason = Reason::of(ReasonCode::SystemdFigure).with("record", by).with("length", told).into();
             }
         }
@@ -115,16 +115,21 @@ fn attribute<'r>(row: &'r Row<'_>, key: &str) -> Option<&'r str> {
 }
 
 /// Two records that have a unit's stamps from systemd itself cannot differ in its begin, also where its length is the same.
-fn began_apart(known: &Row<'_>, other: &Row<'_>, pieces: &[Piece<'_>], contradictions: &mut Vec<Contradiction>) {
+fn began_apart(
+    known: &Row<'_>,
+    other: &Row<'_>,
+    pieces: &[AlignedRecord<'_>],
+    contradictions: &mut Vec<Contradiction>,
+) {
     let (Some(ours), Some(theirs)) = (known.start_ns, other.start_ns) else { return };
     let (Some(one), Some(two)) = (pieces.get(known.piece), pieces.get(other.piece)) else { return };
-    let own = |row: &Row<'_>| row.kind == SpanKind::Unit && distance(row, pieces) <= STAMPED;
+    let own = |row: &Row<'_>| row.kind == SpanKind::Unit && distance_of(row, pieces) <= STAMPED;
     let steps = one.evidence.step_ns.saturating_add(two.evidence.step_ns);
     let apart = ours.saturating_sub(theirs).saturating_abs();
     if own(known) && own(other) && one.evidence.clock == two.evidence.clock && apart > STAMPS_APART_NS.max(steps) {
         let mut statements = vec![(one.file.to_owned(), seconds(ours)), (two.file.to_owned(), seconds(theirs))];
         // The tables follow who is nearer.
-        if distance(other, pieces) < distance(known, pieces) {
+        if distance_of(other, pieces) < distance_of(known, pieces) {
             statements.reverse();
         }
         let what = format!("when unit `{}` began", known.name());
@@ -133,17 +138,17 @@ fn began_apart(known: &Row<'_>, other: &Row<'_>, pieces: &[Piece<'_>], contradic
 }
 
 /// How far the record of a row is from who knows.
-fn distance(row: &Row<'_>, pieces: &[Piece<'_>]) -> u8 {
-    pieces.get(row.piece).map_or(0, |piece| remove(row.kind, piece.evidence))
+fn distance_of(row: &Row<'_>, pieces: &[AlignedRecord<'_>]) -> u8 {
+    pieces.get(row.piece).map_or(0, |piece| distance(row.kind, piece.evidence))
 }
 
-fn judge(known: &Row<'_>, other: &Row<'_>, pieces: &[Piece<'_>]) -> Verdict {
-    let (Some(ours), Some(theirs)) = (known.duration_ns, other.duration_ns) else { return Verdict::Unknown };
-    let (Some(one), Some(two)) = (pieces.get(known.piece), pieces.get(other.piece)) else { return Verdict::Unknown };
+fn judge(known: &Row<'_>, other: &Row<'_>, pieces: &[AlignedRecord<'_>]) -> Agreement {
+    let (Some(ours), Some(theirs)) = (known.duration_ns, other.duration_ns) else { return Agreement::Unknown };
+    let (Some(one), Some(two)) = (pieces.get(known.piece), pieces.get(other.piece)) else { return Agreement::Unknown };
     if known.grade > Grade::Coarse || other.grade > Grade::Coarse {
-        return Verdict::Unknown;
+        return Agreement::Unknown;
     }
     let kind = known.kind;
-    let independent = witness(kind, one.evidence) != witness(kind, two.evidence);
+    let independent = origin(kind, one.evidence) != origin(kind, two.evidence);
     compare(kind, (ours, one.evidence.step_ns), (theirs, two.evidence.step_ns), independent)
 }

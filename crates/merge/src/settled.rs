@@ -1,17 +1,17 @@
-//! Where the start ended, in records of systems that have long been up.
+//! Finds the end of the start in records of systems that have been up for long.
 
 use crate::boot_mark::BootMark;
 use crate::log::placed;
 use crate::row::Row;
-use crate::Piece;
+use crate::AlignedRecord;
 use firstlight_formats::evidence::{Mark, SpanKind};
 
-/// A start that says nothing for so long is over.
+/// A start without messages for this long is over.
 const QUIET_NS: i64 = 60_000_000_000;
 
-/// Ends a boot whose records go on for long after the start, and whose end no record tells: at the last thing that happened
-/// before nothing did for a minute, once user land ran. Gives what is to be said about it.
-pub fn start_up_over(pieces: &[Piece<'_>], rows: &[Row<'_>], marks: &mut Vec<BootMark>) -> Option<String> {
+/// Ends a boot whose records go on long after the start without a record of its end: at the last event before a minute without
+/// events, once userspace runs. Returns the note about it.
+pub fn start_up_over(pieces: &[AlignedRecord<'_>], rows: &[Row<'_>], marks: &mut Vec<BootMark>) -> Option<String> {
     let last = marks.iter().find(|mark| mark.mark == Mark::RecordEnd)?.time_ns;
     let user = user_land(rows, marks)?;
     if last.saturating_sub(user) <= QUIET_NS {

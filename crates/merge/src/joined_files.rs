@@ -1,4 +1,4 @@
-//! Files that hold one time each of one clock: those of a directory are one record.
+//! Joins files that hold one time each of one clock: the files of a directory are one record.
 
 use firstlight_formats::evidence::{Evidence, Problem};
 use firstlight_formats::format::Input;

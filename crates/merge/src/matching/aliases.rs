@@ -1,9 +1,9 @@
-//! One thing that two records give different names.
+//! Finds the same thing under different names in two records.
 
-use crate::printing::both_kinds;
+use crate::initcall_events::both_kinds;
 use crate::row::{row_of, Row};
 use crate::row_interval::ends;
-use crate::Piece;
+use crate::AlignedRecord;
 use firstlight_formats::evidence::{Attributes, SpanKind};
 use firstlight_schema::InitcallLevel;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -13,7 +13,12 @@ type Interval = ((i64, i64), usize);
 
 /// Initcalls of modules that the log and the tracer give other names: the tracer looks its names up when it is read, and
 /// then the code of a module's initcall is long freed. One task runs one of them at a time.
-pub fn misnamed(piece: &Piece<'_>, rows: &[Row<'_>], pieces: &[Piece<'_>], partners: &mut FxHashMap<usize, usize>) {
+pub fn misnamed(
+    piece: &AlignedRecord<'_>,
+    rows: &[Row<'_>],
+    pieces: &[AlignedRecord<'_>],
+    partners: &mut FxHashMap<usize, usize>,
+) {
     let taken: FxHashSet<usize> = partners.values().copied().collect();
     let mut tasks: FxHashMap<&str, Vec<Interval>> = FxHashMap::default();
     let module =
@@ -57,7 +62,7 @@ pub fn misnamed(piece: &Piece<'_>, rows: &[Row<'_>], pieces: &[Piece<'_>], partn
 }
 
 /// Uevents by the number that the kernel gives each of them: a boot has every number once, whatever a record calls the device.
-pub fn numbered(piece: &Piece<'_>, rows: &[Row<'_>], partners: &mut FxHashMap<usize, usize>) {
+pub fn numbered(piece: &AlignedRecord<'_>, rows: &[Row<'_>], partners: &mut FxHashMap<usize, usize>) {
     let taken: FxHashSet<usize> = partners.values().copied().collect();
     let mut known: FxHashMap<(&str, &str), usize> = FxHashMap::default();
     for (number, row) in rows.iter().enumerate() {
@@ -88,16 +93,16 @@ fn event_number<'a>(attributes: Attributes<'a>) -> Option<(&'a str, &'a str)> {
     Some((of("seqnum")?, of("action").unwrap_or_default()))
 }
 
-/// Those of a row, whichever of its records tells them.
+/// Those of a row, from any of its records.
 fn row_number<'r>(row: &'r Row<'_>) -> Option<(&'r str, &'r str)> {
     let more = |wanted: &str| row.more().iter().find(|(key, _)| key == wanted).map(|(_, value)| value.as_ref());
     let told = || Some((more("seqnum")?, more("action").unwrap_or_default()));
     row.attributes().and_then(event_number).or_else(told)
 }
 
-/// Uevents that udevd's log names by the device and udev's database by its path: the database tells only when udevd took a
-/// device up, which lies within the event, whatever else has told of it and named its path.
-pub fn named_by_path(piece: &Piece<'_>, rows: &[Row<'_>], partners: &mut FxHashMap<usize, usize>) {
+/// Matches uevents that udevd's log names by the device and udev's database by its path. The database has only the instant at
+/// which udevd took the device up, which lies within the event.
+pub fn named_by_path(piece: &AlignedRecord<'_>, rows: &[Row<'_>], partners: &mut FxHashMap<usize, usize>) {
     let taken: FxHashSet<usize> = partners.values().copied().collect();
     let device = |name: &str| name.rsplit('/').next().unwrap_or_default().to_owned();
     let mut known: FxHashMap<String, Vec<usize>> = FxHashMap::default();

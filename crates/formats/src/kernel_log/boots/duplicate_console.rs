@@ -1,6 +1,6 @@
-//! Two consoles on one capture (`keep_bootcon`): every line stands there twice in a row.
+//! Two consoles in one capture (`keep_bootcon`): every line is there twice in a row.
 
-use super::held::is_first;
+use super::reordering::is_first;
 use super::{console_enabled, Boots};
 use crate::evidence::{Evidence, ProblemKind, Stamp};
 

@@ -18,7 +18,7 @@ pub(super) struct Place {
 
 /// Texts one after the other; each lies whole in a piece.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Pieces {
+pub(super) struct TextArena {
     full: Vec<Piece>,
     last: Piece,
 }
@@ -90,7 +90,7 @@ impl Piece {
     }
 }
 
-impl Pieces {
+impl TextArena {
     /// Where the last text ends.
     #[inline]
     pub(super) fn end(&self) -> Place {
@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn texts_come_back_from_small_pieces_and_large_ones() {
         let text = |number: usize| "µ".repeat(number * 7919 % 40_000);
-        let mut pieces = Pieces::default();
+        let mut pieces = TextArena::default();
         let mut begins = Vec::new();
         for number in 0..600 {
             begins.push(pieces.end());
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn a_text_longer_than_a_piece_has_one_of_its_own() {
-        let mut pieces = Pieces::default();
+        let mut pieces = TextArena::default();
         (0..SMALL_PIECES + 1).for_each(|_| pieces.push(&[b'a'; PIECE_BYTES]));
         let before = pieces.end();
         let long = "b".repeat(LARGE_BYTES + 1);

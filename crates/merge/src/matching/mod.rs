@@ -1,14 +1,18 @@
-//! Spans of several pieces as rows of one table: what two records tell of one thing becomes one row.
+//! Spans of several records as rows of one table. Two spans of the same thing become one row.
 
-use crate::partners::partners;
+mod aliases;
+mod candidates;
+mod merge_rows;
+
+use self::candidates::partners;
+use self::merge_rows::unite;
 use crate::row::{merges, row_of, Row};
-use crate::unite::unite;
-use crate::{Contradiction, Piece};
+use crate::{AlignedRecord, Contradiction};
 use firstlight_formats::evidence::SpanKind;
 use rustc_hash::FxHashMap;
 
-/// The rows of all pieces, the first piece's first, and where the pieces exclude one another.
-pub fn rows<'a>(pieces: &[Piece<'a>], contradictions: &mut Vec<Contradiction>) -> Vec<Row<'a>> {
+/// Returns the rows of all records, those of the first record first, and adds the contradictions between records.
+pub fn rows<'a>(pieces: &[AlignedRecord<'a>], contradictions: &mut Vec<Contradiction>) -> Vec<Row<'a>> {
     let mut rows: Vec<Row<'a>> = Vec::with_capacity(pieces.iter().map(|piece| piece.evidence.spans.len()).sum());
     let several = pieces.iter().filter(|piece| !piece.evidence.spans.is_empty()).count() > 1;
     let mut index: FxHashMap<(SpanKind, &str), Vec<usize>> = FxHashMap::default();

@@ -1,6 +1,6 @@
-//! A stamp before the one before it: lines from there on are held back until it is known what went back.
+//! Timestamps that go back: the following lines are held until their cause is known.
 //!
-//! A boot may begin with them, the clock may have begun anew within one, or a line of another processor came late.
+//! A new boot may begin there, the clock may have been reset within a boot, or a line of another processor came late.
 
 use super::{Boots, FIRST_LINES};
 use crate::evidence::{Clock, Problem, ProblemKind, Stamp};

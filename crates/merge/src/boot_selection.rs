@@ -1,13 +1,13 @@
-//! Which boot: records that hold several.
+//! Selects a boot in records that hold several.
 
 use crate::record::Read;
 use firstlight_formats::evidence::Evidence;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 
-/// A boot as a record holds it, for a person to choose.
+/// A boot in a record, as a choice for the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Choice {
+pub struct BootChoice {
     /// Which of the record's, from 0.
     pub number: u32,
     /// The line at which it begins.
@@ -21,10 +21,10 @@ pub struct Choice {
 }
 
 /// The boots of a record.
-pub fn boots(read: &Read) -> Vec<Choice> {
-    let mut boots: BTreeMap<u32, Choice> = BTreeMap::new();
+pub fn boots(read: &Read) -> Vec<BootChoice> {
+    let mut boots: BTreeMap<u32, BootChoice> = BTreeMap::new();
     for evidence in read.outcome.iter().flatten() {
-        let empty = Choice {
+        let empty = BootChoice {
             number: evidence.boot,
             first_line: evidence.first_line,
             release: None,

@@ -6,14 +6,14 @@ use std::collections::BTreeSet;
 
 /// Where the clocks of all pieces lie, and on which.
 #[derive(Debug)]
-pub struct Verdict {
+pub struct Membership {
     /// The piece whose clock is the boot's.
     pub base: Option<usize>,
     /// Where each lies on it.
     pub places: Vec<Place>,
 }
 
-impl Verdict {
+impl Membership {
     /// The verdict on pieces of evidence, of which `reads` has the record and `ids` the number that the kernel gave the boot.
     ///
     /// The boot's clock is that of the best piece. Where records of another boot go with one another, and fewer with that
@@ -70,7 +70,7 @@ fn knowing_numbers(
         if more.is_empty() {
             return places;
         }
-        // Each time round there are more of them: whoever is certain is not foreign any more.
+        // Each pass adds records: a record that is certain is no longer unrelated.
         for number in more {
             if let Some(slot) = certain.get_mut(number) {
                 *slot = true;
@@ -80,7 +80,7 @@ fn knowing_numbers(
     }
 }
 
-/// What a journal tells beside the kernel's lines is of the boot that those are of, unless events of its own bear out its place.
+/// The other lines of a journal are of the same boot as its kernel lines, unless events of their own confirm their place.
 fn banish_with_their_kernel(pieces: &[&Evidence], reads: &[usize], places: &mut [Place]) {
     let of_the_kernel = |piece: &usize| pieces.get(*piece).is_some_and(|piece| piece.clock == Clock::Printk);
     let kernels: Vec<usize> = foreign(places).filter(of_the_kernel).collect();

@@ -1,4 +1,4 @@
-//! Lines of a console that are not the kernel's: firmware and boot loaders before it, user land after it.
+//! Lines of a console that are not the kernel's: firmware and boot loaders before it, userspace after it.
 
 /// What a line of a serial console tells without a stamp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

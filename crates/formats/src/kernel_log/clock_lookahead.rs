@@ -1,4 +1,4 @@
-//! A console with the host's time on each line: until the first stamp of the kernel's nobody knows which clock it will be.
+//! Reads ahead in a console with the host's time on each line, until the first timestamp of the kernel shows which clock it has.
 
 use super::prefix::{parse, Time};
 use super::text::Text;

@@ -1,24 +1,24 @@
-//! Which span of a record is of the same thing as which row of the records before it.
+//! Finds for each span of a record the row of the earlier records for the same thing.
 
-use crate::renamed::{misnamed, named_by_path, numbered};
+use super::aliases::{misnamed, named_by_path, numbered};
 use crate::row::{merges, Row};
 use crate::row_interval::{common, ends, ends_of, instants, Ends};
-use crate::Piece;
+use crate::AlignedRecord;
 use firstlight_formats::evidence::{SpanKind, SpanRef};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Spans of one thing in two records lie no further apart than this and what the fit leaves open.
 const SAME_THING_NS: i64 = 2_000_000;
 
-/// So many starts of one unit are looked through for what a record tells of them once more.
+/// At most this many starts of one unit are searched for a repeated report.
 const SAID_AGAIN: usize = 16;
 
 /// For spans of a piece, by their place, the rows of earlier pieces that are of the same thing.
 pub fn partners(
-    piece: &Piece<'_>,
+    piece: &AlignedRecord<'_>,
     rows: &[Row<'_>],
     index: &FxHashMap<(SpanKind, &str), Vec<usize>>,
-    pieces: &[Piece<'_>],
+    pieces: &[AlignedRecord<'_>],
 ) -> FxHashMap<usize, usize> {
     let mut groups: FxHashMap<(SpanKind, &str), Vec<usize>> = FxHashMap::default();
     for (place, span) in piece.evidence.spans.iter().enumerate() {
@@ -62,8 +62,8 @@ pub fn partners(
     partners
 }
 
-/// How far what two pieces tell of one thing may lie apart.
-fn apart(piece: &Piece<'_>, pieces: &[Piece<'_>]) -> i64 {
+/// How far two records' instants of the same thing may lie apart.
+fn apart(piece: &AlignedRecord<'_>, pieces: &[AlignedRecord<'_>]) -> i64 {
     let open = piece.uncertainty_ns.max(pieces.iter().map(|piece| piece.uncertainty_ns).max().unwrap_or(0));
     SAME_THING_NS.saturating_add(open.saturating_mul(3))
 }
@@ -81,7 +81,7 @@ fn pair_by_name<'p>(
     known: &[usize],
     span: impl Fn(usize) -> Option<SpanRef<'p>>,
     rows: &[Row<'_>],
-    (piece, apart): (&Piece<'_>, i64),
+    (piece, apart): (&AlignedRecord<'_>, i64),
     partners: &mut FxHashMap<usize, usize>,
 ) {
     let ours = sorted(places, |place| ends(span(place)?, piece));
@@ -97,7 +97,7 @@ fn pair_by_name<'p>(
     let mut rest: Vec<(usize, usize)> = left.zip(there.into_iter().rev().filter(|row| !taken.contains(row))).collect();
     partners.extend(close);
     partners.extend(rest.drain(..));
-    // What a record tells once more of a start (that its target was reached, beside its bar) is no further start.
+    // A second report of a start (its target was reached, in addition to its bar) is not another start.
     for (_, place) in ours.into_iter().take(SAID_AGAIN) {
         let mut again = FxHashMap::default();
         if let Some(of) = span(place).and_then(|span| ends(span, piece)).filter(|_| !partners.contains_key(&place)) {

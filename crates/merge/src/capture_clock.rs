@@ -1,9 +1,9 @@
-//! The clock of the machine that captured a console, where the kernel's lines have stamps of their own.
+//! Fits the clock of the machine that captured a console, where the kernel's lines have timestamps of their own.
 
 use crate::boot_mark::BootMark;
 use crate::fit::{below, inverted, Fitted, Line};
 use crate::log::placed;
-use crate::Piece;
+use crate::AlignedRecord;
 use firstlight_formats::evidence::{Clock, Evidence, Mark};
 
 /// A clock that a quartz drives is no further off than this.
@@ -11,7 +11,7 @@ const QUARTZ: f64 = 0.001;
 
 /// How the capturing machine's clock follows the kernel's, in one record that has both: what the kernel says before its
 /// clock runs is stamped with 0, which is no instant, unless there is nothing else.
-pub fn heard(evidence: &Evidence) -> Option<Fitted> {
+pub fn fit_capture_clock(evidence: &Evidence) -> Option<Fitted> {
     if evidence.clock == Clock::Host {
         return None;
     }
@@ -37,7 +37,7 @@ pub fn after(first: Line, then: Line) -> Line {
 }
 
 /// The mark of the first line that was received before all else.
-pub fn capture_start(pieces: &[Piece<'_>], marks: &[BootMark]) -> Option<BootMark> {
+pub fn capture_start(pieces: &[AlignedRecord<'_>], marks: &[BootMark]) -> Option<BootMark> {
     let begins = marks.iter().map(|mark| mark.time_ns).min();
     pieces.iter().filter(|piece| piece.host.is_some()).find_map(|piece| {
         let unstamped = piece.evidence.log.iter().take_while(|(stamp, _)| stamp.time_ns.is_none());
@@ -52,7 +52,7 @@ pub fn capture_start(pieces: &[Piece<'_>], marks: &[BootMark]) -> Option<BootMar
 }
 
 /// The first and the last line that only the host has stamped, on the boot's clock.
-pub fn extent(piece: &Piece<'_>) -> Option<(i64, i64)> {
+pub fn extent(piece: &AlignedRecord<'_>) -> Option<(i64, i64)> {
     piece.host?;
     let unstamped = piece.evidence.log.iter().filter(|(stamp, _)| stamp.time_ns.is_none());
     let mut instants = unstamped.filter_map(|(stamp, _)| placed(piece, &stamp));

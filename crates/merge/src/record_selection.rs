@@ -1,6 +1,6 @@
-//! Which of the records are of the boot that is put together.
+//! Selects the records of the boot that is merged.
 
-use crate::identity::{boot_id, strangers};
+use crate::boot_id::{boot_id, unrelated};
 use crate::record::Read;
 use crate::Contradiction;
 use firstlight_formats::evidence::Evidence;
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 /// The evidence of one boot, by the number of its record.
 #[derive(Debug)]
-pub struct Choice<'a> {
+pub struct RecordChoice<'a> {
     reads: &'a [Read],
     boots: &'a [Option<u32>],
     /// What goes into the tables.
@@ -19,12 +19,12 @@ pub struct Choice<'a> {
     pub contradictions: Vec<Contradiction>,
 }
 
-impl<'a> Choice<'a> {
-    /// Of each record the boot that `boots` names, without those that are strangers among the others.
+impl<'a> RecordChoice<'a> {
+    /// Selects in each record the boot that `boots` names, and leaves out unrelated records.
     pub fn of(reads: &'a [Read], boots: &'a [Option<u32>]) -> Self {
         let mut choice = Self { reads, boots, kept: Vec::new(), left_out: Vec::new(), contradictions: Vec::new() };
         let mut strange: BTreeMap<usize, String> = BTreeMap::new();
-        for stranger in strangers(reads, boots) {
+        for stranger in unrelated(reads, boots) {
             let (against, fact) = (choice.file(stranger.against), stranger.fact);
             strange.insert(stranger.read, format!("another boot's: its `{fact}` is not that of {against}"));
             choice.contradictions.push(Contradiction {

@@ -2,7 +2,7 @@
 
 use super::clocks::{by_start, firmware, identity, same_as_kernel};
 use super::placed::{same, Place, Placed};
-use super::stamps::{begin_together, excluded, told_late, two_instants, SAME_MARK_NS};
+use super::stamps::{begin_together, excluded, reported_late, two_instants, SAME_MARK_NS};
 use crate::events::Shared;
 use crate::fit::{below, inverted, through, Fitted, Line};
 use crate::text::seconds;
@@ -12,7 +12,7 @@ use firstlight_formats::evidence::{Clock, Evidence};
 const QUARTZ: f64 = 0.001;
 /// Two stamps of one message, made by one kernel, lie no further apart than this.
 const SAME_BOOT_NS: i64 = 5_000_000;
-/// Two witnesses of one call or unit (the kernel's log and its tracer, systemd and its journal) lie no further apart.
+/// Two origins of one call or unit (the kernel's log and its tracer, systemd and its journal) lie no further apart.
 const SAME_CALL_NS: i64 = 200_000_000;
 /// Stamps of one clock that follow one another may be rounded the other way round.
 const ROUNDING_NS: i64 = 2_000;
@@ -55,11 +55,11 @@ pub fn place(piece: &Evidence, ours: &Shared, placed: &Placed) -> Place {
             }
         }
         let excused = known.as_ref().is_some_and(|(line, _)| {
-            placed.certain && told_late(piece, &pairs, *line) || begin_together(piece, ours, placed, *line)
+            placed.certain && reported_late(piece, &pairs, *line) || begin_together(piece, ours, placed, *line)
         });
         let Some(fitted) = through(pairs, limit) else { continue };
         if fitted.most_ns <= SAME_CALL_NS {
-            // What two witnesses see of a unit is apart by what happens between them: where the clocks are the same by
+            // What two origins report of a unit is apart by what happens between them: where the clocks are the same by
             // what they are, that stands.
             return match &known {
                 Some((line, how)) if what != "calls" => same(*line, how.clone()),

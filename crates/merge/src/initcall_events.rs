@@ -4,10 +4,10 @@
 //! `returned`, and the tracer stamps the end. What lies between the tracer's begin and the stamp of `returned` has no
 //! printing in it; the kernel measures the same itself.
 
+use crate::grades::origin;
 use crate::row::Row;
 use crate::text::seconds;
-use crate::trust::witness;
-use crate::Piece;
+use crate::AlignedRecord;
 use firstlight_formats::about::Origin;
 use firstlight_formats::evidence::{Grade, SpanKind};
 use firstlight_schema::{Reason, ReasonCode};
@@ -17,7 +17,7 @@ use std::borrow::Cow;
 const ROUNDING_NS: i64 = 2_000;
 /// A clock that is known so well can be asked for the instants of another record's call.
 const SURE_NS: i64 = 10_000;
-/// Figures in microseconds are believed as they are from so many on.
+/// Figures in microseconds are used as they are from this many on.
 const STEPS: i64 = 100_000;
 
 /// What the two say together.
@@ -29,41 +29,40 @@ pub struct Together {
     pub instants: Option<(i64, i64)>,
     /// How long it took.
     pub duration_ns: i64,
-    /// How far that can be believed.
+    /// How reliable it is.
     pub grade: Grade,
     /// Why.
     pub reason: Cow<'static, str>,
 }
 
 /// Whether a row is of the tracer's events of initcalls, which lie outside the printing of the end.
-fn of_events(row: &Row<'_>, pieces: &[Piece<'_>]) -> bool {
+fn of_events(row: &Row<'_>, pieces: &[AlignedRecord<'_>]) -> bool {
     pieces.get(row.piece).is_some_and(|piece| piece.evidence.traits.ends_outside_printing)
 }
 
-fn of_log(row: &Row<'_>, pieces: &[Piece<'_>]) -> bool {
-    pieces.get(row.piece).is_some_and(|piece| witness(row.kind, piece.evidence) == Origin::KernelLog)
+fn of_log(row: &Row<'_>, pieces: &[AlignedRecord<'_>]) -> bool {
+    pieces.get(row.piece).is_some_and(|piece| origin(row.kind, piece.evidence) == Origin::KernelLog)
 }
 
 /// Whether one row is the log's and one the tracer's of an initcall.
-pub fn both_kinds(one: &Row<'_>, two: &Row<'_>, pieces: &[Piece<'_>]) -> bool {
+pub fn both_kinds(one: &Row<'_>, two: &Row<'_>, pieces: &[AlignedRecord<'_>]) -> bool {
     one.kind == SpanKind::Initcall
         && two.kind == SpanKind::Initcall
         && (of_events(one, pieces) && of_log(two, pieces) || of_log(one, pieces) && of_events(two, pieces))
 }
 
-/// Whether a row was told by the log and the tracer already.
-pub fn told_by_both(row: &Row<'_>, pieces: &[Piece<'_>]) -> bool {
-    let tells = |number: usize, witnessed: Origin| {
-        pieces.get(number).is_some_and(|piece| witness(row.kind, piece.evidence) == witnessed)
-    };
-    let tellers = || std::iter::once(row.piece).chain(row.also().iter().copied());
+/// Whether both the log and the tracer have reported the row already.
+pub fn reported_by_both(row: &Row<'_>, pieces: &[AlignedRecord<'_>]) -> bool {
+    let reports =
+        |number: usize, from: Origin| pieces.get(number).is_some_and(|piece| origin(row.kind, piece.evidence) == from);
+    let sources = || std::iter::once(row.piece).chain(row.also().iter().copied());
     row.kind == SpanKind::Initcall
-        && tellers().any(|number| tells(number, Origin::KernelLog))
-        && tellers().any(|number| tells(number, Origin::Ftrace))
+        && sources().any(|number| reports(number, Origin::KernelLog))
+        && sources().any(|number| reports(number, Origin::Ftrace))
 }
 
 /// What a call took by the log and the tracer together; none where they do not supplement one another.
-pub fn together(known: &Row<'_>, other: &Row<'_>, pieces: &[Piece<'_>]) -> Option<Together> {
+pub fn together(known: &Row<'_>, other: &Row<'_>, pieces: &[AlignedRecord<'_>]) -> Option<Together> {
     if !both_kinds(known, other, pieces) {
         return None;
     }

@@ -3,7 +3,7 @@
 use crate::record::Read;
 use std::collections::BTreeMap;
 
-/// What a boot can be told by, the surest first.
+/// Facts that identify a boot, the most reliable first.
 const FACTS: [&str; 4] = ["boot.id", "kernel.version", "kernel.release", "kernel.command_line"];
 
 type Identity = BTreeMap<&'static str, String>;
@@ -25,7 +25,7 @@ pub struct Stranger {
 
 /// The records that cannot be of the same boot as the others: of two that exclude one another the one stays that goes
 /// with more of the rest, else the first.
-pub fn strangers(reads: &[Read], boots: &[Option<u32>]) -> Vec<Stranger> {
+pub fn unrelated(reads: &[Read], boots: &[Option<u32>]) -> Vec<Stranger> {
     let identities: Vec<Identity> = reads
         .iter()
         .enumerate()

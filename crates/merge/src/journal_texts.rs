@@ -17,7 +17,7 @@ const WAITED: i64 = 4;
 const LATEST_NS: i64 = 10_000_000_000;
 /// What waited for journald to start is received within so long.
 const AT_ONCE_NS: i64 = 100_000_000;
-/// Fewer lines than this convict nobody, and need not show when journald was done with what waited.
+/// Fewer lines than this prove nothing, and need not show when journald had read the queued messages.
 const FEW: usize = 5;
 
 /// What a text has that the other form of its journal has not.
@@ -31,7 +31,7 @@ pub struct Received {
     pub lines: u64,
 }
 
-/// Of texts of a journal among the records, what another form of the journal does not tell, by the place of the text.
+/// For each text of a journal among the records, by its place: what the other form of the journal lacks.
 pub fn received(kept: &[(usize, &Evidence)]) -> BTreeMap<usize, Received> {
     let of = |wanted: fn(&Evidence) -> bool| {
         let all = kept.iter().enumerate().map(|(number, (_, evidence))| (number, *evidence));
@@ -142,7 +142,7 @@ fn waits(received: i64, sent: i64) -> bool {
     (-PROMPT_NS..=LATEST_NS).contains(&received.saturating_sub(sent))
 }
 
-/// The spans of a text that the other form does not tell.
+/// The spans of a text that the other form lacks.
 fn only_there(text: &Spans, form: &Spans) -> Spans {
     let name = |span: &SpanRef<'_>| {
         let number = span.attributes.iter().find(|(key, _)| *key == "seqnum").map(|(_, value)| value);
