@@ -7,6 +7,9 @@ import pytest
 from answers import check_answer
 from firstlight.cli.envelope import Envelope
 
+#: The example package of a user is found by its entry points alone; collecting its modules would put it on the path.
+collect_ignore = ["study_package"]
+
 
 @pytest.fixture(autouse=True)
 def _plain_surroundings(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -171,7 +171,6 @@ def _print(found: list[Comparison], judged: list[Robustness | None], limit: int,
     from firstlight.render.terminal.report import print_report
     from firstlight.render.views.band import robustness_report
     from firstlight.render.views.compare import difference_report, summary_table
-    from firstlight.render.views.noisy import noisy_report
 
     exact = [each for each in found if isinstance(each, ExactDifference)]
     several = len(found) > 1
@@ -182,5 +181,7 @@ def _print(found: list[Comparison], judged: list[Robustness | None], limit: int,
             report += difference_report(each, limit, min_percent / 100)
             report += [] if by_band is None else robustness_report(by_band, limit)
         else:
+            from firstlight.render.views.noisy import noisy_report  # it needs the packages of statistics
+
             report += noisy_report(each, limit)
     print_report(console(), report)
