@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -118,22 +118,24 @@ def _pairs(recorded: Tables, observed: Tables) -> Iterable[tuple[str, AuditFigur
         yield name, recorded.functions.get(name, _NOTHING), observed.functions.get(name, _NOTHING)
 
 
+def _compared(
+    measure: Measure, rows: Sequence[tuple[str, int, int]], tolerance: float = 0.0
+) -> tuple[Share, list[Difference]]:
+    """How many rows agree, and those that do not: they differ by more than a share of the larger figure."""
+    found = [Difference(measure, *row) for row in rows if abs(row[1] - row[2]) > tolerance * max(row[1:])]
+    return Share(measure, len(rows) - len(found), len(rows)), found
+
+
 def _counts(recorded: Tables, observed: Tables) -> tuple[Share, list[Difference]]:
-    pairs = [pair for pair in _pairs(recorded, observed) if pair[0] != NAMELESS]
-    found = [
-        Difference(Measure.COUNTS, name, one.entries, other.entries)
-        for name, one, other in pairs
-        if one.entries != other.entries
-    ]
-    return Share(Measure.COUNTS, len(pairs) - len(found), len(pairs)), found
+    pairs = _pairs(recorded, observed)
+    return _compared(
+        Measure.COUNTS, [(name, one.entries, other.entries) for name, one, other in pairs if name != NAMELESS]
+    )
 
 
 def _selves(recorded: Tables, observed: Tables) -> tuple[Share, list[Difference]]:
-    found = [
-        Difference(Measure.SELF, name, one.self_instructions, other.self_instructions)
-        for name, one, other in _pairs(recorded, observed)
-        if one.self_instructions != other.self_instructions
-    ]
+    rows = [(name, one.self_instructions, other.self_instructions) for name, one, other in _pairs(recorded, observed)]
+    _, found = _compared(Measure.SELF, rows)
     # What one function lacks another has, so half of the differences is what stands at the wrong one.
     wrong = -(-sum(abs(each.difference) for each in found) // 2)
     executed = max(sum(each.self_instructions for each in observed.functions.values()), 1)
@@ -141,35 +143,19 @@ def _selves(recorded: Tables, observed: Tables) -> tuple[Share, list[Difference]
 
 
 def _totals(recorded: Tables, observed: Tables) -> tuple[Share, list[Difference]]:
-    large = [
-        (name, one.total_instructions, other.total_instructions)
-        for name, one, other in _pairs(recorded, observed)
-        if max(one.total_instructions, other.total_instructions) > LARGE_INSTRUCTIONS
-    ]
-    found = [
-        Difference(Measure.TOTALS, name, one, other)
-        for name, one, other in large
-        if abs(one - other) > TOTAL_TOLERANCE * max(one, other)
-    ]
-    return Share(Measure.TOTALS, len(large) - len(found), len(large)), found
+    rows = [(name, one.total_instructions, other.total_instructions) for name, one, other in _pairs(recorded, observed)]
+    return _compared(Measure.TOTALS, [row for row in rows if max(row[1:]) > LARGE_INSTRUCTIONS], TOTAL_TOLERANCE)
 
 
 def _edges(recorded: Tables, observed: Tables) -> tuple[Share, list[Difference]]:
-    found = []
-    equal = 0
-    for edge in recorded.edges.keys() | observed.edges.keys():
-        one, other = recorded.edges.get(edge, 0), observed.edges.get(edge, 0)
-        equal += min(one, other)
-        if one != other:
-            found.append(Difference(Measure.EDGES, " > ".join(edge), one, other))
+    edges = recorded.edges.keys() | observed.edges.keys()
+    rows = [(" > ".join(edge), recorded.edges.get(edge, 0), observed.edges.get(edge, 0)) for edge in edges]
     calls = max(sum(recorded.edges.values()), sum(observed.edges.values()))
-    return Share(Measure.EDGES, equal, calls), found
+    return Share(Measure.EDGES, sum(min(row[1:]) for row in rows), calls), _compared(Measure.EDGES, rows)[1]
 
 
 def _initcalls(recorded: Tables, observed: Tables) -> tuple[Share, list[Difference]]:
-    every = recorded.initcalls | observed.initcalls
-    found = [
-        Difference(Measure.INITCALLS, name, int(name in recorded.initcalls), int(name in observed.initcalls))
-        for name in sorted(recorded.initcalls ^ observed.initcalls)
-    ]
-    return Share(Measure.INITCALLS, len(every) - len(found), len(every)), found
+    every = sorted(recorded.initcalls | observed.initcalls)
+    return _compared(
+        Measure.INITCALLS, [(name, int(name in recorded.initcalls), int(name in observed.initcalls)) for name in every]
+    )

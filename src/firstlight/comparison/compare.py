@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from firstlight.comparison.common.arms import BootSet, CompareError
-from firstlight.comparison.common.input_changes import OBSERVERS, input_changes
+from firstlight.comparison.common.input_changes import recipe_changes
 from firstlight.comparison.common.method import regime_of
 from firstlight.comparison.common.preconditions import Flag
 from firstlight.comparison.exact.difference import ExactDifference, exact_difference
@@ -115,10 +115,8 @@ def _check_one_recipe(arm: BootSet) -> None:
     """Nobody recorded the inputs of what was imported; all else says what it was made of."""
     first = arm.boots[0]
     for boot in arm.boots[1:] if arm.mode != "imported" else ():
-        changes = input_changes(first.manifest, boot.manifest)
-        changed = [change.name for change in changes if change.name not in OBSERVERS]
-        if changed:
-            told = ", ".join(f"`{name}`" for name in changed[:5])
+        if changed := recipe_changes(first.manifest, boot.manifest):
+            inputs = ", ".join(f"`{change.name}`" for change in changed[:5])
             names = f"`{first.directory.name}` and `{boot.directory.name}`"
-            message = f"the boots of one arm are of one recipe: {names} differ in {told}"
+            message = f"the boots of one arm are of one recipe: {names} differ in {inputs}"
             raise CompareError(message, where=arm.name, hint="put them into arms of their own")

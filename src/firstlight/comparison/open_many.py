@@ -7,7 +7,7 @@ from pathlib import Path
 
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.open import open as open_boot
-from firstlight.comparison.common.input_changes import OBSERVERS, input_changes
+from firstlight.comparison.common.input_changes import recipe_changes
 from firstlight.errors import UsageError
 from firstlight.quantities import joined
 
@@ -37,8 +37,7 @@ def check_one_recipe(first: Boot, other: Boot, hint: str) -> None:
     """
     if first.manifest.mode == other.manifest.mode == "imported":
         return
-    changes = [each for each in input_changes(first.manifest, other.manifest) if each.name not in OBSERVERS]
-    if changes:
+    if changes := recipe_changes(first.manifest, other.manifest):
         names = joined([f"`{each.name}`" + (f" ({each.detail})" if each.detail else "") for each in changes], 5)
         message = f"not of one recipe with `{first.directory.name}`: they differ in {names}"
         raise UsageError(message, where=str(other.directory), hint=hint)

@@ -120,7 +120,7 @@ def missing_of(boot: Boot) -> list[str]:
     known = boot.manifest.completeness
     if known.complete and not known.missing:
         return []
-    share = "" if known.share is None else f" (it has {known.share:.1%} of its records)".replace("%", " %")
+    share = "" if known.share is None else f" (it has {known.share * 100:.1f} % of its records)"
     first, *others = known.missing or ["a part of its evidence"]
     return [first + share, *others]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 from math import prod
 
 from firstlight.experiment.results import CellResult, Results
@@ -95,13 +95,9 @@ def interactions(results: Results, value: Value = time_of) -> list[Interaction]:
                 squares = []
                 for rest in _rests(results, (one.name, other.name)):
                     corners = [
-                        _value(cells, {**rest, one.name: a, other.name: b}, value)
-                        for a, b in (
-                            (level_one, level_other),
-                            (level_one, base_other),
-                            (base_one, level_other),
-                            (base_one, base_other),
-                        )
+                        None if cell is None else value(cell)
+                        for a, b in product((level_one, base_one), (level_other, base_other))
+                        for cell in (cells.get(_key({**rest, one.name: a, other.name: b})),)
                     ]
                     if (known := _all_known(corners)) is not None:
                         squares.append(known[0] - known[1] - known[2] + known[3])
@@ -126,8 +122,7 @@ def aliases(results: Results) -> list[tuple[str, list[str]]]:
     for name, column in columns.items():
         mixed = []
         for one, other in combinations([each for each in columns if each != name], 2):
-            product = [a * b for a, b in zip(columns[one], columns[other], strict=True)]
-            shared = sum(a * b for a, b in zip(product, column, strict=True))
+            shared = sum(a * b * c for a, b, c in zip(columns[one], columns[other], column, strict=True))
             if abs(shared) == len(column):
                 mixed.append(f"{one} x {other}")
         if mixed:
@@ -188,13 +183,6 @@ def _rests(results: Results, without: Sequence[str]) -> Iterator[dict[str, str]]
         if (key := _key(rest)) not in seen:
             seen.add(key)
             yield rest
-
-
-def _value(
-    cells: Mapping[tuple[tuple[str, str], ...], CellResult], levels: Mapping[str, str], value: Value
-) -> Fraction | None:
-    cell = cells.get(_key(levels))
-    return None if cell is None else value(cell)
 
 
 def _all_known(values: Sequence[Fraction | None]) -> list[Fraction] | None:

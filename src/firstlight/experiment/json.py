@@ -60,7 +60,7 @@ def results_data(results: Results) -> dict[str, Any]:
                 "interaction_ns": exact_number(each.effect),
                 "exact": fraction_text(each.effect),
                 "squares": each.squares,
-                "judged": _judged(both.get((each.factors, each.levels))),
+                "judged": (found := both.get((each.factors, each.levels))) and asdict(found),
             }
             for each in interactions(results)
         ],
@@ -99,10 +99,6 @@ def _change(times: list[Fraction | None], one: int, other: int) -> dict[str, Any
     return {"change_ns": exact_number(change), "percent": percent_of(after, before)}
 
 
-def _judged(judged: Judged | None) -> dict[str, Any] | None:
-    return None if judged is None else asdict(judged)
-
-
 def _effect(each: MainEffect, judged: Judged | None) -> dict[str, Any]:
     return {
         "factor": each.factor,
@@ -115,7 +111,7 @@ def _effect(each: MainEffect, judged: Judged | None) -> dict[str, Any]:
         "pairs": each.pairs,
         "possible": each.possible,
         "nothing": each.nothing,
-        "judged": _judged(judged),
+        "judged": judged and asdict(judged),
     }
 
 
@@ -152,7 +148,7 @@ def _cell(cell: CellResult, baseline: Fraction | None, judged: Judged | None) ->
         "instructions": exact_number(cell.instructions),
         "idle_ns": exact_number(cell.idle),
         "change_ns": exact_number(change),
-        "judged": _judged(judged),
+        "judged": judged and asdict(judged),
         "why_not": cell.why_not,
         "boots": [
             {

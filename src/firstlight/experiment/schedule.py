@@ -182,15 +182,9 @@ def _notes(plan: ExperimentPlan, cells: list[Cell], states: list[CellState]) -> 
 
 
 def _changes_no_input(factor: str, cells: list[Cell], states: list[CellState]) -> bool:
-    keys: dict[tuple[tuple[str, str], ...], set[str]] = {}
+    keys: dict[tuple[tuple[str, str], ...], list[str]] = {}
     for cell, state in zip(cells, states, strict=True):
         others = tuple((name, level) for name, level in cell.levels.items() if name != factor)
-        keys.setdefault(others, set()).add(state.key)
-    counts: dict[tuple[tuple[str, str], ...], int] = {}
-    for cell in cells:
-        others = tuple((name, level) for name, level in cell.levels.items() if name != factor)
-        counts[others] = counts.get(others, 0) + 1
-    if any(not state.key for state in states):
-        return False
-    compared = [others for others, count in counts.items() if count > 1]
-    return bool(compared) and all(len(keys[others]) == 1 for others in compared)
+        keys.setdefault(others, []).append(state.key)
+    compared = [each for each in keys.values() if len(each) > 1]
+    return bool(compared) and all(state.key for state in states) and all(len(set(each)) == 1 for each in compared)

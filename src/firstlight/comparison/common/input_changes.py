@@ -54,6 +54,18 @@ def input_changes(a: Manifest, b: Manifest) -> list[InputChange]:
     return sorted(changes, key=lambda change: change.name)
 
 
+def recipe_changes(a: Manifest, b: Manifest) -> list[InputChange]:
+    """Every input in which two recordings differ and that can change a boot.
+
+    >>> import firstlight
+    >>> manifest = firstlight.open(bundle).manifest
+    >>> other = manifest.model_copy(update={"digests": {**manifest.digests, "kernel": "0", "plugin": "0"}})
+    >>> [change.name for change in recipe_changes(manifest, other)]
+    ['kernel']
+    """
+    return [change for change in input_changes(a, b) if change.name not in OBSERVERS]
+
+
 def other_choices(before: Choices, after: Choices) -> list[str]:
     """What was chosen otherwise for a recording than for one before, in words; files are told apart by their digests.
 

@@ -11,7 +11,7 @@ import polars as pl
 
 from firstlight.bundle.boot import Boot
 from firstlight.comparison.common.arms import BootSet, CompareError, Excluded
-from firstlight.comparison.common.input_changes import OBSERVERS, input_changes
+from firstlight.comparison.common.input_changes import recipe_changes
 from firstlight.errors import UnhealthyBootError
 from firstlight.quantities import joined
 from firstlight.schema.spans import SpanKind
@@ -158,9 +158,8 @@ def _check_one_recipe(first: Boot, second: Boot) -> None:
     if one.mode != other.mode:
         message = f"not two boots of one recipe: {one.mode} mode and {other.mode} mode"
         raise CompareError(message, where=str(second.directory), hint="record both in one mode")
-    changed = [change.name for change in input_changes(one, other) if change.name not in OBSERVERS]
-    if changed:
-        names = ", ".join(f"`{name}`" for name in changed[:_MOST_NAMED])
+    if changed := recipe_changes(one, other):
+        names = ", ".join(f"`{change.name}`" for change in changed[:_MOST_NAMED])
         message = (
             f"not two boots of one recipe: `{first.directory.name}` and `{second.directory.name}` differ in {names}"
         )

@@ -90,7 +90,7 @@ def _completeness(a: Boot, b: Boot) -> list[Flag]:
         return []
     texts = []
     for name, known in zip(names_of(a, b), (one, other), strict=True):
-        share = "" if known.share is None else f" ({known.share:.1%} of its records)".replace("%", " %")
+        share = "" if known.share is None else f" ({known.share * 100:.1f} % of its records)"
         if not known.complete or known.missing:
             texts.append(f"`{name}` lacks {'; '.join(known.missing) or 'a part of its evidence'}{share}")
         else:

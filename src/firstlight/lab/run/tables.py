@@ -13,6 +13,7 @@ from firstlight.bundle.writer import write_table
 from firstlight.lab.guest.report import Report, facts_from_report
 from firstlight.lab.qemu.command_line import RunFiles
 from firstlight.schema.marks import Mark, MarkSource
+from firstlight.schema.spans import SpanKind
 
 
 @dataclass(frozen=True)
@@ -126,45 +127,22 @@ def write_kept(report: Report, directory: Path) -> None:
 
 def write_marks(marks: Sequence[tuple[str, int, str, str]], bundle: Path) -> None:
     """Write marks (name, time in ns, source, detail), and the phases between them."""
-    nothing: list[object] = [None] * len(marks)
-    write_table(
-        "marks",
-        {
-            "mark": [mark for mark, _, _, _ in marks],
-            "time_ns": [time for _, time, _, _ in marks],
-            "instructions": nothing,
-            "idle_ns": nothing,
-            "source": [source for _, _, source, _ in marks],
-            "detail": [detail for _, _, _, detail in marks],
-        },
+    _write_rows("marks", ("mark", "time_ns", "source", "detail"), marks, bundle)
+    _write_rows(
+        "spans",
+        ("span", "kind", "name", "track", "start_ns", "end_ns", "duration_ns", "grade", "source"),
+        [
+            (number, SpanKind.PHASE, name, "boot", begin, end, end - begin, "good", source)
+            for number, ((name, begin, _, _), (_, end, source, _)) in enumerate(pairwise(marks))
+        ],
         bundle,
     )
-    pairs = list(pairwise(marks))
-    spans: dict[str, list[object]] = {
-        "span": list(range(len(pairs))),
-        "parent": [None for _ in pairs],
-        "kind": ["phase" for _ in pairs],
-        "name": [start[0] for start, _ in pairs],
-        "track": ["boot" for _ in pairs],
-        "level": [None for _ in pairs],
-        "start_ns": [start[1] for start, _ in pairs],
-        "end_ns": [end[1] for _, end in pairs],
-        "duration_ns": [end[1] - start[1] for start, end in pairs],
-        "grade": ["good" for _ in pairs],
-        "source": [end[2] for _, end in pairs],
-    }
-    write_table("spans", spans, bundle)
 
 
 def write_log(lines: Sequence[tuple[int | None, str]], bundle: Path) -> None:
     """Write console lines with the time of their first byte in ns, where it is known."""
-    rows: dict[str, list[object]] = {
-        "line": list(range(len(lines))),
-        "time_ns": [time for time, _ in lines],
-        "source": ["console" for _ in lines],
-        "text": [text for _, text in lines],
-    }
-    write_table("log", rows, bundle)
+    rows = [(number, time, "console", text) for number, (time, text) in enumerate(lines)]
+    _write_rows("log", ("line", "time_ns", "source", "text"), rows, bundle)
 
 
 def write_facts(report: Report, bundle: Path, told: Sequence[tuple[str, str]] = ()) -> None:
@@ -177,15 +155,22 @@ def write_facts(report: Report, bundle: Path, told: Sequence[tuple[str, str]] = 
     facts = facts_from_report(report, "\n".join(read_table(bundle, "log")["text"]))
     known = {name for name, _ in facts}
     facts = sorted([*facts, *(fact for fact in told if fact[0] not in known)])
-    rows: dict[str, list[object]] = {"fact": [name for name, _ in facts], "value": [value for _, value in facts]}
-    write_table("facts", rows, bundle)
+    _write_rows("facts", ("fact", "value"), facts, bundle)
 
 
 def write_without_rows(bundle: Path) -> None:
     """Write the tables that only a profile could fill."""
-    schemas = dict(_core.table_schemas())
     for table in ("calls", "phase_calls", "counters", "links", "kd", "threads", "thread_names", "runs"):
-        write_table(table, {column: [] for column, _, _ in schemas[table]}, bundle)
+        _write_rows(table, (), (), bundle)
+
+
+def _write_rows(table: str, columns: Sequence[str], rows: Sequence[Sequence[object]], bundle: Path) -> None:
+    """Write rows; columns of the table that are not given are null."""
+    places = {column: place for place, column in enumerate(columns)}
+    names = [name for name, _, _ in dict(_core.table_schemas())[table]]
+    write_table(
+        table, {name: [row[places[name]] if name in places else None for row in rows] for name in names}, bundle
+    )
 
 
 def console_lines(console: bytes) -> list[str]:
