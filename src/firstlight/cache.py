@@ -73,7 +73,7 @@ def entry_damage(kind: str, digest: str) -> str | None:
     return damage(path, _seal(path)) if path.is_dir() else "it is not there"
 
 
-def check_kept(path: Path) -> None:
+def check_cached(path: Path) -> None:
     """Make sure that a file that somebody names is not a damaged part of the cache; any other is not looked at.
 
     :raises LabError: saying what is wrong with the entry that it belongs to.

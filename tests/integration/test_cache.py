@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from firstlight.cache import cache_dir, check_kept, digest_of, entry, file_digest
+from firstlight.cache import cache_dir, check_cached, digest_of, entry, file_digest
 from firstlight.errors import LabError
 
 
@@ -222,9 +222,9 @@ def test_what_a_person_put_there_counts_as_it_is() -> None:
 
 def test_a_damaged_file_of_the_cache_that_somebody_names_is_refused(tmp_path: Path) -> None:
     path = _made()
-    check_kept(path / "file")
-    check_kept(tmp_path / "no/such/file")
+    check_cached(path / "file")
+    check_cached(tmp_path / "no/such/file")
     _flip(path)
     with pytest.raises(LabError, match="a damaged part of the cache: file has another content") as caught:
-        check_kept(path / "file")
+        check_cached(path / "file")
     assert str(path) in (caught.value.hint or "")

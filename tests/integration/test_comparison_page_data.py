@@ -75,10 +75,10 @@ def test_strict_is_told_by_the_exit_code_with_a_page_too(tmp_path: Path) -> None
 
 
 def test_a_change_within_the_nuisance_band_is_flagged(arms: tuple[Path, Path], tmp_path: Path) -> None:
-    from firstlight.comparison.exceeds_band import Judged, Robustness
+    from firstlight.comparison.exceeds_band import BandedChange, Robustness
 
     found = compare_arms(*read_arms([*arms]))
-    total = Judged("all", None, "whole", 7_625_499, 9_000_000)
+    total = BandedChange("all", None, "whole", 7_625_499, 9_000_000)
     data = comparison_page_data("a.boot", [found], [Robustness("the band is of another recipe", total, {})])
     lines = data["said"][0]["lines"]
     assert ["flag", "caution", "the band is of another recipe"] in lines

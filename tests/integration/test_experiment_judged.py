@@ -10,7 +10,7 @@ import pytest
 from answers import data_of_answer
 from experiments import make_experiment
 from firstlight.cli.main import run
-from firstlight.experiment.estimates import judge_cells, judge_effects, judge_interactions, varies
+from firstlight.experiment.estimates import estimate_cells, estimate_effects, estimate_interactions, varies
 from firstlight.experiment.results import read_results
 
 LIVE = 'mode = "live"\nrepeats = 12\n'
@@ -31,7 +31,7 @@ def test_arms_are_judged_against_the_first_in_spite_of_a_drift(
     path = make_experiment(
         tmp_path, ARMS, lambda levels, name, repeat: noisy(9e8 * factor[name], repeat, name), live=True
     )
-    judged = judge_cells(read_results(path))
+    judged = estimate_cells(read_results(path))
     assert {name: each.word for name, each in judged.items()} == {"same": "equivalent", "slower": "regression"}
     low, high = judged["slower"].interval_percent or (0, 0)
     assert low < 2.0 < high
@@ -47,7 +47,7 @@ def test_a_block_with_a_failed_boot_is_left_out_pairwise(tmp_path: Path) -> None
         tmp_path, ARMS,
         lambda levels, name, repeat: None if (name, repeat) == ("slower", 3) else noisy(9e8, repeat, name), live=True,
     )  # fmt: skip
-    judged = judge_cells(read_results(path))
+    judged = estimate_cells(read_results(path))
     assert (judged["same"].blocks, judged["slower"].blocks) == (12, 11)
 
 
@@ -58,9 +58,9 @@ def test_effects_and_interactions_have_intervals(tmp_path: Path) -> None:
         return noisy(9e8 * faster * both, repeat, name)
 
     results = read_results(make_experiment(tmp_path, FACTORS, length, live=True))  # type: ignore[arg-type]
-    effects = judge_effects(results)
+    effects = estimate_effects(results)
     assert effects["x", "on"].word == "improvement"
-    (both,) = judge_interactions(results).values()
+    (both,) = estimate_interactions(results).values()
     assert both.interval_percent is not None
     assert both.interval_percent[0] < -2.0 < both.interval_percent[1] < 0
 
@@ -68,7 +68,7 @@ def test_effects_and_interactions_have_intervals(tmp_path: Path) -> None:
 def test_too_few_blocks_settle_nothing_and_say_how_many_are_lacking(tmp_path: Path) -> None:
     plan = ARMS.replace("repeats = 12", "repeats = 4")
     path = make_experiment(tmp_path, plan, lambda levels, name, repeat: noisy(9e8, repeat, name), live=True)
-    judged = judge_cells(read_results(path))["same"]
+    judged = estimate_cells(read_results(path))["same"]
     assert (judged.word, judged.interval_percent) == ("inconclusive", None)
     assert "at least 2 more blocks are needed" in judged.advice
 

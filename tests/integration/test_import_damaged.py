@@ -20,7 +20,7 @@ from firstlight import zstd
 from firstlight.bundle.manifest import Completeness
 from firstlight.cli.main import run
 from firstlight.ingest.collect import Gatherer
-from firstlight.ingest.files.limits import InputLimits, IntakeError
+from firstlight.ingest.files.limits import IngestError, InputLimits
 from invented_records import InventedBoot
 
 BOOT = InventedBoot()
@@ -105,7 +105,7 @@ def test_a_tar_of_nothing_but_marks_of_headers_ends_early(here: Path) -> None:
     (here / "marks.tar").write_bytes(
         tar_of(("a.log", DMESG))[:-1024].rstrip(b"\0").ljust(32768, b"\1") + false * 30_000
     )
-    with pytest.raises(IntakeError, match="more than 20,000 files"):
+    with pytest.raises(IngestError, match="more than 20,000 files"):
         Gatherer(here / "raw", here / "scratch").gather(["marks.tar"])
 
 
@@ -246,5 +246,5 @@ def test_too_many_members_are_told_of_the_file_that_was_given(here: Path) -> Non
     ):
         (here / name).write_bytes(content)
         gatherer = Gatherer(here / f"raw {name}", here / f"scratch {name}", InputLimits(files=5))
-        with pytest.raises(IntakeError, match=f"^{name}: more than 5 files"):
+        with pytest.raises(IngestError, match=f"^{name}: more than 5 files"):
             gatherer.gather([name])

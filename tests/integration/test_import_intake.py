@@ -19,7 +19,7 @@ from answers import data_of_answer
 from firstlight import zstd
 from firstlight.cli.main import run
 from firstlight.ingest.collect import Gatherer
-from firstlight.ingest.files.limits import InputLimits, IntakeError
+from firstlight.ingest.files.limits import IngestError, InputLimits
 from invented_records import InventedBoot
 
 BOOT = InventedBoot()
@@ -166,7 +166,7 @@ def test_limits_hold_for_files_and_bytes(here: Path) -> None:
     ):
         (here / words[:4]).mkdir()
         gatherer = Gatherer(here / words[:4], here / f"{words[:4]} scratch", limits)
-        with pytest.raises(IntakeError, match=words):
+        with pytest.raises(IngestError, match=words):
             gatherer.gather(["many.tar"])
 
 

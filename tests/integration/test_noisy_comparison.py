@@ -12,10 +12,10 @@ import pytest
 from bundles import make_bundle
 from firstlight.bundle.open import open as open_boot
 from firstlight.comparison.common.arms import CompareError, read_arms
-from firstlight.comparison.common.method import Regime, decide_regime, keep_alike, regime_of
+from firstlight.comparison.common.method import Method, decide_method, keep_alike, method_of
 from firstlight.comparison.exact.rows import Key
 from firstlight.comparison.statistical.breakdown import BootParts
-from firstlight.comparison.statistical.calibration import calibrate, pairs_by_lot
+from firstlight.comparison.statistical.calibration import calibrate, random_pairs
 from firstlight.comparison.statistical.comparison import NoisyComparison, compare_noisy
 from firstlight.comparison.statistical.levels import mean_level
 from firstlight.comparison.statistical.pairing import How
@@ -146,7 +146,7 @@ def test_the_same_boots_and_seed_give_the_same_answer_and_it_survives_json(tmp_p
     found = _compare(tmp_path)
     assert _compare(tmp_path) == found
     data = json.loads(json.dumps(found.to_data(), allow_nan=False))
-    assert data.pop("regime") == "noisy"
+    assert data.pop("method") == "noisy"
     assert NoisyComparison.model_validate(data) == found
 
 
@@ -192,13 +192,13 @@ def test_limits_that_cannot_be_are_refused(tmp_path: Path, soft: float, alpha: f
 
 def test_exact_repeats_are_exact_and_live_ones_noisy(tmp_path: Path) -> None:
     exact = [open_boot(make_bundle(tmp_path, name=f"{number}.boot")) for number in (1, 2)]
-    assert decide_regime(*exact).regime == Regime.EXACT
+    assert decide_method(*exact).method == Method.EXACT
     live = [open_boot(stretched(tmp_path / f"live{number}.boot", 1 + number / 100, second=number)) for number in (1, 2)]
-    report = decide_regime(*live)
-    assert (report.regime, report.reasons) == (Regime.NOISY, ("the same happens in both, in other times",))
+    report = decide_method(*live)
+    assert (report.method, report.reasons) == (Method.NOISY, ("the same happens in both, in other times",))
     other = make_bundle(tmp_path, name="3.boot", seed=2)
-    varying = regime_of([*exact, open_boot(other)])
-    assert varying.regime == Regime.NOISY
+    varying = method_of([*exact, open_boot(other)])
+    assert varying.method == Method.NOISY
     assert any("firstlight verify" in reason for reason in varying.reasons)
 
 
@@ -206,21 +206,21 @@ def test_other_events_are_unstable_and_other_recipes_are_refused(tmp_path: Path)
     one = stretched(tmp_path / "1.boot", 1.0, second=1)
     other = stretched(tmp_path / "2.boot", 1.01, second=2)
     _rename_mark(other, "user_start", "elsewhere")
-    report = decide_regime(open_boot(one), open_boot(other))
-    assert report.regime == Regime.UNSTABLE
+    report = decide_method(open_boot(one), open_boot(other))
+    assert report.method == Method.UNSTABLE
     assert report.reasons == ("lacks mark `user_start`", "has besides mark `elsewhere`")
     failed = stretched(tmp_path / "3.boot", 1.0, second=3, failed=True)
-    assert decide_regime(open_boot(one), open_boot(failed)).regime == Regime.UNSTABLE
+    assert decide_method(open_boot(one), open_boot(failed)).method == Method.UNSTABLE
     exact = make_bundle(tmp_path)
     with pytest.raises(CompareError, match="not two boots of one recipe"):
-        decide_regime(open_boot(one), open_boot(exact))
+        decide_method(open_boot(one), open_boot(exact))
 
 
 def test_a_testbed_is_calibrated_and_then_judges(tmp_path: Path) -> None:
     session(tmp_path, noise(12, change=0.003, sigma=0.004, seed=3))
     a, b = read_arms([tmp_path / "a", tmp_path / "b"])
     testbed = facts_of_testbed(a.boots[0].manifest)
-    ones, others = pairs_by_lot([round(1e9 * each) for pair in noise(16, sigma=0.004) for each in pair], seed=4)
+    ones, others = random_pairs([round(1e9 * each) for pair in noise(16, sigma=0.004) for each in pair], seed=4)
     made = calibrate(ones, others, testbed=testbed, seed=4, made_at="2024-05-01T12:00:00+00:00")
     assert made.is_stable
     assert Calibration.model_validate_json(made.model_dump_json()) == made

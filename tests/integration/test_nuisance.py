@@ -12,7 +12,7 @@ from bundles import make_bundle
 from firstlight.bundle.open import open as open_boot
 from firstlight.comparison.common.arms import CompareError
 from firstlight.comparison.exact.difference import exact_difference
-from firstlight.comparison.exceeds_band import judge
+from firstlight.comparison.exceeds_band import check_against_band
 from firstlight.comparison.noise_band import Band, BandBoot, band_of
 from firstlight.comparison.statistical.breakdown import BootParts, parts_of
 from firstlight.errors import FirstlightError, UsageError
@@ -52,7 +52,10 @@ def test_a_change_within_the_band_is_exact_but_not_robust(tmp_path: Path) -> Non
     difference = exact_difference(open_boot(boot), open_boot(other))
     change = abs(difference.whole.change_ns)
     assert change > 0
-    narrow, wide = judge(difference, _band(boot)), judge(difference, _band(boot, moved_ns=change))
+    narrow, wide = (
+        check_against_band(difference, _band(boot)),
+        check_against_band(difference, _band(boot, moved_ns=change)),
+    )
     assert narrow.total.robust
     assert not wide.total.robust
     others = [row for row in wide.levels["phases"] if row.name != "early_init"]
@@ -67,12 +70,12 @@ def test_a_band_of_another_kernel_is_refused_and_of_another_recipe_is_told(tmp_p
     boot = make_bundle(tmp_path)
     difference = exact_difference(open_boot(boot), open_boot(make_bundle(tmp_path, name="b.boot", seed=2)))
     band = _band(boot)
-    assert judge(difference, band).caution is None
-    other = judge(difference, band.model_copy(update={"key": "0" * 64}))
+    assert check_against_band(difference, band).caution is None
+    other = check_against_band(difference, band.model_copy(update={"key": "0" * 64}))
     assert other.caution is not None
     assert "whose recipe is not that of the baseline" in other.caution
     with pytest.raises(CompareError, match="of another kernel"):
-        judge(difference, band.model_copy(update={"kernel": "0" * 64}))
+        check_against_band(difference, band.model_copy(update={"kernel": "0" * 64}))
 
 
 def test_seven_boots_are_too_few_for_a_band(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ def key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def test_a_sound_boot_is_kept(key: str, tmp_path: Path) -> None:
-    assert boot_cache.is_kept(key)
+    assert boot_cache.is_cached(key)
     assert boot_cache.find(key, tmp_path / "copy.boot")
 
 
@@ -43,7 +43,7 @@ def test_a_damaged_boot_is_not_and_makes_room(
             path.write_bytes(content[:60] + bytes([content[60] ^ 1]) + content[61:])
         case _:
             path.unlink()
-    assert not boot_cache.is_kept(key)
+    assert not boot_cache.is_cached(key)
     assert "a boot in the cache is booted again, because it is damaged" in capsys.readouterr().err
     assert not boot_cache.place(key).exists()
 
@@ -52,6 +52,6 @@ def test_boots_are_kept_where_the_cache_is_now(key: str, tmp_path: Path, monkeyp
     former = boot_cache.place(key)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "another"))
     assert boot_cache.place(key).is_relative_to(tmp_path / "another")
-    assert not boot_cache.is_kept(key)
+    assert not boot_cache.is_cached(key)
     boot_cache.keep(former, key)
-    assert boot_cache.is_kept(key)
+    assert boot_cache.is_cached(key)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from firstlight.errors import UsageError
-from firstlight.lab.qemu.emulator import explain_refusal
+from firstlight.lab.qemu.emulator import explain_rejection
 from firstlight.lab.qemu.validation import validate_cpu, validate_machine, validate_options
 from firstlight.recipe.isa.x86_64 import X86_64
 
@@ -220,10 +220,10 @@ def test_features_without_a_processor_are_refused(live: bool) -> None:
     ],
 )  # fmt: skip
 def test_a_processor_that_qemu_does_not_know_is_a_matter_of_usage(cpu: str, log: str, message: str) -> None:
-    error = explain_refusal(f"qemu-system-x86_64: {log}", ["/bin/qemu", "-cpu", cpu])
+    error = explain_rejection(f"qemu-system-x86_64: {log}", ["/bin/qemu", "-cpu", cpu])
     assert (error.message, error.hint, error.exit_code) == (message, "list them with `/bin/qemu -cpu help`", 2)
 
 
 def test_what_qemu_refuses_for_another_reason_is_a_failure() -> None:
-    error = explain_refusal("qemu-system-x86_64: no such thing", ["/bin/qemu", "-cpu", "EPYC"])
+    error = explain_rejection("qemu-system-x86_64: no such thing", ["/bin/qemu", "-cpu", "EPYC"])
     assert (error.message, error.hint, error.exit_code) == ("QEMU refused to start: no such thing", None, 1)

@@ -201,9 +201,9 @@ def compare(
     )  # fmt: skip
     robustness = None
     if judged_by is not None and judged_by.kind == "nuisance" and isinstance(found, ExactDifference):
-        from firstlight.comparison.exceeds_band import judge
+        from firstlight.comparison.exceeds_band import check_against_band
 
-        robustness = judge(found, judged_by)
+        robustness = check_against_band(found, judged_by)
     return Comparison(one, other, found, robustness)
 
 

@@ -65,7 +65,7 @@ def set_baseline(
     incomplete = [f"{sample.boot}: incomplete: {reason}" for sample in made.samples for reason in sample.missing]
     if json:
         print_json(
-            {"baseline": str(path), "name": made.name, "because": made.because, "regime": made.regime,
+            {"baseline": str(path), "name": made.name, "because": made.because, "regime": made.method,
              "virtual_ns": [sample.virtual_ns for sample in made.samples], "former": made.former,
              "incomplete": incomplete}
         )  # fmt: skip

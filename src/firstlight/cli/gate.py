@@ -80,7 +80,7 @@ def gate(
     from firstlight.comparison.open_many import open_all
     from firstlight.gate.baseline import baseline_path, read_baseline
     from firstlight.gate.rules import read_rules
-    from firstlight.gate.verdict import confirmed, judge
+    from firstlight.gate.verdict import confirmed, evaluate
     from firstlight.render.ci.gate_data import gate_data
     from firstlight.render.terminal.console import console
     from firstlight.render.terminal.report import print_report
@@ -98,12 +98,12 @@ def gate(
     written = read_rules(rules)
     opened = open_all(boots)
     where = str(rules or "the rules")
-    result = judge(kept, opened, written, where=where, other_testbed=other_testbed)
+    result = evaluate(kept, opened, written, where=where, other_testbed=other_testbed)
     if band is not None:
         from firstlight.experiment.calibrate.file import read_band
-        from firstlight.gate.noise_band import judge_by_band
+        from firstlight.gate.noise_band import apply_band
 
-        result = judge_by_band(result, read_band(band), str(band), failing=fail_within_band)
+        result = apply_band(result, read_band(band), str(band), failing=fail_within_band)
     if confirm and result.verdict == "regression":
         from firstlight.gate.confirm import confirm_alarm
         from firstlight.lab.host.progress import progress_for

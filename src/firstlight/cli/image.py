@@ -75,7 +75,7 @@ def path(name: Name, json: Json = False) -> None:
     Examples:
       firstlight record --kernel "$(firstlight image path kernel)" -o a.boot
     """
-    from firstlight.cache import check_kept
+    from firstlight.cache import check_cached
     from firstlight.errors import MISSING_INPUT, LabError
     from firstlight.lab.images import find_image
     from firstlight.render.views.images import image_data
@@ -85,7 +85,7 @@ def path(name: Name, json: Json = False) -> None:
     if built is None:
         hint = f"make it: `firstlight image build {name}`"
         raise LabError(f"the image `{name}` was not made", hint=hint, exit_code=MISSING_INPUT)
-    check_kept(built)
+    check_cached(built)
     if json:
         print_json(image_data(image))
     else:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from firstlight.comparison.common.arms import BootSet, CompareError
 from firstlight.comparison.common.input_changes import recipe_changes
-from firstlight.comparison.common.method import regime_of
+from firstlight.comparison.common.method import method_of
 from firstlight.comparison.common.preconditions import Flag
 from firstlight.comparison.exact.difference import ExactDifference, exact_difference
 
@@ -84,9 +84,9 @@ def compare_exact(a: BootSet, b: BootSet) -> ExactDifference:
     """
     for arm in (a, b):
         if arm.mode == "exact" and not arm.is_equal:
-            report = regime_of(arm.boots)
+            report = method_of(arm.boots)
             why = "; ".join(report.reasons)
-            message = f"its {len(arm.boots)} boots are exact recordings and not equal, but {report.regime}: {why}"
+            message = f"its {len(arm.boots)} boots are exact recordings and not equal, but {report.method}: {why}"
             hint = "`firstlight verify` says where a boot is not the same again"
             raise CompareError(message, where=arm.name, hint=hint)
     difference = exact_difference(a.boots[0], b.boots[0])

@@ -10,7 +10,7 @@ from firstlight.comparison.noise_band import Band
 
 
 @dataclass(frozen=True)
-class Judged:
+class BandedChange:
     """A change beside the range that its figure has by itself."""
 
     name: str
@@ -30,8 +30,8 @@ class Robustness:
     """A difference judged by a noise band."""
 
     caution: str | None
-    total: Judged
-    levels: dict[str, list[Judged]]
+    total: BandedChange
+    levels: dict[str, list[BandedChange]]
     """Every change of each level that the band knows, largest first."""
 
     def to_data(self) -> dict[str, Any]:
@@ -43,7 +43,7 @@ class Robustness:
         }
 
 
-def judge(difference: ExactDifference, band: Band) -> Robustness:
+def check_against_band(difference: ExactDifference, band: Band) -> Robustness:
     """Judge the changes of a difference by the noise band of its baseline.
 
     :raises CompareError: when the band is of another kernel.
@@ -56,13 +56,13 @@ def judge(difference: ExactDifference, band: Band) -> Robustness:
         if level.name in band.levels:
             widths = band.widths(level.name)
             levels[level.name] = [
-                Judged(row.name, row.module, row.kind, row.change_ns,
+                BandedChange(row.name, row.module, row.kind, row.change_ns,
                        widths.get(row.key, 0))
                 for row in level.rows if row.change_ns
             ]  # fmt: skip
-    total = Judged("all", None, "whole", difference.whole.change_ns, band.virtual_ns.width)
+    total = BandedChange("all", None, "whole", difference.whole.change_ns, band.virtual_ns.width)
     return Robustness(caution, total, levels)
 
 
-def _data(row: Judged) -> dict[str, Any]:
+def _data(row: BandedChange) -> dict[str, Any]:
     return {**asdict(row), "robust": row.robust}

@@ -32,7 +32,7 @@ _HOST = (FailureReason.WALL_TIMEOUT, FailureReason.QEMU_DIED, FailureReason.PLUG
 """Failures that say nothing of the recipe."""
 
 
-def keepable(manifest: Manifest) -> bool:
+def is_cacheable(manifest: Manifest) -> bool:
     """Whether a boot is one that its recipe always gives."""
     failure = manifest.failure
     return manifest.mode == "exact" and (failure is None or failure.reason not in _HOST)
@@ -46,7 +46,7 @@ def place(key: str) -> Path:
     return _folder() / f"{key}.boot"
 
 
-def is_kept(key: str) -> bool:
+def is_cached(key: str) -> bool:
     """Whether a boot is kept under a key, and is what the key says. One that is damaged is removed, with a note."""
     kept = place(key)
     try:
@@ -69,7 +69,7 @@ def is_kept(key: str) -> bool:
 def find(key: str, destination: Path) -> bool:
     """Put a boot that was kept under a key at *destination*; false when there is none."""
     try:
-        if not is_kept(key):
+        if not is_cached(key):
             return False
         copy(place(key), destination)
     except (OSError, FirstlightError):
@@ -88,14 +88,14 @@ def obtain(options: RecordOptions, key: str, progress: Progress, output: Path | 
     :raises LabError: when it cannot be booted.
     """
     kept = place(key)
-    booted = not is_kept(key)
+    booted = not is_cached(key)
     if booted:
         try:
             record(replace(options, output=kept, force=True), progress)
         except UnhealthyBootError:
             if output is not None:
                 copy(kept, output, replacing=True)
-            drop_unless_keepable(key)
+            drop_unless_cacheable(key)
             raise
     elif (failure := read_manifest(kept).failure) is not None:
         raise UnhealthyBootError(f"the boot failed ({failure.reason}): {failure.detail}", where=str(kept))
@@ -113,10 +113,10 @@ def keep(bundle: Path, key: str) -> None:
         _prune(_folder())
 
 
-def drop_unless_keepable(key: str) -> None:
+def drop_unless_cacheable(key: str) -> None:
     """Remove a boot that was recorded into its place, and that its recipe need not give again."""
     with suppress(OSError, FirstlightError):
-        if not keepable(read_manifest(place(key))):
+        if not is_cacheable(read_manifest(place(key))):
             shutil.rmtree(place(key), ignore_errors=True)
 
 

@@ -32,7 +32,7 @@ _SOFT = math.log1p(0.01)
 
 
 @dataclass(frozen=True)
-class Judged:
+class EffectEstimate:
     """A change in percent, over blocks."""
 
     percent: float
@@ -55,7 +55,7 @@ def varies(results: Results) -> bool:
     return any(len({each.time_ns for each in cell.counted}) > 1 for cell in results.cells)
 
 
-def judge_cells(results: Results) -> dict[str, Judged]:
+def estimate_cells(results: Results) -> dict[str, EffectEstimate]:
     """Every cell against the first one, in the blocks where both count."""
     baseline = {boot.repeat: boot.measured for boot in results.cells[0].boots if boot.measured is not None}
     ratios: dict[str, list[float]] = {}
@@ -67,27 +67,27 @@ def judge_cells(results: Results) -> dict[str, Judged]:
         ]
         if values:
             ratios[cell.name] = values
-    return _judge(ratios, results.state.seed, holm)
+    return _estimates(ratios, results.state.seed, holm)
 
 
-def judge_effects(results: Results) -> dict[tuple[str, str], Judged]:
+def estimate_effects(results: Results) -> dict[tuple[str, str], EffectEstimate]:
     """Every main effect, by factor and level; a block in which a cell does not count says nothing."""
     found: dict[tuple[str, str], list[float]] = {}
     for repeat in _repeats(results):
         for each in main_effects(results, _logarithm(repeat)):
             if each.effect is not None and each.pairs == each.possible:
                 found.setdefault((each.factor, each.level), []).append(float(each.effect))
-    return _judge(found, results.state.seed, holm)
+    return _estimates(found, results.state.seed, holm)
 
 
-def judge_interactions(results: Results) -> dict[tuple[tuple[str, str], tuple[str, str]], Judged]:
+def estimate_interactions(results: Results) -> dict[tuple[tuple[str, str], tuple[str, str]], EffectEstimate]:
     """Every interaction of two factors, by factors and levels."""
     found: dict[tuple[tuple[str, str], tuple[str, str]], list[float]] = {}
     for repeat in _repeats(results):
         for each in interactions(results, _logarithm(repeat)):
             if each.effect is not None:
                 found.setdefault((each.factors, each.levels), []).append(float(each.effect))
-    return _judge(found, results.state.seed, benjamini_hochberg)
+    return _estimates(found, results.state.seed, benjamini_hochberg)
 
 
 def _repeats(results: Results) -> list[int]:
@@ -106,7 +106,7 @@ def _logarithm(repeat: int) -> Value:
     return value
 
 
-def _judge(samples: dict[Key, list[float]], seed: int, adjust: Adjust) -> dict[Key, Judged]:
+def _estimates(samples: dict[Key, list[float]], seed: int, adjust: Adjust) -> dict[Key, EffectEstimate]:
     tested = [paired_p(values, seed) for values in samples.values()]
     adjusted = adjust([each.p for each in tested])
     judged = {}
@@ -114,7 +114,7 @@ def _judge(samples: dict[Key, list[float]], seed: int, adjust: Adjust) -> dict[K
         found = paired(values)
         sure = 1.0 if p is None else p
         verdict = decide(found, sure, len(values), robust_sigma(values), VerdictThresholds(soft=_SOFT))
-        judged[key] = Judged(
+        judged[key] = EffectEstimate(
             found.percent, found.interval_percent, len(values), sure, test.method, verdict.word, verdict.reason,
             verdict.advice("blocks"),
         )  # fmt: skip

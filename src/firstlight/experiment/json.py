@@ -7,7 +7,13 @@ from fractions import Fraction
 from typing import Any
 
 from firstlight.experiment.effects import MainEffect, aliases, interactions, main_effects
-from firstlight.experiment.estimates import Judged, judge_cells, judge_effects, judge_interactions, varies
+from firstlight.experiment.estimates import (
+    EffectEstimate,
+    estimate_cells,
+    estimate_effects,
+    estimate_interactions,
+    varies,
+)
 from firstlight.experiment.results import CellResult, Results
 from firstlight.experiment.shapley import Shares, shapley
 from firstlight.experiment.stage_table import percent_of, stage_table
@@ -34,9 +40,9 @@ def results_data(results: Results) -> dict[str, Any]:
     span = results.span
     baseline = results.cells[0].time
     noisy = varies(results)
-    cells = judge_cells(results) if noisy else {}
-    effects = judge_effects(results) if noisy else {}
-    both = judge_interactions(results) if noisy else {}
+    cells = estimate_cells(results) if noisy else {}
+    effects = estimate_effects(results) if noisy else {}
+    both = estimate_interactions(results) if noisy else {}
     return {
         "experiment": str(results.path),
         "title": results.plan.title,
@@ -99,7 +105,7 @@ def _change(times: list[Fraction | None], one: int, other: int) -> dict[str, Any
     return {"change_ns": exact_number(change), "percent": percent_of(after, before)}
 
 
-def _effect(each: MainEffect, judged: Judged | None) -> dict[str, Any]:
+def _effect(each: MainEffect, judged: EffectEstimate | None) -> dict[str, Any]:
     return {
         "factor": each.factor,
         "level": each.level,
@@ -136,7 +142,7 @@ def _shares(shares: Shares | str) -> dict[str, Any]:
     }
 
 
-def _cell(cell: CellResult, baseline: Fraction | None, judged: Judged | None) -> dict[str, Any]:
+def _cell(cell: CellResult, baseline: Fraction | None, judged: EffectEstimate | None) -> dict[str, Any]:
     change = None if None in (cell.time, baseline) else cell.time - baseline  # type: ignore[operator]
     return {
         "name": cell.name,

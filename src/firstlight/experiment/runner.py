@@ -134,7 +134,7 @@ class _Session:
         try:
             self._record(number, bundle)
         finally:
-            if bundle.is_dir() and boot_cache.keepable(read_manifest(bundle)):
+            if bundle.is_dir() and boot_cache.is_cacheable(read_manifest(bundle)):
                 boot_cache.keep(bundle, cell.key)
         return "booted"
 

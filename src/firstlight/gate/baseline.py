@@ -52,7 +52,7 @@ class Baseline(FrozenModel):
     """The reason of the baseline that this one replaced."""
 
     @property
-    def regime(self) -> Literal["exact", "noisy"]:
+    def method(self) -> Literal["exact", "noisy"]:
         """Whether one boot says all."""
         return "exact" if self.testbed.mode == "exact" else "noisy"
 
@@ -67,7 +67,7 @@ def make_baseline(boots: Sequence[Boot], name: str, because: str, former: Baseli
 
     >>> import firstlight
     >>> made = make_baseline([firstlight.open(bundle)], "baseline", "the first one")
-    >>> made.regime, made.samples[0].virtual_ns
+    >>> made.method, made.samples[0].virtual_ns
     ('exact', 829882107)
     """
     if not because.strip():

@@ -17,7 +17,7 @@ from firstlight.gate.rules import OTHERS
 from firstlight.gate.verdict import Confirmation, GateResult
 from firstlight.lab.host.progress import Progress
 from firstlight.lab.run.record import record
-from firstlight.lab.run.serialize import check_stranger, options_from_manifest
+from firstlight.lab.run.serialize import check_untrusted, options_from_manifest
 from firstlight.recipe.options import RecordOptions, options_for
 
 
@@ -59,7 +59,7 @@ def _pairs(
 ) -> Confirmation:
     if result.baseline.recipe is None:
         return Confirmation(None, "it cannot be tried: the baseline has no recipe to boot")
-    chosen = check_stranger(result.baseline.recipe, result.baseline.name, trust=trust)
+    chosen = check_untrusted(result.baseline.recipe, result.baseline.name, trust=trust)
     former = options_for(chosen, Path("a.boot"))
     seed = random.SystemRandom().randrange(2**32)
     order = random.Random(seed)

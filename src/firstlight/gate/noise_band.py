@@ -11,7 +11,7 @@ from firstlight.gate.checks import Check
 from firstlight.gate.verdict import GateResult, verdict_of
 
 
-def judge_by_band(result: GateResult, band: Band | Calibration, where: str, *, failing: bool = False) -> GateResult:
+def apply_band(result: GateResult, band: Band | Calibration, where: str, *, failing: bool = False) -> GateResult:
     """Take back what soft limits say of changes that are no larger than the noise band of the baseline.
 
     Hard limits and budgets stand as they are: they are for the time itself.

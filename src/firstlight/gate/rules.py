@@ -73,10 +73,10 @@ class Rules(FrozenModel):
         """The limits of a phase."""
         return self.phase.get(phase, self.every_phase)
 
-    def soft_total(self, regime: Literal["exact", "noisy"]) -> float | None:
+    def soft_total(self, method: Literal["exact", "noisy"]) -> float | None:
         """The total's soft limit in percent; a file that says nothing of the total's limits leaves the default."""
         if self.total.soft is None and self.total.hard is None:
-            return DEFAULT_SOFT[regime]
+            return DEFAULT_SOFT[method]
         return self.total.soft
 
     def check_phases(self, known: Collection[str], where: str) -> None:

@@ -58,7 +58,7 @@ class GateResult:
         return 0 if self.verdict == "inconclusive" and not strict else EXIT_CODES[self.verdict]
 
 
-def judge(
+def evaluate(
     baseline: Baseline, boots: Sequence[Boot], rules: Rules, *, where: str, other_testbed: bool = False
 ) -> GateResult:
     """Judge boots by a baseline and rules.
@@ -76,7 +76,7 @@ def judge(
     health += [check for sample in baseline.samples if (check := _unhealthy(sample, f"baseline {sample.boot}"))]
     good = [(boot, bed, sample) for boot, bed, sample in zip(boots, beds, samples, strict=True) if sample.healthy]
     if not good or not all(sample.healthy for sample in baseline.samples):
-        return GateResult("unhealthy", baseline.regime == "exact", baseline, beds[0], tuple(samples), tuple(health), ())
+        return GateResult("unhealthy", baseline.method == "exact", baseline, beds[0], tuple(samples), tuple(health), ())
     flags: list[str] = []
     for boot, bed, sample in good:
         _check_one_arm(good[0], (boot, bed, sample))
@@ -87,7 +87,7 @@ def judge(
         for sample in baseline.samples[:3] for reason in sample.missing[:3]
     ]  # fmt: skip
     flags += _refusals(baseline, [sample for _, _, sample in good])
-    exact = baseline.regime == "exact" and good[0][1].mode == "exact"
+    exact = baseline.method == "exact" and good[0][1].mode == "exact"
     measured = [sample for _, _, sample in good]
     checks = [*health, *_health(baseline.samples[0], measured, rules, flags)]
     if exact and any(sample.tables != measured[0].tables for sample in measured):

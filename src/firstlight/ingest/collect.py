@@ -10,7 +10,7 @@ from pathlib import Path
 
 from firstlight.ingest.files.collected import Gathered
 from firstlight.ingest.files.copy import keep_file, keep_stream
-from firstlight.ingest.files.limits import Budget, InputLimits, IntakeError
+from firstlight.ingest.files.limits import Budget, IngestError, InputLimits
 from firstlight.ingest.files.names import Names, readable
 from firstlight.ingest.unpack.open import Opener
 
@@ -34,7 +34,7 @@ class Gatherer:
     def gather(self, inputs: Sequence[str]) -> Gathered:
         """Take in files, folders, archives, and `-`, standard input.
 
-        :raises IntakeError: when one of them cannot be read, is damaged, holds nothing, or holds too much.
+        :raises IngestError: when one of them cannot be read, is damaged, holds nothing, or holds too much.
         """
         alone = len(inputs) == 1
         for given in inputs:
@@ -48,7 +48,7 @@ class Gatherer:
             try:
                 kind = path.stat().st_mode
             except OSError as error:
-                raise IntakeError(f"cannot read: {error.strerror}", where=shown, exit_code=2) from error
+                raise IngestError(f"cannot read: {error.strerror}", where=shown, exit_code=2) from error
             if stat.S_ISDIR(kind):
                 self._folder(path, shown)
             elif stat.S_ISREG(kind):
@@ -58,15 +58,15 @@ class Gatherer:
                 self._opener.open(kept, kept.path.name, readable(path.as_posix()), shown, alone=alone)
             else:
                 hint = "`-` reads standard input" if stat.S_ISFIFO(kind) else None
-                raise IntakeError("this is no file and no folder", where=shown, hint=hint, exit_code=2)
+                raise IngestError("this is no file and no folder", where=shown, hint=hint, exit_code=2)
         if not (self.found.items or self.found.unread or self.found.left_out):
-            raise IntakeError("nothing in it is a file", where=readable(inputs[0]), hint="give boot records")
+            raise IngestError("nothing in it is a file", where=readable(inputs[0]), hint="give boot records")
         return self.found
 
     def _folder(self, folder: Path, given: str) -> None:
         if _is_bundle(folder):
             hint = f"`firstlight show {given}` shows it; its records lie in `{readable(str(folder / 'raw'))}`"
-            raise IntakeError("this is a boot bundle already", where=given, hint=hint)
+            raise IngestError("this is a boot bundle already", where=given, hint=hint)
         root = self._names.free(readable(folder.resolve().name) or "folder")
 
         def unreadable(error: OSError) -> None:
@@ -85,14 +85,14 @@ class Gatherer:
                 file = self._names.free(f"{root}/{readable(str(path.relative_to(folder)))}")
                 try:
                     kept = keep_file(path, self._raw / file)
-                except IntakeError as error:
+                except IngestError as error:
                     self.found.leave_out(root, readable(str(error)))
                     continue
                 self._budget.content(kept.size_bytes, given)
                 files += 1
                 self._opener.open(kept, file, readable(path.as_posix()), shown, alone=False)
         if files == 0:
-            raise IntakeError("the folder holds no file", where=given, hint="give the folder that holds the records")
+            raise IngestError("the folder holds no file", where=given, hint="give the folder that holds the records")
 
     def _own(self, folder: Path) -> bool:
         """Whether a folder in a folder is Firstlight's: a bundle, or what a command that still runs makes one of."""

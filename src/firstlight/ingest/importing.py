@@ -18,7 +18,7 @@ from firstlight.errors import UsageError
 from firstlight.ingest.collect import STDIN, Gatherer
 from firstlight.ingest.files.collected import Gathered
 from firstlight.ingest.files.copy import keep_file
-from firstlight.ingest.files.limits import InputLimits, IntakeError
+from firstlight.ingest.files.limits import IngestError, InputLimits
 from firstlight.ingest.files.names import readable
 from firstlight.ingest.manifest import finish_bundle
 from firstlight.ingest.progress import Patience
@@ -76,7 +76,7 @@ def import_records(options: ImportOptions, patience: Patience | None = None) -> 
     The records are copied first, as they came; a bundle is written as soon as anything at all was understood.
 
     :raises UsageError: for a format or boot that there is not.
-    :raises IntakeError: when nothing can be read or understood, or a record holds several boots and none was chosen.
+    :raises IngestError: when nothing can be read or understood, or a record holds several boots and none was chosen.
     :raises LabError: when the bundle cannot be written.
     """
     _check(options)
@@ -136,16 +136,16 @@ def _check_understood(gathered: Gathered, outcomes: list[dict[str, Any]], option
     if len(outcomes) == 1 and not gathered.unread and not gathered.left_out:
         outcome = outcomes[0]
         if gathered.items[0].size_bytes == 0:
-            raise IntakeError("it is empty", where=gathered.items[0].given, hint="give a record of a boot")
+            raise IngestError("it is empty", where=gathered.items[0].given, hint="give a record of a boot")
         message = outcome["error"] or "nothing in it was understood"
-        raise IntakeError(message, where=gathered.items[0].given, hint=hints.get(outcome["kind"]))
+        raise IngestError(message, where=gathered.items[0].given, hint=hints.get(outcome["kind"]))
     listed = [f"{outcome['file']}: {outcome['error'] or 'nothing in it was understood'}" for outcome in outcomes]
     listed += gathered.missing()
     if len(listed) > _MOST:
         listed[_MOST:] = [f"... and {len(listed) - _MOST} more"]
     files = len(outcomes) + len(gathered.unread) + len(gathered.left_out)
     message = f"none of {files} files is a boot record\n" + "\n".join(listed)
-    raise IntakeError(message, where=readable(options.inputs[0]), hint=hints["unrecognised"])
+    raise IngestError(message, where=readable(options.inputs[0]), hint=hints["unrecognised"])
 
 
 def _outputs(options: ImportOptions, number: int) -> list[Path]:
@@ -171,7 +171,7 @@ def _staging(output: Path) -> Iterator[Path]:
     try:
         staging = Path(tempfile.mkdtemp(prefix=f".{output.name}.", suffix=".intake", dir=parent))
     except OSError as error:
-        raise IntakeError(f"a bundle cannot be written here: {error.strerror}", where=str(parent)) from error
+        raise IngestError(f"a bundle cannot be written here: {error.strerror}", where=str(parent)) from error
     try:
         (staging / "raw").mkdir()
         (staging / "scratch").mkdir()

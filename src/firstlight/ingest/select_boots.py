@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from firstlight.errors import UsageError
-from firstlight.ingest.files.limits import IntakeError
+from firstlight.ingest.files.limits import IngestError
 
 #: A list of boots in a message has no more lines than this.
 _MOST = 20
@@ -40,7 +40,7 @@ def chosen(outcomes: Sequence[Outcome], boot: int | None, *, split: bool) -> lis
     :param boot: the one that is meant, from 1; from the end when negative.
     :param split: all of them.
     :raises UsageError: when there is no such boot.
-    :raises IntakeError: when there are several and none was chosen; it lists them.
+    :raises IngestError: when there are several and none was chosen; it lists them.
     """
     record = several(outcomes)
     if record is None:
@@ -60,5 +60,5 @@ def chosen(outcomes: Sequence[Outcome], boot: int | None, *, split: bool) -> lis
         if len(boots) > _MOST:
             lines.append(f"... and {len(boots) - _MOST} more")
         hint = "`--boot N` takes one, `--boot -1` the last; `--split` writes a bundle of each"
-        raise IntakeError(f"it holds {len(boots)} boots\n" + "\n".join(lines), where=where, hint=hint)
+        raise IngestError(f"it holds {len(boots)} boots\n" + "\n".join(lines), where=where, hint=hint)
     return [(record, boots[0]["number"])]

@@ -33,7 +33,7 @@ class Nature(StrEnum):
     """The emulator counts each step of a repeated string instruction; a real processor moves many bytes at once."""
     EMULATED_DEVICE = "emulated device"
     """The machine has a device, or firmware, that a server does not have or has in another form."""
-    LABORATORY = "laboratory"
+    LAB = "laboratory"
     """The way in which Firstlight boots the guest causes it."""
     SELF_TEST = "self-test"
     """The kernel tests its own code."""

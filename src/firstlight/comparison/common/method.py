@@ -25,7 +25,7 @@ _MOST_NAMED = 5
 Events = Counter[tuple[str, str]]
 
 
-class Regime(StrEnum):
+class Method(StrEnum):
     """How figures of boots of one recipe are to be compared."""
 
     EXACT = "exact"
@@ -37,15 +37,15 @@ class Regime(StrEnum):
 
 
 @dataclass(frozen=True)
-class RegimeReport:
-    """The regime of some boots of one recipe, and why."""
+class MethodReport:
+    """The method of some boots of one recipe, and why."""
 
-    regime: Regime
+    method: Method
     reasons: tuple[str, ...]
     """In words, for people."""
 
 
-def decide_regime(first: Boot, second: Boot) -> RegimeReport:
+def decide_method(first: Boot, second: Boot) -> MethodReport:
     """Decide from two boots of one recipe how such boots are to be compared.
 
     Equal tables: exact. The same marks, phases, initcalls, units and mounts at other times: noisy. Others: unstable.
@@ -56,52 +56,52 @@ def decide_regime(first: Boot, second: Boot) -> RegimeReport:
     `benchstat`'s `assume=exact`).
 
     >>> boot = firstlight.open(bundle)
-    >>> decide_regime(boot, boot).reasons
+    >>> decide_method(boot, boot).reasons
     ('both are the same recording: a second one would tell more',)
     """
     _check_one_recipe(first, second)
     exact = first.manifest.mode == "exact"
     if first.directory.resolve() == second.directory.resolve():
-        regime = Regime.EXACT if exact else Regime.NOISY
-        return RegimeReport(regime, ("both are the same recording: a second one would tell more",))
+        method = Method.EXACT if exact else Method.NOISY
+        return MethodReport(method, ("both are the same recording: a second one would tell more",))
     failed = [boot.directory.name for boot in (first, second) if boot.manifest.status == "failed"]
     if failed:
         reason = f"{' and '.join(f'`{name}`' for name in failed)} did not come up"
-        return RegimeReport(Regime.UNSTABLE, (reason,))
+        return MethodReport(Method.UNSTABLE, (reason,))
     if first.manifest.table_digests == second.manifest.table_digests:
         if exact:
-            return RegimeReport(Regime.EXACT, ("every table of one is that of the other, byte for byte",))
+            return MethodReport(Method.EXACT, ("every table of one is that of the other, byte for byte",))
         reason = f"two {first.manifest.mode} boots with the same tables are copies of one: they count as one"
-        return RegimeReport(Regime.NOISY, (reason,))
+        return MethodReport(Method.NOISY, (reason,))
     different = event_difference(events_of(first), events_of(second))
     if different:
-        return RegimeReport(Regime.UNSTABLE, different)
+        return MethodReport(Method.UNSTABLE, different)
     reasons = ["the same happens in both, in other times"]
     if exact:
         reasons.append("they were recorded in exact mode and should be equal: see `firstlight verify`")
-    return RegimeReport(Regime.NOISY, tuple(reasons))
+    return MethodReport(Method.NOISY, tuple(reasons))
 
 
-def regime_of(boots: Sequence[Boot]) -> RegimeReport:
-    """The regime of an arm: the worst that its first boot and any other one give.
+def method_of(boots: Sequence[Boot]) -> MethodReport:
+    """The method of an arm: the worst that its first boot and any other one give.
 
     :param boots: of one recipe, at least one; of one exact boot it is supposed that a repeat would be equal.
     :raises CompareError: when they are not of one recipe.
 
-    >>> regime_of([firstlight.open(bundle)]).regime
-    <Regime.EXACT: 'exact'>
+    >>> method_of([firstlight.open(bundle)]).method
+    <Method.EXACT: 'exact'>
     """
     if len(boots) == 1:
         mode = boots[0].manifest.mode
         if mode == "exact":
             reason = "one recording in exact mode: `firstlight verify` makes sure that a repeat is equal"
-            return RegimeReport(Regime.EXACT, (reason,))
-        return RegimeReport(Regime.NOISY, (f"one boot in {mode} mode does not show how boots vary",))
-    order = list(Regime)
-    reports = [decide_regime(boots[0], other) for other in boots[1:]]
-    worst = max(reports, key=lambda report: order.index(report.regime))
-    reasons = [reason for report in reports if report.regime == worst.regime for reason in report.reasons]
-    return RegimeReport(worst.regime, tuple(dict.fromkeys(reasons)))
+            return MethodReport(Method.EXACT, (reason,))
+        return MethodReport(Method.NOISY, (f"one boot in {mode} mode does not show how boots vary",))
+    order = list(Method)
+    reports = [decide_method(boots[0], other) for other in boots[1:]]
+    worst = max(reports, key=lambda report: order.index(report.method))
+    reasons = [reason for report in reports if report.method == worst.method for reason in report.reasons]
+    return MethodReport(worst.method, tuple(dict.fromkeys(reasons)))
 
 
 def keep_alike(arm: BootSet) -> BootSet:

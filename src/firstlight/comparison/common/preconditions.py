@@ -55,12 +55,12 @@ def check_comparable(a: Boot, b: Boot) -> list[Flag]:
     return [*_completeness(a, b), *_profile(a, b), *_invariants(a, b)]
 
 
-def is_refused(a: Boot, b: Boot, concern: Concern) -> bool:
+def is_rejected(a: Boot, b: Boot, concern: Concern) -> bool:
     """Whether what a broken invariant of one of the boots concerns is not to be compared.
 
     >>> import firstlight
     >>> boot = firstlight.open(bundle)
-    >>> is_refused(boot, boot, Concern.FUNCTIONS)
+    >>> is_rejected(boot, boot, Concern.FUNCTIONS)
     False
     """
     return any(broken(boot.manifest, concern, Concern.EVERYTHING) for boot in (a, b))

@@ -9,7 +9,7 @@ from firstlight.analysis.doubtful import MOST_DOUBTFUL
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.manifest import Concern
 from firstlight.comparison.common.input_changes import InputChange, input_changes
-from firstlight.comparison.common.preconditions import Flag, check_comparable, is_refused
+from firstlight.comparison.common.preconditions import Flag, check_comparable, is_rejected
 from firstlight.comparison.exact.facts import FactChange, fact_changes
 from firstlight.comparison.exact.functions import doubtful_functions, functions
 from firstlight.comparison.exact.initcalls import initcalls
@@ -86,7 +86,7 @@ class ExactDifference:
         return fact_changes(self.a, self.b)
 
     def _is_refused(self, concern: Concern) -> bool:
-        return is_refused(self.a, self.b, concern)
+        return is_rejected(self.a, self.b, concern)
 
     @property
     def levels(self) -> list[Level]:
@@ -118,7 +118,7 @@ def exact_difference(a: Boot, b: Boot) -> ExactDifference:
         text = "no input differs and the boots do: this recipe is not exact here, and the change is no finding"
         flags.append(Flag("unstable", text))
     flags.extend(_one_sided(a, b))
-    if not is_refused(a, b, Concern.FUNCTIONS):
+    if not is_rejected(a, b, Concern.FUNCTIONS):
         flags.extend(_doubtful(a, b))
     return ExactDifference(a, b, tuple(flags), tuple(inputs))
 

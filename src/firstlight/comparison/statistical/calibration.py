@@ -63,10 +63,10 @@ def calibrate(
     )  # fmt: skip
 
 
-def pairs_by_lot(times_ns: Sequence[int], seed: int) -> tuple[list[int], list[int]]:
+def random_pairs(times_ns: Sequence[int], seed: int) -> tuple[list[int], list[int]]:
     """Make two arms of boots of one recipe in order of time: neighbours are pairs, a lot says which is which.
 
-    >>> a, b = pairs_by_lot([1, 2, 3, 4, 5], seed=3)
+    >>> a, b = random_pairs([1, 2, 3, 4, 5], seed=3)
     >>> [sorted(pair) for pair in zip(a, b)]
     [[1, 2], [3, 4]]
     """

@@ -29,7 +29,7 @@ _MIB = 1 << 20
 
 
 @dataclass(frozen=True)
-class Nuisance:
+class Perturbation:
     """A change that ought not to matter."""
 
     name: str
@@ -72,7 +72,7 @@ def make_band(bundle: Path, progress: Progress | None = None, *, trust: bool = F
     return band_of(figures, parts, boot=where, manifest=manifest, skipped=skipped)
 
 
-def nuisances(former: RecordOptions, manifest: Manifest) -> tuple[list[Nuisance], list[str]]:
+def nuisances(former: RecordOptions, manifest: Manifest) -> tuple[list[Perturbation], list[str]]:
     """The changes that ought not to matter to a recipe, and those that cannot be made, with the reason.
 
     >>> options = RecordOptions(output=Path("a.boot"))
@@ -90,21 +90,21 @@ def nuisances(former: RecordOptions, manifest: Manifest) -> tuple[list[Nuisance]
         except UsageError as error:
             skipped.append(f"{name}: {error.message}")
             continue
-        found.append(Nuisance(name, replace(former, append=append)))
+        found.append(Perturbation(name, replace(former, append=append)))
     if former.root_as is not None:
         skipped.append("initramfs in another order: the kernel mounts its root without one")
     elif former.initrd is None:
-        found += [Nuisance(f"initramfs in another order ({order})", replace(former, initramfs_order=order))
+        found += [Perturbation(f"initramfs in another order ({order})", replace(former, initramfs_order=order))
                   for order in (1, 2)]  # fmt: skip
     else:
         skipped.append("initramfs in another order: it is the person's own, and may be packed")
     memory = parse_size(str(manifest.recipe_text("memory") or former.memory or architecture.default_memory)) // _MIB
-    found.append(Nuisance("memory +1 MiB", replace(former, memory=f"{memory + 1}M")))
-    found += [Nuisance(f"seed {former.seed + more}", replace(former, seed=former.seed + more)) for more in (1, 2)]
+    found.append(Perturbation("memory +1 MiB", replace(former, memory=f"{memory + 1}M")))
+    found += [Perturbation(f"seed {former.seed + more}", replace(former, seed=former.seed + more)) for more in (1, 2)]
     return found, skipped
 
 
-def _boot(change: Nuisance, progress: Progress) -> Boot:
+def _boot(change: Perturbation, progress: Progress) -> Boot:
     key = key_of_inputs(resolve(change.options, progress))
     try:
         return open_boot(boot_cache.obtain(change.options, key, progress)[0])

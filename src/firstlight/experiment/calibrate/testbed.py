@@ -15,7 +15,7 @@ from firstlight.comparison.common.arms import CompareError, read_arm
 from firstlight.comparison.common.input_changes import OBSERVERS, input_changes
 from firstlight.comparison.common.method import keep_alike
 from firstlight.comparison.statistical.breakdown import parts_of
-from firstlight.comparison.statistical.calibration import calibrate, pairs_by_lot
+from firstlight.comparison.statistical.calibration import calibrate, random_pairs
 from firstlight.comparison.statistical.testbed_noise import Calibration, facts_of_testbed
 from firstlight.errors import FirstlightError, UnhealthyBootError, UsageError
 from firstlight.lab.host.progress import Progress, SilentProgress
@@ -95,7 +95,7 @@ def calibrate_by_recording(
 def _calibrate(boots: list[Boot], seed: int | None) -> Calibration:
     drawn = random.SystemRandom().randrange(1 << 31) if seed is None else seed
     times = [parts_of(boot, ()).whole_ns for boot in boots]
-    a, b = pairs_by_lot(times, drawn)
+    a, b = random_pairs(times, drawn)
     try:
         return calibrate(a, b, testbed=facts_of_testbed(boots[0].manifest), seed=drawn)
     except UsageError as error:

@@ -102,7 +102,7 @@ def _boot_once(prepared: Prepare, name: str, size: int, progress: Progress) -> P
     cell = next(cell for cell in cells_of(experiment) if cell.name == arm_name(plan, name, size))
     options = options_for(experiment, cell, prepared.file.absolute().parent, Path("a.boot"), progress)
     key = key_of_inputs(resolve(options, progress))
-    if not boot_cache.is_kept(key):
+    if not boot_cache.is_cached(key):
         progress.note(f"booting {cell.name}")
     try:
         return boot_cache.obtain(options, key, progress)[0]

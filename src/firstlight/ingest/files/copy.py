@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, Protocol
 
 from firstlight.errors import is_full
-from firstlight.ingest.files.limits import IntakeError
+from firstlight.ingest.files.limits import IngestError
 from firstlight.ingest.files.names import readable
 
 _CHUNK = 1 << 20
@@ -40,7 +40,7 @@ def keep_file(source: Path, target: Path) -> Kept:
     """Copy a file: its blocks are shared where the file system can, else they are copied. It is never linked, because
     what is linked changes with the other.
 
-    :raises IntakeError: when it cannot be read.
+    :raises IngestError: when it cannot be read.
     """
     try:
         # Not a pipe whose other end nobody holds; what is no regular file was sorted out before.
@@ -49,7 +49,7 @@ def keep_file(source: Path, target: Path) -> Kept:
     except OSError as error:
         if is_full(error):
             raise
-        raise IntakeError(
+        raise IngestError(
             f"cannot read: {error.strerror or error}", where=readable(str(source)), exit_code=2
         ) from error
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from firstlight.errors import FirstlightError
 
 
-class IntakeError(FirstlightError):
+class IngestError(FirstlightError):
     """What was given is no boot record, or cannot be read."""
 
 
@@ -35,7 +35,7 @@ class Budget:
     >>> budget.file("a.log")
     >>> budget.file("b.log")
     Traceback (most recent call last):
-    firstlight.ingest.files.limits.IntakeError: b.log: more than 1 files are given
+    firstlight.ingest.files.limits.IngestError: b.log: more than 1 files are given
     """
 
     limits: InputLimits = field(default_factory=InputLimits)
@@ -45,27 +45,27 @@ class Budget:
     def file(self, where: str) -> None:
         """Count a file.
 
-        :raises IntakeError: when there are too many.
+        :raises IngestError: when there are too many.
         """
         self.files += 1
         if self.files > self.limits.files:
-            raise IntakeError(f"more than {self.limits.files:,} files are given", where=where, hint="give fewer")
+            raise IngestError(f"more than {self.limits.files:,} files are given", where=where, hint="give fewer")
 
     def content(self, size: int, where: str) -> None:
         """Count bytes of content.
 
-        :raises IntakeError: when there are too many.
+        :raises IngestError: when there are too many.
         """
         self.bytes += size
         if self.bytes > self.limits.bytes:
             amount = f"{self.limits.bytes >> 30} GiB"
-            raise IntakeError(f"what is given unpacks to more than {amount}", where=where, hint="give less at once")
+            raise IngestError(f"what is given unpacks to more than {amount}", where=where, hint="give less at once")
 
     def unpacked(self, size: int, packed: int, where: str) -> None:
         """Check how far *packed* bytes have grown.
 
-        :raises IntakeError: when no honest record grows so.
+        :raises IngestError: when no honest record grows so.
         """
         if size > self.limits.packed_free and size > packed * self.limits.ratio:
             message = f"it unpacks to more than {self.limits.ratio} times its size: this is no record, but a trap"
-            raise IntakeError(message, where=where, hint="unpack it by hand, if you trust it")
+            raise IngestError(message, where=where, hint="unpack it by hand, if you trust it")

@@ -9,7 +9,7 @@ import zlib
 from pathlib import Path
 from typing import Literal
 
-from firstlight.ingest.files.limits import IntakeError
+from firstlight.ingest.files.limits import IngestError
 from firstlight.zstd import ZstdError
 
 Packing = Literal["gz", "xz", "bz2", "zst", "tar", "zip"]
@@ -50,6 +50,6 @@ def unpacked_name(name: str) -> str:
     return stem if dot and suffix.lower() in ("gz", "xz", "bz2", "zst", "zstd") else name
 
 
-def damaged(where: str, error: BaseException) -> IntakeError:
+def damaged(where: str, error: BaseException) -> IngestError:
     """The error of an archive that cannot be read on."""
-    return IntakeError(f"what is packed is damaged: {error}", where=where, hint="copy or make it again")
+    return IngestError(f"what is packed is damaged: {error}", where=where, hint="copy or make it again")

@@ -8,7 +8,7 @@ from pathlib import Path
 from firstlight.errors import is_full
 from firstlight.ingest.files.collected import Gathered, Item, LeftOut
 from firstlight.ingest.files.copy import Kept, keep_stream
-from firstlight.ingest.files.limits import Budget, IntakeError
+from firstlight.ingest.files.limits import Budget, IngestError
 from firstlight.ingest.files.names import Names
 from firstlight.ingest.unpack.compression import DAMAGE, Packing, damaged, packing, unpacked_name
 from firstlight.ingest.unpack.inflate import Inflating
@@ -33,7 +33,7 @@ class Opener:
 
         :param alone: nothing else is given.
         :param depth: archives around it.
-        :raises IntakeError: when it holds too much, or is all that was given, and nothing can be read of it.
+        :raises IngestError: when it holds too much, or is all that was given, and nothing can be read of it.
         """
         kind = packing(kept.path)
         item = Item(kept.path, file, name, given, kept.sha256, kept.size_bytes)
@@ -111,7 +111,7 @@ class Opener:
             message = "the archive holds no file that can be read"
             if alone:
                 why = f": {left.first}" if left.first is not None else ""
-                raise IntakeError(message + why, where=item.given, hint="give one that holds boot records")
+                raise IngestError(message + why, where=item.given, hint="give one that holds boot records")
             self._found.notes.append(f"{item.given}: {message}")
 
     def grows(self, where: str, packed: int | None = None) -> Callable[[int], None]:

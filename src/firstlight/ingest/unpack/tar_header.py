@@ -28,7 +28,7 @@ def sound_header(file: IO[bytes], at: int, budget: Budget, where: str) -> int | 
     member, if it is not compressed, is met first then: its members are taken for those of the outer one.
 
     :param budget: every block that has the mark of a header counts as a file.
-    :raises IntakeError: when there are too many.
+    :raises IngestError: when there are too many.
     """
     file.seek(at)
     try:
@@ -58,7 +58,7 @@ def damaged_at(file: IO[bytes], at: int, budget: Budget, where: str) -> bool:
     A tar ends with two empty blocks. One alone, with something behind it, is the end, too, of what some programs write:
     it is damage only when members follow.
 
-    :raises IntakeError: as :func:`sound_header`.
+    :raises IngestError: as :func:`sound_header`.
     """
     file.seek(at)
     block, behind = file.read(BLOCK), file.read(BLOCK)

@@ -12,8 +12,8 @@ from firstlight.ingest.files.collected import LeftOut
 from firstlight.ingest.files.copy import Readable
 from firstlight.ingest.files.limits import Budget
 from firstlight.ingest.files.names import readable, safe_name
+from firstlight.ingest.unpack.malformed_zip import ZipMember, torn_members
 from firstlight.ingest.unpack.salvage import Salvaged
-from firstlight.ingest.unpack.torn_zip import ZipMember, torn_members
 
 _KIND, _REGULAR, _ENCRYPTED = 0o170000, 0o100000, 1
 

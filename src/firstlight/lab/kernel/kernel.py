@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from firstlight.cache import check_kept, file_digest
+from firstlight.cache import check_cached, file_digest
 from firstlight.errors import MISSING_INPUT, LabError
 from firstlight.lab.kernel.image_header import FORMAT, HEAD_SIZE, Head, NotBootableError, read_head
 from firstlight.lab.kernel.package import unpacked_kernel
@@ -68,7 +68,7 @@ def open_kernel(path: Path) -> Kernel:
     ...     print(error.message)
     not a regular file
     """
-    check_kept(path)
+    check_cached(path)
     return _opened(path)
 
 

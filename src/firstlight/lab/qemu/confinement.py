@@ -16,7 +16,7 @@ from firstlight.lab.host.process import Confined
 from firstlight.lab.qemu.arguments import properties, read_options
 from firstlight.lab.qemu.command_line import RunFiles, qemu_arguments
 from firstlight.lab.qemu.emulator import Qemu
-from firstlight.lab.qemu.strangers import is_harmless
+from firstlight.lab.qemu.untrusted import is_harmless
 from firstlight.recipe.isa import architecture_of
 from firstlight.recipe.recipe import Recipe
 

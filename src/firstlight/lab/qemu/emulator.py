@@ -156,18 +156,18 @@ def left_out_features(log: str) -> list[str]:
     return list(dict.fromkeys(_LEFT_OUT.findall(log)))
 
 
-def explain_refusal(log: str, command: Sequence[str] = ()) -> LabError:
+def explain_rejection(log: str, command: Sequence[str] = ()) -> LabError:
     """Say in words why QEMU ended before it started the guest, from what it wrote to standard error.
 
     :param command: QEMU's command line, to name what it refused.
     :returns: the error to raise; where an option of Firstlight's names what QEMU does not know, the command was used
         wrongly, and its exit code says so.
 
-    >>> print(explain_refusal("qemu: unsupported machine type", ["qemu", "-machine", "pc-q35-99.1"]).report())
+    >>> print(explain_rejection("qemu: unsupported machine type", ["qemu", "-machine", "pc-q35-99.1"]).report())
     error: qemu: QEMU does not know the machine type `pc-q35-99.1`
     hint: list them with `qemu -machine help`
-    >>> print(explain_refusal("qemu: Property 'EPYC-x86_64-cpu.foo' not found", ["qemu", "-cpu", "EPYC,+foo"]).report())
-    error: qemu: QEMU does not know the feature `foo` of `--cpu EPYC,+foo`
+    >>> print(explain_rejection("qemu: Property 'E-x86_64-cpu.foo' not found", ["qemu", "-cpu", "E,+foo"]).report())
+    error: qemu: QEMU does not know the feature `foo` of `--cpu E,+foo`
     hint: list them with `qemu -cpu help`
     """
     program = command[0] if command else DEFAULT.qemu_binary

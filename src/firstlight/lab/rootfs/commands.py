@@ -39,7 +39,7 @@ def command_script(commands: Sequence[str]) -> str:
     return "failed=0\n" + "".join(f"(\n{command}\n) || failed=$?\n" for command in commands) + "exit $failed\n"
 
 
-def add_to_user_land(commands: Sequence[str], tree: Path, scratch: Path) -> None:
+def add_to_userspace(commands: Sequence[str], tree: Path, scratch: Path) -> None:
     """Put commands into a user land with systemd: a unit that its default target waits for.
 
     :param tree: the user land, which is changed.

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Literal
 
 from firstlight.assets import asset_path
-from firstlight.cache import cache_dir, check_kept, digest_of, entry, file_digest
+from firstlight.cache import cache_dir, check_cached, digest_of, entry, file_digest
 from firstlight.errors import MISSING_INPUT, LabError
 from firstlight.lab.rootfs.archive import check_archive, is_archive, unpack
-from firstlight.lab.rootfs.commands import add_to_user_land
+from firstlight.lab.rootfs.commands import add_to_userspace
 from firstlight.lab.rootfs.debian import debian_digest, debian_tar
 from firstlight.lab.rootfs.distribution_initrd import add_helper
 from firstlight.lab.rootfs.ext4 import check_image, make_image, measure, resolve
@@ -79,7 +79,7 @@ class _Addition:
         if self.commands:
             scratch = folder / "commands"
             scratch.mkdir()
-            add_to_user_land(self.commands, tree, scratch)
+            add_to_userspace(self.commands, tree, scratch)
             shutil.rmtree(scratch)
 
 
@@ -116,7 +116,7 @@ def root_image(
             what = "not a regular file" if path.exists() else "there is no such root file system"
             hint = "give a directory, a tar, an ext4 image, or `debian`"
             raise LabError(what, where=str(path), hint=hint, exit_code=MISSING_INPUT)
-        check_kept(path)
+        check_cached(path)
         archive = is_archive(path)
     except OSError as error:
         raise LabError(f"cannot read: {error.strerror}", where=str(path), exit_code=MISSING_INPUT) from error

@@ -19,7 +19,7 @@ from firstlight.lab.rootfs.build import make_root, tool_versions
 from firstlight.lab.rootfs.filesystems import ERASE_SIZE, RootFormat
 from firstlight.lab.rootfs.image import as_root
 from firstlight.lab.rootfs.initramfs import GuestConfig
-from firstlight.lab.rootfs.minimal import HELPER, make_small_root
+from firstlight.lab.rootfs.minimal import HELPER, make_minimal_root
 from firstlight.lab.rootfs.tree import tree_digest
 from firstlight.recipe.isa import architectures
 from firstlight.recipe.recipe import LoadedMemory
@@ -122,14 +122,14 @@ def mapped_flash(kernel: Kernel) -> tuple[int, int]:
     return start, length
 
 
-def small_root(form: RootFormat, config: GuestConfig, overlay: Path | None, commands: Sequence[str]) -> KernelRoot:
+def minimal_root(form: RootFormat, config: GuestConfig, overlay: Path | None, commands: Sequence[str]) -> KernelRoot:
     """The small guest as an image, made or found in the cache.
 
     :raises LabError: when something that it is made of, or by, is missing.
     """
     with tempfile.TemporaryDirectory(prefix="firstlight-root-") as folder:
         tree = Path(folder) / "tree"
-        make_small_root(tree, config, overlay, commands)
+        make_minimal_root(tree, config, overlay, commands)
         return tree_root(form, tree)
 
 

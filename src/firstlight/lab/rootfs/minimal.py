@@ -25,7 +25,7 @@ _IN_IMAGE = "mount -t tmpfs tmpfs /var\n"
 _FOLDERS = ("bin", "dev", "mnt", "proc", "run", "sys", "tmp", "var")
 
 
-def make_small_root(tree: Path, config: GuestConfig, overlay: Path | None, commands: Sequence[str]) -> None:
+def make_minimal_root(tree: Path, config: GuestConfig, overlay: Path | None, commands: Sequence[str]) -> None:
     """Fill a directory with the small guest: the helper, busybox with its links, the script of the default recipe.
 
     :param tree: the directory to make.

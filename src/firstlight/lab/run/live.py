@@ -16,7 +16,7 @@ from firstlight.lab.host.progress import Progress, Snapshot
 from firstlight.lab.qemu.command_line import RunFiles
 from firstlight.lab.qemu.confinement import launch
 from firstlight.lab.qemu.console import PANIC, panic_line
-from firstlight.lab.qemu.emulator import explain_refusal
+from firstlight.lab.qemu.emulator import explain_rejection
 from firstlight.lab.qemu.timestamps import Arrivals, Line, named_pipe
 from firstlight.lab.run.resolve import Inputs
 from firstlight.lab.run.runner import AFTER_READY_S, QUIET_S, Outcome
@@ -105,9 +105,9 @@ def _boot(inputs: Inputs, files: RunFiles, bundle: Path, progress: Progress, acc
     log = files.log.read_text(encoding="utf-8", errors="replace")
     if reason == FailureReason.QEMU_DIED and not text and accelerator is Accelerator.KVM:
         # With KVM QEMU may also abort on what the host's kernel lets it set.
-        raise _StuckError(explain_refusal(log).message)
+        raise _StuckError(explain_rejection(log).message)
     if reason == FailureReason.QEMU_DIED and not text and ended.exit_code > 0:
-        raise explain_refusal(log, command)
+        raise explain_rejection(log, command)
     marks = watch.marks()
     write_marks(marks, bundle)
     write_log([(line.time_ns, line.text.decode(errors="replace")) for line in console.lines], bundle)

@@ -22,7 +22,7 @@ from firstlight.lab.rootfs.filesystems import find_format
 from firstlight.lab.rootfs.image import root_image
 from firstlight.lab.rootfs.initramfs import BEFORE_ROOT, GuestConfig, build_initramfs
 from firstlight.lab.rootfs.initrd_check import check_initrd
-from firstlight.lab.rootfs.kernel_mounted import KernelRoot, image_root, small_root, tree_root
+from firstlight.lab.rootfs.kernel_mounted import KernelRoot, image_root, minimal_root, tree_root
 from firstlight.lab.rootfs.overlay import check_overlay
 from firstlight.lab.run.symbols import kernel_symbols, known_symbols
 from firstlight.lab.run.validate_options import check_choices, guest_memory
@@ -130,7 +130,7 @@ def _symbols(options: RecordOptions, kernel: Kernel, qemu: Qemu, progress: Progr
     return kernel_symbols(kernel, qemu, progress, options.timeout_wall_s)
 
 
-def _told_symbols(options: RecordOptions, kernel: Kernel, qemu: Qemu, progress: Progress) -> Path | None:
+def _symbols_if_any(options: RecordOptions, kernel: Kernel, qemu: Qemu, progress: Progress) -> Path | None:
     """The same; nothing for a kernel that keeps them: nobody can know then what it has built in."""
     try:
         return _symbols(options, kernel, qemu, progress)
@@ -142,7 +142,7 @@ def _check_built_in(
     architecture: Architecture, options: RecordOptions, kernel: Kernel, qemu: Qemu, progress: Progress
 ) -> None:
     """A root file system needs what is a module in most kernels; where none were found, the symbols tell."""
-    symbols = _told_symbols(options, kernel, qemu, progress)
+    symbols = _symbols_if_any(options, kernel, qemu, progress)
     if symbols is not None:
         require_built_in(kernel, symbols, architecture.built_in_signs)
 
@@ -151,7 +151,7 @@ def _check_signs(
     signs: tuple[str, ...], options: RecordOptions, kernel: Kernel, qemu: Qemu, progress: Progress
 ) -> None:
     """What a kernel needs to mount its root by itself cannot be a module; its own symbols tell what is none."""
-    symbols = _told_symbols(options, kernel, qemu, progress)
+    symbols = _symbols_if_any(options, kernel, qemu, progress)
     if symbols is None:
         return
     with symbols.open(encoding="utf-8", errors="replace") as lines:
@@ -248,7 +248,7 @@ def kernel_root(options: RecordOptions, report: str = f"/dev/{DEFAULT.report_dev
     assert options.root_as is not None
     form = find_format(options.root_as)
     if options.rootfs is None:
-        return small_root(form, GuestConfig(report=report), options.overlay, options.guest_commands)
+        return minimal_root(form, GuestConfig(report=report), options.overlay, options.guest_commands)
     path = Path(options.rootfs)
     if not path.is_dir():
         return image_root(form, path, helper=options.ready is None)

@@ -13,7 +13,7 @@ from firstlight.lab.host.progress import Snapshot
 from firstlight.lab.qemu.command_line import RunFiles
 from firstlight.lab.qemu.confinement import Launch
 from firstlight.lab.qemu.console import Console, last_lines, panic_line
-from firstlight.lab.qemu.emulator import explain_refusal
+from firstlight.lab.qemu.emulator import explain_rejection
 from firstlight.schema.records import FailureReason
 
 _POLL_S = 0.05
@@ -89,7 +89,7 @@ def run(
     log = _read(files.log).decode(errors="replace")
     status = read_status(files.status)
     if reason == FailureReason.QEMU_DIED and not text and ended.exit_code > 0:
-        raise explain_refusal(log, launch.command)
+        raise explain_rejection(log, launch.command)
     if reason == FailureReason.QEMU_DIED:
         detail = "; ".join([detail, *log.strip().splitlines()[-3:]])
     return Outcome(reason, detail, text, _read(files.report), log, ended, wall_s, status, console.ready_offset)

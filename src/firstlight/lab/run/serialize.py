@@ -10,7 +10,7 @@ from typing import Any
 from firstlight.bundle.manifest import Manifest
 from firstlight.errors import BundleError, FirstlightError
 from firstlight.lab.host.made_here import known_input, made_here
-from firstlight.lab.qemu.strangers import programs, questionable
+from firstlight.lab.qemu.untrusted import programs, questionable
 from firstlight.quantities import joined
 from firstlight.recipe.choices import Choices
 from firstlight.recipe.isa import Architecture, architecture_of
@@ -58,7 +58,7 @@ def options_from_manifest(
     return options_for(replace(chosen, **(known | anew)), output)
 
 
-def check_stranger(chosen: Choices, where: str, *, trust: bool) -> Choices:
+def check_untrusted(chosen: Choices, where: str, *, trust: bool) -> Choices:
     """Choices that come from a file somebody wrote, fit for booting.
 
     :raises FirstlightError: when they ask for more than a stranger's may.

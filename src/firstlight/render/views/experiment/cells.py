@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from firstlight.experiment.estimates import judge_cells, varies
+from firstlight.experiment.estimates import estimate_cells, varies
 from firstlight.experiment.results import CellResult, Results
 from firstlight.quantities import count_text
 from firstlight.render.model.table import Column, Table, table
@@ -17,7 +17,7 @@ def cells_table(results: Results) -> Table:
     """Every cell with its figures."""
     baseline = results.cells[0].time
     several = any(len(cell.boots) > 1 for cell in results.cells)
-    judged = judge_cells(results) if varies(results) else {}
+    judged = estimate_cells(results) if varies(results) else {}
     factors = [factor.name for factor in results.plan.factors]
     by_level = _by_level(results)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from firstlight.experiment.effects import MainEffect, aliases, main_effects
-from firstlight.experiment.estimates import judge_effects, varies
+from firstlight.experiment.estimates import estimate_effects, varies
 from firstlight.experiment.results import Results
 from firstlight.render.model.table import Column, Table, table
 from firstlight.render.views.experiment.statistics import against, bar_column, judged_columns, judged_notes, relative
@@ -17,7 +17,7 @@ def effects_table(results: Results) -> Table:
     baseline = results.cells[0].time
     paired = results.plan.design.kind in ("full", "one-at-a-time")
     largest = max((abs(each.effect) for each in effects if each.effect is not None), default=Fraction(0))
-    judged = judge_effects(results) if varies(results) else {}
+    judged = estimate_effects(results) if varies(results) else {}
     named = [("=".join(key), each) for key, each in judged.items()]
     return table(
         "Main effects",

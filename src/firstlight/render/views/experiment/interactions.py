@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from firstlight.experiment.effects import Interaction, interactions
-from firstlight.experiment.estimates import judge_interactions, varies
+from firstlight.experiment.estimates import estimate_interactions, varies
 from firstlight.experiment.results import Results
 from firstlight.render.model.table import Column, Table, table
 from firstlight.render.views.experiment.statistics import bar_column, judged_columns, relative
@@ -18,7 +18,7 @@ def interactions_table(results: Results) -> Table | None:
     found = interactions(results)
     if not found:
         return None
-    judged = judge_interactions(results) if varies(results) else {}
+    judged = estimate_interactions(results) if varies(results) else {}
     baseline = results.cells[0].time
     largest = max((abs(each.effect) for each in found if each.effect is not None), default=Fraction(0))
     more = len(found) - _INTERACTIONS

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Any
 
-from firstlight.experiment.estimates import Judged
+from firstlight.experiment.estimates import EffectEstimate
 from firstlight.experiment.results import Results
 from firstlight.render.model.pictures import Bar
 from firstlight.render.model.table import Column
@@ -22,7 +22,7 @@ def against(results: Results) -> list[str]:
     return [f"Change and percent: against `{results.cells[0].name}`, the first cell; all at their first is not booted."]
 
 
-def judged_columns(judged: Callable[[Any], Judged | None]) -> list[Column]:
+def judged_columns(judged: Callable[[Any], EffectEstimate | None]) -> list[Column]:
     """What statistics says of a record."""
 
     def interval(record: Any) -> str:
@@ -43,7 +43,7 @@ def judged_columns(judged: Callable[[Any], Judged | None]) -> list[Column]:
     ]
 
 
-def judged_notes(what: str, judged: Iterable[tuple[str, Judged]], method: str) -> list[str]:
+def judged_notes(what: str, judged: Iterable[tuple[str, EffectEstimate]], method: str) -> list[str]:
     """How the interval and p were found, and what would settle whatever is inconclusive."""
     notes = [
         f"95 %: interval of the change in percent, Hodges-Lehmann over blocks on logarithms. p: Wilcoxon signed rank, "
