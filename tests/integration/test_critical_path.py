@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import firstlight
 from firstlight.analysis.initcalls import initcalls
 from firstlight.analysis.kernel_phases import UNKNOWN
-from firstlight.analysis.path.critical import critical_path, find_path, slack
+from firstlight.analysis.path.critical import find_path
 from firstlight.analysis.path.what_if import what_if
 from firstlight.bundle.boot import Boot
 from firstlight.errors import BundleError
@@ -39,7 +39,7 @@ def check_partition(rows: pl.DataFrame, first: int, goal: int) -> None:
 
 
 def test_the_path_follows_what_is_recorded(boot: Boot) -> None:
-    rows = critical_path(boot)
+    rows = find_path(boot).rows
     check_partition(rows, 0, 4800 * MS)
     chain = ["check.service", "data.mount", "local-fs.target", "network.service", "app.service", "multi-user.target"]
     assert names(rows, "unit") == ["dev-disk0p1.device", *chain]
@@ -50,7 +50,7 @@ def test_the_path_follows_what_is_recorded(boot: Boot) -> None:
 
 
 def test_a_wait_for_an_asynchronous_body_leads_to_the_body_and_back_to_its_waiter(boot: Boot) -> None:
-    rows = critical_path(boot, "run_init_start")
+    rows = find_path(boot, "run_init_start").rows
     place = rows["name"].to_list().index("disk_scan")
     assert rows["kind"][place] == "async"
     after = rows.slice(place + 1, 2)
@@ -59,20 +59,20 @@ def test_a_wait_for_an_asynchronous_body_leads_to_the_body_and_back_to_its_waite
 
 
 def test_user_land_waits_for_the_kernel_whatever_else_it_waited_for(boot: Boot) -> None:
-    rows = critical_path(boot)
+    rows = find_path(boot).rows
     at = rows.filter(pl.col("name") == "run_init_start")
     assert at["start_ns"][0] == 1500 * MS
     assert at["end_ns"][0] == 1600 * MS
 
 
 def test_what_no_step_explains_is_a_part_that_says_what_else_ran(boot: Boot) -> None:
-    longest = critical_path(boot).filter(pl.col("name") == UNKNOWN).sort("duration_ns").row(-1, named=True)
+    longest = find_path(boot).rows.filter(pl.col("name") == UNKNOWN).sort("duration_ns").row(-1, named=True)
     assert (longest["start_ns"], longest["duration_ns"]) == (1600 * MS, 800 * MS)
     assert longest["during"].startswith("initcall nic_init, initcall usb_init")
 
 
 def test_slack_is_what_a_step_has_beside_the_path(boot: Boot) -> None:
-    steps = slack(boot)
+    steps = find_path(boot).steps
     free = dict(steps.select("name", "slack_ns").iter_rows())
     assert free["logger.service"] == 300 * MS
     assert free["broken.service"] is None
@@ -98,15 +98,15 @@ def test_nothing_takes_less_than_no_time(boot: Boot) -> None:
 
 def test_a_goal_may_be_a_unit_or_a_mark_and_nothing_else(boot: Boot) -> None:
     assert find_path(boot, "network.service").goal_ns == 3400 * MS
-    check_partition(critical_path(boot, "kernel_start"), 0, 0)
+    check_partition(find_path(boot, "kernel_start").rows, 0, 0)
     with pytest.raises(BundleError, match="no mark or unit `disk_init`"):
-        critical_path(boot, "disk_init")
+        find_path(boot, "disk_init")
     with pytest.raises(BundleError, match="no step `nothing`"):
         what_if(boot, {"nothing": 1})
 
 
 def test_a_boot_of_phases_alone_has_a_path_of_phases(tmp_path: Path) -> None:
-    rows = critical_path(firstlight.open(make_bare(tmp_path)))
+    rows = find_path(firstlight.open(make_bare(tmp_path))).rows
     assert rows["name"].to_list() == ["early_init", "initcalls", "run_init_start", UNKNOWN]
 
 
@@ -115,7 +115,7 @@ def test_units_that_wait_for_one_another_in_a_ring_end_the_walk(tmp_path: Path) 
     for name in ("a.service", "b.service"):
         spans.add("unit", name, (2000, 2000))
     links = [("after", "unit", "a.service", "unit", "b.service"), ("after", "unit", "b.service", "unit", "a.service")]
-    rows = critical_path(firstlight.open(write_bundle(tmp_path, "ring.boot", spans=spans, links=links)))
+    rows = find_path(firstlight.open(write_bundle(tmp_path, "ring.boot", spans=spans, links=links))).rows
     check_partition(rows, 0, 4800 * MS)
 
 
@@ -176,7 +176,7 @@ def test_a_step_takes_what_the_initcall_is_known_to_take(tmp_path: Path) -> None
     boot = firstlight.open(
         write_bundle(tmp_path, "a.boot", spans=spans, marks={"kernel_start": 0, "ready": 100}, length=100)
     )
-    rows = critical_path(boot)
+    rows = find_path(boot).rows
     check_partition(rows, 0, 100 * MS)
     assert rows.filter(pl.col("name") == "long_init").select("start_ns", "duration_ns").row(0) == (20 * MS, 70 * MS)
     assert initcalls(boot)["duration_ns"].to_list() == [70 * MS]
@@ -219,7 +219,7 @@ def test_a_device_unit_waited_for_the_event_that_udevs_log_names_by_the_device(t
         spans = Spans()
         spans.add("uevent", "sda1", (4400, 4890), seqnum="101", also_called="/devices/pci/sda1")
         spans.add("unit", unit, (4900, 4900))
-        rows = critical_path(firstlight.open(write_bundle(tmp_path, file, spans=spans)), unit)
+        rows = find_path(firstlight.open(write_bundle(tmp_path, file, spans=spans)), unit).rows
         assert rows.filter(pl.col("kind") == "uevent")["duration_ns"].to_list() == [490 * MS]
 
 
@@ -227,7 +227,7 @@ def test_where_the_kernel_ended_at_nobody_knows_when_the_time_before_a_unit_is_u
     spans = Spans()
     spans.add("phase", "unknown", (0, 4800), track="boot")
     spans.add("unit", "a.service", (2000, 4800))
-    rows = critical_path(firstlight.open(write_bundle(tmp_path, "a.boot", spans=spans)))
+    rows = find_path(firstlight.open(write_bundle(tmp_path, "a.boot", spans=spans))).rows
     assert rows["name"].to_list() == [UNKNOWN, "a.service"]
 
 
@@ -235,7 +235,7 @@ def test_a_unit_is_nearer_to_the_goal_than_an_event_that_ended_later(tmp_path: P
     spans = Spans()
     spans.add("unit", "app.service", (2000, 4000))
     spans.add("uevent", "/devices/usb/mouse", (4100, 4500), seqnum="7")
-    rows = critical_path(firstlight.open(write_bundle(tmp_path, "a.boot", spans=spans)))
+    rows = find_path(firstlight.open(write_bundle(tmp_path, "a.boot", spans=spans))).rows
     assert names(rows, "unit") == ["app.service"]
     assert names(rows, "uevent") == []
 
@@ -244,5 +244,5 @@ def test_an_event_leads_to_the_goal_where_units_are_points_alone(tmp_path: Path)
     spans = Spans()
     spans.add("unit", "app.service", (None, 4000))
     spans.add("uevent", "/devices/usb/mouse", (4100, 4500), seqnum="7")
-    rows = critical_path(firstlight.open(write_bundle(tmp_path, "a.boot", spans=spans)))
+    rows = find_path(firstlight.open(write_bundle(tmp_path, "a.boot", spans=spans))).rows
     assert names(rows, "uevent") == ["/devices/usb/mouse"]

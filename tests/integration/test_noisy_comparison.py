@@ -146,7 +146,7 @@ def test_the_same_boots_and_seed_give_the_same_answer_and_it_survives_json(tmp_p
     found = _compare(tmp_path)
     assert _compare(tmp_path) == found
     data = json.loads(json.dumps(found.to_data(), allow_nan=False))
-    assert data.pop("method") == "noisy"
+    assert data.pop("regime") == "noisy"
     assert NoisyComparison.model_validate(data) == found
 
 

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from firstlight.analysis.kernel_phases import UNKNOWN
-from firstlight.analysis.path.critical import critical_path, find_path, slack
+from firstlight.analysis.path.critical import find_path
 from firstlight.analysis.path.what_if import what_if
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.open import open as open_boot
@@ -58,7 +58,7 @@ def edges(rows: pl.DataFrame) -> list[tuple[str, str | None]]:
 
 
 def test_a_unit_of_which_only_the_end_is_known_is_a_point_that_edges_go_through(chain: Boot) -> None:
-    rows = critical_path(chain)
+    rows = find_path(chain).rows
     told = [("a.service", "serial"), ("mid.target", "after"), ("b.service", "after"), ("multi-user.target", "after")]
     assert edges(rows) == told
     assert rows.filter(pl.col("name") == "mid.target").select("start_ns", "end_ns").row(0) == (3900 * MS, 3900 * MS)
@@ -88,7 +88,7 @@ def test_what_has_no_start_and_is_no_unit_is_counted(tmp_path: Path) -> None:
 
 
 def test_the_initrd_is_the_units_in_it(tmp_path: Path) -> None:
-    rows = critical_path(initrd(tmp_path))
+    rows = find_path(initrd(tmp_path)).rows
     assert rows.filter(pl.col("kind") == "stage")["name"].to_list() == ["kernel"]
     names = ["udevd.service", "sysroot.mount", "early.service", "slow.service"]
     assert edges(rows) == [(name, "serial" if name == names[0] else "inferred") for name in names]
@@ -100,16 +100,16 @@ def test_the_initrd_is_the_units_in_it(tmp_path: Path) -> None:
 def test_what_is_shorter_in_the_initrd_is_shorter_in_the_boot(tmp_path: Path) -> None:
     boot = initrd(tmp_path)
     assert what_if(boot, {"sysroot.mount": -500 * MS}).change_ns == -500 * MS
-    assert slack(boot)["slack_ns"].null_count() == 0
+    assert find_path(boot).steps["slack_ns"].null_count() == 0
 
 
 def test_an_initrd_without_units_stays_one_step(tmp_path: Path) -> None:
-    rows = critical_path(initrd(tmp_path, units=False))
+    rows = find_path(initrd(tmp_path, units=False)).rows
     assert rows.filter(pl.col("kind") == "stage")["name"].to_list() == ["kernel", "initrd"]
 
 
 def test_a_target_alone_does_not_hide_the_stage_that_is_all_that_is_known(tmp_path: Path) -> None:
     boot = imported(tmp_path, {"time.txt": TIME + "multi-user.target reached after 5.000s in userspace.\n"})
-    rows = critical_path(boot)
+    rows = find_path(boot).rows
     assert rows.filter(pl.col("kind") == "stage")["name"].to_list() == ["kernel", "userspace"]
     assert find_path(boot, "multi-user.target").goal_ns == 6000 * MS

@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import combinations
 from math import factorial, prod
 
-from firstlight.experiment.effects import Value, boots_everything, time_of
+from firstlight.experiment.effects import boots_everything
 from firstlight.experiment.results import Results
 
 #: The shares of so many factors are a sum over 2^12 cells.
@@ -44,12 +44,10 @@ class Shares:
     shares: list[Share]
 
 
-def shapley(results: Results, value: Value = time_of) -> Shares | str:
+def shapley(results: Results) -> Shares | str:
     """The shares of all factors, or why there are none.
 
     Of a factor with more than two levels the first and the last one count.
-
-    :param value: what of a cell is shared out, such as its time in nanoseconds.
     """
     plan = results.plan
     if not plan.factors:
@@ -66,7 +64,7 @@ def shapley(results: Results, value: Value = time_of) -> Shares | str:
     for subset in range(1 << len(ends)):
         levels = {name: last if subset >> place & 1 else first for place, (name, first, last) in enumerate(ends)}
         cell = cells.get(tuple(sorted(levels.items())))
-        time = None if cell is None else value(cell)
+        time = None if cell is None else cell.time
         if time is None:
             why = "is not there" if cell is None else f"does not count: {cell.why_not}"
             return f"cell `{','.join(f'{name}={level}' for name, level in levels.items())}` {why}"

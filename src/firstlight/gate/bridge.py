@@ -10,6 +10,8 @@ from firstlight.gate.verdict import GateResult
 
 #: The row for all phases, or functions, together.
 ALL = "all"
+#: Functions with a row of their own.
+_MOST_FUNCTIONS = 10
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ def phase_changes(result: GateResult) -> list[GateChange]:
     return [*(_change(name, before, after) for name in names), _whole(before, after)]
 
 
-def function_changes(result: GateResult, most: int = 10) -> list[GateChange]:
+def function_changes(result: GateResult) -> list[GateChange]:
     """The functions whose self time changed most, the largest first; what is left is a row, so that they add up.
 
     A baseline keeps the functions with the most self time: one that it does not keep is among the others.
@@ -82,7 +84,7 @@ def function_changes(result: GateResult, most: int = 10) -> list[GateChange]:
         for arm in arms
     )  # fmt: skip
     rows = sorted((_change(name, before, after) for name in names), key=lambda row: (-abs(row.change_ns), row.name))
-    shown = [row for row in rows[:most] if row.change_ns]
+    shown = [row for row in rows[:_MOST_FUNCTIONS] if row.change_ns]
     named = {row.name for row in shown}
     rest = [sum(ns for name, ns in arm.items() if name not in named) for arm in (before, after)]
     return [*shown, GateChange(OTHER_FUNCTIONS, rest[0], rest[1], rest[1] - rest[0]), _whole(before, after)]

@@ -30,9 +30,18 @@ class CriticalPath:
     first: str
     first_ns: int
     rows: pl.DataFrame
-    """In order of time; their `duration_ns` add up to `goal_ns - first_ns`."""
+    """The path in order of time; its parts add up to `goal_ns - first_ns` exactly.
+
+    Columns: `kind`, `name`, `track`, `start_ns`, `end_ns`, `duration_ns` (of this part of the path), `edge` (what the
+    part waited for in the part before: a kind of link, `serial`, or `inferred` where only the times tell), `grade`,
+    `during` (what else was under way in a part that no step explains), `ran` (who had the processor in it), `span`.
+
+    Where the recorder followed the switches, a part of kind `running` is what a thread executed that no step explains,
+    by the thread's name, and `[waiting, cause unknown]` is idle time alone: all of the boot's."""
     steps: pl.DataFrame
-    """All steps with `slack_ns`; null where nothing leads from a step to the goal."""
+    """Every step of the boot, the least slack first. Columns: `kind`, `name`, `track`, `start_ns`, `end_ns`,
+    `duration_ns`, `slack_ns` (by how much it may end later before the goal is reached later; 0 on the critical path;
+    null where nothing leads from it to the goal), `critical`, `span`."""
     unfinished: int
     """Spans without an end, which cannot be on the path."""
     without_start: int
@@ -48,48 +57,20 @@ class CriticalPath:
         return who_ran(self.processor, self.rows)
 
 
-def critical_path(boot: Boot, to: str | None = None) -> pl.DataFrame:
-    """The critical path from the first mark to a goal, in order of time; its parts add up exactly.
-
-    Columns: `kind`, `name`, `track`, `start_ns`, `end_ns`, `duration_ns` (of this part of the path), `edge` (what the
-    part waited for in the part before: a kind of link, `serial`, or `inferred` where only the times tell), `grade`,
-    `during` (what else was under way in a part that no step explains), `ran` (who had the processor in it), `span`.
-
-    Where the recorder followed the switches, a part of kind `running` is what a thread executed that no step explains,
-    by the thread's name, and `[waiting, cause unknown]` is idle time alone: all of the boot's.
+def find_path(boot: Boot, to: str | None = None, *, charged: bool = True) -> CriticalPath:
+    """The critical path of a boot from its first mark to a goal.
 
     :param to: a mark or a unit; when not given `ready`, else `startup_finished`, else the last mark.
+    :param charged: say who had the processor, where that is recorded. Without, a recorded boot has the parts of one
+        that was imported, and can be compared with it.
     :raises BundleError: when the boot has neither a mark nor a finished unit of that name.
 
     >>> import firstlight
     >>> boot = firstlight.open(bundle)
-    >>> critical_path(boot)["duration_ns"].sum() == boot.manifest.totals.virtual_ns
+    >>> find_path(boot).rows["duration_ns"].sum() == boot.manifest.totals.virtual_ns
     True
     """
-    return find_path(boot, to).rows
-
-
-def slack(boot: Boot, to: str | None = None) -> pl.DataFrame:
-    """Every step of a boot with its slack to a goal, the least first.
-
-    Columns: `kind`, `name`, `track`, `start_ns`, `end_ns`, `duration_ns`, `slack_ns` (by how much it may end later
-    before the goal is reached later; 0 on the critical path; null where nothing leads from it to the goal), `critical`,
-    `span`.
-
-    :param to: as of :func:`critical_path`.
-    """
-    return find_path(boot, to).steps
-
-
-def find_path(
-    boot: Boot, to: str | None = None, graph: PathGraph | None = None, *, charged: bool = True
-) -> CriticalPath:
-    """The critical path with everything about it; see :func:`critical_path` and :func:`slack`.
-
-    :param charged: say who had the processor, where that is recorded. Without, a recorded boot has the parts of one
-        that was imported, and can be compared with it.
-    """
-    graph = path_graph(boot) if graph is None else graph
+    graph = path_graph(boot)
     whole = window(boot)
     name, goal = goal_step(boot, graph, whole, to)
     at = graph.steps[goal].end

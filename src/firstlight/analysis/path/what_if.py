@@ -34,7 +34,7 @@ def what_if(boot: Boot, changes: Mapping[str, int], to: str | None = None) -> Wh
 
     :param changes: nanoseconds by name of an initcall, device, unit or event; negative is shorter. A part of a step
         (a probe in an initcall) shortens the step. What has a name more than once is changed every time.
-    :param to: as of :func:`~firstlight.analysis.path.critical.critical_path`.
+    :param to: as of :func:`~firstlight.analysis.path.critical.find_path`.
     :raises BundleError: when the boot has no step of a name.
 
     >>> import firstlight
