@@ -9,8 +9,8 @@ import pytest
 from browser.report_page import Show, assert_only_text, data_of, rewrite
 from experiments import make_experiments
 from firstlight.cli.main import run
-from firstlight.experiment.json import results_data
 from firstlight.experiment.results import Results, read_results
+from firstlight.render.experiment_json import results_data
 
 
 @pytest.fixture(scope="module")

@@ -17,9 +17,9 @@ from bundles import make_bundle, write_table
 from firstlight.comparison.common.stable_names import stable_name
 from firstlight.comparison.exact.difference import ExactDifference, exact_difference
 from firstlight.comparison.exact.exclusive_time import exclusive_ns
-from firstlight.comparison.exact.json import difference_data
 from firstlight.comparison.exact.level import LevelPart, make_level
 from firstlight.comparison.exact.rows import Key, Row, RowDelta, split
+from firstlight.render.difference_json import difference_data
 from firstlight.render.terminal.console import console
 from firstlight.render.terminal.report import print_report
 from firstlight.render.views.compare_tree import one_sided_tables

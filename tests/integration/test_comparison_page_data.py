@@ -28,8 +28,8 @@ def arms(tmp_path: Path) -> tuple[Path, Path]:
 
 def _data(*paths: Path) -> dict[str, Any]:
     first, *others = read_arms(list(paths))
-    found = [compare_arms(first, other) for other in others]
-    return comparison_page_data(first.name, found, [None] * len(found))
+    found = [(compare_arms(first, other), None) for other in others]
+    return comparison_page_data(first.name, found)
 
 
 def test_the_page_carries_what_compare_prints_as_json(arms: tuple[Path, Path], tmp_path: Path, capsys: Capture) -> None:
@@ -79,7 +79,7 @@ def test_a_change_within_the_nuisance_band_is_flagged(arms: tuple[Path, Path], t
 
     found = compare_arms(*read_arms([*arms]))
     total = BandedChange("all", None, "whole", 7_625_499, 9_000_000)
-    data = comparison_page_data("a.boot", [found], [Robustness("the band is of another recipe", total, {})])
+    data = comparison_page_data("a.boot", [(found, Robustness("the band is of another recipe", total, {}))])
     lines = data["said"][0]["lines"]
     assert ["flag", "caution", "the band is of another recipe"] in lines
     assert ["flag", "noise band", "+7.625 ms is within a band of 9.000 ms: exact but not robust"] in lines
@@ -95,7 +95,7 @@ def test_boots_that_take_as_long_by_other_work_are_not_called_equal(tmp_path: Pa
 def test_all_that_vanished_is_summed_up_though_few_have_a_row(arms: tuple[Path, Path]) -> None:
     first, other = read_arms([*arms])
     whole = _data(*arms)["comparisons"][0]["tree"]
-    few = comparison_page_data("a", [compare_arms(first, other)], [None], limit=1)["comparisons"][0]["tree"]
+    few = comparison_page_data("a", [(compare_arms(first, other), None)], limit=1)["comparisons"][0]["tree"]
     assert len(few["vanished"]) == 1
     assert few["vanished_sum"] == whole["vanished_sum"]
     assert whole["vanished_sum"] == {

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
@@ -16,11 +16,14 @@ from firstlight.escape import printable
 
 if TYPE_CHECKING:
     from firstlight.analysis.console_cost import ConsoleCost
+    from firstlight.analysis.functions import Selection
+    from firstlight.analysis.initcall_sums import InitcallSums
     from firstlight.analysis.ledger.costs import MachineCosts
-    from firstlight.analysis.options import Unit
+    from firstlight.analysis.options import Order, Unit
     from firstlight.analysis.path.critical import CriticalPath
     from firstlight.analysis.path.what_if import WhatIf
     from firstlight.analysis.prune import ContextRow
+    from firstlight.analysis.udev_queue import QueueSummary
     from firstlight.api.compare_boots import Comparison
     from firstlight.api.write import Export
     from firstlight.exporters.formats import To as ExportFormat
@@ -70,6 +73,23 @@ class Boot(BundleBoot):
             return levels_of(self, every, level)
         return every if level is None else every.filter(every["level"].eq_missing(level).fill_null(False))
 
+    def initcall_sums(self) -> InitcallSums | None:
+        """How the durations of all initcalls add up to their phase; nothing without times."""
+        from firstlight.analysis.initcall_sums import initcall_sums
+
+        return initcall_sums(self, self.initcalls())
+
+    def initcall_remarks(self) -> dict[str, Any]:
+        """What the kernel logs of its initcalls besides their times: `warnings` and `blacklisted`, where it does.
+
+        >>> import firstlight
+        >>> firstlight.open(bundle).initcall_remarks()
+        {}
+        """
+        from firstlight.analysis.initcalls import remarks
+
+        return dict(remarks(self))
+
     def devices(self) -> pl.DataFrame:
         """The devices: their probes, how long each took, how often it was deferred and for what.
 
@@ -92,6 +112,18 @@ class Boot(BundleBoot):
 
         return uevents(self)
 
+    def udev_queue(self) -> QueueSummary:
+        """How long uevents waited for udev and how long it handled them: figures of the whole boot."""
+        from firstlight.analysis.udev_queue import queue_summary
+
+        return queue_summary(self)
+
+    def udev_queue_over_time(self) -> pl.DataFrame:
+        """How many uevents waited and how many udev handled, at each time at which that changed."""
+        from firstlight.analysis.udev_queue import queue_over_time
+
+        return queue_over_time(self.uevents())
+
     def units(self, *, kind: str | None = None) -> pl.DataFrame:
         """The units of systemd: how long each waited, and how long its activation took.
 
@@ -108,6 +140,12 @@ class Boot(BundleBoot):
         if kind is not None and not every.is_empty():
             unknown_name("type of unit", kind, sorted(every["type"].unique().to_list()), str(self.directory))
         return every if kind is None else every.filter(every["type"] == kind)
+
+    def failed_units(self) -> list[str]:
+        """The names of the failed units, sorted."""
+        from firstlight.analysis.units import failed_units
+
+        return failed_units(self)
 
     def stages(self) -> pl.DataFrame:
         """The stages that systemd reports of itself: firmware, loader, kernel, initramfs, userspace."""
@@ -177,6 +215,36 @@ class Boot(BundleBoot):
 
         return console_cost(self)
 
+    def function_profile(
+        self,
+        *,
+        phase: str | None = None,
+        under: str | None = None,
+        sort: Order = "total",
+        unit: Unit = "time",
+        limit: int | None = None,
+        per_caller: bool = False,
+        raw_names: bool = False,
+    ) -> Selection:
+        """The function profile in the kd table's columns: the rows `shown` and those `left_out`.
+
+        :param phase: only what ran in this phase.
+        :param under: only what this function did, with all that it called.
+        :param sort: the sort key, largest first: `self`, `total` or `count`.
+        :param unit: what self and total are compared in: `time` or `instructions`.
+        :param limit: maximum number of rows to show; by default all.
+        :param per_caller: Max-sub by the time under its caller.
+        :param raw_names: parts that a compiler split off a function (`f.cold`) stand apart.
+
+        >>> import firstlight
+        >>> firstlight.open(bundle).function_profile(sort="self", limit=3).shown.height
+        3
+        """
+        from firstlight.analysis.functions import select
+
+        table = self.functions(phase, under, per_caller=per_caller, raw_names=raw_names)
+        return select(table, sort, unit, limit)
+
     def context_tree(
         self,
         *,
@@ -207,6 +275,20 @@ class Boot(BundleBoot):
         from firstlight.analysis.ledger.costs import machine_costs
 
         return machine_costs(self)
+
+    def missing_hint(self, table: Literal["initcalls", "devices", "uevents", "units", "log"]) -> str:
+        """What to record or import so that an empty table gets rows.
+
+        >>> import firstlight
+        >>> "dmesg" in firstlight.open(bundle).missing_hint("log")
+        True
+        """
+        from firstlight.analysis import devices, initcalls, log_lines, uevents, units
+
+        if table == "initcalls":
+            return initcalls.hint_for(self)
+        hints = {"devices": devices.HINT, "uevents": uevents.HINT, "units": units.HINT, "log": log_lines.HINT}
+        return hints[table]
 
     def compare(self, other: Boot | str | os.PathLike[str]) -> Comparison:
         """Compare *other* with this boot, the baseline; see :func:`firstlight.compare`."""

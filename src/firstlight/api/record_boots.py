@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from firstlight.api.write import directory_of
+from firstlight.api.write import check_free, directory_of
 from firstlight.errors import UsageError
 from firstlight.recipe.options import RecordOptions
 
@@ -82,11 +82,11 @@ def record(
     """
     return record_with(
         RecordOptions(
-            output=Path(output), force=force, kernel=_path(kernel), initrd=_path(initrd),
-            rootfs=None if rootfs is None else os.fspath(rootfs), root_as=root_as, overlay=_path(overlay),
-            initramfs_files=_path(initramfs_files), guest_commands=tuple(guest_commands), append=append, memory=memory,
-            cpu=cpu, machine=machine, shift=shift, seed=seed, ready=ready, profile=profile, live=live,
-            timeout_wall_s=timeout_wall_s, timeout_virtual_s=timeout_virtual_s, qemu=_path(qemu),
+            output=Path(output), force=force, kernel=as_path(kernel), initrd=as_path(initrd),
+            rootfs=None if rootfs is None else os.fspath(rootfs), root_as=root_as, overlay=as_path(overlay),
+            initramfs_files=as_path(initramfs_files), guest_commands=tuple(guest_commands), append=append,
+            memory=memory, cpu=cpu, machine=machine, shift=shift, seed=seed, ready=ready, profile=profile, live=live,
+            timeout_wall_s=timeout_wall_s, timeout_virtual_s=timeout_virtual_s, qemu=as_path(qemu),
             qemu_options=tuple(qemu_options),
         ),
         progress=progress,
@@ -100,7 +100,7 @@ def record_with(options: RecordOptions, *, progress: bool = False) -> Boot:
     """
     from firstlight.lab.run.record import record as record_boot
 
-    bundle = record_boot(options, _progress(progress))
+    bundle = record_boot(options, progress_of(progress))
     from firstlight.api.boot import open
 
     return open(bundle)
@@ -113,7 +113,7 @@ def qemu_command(options: RecordOptions, *, progress: bool = False) -> str:
     """
     from firstlight.lab.run.record import planned_command
 
-    return planned_command(options, _progress(progress))
+    return planned_command(options, progress_of(progress))
 
 
 def verify(
@@ -137,7 +137,7 @@ def verify(
     """
     from firstlight.lab.run.verify import verify as verify_boot
 
-    return verify_boot(directory_of(boot), _progress(progress), qemu=_path(qemu), given=given, trust=trust)
+    return verify_boot(directory_of(boot), progress_of(progress), qemu=as_path(qemu), given=given, trust=trust)
 
 
 def calibrate(
@@ -146,6 +146,8 @@ def calibrate(
     pairs: int | None = None,
     seed: int | None = None,
     keep: PathLike | None = None,
+    output: PathLike | None = None,
+    force: bool = False,
     trust: bool = False,
     progress: bool = False,
 ) -> Band | Calibration:
@@ -158,6 +160,8 @@ def calibrate(
     :param pairs: of a live recording: this many pairs of boots, at least 12.
     :param seed: of boots that vary: for the random assignment to two arms; by default a random one.
     :param keep: of a live recording: keep the boots in this directory.
+    :param output: also write the result as JSON, for the argument `band` of :func:`compare` and :func:`run_gate`.
+    :param force: replace an existing file.
     :param trust: use the paths, guest commands and options of a bundle that was recorded elsewhere.
     :param progress: show on a terminal how the boots go on.
     :raises UsageError: for an option that this sort of boot does not take.
@@ -165,11 +169,23 @@ def calibrate(
 
     Source: docs/design/statistics.md.
     """
+    from firstlight.experiment.calibrate.file import write_band
+
+    if output is not None:
+        check_free(Path(output), force=force)
+    found = _calibrated(directory_of(boot), pairs, seed, as_path(keep), progress_of(progress), trust=trust)
+    if output is not None:
+        write_band(found, Path(output))
+    return found
+
+
+def _calibrated(
+    path: Path, pairs: int | None, seed: int | None, keep: Path | None, progress: Progress, *, trust: bool
+) -> Band | Calibration:
     from firstlight.bundle.open import read_manifest
     from firstlight.experiment.calibrate.perturbations import make_band
     from firstlight.experiment.calibrate.testbed import calibrate_by_boots, calibrate_by_recording
 
-    path = directory_of(boot)
     several = path.is_dir() and not (path / "manifest.json").exists()
     exact = not several and read_manifest(path).mode == "exact"
     for option, value in (("--pairs", pairs), ("--keep", keep)):
@@ -180,17 +196,19 @@ def calibrate(
     if several:
         return calibrate_by_boots(path, seed=seed)
     if exact:
-        return make_band(path, _progress(progress), trust=trust)
-    return calibrate_by_recording(
-        path, pairs or 12, seed=seed, keep=_path(keep), progress=_progress(progress), trust=trust
-    )
+        return make_band(path, progress, trust=trust)
+    return calibrate_by_recording(path, pairs or 12, seed=seed, keep=keep, progress=progress, trust=trust)
 
 
-def _progress(wanted: bool) -> Progress:
+def progress_of(wanted: bool, *, verbose: bool = False) -> Progress:
+    """What shows the progress of one boot on a terminal, or only notes and warnings.
+
+    :param verbose: where standard error is no terminal, print a line for each step.
+    """
     from firstlight.lab.host.progress import SilentProgress, progress_for
 
-    return progress_for() if wanted else SilentProgress()
+    return progress_for(verbose=verbose) if wanted else SilentProgress()
 
 
-def _path(given: PathLike | None) -> Path | None:
+def as_path(given: PathLike | None) -> Path | None:
     return None if given is None else Path(given)

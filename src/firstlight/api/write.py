@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -79,6 +80,7 @@ def export(
     table: str | None = None,
     exact: bool = False,
     force: bool = False,
+    progress: bool = False,
 ) -> Export:
     """Write a boot in the format of another program.
 
@@ -89,6 +91,7 @@ def export(
     :param table: of CSV: this table alone.
     :param exact: of CSV: leave texts as they are that a spreadsheet would take for formulas.
     :param force: replace what is there.
+    :param progress: show on a terminal that it takes long.
     :raises UsageError: for a format that there is not.
     :raises BundleError: when the bundle cannot be read, or has nothing that the format holds.
     :raises FirstlightError: when the file is there already or cannot be written.
@@ -99,6 +102,7 @@ def export(
     """
     from firstlight.atomic import atomic_write
     from firstlight.exporters.write import write_export
+    from firstlight.ingest.progress import Patience
 
     try:
         kind = ExportFormat(to)
@@ -109,7 +113,12 @@ def export(
     out = Path(output) if output is not None else Path(f"{_name(directory)}{suffix}")
     folder = FORMATS[kind].directory or (kind is ExportFormat.csv and table is None and out.suffix != ".zip")
     check_free(out, force=force)
-    with atomic_write(out, directory=folder, force=force) as written:
+    with (
+        atomic_write(out, directory=folder, force=force) as written,
+        Patience() if progress else nullcontext() as shown,
+    ):
+        if shown is not None:
+            shown.step("writing the export")
         exported = write_export(directory, kind, written, unit=unit, table=table, exact=exact)
     size = sum(file.stat().st_size for file in (out.iterdir() if folder else [out]))
     return Export(out, size, exported.counts, exported.notes)

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
+from firstlight import api
 from firstlight.api.write import check_free
-from firstlight.audit.matrix.cells import Extent
 from firstlight.cli.envelope import print_json
 from firstlight.cli.output import Fresh, Json, Trust
 from firstlight.cli.page import Page
 from firstlight.errors import UsageError
-
-if TYPE_CHECKING:
-    from firstlight.audit.boot import Audit
 
 
 def audit(
@@ -24,7 +21,7 @@ def audit(
         Path | None, typer.Argument(metavar="[BOOT]", readable=False, help="A boot bundle, a directory `NAME.boot`.")
     ] = None,
     matrix: Annotated[
-        Extent | None, typer.Option(metavar="EXTENT", help="Measure the support matrix: `quick` or `full`.")
+        api.MatrixExtent | None, typer.Option(metavar="EXTENT", help="Measure the support matrix: `quick` or `full`.")
     ] = None,
     kernel: Annotated[
         list[Path] | None,
@@ -102,13 +99,11 @@ def audit(
 
 
 def _bundle(boot: Path, limit: int | None, json: bool, page: Page | None, *, trust: bool) -> None:
-    from firstlight.audit.boot import audit as audit_boot
-    from firstlight.lab.host.progress import progress_for
     from firstlight.render.terminal.console import console
     from firstlight.render.terminal.report import print_report
-    from firstlight.render.views.audit import audit_report
+    from firstlight.render.views.audit import audit_data, audit_report
 
-    found = audit_boot(boot, progress_for(), trust=trust)
+    found = api.audit_boot(boot, trust=trust, progress=True)
     if page is not None:
         from firstlight.render.page.audit import audit_html
 
@@ -123,7 +118,7 @@ def _bundle(boot: Path, limit: int | None, json: bool, page: Page | None, *, tru
 
 
 def _matrix(
-    extent: Extent,
+    extent: api.MatrixExtent,
     kernels: list[Path],
     cpus: list[str],
     qemus: list[Path],
@@ -133,18 +128,15 @@ def _matrix(
     json: bool,
 ) -> None:
     from firstlight.atomic import atomic_write
-    from firstlight.audit.matrix.measure import row_data
-    from firstlight.audit.matrix.run import matrix as measure_all
-    from firstlight.lab.host.progress import progress_for
     from firstlight.render.markdown.support_matrix import matrix_markdown
 
-    rows = measure_all(extent, progress_for, kernels=kernels, processors=cpus, qemus=qemus, fresh=fresh)
+    rows = api.audit_matrix(extent, kernels=kernels, cpus=cpus, qemus=qemus, fresh=fresh, progress=True)
     document = matrix_markdown(rows, _command(extent, kernels, cpus, qemus))
     if output is not None:
         with atomic_write(output, force=force) as temporary:
             temporary.write_text(document, encoding="utf-8")
     if json:
-        print_json({"extent": extent.value, "rows": [row_data(row) for row in rows]})
+        print_json({"extent": extent.value, "rows": [row.data() for row in rows]})
     elif output is None:
         print(document, end="")
     else:
@@ -152,10 +144,10 @@ def _matrix(
     raise typer.Exit(0 if all(row.reached or row.refused is not None for row in rows) else 1)
 
 
-def _command(extent: Extent, kernels: list[Path], cpus: list[str], qemus: list[Path]) -> str:
+def _command(extent: api.MatrixExtent, kernels: list[Path], cpus: list[str], qemus: list[Path]) -> str:
     """What made a matrix; files by their names, since where they lie is this machine's.
 
-    >>> _command(Extent.QUICK, [Path("boot/vmlinuz")], ["qemu64-v1"], [])
+    >>> _command(api.MatrixExtent.QUICK, [Path("boot/vmlinuz")], ["qemu64-v1"], [])
     'firstlight audit --matrix quick --kernel vmlinuz --cpu qemu64-v1'
     """
     given = [("--kernel", path.name) for path in kernels]
@@ -163,31 +155,3 @@ def _command(extent: Extent, kernels: list[Path], cpus: list[str], qemus: list[P
     given += [("--qemu", path.name) for path in qemus]
     words = ["firstlight", "audit", "--matrix", extent.value]
     return shlex.join([*words, *(word for pair in given for word in pair)])
-
-
-def audit_data(found: Audit, limit: int | None) -> dict[str, Any]:
-    """An audit as data; counts are instructions, entries or calls."""
-    from firstlight.audit.agreement import LIMITS
-
-    exceptions = [
-        {"measure": each.measure, "what": each.what, "recorded": each.recorded, "observed": each.observed,
-         "cause": cause}
-        for measure in LIMITS
-        for each, cause in [pair for pair in found.causes if pair[0].measure is measure][:limit]
-    ]  # fmt: skip
-    return {
-        "reached": found.agreement.reached,
-        "kernel": found.kernel,
-        "processor": found.processor,
-        "qemu": found.qemu,
-        "instructions": {"recorded": found.recorded.instructions, "observed": found.observation.tables.instructions},
-        "shares": {
-            measure: {"equal": share.equal, "of": share.of, "share": share.share, "limit": LIMITS[measure],
-                      "reached": share.reached}
-            for measure, share in found.agreement.shares.items()
-        },
-        "checks": found.observation.evidence.checks,
-        "happened": found.observation.evidence.happened,
-        "exceptions": exceptions,
-        "unexplained": sum(cause is None for _, cause in found.causes),
-    }  # fmt: skip

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from firstlight import api
 from firstlight.cli.envelope import print_json
 from firstlight.cli.help import command_group
-from firstlight.cli.output import Json
-
-#: So many boots that lack something are told.
-_MOST_NOTES = 5
-
+from firstlight.cli.output import Json, print_first_notes
 
 app = command_group("Save boots as baselines of `firstlight gate`.")
 
@@ -47,21 +43,7 @@ def set_baseline(
       firstlight baseline set b.boot --as baseline --because "the first one"
       firstlight baseline set board-*.boot --as board --because "new flash chip"
     """
-    from firstlight.atomic import atomic_write
-    from firstlight.comparison.open_many import open_all
-    from firstlight.errors import FirstlightError
-    from firstlight.escape import printable
-    from firstlight.gate.baseline import baseline_path, baseline_text, make_baseline, read_baseline
-
-    path = baseline_path(name, directory)
-    former = read_baseline(path) if path.exists() else None
-    made = make_baseline(open_all(boots), path.stem, because, former)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FirstlightError(f"cannot be made: {error.strerror or error}", where=str(path.parent)) from error
-    with atomic_write(path, force=True) as written:
-        written.write_text(baseline_text(made), encoding="utf-8")
+    made, path = api.set_baseline(boots, name, because=because, directory=directory), api.baseline_path(name, directory)
     incomplete = [f"{sample.boot}: incomplete: {reason}" for sample in made.samples for reason in sample.missing]
     if json:
         print_json(
@@ -71,7 +53,4 @@ def set_baseline(
         )  # fmt: skip
     else:
         print(path)
-        for text in incomplete[:_MOST_NOTES]:
-            print(f"note: {printable(text, 300)}", file=sys.stderr)
-        if len(incomplete) > _MOST_NOTES:
-            print(f"note: and {len(incomplete) - _MOST_NOTES} more of the kind", file=sys.stderr)
+        print_first_notes(incomplete)

@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from firstlight import api
-from firstlight.api.write import check_free
 from firstlight.cli.envelope import print_json
 from firstlight.cli.output import Json, Trust
 
@@ -49,20 +48,16 @@ def calibrate(
       firstlight calibrate live.boot --pairs 16 -o testbed.json
       firstlight calibrate boots/ -o testbed.json
     """
-    from firstlight.comparison.noise_band import Band
-    from firstlight.experiment.calibrate.file import write_band
     from firstlight.render.terminal.console import console
     from firstlight.render.terminal.report import print_report
     from firstlight.render.views.band import band_report, calibration_report
 
-    if output is not None:
-        check_free(output, force=force)
-    found = api.calibrate(boot, pairs=pairs, seed=seed, keep=keep, trust=trust, progress=True)
-    if output is not None:
-        write_band(found, output)
+    found = api.calibrate(
+        boot, pairs=pairs, seed=seed, keep=keep, output=output, force=force, trust=trust, progress=True
+    )
     if json:
         print_json(found.model_dump(mode="json"))
-    elif isinstance(found, Band):
+    elif isinstance(found, api.NoiseBand):
         print_report(console(), band_report(found))
     else:
         print_report(console(), calibration_report(found))

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from firstlight import api
 from firstlight.cli.envelope import print_json
-from firstlight.cli.output import Json
+from firstlight.cli.output import Json, print_notes
 from firstlight.cli.page import Page
 from firstlight.errors import UsageError
-from firstlight.escape import printable
-
-if TYPE_CHECKING:
-    from firstlight.comparison.compare import Comparison
-    from firstlight.comparison.exceeds_band import Robustness
 
 #: The exit code of a comparison that settles nothing, with `--strict`.
 _INCONCLUSIVE = 5
@@ -104,35 +98,33 @@ def compare(
         )
         for arm in arms[1:]
     ]
-    found, judged = [each.evidence for each in compared], [each.robustness for each in compared]
     if describe:
-        _tell_undescribed(found)
+        text = "is compared as one boot a side, which has no mean and no spread: `--describe` says nothing of it"
+        print_notes(f"`{each.b.boots[0].directory}` {text}" for each in compared if each.exact)
+    evidence, rows = [(each.evidence, each.robustness) for each in compared], _ROWS if limit is None else limit
     share = None if min_percent is None else min_percent / 100
     if page is not None:
         from firstlight.render.page.comparison import comparison_page_data
 
-        page.write(comparison_page_data(arms[0].name, found, judged, limit, share))
+        page.write(comparison_page_data(arms[0].name, evidence, limit, share))
     if json:
-        from firstlight.comparison.json import comparisons_data
+        from firstlight.render.comparison_json import comparisons_data
 
-        print_json(comparisons_data(arms[0].name, found, judged, limit, share))
+        print_json(comparisons_data(arms[0].name, evidence, limit, share))
     elif markdown:
-        _print_markdown(found, judged, _ROWS if limit is None else limit)
+        from firstlight.render.markdown.compare import comparison_markdown
+
+        print("\n".join(comparison_markdown(each, rows, by_band) for each, by_band in evidence), end="")
     elif page is None:
-        _print(found, judged, _ROWS if limit is None else limit, 5.0 if min_percent is None else min_percent)
+        from firstlight.render.terminal.console import console
+        from firstlight.render.terminal.report import print_report
+        from firstlight.render.views.comparisons import comparisons_report
+
+        print_report(console(), comparisons_report(evidence, rows, 0.05 if share is None else share))
     else:
         page.tell()
     if strict and not all(each.settled for each in compared):
         raise typer.Exit(_INCONCLUSIVE)
-
-
-def _tell_undescribed(found: list[Comparison]) -> None:
-    from firstlight.comparison.exact.difference import ExactDifference
-
-    for each in found:
-        if isinstance(each, ExactDifference):
-            text = "is compared as one boot a side, which has no mean and no spread: `--describe` says nothing of it"
-            print(f"note: `{printable(str(each.b.directory), 200)}` {text}", file=sys.stderr)
 
 
 def _width_ns(text: str) -> int:
@@ -146,42 +138,3 @@ def _width_ns(text: str) -> int:
     if width <= 0:
         raise UsageError("a bin has to be wider than 0", where="--bin", hint="such as `5 ms`")
     return width
-
-
-def _print_markdown(found: list[Comparison], judged: list[Robustness | None], limit: int) -> None:
-    from firstlight.comparison.exact.difference import ExactDifference
-    from firstlight.render.markdown.compare import difference_markdown, noisy_markdown
-    from firstlight.render.views.band import total_text
-
-    texts = []
-    for each, by_band in zip(found, judged, strict=True):
-        if isinstance(each, ExactDifference):
-            texts.append(difference_markdown(each, limit))
-        else:
-            texts.append(noisy_markdown(each, limit))
-        if by_band is not None:
-            texts.append(f"Against the noise band: {total_text(by_band)}\n")
-    print("\n".join(texts), end="")
-
-
-def _print(found: list[Comparison], judged: list[Robustness | None], limit: int, min_percent: float) -> None:
-    from firstlight.comparison.exact.difference import ExactDifference
-    from firstlight.render.model.report import BLANK, Block
-    from firstlight.render.terminal.console import console
-    from firstlight.render.terminal.report import print_report
-    from firstlight.render.views.band import robustness_report
-    from firstlight.render.views.compare import difference_report, summary_table
-
-    exact = [each for each in found if isinstance(each, ExactDifference)]
-    several = len(found) > 1
-    report: list[Block] = [summary_table(exact)] if several and len(exact) == len(found) else []
-    for number, (each, by_band) in enumerate(zip(found, judged, strict=True)):
-        report += [BLANK] if number or several else []
-        if isinstance(each, ExactDifference):
-            report += difference_report(each, limit, min_percent / 100)
-            report += [] if by_band is None else robustness_report(by_band, limit)
-        else:
-            from firstlight.render.views.noisy import noisy_report  # it needs the packages of statistics
-
-            report += noisy_report(each, limit)
-    print_report(console(), report)

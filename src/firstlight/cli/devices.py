@@ -32,9 +32,6 @@ def devices(
       firstlight devices a.boot --sort waited
       firstlight devices a.boot --uevents -n 20
     """
-    from firstlight.analysis.devices import HINT as PROBE_HINT
-    from firstlight.analysis.udev_queue import queue_over_time, queue_summary
-    from firstlight.analysis.uevents import HINT as UEVENT_HINT
     from firstlight.render.terminal.console import console
     from firstlight.render.terminal.report import print_report, say_nothing
     from firstlight.render.views.devices import devices_report, uevents_report
@@ -47,22 +44,22 @@ def devices(
         "duration": "duration_ns", "start": "start_ns", "waited": "waited_ns"}  # fmt: skip
     rows = table.sort(columns[sort], columns["start"], descending=[sort != "start", False], nulls_last=True,
                       maintain_order=True)  # fmt: skip
-    hint = UEVENT_HINT if uevents else PROBE_HINT
+    hint = opened.missing_hint("uevents" if uevents else "devices")
     shown = rows if limit is None else rows.head(limit)
     if csv:
         sys.stdout.write(shown.write_csv())
     elif json:
         data = heading_data(opened) | {"uevents" if uevents else "devices": shown.to_dicts()}
         if uevents:
-            data["queue"] = dataclasses.asdict(queue_summary(opened, table))
-            data["queue_over_time"] = queue_over_time(table).to_dicts()
+            data["queue"] = dataclasses.asdict(opened.udev_queue())
+            data["queue_over_time"] = opened.udev_queue_over_time().to_dicts()
         print_json(data | ({"hint": hint} if table.is_empty() else {}))
     elif table.is_empty():
         print_report(console(), heading(opened, "Uevents" if uevents else "Devices"))
         say_nothing("uevents" if uevents else "probes of devices", hint)
     elif uevents:
         number = shown_limit(limit)
-        queue = queue_summary(opened, table)
+        queue = opened.udev_queue()
         print_report(console(), uevents_report(opened, rows.head(number), rows.slice(number), queue))
     else:
         number = shown_limit(limit)

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from firstlight import api
 from firstlight.cli.envelope import print_json
 from firstlight.cli.output import Json
 
@@ -27,13 +28,9 @@ def doctor(
       firstlight doctor
       firstlight doctor --json | jq '.data.checks[] | select(.state != "ok")'
     """
-    from firstlight.lab.doctor import exact_possible, examine, install_command
-
-    checks = examine(qemu)
-    possible, command = exact_possible(checks), install_command(checks)
+    found = api.doctor(qemu)
     if json:
-        data = [dataclasses.asdict(check) for check in checks]
-        print_json({"exact": possible, "install": command, "checks": data})
+        print_json(dataclasses.asdict(found))
     else:
         from rich.text import Text
 
@@ -41,14 +38,14 @@ def doctor(
         from firstlight.render.terminal.console import console, print_line, print_wrapped
 
         out = console()
-        width = max(len(check.name) for check in checks)
-        for check in checks:
+        width = max(len(check.name) for check in found.checks)
+        for check in found.checks:
             state = (f"{check.state:8}", _STYLES[check.state])
             head = Text.assemble(state, f"{check.name:{width}}  ")
             print_wrapped(out, printable(check.detail), head, 10 + width)
             if check.remedy is not None:
                 print_wrapped(out, printable(check.remedy), " " * (10 + width), 10 + width)
-        if command is not None:
+        if found.install is not None:
             print_line(out)
-            print_wrapped(out, f"To add what is missing: {command}")
-    raise typer.Exit(0 if possible else 1)
+            print_wrapped(out, f"To add what is missing: {found.install}")
+    raise typer.Exit(0 if found.exact else 1)

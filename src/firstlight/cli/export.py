@@ -11,17 +11,14 @@ from typing import Annotated
 import typer
 
 from firstlight import api
-from firstlight.analysis.options import Unit
 from firstlight.cli.envelope import print_json
-from firstlight.cli.output import Bundle, Json
+from firstlight.cli.output import Bundle, Json, print_notes
 from firstlight.errors import UsageError
-from firstlight.escape import printable
-from firstlight.exporters.formats import FORMATS, Format, To
 
 
 def export(
     boot: Bundle,
-    to: Annotated[To, typer.Option("--to", help="The output format.")],
+    to: Annotated[api.ExportFormat, typer.Option("--to", help="The output format.")],
     output: Annotated[
         Path | None,
         typer.Option(
@@ -32,7 +29,7 @@ def export(
         ),
     ] = None,
     unit: Annotated[
-        Unit | None,
+        api.FunctionUnit | None,
         typer.Option(help="Weight of the call stacks (folded, speedscope, firefox; default: time)."),
     ] = None,
     table: Annotated[
@@ -64,57 +61,48 @@ def export(
       firstlight export a.boot --to folded --unit instructions -o - | inferno-flamegraph > a.svg
       firstlight export a.boot --to csv --table spans -o - > spans.csv
     """
-    kind = FORMATS[to]
-    _check(to, kind, output, unit, table, exact, json)
+    _check(to, output, unit, table, exact, json)
     if output == Path("-"):
-        _to_stdout(boot, to, kind, unit or "time", table, exact)
+        _to_stdout(boot, to, unit or "time", table, exact)
         return
-    from firstlight.ingest.progress import Patience
-
-    with Patience() as patience:
-        patience.step("writing the export")
-        written = api.export(boot, to, output, unit=unit or "time", table=table, exact=exact, force=force)
+    written = api.export(boot, to, output, unit=unit or "time", table=table, exact=exact, force=force, progress=True)
     if json:
         print_json({"boot": str(boot), "to": str(to), "file": str(written.path), "bytes": written.size,
                     "counts": written.counts, "notes": written.notes})  # fmt: skip
         return
     print(written.path)
-    _print_notes(written)
+    print_notes(written.notes)
 
 
 def _check(
-    to: To, kind: Format, output: Path | None, unit: Unit | None, table: str | None, exact: bool, json: bool
-) -> None:
-    """Refuse options that do not go together, before anything is read."""
-    if unit is not None and not kind.unit:
-        able = ", ".join(name for name, other in FORMATS.items() if other.unit)
+    to: api.ExportFormat, output: Path | None, unit: api.FunctionUnit | None, table: str | None, exact: bool,
+    json: bool,
+) -> None:  # fmt: skip
+    """Reject options that exclude each other, before anything is read."""
+    if unit is not None and not to.form.unit:
+        able = ", ".join(name for name in api.ExportFormat if name.form.unit)
         raise UsageError(f"`--to {to}` has no unit to choose", hint=f"`--unit` is for {able}")
-    if to is not To.csv and (table is not None or exact):
+    if to is not api.ExportFormat.csv and (table is not None or exact):
         raise UsageError(f"`--to {to}` has no `{'--table' if table is not None else '--exact'}`", hint="it is for csv")
     if output != Path("-"):
         return
     if json:
         raise UsageError("`-o -` excludes `--json`: both go to standard output")
-    if kind.directory:
+    if to.form.directory:
         raise UsageError(
             f"`--to {to}` writes a directory, which standard output cannot hold", hint="name one with `-o`"
         )
-    if kind.binary and table is None and sys.stdout.isatty():
+    if to.form.binary and table is None and sys.stdout.isatty():
         raise UsageError(f"`--to {to}` is binary and not for a terminal", hint="name a file with `-o`, or use a pipe")
 
 
-def _to_stdout(boot: Path, to: To, kind: Format, unit: Unit, table: str | None, exact: bool) -> None:
+def _to_stdout(boot: Path, to: api.ExportFormat, unit: api.FunctionUnit, table: str | None, exact: bool) -> None:
     """Whole or not at all, as with a file."""
     with tempfile.TemporaryDirectory(prefix="firstlight-export-") as directory:
-        file = Path(directory) / f"export{kind.suffix if table is None else '.csv'}"
+        file = Path(directory) / f"export{to.form.suffix if table is None else '.csv'}"
         written = api.export(boot, to, file, unit=unit, table=table, exact=exact)
         sys.stdout.flush()
         with file.open("rb") as content:
             shutil.copyfileobj(content, sys.stdout.buffer)
         sys.stdout.buffer.flush()
-    _print_notes(written)
-
-
-def _print_notes(written: api.Export) -> None:
-    for note in written.notes:
-        print(f"note: {printable(note)}", file=sys.stderr)
+    print_notes(written.notes)

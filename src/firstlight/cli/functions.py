@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 
 from firstlight import api
-from firstlight.analysis.options import Order, Unit
 from firstlight.cli.envelope import print_json
 from firstlight.cli.output import Bundle, Json
 from firstlight.errors import UsageError
@@ -17,12 +16,12 @@ from firstlight.errors import UsageError
 
 def functions(
     boot: Bundle,
-    sort: Annotated[Order, typer.Option(help="Sort key, largest first.")] = "total",
+    sort: Annotated[api.FunctionOrder, typer.Option(help="Sort key, largest first.")] = "total",
     under: Annotated[
         str | None, typer.Option(metavar="FUNCTION", help="Show only this function and its callees.")
     ] = None,
     phase: Annotated[str | None, typer.Option(metavar="PHASE", help="Show only this phase.")] = None,
-    unit: Annotated[Unit, typer.Option(help="Unit of Time, Average and Local.")] = "time",
+    unit: Annotated[api.FunctionUnit, typer.Option(help="Unit of Time, Average and Local.")] = "time",
     limit: Annotated[
         int | None,
         typer.Option("-n", "--limit", min=0, help="Maximum number of rows (default: 40, all with --csv or --json)."),
@@ -68,13 +67,9 @@ def functions(
       firstlight functions a.boot --csv > functions.csv
       firstlight functions kft.boot --columns Fctalsmn
     """
-    import polars as pl
-
-    from firstlight.analysis.doubtful import with_share
-    from firstlight.analysis.functions import select
     from firstlight.render.terminal.console import console
     from firstlight.render.terminal.report import print_report
-    from firstlight.render.views.functions import functions_report, functions_subject, tree_report
+    from firstlight.render.views.functions import functions_frame, functions_report, functions_subject, tree_report
 
     if csv and (json or tree):
         raise UsageError("`--csv` excludes `--json` and `--tree`", hint="`--tree --json` gives the tree as data")
@@ -103,21 +98,22 @@ def functions(
         return
     if limit is None and not (csv or json):
         limit = 40
-    selection = select(opened.functions(phase, under, per_caller=corrected, raw_names=raw_names), sort, unit, limit)
+    selection = opened.function_profile(
+        phase=phase, under=under, sort=sort, unit=unit, limit=limit, per_caller=corrected, raw_names=raw_names
+    )
     costs = opened.machine_costs()
     marks = costs.marks if costs else {}
-    if csv or json:
-        marked = [marks.get(function) for function in selection.shown["function"]]
-        rows_with_marks = with_share(selection.shown).with_columns(pl.Series("machine_cost", marked, pl.String))
-        if csv:
-            sys.stdout.write(rows_with_marks.write_csv())
-        else:
-            print_json(rows_with_marks.to_dicts())
+    if csv:
+        sys.stdout.write(functions_frame(selection, marks).write_csv())
+    elif json:
+        print_json(functions_frame(selection, marks).to_dicts())
     else:
         print_report(console(), functions_report(selection, unit, subject, marks))
 
 
-def show_kd(boot: api.Boot, sort: Order, columns: str | None, limit: int | None, csv: bool, json: bool) -> None:
+def show_kd(
+    boot: api.Boot, sort: api.FunctionOrder, columns: str | None, limit: int | None, csv: bool, json: bool
+) -> None:
     """Print the kd table of an imported function log: as kd does, or as data."""
     import polars as pl
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from firstlight import api
 from firstlight.cli.envelope import print_json
 from firstlight.cli.output import Json, Trust
 from firstlight.errors import UsageError
-
-if TYPE_CHECKING:
-    from firstlight.gate.verdict import GateResult
 
 
 def _file(text: str) -> typer.models.OptionInfo:
@@ -77,10 +75,6 @@ def gate(
       firstlight gate b.boot --rules gate.toml --confirm --markdown comment.md --junit junit.xml
       firstlight gate board-*.boot --baseline board --strict --json
     """
-    from firstlight.comparison.open_many import open_all
-    from firstlight.gate.baseline import baseline_path, read_baseline
-    from firstlight.gate.rules import read_rules
-    from firstlight.gate.verdict import confirmed, evaluate
     from firstlight.render.ci.gate_data import gate_data
     from firstlight.render.terminal.console import console
     from firstlight.render.terminal.report import print_report
@@ -91,24 +85,11 @@ def gate(
     printed = _printed(files, data=json)
     if github and json:
         raise UsageError("`--github` excludes `--json`: both are standard output", hint="ask for one of them")
-    if fail_within_band and band is None:
-        raise UsageError("`--fail-within-band` is for `--band`", hint="give both")
-    path = baseline_path(baseline, directory)
-    kept = read_baseline(path)
-    written = read_rules(rules)
-    opened = open_all(boots)
-    where = str(rules or "the rules")
-    result = evaluate(kept, opened, written, where=where, other_testbed=other_testbed)
-    if band is not None:
-        from firstlight.experiment.calibrate.file import read_band
-        from firstlight.gate.noise_band import apply_band
-
-        result = apply_band(result, read_band(band), str(band), failing=fail_within_band)
-    if confirm and result.verdict == "regression":
-        from firstlight.gate.confirm import confirm_alarm
-        from firstlight.lab.host.progress import progress_for
-
-        result = confirmed(result, confirm_alarm(result, opened, pairs, progress_for(), trust=trust))
+    path = api.baseline_path(baseline, directory)
+    result = api.run_gate(
+        boots, baseline, directory=directory, rules=rules, band=band, fail_within_band=fail_within_band,
+        other_testbed=other_testbed, confirm=confirm, pairs=pairs, trust=trust, progress=True,
+    )  # fmt: skip
     code = result.exit_code(strict=strict)
     _write(result, files, path)
     if json:
@@ -146,7 +127,7 @@ def _printed(files: dict[str, Path | None], *, data: bool) -> bool:
     return "-" in places
 
 
-def _write(result: GateResult, files: dict[str, Path | None], baseline: Path) -> None:
+def _write(result: api.GateResult, files: dict[str, Path | None], baseline: Path) -> None:
     from importlib import import_module
 
     from firstlight.atomic import atomic_write

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import math
-import sys
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 
+from firstlight import api
 from firstlight.cli.envelope import print_json
 from firstlight.cli.help import command_group
-from firstlight.cli.output import Json
-
-if TYPE_CHECKING:
-    from firstlight.history.series import Series
-    from firstlight.stats.change_points import ChangePoint
+from firstlight.cli.output import Json, print_first_notes
 
 app = command_group("Store boot times per commit and find the commits that changed them.")
 
@@ -28,9 +22,6 @@ Kind = Literal["total", "phase", "function"]
 
 #: The exit code where `--fail` has nothing to judge by.
 _UNDECIDED = 5
-
-#: So many boots that lack something are told.
-_MOST_NOTES = 5
 
 
 @app.command("add")
@@ -50,23 +41,14 @@ def add(
       firstlight history add boots.duckdb a.boot --at "$(git rev-parse --short HEAD)"
       firstlight history add board.duckdb board-*.boot --at v6.12
     """
-    from firstlight.comparison.open_many import open_all
-    from firstlight.escape import printable
-    from firstlight.history.history import open_history
-
-    opened = open_all(boots)
-    with open_history(history, write=True) as kept:
-        added = kept.add(opened, at)
+    added = api.add_to_history(history, boots, at=at)
     if json:
         print_json({"history": str(history), "at": at, "added": added.boots, "known": list(added.known),
                     "incomplete": list(added.incomplete)})  # fmt: skip
     else:
         known = f", {len(added.known)} were in it already" if added.known else ""
         print(f"{history}: {added.boots} added{known}")
-        for text in added.incomplete[:_MOST_NOTES]:
-            print(f"note: incomplete: {printable(text, 300)}", file=sys.stderr)
-        if len(added.incomplete) > _MOST_NOTES:
-            print(f"note: and {len(added.incomplete) - _MOST_NOTES} more of the kind", file=sys.stderr)
+        print_first_notes([f"incomplete: {text}" for text in added.incomplete])
 
 
 @app.command("show")
@@ -87,22 +69,16 @@ def show(
       firstlight history show boots.duckdb --kind function --name inet_init
       firstlight history show nightly/ --json
     """
-    from firstlight.errors import UsageError
-    from firstlight.history.history import open_history
-    from firstlight.history.series import changing_series, read_series
     from firstlight.render.terminal.console import console
     from firstlight.render.terminal.report import print_report
-    from firstlight.render.views.history import series_report
+    from firstlight.render.views.history import series_data, series_report
 
-    if kind != "total" and name is None:
-        raise UsageError(f"which {kind}?", where="--name", hint="name it: `--name NAME`")
-    with open_history(history) as kept:
-        series = read_series(kept, kind, "total" if kind == "total" else str(name))
-        others = changing_series(kept, "phase") if kind == "total" else []
+    found = api.read_history(history, kind, name)
     if json:
-        print_json({"history": str(history), **_series_data(series), "phases": [_series_data(each) for each in others]})
+        phases = [series_data(each) for each in found.phases]
+        print_json({"history": str(history), **series_data(found.series), "phases": phases})
     else:
-        print_report(console(), series_report(series, others, limit))
+        print_report(console(), series_report(found.series, found.phases, limit))
 
 
 @app.command("regressions")
@@ -131,24 +107,17 @@ def regressions(
       firstlight history regressions boots.duckdb --fail --json
     """
     from firstlight.errors import FirstlightError, UsageError
-    from firstlight.history.history import open_history
-    from firstlight.history.series import changing_series, read_series
     from firstlight.render.terminal.console import console
     from firstlight.render.terminal.report import print_report
-    from firstlight.render.views.history import regressions_report, series_notes
+    from firstlight.render.views.history import change_data, regressions_report, series_notes
 
     if at_once and not strict:
         raise UsageError("`--at-once` is for `--fail`", hint="give both")
-    with open_history(history) as kept:
-        total = read_series(kept)
-        every = [total, *changing_series(kept, "phase"), *changing_series(kept, "function")]
-    found = [(series, change) for series in every for change in series.regressions()]
-    found.sort(key=lambda each: (each[0].kind != "total", -(each[1].after - each[1].before)))
-    alerts = [change for series, change in found if series.kind == "total" and (at_once or change.status == "lasts")]
+    found = api.find_regressions(history)
+    total, alerts = found.total, found.alerts(at_once=at_once)
     if json:
         rows = [
-            {"kind": series.kind, "name": series.name, "at": series.points[change.place].at, **_change_data(change)}
-            for series, change in found
+            {"kind": series.kind, "name": series.name, **change_data(series, change)} for series, change in found.found
         ]
         print_json(
             {"history": str(history), "points": len(total.points), "left_out": total.left_out,
@@ -159,33 +128,11 @@ def regressions(
         how = "exact" if total.exact else "noisy"
         number = f"{len(total.points)} point{'' if len(total.points) == 1 else 's'}"
         looked_at = f"{number}, {how}; total, phases and functions that changed by 0.1 % of the boot"
-        print_report(console(), regressions_report(found[:limit], looked_at))
+        print_report(console(), regressions_report(found.found[:limit], looked_at))
         print_report(console(), series_notes(total))
     if strict and alerts:
         raise typer.Exit(3)
-    if strict and total.left_out and len(total.points) < 2:
+    if strict and found.undecided:
         message = f"nothing could be judged: the newest boot alone is of its testbed, {total.left_out} are of others"
         hint = "see `firstlight history show`; a live or imported boot needs a history of its own"
         raise FirstlightError(message, where=str(history), hint=hint, exit_code=_UNDECIDED)
-
-
-def _series_data(series: Series) -> dict[str, Any]:
-    return {
-        "kind": series.kind,
-        "name": series.name,
-        "regime": "exact" if series.exact else "noisy",
-        "points": [
-            {"at": point.at, "level_ns": point.level, "samples_ns": list(point.samples)} for point in series.points
-        ],
-        "changes": [{"at": series.points[change.place].at, **_change_data(change)} for change in series.changes],
-        "left_out": series.left_out,
-        "unequal": list(series.unequal),
-        "incomplete": list(series.incomplete),
-    }
-
-
-def _change_data(change: ChangePoint) -> dict[str, Any]:
-    data = {**asdict(change), "status": change.status}
-    # Nothing is a multiple of nothing: JSON has no infinity.
-    data["relative"] = change.relative if math.isfinite(change.relative) else None
-    return data

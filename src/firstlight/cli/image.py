@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from firstlight import api
 from firstlight.cli.envelope import print_json
 from firstlight.cli.help import command_group
 from firstlight.cli.output import Json
@@ -23,15 +24,14 @@ def list_images(json: Json = False) -> None:
     Examples:
       firstlight image list
     """
-    from firstlight.lab.images import IMAGES
     from firstlight.render.terminal.console import console
     from firstlight.render.terminal.report import print_report
     from firstlight.render.views.images import image_data, images_table
 
     if json:
-        print_json([image_data(image) for image in IMAGES])
+        print_json([image_data(image) for image in api.images()])
     else:
-        print_report(console(), [images_table(IMAGES)])
+        print_report(console(), [images_table(api.images())])
 
 
 @app.command("build")
@@ -54,17 +54,13 @@ def build(
       firstlight record --kernel "$(firstlight image build kernel)" -o a.boot
       firstlight record --rootfs "$(firstlight image build debian-storage)" -o b.boot
     """
-    from firstlight.lab.host.progress import progress_for
-    from firstlight.lab.images import find_image
     from firstlight.render.views.images import image_data
 
-    image = find_image(name)
-    with progress_for() as progress:
-        path = image.build(progress, jobs)
+    image = api.image(name, build=True, jobs=jobs, progress=True)
     if json:
         print_json(image_data(image))
     else:
-        print(path)
+        print(image.built())
 
 
 @app.command("path")
@@ -75,19 +71,11 @@ def path(name: Name, json: Json = False) -> None:
     Examples:
       firstlight record --kernel "$(firstlight image path kernel)" -o a.boot
     """
-    from firstlight.cache import check_cached
-    from firstlight.errors import MISSING_INPUT, LabError
-    from firstlight.lab.images import find_image
     from firstlight.render.views.images import image_data
 
-    image = find_image(name)
-    built = image.built()
-    if built is None:
-        hint = f"make it: `firstlight image build {name}`"
-        raise LabError(f"the image `{name}` was not made", hint=hint, exit_code=MISSING_INPUT)
-    check_cached(built)
+    built = api.image_path(name)
     if json:
-        print_json(image_data(image))
+        print_json(image_data(api.image(name)))
     else:
         print(built)
 
@@ -100,9 +88,7 @@ def remove(name: Name, json: Json = False) -> None:
     Examples:
       firstlight image remove kernel
     """
-    from firstlight.lab.images import find_image
-
-    removed = find_image(name).remove()
+    removed = api.image(name).remove()
     if json:
         print_json({"name": name, "removed": removed})
     else:

@@ -37,8 +37,6 @@ def initcalls(
       firstlight initcalls a.boot --by-level
       firstlight initcalls a.boot --level device --sort start
     """
-    from firstlight.analysis.initcall_sums import initcall_sums
-    from firstlight.analysis.initcalls import hint_for, remarks
     from firstlight.render.terminal.console import console
     from firstlight.render.terminal.report import print_report, say_nothing
     from firstlight.render.views.heading import heading, heading_data
@@ -56,13 +54,14 @@ def initcalls(
     elif json:
         shown = rows if limit is None else rows.head(limit)
         print_json({**heading_data(opened), "initcalls": shown.to_dicts(), "levels": levels.to_dicts(),
-                    **remarks(opened), **({"hint": hint_for(opened)} if every.is_empty() else {})})  # fmt: skip
+                    **opened.initcall_remarks(),
+                    **({"hint": opened.missing_hint("initcalls")} if every.is_empty() else {})})  # fmt: skip
     elif every.is_empty():
         print_report(console(), heading(opened, "Initcalls"))
-        say_nothing("initcalls", hint_for(opened))
+        say_nothing("initcalls", opened.missing_hint("initcalls"))
     elif by_level:
         print_report(console(), levels_report(opened, levels, chosen))
     else:
         number = shown_limit(limit)
-        found = initcall_sums(opened, every)
+        found = opened.initcall_sums()
         print_report(console(), initcalls_report(opened, rows.head(number), rows.slice(number), found, level))

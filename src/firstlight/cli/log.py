@@ -50,7 +50,6 @@ def log(
       firstlight log a.boot --grep 'usb|hub' --between kernel_start ready
       firstlight log a.boot --console-cost
     """
-    from firstlight.analysis.log_lines import HINT
     from firstlight.render.terminal.console import console
     from firstlight.render.terminal.report import print_report, say_nothing
     from firstlight.render.views.heading import heading, heading_data
@@ -81,14 +80,14 @@ def log(
         instants = None if between is None else _instants(opened, between)
         rows = opened.log_lines(grep=grep, level=level, between=instants)
     shown = rows if limit is None else rows.head(limit)
-    hint = {"hint": HINT} if gaps and rows.is_empty() else {}
+    hint = {"hint": opened.missing_hint("log")} if gaps and rows.is_empty() else {}
     if csv:
         sys.stdout.write(shown.write_csv())
     elif json:
         print_json(heading_data(opened) | {"gaps" if gaps else "log": shown.to_dicts(), "untimed": untimed} | hint)
     elif gaps and rows.is_empty():
         print_report(console(), heading(opened, "Gaps of the log"))
-        say_nothing("any line's time", HINT)
+        say_nothing("any line's time", opened.missing_hint("log"))
     elif gaps:
         print_report(console(), gaps_report(opened, rows, number if limit is not None else 20, untimed))
     else:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -43,6 +45,21 @@ Trust = Annotated[
 def shown_limit(limit: int | None) -> int:
     """How many rows a terminal gets."""
     return 40 if limit is None else limit
+
+
+def print_notes(texts: Iterable[str]) -> None:
+    """Print notes to standard error."""
+    from firstlight.escape import printable
+
+    for text in texts:
+        print(f"note: {printable(text, 300)}", file=sys.stderr)
+
+
+def print_first_notes(texts: Sequence[str], most: int = 5) -> None:
+    """Print the first of several notes of one kind, and how many more there are."""
+    print_notes(texts[:most])
+    if len(texts) > most:
+        print(f"note: and {len(texts) - most} more of the kind", file=sys.stderr)
 
 
 def check_form(csv: bool, json: bool) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import sys
 from typing import Annotated
 
@@ -42,12 +41,9 @@ def path(
       firstlight path a.boot --to multi-user.target
       firstlight path a.boot --what-if dh_init=-100ms
     """
-    from firstlight.analysis.log_lines import HINT as LOG_HINT
-    from firstlight.analysis.window import Window
     from firstlight.render.terminal.console import console
     from firstlight.render.terminal.report import print_report, say_nothing
-    from firstlight.render.views.heading import heading_data
-    from firstlight.render.views.path import path_report
+    from firstlight.render.views.path import path_data, path_report
 
     check_form(csv, json)
     changes = parse_changes(what_if or [])
@@ -57,22 +53,11 @@ def path(
     if csv:
         sys.stdout.write(found.rows.write_csv())
     elif json:
-        whole = Window(found.first, found.first_ns, found.goal, found.goal_ns)
-        steps = found.steps if limit is None else found.steps.head(limit)
-        data = {
-            "path": found.rows.to_dicts(),
-            "processor": found.ran.to_dicts(),
-            "steps": steps.to_dicts(),
-            "unfinished": found.unfinished,
-            "without_start": found.without_start,
-        }
-        if changed is not None:
-            data["what_if"] = dataclasses.asdict(dataclasses.replace(changed, rows=changed.rows.to_dicts()))  # type: ignore[arg-type]
-        print_json(heading_data(opened, whole) | data)
+        print_json(path_data(opened, found, limit, changed))
     else:
         print_report(console(), path_report(opened, found, shown_limit(limit), changed))
         if found.rows.is_empty() and to is None:
-            say_nothing("times", LOG_HINT)
+            say_nothing("times", opened.missing_hint("log"))
 
 
 def parse_changes(texts: list[str]) -> dict[str, int]:

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from firstlight import api
 from firstlight.cli.envelope import print_json
 from firstlight.cli.output import Jobs, Json
 from firstlight.cli.page import Page
-
-if TYPE_CHECKING:
-    from firstlight.experiment.scaling.result import Answer
-
-_TABLES = (".csv", ".tsv")
 
 
 def scale(
@@ -66,10 +62,18 @@ def scale(
     from firstlight.render.views.scaling import scaling_report
 
     page = Page.wanted(html, force, data=json)
-    if plan.suffix.lower() in _TABLES:
-        answer = _from_table(plan, size, cost, by, exact, at or [])
-    else:
-        answer = _booted(plan, output, jobs, bisect, at or [])
+    answer = api.scale(
+        plan,
+        at=at or (),
+        output=output,
+        jobs=jobs,
+        bisect=bisect,
+        size=size,
+        cost=cost,
+        by=by,
+        exact=exact,
+        progress=True,
+    )
     if page is not None:
         from firstlight.render.page.scaling import scaling_page_data
 
@@ -80,63 +84,3 @@ def scale(
         page.tell()
     else:
         print_report(console(), scaling_report(answer))
-
-
-def _from_table(path: Path, size: str | None, cost: str | None, by: str | None, exact: bool, at: list[float]) -> Answer:
-    from firstlight.experiment.scaling.import_table import read_table
-    from firstlight.experiment.scaling.result import Answer, configurations_of, meetings_of
-
-    configurations = configurations_of(read_table(path, size=size, cost=cost, by=by, exact=exact), at)
-    return Answer(
-        title=path.name,
-        variable=size or "n",
-        unit="",
-        cost=cost or "cost",
-        nanoseconds=False,
-        configurations=configurations,
-        meetings=meetings_of(configurations),
-    )
-
-
-def _booted(path: Path, output: Path | None, jobs: int | None, bisect: bool, at: list[float]) -> Answer:
-    from functools import partial
-    from itertools import combinations
-
-    from firstlight.experiment.scaling.result import (
-        Answer,
-        configurations_of,
-        measured_meetings,
-        meetings_of,
-        too_close,
-    )
-    from firstlight.experiment.scaling.run import bisect_crossing, boot_all, prepare
-    from firstlight.lab.host.progress import progress_for
-    from firstlight.render.terminal.experiment_progress import ExperimentProgress
-
-    looking = progress_for()
-    with looking:
-        prepared = prepare(path, output, looking)
-    plan = prepared.plan
-    measured, notes = boot_all(prepared, ExperimentProgress(), jobs)
-    configurations = configurations_of(measured, [*plan.predict, *at])
-    meetings = [each for each in meetings_of(configurations) if plan.mode == "live" or not each.crossing.measured]
-    if plan.mode == "exact":
-        # Within the sizes measured boots are asked, not laws.
-        for one, other in combinations(measured, 2):
-            ask = partial(bisect_crossing, prepared, one.name, other.name, progress=looking) if bisect else None
-            met = measured_meetings(one, other, ask)
-            meetings += met
-            if met and (close := too_close(one, other)) is not None:
-                notes.append(close)
-    first, last = plan.measure.first or "the first mark", plan.measure.last or "the last mark"
-    clock = "virtual time" if plan.mode == "exact" else "time of the host"
-    return Answer(
-        title=plan.title,
-        variable=plan.variable,
-        unit=plan.unit,
-        cost=f"{clock}, {first} to {last}",
-        nanoseconds=True,
-        configurations=configurations,
-        meetings=tuple(meetings),
-        notes=tuple(notes),
-    )

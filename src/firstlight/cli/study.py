@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from firstlight import api
 from firstlight.cli.envelope import print_json
 from firstlight.cli.output import Fresh, Jobs, Json
-
-if TYPE_CHECKING:
-    from firstlight.study.catalogue import Study
-    from firstlight.study.outcome import Outcome
 
 Name = Annotated[str, typer.Argument(metavar="STUDY", help="`list`, or the name of a study.")]
 
@@ -42,16 +39,10 @@ def study(
       firstlight study tree-walk --quick
       firstlight study udev-ptys -o ptys
     """
-    from firstlight.errors import UsageError
-    from firstlight.study.catalogue import find_study
-
     if name == "list":
         _list(json)
         return
-    if quick and full:
-        raise UsageError("`--quick` and `--full` exclude each other", hint="ask for one of them")
-    chosen, folder = find_study(name), output or Path(f"study-{name}")
-    outcome = _run(chosen, folder, jobs, quick=quick, full=full, force=force, fresh=fresh)
+    outcome = api.run_study(name, output, quick=quick, full=full, force=force, fresh=fresh, jobs=jobs)
     if json:
         from firstlight.render.study_json import outcome_data
 
@@ -65,28 +56,12 @@ def study(
     raise typer.Exit(1 if outcome.missing else 0)
 
 
-def _run(
-    chosen: Study, output: Path, jobs: int | None, *, quick: bool, full: bool, force: bool, fresh: bool
-) -> Outcome:
-    from firstlight.cli.lab import laboratory_in
-    from firstlight.render.study_folder import study_folder
-
-    with (
-        study_folder(output, force=force) as written,
-        laboratory_in(written.path, chosen.images, jobs, quick=quick, full=full, fresh=fresh) as laboratory,
-    ):
-        outcome = chosen.run(laboratory)
-        written.write(outcome)
-    return outcome
-
-
 def _list(json: bool) -> None:
     from firstlight.render.terminal.console import console
     from firstlight.render.terminal.report import print_report
     from firstlight.render.views.study import studies_table
-    from firstlight.study.catalogue import studies
 
     if json:
-        print_json([{"name": each.name, "title": each.title, "question": each.question} for each in studies()])
+        print_json([{"name": each.name, "title": each.title, "question": each.question} for each in api.studies()])
     else:
-        print_report(console(), [studies_table(studies())])
+        print_report(console(), [studies_table(api.studies())])

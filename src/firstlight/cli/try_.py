@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
+from firstlight import api
 from firstlight.cli.envelope import print_json
 from firstlight.cli.output import Json, Trust
-
-if TYPE_CHECKING:
-    from firstlight.recipe.options import RecordOptions
 
 _REGRESSION = 3
 
@@ -72,41 +69,20 @@ def try_(
       firstlight try --kernel vmlinuz --against a.boot --limit 0.1%
       firstlight try --memory 1G --against a.boot -o b.boot
     """
-    from firstlight.bundle.open import open
-    from firstlight.experiment.limit import parse_tolerance
-    from firstlight.experiment.try_change import attempt
-    from firstlight.lab.host.progress import progress_for
-
-    tolerance = None if limit is None else parse_tolerance(limit)
-    given: dict[str, Any] = {
-        "kernel": kernel, "initrd": initrd, "rootfs": rootfs, "memory": memory, "cpu": cpu, "machine": machine,
-    }  # fmt: skip
-
-    def modify(options: RecordOptions) -> RecordOptions:
-        changes = {name: value for name, value in given.items() if value is not None}
-        if overlay is not None:
-            changes["overlay"] = overlay
-        changes["guest_commands"] = (*options.guest_commands, *(guest_command or ()))
-        changes["append"] = " ".join(filter(None, (options.append.strip(), append.strip())))
-        changes["qemu_options"] = (*options.qemu_options, *(qemu_option or ()))
-        if initrd is not None:
-            changes.setdefault("rootfs", None)
-        if rootfs is not None:
-            changes.setdefault("initrd", None)
-        return replace(options, **changes)
-
     # What compares takes seconds to load, and is needed only after the boot: meanwhile is the time.
     Thread(target=_load, daemon=True).start()
-    made = attempt(against, modify, progress_for(), output, force=force, trust=trust)
-    from firstlight.comparison.exact.difference import exact_difference
-
-    difference = exact_difference(open(made.baseline), open(made.changed))
-    whole = difference.whole
-    allowed = tolerance is None or tolerance.allows(whole.change_ns, whole.a.ns if whole.a is not None else 0)
+    changes = {"kernel": kernel, "initrd": initrd, "rootfs": rootfs, "overlay": overlay, "memory": memory, "cpu": cpu,
+               "machine": machine}  # fmt: skip
+    trial = api.try_(
+        against, append=append, guest_commands=guest_command or (), qemu_options=qemu_option or (), limit=limit,
+        output=output, force=force, trust=trust, progress=True,
+        **{name: value for name, value in changes.items() if value is not None},
+    )  # fmt: skip
+    difference, allowed = trial.difference, trial.allowed
     if json:
-        from firstlight.comparison.exact.json import difference_data
+        from firstlight.render.difference_json import difference_data
 
-        booted = {"baseline": made.baseline_booted, "changed": made.changed_booted}
+        booted = {"baseline": trial.baseline_booted, "changed": trial.changed_booted}
         print_json({"booted": booted, "limit": limit, "regression": not allowed, **difference_data(difference, rows)})
     else:
         from firstlight.render.model.report import BLANK
@@ -118,13 +94,12 @@ def try_(
         out = console()
         # A path in the cache tells a person nothing.
         changed = "the change (in the cache alone; `-o NAME.boot` keeps it)" if output is None else str(output)
-        again = " (booted again)" if made.baseline_booted else ""
+        again = " (booted again)" if trial.baseline_booted else ""
         shown = difference_report(difference, 10 if rows is None else rows, names=(f"{against}{again}", changed))
-        print_report(out, [*shown, BLANK, trial_verdict(difference, tolerance, allowed)])
+        print_report(out, [*shown, BLANK, trial_verdict(difference, trial.tolerance, allowed)])
     raise typer.Exit(0 if allowed else _REGRESSION)
 
 
 def _load() -> None:
-    for module in ("firstlight.comparison.exact.difference", "firstlight.render.views.experiment.trial",
-                   "firstlight.render.views.compare"):  # fmt: skip
+    for module in ("firstlight.render.views.experiment.trial", "firstlight.render.views.compare"):
         import_module(module)

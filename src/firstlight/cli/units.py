@@ -36,7 +36,6 @@ def units(
       firstlight units a.boot --type service
       firstlight units a.boot --sort waiting -n 20
     """
-    from firstlight.analysis.units import HINT, failed_units
     from firstlight.render.terminal.console import console
     from firstlight.render.terminal.report import print_report, say_nothing
     from firstlight.render.views.heading import heading, heading_data
@@ -53,14 +52,14 @@ def units(
     if csv:
         sys.stdout.write(shown.write_csv())
     elif json:
-        data = {"units": shown.to_dicts(), "stages": parts.to_dicts(), "failed": failed_units(opened)}
-        print_json(heading_data(opened) | data | ({"hint": HINT} if nothing else {}))
+        data = {"units": shown.to_dicts(), "stages": parts.to_dicts(), "failed": opened.failed_units()}
+        print_json(heading_data(opened) | data | ({"hint": opened.missing_hint("units")} if nothing else {}))
     elif nothing:
         print_report(console(), heading(opened, "Units"))
-        say_nothing("units", HINT)
+        say_nothing("units", opened.missing_hint("units"))
     else:
         number = shown_limit(limit)
-        failed = failed_units(opened)
+        failed = opened.failed_units()
         print_report(console(), units_report(opened, rows.head(number), rows.slice(number), parts, failed))
         if every.is_empty():
-            say_nothing("units, only of stages", HINT)
+            say_nothing("units, only of stages", opened.missing_hint("units"))

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from firstlight import api
 from firstlight.cli.envelope import print_json
 from firstlight.cli.output import Bundle, Json, Trust
-
-if TYPE_CHECKING:
-    from firstlight.lab.run.verify import Verdict
 
 
 def verify(
@@ -66,11 +63,10 @@ def verify(
     raise typer.Exit(0 if verdict.equal else 1)
 
 
-def verdict_lines(boot: Path, verdict: Verdict) -> list[str]:
+def verdict_lines(boot: Path, verdict: api.Verification) -> list[str]:
     """The verdict in words.
 
-    >>> from firstlight.lab.run.verify import Verdict
-    >>> verdict_lines(Path("a.boot"), Verdict(tables={"calls": 9, "marks": 3}))
+    >>> verdict_lines(Path("a.boot"), api.Verification(tables={"calls": 9, "marks": 3}))
     ['a.boot: equal, 2 tables with 12 rows']
     """
     from firstlight.escape import printable

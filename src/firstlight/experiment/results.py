@@ -93,6 +93,13 @@ class Results:
         return "virtual time" if self.plan.mode == "exact" else "time of the host"
 
     @property
+    def exit_code(self) -> int:
+        """1 when a cell could not be booted or boots are not exact, 4 when a boot does not count, otherwise 0."""
+        if self.canary is False or any(cell.problem is not None for cell in self.cells):
+            return 1
+        return 4 if any(boot.excluded is not None for cell in self.cells for boot in cell.boots) else 0
+
+    @property
     def span(self) -> tuple[str, str] | None:
         """The two marks of every figure."""
         for cell in self.cells:

@@ -18,6 +18,11 @@ class To(enum.StrEnum):
     json = "json"
     svg = "svg"
 
+    @property
+    def form(self) -> Format:
+        """How it is written, and which options it takes."""
+        return FORMATS[self]
+
 
 @dataclass(frozen=True)
 class Format:

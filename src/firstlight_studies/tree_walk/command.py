@@ -140,9 +140,9 @@ def _measure(
 
 
 def _boot(work: Workload, kernel: Path | None, folder: Path, jobs: int | None, *, fresh: bool) -> Outcome:
-    from firstlight.cli.lab import laboratory_in
+    from firstlight.api.experiments import lab_in
     from firstlight_studies.tree_walk.run import measure
 
     wanted = ("debian-storage",) if kernel is not None else ("kernel", "debian-storage")
-    with laboratory_in(folder, wanted, jobs, fresh=fresh) as laboratory:
+    with lab_in(folder, wanted, jobs, fresh=fresh) as laboratory:
         return measure(work, laboratory, kernel)

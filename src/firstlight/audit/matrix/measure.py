@@ -63,6 +63,16 @@ class Row:
         """Whether the agreement is within its limits."""
         return self.refused is None and all(share.reached for share in self.shares)
 
+    def data(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return {
+            **{key: getattr(self, key) for key in ("kernel", "processor", "mitigations", "qemu", "refused", "reached")},
+            "shares": [{"measure": each.measure.value, "equal": each.equal, "of": each.of} for each in self.shares],
+            "exceptions": [{**dataclasses.asdict(each), "measure": each.measure.value} for each in self.exceptions],
+            "exceptions_of": self.exceptions_of,
+            "unexplained": self.unexplained,
+        }
+
 
 def measure(cell: Cell, progress: Progress, *, fresh: bool = False) -> Row:
     """Record a cell's boot, audit it, and say what came of it; what was measured with the same digests is read.
@@ -148,20 +158,9 @@ def _version(text: str) -> str:
     return text.partition("version ")[2].split(" ")[0] or text
 
 
-def row_data(row: Row) -> dict[str, Any]:
-    """A row as data."""
-    return {
-        **{name: getattr(row, name) for name in ("kernel", "processor", "mitigations", "qemu", "refused", "reached")},
-        "shares": [{"measure": each.measure.value, "equal": each.equal, "of": each.of} for each in row.shares],
-        "exceptions": [{**dataclasses.asdict(each), "measure": each.measure.value} for each in row.exceptions],
-        "exceptions_of": row.exceptions_of,
-        "unexplained": row.unexplained,
-    }
-
-
 def _write(path: Path, row: Row) -> None:
     temporary = path.with_suffix(".partial")
-    temporary.write_text(json.dumps(row_data(row)), encoding="utf-8")
+    temporary.write_text(json.dumps(row.data()), encoding="utf-8")
     temporary.rename(path)
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from firstlight.comparison.compare import Comparison
 from firstlight.comparison.exact.difference import ExactDifference
+from firstlight.comparison.exceeds_band import Robustness
 from firstlight.comparison.statistical.comparison import NoisyComparison
 from firstlight.escape import escape_markdown
 from firstlight.render.markdown.table import markdown_report
 from firstlight.render.model.report import Block, Line
+from firstlight.render.views.band import total_text
 from firstlight.render.views.compare import (
     EQUAL,
     hidden_table,
@@ -21,6 +24,16 @@ from firstlight.render.views.compare import (
 from firstlight.render.views.compare_tree import moved_report
 from firstlight.render.views.noisy import bridge_text, exclusions, headline, noisy_tables, number_text, reasons
 from firstlight.render.views.noisy import subject_text as noisy_subject
+
+
+def comparison_markdown(found: Comparison, limit: int, by_band: Robustness | None = None) -> str:
+    """A comparison for a pull request.
+
+    :param limit: maximum number of rows of each table.
+    :param by_band: what a noise band says of it, if one was given.
+    """
+    text = difference_markdown(found, limit) if isinstance(found, ExactDifference) else noisy_markdown(found, limit)
+    return text if by_band is None else f"{text}\nAgainst the noise band: {total_text(by_band)}\n"
 
 
 def difference_markdown(difference: ExactDifference, limit: int) -> str:

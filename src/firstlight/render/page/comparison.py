@@ -9,9 +9,9 @@ from firstlight.bundle.describe import CLOCKS, clock_text
 from firstlight.comparison.compare import Comparison, is_settled
 from firstlight.comparison.exact.difference import ExactDifference
 from firstlight.comparison.exceeds_band import Robustness
-from firstlight.comparison.json import comparisons_data
 from firstlight.comparison.statistical.comparison import NoisyComparison
 from firstlight.quantities import signed_share, time_text
+from firstlight.render.comparison_json import comparisons_data
 from firstlight.render.page.text import sound
 from firstlight.render.views.band import total_text
 from firstlight.render.views.compare import EQUAL, input_text
@@ -40,34 +40,30 @@ Json = dict[str, Any]
 
 def comparison_page_data(
     baseline: str,
-    found: Sequence[Comparison],
-    judged: Sequence[Robustness | None],
+    found: Sequence[tuple[Comparison, Robustness | None]],
     limit: int | None = None,
     min_share: float | None = None,
 ) -> Json:
     """Comparisons with one baseline as the page carries them; `docs/design/report-page.md` is the specification.
 
-    The arguments are those of :func:`firstlight.comparison.json.comparisons_data`, whose result is in it as it is, but
-    for texts, which are sound Unicode of bounded length, and figures that are not finite, which become null.
+    The arguments are those of :func:`~firstlight.render.comparison_json.comparisons_data`, whose result is in it
+    as it is, but for texts, which are sound Unicode of bounded length, and infinite figures, which become null.
 
     >>> from firstlight.comparison.common.arms import read_arm
     >>> from firstlight.comparison.compare import compare_arms
     >>> arm = read_arm(bundle)
-    >>> comparison_page_data("a.boot", [compare_arms(arm, arm)], [None])["said"][0]["sentence"]
+    >>> comparison_page_data("a.boot", [(compare_arms(arm, arm), None)])["said"][0]["sentence"]
     'Equal: every table of one boot is that of the other.'
     """
     rows = _ROWS if limit is None else limit
     share = _MIN_SHARE if min_share is None else min_share
-    said = [
-        _exact(each, by_band) if isinstance(each, ExactDifference) else _noisy(each)
-        for each, by_band in zip(found, judged, strict=True)
-    ]
+    said = [_exact(each, by_band) if isinstance(each, ExactDifference) else _noisy(each) for each, by_band in found]
     data: Json = sound(
         {
             "format": "firstlight-comparison-page",
             "version": COMPARISON_VERSION,
             "said": said,
-            **comparisons_data(baseline, found, judged, rows, share),
+            **comparisons_data(baseline, found, rows, share),
         }
     )
     return data

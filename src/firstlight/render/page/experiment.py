@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from firstlight.experiment.json import results_data
 from firstlight.experiment.results import Results
 from firstlight.experiment.stage_table import stage_table
+from firstlight.render.experiment_json import results_data
 from firstlight.render.page.text import sound
 from firstlight.render.table_json import table_json
 from firstlight.render.views.experiment.report import experiment_tables, heading, not_counting

@@ -17,6 +17,31 @@ from firstlight.lab.host.progress import Snapshot, describe
 from firstlight.quantities import host_time_text
 
 
+class SilentRunProgress:
+    """Prints notes only, to standard error."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        return None
+
+    def start(self, total: int, done: int, at_once: int) -> None:
+        """The number of boots, of those that exist already, and of those that run in parallel."""
+
+    def boot(self, name: str, snapshot: Snapshot) -> None:
+        """A guest came this far."""
+
+    def done(self, name: str, repeat: int, how: str, took_s: float, *, counts: bool) -> None:
+        """A boot is finished."""
+
+    def note(self, text: str) -> None:
+        """Something the user should know."""
+        print(f"note: {printable(text)}", file=sys.stderr)
+
+
 class ExperimentProgress:
     """Hears of every boot, from several threads; on a terminal one line in place, and a line for each finished boot."""
 

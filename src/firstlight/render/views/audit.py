@@ -121,3 +121,29 @@ def share_percent(share: float) -> str:
     ('100 %', '99.9999 %', '50.0000 %')
     """
     return "100 %" if share == 1.0 else f"{int(share * 1_000_000) / 10_000:.4f} %"
+
+
+def audit_data(found: Audit, limit: int | None) -> dict[str, Any]:
+    """An audit as data; counts are instructions, entries or calls."""
+    exceptions = [
+        {"measure": each.measure, "what": each.what, "recorded": each.recorded, "observed": each.observed,
+         "cause": cause}
+        for measure in LIMITS
+        for each, cause in [pair for pair in found.causes if pair[0].measure is measure][:limit]
+    ]  # fmt: skip
+    return {
+        "reached": found.agreement.reached,
+        "kernel": found.kernel,
+        "processor": found.processor,
+        "qemu": found.qemu,
+        "instructions": {"recorded": found.recorded.instructions, "observed": found.observation.tables.instructions},
+        "shares": {
+            measure: {"equal": share.equal, "of": share.of, "share": share.share, "limit": LIMITS[measure],
+                      "reached": share.reached}
+            for measure, share in found.agreement.shares.items()
+        },
+        "checks": found.observation.evidence.checks,
+        "happened": found.observation.evidence.happened,
+        "exceptions": exceptions,
+        "unexplained": sum(cause is None for _, cause in found.causes),
+    }  # fmt: skip

@@ -9,12 +9,12 @@ from firstlight.analysis.window import window
 from firstlight.bundle.describe import clock_text
 from firstlight.comparison.common.input_changes import InputChange
 from firstlight.comparison.exact.difference import ExactDifference
-from firstlight.comparison.exact.json import added
 from firstlight.comparison.exact.level import Level
 from firstlight.comparison.exact.path import Hidden
 from firstlight.comparison.exact.rows import Row
 from firstlight.escape import printable
 from firstlight.quantities import Kind, quantity_text, share, signed_half, small_share_text
+from firstlight.render.difference_json import added
 from firstlight.render.model.pictures import Bar
 from firstlight.render.model.report import BLANK, Block, Heading, Line
 from firstlight.render.model.table import Column, Table, Value, Written, table

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from firstlight.analysis.doubtful import doubtful_share
+import polars as pl
+
+from firstlight.analysis.doubtful import doubtful_share, with_share
 from firstlight.analysis.functions import Selection, self_column, total_column
 from firstlight.analysis.options import Unit
 from firstlight.analysis.partial_sums import known, together
@@ -18,6 +20,15 @@ from firstlight.render.model.report import BLANK, Block, Line
 from firstlight.render.model.table import Column, Value, table
 from firstlight.render.views.machine_costs import machine_column
 from firstlight.render.views.row_names import RowNames
+
+
+def functions_frame(selection: Selection, marks: Mapping[str, str]) -> pl.DataFrame:
+    """The shown rows as data, with the share of doubtful calls and the cost of the emulated machine.
+
+    :param marks: as of :func:`functions_report`.
+    """
+    marked = [marks.get(function) for function in selection.shown["function"]]
+    return with_share(selection.shown).with_columns(pl.Series("machine_cost", marked, pl.String))
 
 
 def functions_report(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
+from typing import Any
 
 from firstlight.escape import printable
 from firstlight.history.series import Series
@@ -126,3 +128,26 @@ def _others(others: Sequence[Series]) -> Table:
         ],
         others,
     )  # fmt: skip
+
+
+def series_data(series: Series) -> dict[str, Any]:
+    """A series as data; times are nanoseconds."""
+    return {
+        "kind": series.kind,
+        "name": series.name,
+        "regime": "exact" if series.exact else "noisy",
+        "points": [
+            {"at": point.at, "level_ns": point.level, "samples_ns": list(point.samples)} for point in series.points
+        ],
+        "changes": [change_data(series, change) for change in series.changes],
+        "left_out": series.left_out,
+        "unequal": list(series.unequal),
+        "incomplete": list(series.incomplete),
+    }
+
+
+def change_data(series: Series, change: ChangePoint) -> dict[str, Any]:
+    """A change of a series as data; `relative` is null where the level before was 0: JSON has no infinity."""
+    data = {"at": series.points[change.place].at, **asdict(change), "status": change.status}
+    data["relative"] = change.relative if math.isfinite(change.relative) else None
+    return data

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict, replace
 from typing import Any
 
 import polars as pl
@@ -16,11 +17,29 @@ from firstlight.quantities import joined, share, time_text
 from firstlight.render.model.pictures import Bar
 from firstlight.render.model.report import Block, Heading, Line
 from firstlight.render.model.table import Column, table
-from firstlight.render.views.heading import grade_mark, heading
+from firstlight.render.views.heading import grade_mark, heading, heading_data
 
 _BAR = 20
 #: So many names of threads have a line of their own.
 _MOST_NAMES = 12
+
+
+def path_data(boot: Boot, path: CriticalPath, limit: int | None, what_if: WhatIf | None) -> dict[str, Any]:
+    """The path as data.
+
+    :param limit: maximum number of steps; all of them when not given.
+    :param what_if: as of :func:`path_report`.
+    """
+    data = heading_data(boot, Window(path.first, path.first_ns, path.goal, path.goal_ns)) | {
+        "path": path.rows.to_dicts(),
+        "processor": path.ran.to_dicts(),
+        "steps": (path.steps if limit is None else path.steps.head(limit)).to_dicts(),
+        "unfinished": path.unfinished,
+        "without_start": path.without_start,
+    }
+    if what_if is not None:
+        data["what_if"] = asdict(replace(what_if, rows=what_if.rows.to_dicts()))  # type: ignore[arg-type]
+    return data
 
 
 def path_report(boot: Boot, path: CriticalPath, limit: int, what_if: WhatIf | None) -> Iterator[Block]:

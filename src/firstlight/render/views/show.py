@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
 from typing import Any
 
 import polars as pl
 
+from firstlight.analysis.doubtful import doubt_of, with_share
 from firstlight.analysis.functions import NO_FUNCTION
 from firstlight.analysis.hot_functions import hot_functions, no_functions
 from firstlight.analysis.ledger.costs import machine_costs
@@ -14,8 +16,8 @@ from firstlight.analysis.partial_sums import known, together, whole
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.command_line import unread
 from firstlight.bundle.describe import between, clock_text, kernel_text
-from firstlight.bundle.machine import cpu_text
-from firstlight.bundle.reliance import broken_text
+from firstlight.bundle.machine import cpu_text, features_left_out
+from firstlight.bundle.reliance import broken, broken_text
 from firstlight.escape import printable
 from firstlight.quantities import count_text, share, share_text, time_text
 from firstlight.render.model.pictures import Bar
@@ -23,7 +25,7 @@ from firstlight.render.model.report import Block, Heading, Line, pairs
 from firstlight.render.model.table import Column, Table, table
 from firstlight.render.views.belief import belief_report
 from firstlight.render.views.histograms import histograms_report
-from firstlight.render.views.machine_costs import machine_column, machine_costs_table
+from firstlight.render.views.machine_costs import machine_column, machine_costs_table, machine_data
 from firstlight.render.views.row_names import RowNames
 from firstlight.render.views.sources import sources_report, trust_report
 
@@ -222,3 +224,25 @@ def _functions(
         rows.head(_MOST_ROWS).iter_rows(named=True),
         left_out={first: f"({rest.height} more)", "self_ns": own, "Share": share(own, spent)} if rest.height else None,
     )
+
+
+def boot_data(boot: Boot, limit: int) -> dict[str, Any]:
+    """What `show` shows, as data: times in nanoseconds."""
+    manifest = boot.manifest.model_dump(mode="json")
+    shown = ("mode", "status", "failure", "clock", "recipe", "versions", "totals", "completeness", "invariants",
+             "sources", "contradictions", "repeat")  # fmt: skip
+    data: dict[str, Any] = {"boot": str(boot.directory), **{name: manifest[name] for name in shown}}
+    doubt = doubt_of(boot)
+    data["broken_invariants"] = list(broken(boot.manifest))
+    data["doubtful_calls"] = None if doubt is None else {**asdict(doubt), "share": doubt.share}
+    data["command_line"] = [asdict(word) for word in boot.command_line_words()]
+    data["features_left_out"] = features_left_out(boot)
+    data["phases"] = boot.phases().to_dicts()
+    data["marks"] = boot.marks().to_dicts()
+    data["functions"] = data["no_functions"] = []
+    data["machine_costs"] = machine_data(machine_costs(boot))
+    if not boot.calls().is_empty():
+        table = boot.functions()
+        data["functions"] = with_share(hot_functions(table, limit)).to_dicts()
+        data["no_functions"] = no_functions(table).to_dicts()
+    return data

@@ -7,12 +7,14 @@ from typing import Any
 
 from firstlight.experiment.results import Results
 from firstlight.experiment.schedule import Prepared
+from firstlight.experiment.stage_table import stage_table
 from firstlight.render.model.report import BLANK, Block, Line
 from firstlight.render.model.table import Column, Table, table
 from firstlight.render.views.experiment.cells import cells_table
 from firstlight.render.views.experiment.effects import effects_table
 from firstlight.render.views.experiment.interactions import interactions_table
 from firstlight.render.views.experiment.shares import shares_table
+from firstlight.render.views.stages import stages_table, step_tables
 
 _TABLES: dict[str, Callable[[Results], Table | str | None]] = {
     "cells": cells_table,
@@ -72,6 +74,25 @@ def experiment_tables(results: Results, names: Sequence[str] = NAMES) -> tuple[d
         elif found is not None:
             made[name] = found
     return made, missing
+
+
+def chosen_tables(results: Results, chosen: str, fits: Callable[[Table], bool] | None) -> tuple[list[Table], list[str]]:
+    """The tables that were asked for, and why others are not there.
+
+    :param chosen: `stages`, `all`, or one of the tables' names.
+    :param fits: whether a terminal has room for a table; none where the tables are data.
+    """
+    if chosen == "stages":
+        stages = stage_table(results)
+        table = stages_table(stages)
+        return ([table] if fits is None or fits(table) else step_tables(stages)), []
+    tables, missing = experiment_tables(results, NAMES if chosen == "all" else (chosen,))
+    return list(tables.values()), missing
+
+
+def all_report(results: Results) -> Iterator[Block]:
+    """An experiment with every table that it has."""
+    return results_report(results, *chosen_tables(results, "all", None))
 
 
 def results_report(results: Results, tables: Sequence[Table], missing: Sequence[str] = ()) -> Iterator[Block]:

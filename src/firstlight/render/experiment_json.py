@@ -15,6 +15,7 @@ from firstlight.experiment.estimates import (
     varies,
 )
 from firstlight.experiment.results import CellResult, Results
+from firstlight.experiment.schedule import Prepared
 from firstlight.experiment.shapley import Shares, shapley
 from firstlight.experiment.stage_table import percent_of, stage_table
 
@@ -165,5 +166,20 @@ def _cell(cell: CellResult, baseline: Fraction | None, judged: EffectEstimate | 
                 **({} if boot.measured is None else asdict(boot.measured)),
             }
             for boot in cell.boots
+        ],
+    }
+
+
+def plan_data(prepared: Prepared) -> dict[str, Any]:
+    """What would be booted, as data."""
+    state, store = prepared.state, prepared.store
+    return {
+        "experiment": str(store.path),
+        "mode": prepared.plan.mode,
+        "seed": state.seed,
+        "cells": [cell.model_dump(mode="json") for cell in state.cells],
+        "boots": [
+            {"cell": state.cells[number].name, "repeat": repeat, "there": store.has(state.cells[number], repeat)}
+            for number, repeat in prepared.boots()
         ],
     }

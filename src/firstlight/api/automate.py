@@ -1,0 +1,211 @@
+"""Baselines, the gate and the history: boots that are checked one after another, for CI."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from firstlight.api.record_boots import PathLike, progress_of
+from firstlight.errors import FirstlightError, UsageError
+
+if TYPE_CHECKING:
+    from firstlight.gate.baseline import Baseline
+    from firstlight.gate.verdict import GateResult
+    from firstlight.history.history import Added
+    from firstlight.history.series import Kind, Series
+    from firstlight.stats.change_points import ChangePoint
+
+
+def set_baseline(
+    boots: Sequence[PathLike], name: str = "baseline", *, because: str = "", directory: PathLike = "baselines"
+) -> Baseline:
+    """Save boots as the baseline of :func:`run_gate`; an existing baseline of that name is replaced.
+
+    :param boots: one exact boot, several boots that vary, or a directory of boots.
+    :param name: the baseline's name, or a `.json` file.
+    :param because: the reason for accepting this level; reasons of former baselines stay in the file.
+    :param directory: where baselines are stored.
+    :raises UsageError: for a name that cannot be, or boots of several recipes.
+    :raises FirstlightError: when a boot failed or cannot be read, or the file cannot be written.
+
+    >>> import firstlight
+    >>> firstlight.set_baseline([bundle], because="the first one", directory=bundle.parent / "baselines").name
+    'baseline'
+    """
+    from firstlight.atomic import atomic_write
+    from firstlight.comparison.open_many import open_all
+    from firstlight.gate.baseline import baseline_path, baseline_text, make_baseline, read_baseline
+
+    path = baseline_path(name, Path(directory))
+    former = read_baseline(path) if path.exists() else None
+    made = make_baseline(open_all(list(map(Path, boots))), path.stem, because, former)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FirstlightError(f"cannot be made: {error.strerror or error}", where=str(path.parent)) from error
+    with atomic_write(path, force=True) as written:
+        written.write_text(baseline_text(made), encoding="utf-8")
+    return made
+
+
+def run_gate(
+    boots: Sequence[PathLike],
+    baseline: str = "baseline",
+    *,
+    directory: PathLike = "baselines",
+    rules: PathLike | None = None,
+    band: PathLike | None = None,
+    fail_within_band: bool = False,
+    other_testbed: bool = False,
+    confirm: bool = False,
+    pairs: int = 12,
+    trust: bool = False,
+    progress: bool = False,
+) -> GateResult:
+    """Check boots against a baseline and rules.
+
+    :param boots: one exact boot, several boots that vary, or a directory of boots.
+    :param baseline: the baseline's name or file, as :func:`set_baseline` saved it.
+    :param directory: where baselines are stored.
+    :param rules: a TOML file; by default only the total is checked.
+    :param band: the file of a noise band; a change within it is no regression.
+    :param fail_within_band: report changes within the band and still fail.
+    :param other_testbed: compare with a baseline of another testbed.
+    :param confirm: confirm a regression with another boot, or with new pairs of boots that vary.
+    :param pairs: number of these pairs.
+    :param trust: use the paths, guest commands and options of a bundle that was recorded elsewhere.
+    :param progress: show the progress of boots on a terminal.
+    :returns: its `verdict` is `pass`, `improvement`, `regression`, `unhealthy` or `inconclusive`.
+    :raises UsageError: for a baseline or rules that are missing or malformed.
+    :raises FirstlightError: when a boot cannot be read, or is not comparable with the baseline.
+
+    Source: docs/design/statistics.md.
+
+    >>> import firstlight
+    >>> _ = firstlight.set_baseline([bundle], directory=bundle.parent / "baselines")
+    >>> firstlight.run_gate([bundle], directory=bundle.parent / "baselines").verdict
+    'pass'
+    """
+    from firstlight.comparison.open_many import open_all
+    from firstlight.gate.baseline import baseline_path, read_baseline
+    from firstlight.gate.rules import read_rules
+    from firstlight.gate.verdict import confirmed, evaluate
+
+    if fail_within_band and band is None:
+        raise UsageError("`--fail-within-band` is for `--band`", hint="give both")
+    against = read_baseline(baseline_path(baseline, Path(directory)))
+    written = read_rules(None if rules is None else Path(rules))
+    opened = open_all(list(map(Path, boots)))
+    result = evaluate(against, opened, written, where=str(rules or "the rules"), other_testbed=other_testbed)
+    if band is not None:
+        from firstlight.experiment.calibrate.file import read_band
+        from firstlight.gate.noise_band import apply_band
+
+        result = apply_band(result, read_band(Path(band)), str(band), failing=fail_within_band)
+    if confirm and result.verdict == "regression":
+        from firstlight.gate.confirm import confirm_alarm
+
+        result = confirmed(result, confirm_alarm(result, opened, pairs, progress_of(progress), trust=trust))
+    return result
+
+
+@dataclass(frozen=True)
+class History:
+    """A series of a history, and what changed next to it."""
+
+    series: Series
+    phases: tuple[Series, ...]
+    """The phases that changed; empty unless the series is the total."""
+
+
+@dataclass(frozen=True)
+class Regressions:
+    """Steps upwards that were never reverted: of the total first, then of phases and functions by size."""
+
+    total: Series
+    found: tuple[tuple[Series, ChangePoint], ...]
+
+    def alerts(self, *, at_once: bool = False) -> list[ChangePoint]:
+        """Those of the total that last at least two points.
+
+        :param at_once: one point is enough.
+        """
+        return [change for series, change in self.found
+                if series.kind == "total" and (at_once or change.status == "lasts")]  # fmt: skip
+
+    @property
+    def undecided(self) -> bool:
+        """Whether no regression can be found, since the newest boot is the only one of its testbed."""
+        return bool(self.total.left_out) and len(self.total.points) < 2
+
+
+def add_to_history(history: PathLike, boots: Sequence[PathLike], *, at: str) -> Added:
+    """Add the totals, phases and functions of boots to a history.
+
+    :param history: a DuckDB file; it is made when it is missing.
+    :param boots: bundles, or directories of bundles.
+    :param at: the commit or another name for the booted version; several boots with one name are samples of it.
+    :raises FirstlightError: when a boot failed or cannot be read, or the file cannot be written.
+
+    >>> import firstlight
+    >>> firstlight.add_to_history(bundle.parent / "boots.duckdb", [bundle], at="v1").boots <= 1
+    True
+    """
+    from firstlight.comparison.open_many import open_all
+    from firstlight.history.history import open_history
+
+    opened = open_all(list(map(Path, boots)))
+    with open_history(Path(history), write=True) as written:
+        return written.add(opened, at)
+
+
+def read_history(history: PathLike, kind: Kind = "total", name: str | None = None) -> History:
+    """Read a series of a history, with its changes.
+
+    :param history: a DuckDB file, or a directory of bundles.
+    :param kind: `total`, `phase` or `function`.
+    :param name: the name of the phase or function.
+    :raises UsageError: when the history is empty or has no such series.
+    :raises FirstlightError: when the history cannot be read.
+
+    Source: docs/design/statistics.md.
+
+    >>> import firstlight
+    >>> firstlight.read_history(bundle.parent).series.kind
+    'total'
+    """
+    from firstlight.history.history import open_history
+    from firstlight.history.series import changing_series, read_series
+
+    if kind != "total" and name is None:
+        raise UsageError(f"which {kind}?", where="--name", hint="name it: `--name NAME`")
+    with open_history(Path(history)) as opened:
+        series = read_series(opened, kind, "total" if kind == "total" else str(name))
+        return History(series, tuple(changing_series(opened, "phase") if kind == "total" else ()))
+
+
+def find_regressions(history: PathLike) -> Regressions:
+    """Find the increases of the total, phases and functions in a history that were never reverted.
+
+    A part counts if it changed by at least a thousandth of the boot.
+
+    :param history: a DuckDB file, or a directory of bundles.
+    :raises FirstlightError: when the history is empty or cannot be read.
+
+    Source: docs/design/statistics.md.
+
+    >>> import firstlight
+    >>> firstlight.find_regressions(bundle.parent).alerts()
+    []
+    """
+    from firstlight.history.history import open_history
+    from firstlight.history.series import changing_series, read_series
+
+    with open_history(Path(history)) as opened:
+        total = read_series(opened)
+        every = [total, *changing_series(opened, "phase"), *changing_series(opened, "function")]
+    found = [(series, change) for series in every for change in series.regressions()]
+    found.sort(key=lambda each: (each[0].kind != "total", -(each[1].after - each[1].before)))
+    return Regressions(total, tuple(found))
