@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 import firstlight
@@ -24,28 +25,31 @@ def python_page() -> str:
     lines = [_HEAD, "## Functions", ""]
     for name, member in members:
         if inspect.isfunction(member):
-            lines += _callable(f"firstlight.{name}", member)
+            lines += _entry(f"firstlight.{name}", member)
     for name, member in members:
         if inspect.isclass(member):
             lines += [f"## {name}", "", *_text(member.__dict__.get("__doc__") or "")]
-            for method, function in _methods(member):
-                lines += _callable(f"{name}.{method}", function)
+            for attribute, function, value in _members(member):
+                lines += _entry(f"{name}.{attribute}", function, value=value)
     return "\n".join(lines)
 
 
-def _methods(cls: Any) -> Iterator[tuple[str, Any]]:
-    """What the package itself defines in a class and above it, in the order of the source."""
+def _members(cls: Any) -> Iterator[tuple[str, Any, bool]]:
+    """What the package itself defines in a class and above it, in the order of the source; whether each is a value."""
     seen = set()
     for base in cls.__mro__:
         if base.__module__.startswith("firstlight"):
             for name, member in vars(base).items():
-                function = member.fget if isinstance(member, property) else member
-                if not name.startswith("_") and name not in seen and inspect.isfunction(function) and function.__doc__:
+                value = isinstance(member, (property, cached_property))
+                function = member.fget if isinstance(member, property) else getattr(member, "func", member)
+                # What pydantic adds to a class is none of the package's own.
+                own = inspect.isfunction(function) and function.__module__.startswith("firstlight")
+                if not name.startswith("_") and name not in seen and own and function.__doc__:
                     seen.add(name)
-                    yield name, function
+                    yield name, function, value
 
 
-def _callable(name: str, function: Any) -> list[str]:
+def _entry(name: str, function: Any, *, value: bool = False) -> list[str]:
     signature = inspect.signature(function)
     parameters: list[str] = []
     for parameter in signature.parameters.values():
@@ -54,7 +58,7 @@ def _callable(name: str, function: Any) -> list[str]:
         if parameter.name != "self":
             parameters.append(_parameter(parameter))
     result = "" if signature.return_annotation is signature.empty else f" -> {signature.return_annotation}"
-    code = f"{name}({', '.join(parameters)}){result}"
+    code = name + result.replace(" ->", ":") if value else f"{name}({', '.join(parameters)}){result}"
     if len(code) > 100:
         code = "\n".join([f"{name}(", *(f"    {parameter}," for parameter in parameters), f"){result}"])
     return [f"### `{name}`", "", "```python", code, "```", "", *_text(function.__doc__ or "")]

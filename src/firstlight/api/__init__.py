@@ -5,8 +5,8 @@ package costs nothing.
 
 >>> from firstlight import api
 >>> boot = api.open(bundle)
->>> boot.path().goal
-'ready'
+>>> print(boot.path().goal)
+ready
 """
 
 from importlib import import_module
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from firstlight.api.experiments import Trial, plan_experiment, read_experiment, run_experiment, scale, try_
     from firstlight.api.import_records import import_, import_all
     from firstlight.api.record_boots import calibrate, qemu_command, record, record_with, verify
+    from firstlight.api.run_studies import run_study, studies
     from firstlight.api.set_up import Doctor, audit_boot, audit_matrix, doctor, image, image_path, images
-    from firstlight.api.studies import run_study, studies
     from firstlight.api.write import Export, export, page, report
     from firstlight.audit.matrix.cells import Extent as MatrixExtent
     from firstlight.bundle.manifest import Manifest
@@ -110,7 +110,7 @@ _MODULES = {
     "firstlight.api.import_records": "import_ import_all",
     "firstlight.api.record_boots": "calibrate qemu_command record record_with verify",
     "firstlight.api.set_up": "Doctor audit_boot audit_matrix doctor image image_path images",
-    "firstlight.api.studies": "run_study studies",
+    "firstlight.api.run_studies": "run_study studies",
     "firstlight.api.write": "Export export page report",
     "firstlight.audit.matrix.cells": "MatrixExtent",
     "firstlight.bundle.manifest": "Manifest",

@@ -27,7 +27,7 @@ def set_baseline(
     :param name: the baseline's name, or a `.json` file.
     :param because: the reason for accepting this level; reasons of former baselines stay in the file.
     :param directory: where baselines are stored.
-    :raises UsageError: for a name that cannot be, or boots of several recipes.
+    :raises UsageError: for a malformed name, no reason, or boots of several recipes.
     :raises FirstlightError: when a boot failed or cannot be read, or the file cannot be written.
 
     >>> import firstlight
@@ -84,7 +84,7 @@ def run_gate(
     Source: docs/design/statistics.md.
 
     >>> import firstlight
-    >>> _ = firstlight.set_baseline([bundle], directory=bundle.parent / "baselines")
+    >>> _ = firstlight.set_baseline([bundle], because="the first one", directory=bundle.parent / "baselines")
     >>> firstlight.run_gate([bundle], directory=bundle.parent / "baselines").verdict
     'pass'
     """

@@ -116,6 +116,7 @@ class TwoWayBar(Picture):
 class Interval(Picture):
     """An interval as a bar at its place in a window, after the time that it waited as dots; without an end it runs on.
 
+    >>> from firstlight.analysis.window import Window
     >>> Interval(25, 75, Window("a", 0, "b", 100), 8).draw(80, False)
     '  ####'
     >>> Interval(50, 100, Window("a", 0, "b", 100), 8, waits_from=25).draw(80, False)
