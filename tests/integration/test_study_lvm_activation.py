@@ -341,7 +341,7 @@ def test_verdicts_follow_the_figures_as_they_were_in_2021() -> None:
     found = concluded(measured(event=event, static=static, static_obtain=static, obtain=obtain, rejected=rejected))
     assert {finding.verdict for finding in found.values()} == {"holds"}, found
     assert "3.00" in the(found, "obtain_device_list").now
-    assert "each does more the more volumes there are" in the(found, "grows faster").why
+    assert "each process does more with more volumes" in the(found, "grows faster").why
 
 
 def test_verdicts_follow_the_figures_where_nothing_of_it_is_left() -> None:
@@ -373,8 +373,8 @@ def test_what_is_said_of_asking_udev_is_of_the_setting_that_was_booted(asking: b
     asked = {"static_obtain": static} if asking else {}
     finding = the(concluded(measured(event=static, static=static, **asked)), "opens sysfs")
     assert finding.verdict == "holds"
-    assert ("is told to ask udev" in finding.why) == asking
-    assert ("is not told to ask udev" in finding.why) != asking
+    assert ("is configured to ask udev" in finding.why) == asking
+    assert ("is not configured to ask udev" in finding.why) != asking
 
 
 def test_what_was_not_booted_cannot_be_tested() -> None:

@@ -142,7 +142,7 @@ def test_socket_waiting_blocked_and_service_add_up_to_the_monitors_latency() -> 
     assert (found.workers, found.most_in_socket, found.most_waiting, found.held_back, found.busy) == (1, 2, 2, 1, 30)
     table = queue_table({("B", "system"): found, ("C", "system"): Hole("no log")}, {("system", "B"): LATENCY})
     titles = [field.title for field in table.fields]
-    assert table.rows[0][titles.index("Latency, nobody logging")] == LATENCY.mean
+    assert table.rows[0][titles.index("Latency without the log")] == LATENCY.mean
     assert table.rows[1][2] == Hole("no log")
 
 

@@ -33,8 +33,8 @@ def subtle(evidence: Evidence) -> Iterator[Finding]:
         f"{len(loud - silent)} more bring a warning"
     )
     why = (
-        f"most: more than half of at least {MANY} remedies; the table of what each breaks names the facts, and no "
-        "others were looked at"
+        f"most: more than half of at least {MANY} remedies; the table of what each remedy breaks names the facts; no "
+        f"others were examined"
     )
     holds = len(silent) * 2 > len(booted) if len(booted) >= MANY else None
     yield finding(claim, then, said if booted else _UNKNOWN, holds, why)
@@ -50,7 +50,7 @@ def sanity(evidence: Evidence) -> Iterator[Finding]:
         f"{len(harmed)} of {len(pairs)} wrong values boot and change another fact of the system, "
         f"{warned} of these with a new warning"
     )
-    why = "the check is needed where a wrong value boots and something else is wrong then; a warning does not mend it"
+    why = "the check is needed if a wrong value boots and something else is then wrong; a warning does not fix that"
     holds = True if harmed else False if len(pairs) >= SEVERAL else None
     yield finding(claim, then, said if pairs else _UNKNOWN, holds, why)
 

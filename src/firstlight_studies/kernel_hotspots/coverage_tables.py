@@ -72,8 +72,9 @@ def coverage_table(kernel: str, found: Coverage | Hole) -> Table:
     rows = [_row(each, found) for each in (*found.stages, found.whole) if each.functions]
     rows.append(("linked", found.linked, None, found.linked_size, None, 1.0, found.linked_init))
     below = [
-        "A function that was entered counts whole; sizes reach to the next symbol. Which of its bytes ran is not "
-        "known: a profile keeps how often a function was entered and how many instructions it executed, not which.",
+        "A function that was entered counts with its full size, up to the next symbol. Which of its bytes ran is "
+        "unknown: a profile has the numbers of entries and of instructions of a function, but not the instructions "
+        "themselves.",
         "Freed later: in the part of the text that the kernel frees once it is up.",
     ]
     if found.ambiguous:

@@ -59,7 +59,7 @@ def _console(evidence: Evidence) -> Iterator[Finding]:
         saved = plain.window.length_ns - arm.window.length_ns
         line = on_the_line_ns(plain.printed.size - arm.printed.size, BAUD)
         said = f"{ms(saved)} of {ms(plain.window.length_ns)}, and {ms(line)} of a line at {BAUD:,} baud"
-        why = "the emulated port takes every byte at once: the line is computed, the rest measured"
+        why = "the emulated port takes every byte at once: the time on the line is computed, the rest is measured"
         yield finding(claim, then, said, saved + line >= WORTH * plain.window.length_ns, why)
 
 
@@ -94,7 +94,7 @@ def _clock_of_day(evidence: Evidence) -> Iterator[Finding]:
         yield finding(claim, then, "no reading of the clock chip in the profile", None)
         return
     said = f"reading the clock chip takes {span(share.total_ns)}"
-    why = f"waiting and all, in {share.calls} call{'s' if share.calls != 1 else ''}; the chip is an emulated one"
+    why = f"including the wait, in {share.calls} call{'s' if share.calls != 1 else ''}; the chip is emulated"
     yield finding(claim, then, said, share.total_ns >= WORTH * plain.window.length_ns, why)
 
 
@@ -107,7 +107,7 @@ def _entries(arm: HotspotTimings, beside: HotspotTimings) -> str:
     now, then = (each.health.hash_entries for each in (arm, beside))
     if now is None or then is None:
         return "of the caches only the hash tables are made small"
-    return f"of the caches only the hash tables are made small: {now:,} entries instead of {then:,}, with 4 GiB"
+    return f"only the hash tables of the caches are made small: {now:,} entries instead of {then:,}, with 4 GiB"
 
 
 def _memory(evidence: Evidence) -> Iterator[Finding]:
@@ -161,7 +161,7 @@ def _proc(evidence: Evidence) -> Iterator[Finding]:
         f"mounting proc and sysfs takes {ms(plain.mounts_ns)} of {ms(whole)} until ready; "
         f"{ms(plain.parts.spots_ns['proc'])} for their entries, which stay"
     )
-    why = f"held against {percent(WORTH)} of the time until ready; the entries are made before anybody mounts them"
+    why = f"held against {percent(WORTH)} of the time until ready; the entries exist before any mount"
     yield finding(claim, then, said, plain.mounts_ns >= WORTH * whole, why)
 
 

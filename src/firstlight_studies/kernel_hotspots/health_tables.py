@@ -40,11 +40,12 @@ def health_table(arms: Arms, remedies: Remedies) -> Table:
         rows.append(_row(remedy.title, kernel, found, as_meant, besides))
     below = (
         "Facts of the bundle at ready. A sleep and the mean of the kernel's short delays (udelay) are measured in "
-        "virtual time from outside: a clock or a calibration that is wrong shows there.",
-        "Block devices and terminals: entries of /sys/class/block and /sys/class/tty. Clock event device: what makes "
-        "the first processor's ticks. High resolution: whether timers end between two ticks; a kernel turns to that "
-        "some time after its start, so that a guest may be ready before: it is shown, and no finding counts it.",
-        "Differs as meant: what the words of the remedy are there to change. What no column shows is not looked at.",
+        "virtual time from outside, so a wrong clock or calibration is visible there.",
+        "Block devices and terminals: entries of /sys/class/block and /sys/class/tty. Clock event device: the source "
+        "of the first processor's ticks. High resolution: whether timers end between two ticks. A kernel switches to "
+        "that some time after its start, and a guest may be ready earlier, so the column is shown but no finding uses "
+        "it.",
+        "Differs as meant: the change that the remedy is meant to make. Facts without a column are not examined.",
         "Loops per jiffy differ when they change by more than a hundredth, memory by more than a two-hundredth, "
         "sleep and delays by more than a twentieth.",
     )
@@ -66,4 +67,4 @@ def _row(title: str, kernel: str, found: HotspotTimings | Hole, as_meant: Value,
 
 
 def _known(value: str | int | None) -> Value:
-    return Hole("the guest did not tell") if value is None else value
+    return Hole("the guest did not report it") if value is None else value

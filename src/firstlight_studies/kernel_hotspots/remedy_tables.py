@@ -59,10 +59,10 @@ def remedy_table(arms: Arms, remedies: Remedies, spots: tuple[HotSpot, ...]) -> 
             (*head, found.window.length_ns, change, change / beside.window.length_ns, spot, _until_ready(found, beside))
         )
     below = (
-        "`{lpj}`: the loops per jiffy that the arm beside measured; `{khz}`: the true rate of the time stamp counter; "
-        "a figure behind a colon: times so many.",
-        "Until ready: the change from start_kernel until the guest was ready. Without proc the user land does not find "
-        "its own programs (busybox makes its links by /proc/self/exe), and does less until then.",
+        "`{lpj}`: the loops per jiffy that the compared arm measured; `{khz}`: the true rate of the time stamp "
+        "counter; a figure after a colon is a factor.",
+        "Until ready: the change from start_kernel until the guest was ready. Without proc busybox does not find its "
+        "own programs (it makes its links by /proc/self/exe), and does less until then.",
     )
     return Table("remedies", "What each remedy changes", _FIELDS, tuple(rows), below)
 
@@ -100,7 +100,7 @@ def serial_table(arms: Arms, names: Mapping[str, str]) -> Table:
             )  # fmt: skip
     below = (
         "Computed: bytes x 10 bits / rate, for the bytes that left the port in the window. The emulated port takes "
-        "them at once; a kernel waits for a real one as it prints.",
+        "them at once. With a real port, the kernel waits while it prints.",
     )
     return Table("serial", "What a serial line would add", fields, tuple(rows), below)
 

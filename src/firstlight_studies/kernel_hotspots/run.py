@@ -86,12 +86,12 @@ def run(laboratory: Laboratory) -> Outcome:
 
 
 _NOTES = (
-    "Virtual time: one instruction takes one nanosecond, caches and buses take nothing. Shares and orders of magnitude "
-    "carry over to a machine; milliseconds do not.",
+    "Virtual time: one instruction takes one nanosecond, caches and buses take no time. Shares and orders of "
+    "magnitude apply to real machines; milliseconds do not.",
     "Waiting is exact: a calibration that waits for ten ticks takes as long here as on any machine.",
     "The window ends with the first instruction of user mode. User mode mounts proc and sysfs after it; the changes "
-    "until ready show what that takes.",
-    "Memory is added by its address, the way that asks least of the machine: QEMU's own memory devices need slots on "
+    "until ready show the cost of that.",
+    "Memory is added by its address, which needs least from the machine: QEMU's own memory devices need slots on "
     "its command line, and the kernel would find them in the middle of its start.",
 )
 

@@ -31,7 +31,7 @@ def share_table(plain: Plain, spots: tuple[HotSpot, ...]) -> Table:
         found = plain[kernel]
         whole += hole_row(found, 2) if isinstance(found, Hole) else (found.parts.whole_ns, 1.0)
     rows.append(("whole", "", "start_kernel to the first instruction of user mode", *whole))
-    below = ["Each nanosecond belongs to the innermost named function that it was spent under: the parts add up."]
+    below = ["Each nanosecond belongs to the innermost named function on its call path, so the parts add up."]
     return Table("hot-spots", "Where start_kernel to user mode goes", tuple(fields), tuple(rows), tuple(below))
 
 
@@ -58,9 +58,9 @@ def function_table(plain: Plain, spots: tuple[HotSpot, ...], linked: Mapping[Ker
         for function in spot.functions
     )
     below = (
-        "Total: with all that it called. Own: without what it called that is named here as well; the own times of a "
-        "hot spot's functions add up to it.",
-        "No calls: the kernel has the function, and did not call it in the window.",
+        "Total: with all callees. Own: without callees that are also listed here. The own times of a hot spot's "
+        "functions add up to it.",
+        "No calls: the kernel has the function but did not call it in the window.",
     )
     return Table("functions", "The functions of each hot spot", tuple(fields), rows, below)
 

@@ -33,7 +33,7 @@ def memory_table(arms: Mapping[str, HotspotTimings | Hole], titles: Mapping[str,
             rows.append((title, *hole_row(found, 8)))
             continue
         window, memory = found.window.length_ns, found.health.memory
-        total: Value = memory if memory is not None else Hole("the guest did not tell")
+        total: Value = memory if memory is not None else Hole("the guest did not report it")
         row: tuple[Value, ...] = (title, total, found.parts.spots_ns["memory"], window)
         if name != "memory-added":
             rows.append((*row, None, None, None, None, window))
@@ -43,8 +43,8 @@ def memory_table(arms: Mapping[str, HotspotTimings | Hole], titles: Mapping[str,
             cost = later.adding_ns + later.online_ns
             rows.append((*row, later.blocks, later.refused, later.adding_ns, later.online_ns, window + cost))
     below = (
-        "`mem=` keeps the rest from the kernel; once user mode runs, the guest names each block of it to the kernel "
-        "and brings it into use. A block that holds what the firmware keeps for itself is refused or not named.",
+        "`mem=` withholds the rest from the kernel. When user mode runs, the guest adds each block of it and brings "
+        "it online. A block with memory that the firmware reserves is rejected or not added.",
     )
     return Table("memory", "Memory at the start, and later", _MEMORY_FIELDS, tuple(rows), below)
 
@@ -78,7 +78,7 @@ def device_table(arms: Mapping[str, HotspotTimings | Hole], *, quick: bool) -> T
     below = (
         "Each: the change divided by the difference in their number. Registered: calls of device_add in the window.",
     )
-    return Table("devices", "What devices cost that nobody asked for", _DEVICE_FIELDS, tuple(rows), below)
+    return Table("devices", "The cost of unrequested devices", _DEVICE_FIELDS, tuple(rows), below)
 
 
 def _device_row(found: HotspotTimings, plain: HotspotTimings, more: int) -> tuple[Value, ...]:

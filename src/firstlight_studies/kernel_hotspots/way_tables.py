@@ -69,8 +69,8 @@ def agreement_table(seen: dict[str, Seen] | Hole, uneven: Uneven | None) -> Tabl
         "One boot, timed in four ways at once. Port writes: the instants at which the first bytes of an initcall's two "
         "lines were written to the serial port, as seen by the machine, in virtual time.",
         *_unevenness(uneven),
-        "Sees of the window: from the first to the last that it tells of start_kernel to user mode; of printk's stamps "
-        "only from the first after the kernel switched its clock source. The tracer starts late, the port with the "
+        "Sees of the window: from its first to its last event between start_kernel and user mode; for printk's "
+        "stamps, from the first after the kernel switched its clock source. The tracer starts late, the port with the "
         "console. Initcalls whose name several functions share are left out.",
     )
     return Table("ways", "Four ways of timing the same boot", fields, tuple(rows), below)
@@ -117,10 +117,11 @@ def cost_table(boots: Mapping[str, Boot | Hole], ways: tuple[Way, ...]) -> Table
         for way in ways
     )
     below = (
-        "A boot without a profile has no mark but its end: that both reach it at the same nanosecond is the proof.",
-        "The two boots of a row differ in the way alone: a longer ring, which stamps may need, has a row of its own, "
-        "and both boots of the row below it have it.",
-        "A serial line's time is not in it: see what a serial line would add.",
+        "A boot without a profile has no mark except its end. Both boots reach it at the same nanosecond, which is "
+        "the proof.",
+        "The two boots of a row differ only in the method. A longer ring, which stamps may need, has a row of its "
+        "own, and both boots of the next row have it.",
+        "The time of a serial line is not included: see what a serial line would add.",
     )
     return Table("way-costs", "What each way of timing costs the boot", fields, rows, below)
 

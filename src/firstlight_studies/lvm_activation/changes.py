@@ -63,7 +63,7 @@ def tracing_table(untraced: Mapping[Cell, ActivationFigures | Hole], measured: M
             values = (plain.active_ns, noted.active_ns, extra, extra / plain.active_ns)
         rows.append((row_title(row), cell.volumes.count, *values))
     below = (
-        "The counts of files and processes and the memory of each come from the kernel's own notes (a probe at "
-        "vfs_open, and its events of memory and processes), which are on in every arm but these.",
+        "The counts of files and processes and the memory of each come from the kernel's own trace (a probe at "
+        "vfs_open, and its events of memory and processes). It is on in every arm except these.",
     )
     return Table("notes", "What the kernel's notes cost: until the last volume is active", fields, tuple(rows), below)

@@ -92,7 +92,7 @@ def _filter(measured: Measured) -> Finding:
         f"N = {size:,}, until udev has settled: {_time(event.settled_ns)} to {_time(filtered.settled_ns)}: "
         f"{value_text(change, 'percent')}"
     )
-    why = "No volume is active then, so that this is no remedy where they are needed."
+    why = "No volume is active then, so this is not a remedy if they are needed."
     if (still := programs_of(filtered)) is not None:
         why += f" Still run: {still.text()}."
     return Finding(claim, then, now, verdict(change < -_TELLING), why)

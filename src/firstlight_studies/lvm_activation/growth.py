@@ -10,12 +10,12 @@ from firstlight_studies.lvm_activation.laws import FAR, NO_LAW, QUANTITIES, Acti
 from firstlight_studies.lvm_activation.measured import row_title
 
 _BELOW = (
-    "Exponent: that of the whole over the larger half of the sizes; of the growth: of what lies above the smallest "
-    "size, over what the size is above it, with the least and the most between neighbouring sizes. Every figure is "
-    "exact: what the law leaves over is no noise.",
-    "The check: the largest N left out, the same law fitted to the others, and asked for it. Where it is more than "
-    f"20 % off there, or any size as far from the law, neither a law nor {FAR:,} is told. {FAR:,} is far beyond what "
-    "is measured: the band is that of all laws that the figures leave open, no single one is promised.",
+    "Exponent: of the total over the larger half of the sizes. Of the growth: of the cost above that of the smallest "
+    "size, over the size above the smallest, with the least and the largest between neighbouring sizes. Every figure "
+    "is exact, so the residual of the model is not noise.",
+    "The check: the same model is fitted without the largest N and predicts it. If it is more than 20 % off there, or "
+    f"any size is as far from the model, neither a model nor {FAR:,} is given. {FAR:,} is far beyond the measured "
+    "sizes: the band covers all models that fit the figures.",
 )
 
 

@@ -68,9 +68,9 @@ def _work(by_size: Mapping[int, Programs]) -> tuple[str, bool]:
     grows = opened[1] - opened[0] > (large - small) * _HALF / 2
     said = (
         f"A process that an event started opens {opened[0]:.1f} files on average at N = {small:,} and {opened[1]:.1f} "
-        f"at N = {large:,}; {notes[0]:.1f} and {notes[1]:.1f} of them are lvm2's own notes of volumes that came: "
+        f"at N = {large:,}; {notes[0]:.1f} and {notes[1]:.1f} of them are lvm2's own notes of arrived volumes: "
     )
-    return said + ("each does more the more volumes there are." if grows else "hardly more for more volumes."), grows
+    return said + ("each process does more with more volumes." if grows else "hardly more for more volumes."), grows
 
 
 def _opened(command: Command) -> int:
@@ -102,9 +102,9 @@ def opens(measured: Measured, laws: Laws, where: str, most: Callable[[Command], 
         f"({counts[high]:,} at N = {high:,})" + (f"; law: {law.study.law}" if isinstance(law, ActivationModel) else "")
     )
     asked = (
-        "It is told to ask udev for the devices (obtain_device_list_from_udev=1)."
+        "It is configured to ask udev for the devices (obtain_device_list_from_udev=1)."
         if row == _ASKING
-        else "It is not told to ask udev for the devices: 0 is the default of obtain_device_list_from_udev."
+        else "It is not configured to ask udev for the devices: 0 is the default of obtain_device_list_from_udev."
     )
     first, last = min(events), max(events)
     why = (
@@ -141,8 +141,8 @@ def at_once(measured: Measured) -> Finding:
     )
     static = programs_by_size(measured, STATIC).get(large)
     why = (
-        f"With the static unit, where those that look at volumes come from udev's rules and one activates all, "
-        f"{static.at_once:,} ran at once at N = {large:,}."
+        f"With the static unit, where udev's rules start the processes that examine volumes and one process activates "
+        f"all, {static.at_once:,} ran at once at N = {large:,}."
         if static
         else ""
     )

@@ -123,12 +123,12 @@ def _by_sizes(wanted: ActivationPlan) -> dict[str, list[str]]:
 
 
 _NOTES = (
-    "lvm2 2.03.16 has no static activation of its own any more: the static unit is ours, `vgchange -aay` after "
+    "lvm2 2.03.16 no longer has a static activation of its own. The study's static unit is `vgchange -aay` after "
     "systemd-udev-settle.service, with global/event_activation=0, like those that the generator of lvm2 wrote up "
     "to 2.03.14.",
-    "Of the study of 2021 the versions of lvm2 are gone with their distributions; what is compared is the direction "
+    "The versions of lvm2 in the study of 2021 are gone with their distributions. The comparison covers the direction "
     "and the form, not seconds.",
-    "One processor takes turns: processes that would run side by side on several do so here one slice after another.",
-    "lvm2-monitor.service, which the distribution starts early, looks at all devices in every arm, that of events too: "
-    "its process is counted, and its memory with the others', but what it opens is not.",
+    "With one processor, processes that would run in parallel on several run in turns here.",
+    "lvm2-monitor.service, which the distribution starts early, examines all devices in every arm, also in that of "
+    "events. Its process and its memory are counted, but not the files that it opens.",
 )

@@ -16,19 +16,19 @@ _TITLES: dict[Where, str] = {
 }
 _BELOW: dict[Where, tuple[str, ...]] = {
     "times": (
-        "Times are virtual time from power on. Own computing is that of the program and its libraries in user mode, "
-        "without what the kernel did for it, all processes called lvm, or systemd, together.",
-        "Processes: all of lvm2, that of lvm2-monitor.service among them. One processor; udev runs as many workers at "
+        "Times are virtual time from power on. Own computing is the time of the program and its libraries in user "
+        "mode, without the kernel's work for it; all processes called lvm, or systemd, together.",
+        "Processes: all of lvm2, including that of lvm2-monitor.service. One processor; udev runs as many workers at "
         "once as its defaults allow with this memory.",
     ),
     "files": (
-        "What processes of lvm2 opened, without that of lvm2-monitor.service, which looks at all devices in every arm: "
-        "of everything; of lvm2's own notes of volumes that came (/run/lvm/pvs_online), of udev's database "
-        "(/run/udev/data) and in sysfs, on average and by the one that opened most.",
+        "Files that processes of lvm2 opened, without that of lvm2-monitor.service, which examines all devices in "
+        "every arm: all files; lvm2's own notes of arrived volumes (/run/lvm/pvs_online), udev's database "
+        "(/run/udev/data) and sysfs, on average and by the process that opened most.",
     ),
     "memory": (
-        "Memory of lvm2: what its processes had for themselves (anonymous pages), all together, at the instant when "
-        "that was most; all services, and udev's: what the kernel charged their control groups with, with page cache.",
+        "Memory of lvm2: the anonymous pages of all its processes together, at the instant of the maximum. All "
+        "services, and udev's: the memory that the kernel charged to their control groups, with page cache.",
     ),
 }
 
@@ -65,8 +65,8 @@ def commands_table(measured: Measured) -> Table:
         for size in list(by_size)[-1:]:
             rows += [(row_title(row), size, *_command(each)) for each in by_size[size].commands]
     below = (
-        "`pvscan` looks at the volume that came, within udev's rules; `vgchange -aay` activates: one group for events, "
-        "all for the static unit; `vgchange --monitor` is lvm2-monitor.service. Files: on average.",
+        "`pvscan` examines the new volume, within udev's rules. `vgchange -aay` activates: one group for events, all "
+        "for the static unit. `vgchange --monitor` is lvm2-monitor.service. Files: on average.",
     )
     return Table("commands", "What a process of lvm2 does at the largest N", fields, tuple(rows), below)
 

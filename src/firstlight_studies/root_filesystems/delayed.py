@@ -50,7 +50,6 @@ def delayed_table(arms: Mapping[str, FilesystemTimings | Hole], kinds: Sequence[
         tuple(rows),
         (
             "dm-delay over persistent memory, made by the kernel's command line. It counts in ticks of 4 ms, and the "
-            "timer rounds up. Requests under way at one time are delayed together, so that a seek costs and a stream "
-            "does not.",
+            "timer rounds up. Simultaneous requests are delayed together, so a seek takes time and a stream does not.",
         ),
     )  # fmt: skip

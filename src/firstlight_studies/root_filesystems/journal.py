@@ -247,8 +247,8 @@ def root_table(arms: Mapping[str, FilesystemTimings | Hole]) -> Table:
         "Boot by what was left in the root's journal",
         (
             Field("Arm"), Field("File system"), Field("Journal"), Field("Power on to program", "time"),
-            Field("start_kernel to program", "time"), Field("Mount", "time"), Field("Synced files whole", "count"),
-            Field("Late files whole", "count"), Field("Kernel says"),
+            Field("start_kernel to program", "time"), Field("Mount", "time"), Field("Synced files complete", "count"),
+            Field("Late files complete", "count"), Field("Kernel says"),
         ),
         tuple(rows),
         (
@@ -282,7 +282,7 @@ def replay_table(boots: Mapping[str, dict[str, Tried] | Hole]) -> Table:
         "What becomes of the files, by what is done with the journal",
         (
             Field("File system"), Field("What is done"), Field("Done"), Field("Time", "time"),
-            Field("Synced files whole", "count"), Field("Late files whole", "count"), Field("Kernel says"),
+            Field("Synced files complete", "count"), Field("Late files complete", "count"), Field("Kernel says"),
         ),
         tuple(rows),
         (f"Of {SYNCED} files that were synced before the crash, and {LATE} that were not. In a running small guest.",),

@@ -177,11 +177,11 @@ class _Session:
 
 
 _NOTES = (
-    "The kernel of the laboratory carries tracers, for the studies; what they do at boot is the same in every arm, and "
-    "a large part of each: below the first table stands how much.",
-    "Persistent memory answers at once. Where the time of storage matters, the tables of the storages tell: image size "
-    "and seeks decide there.",
-    "cramfs executes in place only from flash that tells its physical address. phram and slram do not, so that the "
-    "image lies where the kernel's driver for mapped flash (MTD_PHYSMAP) was built to look.",
+    "The lab's kernel contains tracers for the studies. Their work at boot is the same in every arm and a large part "
+    "of each; the note below the first table states how much.",
+    "Persistent memory answers at once. The tables of the storages show the time of storage, which image size and "
+    "seeks determine.",
+    "cramfs executes in place only from flash with a known physical address. phram and slram do not provide it, so "
+    "the image is where the kernel's driver for mapped flash (MTD_PHYSMAP) was built to look.",
     "No tool of Debian's writes a cramfs that can be executed in place: Firstlight writes that one itself.",
 )

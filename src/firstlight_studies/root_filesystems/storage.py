@@ -222,13 +222,13 @@ def storage_table(model: Model, kinds: Stored) -> Table:
         (
             Field("Root"), Field("Mount", "time"), Field("First exec", "time"), Field("Read everything", "time"),
             Field("Together", "time"), Field("Requests", "count"), Field("Bytes read", "bytes"),
-            Field("In a second", "bytes"), Field("Texts whole", "count"),
+            Field("In a second", "bytes"), Field("Texts complete", "count"),
         ),
         tuple(rows),
         (
             f"null_blk with memory behind it, one request of at most {model.request_kib} KiB at a time, on the guest's "
-            "clock; its caches are cold. Each 20 ms it lets through what the bandwidth allows, in whole requests; it "
-            f"knows no seeks. A RAM disk is filled and an archive unpacked from the storage first. {FILES} texts are "
+            "clock; its caches are cold. Every 20 ms it passes as many complete requests as the bandwidth allows; it "
+            f"has no seeks. A RAM disk is filled and an archive unpacked from the storage first. {FILES} texts are "
             "read.",
         ),
     )  # fmt: skip

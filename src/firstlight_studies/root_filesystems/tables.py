@@ -45,7 +45,7 @@ def start_table(arms: Arms, kinds: Sequence[str]) -> Table:
             "Mount: prepare_namespace with all below it (a RAM disk is filled there), and do_populate_rootfs, which "
             "unpacks an archive and puts the image of a RAM disk aside. First exec: from run_init_process to the "
             f"program's first line, with the pages that it needs. Read everything: {FILES} texts, summed by md5sum.",
-            "Nothing has to be loaded before: kernel, archive and image are in memory at power on.",
+            "Kernel, archive and image are in memory at power on, so nothing has to be loaded before.",
             *_common(arms, kinds),
         ),
     )  # fmt: skip
@@ -58,7 +58,7 @@ def _common(arms: Arms, kinds: Sequence[str]) -> list[str]:
     parts = [f"{name} {time_text(measured.total(name))}" for name in COMMON]
     share = sum(map(measured.total, COMMON)) / start
     return [
-        f"Whatever the root, the laboratory's kernel spends {' and '.join(parts)} of each start: "
+        f"With every root, the lab's kernel spends {' and '.join(parts)} of each start: "
         f"{share * 100:.0f} % of the first one here. Without them every change in per cent would be "
         f"{1 / (1 - share):.1f} times as large."
     ]
@@ -84,13 +84,13 @@ def image_table(arms: Arms, images: Mapping[str, KernelRoot | Hole], kinds: Sequ
         (
             Field("Root"), Field("What it is"), Field("Image", "bytes"), Field("Not zero", "bytes"),
             Field("Memory used", "bytes"), Field("MemAvailable", "bytes"), Field("Reads", "count"),
-            Field("Pieces read", "count"), Field("Texts whole", "count"),
+            Field("Pieces read", "count"), Field("Texts complete", "count"),
         ),
         tuple(rows),
         (
-            "Memory once the user land is up: MemTotal less MemAvailable. Persistent memory and flash are beside it. "
-            "Reads: requests to the block device until everything was read; pieces: what these had, each of a page or "
-            "less.",
+            "Memory once userspace is up: MemTotal minus MemAvailable, without persistent memory and flash. Reads: "
+            "requests to the block device until everything was read. Pieces: the parts of these requests, each of a "
+            "page or less.",
         ),
     )  # fmt: skip
 
@@ -115,8 +115,8 @@ def ways_table(arms: Arms, kinds: Sequence[str], ways: Sequence[Way]) -> Table:
         ),
         tuple(rows),
         (
-            "The emulated port takes no time but the kernel's own; what a real one would add stands with the findings.",
-            "What is empty was not asked for: `--full` starts every root in every way.",
+            "The emulated port takes no time except the kernel's own; the findings state what a real one would add.",
+            "Empty cells were not requested: `--full` starts every root in every way.",
         ),
     )  # fmt: skip
 
@@ -142,7 +142,7 @@ def kd_tables(arms: Arms, kinds: Sequence[str], base: str = "initramfs") -> tupl
 def kd_table(kind: str, measured: FilesystemTimings) -> Table:
     """The functions that take the most time, as kd tells them."""
     rows = _kernel(measured.functions).sort("total_ns", "function", descending=[True, False])
-    below = ("Of the whole boot, in virtual time; every arm's whole table is in its bundle: `firstlight functions`.",)
+    below = ("Of the entire boot, in virtual time. `firstlight functions` prints the complete table of each bundle.",)
     shown = tuple(rows.select(_KD_COLUMNS).head(_KD_ROWS).iter_rows())
     return Table(f"kd-{kind}", f"{kind}: the first rows of kd's table", _KD_FIELDS, shown, below)
 
@@ -152,10 +152,10 @@ def more_table(kind: str, measured: FilesystemTimings, base: FilesystemTimings, 
     rows = _kernel(measured.more_than(base))
     return Table(
         f"kd-more-{kind}",
-        f"{kind}: the functions that themselves take more than with {beside}",
+        f"{kind}: functions with more local time than with {beside}",
         (*_KD_FIELDS, Field("Local, more", "change")),
         tuple(rows.select(*_KD_COLUMNS, "more").head(_KD_ROWS).iter_rows()),
-        (f"Of the whole boot, in virtual time. More: of the local time, than in the boot of `{beside}`.",),
+        (f"Of the entire boot, in virtual time. More: the local time minus that in the boot of `{beside}`.",),
     )
 
 

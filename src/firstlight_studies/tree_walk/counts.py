@@ -78,14 +78,15 @@ def counts_table(found: Mapping[tuple[str, Command], Counted | Hole]) -> Table:
         rows.append((name, kind, each.stats, *each.each(each.stats), *shown, changes, sum(each.calls.values())))
     below = (
         f"Stat calls: {', '.join(STATS)}. Changes: {', '.join(_CHANGES)}.",
-        "Counted from outside, as entries of the kernel's functions, in a boot that runs the program less one that "
-        "runs a program that does nothing: no tracer is in the guest. And besides: what starting and ending it adds.",
+        "Counted from outside, as entries of the kernel's functions: a boot that runs the program, minus a boot that "
+        "runs a program that does nothing. The guest has no tracer. And besides: the calls of starting and ending the "
+        "program.",
     )
     return Table("calls", "System calls of a walk", fields, tuple(rows), below)
 
 
 def functions_table(without: Boot | Hole, with_: Boot | Hole, directories: int) -> Table | Hole:
-    """Where the further stat spends its time: the profile of our walk with it less that of our walk without."""
+    """Where the extra stat spends its time: the profile of our walk with it less that of our walk without."""
     if isinstance(without, Hole):
         return without
     if isinstance(with_, Hole):
@@ -119,8 +120,8 @@ def functions_table(without: Boot | Hole, with_: Boot | Hole, directories: int) 
         Field("Function"), Field("Calls more", "count"), Field("Self", "change"), Field("Per directory, ns", "number"),
         Field("Share", "share"),
     )  # fmt: skip
-    title = "Where the further stat spends its time"
-    below = ("Self time of our walk with the further stat less that without it, two boots; the rows add up.",)
+    title = "Where the extra stat spends its time"
+    below = ("Self time of our walk with the extra stat minus that without it, from two boots; the rows add up.",)
     return Table("functions", title, fields, tuple(rows), below)
 
 

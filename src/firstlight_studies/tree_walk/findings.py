@@ -39,19 +39,19 @@ def findings_of(evidence: Evidence) -> tuple[Finding, ...]:
     return tuple(
         _judged(claim, then, judge, evidence)
         for claim, then, judge in (
-            ("One more stat for each directory makes a recursive chgrp noticeably dearer.",
+            ("One more stat for each directory makes a recursive chgrp noticeably more expensive.",
              "+23.5 %; 17 to 25 % repeated", _dearer),
             ("The kernel takes nearly all of it; user time stays.", "user 0.03 s and 0.03 s, system 0.31 s and 0.38 s",
              _in_kernel),
             ("It costs no memory: as many page faults either way.", "about 235 minor faults either way", _no_faults),
-            ("It is the same for each directory, so that a whole laptop's directories cost little.",
+            ("It is the same for each directory, so all directories of a laptop cost little.",
              "0.814 µs each, 53,934 directories: 43 ms", _linear),
             ("Only find and du pay for it; chgrp, chmod and rm do not.", "the rule of coreutils 8.1", _who_pays),
             ("A listing gives a mount point the inode of the directory that it covers.",
              "all systems but a few", _listing_lies),
-            ("Opening a directory may mount something on it, so that the stat before told of another one.",
-             "the reason for the further stat", _changes_under),
-            ("To look at an automount by stat leaves it asleep; to open it does not.", "Linux, stat and open",
+            ("Opening a directory may mount something on it, so the earlier stat described another one.",
+             "the reason for the extra stat", _changes_under),
+            ("A stat does not trigger an automount; opening it does.", "Linux, stat and open",
              _stat_sleeps),
         )
     )  # fmt: skip
@@ -97,7 +97,7 @@ def _dearer(evidence: Evidence) -> _Judgement:
         return _Judgement("no longer holds", now, "the further stat is lost in what the walk costs otherwise")
     if penalty.relative >= _THEN_RELATIVE:
         return _Judgement("holds", now)
-    why = "in direction, by less than then: beside the rest of a walk a stat costs less than it did"
+    why = "the direction holds, with a smaller figure: a stat costs less than then, compared with the rest of a walk"
     return _Judgement("holds", now, why)
 
 
@@ -168,11 +168,7 @@ def _listing_lies(evidence: Evidence) -> _Judgement:
     now = f"another inode at {len(lying)} of {len(points)} mount points"
     now += f", {len(bound)} of them on the same device as their directory" if bound else ""
     now += f"; and at {len(plain)} plain files" if plain else ""
-    why = (
-        f"statx now tells of {len(told)} of them that they are mount points, which a listing still cannot"
-        if told
-        else ""
-    )
+    why = f"statx now reports {len(told)} of them as mount points, which a listing still cannot do" if told else ""
     return _Judgement(verdict(2 * len(lying) > len(points)), now, why)
 
 

@@ -91,7 +91,7 @@ def sizes_table(found: Mapping[str, WalkModel]) -> Table:
                     point.cost_ns / point.without_ns, round(point.cost_ns / point.directories),
                 )
             )  # fmt: skip
-    below = ("Elapsed time, the shortest of three alternations; of more than 5,000 directories one of each.",)
+    below = ("Elapsed time, the shortest of three alternations; above 5,000 directories one run of each.",)
     return Table("sizes", "Our walk over trees of several sizes", fields, tuple(rows), below)
 
 
@@ -118,8 +118,8 @@ def law_table(found: Mapping[str, WalkModel]) -> Table:
                 )
             )  # fmt: skip
     below = (
-        "Exponent: d log time / d log directories over the larger half of the sizes, without any law. Largest, "
-        "predicted: the largest tree by the law of the smaller ones, against what was measured.",
+        "Exponent: d log time / d log directories over the larger half of the sizes, without a model. Largest, "
+        "predicted: the error of the model of the smaller trees for the largest one.",
     )
     return Table("law", "The law of the penalty", fields, tuple(rows), below)
 

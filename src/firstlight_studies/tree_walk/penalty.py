@@ -114,9 +114,9 @@ def alternation_table(
     below = [
         "User, system, elapsed: exact virtual time, from before the fork to after the wait. User is the program in "
         "user mode by the function profile; system is the kernel, with its interrupts and threads in the meantime.",
-        "The runs alternated: without, with, without and so on; their numbers tell the order.",
-        "By ticks: what the guest's own getrusage says, which the timer samples; CPU is their sum over the elapsed "
-        "time, as the shell's `time` has it.",
+        "The runs alternated: without, with, without and so on; their numbers give the order.",
+        "By ticks: the guest's own getrusage, which the timer samples. CPU is their sum divided by the elapsed time, "
+        "as in the shell's `time`.",
     ]
     if runner:
         most = max(runner)
@@ -155,8 +155,8 @@ def penalty_table(found: Mapping[str, Mapping[Command, Penalty | Hole]], directo
             )  # fmt: skip
     below = (
         f"Tree {shape}: {directories:,} directories, in the cache; elapsed time, the shortest of the alternations, "
-        "each program's after a run that is not told.",
-        "Programs of the distribution make the further stat by a library that is preloaded on both sides.",
+        "each program's after a run that is not counted.",
+        "A preloaded library makes the extra stat for programs of the distribution; it is loaded on both sides.",
     )
     return Table("penalty", "The penalty of one more stat per directory", fields, tuple(rows), below)
 

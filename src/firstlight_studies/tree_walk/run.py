@@ -203,10 +203,10 @@ def _release(boot: Boot | Hole) -> str | None:
 
 
 _NOTES = (
-    "Exact mode: one instruction takes one nanosecond. A figure is a number of instructions, the same in every run; it "
-    "is no time of a machine with caches, and percentages compare work, not waiting.",
+    "Exact mode: one instruction takes one nanosecond. A figure is a number of instructions, the same in every run. "
+    "It is not the time of a machine with caches, and percentages compare work, not waiting.",
     "Our walk does what chgrp does: for each directory a stat by name, an opening, a stat by descriptor, the listing, "
-    "a change of group. The further stat is by name, right after the opening.",
-    "The distribution's programs have no such switch: a preloaded library makes the further stat when they open a "
-    "directory, and makes the same detour without it on the other side.",
+    "a change of group. The extra stat is by name, directly after the opening.",
+    "The distribution's programs have no such option. A preloaded library makes the extra stat when they open a "
+    "directory; on the other side it runs the same code without the stat.",
 )

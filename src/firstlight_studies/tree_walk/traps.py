@@ -150,10 +150,10 @@ def points_table(audit: Audit) -> Table:
     rows = [_point_row(point, "") for point in audit.points]
     rows += [_point_row(point, ", woken") for point in audit.woken_points if point.path == TRAP]
     below = (
-        "Every line of the guest's table of mounts but that of `/`, and plain files; an automount is among them, which "
-        "the audit leaves asleep.",
+        "Every line of the guest's mount table except `/`, and plain files. One of them is an automount, which the "
+        "audit does not trigger.",
     )
-    return Table("mount-points", "Inodes at mount points: the listing's against stat's", fields, tuple(rows), below)
+    return Table("mount-points", "Inodes at mount points, by listing and by stat", fields, tuple(rows), below)
 
 
 def _point_row(point: Point, more: str) -> tuple[Value, ...]:
@@ -173,7 +173,7 @@ def _else(value: int | str | None, hole: Hole) -> Value:
 
 
 def _told(value: bool | None) -> Value:
-    return Hole("this kernel's statx does not tell") if value is None else "yes" if value else "no"
+    return Hole("this kernel's statx does not report it") if value is None else "yes" if value else "no"
 
 
 def wakes_table(audit: Audit) -> Table:
@@ -186,16 +186,16 @@ def wakes_table(audit: Audit) -> Table:
         (wake.name, "woken" if wake.woken else "asleep", wake.call, wake.before, wake.after) for wake in audit.wakes
     )
     below = [
-        "A direct automount, as systemd makes them, mounted anew for each row; `call` is one system call on it by a "
-        "program of ours. Woken by: the call in which the program waited, with its flags, as the kernel shows it.",
+        "A direct automount of systemd's kind, mounted anew for each row. `call` is one system call on it by the "
+        "study's own program. Woken by: the call in which the program waited, with its flags, as the kernel shows it.",
     ]
     if audit.missing:
         below.append(f"Not in the guest: {', '.join(audit.missing)}.")
-    return Table("automounts", "Who wakes an automount", fields, rows, tuple(below))
+    return Table("automounts", "What triggers an automount", fields, rows, tuple(below))
 
 
 def unit_table(boot: Boot | Hole) -> Table | Hole:
-    """Who wakes an automount of systemd, in Debian."""
+    """What triggers an automount of systemd, in Debian."""
     if isinstance(boot, Hole):
         return boot
     tried = [row for row in kept_rows(boot, UNIT_WAKES) if len(row) == _UNIT_FIELDS]
@@ -206,7 +206,5 @@ def unit_table(boot: Boot | Hole) -> Table | Hole:
     rows = tuple(
         (name, unarmed if armed != "1" else "woken" if woken == "1" else "asleep") for name, armed, woken in tried
     )
-    below = (
-        "Debian with a line `x-systemd.automount` in its table of file systems; stopped again after each program.",
-    )
-    return Table("automount-unit", "Who wakes an automount of systemd", fields, rows, below)
+    below = ("Debian with a line `x-systemd.automount` in its fstab; the automount is stopped after each program.",)
+    return Table("automount-unit", "What triggers an automount of systemd", fields, rows, below)

@@ -52,7 +52,7 @@ def version(figures: PtyFigures) -> Finding:
         arms.append(value)
     change = arms[1] - arms[0]
     now = f"{change / 1e6:+,.1f} ms of {ms(arms[0])} ({100 * arms[1] // arms[0] if arms[0] else 0}%)"
-    why = "here A is the same kernel with what should not matter drawn anew: order of the initramfs, seed"
+    why = "here A is the same kernel with another order of the initramfs and another seed, which should not matter"
     return Finding(claim, then, now, verdict(abs(change) <= 2 * ACCIDENT * arms[0]), why)
 
 
@@ -72,17 +72,17 @@ def linear(figures: PtyFigures) -> Finding:
 
 def nobody_waits(figures: PtyFigures) -> Finding:
     """What is saved where nothing waits for udev."""
-    claim = "A boot waits for udev to settle, so that what udev takes is what the boot takes longer"
+    claim = "A boot waits for udev to settle, so udev's time is added to the boot"
     then = "processing in the system -1.23 s, boot -1.82 s (B→C)"
     waited, (many, few) = figures.pair(stages.WHOLE), figures.free
     if isinstance(waited, Hole):
         return untestable(claim, then, waited.reason)
     if isinstance(many, Hole) or isinstance(few, Hole):
-        return untestable(claim, then, "the arms in which nobody waits are missing")
+        return untestable(claim, then, "the arms in which nothing waits are missing")
     kept, saved = many - few, waited[0] - waited[1]
     if saved <= 2 * ACCIDENT * waited[0]:
         return untestable(claim, then, f"{ms(saved)} saved where the boot waits: nothing to compare with")
-    now = f"{ms(saved)} saved where the boot waits, {ms(kept)} where nobody does ({percent(kept, saved)})"
+    now = f"{ms(saved)} saved where the boot waits, {ms(kept)} where nothing waits ({percent(kept, saved)})"
     holds = kept < saved / 2
-    why = "on one processor udev's work delays the others, waited for or not"
+    why = "on one processor udev's work delays other programs, whether the boot waits for it or not"
     return Finding(claim, then, now, verdict(holds), "" if holds else why)

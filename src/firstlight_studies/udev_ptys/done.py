@@ -79,7 +79,7 @@ def done_table(arms: Mapping[str, Done | Hole]) -> Table:
     fields = (
         Field("Arm"), Field("Events", "count"), Field("First event", "change"), Field("udevd up", "change"),
         Field("All asked for", "change"), Field("udev done", "change"), Field("Waiter started", "change"),
-        Field("Waiter told", "change"), Field("Nothing to do before the waiter starts", "time"),
+        Field("Waiter notified", "change"), Field("Nothing to do before the waiter starts", "time"),
         Field("udev has events to do", "time"), Field("Of the system", "share"),
     )  # fmt: skip
     rows: list[tuple[Value, ...]] = []
@@ -95,7 +95,7 @@ def done_table(arms: Mapping[str, Done | Hole]) -> Table:
         )  # fmt: skip
     below = (
         "Boots with the monitor. From the beginning of the trigger, for the events that were sent before it returned. "
-        "udev is done when it has passed the last of them on; when the waiter starts is the first process's doing.",
+        "udev is done when it has passed the last of them on; the first process decides when the waiter starts.",
         "udev has events to do from an event's uevent until it is passed on, all events together; other programs run "
         "meanwhile, on the same processor.",
     )

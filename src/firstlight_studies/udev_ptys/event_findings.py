@@ -26,9 +26,9 @@ def calls(figures: PtyFigures) -> Finding:
                 return untestable(claim, then, "fewer than two numbers of pseudo-terminals were booted")
             found[call.name] = figure
     now = ", ".join(f"{found[name]:.2f} {name}" for name in (MKNOD, STAT, FORK, EXEC))
-    now += " for each, in the whole boot, by all programs together, the first process among them"
+    now += " for each, in the entire boot, by all programs together, including the first process"
     holds = abs(found[MKNOD] - 2) < 0.5 and found[FORK] > 2 and found[EXEC] > 2
-    why = "the kernel makes the nodes itself (devtmpfs), and udev's workers live on and have their helpers built in"
+    why = "the kernel makes the nodes itself (devtmpfs), and udev's workers are reused and contain their helpers"
     return Finding(claim, then, now, verdict(holds), "" if holds else why)
 
 
@@ -87,5 +87,5 @@ def _waited_for_start(many: Latency, few: Latency) -> str:
     return (
         f"without them {few.too_early} of {few.events} events were sent before udevd was up, the first "
         f"{ms(few.up_after_first)} before; with them {many.too_early} of {many.events}: those wait for udevd to "
-        "start, whatever the queue"
+        f"start, regardless of the queue"
     )

@@ -94,10 +94,10 @@ def latency_table(stage: str, arms: Sequence[Latency | Hole]) -> Table:
         rows.append((title, *values))
     unseen = [f"{name}: {arm.unfinished}" for name, arm in zip("ABC", arms, strict=True) if isinstance(arm, Latency)]
     below = (
-        "From the kernel's uevent to the moment when udev passes the event on, both as one observer sees them that "
-        "nothing but the kernel can interrupt.",
-        "The others are the events of devices that are no legacy terminals. In the initramfs udevd is up before "
-        "anybody asks; in the system it is up when the first process has heard so.",
+        "From the kernel's uevent to the time when udev passes the event on, both seen by one observer that only the "
+        "kernel can interrupt.",
+        "The others are the events of devices that are not legacy terminals. In the initramfs udevd is up before the "
+        "trigger; in the system it is up when the first process has been notified.",
         f"Events without a latency, because one of their instants was not seen ({', '.join(unseen) or 'none'}).",
     )
     fields = (Field("Figure"), *(Field(name) for name in "ABC"))

@@ -88,10 +88,10 @@ def law_table(costs: Mapping[str, CostLaw | Hole]) -> Table:
         )  # fmt: skip
     below = (
         "cost = constant + slope * growth(n), n pseudo-terminals; where the law is `n` the slope is the cost of one. "
-        "Instructions are told as times: one takes a nanosecond.",
+        "Instructions are given as times: one takes a nanosecond.",
         "The exponent is that of the cost above the cost of none, over the larger half of the sizes; `from` has the "
-        "least and the largest between neighbouring sizes. The last column is the error with which the law of all "
-        "other sizes foretells the largest.",
+        "least and the largest between neighbouring sizes. The last column is the prediction error for the largest "
+        "size by the model of all other sizes.",
     )
     return Table("law", "What a boot costs against the number of legacy pseudo-terminals", fields, tuple(rows), below)
 

@@ -99,7 +99,7 @@ def relatives_table(
         "By the difference from the boot without legacy pseudo-terminals, and with as few of the others as the kernel "
         "has by default.",
     )
-    return Table("relatives", "What one device made ahead of need costs, of each kind", fields, tuple(rows), below)
+    return Table("relatives", "The cost of one device made in advance, by kind", fields, tuple(rows), below)
 
 
 def waiting_table(arms: Mapping[str, tuple[CompetitorTimings | Hole, CompetitorTimings | Hole]]) -> Table:
@@ -122,7 +122,7 @@ def waiting_table(arms: Mapping[str, tuple[CompetitorTimings | Hole, CompetitorT
         saved = None if one is None or other is None else one - other
         rows.append((who, one, other, saved, None if saved is None or not one else saved / one, *done))
     below = ("From power on to ready, which is when the default target is reached.",)
-    return Table("waiting", "The whole boot, by who waits for udev", fields, tuple(rows), below)
+    return Table("waiting", "The entire boot, with and without waiting for udev", fields, tuple(rows), below)
 
 
 def workers_table(arms: Mapping[str, CompetitorTimings | Hole]) -> Table:
@@ -162,8 +162,8 @@ def observers_table(arms: Sequence[tuple[str, CompetitorTimings | Hole, Competit
             )
         )  # fmt: skip
     below = (
-        "All tables but those of latencies and of the queue are of boots that nobody watches from inside. The profile, "
-        "from which calls and instructions come, is taken from outside the guest, which does not notice.",
+        "All tables except those of latencies and of the queue are from boots without an observer inside. The "
+        "profile, which gives calls and instructions, is taken from outside and does not affect the guest.",
     )
     return Table("observers", "What the observers cost", fields, tuple(rows), below)
 

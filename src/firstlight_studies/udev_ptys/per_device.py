@@ -91,11 +91,12 @@ def per_device_table(sizes: Mapping[int, Counted]) -> Table:
             rows.append((call.name, call.then or None, *figures))
     below = (
         f"A pseudo-terminal is two devices, master and slave. Exact: calls of the boot with {high}, less those of the "
-        f"boot with {low}, divided by {high - low}; by everybody, nobody watching. Then: what the old study names.",
-        "The kernel's own part has no system calls. It asks for two uevents for each terminal, and suppresses the "
-        "first; those of initramfs and system are asked for by udevadm.",
+        f"boot with {low}, divided by {high - low}; by all programs, without an observer. Then: the figure of the old "
+        f"study.",
+        "The kernel's own part has no system calls. It requests two uevents for each terminal and suppresses the "
+        "first; udevadm requests those of initramfs and system.",
     )
-    return Table("per-device", "What one legacy pseudo-terminal makes everybody do", fields, tuple(rows), below)
+    return Table("per-device", "The work for one legacy pseudo-terminal", fields, tuple(rows), below)
 
 
 def payers_table(few: Counted, many: Counted, count: int) -> Table:
@@ -128,7 +129,7 @@ def payers_table(few: Counted, many: Counted, count: int) -> Table:
     )  # fmt: skip
     below = (
         "Instructions. A program's row is what it executes in user mode, by the name of its process; "
-        f"`{IN_KERNEL}` is all of the kernel's work, for whomever.",
+        f"`{IN_KERNEL}` is all work of the kernel, for any program.",
     )
     return Table("payers", "Who pays for legacy pseudo-terminals", fields, tuple(rows), below)
 

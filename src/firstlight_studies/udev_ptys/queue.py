@@ -107,7 +107,7 @@ def queue_table(
     fields = (
         Field("Arm"), Field("Stage"), Field("Events", "count"), Field("In the socket", "time"),
         Field("Waiting", "time"), Field("Blocked", "time"), Field("Service", "time"), Field("Latency", "time"),
-        Field("Latency, nobody logging", "time"), Field("Events blocked", "count"),
+        Field("Latency without the log", "time"), Field("Events blocked", "count"),
         Field("Most in the socket", "count"), Field("Most waiting", "count"),
         Field("Most at work", "count"), Field("Workers", "count"),
         Field("Workers' time used", "share"), Field("Busy", "time"),
@@ -125,14 +125,14 @@ def queue_table(
             )  # fmt: skip
     unseen = [f"{arm}, {stage}: {each.left_out}" for (arm, stage), each in queues.items() if isinstance(each, Queue)]
     below = (
-        "Means of one event. In the socket: from the kernel's uevent until udevd has read it; what is sent before "
-        "udevd is up lies there until it is. Waiting: in udevd's own queue, and not held back. Blocked: held back by "
-        "an event of a device above or below. Service: from a worker's "
-        "beginning until udev passes the event on. The four add up to the latency.",
-        "Here udevd's debug log and the monitor observe at once. The log is udevd's own work and makes everything "
-        "slower: the mean latency without it stands beside.",
-        f"Events that are left out, because one observer did not see them from beginning to end or their instants "
-        f"stand in the wrong order ({'; '.join(unseen) or 'none'}).",
+        "Means of one event. In the socket: from the kernel's uevent until udevd has read it, including the time "
+        "before udevd is up. Waiting: in udevd's own queue, not blocked. Blocked: behind an event of a parent or "
+        "child device. Service: from the start of a worker until udev passes the event on. The four add up to the "
+        "latency.",
+        "Here udevd's debug log and the monitor observe at the same time. udevd itself writes the log, which makes "
+        "everything slower; the mean latency without it is shown as well.",
+        f"Events that are left out because one observer did not see them completely or their instants are in the "
+        f"wrong order ({'; '.join(unseen) or 'none'}).",
     )
     return Table("queue", "What an event's time in udev is made of", fields, tuple(rows), below)
 

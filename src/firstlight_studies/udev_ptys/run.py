@@ -36,11 +36,11 @@ from firstlight_studies.udev_ptys.watched import queues as queues_of
 Lookup = Callable[[str], CompetitorTimings | Hole]
 
 _NOTES = (
-    "Virtual time: one instruction takes one nanosecond on one processor without caches; figures are to be compared "
-    "with one another, not with the seconds of a machine of 2009.",
-    "An instant in the initramfs is noted by a program that runs for it, in every arm alike.",
-    "The laboratory's kernel has the tracers of interrupts and preemption built in, which cost instructions.",
-    "The user land has no modules of this kernel: what udev asks to be loaded is not found, quickly.",
+    "Virtual time: one instruction takes one nanosecond on one processor without caches; compare figures with each "
+    "other, not with the seconds of a machine of 2009.",
+    "A program notes each instant in the initramfs; it runs in every arm.",
+    "The lab's kernel has the tracers of interrupts and preemption built in, which cost instructions.",
+    "Userspace has no modules of this kernel: each request of udev to load one fails quickly.",
 )
 
 
@@ -139,16 +139,17 @@ def _costs(times: Mapping[int, Mapping[str, int | Hole] | Hole], name: str) -> d
 def _stage_tables(three: list[Mapping[str, int | Hole] | Hole]) -> list[Table]:
     title = "Three arms: 256 legacy pseudo-terminals (A, B), and none (C)"
     below = (
-        "Virtual time. A percentage of a change is trunc(100 * new / old), as in the old table. udev's part was what "
-        "it takes to process, of the row above; here it is what udev's programs execute, of what all programs execute "
-        "in that part of the boot, in instructions.",
-        "Processing in the initramfs is from the end of the trigger until udev has settled, in the system what the "
-        "waiter waits. In the system udevd starts while udevadm already asks for events, and works beside it: what is "
-        "left for the waiter hangs on when the first process starts it.",
+        "Virtual time. A percentage of a change is trunc(100 * new / old), as in the old table. Then, udev's part was "
+        "its processing time divided by the row above. Here it is the instructions of udev's programs divided by "
+        "those of all programs in that part of the boot.",
+        "Processing in the initramfs is from the end of the trigger until udev has settled; in the system it is the "
+        "time that the waiter waits. In the system udevd starts while udevadm already requests events, and both run "
+        "at the same time. The rest that the waiter waits for depends on when the first process starts it.",
     )
     more = (
-        "What the old table lacks. In the initramfs udevd works while it is asked: start, trigger and processing "
-        "belong together. In the system the span from the trigger until the waiter is told has three parts that add up "
+        "Rows that the old table lacks. In the initramfs udevd works during the trigger, so start, trigger and "
+        "processing belong together. In the system the span from the trigger until the waiter is notified has three "
+        "parts that add up "
         "to it: trigger and processing (above), and between them the time until the first process starts the waiter.",
     )
     return [

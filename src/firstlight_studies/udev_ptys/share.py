@@ -45,7 +45,8 @@ def share_table(arms: Mapping[str, Counted | Hole]) -> Table:
         for part in (KERNEL, INITRAMFS, SYSTEM):
             rows.append((arm, part, *_shares(counted.instructions.get(part, {}))))
     below = (
-        "Programs in user mode, by the names of their processes. The profile does not tell for whom the kernel works: "
+        "Programs in user mode, by the names of their processes. The profile does not show for which program the "
+        "kernel works: "
         "system calls of all programs are one branch of its tree. A process that is about to become udevd counts as "
         "udev.",
     )

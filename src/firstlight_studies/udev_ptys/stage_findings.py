@@ -27,7 +27,7 @@ def trigger(figures: PtyFigures) -> Finding:
         return untestable(claim, then, known.reason)
     early, late = known
     now = f"{_left(early)} % in the initramfs, {_left(late)} % in the system"
-    why = "udevd works while udevadm still asks: on one processor the time to ask holds a part of the processing"
+    why = "udevd works while udevadm still requests events: on one processor that time contains part of the processing"
     return Finding(claim, then, now, verdict(max(_left(early), _left(late)) <= 60), why)
 
 
@@ -59,7 +59,7 @@ def late_processing(figures: PtyFigures) -> Finding:
     programs, whole = known
     now = (
         f"{_left(programs)} % is left of what udev's programs execute, {_left(whole)} % from the trigger until the "
-        "waiter is told"
+        f"waiter is notified"
     )
     return Finding(claim, then, now, verdict(_left(programs) < 95))
 
@@ -75,7 +75,7 @@ def early_share(figures: PtyFigures) -> Finding:
         f"{percent(part[0], whole[0])} from udev's start until it has settled (B), {percent(alone[0], whole[0])} after "
         "everything is asked for"
     )
-    why = "udevd works while udevadm asks: where one ends and the other begins is no measure"
+    why = "udevd works while udevadm requests events, so the boundary between the two is not a measure"
     return Finding(claim, then, now, verdict(2 * part[0] > whole[0]), why)
 
 
@@ -91,7 +91,8 @@ def late_share(figures: PtyFigures) -> Finding:
         now += f"; udev has events to do for {percent(figures.done.busy, figures.done.system)} of it, with the monitor"
     share = 100 * part[0] / whole[0] if whole[0] else 0.0
     why = (
-        f"not judged by when the waiter is told: between the trigger's end and its start lie {ms(late[0])} (B) and "
+        f"not evaluated by the time when the waiter is notified: between the trigger's end and its start are "
+        f"{ms(late[0])} (B) and "
         f"{ms(late[1])} (C), in which the first process has not started it"
     )
     return Finding(claim, then, now, verdict(_FOUR_TENTHS[0] <= share <= _FOUR_TENTHS[1]), why)

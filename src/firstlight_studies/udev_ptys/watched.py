@@ -62,7 +62,7 @@ def _letters(three: arm.Watched) -> dict[str, str]:
 def _queue(laboratory: Laboratory, boot: Boot, stage: str) -> Queue | Hole:
     ahead = clock_ahead(kept_text(boot, CLOCKS[stage]))
     if ahead is None:
-        return Hole("the guest did not tell what its realtime clock is ahead of its monotonic one")
+        return Hole("the guest did not report the offset of its realtime clock to its monotonic clock")
     logged = observed(boot, LOGS[stage], laboratory.scratch, ahead)
     return queue_of(logged, observed(boot, MONITORS[stage], laboratory.scratch))
 

@@ -15,12 +15,12 @@ def probe(figures: RootFigures) -> Finding:
     if not there:
         hole = hole_in(*found.values()) or Hole("no driver was loaded")
         return missing(claim, then, hole)
-    now = "; ".join(f"{name}: {time_text(each.probing)} until its last word, {time_text(each.busy)} of it spinning"
+    now = "; ".join(f"{name}: {time_text(each.probing)} until its last message, {time_text(each.busy)} of it spinning"
                     for name, each in there.items())  # fmt: skip
     waits = max(each.probing for each in there.values())
     spins = max(each.busy / each.probing for each in there.values() if each.probing)
     became = verdict(waits >= 10_000_000 and spins >= 0.5)
-    why = "drivers/ide is gone (5.14): an empty port is still waited for"
+    why = "drivers/ide is gone (5.14): its successors still wait for an empty port"
     if became != "holds":
         why += ", but asleep"
     return Finding(claim, then, now, became, why)

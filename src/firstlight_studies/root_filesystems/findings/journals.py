@@ -39,7 +39,7 @@ def _most_more(figures: RootFigures, name: str, beside: str) -> tuple[str, int] 
 
 def postponed(figures: RootFigures) -> Finding:
     """Whether a replay can be put off to the remount."""
-    claim = "The replay can be put off: mounted read-only without it, replayed when remounted for writing"
+    claim = "The replay can be deferred: mounted read-only without it, replayed when remounted for writing"
     then = "xfs 236 ms, with the replay at the remount"
     xfs, ext4 = figures.replays.get("xfs", Hole("not booted")), figures.replays.get("ext4", Hole("not booted"))
     steps = [each for each in (xfs, ext4) if not isinstance(each, Hole) and "remount" in each and "next" in each]
@@ -52,7 +52,7 @@ def postponed(figures: RootFigures) -> Finding:
         allowed = each["remount"].code == 0
         kept = each["next"].synced
         done = "done" if allowed else "refused"
-        words.append(f"{name}: the remount is {done}, and then {kept} of {SYNCED} synced files are whole")
+        words.append(f"{name}: the remount is {done}, and then {kept} of {SYNCED} synced files are complete")
         right.append(allowed and kept == SYNCED)
-    why = "a file system that was looked at without its log may not be written to: one refuses, one loses what it held"
+    why = "a file system read without its log must not be written to: one rejects the remount, one loses its files"
     return Finding(claim, then, "; ".join(words), verdict(all(right)), "" if all(right) else why)

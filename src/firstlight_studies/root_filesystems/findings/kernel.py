@@ -54,7 +54,7 @@ def quiet(figures: RootFigures) -> Finding:
         f"{time_text(line_ns)} at {BAUD:,} Bd, and with them `quiet` saves {share * 100:.0f} %"
     )
     why = (
-        "a byte takes as long on the line as ever, and the rest of the start has become short beside it"
+        "a byte takes the same time on the line as then, and the rest of the start has become short"
         if share >= 0.4
         else "the kernel prints too little for it"
     )
@@ -63,7 +63,7 @@ def quiet(figures: RootFigures) -> Finding:
 
 def instrumented(figures: RootFigures) -> Finding:
     """What recording every function changes."""
-    claim = "To record every function changes the start that is recorded"
+    claim = "Recording every function changes the recorded start"
     then = "4.325 s with the instrumentation, 3.639 s without (+19 %)"
     plain = figures.arms.get("initramfs", Hole("not booted"))
     if isinstance(plain, Hole) or isinstance(figures.unprofiled, Hole):
@@ -74,7 +74,7 @@ def instrumented(figures: RootFigures) -> Finding:
     change = abs(recorded - figures.unprofiled)
     now = f"{time_text(recorded)} with, {time_text(figures.unprofiled)} without: {change:,} ns apart"
     holds = change / recorded >= 0.001
-    why = "" if holds else "the functions are watched from outside of the machine, in time that does not pass in it"
+    why = "" if holds else "the functions are watched from outside the machine, without using its virtual time"
     return Finding(claim, then, now, verdict(holds), why)
 
 
@@ -86,7 +86,7 @@ def _plain(figures: RootFigures) -> FilesystemTimings | Hole:
 
 def pages(figures: RootFigures) -> Finding:
     """What it costs to free every page of memory."""
-    claim = "To free every page of memory is the largest single piece of the early start"
+    claim = "Freeing every page of memory is the largest single part of the early start"
     then = "free_all_bootmem_core 109 ms of 843 ms (13 %)"
     measured = _plain(figures)
     if isinstance(measured, Hole) or isinstance(measured.from_start_kernel, Hole):
@@ -96,13 +96,13 @@ def pages(figures: RootFigures) -> Finding:
     now = f"memblock_free_all {time_text(spent)} of {time_text(measured.from_start_kernel)} ({share:.1%})".replace(
         "%", " %"
     )
-    why = "" if share >= 0.1 else "pages are freed in the largest blocks that they make up"
+    why = "" if share >= 0.1 else "pages are freed in the largest possible blocks"
     return Finding(claim, then, now, verdict(share >= 0.1), why)
 
 
 def tables(figures: RootFigures) -> Finding:
     """What it costs to register settings and devices."""
-    claim = "To register tables of settings and devices costs tens of milliseconds"
+    claim = "Registering tables of settings and devices costs tens of milliseconds"
     then = "register_proc_table 39 ms in 22 calls, device_register 22 ms in 11"
     measured = _plain(figures)
     if isinstance(measured, Hole) or isinstance(measured.from_start_kernel, Hole):

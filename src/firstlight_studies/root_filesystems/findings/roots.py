@@ -42,7 +42,7 @@ def romfs(figures: RootFigures) -> Finding:
     now = f"from start_kernel {less_text(plain, packed)}, in memory"
     slow = _from_storage(figures, "romfs", "cramfs")
     why = (
-        "to decompress costs more than to copy, as long as to read costs nothing: then as here it lay in memory"
+        "decompression costs more than a copy if reading costs nothing: the image was in memory then, as here"
         if plain < packed
         else "it reads in blocks of 1 KiB, and each costs"
     )
@@ -60,7 +60,7 @@ def _from_storage(figures: RootFigures, *kinds: str) -> str:
 
 def jffs2(figures: RootFigures) -> Finding:
     """JFFS2 beside cramfs and romfs."""
-    claim = "JFFS2 is the slowest that lies on flash, because its log is scanned when it is mounted"
+    claim = "JFFS2 is the slowest on flash, because its log is scanned at the mount"
     then = "JFFS2 4.823 s, cramfs 3.639 s, romfs 3.511 s from power on"
     own, *others = (figures.start(kind) for kind in ("jffs2", "cramfs", "romfs"))
     if (hole := hole_in(own, *others)) is not None:
@@ -78,13 +78,13 @@ def jffs2(figures: RootFigures) -> Finding:
         holds = log.total > max(each.total for each in others_there if isinstance(each, Had))
     why = "every node of the image is still read at the mount"
     if not holds:
-        why += ", which memory makes short; on storage another is slower still"
+        why += ", which is fast in memory; on storage another one is even slower"
     return Finding(claim, then, now, verdict(holds), why)
 
 
 def ram_disk(figures: RootFigures) -> Finding:
     """ext2 copied into a RAM disk beside every other root."""
-    claim = "ext2 on a RAM disk is the slowest of all: the whole image is copied first"
+    claim = "ext2 on a RAM disk is the slowest of all: the entire image is copied first"
     then = "2,952,082 µs from start_kernel, three and a half times cramfs"
     own = figures.start("ext2-ram")
     others = {name: figures.start(name) for name, arm in figures.arms.items() if name in _COMPARED
@@ -95,7 +95,7 @@ def ram_disk(figures: RootFigures) -> Finding:
     cramfs = figures.start("cramfs")
     now = time_text(own) + (f", cramfs {time_text(cramfs)}" if isinstance(cramfs, int) else "")
     now += f"; slower still: {', '.join(name for _, name in slower)}" if slower else "; none is slower"
-    why = "a copy of some MiB is cheap" if slower else "the image is copied whole, block by block, before it is mounted"
+    why = "a copy of some MiB is cheap" if slower else "the entire image is copied block by block before the mount"
     return Finding(claim, then, now, verdict(not slower), why)
 
 
