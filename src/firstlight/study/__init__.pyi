@@ -37,6 +37,8 @@ from firstlight.quantities import size_text as size_text
 from firstlight.quantities import time_text as time_text
 from firstlight.recipe.isa import DEFAULT as DEFAULT
 from firstlight.recipe.recipe import Recipe as Recipe
+from firstlight.schema.marks import Mark as Mark
+from firstlight.schema.spans import SpanKind as SpanKind
 from firstlight.stats.scaling.analysis import LEAST_SIZES as LEAST_SIZES
 from firstlight.stats.scaling.analysis import LeftOut as LeftOut
 from firstlight.stats.scaling.analysis import ScalingAnalysis as ScalingAnalysis

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from firstlight.study import Boot, kept_text, read_report
+from firstlight.study import Boot, SpanKind, kept_text, read_report
 from firstlight_studies.kernel_hotspots.window import window_of
 
 _CALLING = re.compile(r"calling  (\S+?)\+0x\S+ @ \d+")
@@ -41,7 +41,7 @@ class Seen:
 
 def by_profile(boot: Boot) -> Seen:
     """From outside: an initcall's first to its last instruction."""
-    spans = boot.spans().filter((pl.col("kind") == "initcall") & pl.col("end_ns").is_not_null())
+    spans = boot.spans().filter((pl.col("kind") == SpanKind.INITCALL) & pl.col("end_ns").is_not_null())
     rows = spans.select("name", "start_ns", "end_ns").iter_rows()
     return Seen(_once([(name, end - start) for name, start, end in rows]), window_of(boot).length_ns)
 

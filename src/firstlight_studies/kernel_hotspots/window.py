@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import polars as pl
 
 from firstlight import BundleError
-from firstlight.study import Boot
+from firstlight.study import Boot, Mark
 
-FIRST, LAST = "kernel_start", "user_start"
+FIRST, LAST = Mark.KERNEL_START, Mark.USER_START
 
 
 @dataclass(frozen=True)

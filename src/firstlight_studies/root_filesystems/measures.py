@@ -8,7 +8,7 @@ from functools import cached_property
 
 import polars as pl
 
-from firstlight.study import Boot, Hole, kept_number, kept_text, stamps_of
+from firstlight.study import Boot, Hole, Mark, kept_number, kept_text, stamps_of
 
 #: What mounts a root that is no archive; what unpacks one that is, or puts the image of a RAM disk aside.
 _MOUNT = "prepare_namespace"
@@ -49,17 +49,17 @@ class FilesystemTimings:
     @property
     def from_power_on(self) -> int | Hole:
         """From power on to the first line of the first program."""
-        return self.between("power_on", "guest_start")
+        return self.between(Mark.POWER_ON, Mark.GUEST_START)
 
     @property
     def from_start_kernel(self) -> int | Hole:
         """From `start_kernel` to the first line of the first program."""
-        return self.between("kernel_start", "guest_start")
+        return self.between(Mark.KERNEL_START, Mark.GUEST_START)
 
     @property
     def to_ready(self) -> int | Hole:
         """From `start_kernel` to ready."""
-        return self.between("kernel_start", "ready")
+        return self.between(Mark.KERNEL_START, Mark.READY)
 
     def total(self, function: str) -> int:
         """Everything below a function, all its calls together; 0 where it was not called."""
@@ -82,7 +82,7 @@ class FilesystemTimings:
     @property
     def first_exec(self) -> int | Hole:
         """From the kernel's turn to the first program to that program's first line: its pages come in here."""
-        return self.between("run_init", "guest_start")
+        return self.between(Mark.RUN_INIT, Mark.GUEST_START)
 
     @property
     def reading(self) -> int | Hole:
@@ -123,7 +123,7 @@ class FilesystemTimings:
     @property
     def console_bytes(self) -> int:
         """What the boot printed until the first program, two bytes for each line's end among them."""
-        until = self._marks.get("guest_start")
+        until = self._marks.get(Mark.GUEST_START)
         log = self.boot.log()
         if until is not None:
             log = log.filter(pl.col("time_ns").is_null() | (pl.col("time_ns") < until))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from firstlight import LabError, RecordOptions
-from firstlight.study import Boot, Chart, Hole, KernelRoot, Laboratory, Outcome, StudyArm, Table
+from firstlight.study import Boot, Chart, Hole, KernelRoot, Laboratory, Mark, Outcome, StudyArm, Table
 from firstlight_studies.catalogue import ROOT_FILESYSTEMS
 from firstlight_studies.historical import historical_tables
 from firstlight_studies.root_filesystems import delayed, journal, probes, storage, tables
@@ -163,7 +163,7 @@ class _Session:
 
     def _ready_unprofiled(self) -> int | Hole:
         boot = self.boots[_UNPROFILED]
-        return boot if isinstance(boot, Hole) else FilesystemTimings(boot).between("power_on", "ready")
+        return boot if isinstance(boot, Hole) else FilesystemTimings(boot).between(Mark.POWER_ON, Mark.READY)
 
     def _recipe(self) -> tuple[str, ...]:
         version = next((boot.manifest.versions for boot in self.boots.values() if isinstance(boot, Boot)), {})

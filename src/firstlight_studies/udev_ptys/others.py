@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from firstlight.study import Boot, Field, Hole, Table, Value
+from firstlight.study import Boot, Field, Hole, SpanKind, Table, Value
 from firstlight_studies.udev_ptys import stages
 from firstlight_studies.udev_ptys.arms import Relative
 from firstlight_studies.udev_ptys.counts import Counted, counted
@@ -33,7 +33,7 @@ class CompetitorTimings:
 
     def initcall(self, name: str) -> int | None:
         """What an initcall took; nothing where the kernel has none of that name."""
-        spans = self.boot.spans().filter((pl.col("kind") == "initcall") & (pl.col("name") == name))
+        spans = self.boot.spans().filter((pl.col("kind") == SpanKind.INITCALL) & (pl.col("name") == name))
         return None if spans.is_empty() or spans["duration_ns"].null_count() else int(spans["duration_ns"].sum())
 
     @property

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from firstlight import FirstlightError
-from firstlight.study import Boot, Field, Hole, Table, Value, percent_of
+from firstlight.study import Boot, Field, Hole, Mark, Table, Value, percent_of
 from firstlight_studies.udev_ptys.left import NotLeftError, left_by
 from firstlight_studies.udev_ptys.system_files import SETTLE_UNIT
 
@@ -79,10 +79,10 @@ def stages(boot: Boot) -> dict[str, int | Hole]:
         PROCESSING: lambda: unit((SETTLE_UNIT, BEGAN), (SETTLE_UNIT, ACTIVE)),
         COLDPLUG_EARLY: lambda: left.between("udev-start", "settled"),
         COLDPLUG: lambda: unit((TRIGGER_UNIT, BEGAN), (SETTLE_UNIT, ACTIVE)),
-        KERNEL: lambda: marked("kernel_start", "user_start"),
-        INITRAMFS: lambda: marked("user_start", "switch_root"),
-        SYSTEM: lambda: marked("switch_root", "ready"),
-        WHOLE: lambda: marked("power_on", "ready"),
+        KERNEL: lambda: marked(Mark.KERNEL_START, Mark.USER_START),
+        INITRAMFS: lambda: marked(Mark.USER_START, Mark.SWITCH_ROOT),
+        SYSTEM: lambda: marked(Mark.SWITCH_ROOT, Mark.READY),
+        WHOLE: lambda: marked(Mark.POWER_ON, Mark.READY),
     }
     return {name: _known(way) for name, way in ways.items()}
 

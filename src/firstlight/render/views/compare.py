@@ -20,6 +20,7 @@ from firstlight.render.model.report import BLANK, Block, Heading, Line
 from firstlight.render.model.table import Column, Table, Value, Written, table
 from firstlight.render.views.compare_tree import moved_report, one_sided_tables, tree_table
 from firstlight.render.views.row_names import with_module
+from firstlight.schema.spans import CallKind, SpanKind
 
 _BAR = 16
 EQUAL = "Equal: every table of one boot is that of the other."
@@ -210,11 +211,23 @@ def tells_more(path: Level) -> bool:
     return any(row.kind not in ("phase", "rest") for row in path.rows)
 
 
+#: Kinds that a row's name does not show.
+_NAMED_KINDS = (
+    CallKind.TASK,
+    CallKind.INTERRUPT,
+    CallKind.EXCEPTION,
+    CallKind.SYSCALL,
+    SpanKind.PROBE,
+    SpanKind.UNIT,
+    SpanKind.ASYNC,
+    SpanKind.UEVENT_SERVICE,
+)
+
+
 def row_name(row: Row) -> str:
     """What a row is called: its module in brackets, and its kind where the name does not show it."""
     name = with_module(row.name, row.module)
-    shown = row.kind in ("task", "interrupt", "exception", "syscall", "probe", "unit", "async", "uevent_service")
-    return f"{name} ({row.kind.removesuffix('_service')})" if shown else name
+    return f"{name} ({row.kind.removesuffix('_service')})" if row.kind in _NAMED_KINDS else name
 
 
 def left_out_text(rows: Sequence[Row]) -> str:

@@ -18,6 +18,7 @@ from firstlight.render.model.report import Block, Line
 from firstlight.render.model.table import Column, Table, Value, table
 from firstlight.render.views.heading import grade_column, grade_lines, heading, timeline_column
 from firstlight.render.views.row_names import with_module
+from firstlight.schema.spans import Grade
 
 _BAR = 24
 
@@ -127,7 +128,9 @@ def _level(row: dict[str, Any], sums: InitcallSums | None) -> str:
 def _returned(row: dict[str, Any]) -> str:
     if row["returned"] is not None:
         return str(row["returned"])
-    return "never" if row["end_ns"] is None and row["grade"] == "bounded" and row["duration_ns"] is not None else "-"
+    return (
+        "never" if row["end_ns"] is None and row["grade"] == Grade.BOUNDED and row["duration_ns"] is not None else "-"
+    )
 
 
 def _outside(row: dict[str, Any], phase: dict[str, Any]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from firstlight.study import BAUD, Finding, Hole, hole_in, on_the_line_ns, time_text, verdict
+from firstlight.study import BAUD, Finding, Hole, Mark, hole_in, on_the_line_ns, time_text, verdict
 from firstlight_studies.root_filesystems.arms import Way, arm_name
 from firstlight_studies.root_filesystems.findings.figures import STARTED, RootFigures, less_text, missing
 from firstlight_studies.root_filesystems.measures import FilesystemTimings
@@ -68,7 +68,7 @@ def instrumented(figures: RootFigures) -> Finding:
     plain = figures.arms.get("initramfs", Hole("not booted"))
     if isinstance(plain, Hole) or isinstance(figures.unprofiled, Hole):
         return missing(claim, then, hole_in(plain, figures.unprofiled) or Hole(""))
-    recorded = plain.between("power_on", "ready")
+    recorded = plain.between(Mark.POWER_ON, Mark.READY)
     if isinstance(recorded, Hole):
         return missing(claim, then, recorded)
     change = abs(recorded - figures.unprofiled)
