@@ -2,9 +2,11 @@
 #![expect(clippy::unwrap_used, reason = "a test stops where it is surprised")]
 
 use firstlight_merge::recorded::add_console;
-use firstlight_schema::columns::columns;
-use firstlight_schema::table::{integers, read, texts, write, write_empty, Values};
+mod tables;
+
+use firstlight_schema::table::{integers, texts, write, write_empty, Values};
 use std::path::Path;
+use tables::column;
 
 const MS: i64 = 1_000_000;
 
@@ -67,19 +69,9 @@ fn recording(bundle: &Path, initcalls: &[(&str, &str, &str, i64, i64)]) -> Vec<u
     lines().flat_map(|(_, text)| [text.as_bytes(), b"\r\n"].concat()).collect()
 }
 
-fn text(bundle: &Path, table: &str, column: &str) -> Vec<String> {
-    let place = columns(table).unwrap().iter().position(|known| known.name == column).unwrap();
-    match read(table, bundle).unwrap().swap_remove(place) {
-        Values::Text(values) => values.into_iter().map(Option::unwrap_or_default).collect(),
-        Values::Int64(values) => {
-            values.into_iter().map(|value| value.map_or("-".to_owned(), |value| value.to_string())).collect()
-        }
-    }
-}
-
 /// Name, parent, start and end in milliseconds, source of the spans of a kind.
 fn spans(bundle: &Path, kind: &str) -> Vec<String> {
-    let column = |column| text(bundle, "spans", column);
+    let column = |name| column(bundle, "spans", name);
     let ms = |ns: &str| ns.parse::<i64>().map_or("-".to_owned(), |ns| (ns / MS).to_string());
     let (kinds, names, parents, sources) = (column("kind"), column("name"), column("parent"), column("source"));
     let (starts, ends) = (column("start_ns"), column("end_ns"));
@@ -102,10 +94,10 @@ fn probes_units_and_names_of_modules_come_from_the_console_and_figures_from_the_
         spans(bundle.path(), "initcall"),
         ["pci_init in initcalls 101-199 (profile)", "nfit_init in initcalls 301-349 (profile)"]
     );
-    let attributes = text(bundle.path(), "spans", "attributes");
+    let attributes = column(bundle.path(), "spans", "attributes");
     assert_eq!(attributes[2], r#"{"returned":"-19"}"#);
     assert_eq!(attributes[3], r#"{"address":"0xffffffffc0246000","module":"nfit","returned":"0"}"#);
-    assert_eq!(text(bundle.path(), "spans", "instructions")[..4], ["90", "600", "199", "349"]);
+    assert_eq!(column(bundle.path(), "spans", "instructions")[..4], ["90", "600", "199", "349"]);
     // The kernel's clock is ahead by 200 ms; the probe lies in the initcall that was open.
     assert_eq!(
         spans(bundle.path(), "probe"),
@@ -115,7 +107,7 @@ fn probes_units_and_names_of_modules_come_from_the_console_and_figures_from_the_
         spans(bundle.path(), "unit"),
         ["late.service in initcalls 520-580 (console)", "early.service in initcalls 500-590 (console)"]
     );
-    assert_eq!(text(bundle.path(), "links", "to_name"), ["regulator"]);
+    assert_eq!(column(bundle.path(), "links", "to_name"), ["regulator"]);
     let facts: Vec<String> = facts.into_iter().map(|(fact, value)| format!("{fact}={value}")).collect();
     assert_eq!(
         facts,
@@ -143,9 +135,9 @@ fn a_console_that_nobody_stamped_or_that_says_nothing_changes_nothing() {
     for console in ["", "\u{1b}[2J\n\n", "no kernel here\n"] {
         let bundle = tempfile::tempdir().unwrap();
         recording(bundle.path(), &[("pci_init", "device", "task 1", 101, 199)]);
-        let before = text(bundle.path(), "spans", "name");
+        let before = column(bundle.path(), "spans", "name");
         assert_eq!(add_console(console.as_bytes(), None, bundle.path()).unwrap(), []);
-        assert_eq!(text(bundle.path(), "spans", "name"), before);
+        assert_eq!(column(bundle.path(), "spans", "name"), before);
         write_empty(&["log"], bundle.path()).unwrap();
         assert_eq!(
             add_console(
@@ -156,7 +148,7 @@ fn a_console_that_nobody_stamped_or_that_says_nothing_changes_nothing() {
             .unwrap(),
             []
         );
-        assert_eq!(text(bundle.path(), "spans", "name"), before);
+        assert_eq!(column(bundle.path(), "spans", "name"), before);
     }
 }
 

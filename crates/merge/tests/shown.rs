@@ -2,9 +2,11 @@
 #![expect(clippy::unwrap_used, reason = "a test stops where it is surprised")]
 
 use firstlight_merge::shown::add_units;
-use firstlight_schema::columns::columns;
-use firstlight_schema::table::{integers, read, texts, write, write_empty, Values};
+mod tables;
+
+use firstlight_schema::table::{integers, texts, write, write_empty, Values};
 use std::path::Path;
+use tables::column;
 
 const MS: i64 = 1_000_000;
 
@@ -71,16 +73,6 @@ fn recording(bundle: &Path) {
     ];
     write("spans", spans, bundle).unwrap();
     write_empty(&["links"], bundle).unwrap();
-}
-
-fn column(bundle: &Path, table: &str, column: &str) -> Vec<String> {
-    let place = columns(table).unwrap().iter().position(|known| known.name == column).unwrap();
-    match read(table, bundle).unwrap().swap_remove(place) {
-        Values::Text(values) => values.into_iter().map(Option::unwrap_or_default).collect(),
-        Values::Int64(values) => {
-            values.into_iter().map(|value| value.map_or("-".to_owned(), |value| value.to_string())).collect()
-        }
-    }
 }
 
 /// Name, instants in milliseconds, grade and source of the spans of a kind.

@@ -1,35 +1,20 @@
-//! What `grabserial` writes: each line of a console with the host's time in front of it.
+//! The output of `grabserial`: the lines of a console, each after the host's time.
 
 use super::bytes::seconds;
 use super::clock_lookahead::Ahead;
 use super::dates::clock;
+use super::host_clock::{self, HostTime};
 use super::prefix::{parse, Time};
-use super::text::Text;
 use crate::about::{About, Origin, Traits};
-use crate::evidence::{Evidence, ProblemKind};
+use crate::evidence::Evidence;
 use crate::format::{Format, Head, Input, Likelihood};
-use crate::lines::Lines;
 use crate::FormatError;
 use firstlight_schema::FormatName;
 
 /// The reader.
 pub struct Grabserial;
 
-const DAY: i64 = 86_400_000_000_000;
-const HALF_DAY: i64 = DAY / 2;
-
-/// The host's time of a line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum HostTime {
-    /// Since the base.
-    Elapsed(i64),
-    /// Since midnight.
-    OfDay(i64),
-    /// Since whatever the first line tells from.
-    Date(i64),
-}
-
-/// What stands before a line: the time, whether it is surely of grabserial, and the line.
+/// Splits a line into the time, whether only grabserial writes it so, and the text.
 fn prefix(line: &[u8]) -> Option<(HostTime, bool, &[u8])> {
     // A label may come first; it is one word.
     let open = line.iter().take(40).position(|&byte| byte == b'[')?;
@@ -68,57 +53,6 @@ fn prefix(line: &[u8]) -> Option<(HostTime, bool, &[u8])> {
     }
 }
 
-/// Makes one clock of the host's times.
-#[derive(Debug, Default)]
-pub(super) struct HostClock {
-    last: Option<i64>,
-    base: i64,
-    first: Option<i64>,
-    reset: Option<(u64, u64)>,
-}
-
-impl HostClock {
-    /// The time of the line before.
-    pub(super) fn last(&self) -> Option<i64> {
-        self.last
-    }
-
-    /// Says where it went back.
-    pub(super) fn report(&self, text: &mut Text) {
-        if let Some((count, line)) = self.reset {
-            let detail = format!("the host's times begin anew {count} times (a new base, or a step of its clock); they go on from the line before");
-            text.boots().note(ProblemKind::ClockJump, line, detail);
-        }
-    }
-
-    /// When a line was received.
-    pub(super) fn at(&mut self, host: HostTime, number: u64) -> i64 {
-        let time = match host {
-            HostTime::Elapsed(time) => time,
-            HostTime::OfDay(time) | HostTime::Date(time) => {
-                let first = *self.first.get_or_insert(time);
-                time.saturating_sub(first)
-            }
-        };
-        let mut now = time.saturating_add(self.base);
-        if let Some(last) = self.last.filter(|&last| now < last) {
-            if matches!(host, HostTime::OfDay(_)) && last - now > HALF_DAY {
-                self.base = self.base.saturating_add(DAY);
-            } else {
-                // A new base (`-m`) is the time of the line before, and the times go on from there.
-                self.reset.get_or_insert((0, number)).0 += 1;
-                self.base = last;
-                if !matches!(host, HostTime::Elapsed(_)) {
-                    self.base = last.saturating_sub(time);
-                }
-            }
-            now = time.saturating_add(self.base);
-        }
-        self.last = Some(now);
-        now
-    }
-}
-
 impl Format for Grabserial {
     fn about(&self) -> &'static About {
         const { &About::of(FormatName::Grabserial, Traits::of(Origin::KernelLog)) }
@@ -148,30 +82,7 @@ impl Format for Grabserial {
     }
 
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
-        let mut text = Text::new(self.about(), "", true);
-        let mut lines = Lines::new(input.bytes);
-        let mut clock = HostClock::default();
-        let mut ahead = Ahead::default();
-        let mut bare: Option<(u64, u64)> = None;
-        while let Some(line) = lines.next_line()? {
-            let (host, rest) = match prefix(line.bytes) {
-                Some((host, _, rest)) => (Some(clock.at(host, line.number)), rest),
-                None if line.bytes.is_empty() => continue,
-                None => {
-                    bare.get_or_insert((0, line.number)).0 += 1;
-                    (clock.last, line.bytes)
-                }
-            };
-            ahead.line(&mut text, line.number, host, rest);
-        }
-        ahead.finish(&mut text);
-        clock.report(&mut text);
-        if let Some((count, line)) = bare {
-            let detail = format!("{count} lines have no time of the host");
-            text.boots().note(ProblemKind::Torn, line, detail);
-        }
-        let problems = lines.problems();
-        text.finish(self.title(), problems)
+        host_clock::read(self.about(), input, Ahead::default(), |line| prefix(line).map(|(host, _, rest)| (host, rest)))
     }
 }
 
@@ -190,15 +101,5 @@ mod tests {
         assert_eq!(prefix(b"[10:00:00.5 2.5 0.1] x"), Some((HostTime::Elapsed(2_500_000_000), true, rest)));
         assert_eq!(prefix(b"[    3.201455] x"), None);
         assert_eq!(prefix(b"two words [3.2 0.1] x"), None);
-    }
-
-    #[test]
-    fn a_new_base_goes_on_and_midnight_does_too() {
-        let mut clock = HostClock::default();
-        let times = [HostTime::Elapsed(1), HostTime::Elapsed(5), HostTime::Elapsed(2), HostTime::Elapsed(3)];
-        assert_eq!(times.map(|time| clock.at(time, 1)), [1, 5, 7, 8]);
-        let mut clock = HostClock::default();
-        let times = [HostTime::OfDay(DAY - 2), HostTime::OfDay(1)];
-        assert_eq!(times.map(|time| clock.at(time, 1)), [0, 3]);
     }
 }

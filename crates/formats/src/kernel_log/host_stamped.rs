@@ -3,15 +3,13 @@
 use super::bytes::{seconds, unpadded};
 use super::clock_lookahead::Ahead;
 use super::dates;
-use super::grabserial::{HostClock, HostTime};
+use super::host_clock::{self, HostTime};
 use super::prefix::{parse, stamp, Time};
 use super::printk::is_boot_message;
-use super::text::Text;
 use super::unstamped_lines::{self, Sign};
 use crate::about::{About, Origin, Traits};
-use crate::evidence::{Evidence, ProblemKind};
+use crate::evidence::Evidence;
 use crate::format::{Format, Head, Input, Likelihood};
-use crate::lines::Lines;
 use crate::FormatError;
 use firstlight_schema::FormatName;
 
@@ -92,30 +90,7 @@ impl Format for HostStamped {
     }
 
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
-        let mut text = Text::new(self.about(), "", true);
-        let mut lines = Lines::new(input.bytes);
-        let mut clock = HostClock::default();
-        let mut ahead = Ahead::of_any_step();
-        let mut bare: Option<(u64, u64)> = None;
-        while let Some(line) = lines.next_line()? {
-            let (host, rest) = match prefix(line.bytes) {
-                Some((host, rest)) => (Some(clock.at(host, line.number)), rest),
-                None if line.bytes.is_empty() => continue,
-                None => {
-                    bare.get_or_insert((0, line.number)).0 += 1;
-                    (clock.last(), line.bytes)
-                }
-            };
-            ahead.line(&mut text, line.number, host, rest);
-        }
-        ahead.finish(&mut text);
-        clock.report(&mut text);
-        if let Some((count, line)) = bare {
-            let detail = format!("{count} lines have no time of the host");
-            text.boots().note(ProblemKind::Torn, line, detail);
-        }
-        let problems = lines.problems();
-        text.finish(self.title(), problems)
+        host_clock::read(self.about(), input, Ahead::of_any_step(), prefix)
     }
 }
 

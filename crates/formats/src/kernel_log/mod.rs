@@ -11,6 +11,7 @@ pub mod clock_lookahead;
 pub mod dates;
 mod dmesg_json;
 mod grabserial;
+mod host_clock;
 mod host_stamped;
 pub mod json;
 mod kmsg;

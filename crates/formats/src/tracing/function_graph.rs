@@ -161,12 +161,9 @@ impl Reader {
         let Some(place) = self.graph.stack(cpu, task, comm, line.time_ns) else { return };
         self.durations |= line.duration_ns.is_some();
         match line.body {
-            Body::Open(name) => self.graph.open(place, line.depth, name, line.time_ns),
-            Body::Leaf(name) => self.graph.leaf(place, line.depth, name, line.time_ns, line.duration_ns),
-            Body::Close(name) => self.graph.close(place, line.depth, name, line.time_ns, line.duration_ns),
             Body::InterruptEntry => self.graph.interrupt(place),
             Body::Comment(text) => self.event(number, line.time_ns, text),
-            Body::InterruptReturn | Body::Switch(..) | Body::Torn => {}
+            _ => self.graph.line_of_calls(place, line),
         }
     }
 

@@ -4,6 +4,7 @@ mod report;
 mod stacks;
 
 use super::call_tree::{CallTree, Kind, NodeId, ROOT};
+use super::graph_line::{Body, GraphLine};
 use super::long_calls::{Level, Long, LongCalls, Trust};
 use super::symbols::{Symbol, Symbols};
 use crate::evidence::SpanKind;
@@ -199,6 +200,17 @@ impl Graph {
         }
         self.calls += 1;
         node
+    }
+
+    /// Takes the entry or return of a line; other lines are ignored.
+    #[inline]
+    pub(crate) fn line_of_calls(&mut self, place: usize, line: &GraphLine<'_>) {
+        match line.body {
+            Body::Open(name) => self.open(place, line.depth, name, line.time_ns),
+            Body::Leaf(name) => self.leaf(place, line.depth, name, line.time_ns, line.duration_ns),
+            Body::Close(name) => self.close(place, line.depth, name, line.time_ns, line.duration_ns),
+            _ => {}
+        }
     }
 
     /// A function is entered.

@@ -2,7 +2,7 @@
 
 use super::dat_sections::{parts, Parts, MAGIC};
 use super::event_format::EventFormat;
-use super::events::{both, Event, Events};
+use super::events::{Event, Events};
 use super::graph::{Graph, Task};
 use super::ring_buffer::{Buffer, Record};
 use crate::about::{About, Origin, Traits};
@@ -222,13 +222,7 @@ impl Reader {
         }
         self.events.finish(&mut evidence);
         if self.graphed {
-            let mut graph = Evidence::of(TraceDat.about(), evidence.clock.clone());
-            self.graph.finish(&mut graph);
-            evidence.spans.append(&graph.spans);
-            evidence.facts.extend(graph.facts);
-            evidence.problems.extend(graph.problems);
-            evidence.calls = graph.calls.or(evidence.calls);
-            evidence.extent_ns = both(evidence.extent_ns, graph.extent_ns);
+            self.graph.finish_beside(TraceDat.about(), &mut evidence);
         }
         evidence
     }

@@ -1,9 +1,9 @@
 //! Event text of the kernel's tracer, of its function tracer, and of `trace-cmd report`.
 
 use super::event_line::{parse, Stamp};
-use super::events::{both, Event, Events};
+use super::events::{Event, Events};
 use super::graph::{Graph, Task};
-use super::graph_line::{self, trim, Body, Columns};
+use super::graph_line::{self, trim, Columns, GraphLine};
 use super::stamps::{Place, Stamps};
 use super::text::{self, lost_events, overwritten, Damage, Text};
 use crate::about::{About, Origin, Traits};
@@ -139,13 +139,7 @@ impl Text for Reader {
         self.stamps.report(&mut evidence);
         self.events.finish(&mut evidence);
         if self.graphed {
-            let mut graph = Evidence::of(TraceEvents.about(), evidence.clock.clone());
-            self.graph.finish(&mut graph);
-            evidence.spans.append(&graph.spans);
-            evidence.facts.extend(graph.facts);
-            evidence.problems.extend(graph.problems);
-            evidence.calls = graph.calls.or(evidence.calls);
-            evidence.extent_ns = both(evidence.extent_ns, graph.extent_ns);
+            self.graph.finish_beside(TraceEvents.about(), &mut evidence);
         }
         evidence
     }
@@ -159,12 +153,7 @@ impl Reader {
         self.graph.timed = time_ns.is_some();
         self.graphed = true;
         let Some(place) = self.graph.stack(cpu, Task::Pid(pid), comm, time_ns) else { return };
-        match found.body {
-            Body::Open(name) => self.graph.open(place, found.depth, name, time_ns),
-            Body::Leaf(name) => self.graph.leaf(place, found.depth, name, time_ns, found.duration_ns),
-            Body::Close(name) => self.graph.close(place, found.depth, name, time_ns, found.duration_ns),
-            _ => {}
-        }
+        self.graph.line_of_calls(place, &GraphLine { time_ns, ..found });
     }
 
     fn stamp(&mut self, line: u64, time_ns: i64, step_ns: i64) {

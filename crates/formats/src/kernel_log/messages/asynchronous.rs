@@ -34,22 +34,19 @@ pub fn returned(
     rest: &[u8],
     evidence: &mut Evidence,
 ) -> bool {
-    let Some((units, rest)) = rest.strip_prefix(b"after ").and_then(number) else { return false };
-    if !rest.starts_with(b" usec") {
-        return false;
-    }
+    let Some(length_ns) = length(rest) else { return false };
     let closed = all.pairs.close(SpanKind::Async, symbol, task(stamp));
     let name = &function[..memchr(b'+', function).unwrap_or(function.len())];
     let lone = |spans: &mut Spans| row(name, cookie, spans);
-    end(
-        closed,
-        lone,
-        (stamp.time_ns, units.saturating_mul(NS_PER_UNIT), Figure::Micros),
-        &mut all.trust,
-        &mut evidence.spans,
-    );
+    end(closed, lone, (stamp.time_ns, length_ns, Figure::Micros), &mut all.trust, &mut evidence.spans);
     all.trust.shifted_bodies(stamp.line);
     true
+}
+
+/// The length of `after N usecs`, in nanoseconds.
+fn length(text: &[u8]) -> Option<i64> {
+    let (units, rest) = text.strip_prefix(b"after ").and_then(number)?;
+    rest.starts_with(b" usec").then(|| units.saturating_mul(NS_PER_UNIT))
 }
 
 /// Reads a line that begins with `async_`.
@@ -62,19 +59,10 @@ pub fn line(all: &mut Interpreter, stamp: &Stamp, line: &[u8], evidence: &mut Ev
         return true;
     }
     let Some((task, rest)) = line.strip_prefix(b"async_continuing @ ").and_then(number) else { return false };
-    let Some((units, rest)) = rest.strip_prefix(b" after ").and_then(number) else { return false };
-    if !rest.starts_with(b" usec") {
-        return false;
-    }
+    let Some(length_ns) = rest.strip_prefix(b" ").and_then(length) else { return false };
     let closed = all.pairs.close(SpanKind::AsyncWait, task.to_string().as_bytes(), Some(task));
     let lone = |spans: &mut Spans| waiting(task, spans);
-    end(
-        closed,
-        lone,
-        (stamp.time_ns, units.saturating_mul(NS_PER_UNIT), Figure::Micros),
-        &mut all.trust,
-        &mut evidence.spans,
-    );
+    end(closed, lone, (stamp.time_ns, length_ns, Figure::Micros), &mut all.trust, &mut evidence.spans);
     all.trust.shifted_bodies(stamp.line);
     true
 }

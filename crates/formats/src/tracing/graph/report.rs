@@ -1,6 +1,8 @@
 //! What a graph says at its end.
 
+use super::super::events::both;
 use super::{Count, Graph};
+use crate::about::About;
 use crate::evidence::{Clock, Evidence, Problem, ProblemKind};
 
 impl Graph {
@@ -25,6 +27,17 @@ impl Graph {
             });
         }
         evidence.calls = Some(self.tree.into_calls(&self.symbols));
+    }
+
+    /// Adds tree, spans and problems to evidence that has others already.
+    pub(crate) fn finish_beside(self, about: &'static About, evidence: &mut Evidence) {
+        let mut graph = Evidence::of(about, evidence.clock.clone());
+        self.finish(&mut graph);
+        evidence.spans.append(&graph.spans);
+        evidence.facts.extend(graph.facts);
+        evidence.problems.extend(graph.problems);
+        evidence.calls = graph.calls.or_else(|| evidence.calls.take());
+        evidence.extent_ns = both(evidence.extent_ns, graph.extent_ns);
     }
 
     fn problems(&self, evidence: &mut Evidence) {
