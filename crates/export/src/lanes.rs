@@ -21,7 +21,7 @@ pub enum Step {
     End(usize),
 }
 
-/// Walks through spans in order of time and tells what begins and ends on which lane. Lane 0 comes first; a span goes
+/// Walks through spans in order of time and reports what begins and ends on which lane. Lane 0 comes first; a span goes
 /// where it nests closest, else to a free lane, else to a new one. What has no end is never ended.
 ///
 /// Takes n log n steps, however the spans overlap.

@@ -33,7 +33,7 @@ impl Default for &'static About {
     }
 }
 
-/// Who stamps what a record says; records of one origin are one witness.
+/// Who stamps what a record says; records of one origin are not independent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     /// The kernel's log.
@@ -106,7 +106,7 @@ pub struct Traits {
     pub stamps: Stamps,
     /// The end of a call is stamped behind the printing of its line in the kernel's log.
     pub ends_outside_printing: bool,
-    /// Its marks of the firmware tell when the reset had ended, not when a timer began.
+    /// Its marks of the firmware are of the end of the reset, not when a timer began.
     pub resets_clock: bool,
     /// What its records are wanted for.
     pub role: Option<Role>,

@@ -147,7 +147,7 @@ impl Tree {
 
     /// The rows that did anything, of all functions or of what the wanted rows did.
     fn table(&self, nodes: &[KdNode], wanted: Option<&[usize]>, per_caller: bool) -> BundleKd {
-        // Functions of one name are told apart by their module and kind; under a name stands for all of them.
+        // Functions of one name are distinguished by their module and kind; under a name stands for all of them.
         let (under, merged) = match wanted.and_then(|rows| Some((*rows.first()?, rows))) {
             None => (None, nodes.to_vec()),
             Some((first, wanted)) => {

@@ -20,7 +20,7 @@ pub struct Checks {
     pub phantoms: u64,
     /// First instructions of functions in the middle of translated blocks.
     pub starts_inside: u64,
-    /// Of these, where nothing tells the stack pointer.
+    /// Of these, those without a known stack pointer.
     pub undecided_starts: u64,
 }
 
@@ -71,7 +71,7 @@ pub struct Tables<'a> {
 }
 
 impl<'a> Tables<'a> {
-    /// Gathers them; `by_address` tells the instructions executed at the addresses of a row.
+    /// Gathers them; `by_address` returns the instructions executed at the addresses of a row.
     pub fn of(
         text: &'a Text,
         stacks: &Stacks,

@@ -1,6 +1,6 @@
 //! The kernel's text: which function each address belongs to, from `/proc/kallsyms`.
 //!
-//! What is no function is told by where it stands: between the bounds of the sections of thunks and static calls, in the
+//! Text that is not a function is recognised by its place: between the bounds of the sections of thunks and static calls, in the
 //! padding in front of a function, in the section of entry code.
 
 use crate::kind::Kind;

@@ -15,7 +15,7 @@ use std::ffi::{c_int, c_void};
 const TIMERS_BYTES: usize = 160;
 const CPU_BYTES: usize = 32 * 1024;
 const CLOCK_VIRTUAL: c_int = 1;
-// Samples that must agree before a candidate is believed.
+// Samples that must agree before a candidate is accepted.
 const AGREEMENTS: u32 = 12;
 
 /// Where QEMU keeps the parts of its counter.

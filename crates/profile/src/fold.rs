@@ -1,4 +1,4 @@
-//! Trees in which some functions have no rows: what they did belongs to whoever entered them.
+//! Trees in which some functions have no rows: what they did belongs to their callers.
 
 use crate::recording::{How, Recording};
 use crate::tree::{CallTree, FunctionId, Kind, Node, ROOT};

@@ -23,7 +23,7 @@ pub fn whole_name(function: &str) -> Option<&str> {
     unnumbered.strip_suffix(".cold").filter(|whole| !whole.is_empty() && !whole.starts_with('['))
 }
 
-/// The name of a function without what tells different functions of one name apart: `@` and a hexadecimal number.
+/// The name of a function without what distinguishes different functions of one name: `@` and a hexadecimal number.
 ///
 /// ```
 /// use firstlight_profile::folding::plain_name;

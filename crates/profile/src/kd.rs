@@ -20,7 +20,7 @@ pub struct KdNode {
     pub self_instructions: u64,
     /// Nanoseconds of its own, where they are known; negative where a record contradicts itself.
     pub self_ns: Option<i64>,
-    /// Entries that were followed by inference, where the record tells them.
+    /// Entries that were followed by inference, where the record has them.
     pub doubtful: Option<u64>,
 }
 
@@ -180,7 +180,7 @@ fn sum(one: Option<i64>, other: Option<i64>) -> Option<i64> {
     one.zip(other).map(|(one, other)| one.saturating_add(other)).or(one).or(other)
 }
 
-// Which nodes stand at or below the row asked for; parents come first, so one pass tells.
+// Which nodes stand at or below the row asked for; parents come first, so one pass is enough.
 fn inside(nodes: &[KdNode], under: Option<usize>) -> Vec<bool> {
     let mut counted = vec![under.is_none(); nodes.len()];
     if let Some(under) = under {

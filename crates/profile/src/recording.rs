@@ -130,7 +130,7 @@ pub struct Counts {
     pub clock_checks: u64,
     /// See `clock_checks`.
     pub clock_mismatches: u64,
-    /// Calls that reached no function's beginning, and were followed when the next event told where they had gone.
+    /// Calls that reached no function's beginning, and were followed when the next event showed where they had gone.
     pub late_calls: u64,
     /// Frames that ended without a return that was seen: a later call wrote its return address over theirs.
     pub lost_returns: u64,
@@ -142,7 +142,7 @@ pub struct Counts {
     pub discarded_addresses: u64,
 }
 
-/// What a function of the symbol table is to whoever follows calls.
+/// What a function of the symbol table is to the tracker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum How {
     /// Called or jumped to, and left by a return.

@@ -85,7 +85,7 @@ struct Manifest {
 }
 
 impl Manifest {
-    /// Takes a line; tells whether it was one of the format's.
+    /// Takes a line; returns whether it was one of the format's.
     fn line(&mut self, fields: &[&str], number: u64, evidence: &mut Evidence) -> bool {
         let before = std::mem::take(&mut self.monotonic);
         let mut fact = |name: &'static str, value: &str| evidence.facts.push((Name::Borrowed(name), value.to_owned()));

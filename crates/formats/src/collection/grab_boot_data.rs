@@ -222,7 +222,7 @@ impl GrabBootData {
     }
 }
 
-/// What `systemd-analyze` printed goes to whoever reads that.
+/// The output of `systemd-analyze` goes to its own reader.
 fn systemd(name: &str, part: &[u8], nested: &dyn Recognise, read: &mut Vec<Evidence>) {
     if part.trim_ascii().is_empty() || part.starts_with(b"NOTE:") {
         return;

@@ -156,7 +156,7 @@ impl PmGraph {
     }
 }
 
-/// The rest is the tracer's: whoever reads that reads it.
+/// The rest is the tracer's and goes to its reader.
 fn trace_of(input: Input<'_>, start: &[u8]) -> Result<Vec<Evidence>, FormatError> {
     let found = input.nested.recognise(&Head { name: input.name, bytes: start }).ok();
     let Some(reader) =

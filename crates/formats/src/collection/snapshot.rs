@@ -14,7 +14,7 @@ pub struct SystemSnapshot;
 /// More facts than any real file has.
 const MOST_FACTS: usize = 200_000;
 
-/// Takes a line and adds what it says; tells whether it is one of the file's.
+/// Takes a line and adds what it says; returns whether it is one of the file's.
 type Reader = fn(&str, &mut Evidence) -> bool;
 
 /// The ends of paths, and who reads them.
@@ -176,7 +176,7 @@ fn fact(evidence: &mut Evidence, name: impl Into<Name>, value: &str) -> bool {
 }
 
 fn command_line(line: &str, evidence: &mut Evidence) -> bool {
-    // It is one line; a second one is somebody else's.
+    // It is one line; a second line belongs to another file.
     evidence.facts.is_empty() && fact(evidence, "kernel.command_line", line.trim())
 }
 

@@ -11,14 +11,14 @@ pub struct CallNode {
     pub kind: &'static str,
     /// Entries.
     pub calls: u64,
-    /// Time in it and in nothing below it, where the record tells; negative where it contradicts itself.
+    /// Time in it and in nothing below it, where the record has it; negative where it contradicts itself.
     pub self_ns: Option<i64>,
 }
 
 /// A calling-context tree.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Calls {
-    /// Names, with the module where the record tells.
+    /// Names, with the module where the record has it.
     pub functions: Vec<(String, Option<String>)>,
     /// The rows.
     pub nodes: Vec<CallNode>,

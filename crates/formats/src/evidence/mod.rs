@@ -33,7 +33,7 @@ pub struct Instant {
     pub mark: Mark,
     /// When.
     pub time_ns: i64,
-    /// The line, variable or function that told.
+    /// The line, variable or function that it comes from.
     pub detail: String,
 }
 

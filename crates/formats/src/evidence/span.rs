@@ -1,4 +1,4 @@
-//! An interval: of what kind, how long, and how far that can be believed.
+//! An interval: its kind, its length, and how reliable the length is.
 
 use super::{Grade, Name, SpanKind};
 
@@ -17,11 +17,11 @@ pub struct Span {
     pub level: Option<Name>,
     /// When it began, if that is known.
     pub start_ns: Option<i64>,
-    /// When it ended; none: it did not, or nobody knows.
+    /// When it ended; none: it did not, or the end is unknown.
     pub end_ns: Option<i64>,
-    /// How long it took by the best figure; none: it did not end, or nobody knows. Not always `end_ns - start_ns`.
+    /// How long it took by the best figure; none: it did not end, or the length is unknown. Not always `end_ns - start_ns`.
     pub duration_ns: Option<i64>,
-    /// How far `duration_ns` can be believed.
+    /// How reliable `duration_ns` is.
     pub grade: Grade,
     /// Why, for a person; empty only for [`Grade::Good`].
     pub reason: Name,

@@ -112,7 +112,7 @@ pub struct SpanRef<'a> {
     pub end_ns: Option<i64>,
     /// How long it took by the best figure.
     pub duration_ns: Option<i64>,
-    /// How far `duration_ns` can be believed.
+    /// How reliable `duration_ns` is.
     pub grade: Grade,
     /// Why, for a person; empty only for [`Grade::Good`].
     pub reason: &'a str,

@@ -23,12 +23,12 @@ pub(crate) struct Vacant {
 impl Slots {
     /// With room for half as many texts before they grow; `room` is a power of two.
     pub(crate) fn new(room: usize) -> Self {
-        // A seed of the process: nobody can prepare texts that all fall on one slot.
+        // A seed of the process: an input cannot contain texts that all fall on one slot.
         let seed = RandomState::new().hash_one(0_u8) | 1;
         Self { slots: vec![(0, FREE); room.next_power_of_two()], taken: 0, seed }
     }
 
-    /// The number of a text, where `is` tells whether a number is its.
+    /// The number of a text, where `is` says whether a number is its.
     #[inline]
     pub(crate) fn find(&self, text: &[u8], is: impl Fn(u32) -> bool) -> Result<u32, Vacant> {
         let hash = self.hash(text);

@@ -1,4 +1,4 @@
-//! What ran before the kernel tells of itself: U-Boot, ACPI firmware, EFI boot loaders, coreboot.
+//! Records of what ran before the kernel: U-Boot, ACPI firmware, EFI boot loaders, coreboot.
 
 pub(crate) mod bootstage;
 mod cbmem;

@@ -43,7 +43,7 @@ struct Open {
 
 /// Puts calls, which must be in the order of their entry, into a tree and into spans.
 ///
-/// *logged*: how many microseconds were logged, where the log tells.
+/// *logged*: how many microseconds were logged, where the log has it.
 pub(crate) fn build(calls: &[Call], logged_us: Option<i64>, symbols: &mut Symbols, evidence: &mut Evidence) {
     let root = symbols.number(b"[boot]");
     let mut tree = CallTree::new(root);
@@ -165,7 +165,7 @@ fn end_by(stack: &mut [Open], by_us: i64) {
     }
 }
 
-// Ends the innermost call; tells whether what it called took longer than it did. What nothing ended was open when the log ended.
+// Ends the innermost call; returns whether what it called took longer than it did. What nothing ended was open when the log ended.
 fn leave(stack: &mut Vec<Open>, log_end_us: i64, tree: &mut CallTree, long: &mut LongCalls) -> bool {
     let Some(open) = stack.pop() else { return false };
     if let Some(caller) = open.caller.and_then(|caller| stack.get_mut(caller)) {

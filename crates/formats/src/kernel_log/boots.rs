@@ -96,7 +96,7 @@ impl Boots {
         }
     }
 
-    /// The records are numbered, and tell themselves what is missing before them.
+    /// The records are numbered, which shows what is missing before them.
     pub fn by_sequence(&mut self) {
         self.by_sequence = true;
     }
@@ -121,7 +121,7 @@ impl Boots {
         self.now.marks.iter().any(|mark| matches!(mark.mark, Mark::UserStart | Mark::FreeInitMemory))
     }
 
-    /// Sets the clock, when the first line tells it.
+    /// Sets the clock when the first line shows it.
     pub fn clock(&mut self, clock: Clock, step_ns: i64) {
         self.now.clock = clock;
         self.now.step_ns = step_ns;

@@ -51,7 +51,7 @@ pub fn eight_digits(digits: u64) -> u64 {
 }
 
 /// The number in the bytes 1 to 5, when blanks may stand before its digits and the bytes 0 and 6 are 0. Each byte is
-/// told by what sets it apart from `0`: a digit is its value, a blank 0x10.
+/// by its difference from `0`: a digit is its value, a blank 0x10.
 #[inline]
 pub fn padded_digits(bytes: u64) -> Option<u64> {
     let bytes = bytes & 0x00ff_ffff_ffff_ffff;

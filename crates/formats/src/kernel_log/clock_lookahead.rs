@@ -27,7 +27,7 @@ impl Default for Ahead {
 }
 
 impl Ahead {
-    /// For a host whose times have as many decimals as somebody chose.
+    /// For a host whose times may have any number of decimals.
     pub fn of_any_step() -> Self {
         Self { coarse: true, ..Self::default() }
     }

@@ -9,7 +9,7 @@ use crate::FormatError;
 use memchr::{memchr, memchr2};
 use std::io::BufRead;
 
-/// So many lines with a stamp tell whether hosts are named.
+/// This many lines with a timestamp decide whether hosts are named.
 const HOST_WITHIN: u64 = 8;
 /// Two records on one line are not further apart than this.
 const TOGETHER: i64 = 1_000_000_000_000;
@@ -39,7 +39,7 @@ pub struct Text {
     unstamped: Option<(u64, u64)>,
     contradicting: Option<(u64, u64)>,
     unescaped: Vec<u8>,
-    /// Whether host and process come after the stamp: the first lines tell.
+    /// Whether host and process come after the timestamp: the first lines decide.
     hosted: bool,
     stamped: u64,
     /// The log goes by the kernel's stamps, and no host is named after them.
@@ -241,7 +241,7 @@ impl Text {
         }
     }
 
-    /// Where no line has a stamp nobody can tell the kernel's from others, but for what boot loaders say.
+    /// Without timestamps, lines of the kernel cannot be distinguished from others, except those of boot loaders.
     fn either(&mut self, stamp: Stamp, text: &[u8]) {
         if super::unstamped_lines::sign(text).is_some() || (self.boots.lines() == 0 && !self.starts(text)) {
             self.boots.other(stamp, text);

@@ -1,6 +1,6 @@
 //! Lines of a console that are not the kernel's: firmware and boot loaders before it, userspace after it.
 
-/// What a line of a serial console tells without a stamp.
+/// What a line of a serial console without a timestamp means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sign {
     /// A firmware or boot loader says its name: it has just begun.
@@ -30,7 +30,7 @@ const BANNERS: [(&[u8], &str); 14] = [
     (b"UEFI firmware (version ", "UEFI"),
 ];
 
-/// What an unstamped line tells, if it tells anything.
+/// What a line without a timestamp means, if it is known.
 pub fn sign(line: &[u8]) -> Option<Sign> {
     let line = line.trim_ascii_start();
     match line.first()? {

@@ -218,7 +218,7 @@ struct Record {
 }
 
 impl Record {
-    /// `struct acct_v3` of `include/uapi/linux/acct.h`; the highest bit of the version tells the order of the bytes.
+    /// `struct acct_v3` of `include/uapi/linux/acct.h`; the highest bit of the version is the order of the bytes.
     fn of(bytes: &[u8]) -> Option<Self> {
         if bytes.len() != RECORD_BYTES {
             return None;

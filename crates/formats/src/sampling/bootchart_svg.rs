@@ -179,7 +179,7 @@ impl Chart {
         if let Some((dropped, line)) = self.dropped {
             let detail =
                 format!("{dropped} samples came too late and were dropped: the picture is shorter than the boot");
-            // Samples are not what the picture was read by: how many of its bars they would have made nobody knows.
+            // Samples are not what the picture was read by: how many of its bars they would have made is unknown.
             processes.problems.push(Problem { kind: ProblemKind::Lost, detail, line: Some(line), lost: None });
         }
         if filtered > 0 {

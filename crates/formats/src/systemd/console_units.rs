@@ -34,7 +34,7 @@ impl ConsoleUnits {
             Some(_) => return,
             None => text.strip_prefix("         ").unwrap_or_default(),
         };
-        // Without its whole name nobody knows which it is, and a description is none where units have names.
+        // Without its whole name the unit is unknown, and a description is none where units have names.
         let Some((step, unit)) = said(message).filter(|(_, unit)| is_unit(unit) && !unit.contains(CUT)) else { return };
         let told = self.told.get(&(step.name(), unit.to_owned()));
         if told.is_none_or(|told| time_ns.saturating_sub(*told) > SAME_NS) {

@@ -406,7 +406,7 @@ impl Boot {
             self.early.finish(&mut kernel);
             kernel
         });
-        // With the kernel's lines alone there is nothing else to tell but the boot.
+        // With the kernel's lines alone there is nothing else but the boot.
         match kernel {
             Some(mut kernel) if system.log.is_empty() => {
                 kernel.facts.append(&mut system.facts);

@@ -183,7 +183,7 @@ impl Boot {
         }
         self.log.push(stamp, line.body.as_bytes());
         // What the manager said before the journal ran came through the kernel's buffer, and has the kernel's stamps; on the
-        // wall clock, where only its first word tells that it had not run before, that of the buffer being read.
+        // wall clock, where only its first message, that of the buffer being read, shows that it had not run before.
         let journal =
             line.name == "systemd-journald" && (!self.realtime || line.message.starts_with("Journal started"));
         if journal && !std::mem::replace(&mut self.journal, true) {
@@ -226,7 +226,7 @@ impl Boot {
         };
         let mut system = of("", clock(Clock::Monotonic), self.log);
         if let Some((stages, line, time_ns)) = self.startup {
-            // On the wall clock, or without a stage of the kernel, the line itself tells where they lie: it is written when the
+            // On the wall clock, or without a stage of the kernel, the line itself shows where they lie: it is written when the
             // last one ends.
             let zero = match Zero::of(&stages) {
                 Zero::Kernel if !self.realtime => Zero::Kernel,

@@ -1,4 +1,4 @@
-//! What systemd tells of a boot: its analyses, its units' properties, its journal.
+//! Records of systemd: its analyses, its units' properties, its journal.
 
 mod blame;
 pub mod console_units;

@@ -45,7 +45,7 @@ const PERHAPS_CONTAINED: &str = "in a container it would be the host's time: nei
                                  SecurityStartTimestampMonotonic= is there to tell";
 
 impl Manager {
-    /// Takes a property such as `InitRDTimestampMonotonic` in nanoseconds; tells whether it is one of the manager's.
+    /// Takes a property such as `InitRDTimestampMonotonic` in nanoseconds; returns whether it is one of the manager's.
     pub fn set(&mut self, property: &str, value_ns: i64) -> bool {
         let Some(name) = property.strip_suffix("TimestampMonotonic") else { return false };
         let Some(name) = NAMES.iter().find(|known| **known == name) else { return false };
@@ -58,7 +58,7 @@ impl Manager {
     }
 
     /// Whether this is a container, whose kernel was up long before: nothing that a container lacks is there, and one of the
-    /// two is said to be unset that every machine has. None where the record does not tell: it has neither property.
+    /// two is said to be unset that every machine has. `None` where the record has neither property.
     fn contained(&self) -> Option<bool> {
         let machine =
             ["SecurityStart", "Firmware", "Loader", "InitRD"].into_iter().any(|name| self.get(name).is_some());

@@ -70,7 +70,7 @@ impl Format for SystemdTime {
 pub(super) enum Zero {
     /// The stage `kernel` begins at 0, as the kernel's clock does; firmware and loader come before it.
     Kernel,
-    /// The stage `userspace` begins at 0: where nothing tells of the kernel's clock.
+    /// The stage `userspace` begins at 0: without a record of the kernel's clock.
     Userspace,
     /// The last of them ends at this instant.
     BackFrom(i64),

@@ -126,7 +126,7 @@ impl CallTree {
     /// times where none was charged.
     pub(crate) fn into_calls(self, symbols: &Symbols) -> Calls {
         drop(self.others);
-        // Who only counted calls was told of no time at all.
+        // Where calls were only counted, there is no time at all.
         let timed = self.nodes.iter().any(|node| node.self_ns != 0);
         let functions = (0..symbols.len()).map(|symbol| symbols.name(symbol as Symbol)).collect();
         // Siblings are chained by number, so that no node needs a list of its own.

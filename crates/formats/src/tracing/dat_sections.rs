@@ -18,7 +18,7 @@ pub(crate) struct Parts {
     pub(crate) formats: Vec<String>,
     pub(crate) kallsyms: Vec<u8>,
     pub(crate) commands: Vec<u8>,
-    /// Name of the clock, with the content of `trace_clock` for one that is not told apart.
+    /// Name of the clock, with the content of `trace_clock` for one that has no name here.
     pub(crate) clock: String,
     /// The `stats` of each processor.
     pub(crate) stats: Vec<String>,

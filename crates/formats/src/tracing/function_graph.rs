@@ -38,7 +38,7 @@ impl Format for FunctionGraph {
         let (mut shaped, mut lines) = (0, 0);
         for line in head.bytes.split(|&byte| byte == b'\n').take(200).filter(|line| !line.is_empty()) {
             lines += 1;
-            // Without a header only a line with a bar can be told from source code.
+            // Without a header only a line with a bar can be distinguished from source code.
             let found = memchr::memchr(b'|', line).and_then(|_| parse(line, Columns::default()));
             let is = |found: &GraphLine<'_>| {
                 found.task.is_some() || found.cpu.is_some() || found.duration_ns.is_some() || found.time_ns.is_some()

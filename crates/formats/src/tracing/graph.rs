@@ -12,9 +12,9 @@ use rustc_hash::FxHashMap;
 
 /// Frames of one task; the kernel's own limit is far below.
 const MOST_FRAMES: usize = 4096;
-/// Tasks that are told apart.
+/// Maximum number of tasks.
 const MOST_TASKS: usize = 1 << 18;
-/// Processors that are told apart.
+/// Maximum number of processors.
 const MOST_CPUS: usize = 1 << 13;
 /// What stamps of microseconds and the tracer's own work may differ from the reported length.
 const SLACK_NS: i64 = 2_000;

@@ -11,7 +11,7 @@ use std::cmp::Reverse;
 /// Spans that are kept at most.
 const MOST: usize = 100_000;
 
-/// Why a length is or is not to be believed.
+/// Why a length is reliable or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Trust {
     /// The reported length and the stamps agree.
@@ -55,7 +55,7 @@ pub(crate) struct LongCalls {
 }
 
 impl LongCalls {
-    /// Offers a call; tells where it stands until the next offer, if it is kept.
+    /// Offers a call; returns its place until the next offer, if it is kept.
     #[inline]
     pub(crate) fn offer(&mut self, long: Long) -> Option<usize> {
         if long.duration_ns < self.threshold_ns && !(long.kind == SpanKind::Initcall && self.initcalls < MOST) {

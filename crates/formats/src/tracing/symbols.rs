@@ -26,7 +26,7 @@ pub(crate) struct Symbols {
 
 impl Symbols {
     pub(crate) fn new() -> Self {
-        // A seed of the process: nobody can prepare names that all fall on one slot.
+        // A seed of the process: an input cannot contain names that all fall on one slot.
         let seed = RandomState::new().hash_one(0_u8) | 1;
         Self { text: Vec::new(), ends: Vec::new(), slots: vec![(0, FREE); 1 << 14], seed, full: false }
     }

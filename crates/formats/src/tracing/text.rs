@@ -80,7 +80,7 @@ impl Damage {
         }
     }
 
-    /// The tracer lost so many records here; 0 where it does not tell how many.
+    /// The tracer lost so many records here; 0 where the number is unknown.
     pub fn lost(&mut self, line: u64, records: u64) {
         self.lost = self.lost.saturating_add(records);
         self.places += 1;
@@ -105,7 +105,7 @@ impl Damage {
     }
 }
 
-/// `CPU:2 [LOST 112 EVENTS]`: processor and number, 0 where it is not told.
+/// `CPU:2 [LOST 112 EVENTS]`: processor and number, 0 where it is unknown.
 pub(super) fn lost_events(text: &[u8]) -> Option<(u32, u64)> {
     let (cpu, next) = digits(text, text.strip_prefix(b"CPU:").map(|_| 4)?)?;
     let rest = text.get(blanks(text, next)..)?.strip_prefix(b"[LOST ")?;

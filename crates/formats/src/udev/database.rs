@@ -90,7 +90,7 @@ impl Device {
         }
     }
 
-    /// A device that udevd took up has a time; of the others there is nothing to tell.
+    /// A device that udevd took up has a time; the others have none.
     fn end(self, evidence: &mut Evidence) {
         if self.path.is_empty() {
             return;

@@ -38,7 +38,7 @@ pub struct Event {
     pub worker: Option<u32>,
     /// Whether that was forked for it.
     pub forked: bool,
-    /// How often it was put off, because somebody had locked the device.
+    /// How often it was deferred because the device was locked.
     pub requeued: u64,
     /// Whether the daemon complained.
     pub slow: bool,
@@ -62,7 +62,7 @@ impl Event {
         self.failure = one_line(reason, ReasonCode::Failed.text());
     }
 
-    /// Adds its spans and links; tells whether its times run backwards.
+    /// Adds its spans and links; returns whether its times run backwards.
     pub fn report(&self, done: &HashMap<u64, i64>, evidence: &mut Evidence) -> bool {
         let mut backward = false;
         let mut ordered = |start: Option<i64>, end: Option<i64>| match (start, end) {

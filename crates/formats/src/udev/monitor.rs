@@ -66,7 +66,7 @@ impl Format for UdevMonitor {
     }
 }
 
-/// One event as one of the two told it.
+/// One event as the kernel or udev reported it.
 #[derive(Debug, Clone, Default)]
 struct Seen {
     udev: bool,

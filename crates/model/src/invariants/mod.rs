@@ -10,7 +10,7 @@ use firstlight_profile::tree::{FunctionId, Kind, Node};
 use firstlight_schema::Mark;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What of a recording cannot be believed when an invariant is broken.
+/// What of a recording is unreliable when an invariant is broken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Concern {
     /// Every figure.
@@ -43,7 +43,7 @@ pub struct Invariant {
     pub value: u64,
     /// The largest value that holds; nothing where the value is compared with another figure.
     pub limit: Option<u64>,
-    /// What cannot be believed when it is broken.
+    /// What is unreliable when it is broken.
     pub concerns: Concern,
     /// Further figures.
     pub figures: Vec<(&'static str, u64)>,

@@ -3,7 +3,7 @@
 use super::{Concern, Invariant};
 use firstlight_profile::recording::{Instant, Recording};
 
-/// What must hold of who had the processor; nothing where the recording does not tell.
+/// What must hold of who had the processor; nothing where the recording does not have it.
 pub fn of_tasks(recording: &Recording) -> Vec<Invariant> {
     let running = &recording.running;
     let Some(first) = running.runs.first() else { return Vec::new() };

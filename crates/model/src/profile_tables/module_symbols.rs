@@ -68,7 +68,7 @@ pub fn gather_nameless(recording: &mut Recording, modules: &ModuleSymbols) {
     });
 }
 
-// Split-off parts are told by their functions; rows that are no function stand at no address.
+// Split-off parts belong to their functions; rows that are no function stand at no address.
 fn is_of_image(function: &Function) -> bool {
     function.address != 0 && !function.name.contains('\t') && whole_name(&function.name).is_none()
 }
@@ -82,7 +82,7 @@ pub fn name(recording: &Recording, modules: &ModuleSymbols, function: u32) -> (S
             let (name, module) = function.name.split_once('\t').unwrap_or_default();
             (name.to_owned(), Some(module.trim_matches(['[', ']']).to_owned()), None)
         }
-        // Where it stands tells it from others of its name.
+        // Its place distinguishes it from others of its name.
         Some(function) if is_of_image(function) && modules.1.contains(&function.name) => {
             (format!("{}@{:x}", function.name, function.address), None, None)
         }

@@ -73,10 +73,10 @@ pub fn write_spans(
         rows.push(SpanRow {
             parent: within.and_then(|index| i64::try_from(index).ok()),
             kind: SpanKind::Initcall,
-            // An initcall whose name was not to be had while it was there; the address at least tells it apart.
+            // An initcall whose name was not to be had while it was there; the address at least distinguishes it.
             name: match (called, address) {
                 (name, Some(address)) if name == NAMELESS => format!("{address:#x}"),
-                // The list of initcalls tells those of one name apart by their instants.
+                // The list of initcalls distinguishes those of one name by their instants.
                 (name, _) => plain_name(&name).to_owned(),
             },
             track: format!("task {}", span.task),

@@ -23,7 +23,7 @@ pub fn is_whole(bytes: &[u8], address: u64) -> bool {
     end % PAGE != 0 || decode(bytes, address).is_some()
 }
 
-/// How far one instruction moves the stack pointer; nothing where its bytes alone do not tell.
+/// How far one instruction moves the stack pointer; nothing where its bytes alone do not show it.
 pub fn moves_stack_pointer(bytes: &[u8], address: u64) -> Option<i64> {
     let instruction = decode(bytes, address)?;
     let explicit = instruction.op_count() > 0

@@ -57,7 +57,7 @@ pub(super) fn text_in(bytes: &[u8]) -> Option<&str> {
 
 /// The members of a list of the kernel's (`struct list_head`), from its head on; each is the address of its links.
 ///
-/// Members are added and removed so that whoever walks forward finds whole ones at any instruction (`list_add_rcu`,
+/// Members are added and removed so that a walk forward finds whole ones at any instruction (`list_add_rcu`,
 /// `list_del_rcu`): the walk is sound whenever it is made.
 pub(super) fn members<M: Memory>(head: u64, memory: &M) -> Vec<u64> {
     let mut found = Vec::new();

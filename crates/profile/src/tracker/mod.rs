@@ -34,7 +34,7 @@ const LONGEST_RUN: usize = 64;
 // Deeper than any kernel stack can be: one of 16 KiB holds 2,048 return addresses.
 const DEEPEST: usize = 8192;
 
-/// What entering a function asks of whoever drives the tracker.
+/// What entering a function asks of the caller of the tracker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Request {
     /// Nothing.

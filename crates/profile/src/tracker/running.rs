@@ -21,7 +21,7 @@ pub struct Identity<'n> {
 struct Stretch {
     task: u32,
     start: Instant,
-    /// When it began to change its name and nobody has read the new one yet.
+    /// When it began to change its name and the new one is not read yet.
     renames: Option<Instant>,
 }
 

@@ -9,7 +9,7 @@ use firstlight_isa::Isa;
 
 impl<I: Isa> Tracker<I> {
     /// In `__switch_to_asm`, the stack pointer was loaded when `now` instructions had been executed: from there on it is the
-    /// other task that runs. Which one that is, the next `pop` tells.
+    /// other task that runs. The next `pop` shows which one that is.
     pub fn takes_stack(&mut self, now: u64) {
         self.stack_taken = self.switching.then_some(now);
     }

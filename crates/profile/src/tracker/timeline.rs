@@ -293,7 +293,7 @@ impl<I: Isa> Tracker<I> {
         frames.len() >= 2 && self.timeline.calls_initcalls(frames[frames.len() - 2].function)
     }
 
-    /// A module's initcall has no symbol that tells: it is what `do_one_initcall` calls outside the kernel's image.
+    /// A module's initcall has no symbol that shows it: it is what `do_one_initcall` calls outside the kernel's image.
     pub(super) fn watch_module_initcall(&mut self, function: FunctionId, now: u64) {
         if self.parent_calls_initcalls() {
             self.watch_top(function, "module", now);

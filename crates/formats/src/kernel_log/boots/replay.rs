@@ -84,7 +84,7 @@ impl Boots {
     }
 
     /// While a console prints the log again the kernel waits for it: between the stamps around the replay, at most. What a
-    /// host has stamped tells more closely.
+    /// host has stamped shows more closely.
     pub(super) fn printed_again(&mut self, replay: &Replay, next: &Stamp, time: i64) {
         if next.host_ns.is_some() || time.saturating_sub(replay.until) < WAITED {
             return;

@@ -1,4 +1,4 @@
-//! Which driver probes which device, as `drivers/base/dd.c` tells it with dynamic debug (`dyndbg="file drivers/base/dd.c +p"`).
+//! Which driver probes which device, as `drivers/base/dd.c` logs it with dynamic debug (`dyndbg="file drivers/base/dd.c +p"`).
 
 use super::suppliers::{device, waits_for};
 use super::Interpreter;
@@ -7,7 +7,7 @@ use crate::evidence::{Evidence, Spans};
 use crate::kernel_log::bytes::{split, text};
 use std::collections::BTreeMap;
 
-/// Driver and bus by device; the last that was told.
+/// Driver and bus by device; the last that was logged.
 #[derive(Debug, Default)]
 pub struct Drivers(BTreeMap<String, (String, String)>);
 

@@ -1,4 +1,4 @@
-//! Lengths as the log tells them, and their units.
+//! Lengths in the log, and their units.
 
 /// The step of a stamp, and of a figure in microseconds.
 pub const MICROSECOND: i64 = 1_000;
@@ -16,7 +16,7 @@ pub enum Figure {
     Stamps,
 }
 
-/// A length that the log tells, until it is judged.
+/// A length in the log, before it is graded.
 #[derive(Debug)]
 pub struct Measured {
     /// Of which span.

@@ -1,4 +1,4 @@
-//! Named instants and facts that the kernel's messages tell.
+//! Marks and facts from the kernel's messages.
 
 use super::startup::stages;
 use crate::evidence::{Evidence, Instant, Mark, Name, Stamp};
@@ -8,11 +8,11 @@ use memchr::{memchr, memmem};
 /// A mark's detail is the message, up to here.
 const SHOWN: usize = 120;
 
-/// Which marks and facts a boot has so far; each is given by the first message that tells it.
+/// Which marks and facts a boot has so far; each comes from the first message that has it.
 #[derive(Debug, Default)]
 pub struct Marks {
     given: Vec<Mark>,
-    /// Whether the kernel has told its whole command line.
+    /// Whether the kernel has printed its whole command line.
     command_line: bool,
     facts: Vec<&'static str>,
     clocksource: Option<String>,
@@ -25,7 +25,7 @@ impl Marks {
         self.release
     }
 
-    /// Reads a message; no, if it tells nothing.
+    /// Reads a message; returns false if it has no mark or fact.
     #[inline]
     pub fn line(&mut self, stamp: &Stamp, line: &[u8], evidence: &mut Evidence) -> bool {
         let starts = |words: &[u8]| line.starts_with(words);
@@ -126,7 +126,7 @@ impl Marks {
         self.release = self.release.or(numbers);
     }
 
-    /// Writes what only the last message tells.
+    /// Writes what only the last message shows.
     pub fn finish(self, evidence: &mut Evidence) {
         if let Some(name) = self.clocksource {
             evidence.facts.push((Name::Borrowed("clocksource.current"), name));

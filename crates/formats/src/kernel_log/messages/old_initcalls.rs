@@ -1,4 +1,4 @@
-//! `initcall_debug` of kernels before 2.6.28, whose milliseconds have 1048576 ns, and which do not tell the task.
+//! `initcall_debug` of kernels before 2.6.28, whose milliseconds have 1048576 ns, and which do not name the task.
 //!
 //! 2.6.25 to 2.6.27: `calling  SYMBOL`, `initcall SYMBOL returned N after N msecs`. Before: `Calling initcall 0xADDRESS: SYMBOL()`,
 //! `initcall 0xADDRESS: SYMBOL() returned N.`, `initcall 0xADDRESS ran for N msecs: SYMBOL()`.

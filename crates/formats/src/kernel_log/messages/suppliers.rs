@@ -2,7 +2,7 @@
 
 use crate::evidence::{Evidence, Link, LinkKind, SpanKind};
 
-/// Links a device to what it waits for, as a reason tells it; once, however often it is told.
+/// Links a device to what it waits for, from a reason; once, however often it is logged.
 pub fn waits_for(device: &str, reason: &str, evidence: &mut Evidence) {
     let Some(supplier) = supplier(reason) else { return };
     let link = Link {

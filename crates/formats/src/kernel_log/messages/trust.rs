@@ -1,4 +1,4 @@
-//! How far each length can be believed.
+//! How reliable each length is.
 //!
 //! An initcall has two figures: the distance of its two stamps, and what the kernel measured itself (`after N usecs`). The
 //! kernel's figure leaves out the printing of the first line, but its start is one variable for all initcalls, and before
@@ -103,7 +103,7 @@ impl Trust {
             if let Some(of) = place.and_then(|place: usize| found.get_mut(place)) {
                 of.get_or_insert_with(|| (0, texts.get(row.name).to_owned())).0 += 1;
             }
-            // A start that was counted back from a date is not before all that the log tells.
+            // A start that was counted back from a date is not before everything in the log.
             if stamp_step > COARSE && row.start_ns() < self.first_ns {
                 row.set_start_ns(row.start_ns().and(self.first_ns.min(row.end_ns())));
             }

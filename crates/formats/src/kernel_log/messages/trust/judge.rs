@@ -1,4 +1,4 @@
-//! One length: whose figure it is, how far it can be believed, and why.
+//! One length: its source, its grade, and the reason.
 
 use crate::evidence::spans::Row;
 use crate::evidence::texts::Text;
@@ -13,9 +13,9 @@ const HELD_UP: i64 = 100_000_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Found {
     Nothing,
-    /// The shared start spoilt the kernel's figure; the stamps tell.
+    /// The shared start spoilt the kernel's figure; the timestamps show it.
     Spoilt,
-    /// The same, and the stamps do not tell.
+    /// The same, and the timestamps do not show it.
     SpoiltForGood,
     /// The stamps are much further apart.
     Longer,
@@ -33,7 +33,7 @@ pub(super) struct Clock {
     pub(super) stands: bool,
 }
 
-/// Writes length, grade and reason; tells what all such calls have to be told of.
+/// Writes length, grade and reason; returns the problem that all such calls share.
 pub(super) fn judge(
     row: &mut Row,
     length: i64,

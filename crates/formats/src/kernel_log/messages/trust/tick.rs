@@ -12,7 +12,7 @@ use candidates::{tally, Candidate};
 
 /// So many figures in steps of the tick, two of them not zero, are no accident, wherever they end.
 const TICKING: usize = 10;
-/// Before a switch that the log tells all figures have to be such, and so many are enough.
+/// Before a switch in the log all figures have to be such, and this many are enough.
 const FEW: usize = 2;
 /// What no boot has reached while its clock still stands.
 const LATER: [Mark; 4] = [Mark::FreeInitMemory, Mark::WriteProtect, Mark::UserStart, Mark::SystemdStart];
@@ -36,7 +36,7 @@ impl Tick {
         number < self.first && self.until.is_none_or(|until| row.start_ns().is_some_and(|start| start < until))
     }
 
-    /// What is told of them.
+    /// Returns the sentence about them.
     pub(super) fn statement(&self) -> String {
         let calls = self.calls;
         let Some(step) = self.step else {

@@ -9,7 +9,7 @@ const USUAL: [i64; 4] = [10_000_000, 4_000_000, 3_333_333, 1_000_000];
 const RARE: [i64; 5] = [41_666_667, 20_833_333, 7_812_500, 3_906_250, 976_563];
 /// A microsecond, and what older kernels take for one.
 const UNITS: [i64; 2] = [MICROSECOND, 1024];
-/// A figure that hits a tick tells something where so many of its kind would not.
+/// A figure on a tick is evidence where most figures of its kind are not on one.
 const TELLING: i64 = 20;
 /// Ticks are off by less than one part of so many: old kernels' clock divides 1193182 Hz.
 const OFF: i64 = 4096;
@@ -55,7 +55,7 @@ pub(super) fn tally(votes: impl Iterator<Item = Vote>, release: Option<(i64, i64
     (candidates, disagree)
 }
 
-/// Whether a figure is some ticks, cut off to its unit; and if so, whether that tells anything.
+/// Whether a figure is some ticks, cut off to its unit; and if so, whether that is evidence.
 fn hits(units: i64, unit: i64, tick: i64) -> Option<bool> {
     let length = units.saturating_mul(unit);
     let off = length / OFF;
