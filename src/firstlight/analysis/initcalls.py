@@ -8,7 +8,7 @@ from typing import Any, TypedDict
 import polars as pl
 
 from firstlight.analysis.intervals import Interval, clipped, union_ns
-from firstlight.analysis.spans import returned, spans_of
+from firstlight.analysis.spans import ancestors, returned, spans_of
 from firstlight.bundle.boot import Boot
 from firstlight.schema.spans import Grade, SpanKind
 
@@ -223,7 +223,7 @@ def _probes_inside(boot: Boot, calls: pl.DataFrame) -> tuple[_Inside, set[str]]:
     places = dict.fromkeys(running, 0)
     columns = ("parent", "track", "start_ns", "end_ns", "source")
     for parent, track, start, end, source in probes.select(columns).iter_rows():
-        owner = _ancestor(parent, parents, known)
+        owner = next((span for span in ancestors(parent, parents) if span in known), None)
         if owner is None and start is None and end is None:
             anywhere.update((source or "").split(" and "))
         if owner is None and start is not None and track in running:
@@ -236,14 +236,6 @@ def _probes_inside(boot: Boot, calls: pl.DataFrame) -> tuple[_Inside, set[str]]:
         if owner is not None:
             inside.setdefault(owner, []).append((start, end))
     return inside, anywhere
-
-
-def _ancestor(span: int | None, parents: dict[int, int | None], known: set[int]) -> int | None:
-    for _ in range(64):  # a damaged table may have a ring of parents
-        if span is None or span in known:
-            return span
-        span = parents.get(span)
-    return None
 
 
 def _probes_ns(probes: Iterable[tuple[int | None, int | None]], start: int | None, end: int | None) -> int | None:

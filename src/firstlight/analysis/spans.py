@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
 
 import polars as pl
 
@@ -48,6 +49,19 @@ def spans_of(boot: Boot, *kinds: str, keys: tuple[str, ...] = ()) -> pl.DataFram
         .sort("start_ns", "end_ns", "span", nulls_last=True)
     )
     return frame.with_columns(attributes(frame, *keys)) if keys else frame
+
+
+def ancestors(span: int | None, parents: Mapping[int, int | None]) -> Iterator[int]:
+    """A span and those around it, the innermost first.
+
+    >>> list(ancestors(3, {3: 2, 2: 0, 0: None}))
+    [3, 2, 0]
+    """
+    for _ in range(64):  # a damaged table may have a ring of parents
+        if span is None:
+            return
+        yield span
+        span = parents.get(span)
 
 
 def attributes(frame: pl.DataFrame, *keys: str) -> list[pl.Series]:

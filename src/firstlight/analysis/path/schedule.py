@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from firstlight.analysis.path.steps import Step
+from firstlight.analysis.spans import ancestors
 from firstlight.bundle.boot import Boot
 from firstlight.schema.spans import SpanKind
 
@@ -92,12 +93,8 @@ class Placing:
         """The step that a span is a part of: by its parents, else by task and time."""
         if row["kind"] not in _NESTED:
             return None
-        parent = row["parent"]
-        for _ in range(64):  # a damaged table may have a ring of parents
-            if parent is None or parent in owners:
-                break
-            parent = self._parents.get(parent)
-        if parent in owners and self.steps[owners[parent]].kind in _NESTED:
+        parent = next((span for span in ancestors(row["parent"], self._parents) if span in owners), None)
+        if parent is not None and self.steps[owners[parent]].kind in _NESTED:
             return owners[parent]
         until, step = open_on.get(row["track"] or "", (None, None))
         return step if until is not None and row["end_ns"] <= until else None

@@ -8,7 +8,7 @@ import polars as pl
 
 from firstlight.analysis.intervals import Interval, clipped, merged
 from firstlight.analysis.path.critical import CriticalPath, find_path
-from firstlight.analysis.spans import WORK, spans_of
+from firstlight.analysis.spans import WORK, ancestors, spans_of
 from firstlight.bundle.boot import Boot
 from firstlight.comparison.common.stable_names import stable_name
 from firstlight.comparison.exact.exclusive_time import exclusive_ns
@@ -102,7 +102,8 @@ class _Owners:
         for span, name, track, start, end in self.probes.select(
             "span", "name", "track", "start_ns", "end_ns"
         ).iter_rows():
-            stands = merged([*_of_ancestors(span, parents, owners), *tracks.get(track, [])])
+            owned = [part for each in ancestors(span, parents) for part in owners.get(each, ())]
+            stands = merged([*owned, *tracks.get(track, [])])
             for part in (within for low, high in stands for within in clipped([(start, end)], low, high)):
                 intervals.append(part)
                 names.append(name)
@@ -138,18 +139,6 @@ def _add(parts: dict[Key, LevelPart], name: str, kind: str, ns: int) -> Key:
     key = Key(stable_name(name) if kind == SpanKind.INITCALL else name, kind=kind)
     add_part(parts, key, name, RowDelta(ns))
     return key
-
-
-def _of_ancestors(span: int, parents: dict[int, int | None], owners: dict[int, list[Interval]]) -> list[Interval]:
-    """The parts of the path that a span or one of those around it owns."""
-    found: list[Interval] = []
-    at: int | None = span
-    for _ in range(64):  # a damaged table may have a ring of parents
-        if at is None:
-            break
-        found.extend(owners.get(at, ()))
-        at = parents.get(at)
-    return found
 
 
 def _hidden(one: _Owners, other: _Owners) -> list[Hidden]:

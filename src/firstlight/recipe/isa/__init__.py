@@ -1,6 +1,6 @@
 """The processor architectures of guests: a module here for each, called by its name.
 
-What is particular to an architecture stands in its module and nowhere else in the laboratory
+What is particular to an architecture stands in its module and nowhere else in the lab
 (`docs/design/architectures.md`).
 """
 

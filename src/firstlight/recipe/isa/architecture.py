@@ -49,7 +49,7 @@ class AuditedProcessors:
 
 @dataclass(frozen=True)
 class Architecture:
-    """What the laboratory has to know about one kind of guest.
+    """What the lab has to know about one kind of guest.
 
     >>> from firstlight.recipe.isa.x86_64 import X86_64
     >>> X86_64.machine, X86_64.console_device
