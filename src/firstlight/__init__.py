@@ -1,4 +1,4 @@
-"""Firstlight: a laboratory for Linux start-up time.
+"""Firstlight: where Linux boot time goes.
 
 The public interface is :mod:`firstlight.api`; its names are attributes here, too.
 

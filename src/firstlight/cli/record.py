@@ -83,7 +83,10 @@ def record(
     ] = None,
     ready: Annotated[
         str | None,
-        typer.Option(metavar="REGEX", help="Console line that ends the boot (default: the guest's own mark)."),
+        typer.Option(
+            metavar="REGEX",
+            help="Regular expression of the console line that ends the boot (default: the guest's own mark).",
+        ),
     ] = None,
     profile: Annotated[
         bool, typer.Option("--profile/--no-profile", help="Profile every function, or record only marks.")
@@ -119,8 +122,8 @@ def record(
 ) -> None:
     """Record a boot in QEMU into a bundle, exactly unless --live is given.
 
-    Without --kernel, --initrd and --rootfs, boot the distribution's cloud kernel with a minimal busybox initramfs. A
-    failed boot is recorded up to the failure; the exit code is 4.
+    Without --kernel, --initrd and --rootfs, boot the distribution's cloud kernel with a minimal busybox initramfs. If
+    the boot fails, Firstlight keeps what it recorded up to the failure and exits with code 4.
 
     \b
     Examples:
