@@ -15,11 +15,11 @@ import {
   shortName,
   sides,
 } from "./data";
-import { armNames, verdictHead, wordOf } from "./head";
-import { meansSection } from "./means";
-import { movedSection } from "./moved";
+import { movedSection } from "./relocated";
 import { fine, signed, signedPercent, signedShare } from "./signed";
 import { spreadSection } from "./spread";
+import { meansSection } from "./statistics";
+import { armNames, verdictHead, wordOf } from "./summary";
 import { treeSection } from "./tree";
 
 const BRIDGE_LEAD = "From A's total to B's: each step begins where the one before ended. Largest first.";

@@ -7,7 +7,7 @@ import { ChangeTree } from "./change_tree";
 import { type Choice, choice } from "./choice";
 import { type ExactComparison, rowName } from "./data";
 import type { MergedFrame, View } from "./merged";
-import { onlyTable } from "./only_table";
+import { onlyTable } from "./one_sided";
 import { signed } from "./signed";
 
 const WIDTHS: Record<View, string> = {

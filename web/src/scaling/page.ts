@@ -5,7 +5,7 @@ import { el, section } from "../dom";
 import { fills } from "../palette";
 import { visible } from "../text";
 import { SCALING_VERSION, type ScalePage } from "./data";
-import { scalingPicture } from "./picture";
+import { scalingPicture } from "./plot";
 
 const SURE: Record<string, string> = { clear: "good", likely: "good", weak: "unsure", indistinguishable: "unsure" };
 

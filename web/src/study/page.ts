@@ -3,7 +3,7 @@
 import { dataTable, type TableData } from "../data_table";
 import { el, onWidth, section } from "../dom";
 import { fills, phaseFill, swatch } from "../palette";
-import { colourOf } from "../scaling/picture";
+import { colourOf } from "../scaling/plot";
 import { visible } from "../text";
 import { barsPicture } from "./bars";
 import { type Chart, type Finding, STUDY_PAGE_VERSION, type StudyPage } from "./data";

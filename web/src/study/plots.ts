@@ -2,7 +2,7 @@
 import { scaleLinear, scaleLog, scaleSymlog } from "d3-scale";
 import { svg } from "../dom";
 import { phaseFill } from "../palette";
-import { colourOf } from "../scaling/picture";
+import { colourOf } from "../scaling/plot";
 import { visible } from "../text";
 import { numbersBelow, valuesLeft } from "./axes";
 import type { Chart } from "./data";
