@@ -118,5 +118,5 @@ def _recipe(booted: Booted) -> tuple[str, ...]:
             versions = boot.manifest.versions
             line = boot.manifest.recipe_text("command_line")
             lines.append(f"{kernel} kernel: {versions.get('kernel')}, {versions.get('qemu')}, command line `{line}`")
-    lines.append("A guest of 512 MiB unless an arm says otherwise, with the small user land in an initramfs.")
+    lines.append("Memory of 512 MiB unless an arm states otherwise, and the minimal guest in an initramfs.")
     return tuple(lines)

@@ -100,17 +100,17 @@ def _outcome(
 
 def _recipe(wanted: ActivationPlan, booted: str, memory: str) -> tuple[str, ...]:
     return (
-        f"The laboratory's kernel and a small Debian ({booted}), exact mode, one processor, {memory} of memory.",
+        f"The lab's kernel and a small Debian ({booted}), exact mode, one processor, {memory} of memory.",
         *(f"N = {sizes}: {'; '.join(settings)}." for sizes, settings in _by_sizes(wanted).items()),
         f"A physical volume is a partition of {MIB_EACH} MiB (GPT, at most {PER_DISK} on a disk) of a disk in "
-        "persistent memory; lvm2 itself made them in a preparing boot, in which udev and lvm2-monitor.service do not "
-        "run, so that they are there before the boot that is measured.",
-        "On each physical volume lies one logical volume of one extent (64 KiB), so that N of them become active in "
-        "either layout. A unit that needs the devices of all of them notes the instant at which it starts.",
-        "The user land of the boot that is measured is udev (told of block devices that are there), the journal, lvm2 "
-        "with lvm2-monitor.service, and little else; rules and units are those of the distribution, but no unit gives "
-        "up waiting, and most of systemd's generators are left out; lvm2's settings stand in lvmlocal.conf and in its "
-        "devices file.",
+        "persistent memory; lvm2 itself made them in a preparing boot without udev and lvm2-monitor.service, so they "
+        "exist before the measured boot.",
+        "Each physical volume has one logical volume of one extent (64 KiB), so N of them become active in both "
+        "layouts. A unit that needs the devices of all of them notes the instant at which it starts.",
+        "Userspace of the measured boot consists of udev (with events for existing block devices), the journal, lvm2 "
+        "with lvm2-monitor.service, and few other programs. Rules and units are those of the distribution, but no "
+        "unit has a timeout, and most of systemd's generators are left out. lvm2's settings are in lvmlocal.conf and "
+        "in its devices file.",
     )
 
 

@@ -285,5 +285,5 @@ def replay_table(boots: Mapping[str, dict[str, Tried] | Hole]) -> Table:
             Field("Synced files complete", "count"), Field("Late files complete", "count"), Field("Kernel says"),
         ),
         tuple(rows),
-        (f"Of {SYNCED} files that were synced before the crash, and {LATE} that were not. In a running small guest.",),
+        (f"Of {SYNCED} files that were synced before the crash, and {LATE} that were not. In a running guest.",),
     )  # fmt: skip

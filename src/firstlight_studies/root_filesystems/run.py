@@ -169,10 +169,10 @@ class _Session:
         version = next((boot.manifest.versions for boot in self.boots.values() if isinstance(boot, Boot)), {})
         return (
             f"Kernel {version.get('kernel')}, {version.get('qemu')}.",
-            "Every root holds the small guest (Firstlight's helper as /init, busybox) and "
+            "Every root holds the minimal guest (Firstlight's helper as /init, busybox) and "
             f"{FILES} texts; the kernel mounts it by itself, read-only: `firstlight record --root-as KIND`.",
-            "One instruction takes one nanosecond of virtual time, and memory none: the time of storage is only in the "
-            "tables that name a storage.",
+            "One instruction takes one nanosecond of virtual time, and memory takes none. Only the tables that name a "
+            "storage have its time.",
         )
 
 

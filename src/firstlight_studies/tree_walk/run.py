@@ -181,16 +181,16 @@ class _Answer:
         booted = f"Linux {release}" if release else "a kernel"
         more = f"; {', '.join(versions)}" if versions else ""
         lines = [
-            f"Booted: {booted} with a small user land in memory, in exact mode{more}.",
+            f"Booted: {booted} with a minimal guest in memory, in exact mode{more}.",
             f"A tree {work.shape} ({work.shape.directories:,} directories) is made on {', '.join(work.file_systems)}; "
-            "ext4 and xfs are on a disk in memory. It is written out and walked once, so that all is in the cache.",
+            "ext4 and xfs are on a disk in memory. It is written out and walked once, so everything is in the cache.",
             "Then each program runs in turn without and with one more stat per directory, "
             f"{work.alternations} times{' (some once)' if work.few else ''}: our walk, {commands}.",
             "Other trees, programs and file systems: `firstlight walk`.",
         ]
         if self._counts:
             lines.append(
-                "System calls: one boot for each program, less the same boot with a program that does nothing."
+                "System calls: one boot for each program, minus the same boot with a program that does nothing."
             )
         return tuple(lines)
 

@@ -15,11 +15,10 @@ def recipe(booted: Boot | Hole) -> tuple[str, ...]:
         "One arm by hand: `firstlight record --kernel $(firstlight image path kernel) --rootfs $(firstlight image path "
         "debian) --overlay DIR/made/system --initramfs-files DIR/made/initramfs --append 'quiet "
         f"pty.legacy_count={MOST}' -o arm.boot`.",
-        "The initramfs carries systemd-udevd, udevadm and rules as Debian's own does, and does the same: start, "
+        "The initramfs contains systemd-udevd, udevadm and rules like Debian's own, and does the same: start, "
         "trigger, settle, exit. The system has systemd-udev-settle.service wanted by sysinit.target.",
         "B has 256 pseudo-terminals, C none. A is B with the members of the initramfs in another order and another "
-        "seed: in place of another build of the kernel, of which there is one here, something else that should not "
-        "matter.",
+        "seed. That replaces another build of the kernel, because the study has only one; it should not matter either.",
     ]
     if not isinstance(booted, Hole):
         facts = booted.fact_values()
