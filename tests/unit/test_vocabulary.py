@@ -52,9 +52,9 @@ EXCEPTIONS = {
     "src/firstlight/analysis/devices.py": {"initcall"},  # a column: the initcall that a probe ran in
     "src/firstlight/analysis/uevents.py": {"blocked_by"},  # a column: the event that held this one back
     "src/firstlight/comparison/exact/difference.py": {"doubtful"},  # the code of a flag
-    "src/firstlight/comparison/exact/json.py": {"doubtful"},  # a key: the share of doubtful calls
     "src/firstlight/gate/verdict.py": {"initcall"},  # how the names of phases of initcalls begin
     "src/firstlight/recipe/isa/x86_64.py": {"rest_init", "smp_init"},  # functions of the kernel
+    "src/firstlight/render/difference_json.py": {"doubtful"},  # a key: the share of doubtful calls
     "src/firstlight/render/views/devices.py": {"blocked_by", "initcall"},  # columns
     "src/firstlight_studies/kernel_hotspots/findings.py": {"calibrate_delay"},  # a function of the kernel
     "src/firstlight_studies/root_filesystems/findings/kernel.py": {"calibrate_delay"},  # a function of the kernel
