@@ -39,12 +39,6 @@ DISTINCTIVE = {name.name for one in LISTS for name in one.names if not name.comm
 
 #: Files that still repeat names. The list only shrinks: a file that repeats none any more must leave it.
 TO_DO = {
-    "src/firstlight/cli/log.py",
-    "src/firstlight/render/page/boot.py",
-    "src/firstlight/render/views/heading.py",
-    "src/firstlight/render/views/import_summary.py",
-    "src/firstlight/render/views/sources.py",
-    "src/firstlight_studies/udev_ptys/counts.py",
 }
 
 #: Texts that are no names of the vocabulary but are spelled like one, by file.

@@ -42,7 +42,7 @@ _OFFERED = {
     "firstlight.quantities": "parse_size size_text time_text",
     "firstlight.recipe.isa": "DEFAULT",
     "firstlight.recipe.recipe": "Recipe",
-    "firstlight.schema.marks": "Mark",
+    "firstlight.schema.marks": "Mark Phase",
     "firstlight.schema.spans": "SpanKind",
     "firstlight.stats.scaling.analysis": "LEAST_SIZES LeftOut ScalingAnalysis fit_scaling=study",
     "firstlight.stats.scaling.exponent": "Exponent",

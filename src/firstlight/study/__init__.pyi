@@ -38,6 +38,7 @@ from firstlight.quantities import time_text as time_text
 from firstlight.recipe.isa import DEFAULT as DEFAULT
 from firstlight.recipe.recipe import Recipe as Recipe
 from firstlight.schema.marks import Mark as Mark
+from firstlight.schema.marks import Phase as Phase
 from firstlight.schema.spans import SpanKind as SpanKind
 from firstlight.stats.scaling.analysis import LEAST_SIZES as LEAST_SIZES
 from firstlight.stats.scaling.analysis import LeftOut as LeftOut

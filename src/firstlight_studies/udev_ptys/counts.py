@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from firstlight.study import Boot
+from firstlight.study import Boot, Phase
 
 KERNEL, INITRAMFS, SYSTEM = "kernel", "initramfs", "system"
 PARTS = (KERNEL, INITRAMFS, SYSTEM)
 #: Phases of user space by the part they belong to; all before them are the kernel's.
-_PART_OF = {"user_start": INITRAMFS, "user_land": INITRAMFS, "switch_root": SYSTEM}
+_PART_OF: dict[str, str] = {Phase.USER_START: INITRAMFS, Phase.USER_LAND: INITRAMFS, Phase.SWITCH_ROOT: SYSTEM}
 IN_KERNEL = "the kernel"
 
 

@@ -20,6 +20,7 @@ from firstlight.render.page.timing import page_timing
 from firstlight.render.page.tree import FOLD_DEPTH, FOLD_SHARE, PageTree, fold, fold_phases
 from firstlight.render.table_json import table_json
 from firstlight.render.views.machine_costs import machine_costs_table
+from firstlight.schema.spans import SpanKind
 
 #: The version of the data; the page refuses any other.
 DATA_VERSION = 1
@@ -179,7 +180,7 @@ def _phases(boot: Boot) -> Json:
 
 
 def _initcalls(boot: Boot) -> Json:
-    frame = boot.spans().filter(pl.col("kind") == "initcall").sort("start_ns", "span")
+    frame = boot.spans().filter(pl.col("kind") == SpanKind.INITCALL).sort("start_ns", "span")
     wanted = ("name", "level", "track", "start_ns", "end_ns", "instructions", "idle_ns")
     return columns_of(frame, wanted, NAME)
 

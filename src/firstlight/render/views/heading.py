@@ -16,9 +16,17 @@ from firstlight.quantities import count_text, share_text, time_text
 from firstlight.render.model.pictures import Interval
 from firstlight.render.model.report import BLANK, Line
 from firstlight.render.model.table import Column
+from firstlight.schema.spans import Grade
 
 #: One character for each grade.
-GRADE_MARKS = {"exact": "=", "good": "", "coarse": "~", "bounded": "<", "doubtful": "?", "unknown": "-"}
+GRADE_MARKS = {
+    Grade.EXACT: "=",
+    Grade.GOOD: "",
+    Grade.COARSE: "~",
+    Grade.BOUNDED: "<",
+    Grade.DOUBTFUL: "?",
+    Grade.UNKNOWN: "-",
+}
 
 
 def heading(boot: Boot, what: str, whole: Window | None = None) -> list[Line]:
@@ -59,7 +67,7 @@ def completeness_text(boot: Boot) -> str:
 
 def grade_mark(grade: str | None) -> str:
     """The character that stands for a grade; nothing for `good`."""
-    return GRADE_MARKS.get(grade or "", "?")
+    return GRADE_MARKS[Grade(grade)] if grade in GRADE_MARKS else "?"
 
 
 def grade_column() -> Column:

@@ -12,8 +12,7 @@ from firstlight.quantities import count_text
 from firstlight.render.model.report import BLANK, Block, Line
 from firstlight.render.model.table import Column, Table
 from firstlight.render.views.sources import MOST, WIDEST, sources_report, trust_report
-
-_GRADES = ("exact", "good", "coarse", "bounded", "doubtful", "unknown")
+from firstlight.schema.spans import Grade
 
 
 def formats_table(formats: Sequence[tuple[str, str]]) -> Table:
@@ -59,7 +58,7 @@ def import_report(imported: Imported) -> Iterator[Block]:
     yield from sources_report(manifest)
     yield BLANK
     for kind, figures in _by_kind(summary["grades"]).items():
-        graded = ", ".join(f"{count_text(figures[grade])} {grade}" for grade in _GRADES if figures[grade])
+        graded = ", ".join(f"{count_text(figures[grade])} {grade}" for grade in Grade if figures[grade])
         yield Line(f"{count_text(figures.total()):>9} {kind.replace('_', ' ')} spans: {graded}", wrap=False)
     for number, what in (
         (summary["lines"], "log lines" + (f", {summary['copies']:,} copies left out" if summary["copies"] else "")),

@@ -11,6 +11,7 @@ from firstlight.escape import printable
 from firstlight.quantities import count_text, time_text
 from firstlight.render.model.report import BLANK, Block, Line
 from firstlight.render.model.table import Column, table
+from firstlight.schema.records import ClockKind
 
 #: A list of problems has no more lines than this, one of records twice as many.
 MOST = 12
@@ -24,7 +25,7 @@ def sources_report(manifest: Manifest) -> Iterator[Block]:
     """The records of an imported boot: format, what was understood, and how the clock was aligned to the boot's."""
     read = [source for source in manifest.sources if source.format is not None]
     # What has times and says most comes first; the first of all, whose clock is the boot's, stays so.
-    read[1:] = sorted(read[1:], key=lambda source: (source.clock == "untimed", -source.understood))
+    read[1:] = sorted(read[1:], key=lambda source: (source.clock == ClockKind.UNTIMED, -source.understood))
     rest = read[2 * MOST :]
     yield table(
         "",
@@ -69,7 +70,7 @@ def fit_text(source: Source) -> str:
     """
     fit = source.fit
     if fit is None:
-        return "no times" if source.clock == "untimed" else "not aligned"
+        return "no times" if source.clock == ClockKind.UNTIMED else "not aligned"
     offset = ("-" if fit.offset_ns < 0 else "+") + time_text(abs(fit.offset_ns))
     rate = "" if fit.rate == 1 else f", rate {fit.rate:.9g}"
     if fit.shared == 0:
