@@ -12,7 +12,6 @@ from firstlight import api
 from firstlight.cli.envelope import print_json
 from firstlight.cli.output import Bundle, Csv, Json, Limit, check_form, shown_limit
 from firstlight.errors import UsageError
-from firstlight.schema.records import ClockKind
 
 
 def log(
@@ -85,9 +84,7 @@ def log(
     if csv:
         sys.stdout.write(shown.write_csv())
     elif json:
-        print_json(
-            heading_data(opened) | {"gaps" if gaps else "log": shown.to_dicts(), ClockKind.UNTIMED: untimed} | hint
-        )
+        print_json(heading_data(opened) | {"gaps" if gaps else "log": shown.to_dicts(), "untimed": untimed} | hint)
     elif gaps and rows.is_empty():
         print_report(console(), heading(opened, "Gaps of the log"))
         say_nothing("any line's time", opened.missing_hint("log"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import random
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from firstlight.errors import FirstlightError
@@ -103,7 +103,7 @@ def prepare_plan(
         try:
             bundle = store.path.absolute() / cell.directory / "1.boot"
             chosen = options_for(plan, cell, folder, bundle, progress, dry_run=dry_run)
-            key = key_of_inputs(resolve(replace(chosen, dry_run=dry_run), progress))
+            key = key_of_inputs(resolve(chosen, progress, dry_run=dry_run))
         except NotBuiltError:
             chosen, key = RecordOptions(output=bundle, append=cell.change.append), ""
         except FirstlightError as error:

@@ -24,8 +24,6 @@ class RecordOptions(Choices):
     """Where the bundle goes, conventionally `NAME.boot`."""
     force: bool = False
     """Replace a bundle that is already there."""
-    dry_run: bool = False
-    """Print what would be run and stop."""
 
     @property
     def choices(self) -> Choices:

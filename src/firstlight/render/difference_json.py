@@ -13,7 +13,6 @@ from firstlight.comparison.exact.level import Level
 from firstlight.comparison.exact.path import Hidden
 from firstlight.comparison.exact.rows import Key, Row, RowDelta
 from firstlight.comparison.exact.tree import TreeDifference, TreeRow
-from firstlight.schema.spans import Grade
 
 #: The version of the shape.
 VERSION = 1
@@ -90,7 +89,7 @@ def row_data(row: Row) -> dict[str, Any]:
         "module": row.module,
         "kind": row.kind,
         "presence": row.presence,
-        Grade.DOUBTFUL: row.doubtful,
+        "doubtful": row.doubtful,
         "a": None if row.a is None else asdict(row.a),
         "b": None if row.b is None else asdict(row.b),
         "change": {

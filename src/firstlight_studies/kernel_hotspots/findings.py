@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from firstlight.study import BAUD, Finding, Mark, on_the_line_ns
+from firstlight.study import BAUD, Finding, on_the_line_ns
 from firstlight_studies.kernel_hotspots.breakage import sanity, subtle
 from firstlight_studies.kernel_hotspots.evidence import HOT, WORTH, Evidence, finding, ms, percent, saves, span
 from firstlight_studies.kernel_hotspots.measured import HotspotTimings
@@ -66,9 +66,9 @@ def _console(evidence: Evidence) -> Iterator[Finding]:
 def _calibration(evidence: Evidence) -> Iterator[Finding]:
     then = "preset loops per jiffy and TSC quotient"
     claim = "preset loops per jiffy save the calibration, with a TSC"
-    yield saves(evidence, "lpj", claim, then, _without(Mark.CALIBRATE_DELAY))
+    yield saves(evidence, "lpj", claim, then, _without("calibrate_delay"))
     claim = "preset loops per jiffy save the calibration, without a TSC"
-    yield saves(evidence, "no-tsc-lpj", claim, then, _without(Mark.CALIBRATE_DELAY))
+    yield saves(evidence, "no-tsc-lpj", claim, then, _without("calibrate_delay"))
     claim = "a preset TSC rate saves its calibration"
     yield saves(evidence, "tsc-preset", claim, then, _without("determine_cpu_tsc_frequencies"))
 

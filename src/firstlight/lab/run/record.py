@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import shlex
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
@@ -76,9 +76,6 @@ def record(options: RecordOptions, progress: Progress | None = None) -> Path:
     """
     progress = progress or SilentProgress()
     check_choices(options, architecture_of_kernel(options.kernel))
-    if options.dry_run:
-        print(planned_command(options, progress))
-        return options.output
     sweep(options.output.absolute())
     check_destination(options.output, force=options.force)
     with interruptible(), progress:
@@ -118,7 +115,7 @@ def planned_command(options: RecordOptions, progress: Progress | None = None) ->
     :raises UsageError: for choices that cannot be.
     :raises LabError: for inputs that are missing or damaged.
     """
-    inputs = resolve(replace(options, dry_run=True), progress)
+    inputs = resolve(options, progress, dry_run=True)
     files = RunFiles(options.output.absolute() / "raw")
     return shlex.join(launch(inputs.qemu, inputs.recipe, files, inputs.plugin, inputs.symbols).command)
 

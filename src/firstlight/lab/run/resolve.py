@@ -56,10 +56,11 @@ class _Guest:
     modules: tuple[str, ...] = ()
 
 
-def resolve(options: RecordOptions, progress: Progress | None = None) -> Inputs:
+def resolve(options: RecordOptions, progress: Progress | None = None, *, dry_run: bool = False) -> Inputs:
     """Find, check and where needed make every input of a recording; nothing is booted, but perhaps the probe that
-    asks a new kernel for its symbols. With `dry_run` nothing is booted at all, and the symbols may be missing.
+    asks a new kernel for its symbols.
 
+    :param dry_run: boot nothing at all; the symbols of a new kernel are then missing.
     :raises UsageError: for choices that cannot be, such as those that break exactness.
     :raises LabError: for an input that is missing, damaged or does not fit.
     """
@@ -77,9 +78,10 @@ def resolve(options: RecordOptions, progress: Progress | None = None) -> Inputs:
     progress.step("looking for the kernel")
     kernel = open_kernel(options.kernel) if options.kernel is not None else default_kernel()
     if options.root_as is not None:
-        _check_signs(find_format(options.root_as).signs, options, kernel, qemu, progress)
+        symbols = _symbols_if_any(options, kernel, qemu, progress, dry_run=dry_run)
+        _check_signs(find_format(options.root_as).signs, options, kernel, symbols)
     elif options.rootfs is not None and kernel.modules is None:
-        _check_built_in(architecture, options, kernel, qemu, progress)
+        _check_built_in(architecture, kernel, _symbols_if_any(options, kernel, qemu, progress, dry_run=dry_run))
     guest = _guest(options, architecture, kernel, progress)
     image, loaded = guest.image, guest.loaded
     for what in contradictions(kernel_command_line(architecture, guest.words), options.append):
@@ -104,7 +106,7 @@ def resolve(options: RecordOptions, progress: Progress | None = None) -> Inputs:
         ),
     )
     check_memory(recipe)
-    symbols = _symbols(options, kernel, qemu, progress) if plugin is not None else None
+    symbols = _symbols(options, kernel, qemu, progress, dry_run=dry_run) if plugin is not None else None
     digests = {
         "kernel": kernel.digest,
         "initrd": file_digest(guest.initrd) if guest.initrd is not None else None,
@@ -123,35 +125,31 @@ def resolve(options: RecordOptions, progress: Progress | None = None) -> Inputs:
     return Inputs(recipe, qemu, kernel, plugin, symbols, digests)
 
 
-def _symbols(options: RecordOptions, kernel: Kernel, qemu: Qemu, progress: Progress) -> Path | None:
+def _symbols(options: RecordOptions, kernel: Kernel, qemu: Qemu, progress: Progress, *, dry_run: bool) -> Path | None:
     """The kernel's symbols; where nothing may be booted only those that are known already."""
-    if options.dry_run:
+    if dry_run:
         return known_symbols(kernel)
     return kernel_symbols(kernel, qemu, progress, options.timeout_wall_s)
 
 
-def _symbols_if_any(options: RecordOptions, kernel: Kernel, qemu: Qemu, progress: Progress) -> Path | None:
+def _symbols_if_any(
+    options: RecordOptions, kernel: Kernel, qemu: Qemu, progress: Progress, *, dry_run: bool
+) -> Path | None:
     """The same; nothing for a kernel that keeps them: nobody can know then what it has built in."""
     try:
-        return _symbols(options, kernel, qemu, progress)
+        return _symbols(options, kernel, qemu, progress, dry_run=dry_run)
     except LabError:
         return None
 
 
-def _check_built_in(
-    architecture: Architecture, options: RecordOptions, kernel: Kernel, qemu: Qemu, progress: Progress
-) -> None:
+def _check_built_in(architecture: Architecture, kernel: Kernel, symbols: Path | None) -> None:
     """A root file system needs what is a module in most kernels; where none were found, the symbols tell."""
-    symbols = _symbols_if_any(options, kernel, qemu, progress)
     if symbols is not None:
         require_built_in(kernel, symbols, architecture.built_in_signs)
 
 
-def _check_signs(
-    signs: tuple[str, ...], options: RecordOptions, kernel: Kernel, qemu: Qemu, progress: Progress
-) -> None:
+def _check_signs(signs: tuple[str, ...], options: RecordOptions, kernel: Kernel, symbols: Path | None) -> None:
     """What a kernel needs to mount its root by itself cannot be a module; its own symbols tell what is none."""
-    symbols = _symbols_if_any(options, kernel, qemu, progress)
     if symbols is None:
         return
     with symbols.open(encoding="utf-8", errors="replace") as lines:

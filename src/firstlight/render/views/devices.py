@@ -15,7 +15,6 @@ from firstlight.render.model.pictures import Interval, WideBar
 from firstlight.render.model.report import BLANK, Block, Heading, pairs
 from firstlight.render.model.table import Column, Value, table
 from firstlight.render.views.heading import grade_column, grade_lines, heading, timeline_column
-from firstlight.schema.spans import LinkKind, SpanKind
 
 _BAR = 24
 
@@ -38,7 +37,7 @@ def devices_report(boot: Boot, rows: pl.DataFrame, left_out: pl.DataFrame) -> It
             Column("Probe", "time", "duration_ns", style="bold"),
             grade_column(),
             Column("Result", value=lambda row: row["result"] or "-", longest=30),
-            Column("in initcall", value=SpanKind.INITCALL, wide=140, longest=40),
+            Column("in initcall", value="initcall", wide=140, longest=40),
             timeline_column(window(boot), _BAR, wide=160),
         ],
         rows.iter_rows(named=True),
@@ -84,7 +83,7 @@ def uevents_report(boot: Boot, rows: pl.DataFrame, left_out: pl.DataFrame, queue
             grade_column(),
             Column("queued", "time", "queued_ns", wide=40),
             Column("blocked", "time", "blocked_ns", wide=50),
-            Column("by", value=LinkKind.BLOCKED_BY, wide=100, longest=20),
+            Column("by", value="blocked_by", wide=100, longest=20),
             Column("Service", "time", "service_ns"),
             Column("Worker", value=lambda row: row["worker"] or "-", wide=110, longest=12),
             Column("Failure", value="failure", wide=120, longest=30),

@@ -24,7 +24,7 @@ def preset_lpj(figures: RootFigures) -> Finding:
     assert isinstance(plain, int)
     assert isinstance(preset, int)
     measured = figures.arms[kind]
-    spent = 0 if isinstance(measured, Hole) else measured.total(Mark.CALIBRATE_DELAY)
+    spent = 0 if isinstance(measured, Hole) else measured.total("calibrate_delay")
     now = f"{kind}: {less_text(preset, plain)}; calibrate_delay takes {time_text(spent)}"
     holds = (plain - preset) / plain >= 0.1
     why = (
