@@ -1,9 +1,9 @@
-"""An invented study: every kind of value, chart and verdict, and a hole."""
+"""An invented study: every kind of value, chart and verdict, and a gap."""
 
 from __future__ import annotations
 
-from firstlight.study.outcome import Finding, Missing, Outcome
-from firstlight.study.table import Chart, Field, Hole, Series, Table
+from firstlight.study.outcome import Finding, MissingArm, Outcome
+from firstlight.study.table import Chart, Field, MissingValue, Series, Table
 
 NO_TOOL = "`mkfs.cramfs` is missing (package `util-linux-extra`)"
 
@@ -23,7 +23,7 @@ def invented_outcome(name: str = "cramfs") -> Outcome:
     rows = (
         (name, 842_789_100, 0, 3_145_728, 0.5, 0.0, 1_234),
         ("ext4", 900_000_000, 57_210_900, 8_388_608, 0.25, 0.0679, None),
-        ("romfs", Hole(NO_TOOL), Hole(NO_TOOL), 512, 0.125, -0.01, 7),
+        ("romfs", MissingValue(NO_TOOL), MissingValue(NO_TOOL), 512, 0.125, -0.01, 7),
     )
     return Outcome(
         study="root-filesystems",
@@ -58,6 +58,6 @@ def invented_outcome(name: str = "cramfs") -> Outcome:
                 (Series("", ((0, 3), (5, 9), (10, 1))),),
             ),
         ),
-        missing=(Missing("romfs", NO_TOOL),),
+        missing=(MissingArm("romfs", NO_TOOL),),
         notes=("Virtual time: one nanosecond for each instruction.",),
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The laboratory's images: made once, kept, and every way in which making one fails is told."""
+"""The lab's images: made once, kept, and every way in which making one fails is told."""
 
 from __future__ import annotations
 

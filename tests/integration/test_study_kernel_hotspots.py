@@ -12,7 +12,7 @@ import pytest
 import firstlight
 from bundles import make_bundle
 from firstlight.study.serial_line import on_the_line_ns
-from firstlight.study.table import Hole, Table
+from firstlight.study.table import MissingValue, Table
 from firstlight_studies.kernel_hotspots.arms import Booted
 from firstlight_studies.kernel_hotspots.breakage import MANY
 from firstlight_studies.kernel_hotspots.coverage import coverage
@@ -139,7 +139,7 @@ def test_arms_have_names_of_their_own() -> None:
 
 def test_a_value_that_was_not_measured_is_a_hole() -> None:
     remedy = Remedy("lpj", "loops per jiffy preset", "calibration", "lpj={lpj:8}")
-    assert isinstance(remedy.command_line(None), Hole)
+    assert isinstance(remedy.command_line(None), MissingValue)
 
 
 def test_an_initcall_that_ran_twice_under_one_name_is_left_out() -> None:
@@ -250,11 +250,11 @@ def arm(
 
 
 def evidence(
-    arms: Mapping[str, HotspotTimings | Hole], added: AddedMemory | str = "", **costs: tuple[int, int]
+    arms: Mapping[str, HotspotTimings | MissingValue], added: AddedMemory | str = "", **costs: tuple[int, int]
 ) -> Evidence:
-    """Of the laboratory's kernel alone."""
+    """Of the lab's kernel alone."""
     return Evidence(
-        {"laboratory": arms, "stock": {}},
+        {"lab": arms, "stock": {}},
         {kernel: chosen(kernel, quick=False) for kernel in KERNELS},
         hot_spots(),
         added,
@@ -272,19 +272,19 @@ def test_each_finding_follows_its_figures() -> None:
     plain = arm(1000 * MS, calibration=300 * MS, console=4 * MS, memory=40 * MS)
     wait = "loops per jiffy save the calibration, with"
     saves = evidence({PLAIN: plain, "lpj": arm(700 * MS)})
-    assert verdict(saves, f"{wait} a TSC") == ("holds", "300.000 ms of 1,000.000 ms (30.00 %), laboratory kernel")
+    assert verdict(saves, f"{wait} a TSC") == ("holds", "300.000 ms of 1,000.000 ms (30.00 %), lab kernel")
     nothing = evidence({PLAIN: plain, "lpj": arm(1000 * MS - 1)})
     assert verdict(nothing, f"{wait} a TSC")[0] == "no longer holds"
-    lost = evidence({PLAIN: plain, "lpj": Hole("it did not come up")})
+    lost = evidence({PLAIN: plain, "lpj": MissingValue("it did not come up")})
     assert verdict(lost, f"{wait} a TSC") == ("not testable here", "not measured in this run")
     assert verdict(saves, "calibration is a hot spot")[0] == "holds"
-    assert verdict(saves, "console is a hot spot") == ("no longer holds", "laboratory 0.40 %")
+    assert verdict(saves, "console is a hot spot") == ("no longer holds", "lab 0.40 %")
     assert verdict(evidence({}), "console is a hot spot")[0] == "not testable here"
 
 
 def test_a_remedy_is_judged_beside_its_own_baseline() -> None:
     found = evidence({PLAIN: arm(1000 * MS), "no-tsc": arm(1100 * MS), "no-tsc-lpj": arm(1050 * MS)})
-    assert verdict(found, "without a TSC") == ("holds", "50.000 ms of 1,100.000 ms (4.55 %), laboratory kernel")
+    assert verdict(found, "without a TSC") == ("holds", "50.000 ms of 1,100.000 ms (4.55 %), lab kernel")
 
 
 def test_printing_is_judged_with_the_line_that_the_emulated_port_lacks() -> None:
@@ -323,7 +323,7 @@ def test_a_wrong_preset_that_boots_asks_for_a_sanity_check_warned_of_or_not() ->
 
 
 def test_the_quick_form_has_wrong_values_enough_to_judge_them() -> None:
-    assert sum(each.wrong for each in chosen("laboratory", quick=True)) >= 2
+    assert sum(each.wrong for each in chosen("lab", quick=True)) >= 2
     assert len({each.name for kernel in KERNELS for each in chosen(kernel, quick=True) if each.remedy}) > MANY
 
 
@@ -347,9 +347,9 @@ def test_most_remedies_are_judged_by_what_they_are_not_meant_to_change() -> None
 def test_what_grows_with_memory_is_judged_with_much_of_it() -> None:
     claim = "memory is a hot spot"
     plain = {PLAIN: arm(1000 * MS, memory=20 * MS)}
-    assert verdict(evidence(plain), claim) == ("not testable here", "laboratory 2.00 %")
+    assert verdict(evidence(plain), claim) == ("not testable here", "lab 2.00 %")
     much = plain | {"much-memory": arm(1000 * MS, memory=200 * MS)}
-    assert verdict(evidence(much), claim) == ("holds", "laboratory 2.00 %, laboratory with 4 GiB 20.00 %")
+    assert verdict(evidence(much), claim) == ("holds", "lab 2.00 %, lab with 4 GiB 20.00 %")
     little = plain | {"much-memory": arm(1000 * MS, memory=30 * MS)}
     assert verdict(evidence(little), claim)[0] == "no longer holds"
 
@@ -373,13 +373,13 @@ def test_the_stamps_before_the_switch_are_told_beside_the_port() -> None:
     found = uneven([(1, "early"), (5 * MS, first), (90 * MS, last)], [(40 * MS, first), (70 * MS, last)])
     assert found == Uneven(85 * MS, 30 * MS)
     assert uneven([(5, first)], [(4, first), (7, last)]) is None
-    below = " ".join(agreement_table(Hole("not booted"), found).below)
+    below = " ".join(agreement_table(MissingValue("not booted"), found).below)
     assert "count 85.000 ms, and 30.000 ms passed" in below
 
 
 def test_a_remedy_that_changes_nothing_looked_at_is_not_said_to_change_nothing() -> None:
-    arms: Arms = {"stock": {}, "laboratory": {PLAIN: arm(MS), "quiet": arm(MS)}}
-    tried: Remedies = {"stock": [], "laboratory": [each for each in remedies() if each.name == "quiet"]}
+    arms: Arms = {"stock": {}, "lab": {PLAIN: arm(MS), "quiet": arm(MS)}}
+    tried: Remedies = {"stock": [], "lab": [each for each in remedies() if each.name == "quiet"]}
     assert figures(health_table(arms, tried), "quiet")[-1] == NOTHING
 
 
@@ -397,14 +397,16 @@ def figures(table: Table, row: str) -> tuple[object, ...]:
 
 def test_a_kernel_that_is_missing_leaves_holes_and_the_other_its_figures() -> None:
     spots: tuple[HotSpot, ...] = hot_spots()
-    missing = Hole("the kernel cannot be built")
-    table = share_table({"stock": arm(100 * MS, console=25 * MS), "laboratory": missing}, spots)
+    missing = MissingValue("the kernel cannot be built")
+    table = share_table({"stock": arm(100 * MS, console=25 * MS), "lab": missing}, spots)
     assert figures(table, "console")[3:] == (25 * MS, 0.25, missing, None)
     assert figures(table, "whole")[3:5] == (100 * MS, 1.0)
     shown = [row for row in table.rows if row[0] != "whole"]
     assert sum(value for row in shown if isinstance(value := row[3], int)) == 100 * MS
-    lacking: dict[str, HotspotTimings | Hole] = dict.fromkeys((PLAIN, *(each.name for each in remedies())), missing)
-    arms: Arms = {"stock": {PLAIN: arm(MS)}, "laboratory": lacking}
+    lacking: dict[str, HotspotTimings | MissingValue] = dict.fromkeys(
+        (PLAIN, *(each.name for each in remedies())), missing
+    )
+    arms: Arms = {"stock": {PLAIN: arm(MS)}, "lab": lacking}
     tried = {kernel: chosen(kernel, quick=True) for kernel in KERNELS}
     for each in (
         remedy_table(arms, tried, spots),
@@ -415,25 +417,25 @@ def test_a_kernel_that_is_missing_leaves_holes_and_the_other_its_figures() -> No
         agreement_table(missing, None),
         initcall_table(missing),
     ):
-        assert any(reason == missing.reason for _, _, reason in each.holes()), each.key
+        assert any(reason == missing.reason for _, _, reason in each.gaps()), each.key
 
 
 def test_a_function_that_a_kernel_lacks_is_shown_as_such() -> None:
     linked = Linked((LinkedFunction("console_init", 10, True),))
-    plain: Plain = {"stock": arm(MS), "laboratory": arm(MS)}
-    table = function_table(plain, hot_spots(), {"stock": linked, "laboratory": linked})
+    plain: Plain = {"stock": arm(MS), "lab": arm(MS)}
+    table = function_table(plain, hot_spots(), {"stock": linked, "lab": linked})
     rows = {row[1]: row[2:] for row in table.rows}
     assert rows["console_init"] == (0, 0, 0, 0, 0, 0)
-    assert isinstance(rows["raid6_select_algo"][0], Hole)
+    assert isinstance(rows["raid6_select_algo"][0], MissingValue)
 
 
 def test_what_could_not_be_measured_of_a_boot_is_missing_and_named(tmp_path: Path) -> None:
     boot = firstlight.open(make_bundle(tmp_path, profile=False))
-    lost = Hole("it did not come up")
-    booted = Booted({("stock", PLAIN): boot, ("laboratory", PLAIN): lost}, {}, (), "laboratory")
-    measured: Arms = {"stock": {PLAIN: measure(boot)}, "laboratory": {PLAIN: lost}}
-    (one, other) = unmeasured(booted, measured, {"stock": Hole("no symbols"), "laboratory": lost}, lost, lost.reason)
+    lost = MissingValue("it did not come up")
+    booted = Booted({("stock", PLAIN): boot, ("lab", PLAIN): lost}, {}, (), "lab")
+    measured: Arms = {"stock": {PLAIN: measure(boot)}, "lab": {PLAIN: lost}}
+    (one, other) = unmeasured(booted, measured, {"stock": MissingValue("no symbols"), "lab": lost}, lost, lost.reason)
     unable = measured["stock"][PLAIN]
-    assert isinstance(unable, Hole)
+    assert isinstance(unable, MissingValue)
     assert (one.what, one.reason) == ("stock-plain", unable.reason)
     assert (other.what, other.reason) == ("how much of the stock kernel runs", "no symbols")

@@ -14,8 +14,8 @@ from firstlight.bundle.boot import Boot
 from firstlight.bundle.open import open as open_boot
 from firstlight.render.terminal.experiment_progress import ExperimentProgress
 from firstlight.study.outcome import Finding
-from firstlight.study.runner import Laboratory
-from firstlight.study.table import Hole
+from firstlight.study.runner import Lab
+from firstlight.study.table import MissingValue
 from firstlight_studies.historical import historical_tables
 from firstlight_studies.lvm_activation.arms import BY_KEY, SETTINGS, Cell, Mode, arm, guest_options, plan
 from firstlight_studies.lvm_activation.changes import change_table, tracing_table
@@ -83,7 +83,7 @@ def with_programs(
     return replace(made, programs=Programs((replace(PVSCAN, **changes), MONITORING), at_once, memory))  # type: ignore[arg-type]
 
 
-def measured(**settings: Mapping[int, ActivationFigures | Hole]) -> Measured:
+def measured(**settings: Mapping[int, ActivationFigures | MissingValue]) -> Measured:
     return {(name.replace("_", "-"), "groups"): by_size for name, by_size in settings.items()}
 
 
@@ -208,22 +208,22 @@ def test_an_overlay_is_the_same_whenever_it_is_written(tmp_path: Path) -> None:
 def test_an_arm_of_what_is_missing_is_a_hole(tmp_path: Path) -> None:
     guest = guest_options(tmp_path / "kernel", tmp_path / "rootfs", tmp_path)
     cell = Cell("event", Volumes(3, "groups"))
-    assert arm(cell, Hole("no kernel"), ()).options == Hole("no kernel")
-    assert arm(cell, guest, Hole("no disks")).options == Hole("no disks")
+    assert arm(cell, MissingValue("no kernel"), ()).options == MissingValue("no kernel")
+    assert arm(cell, guest, MissingValue("no disks")).options == MissingValue("no disks")
 
 
 def test_a_machine_with_too_little_memory_is_told_for_how_many_volumes(tmp_path: Path) -> None:
     guest = guest_options(tmp_path / "kernel", tmp_path / "rootfs", tmp_path)
     cell = Cell("event", Volumes(1000, "groups"))
     options = arm(cell, guest, (), available=64 * MIB).options
-    assert isinstance(options, Hole)
+    assert isinstance(options, MissingValue)
     assert options.reason.startswith("too little memory for 1,000 volumes: guest and disks need 2 GiB")
 
 
 def test_without_a_kernel_every_arm_is_a_hole_and_the_study_says_so(tmp_path: Path) -> None:
-    why = Hole("the kernel cannot be built: no source package")
+    why = MissingValue("the kernel cannot be built: no source package")
     with ExperimentProgress() as progress:
-        outcome = run(Laboratory(tmp_path, progress, {"kernel": why, "debian-storage": why}, quick=True, jobs=1))
+        outcome = run(Lab(tmp_path, progress, {"kernel": why, "debian-storage": why}, quick=True, jobs=1))
     assert {missing.reason for missing in outcome.missing} == {why.reason}
     assert all(finding.verdict == "not testable here" for finding in outcome.findings)
     assert outcome.historical == historical_tables("lvm-activation")
@@ -246,7 +246,7 @@ def test_a_linear_cost_has_a_growth_with_the_exponent_one() -> None:
 
 def test_too_few_sizes_give_no_law_but_a_reason() -> None:
     found = laws({size: figures(size) for size in SIZES[:4]})["active"]
-    assert found == Hole("4 sizes came up: a law needs 5")
+    assert found == MissingValue("4 sizes came up: a law needs 5")
 
 
 def test_what_a_setting_does_not_have_has_no_law() -> None:
@@ -256,17 +256,17 @@ def test_what_a_setting_does_not_have_has_no_law() -> None:
 
 
 def test_files_that_nobody_opened_have_no_law() -> None:
-    assert laws({size: figures(size) for size in SIZES})["udev-most"] == Hole("nothing at any size")
+    assert laws({size: figures(size) for size in SIZES})["udev-most"] == MissingValue("nothing at any size")
 
 
 # What the tables hold
 
 
 def test_a_boot_that_failed_is_a_hole_in_every_table() -> None:
-    found = measured(event={3: figures(10), 10: Hole("too little memory for 10 volumes")})
+    found = measured(event={3: figures(10), 10: MissingValue("too little memory for 10 volumes")})
     for where in ("times", "files", "memory"):
         table = measured_table(found, where)
-        assert [reason for _, _, reason in table.holes()] == ["too little memory for 10 volumes"]
+        assert [reason for _, _, reason in table.gaps()] == ["too little memory for 10 volumes"]
         assert len(table.rows) == 2
 
 
@@ -278,14 +278,14 @@ def test_what_a_process_opens_is_told_without_that_of_the_monitor() -> None:
 
 
 def test_processes_are_told_by_what_they_were_asked_to_do() -> None:
-    table = commands_table(measured(event={3: figures(10), 10: figures(20), 30: Hole("died")}))
+    table = commands_table(measured(event={3: figures(10), 10: figures(20), 30: MissingValue("died")}))
     assert [row[1:5] for row in table.rows] == [(10, "pvscan --cache", 2, 50), (10, MONITOR, 1, 900)]
 
 
 def test_changes_are_taken_at_the_largest_size_that_both_came_up_with() -> None:
     found = measured(
         event={3: figures(10), 10: figures(20), 30: figures(40)},
-        obtain={3: figures(10), 10: figures(25), 30: Hole("died")},
+        obtain={3: figures(10), 10: figures(25), 30: MissingValue("died")},
     )
     (row,) = change_table(found).rows
     assert row[2:5] == (10, 5 * MS, 0.25)
@@ -315,7 +315,7 @@ def test_where_no_law_foretells_the_largest_none_is_told_and_nothing_beyond() ->
     memory = dict(zip(SIZES, (11, 20, 35, 60, 58), strict=True))
     by_size = {size: with_programs(figures(10), memory=each * MIB) for size, each in memory.items()}
     values = grown(by_size, "Memory of lvm2, peak")
-    why = Hole("no law of the family foretells the largest")
+    why = MissingValue("no law of the family foretells the largest")
     assert (values["Law"], values["At 10,000, from"], values["to"]) == (why, why, None)
     assert isinstance(values["Error"], float)
     assert abs(values["Error"]) > 0.2
@@ -378,7 +378,7 @@ def test_what_is_said_of_asking_udev_is_of_the_setting_that_was_booted(asking: b
 
 
 def test_what_was_not_booted_cannot_be_tested() -> None:
-    found = concluded(measured(event={size: Hole("no kernel") for size in SIZES}))
+    found = concluded(measured(event={size: MissingValue("no kernel") for size in SIZES}))
     assert {finding.verdict for finding in found.values()} == {"not testable here"}
 
 
@@ -438,7 +438,7 @@ def test_a_setting_that_activates_nothing_has_no_instant_at_which_all_are_active
     ],
 )
 def test_a_boot_that_tells_less_is_a_hole_with_its_reason(tmp_path: Path, kept: dict[str, bytes], why: str) -> None:
-    assert figures_of(CELL, booted(tmp_path, **kept)) == Hole(why)
+    assert figures_of(CELL, booted(tmp_path, **kept)) == MissingValue(why)
 
 
 def test_a_guest_that_ran_out_of_memory_is_told_as_that(tmp_path: Path) -> None:
@@ -446,7 +446,7 @@ def test_a_guest_that_ran_out_of_memory_is_told_as_that(tmp_path: Path) -> None:
     row = boot.log().tail(1).with_columns(text=pl.lit("Out of memory: Killed process 100 (lvm)"))
     write_table(boot.directory, "log", pl.concat([boot.log(), row]))
     found = figures_of(CELL, open_boot(boot.directory))
-    assert isinstance(found, Hole)
+    assert isinstance(found, MissingValue)
     assert found.reason.startswith("too little memory for 3 volumes")
 
 
@@ -454,13 +454,13 @@ def test_lost_notes_leave_the_times_and_take_the_counts(tmp_path: Path) -> None:
     found = figures_of(CELL, booted(tmp_path, trace_gz=traced(began(1, 1), kept=1, written=2)))
     assert isinstance(found, ActivationFigures)
     assert found.active_ns == 100
-    assert found.programs == Hole("the kernel's buffer for notes was too small")
+    assert found.programs == MissingValue("the kernel's buffer for notes was too small")
 
 
 def test_processes_of_which_nobody_knows_what_they_do_are_not_counted(tmp_path: Path) -> None:
     found = figures_of(CELL, booted(tmp_path, trace_gz=traced(executed(1, 10), ended(1, 12))))
     assert isinstance(found, ActivationFigures)
-    assert found.programs == Hole("the guest's kernel did not note what a process of lvm2 was asked to do")
+    assert found.programs == MissingValue("the guest's kernel did not note what a process of lvm2 was asked to do")
 
 
 # What the guest makes of its command line

@@ -16,7 +16,7 @@ from firstlight.render.study_folder import study_folder
 from firstlight.render.terminal.report import print_report
 from firstlight.render.views.study import study_report
 from firstlight.study.catalogue import studies
-from firstlight.study.table import Field, Hole, Table
+from firstlight.study.table import Field, MissingValue, Table
 from firstlight_studies.historical import historical_tables
 from invented_study import NO_TOOL, invented_outcome
 
@@ -93,7 +93,7 @@ def test_an_interrupted_study_is_gone_on_with(tmp_path: Path) -> None:
 
 def test_a_row_has_a_value_for_each_column() -> None:
     with pytest.raises(ValueError, match="a row of 1 values for 2 columns"):
-        Table("t", "T", (Field("a"), Field("b")), ((Hole("x"),),))
+        Table("t", "T", (Field("a"), Field("b")), ((MissingValue("x"),),))
 
 
 @pytest.mark.parametrize("study", [study.name for study in studies()])

@@ -20,7 +20,7 @@ from firstlight.lab.rootfs.kernel_mounted import KernelRoot
 from firstlight.recipe.options import RecordOptions
 from firstlight.study.guest_files import read_stamps
 from firstlight.study.outcome import Finding
-from firstlight.study.table import Hole
+from firstlight.study.table import MissingValue
 from firstlight_studies.root_filesystems import content, journal, storage
 from firstlight_studies.root_filesystems.arms import KINDS, Roots, Way, arm_name
 from firstlight_studies.root_filesystems.findings import RootFigures, findings
@@ -85,7 +85,7 @@ def verdicts(figures: RootFigures) -> dict[str, Finding]:
     return dict(zip(names, findings(figures), strict=True))
 
 
-def arms(**starts: int) -> dict[str, FilesystemTimings | Hole]:
+def arms(**starts: int) -> dict[str, FilesystemTimings | MissingValue]:
     """Arms by name with the milliseconds that they took; `_` stands for `-`."""
     return {name.replace("_", "-"): Known(value * MS) for name, value in starts.items()}
 
@@ -170,12 +170,12 @@ class TestVerdicts:
         asleep = {"ahci": Probed(MS, 300 * MS, 2 * MS, "")}
         assert verdicts(RootFigures({}, probes=spinning))["probe"].verdict == "holds"
         assert verdicts(RootFigures({}, probes=asleep))["probe"].verdict == "no longer holds"
-        missing = {"ahci": Hole("the kernel has no module `ahci`")}
+        missing = {"ahci": MissingValue("the kernel has no module `ahci`")}
         assert verdicts(RootFigures({}, probes=missing))["probe"].now == "the kernel has no module `ahci`"
 
     @pytest.mark.parametrize(("longest", "verdict"), [(252, "holds"), (1, "no longer holds")])
     def test_the_longest_section_while_loading(self, longest: int, verdict: str) -> None:
-        sections: dict[str, Section | Hole] = {
+        sections: dict[str, Section | MissingValue] = {
             "boot": Section(999 * MS, "a", "b", "init"), "loading ahci": Section(longest * MS, "a", "b", "insmod"),
         }  # fmt: skip
         assert verdicts(RootFigures({}, sections=sections))["preemption"].verdict == verdict
@@ -210,12 +210,14 @@ class TestArms:
         assert set(storage.KINDS) < set(KINDS)
 
     def test_without_a_kernel_each_is_a_hole(self, tmp_path: Path) -> None:
-        roots = Roots(Hole("no source"), tmp_path)
-        assert roots.arm("ext4").options == Hole("no source")
-        assert roots.image("ext4") == Hole("no source")
+        roots = Roots(MissingValue("no source"), tmp_path)
+        assert roots.arm("ext4").options == MissingValue("no source")
+        assert roots.image("ext4") == MissingValue("no source")
         each = journal.JOURNALS[0]
-        assert [arm.options for arm in journal.root_arms(roots, each, Hole("no image"))] == [Hole("no image")] * 2
-        assert write_modules(Hole("no source"), Driver("ahci", "", ""), tmp_path) == Hole("no source")
+        assert [arm.options for arm in journal.root_arms(roots, each, MissingValue("no image"))] == [
+            MissingValue("no image")
+        ] * 2
+        assert write_modules(MissingValue("no source"), Driver("ahci", "", ""), tmp_path) == MissingValue("no source")
 
 
 class TestStorage:
@@ -245,14 +247,14 @@ class TestWhatTheGuestLeaves:
     def test_a_boot_without_what_a_figure_needs_has_a_hole_there(self, tmp_path: Path) -> None:
         boot = firstlight.open(make_bundle(tmp_path / "a.boot"))
         measured = FilesystemTimings(boot)
-        assert isinstance(measured.between("power_on", "no_such_mark"), Hole)
-        assert isinstance(measured.reading, Hole)
-        assert isinstance(measured.used, Hole)
-        assert isinstance(measured.kept_number("data"), Hole)
+        assert isinstance(measured.between("power_on", "no_such_mark"), MissingValue)
+        assert isinstance(measured.reading, MissingValue)
+        assert isinstance(measured.used, MissingValue)
+        assert isinstance(measured.kept_number("data"), MissingValue)
         assert measured.requests == (0, 0)
-        assert isinstance(storage.had(boot, "ext4"), Hole)
+        assert isinstance(storage.had(boot, "ext4"), MissingValue)
         assert journal.tried(boot, journal.JOURNALS[0]) == {}
-        assert isinstance(lpj_of(Hole("panic")), Hole)
+        assert isinstance(lpj_of(MissingValue("panic")), MissingValue)
 
     def test_steps_are_read_with_what_the_kernel_said_of_each(self, tmp_path: Path) -> None:
         bundle = make_bundle(tmp_path / "a.boot")
@@ -263,10 +265,10 @@ class TestWhatTheGuestLeaves:
         found = journal.tried(firstlight.open(bundle), journal.JOURNALS[0])
         assert (found["replay"].synced, found["replay"].late, found["replay"].took) == (120, 3, 250)
         assert found["remount"].code == 255
-        assert isinstance(found["remount"].took, Hole)
+        assert isinstance(found["remount"].took, MissingValue)
         assert set(found) == {"replay", "remount"}
 
     def test_a_section_without_names_is_still_one(self) -> None:
         assert read_section(5, "") == Section(5000, "", "", "")
-        table = section_table({"boot": Section(5000, "a", "b", "insmod"), "loading x": Hole("no tracer")})
-        assert table.holes()[0][2] == "no tracer"
+        table = section_table({"boot": Section(5000, "a", "b", "insmod"), "loading x": MissingValue("no tracer")})
+        assert table.gaps()[0][2] == "no tracer"

@@ -17,7 +17,7 @@ from firstlight.errors import LabError, UsageError
 from firstlight.lab.rootfs.elf import needs_of
 from firstlight.lab.rootfs.programs import programs_of
 from firstlight.stats.scaling.analysis import study
-from firstlight.study.table import Hole
+from firstlight.study.table import MissingValue
 from firstlight_studies.tree_walk.counts import Counted, counted, counts_table, functions_table
 from firstlight_studies.tree_walk.findings import Evidence, findings_of
 from firstlight_studies.tree_walk.law import WalkModel, law_of, law_table
@@ -37,7 +37,7 @@ from firstlight_studies.tree_walk.traps import (
 from firstlight_studies.tree_walk.workload import TOOLS, WALK, Command, Shape, Workload, file_systems
 
 CHGRP = TOOLS[0]
-NOTHING = Hole("the guest left no figures")
+NOTHING = MissingValue("the guest left no figures")
 
 
 def boot_with(
@@ -103,15 +103,15 @@ def test_a_run_is_divided_into_user_runner_and_the_rest_exactly(tmp_path: Path) 
     assert isinstance(run, WalkTimings)
     assert (run.elapsed_ns, run.user_ns, run.runner_ns, run.system_ns) == (90_000, 30_000, 500, 59_500)
     assert (run.ticks_user_ns, run.ticks_system_ns, run.minor_faults) == (3_000_000, 7_000_000, 46)
-    assert found["2.1-with"] == Hole("it ended with 1: rm: no")
+    assert found["2.1-with"] == MissingValue("it ended with 1: rm: no")
     assert len(found) == 2
 
 
 def test_a_guest_that_could_not_prepare_says_why(tmp_path: Path) -> None:
     failed = boot_with(tmp_path, {"failed": "mount -t xfs /dev/ram0 /t: unknown filesystem type\n"})
-    assert why_nothing(failed) == Hole("mount -t xfs /dev/ram0 /t: unknown filesystem type")
+    assert why_nothing(failed) == MissingValue("mount -t xfs /dev/ram0 /t: unknown filesystem type")
     assert why_nothing(boot_with(tmp_path, {})) == NOTHING
-    assert why_nothing(Hole("no kernel")) == Hole("no kernel")
+    assert why_nothing(MissingValue("no kernel")) == MissingValue("no kernel")
 
 
 def test_the_penalty_is_the_difference_of_the_shortest_runs_for_each_directory() -> None:
@@ -131,14 +131,14 @@ def test_the_penalty_is_the_difference_of_the_shortest_runs_for_each_directory()
 
 def test_one_failed_run_leaves_its_program_a_hole_and_the_others_their_figures() -> None:
     order = [*alternated(), *alternated(WALK)]
-    runs: dict[str, WalkTimings | Hole] = {each.name: measured(100) for each in alternated(WALK)}
+    runs: dict[str, WalkTimings | MissingValue] = {each.name: measured(100) for each in alternated(WALK)}
     order = [replace(each, name=f"c{each.name}") if each.command == CHGRP else each for each in order]
-    runs["c1-without"] = Hole("it ended with 127: no chgrp")
+    runs["c1-without"] = MissingValue("it ended with 127: no chgrp")
     found = penalties("xfs", order, runs, 10, NOTHING)
-    assert found[CHGRP] == Hole("it ended with 127: no chgrp")
+    assert found[CHGRP] == MissingValue("it ended with 127: no chgrp")
     assert isinstance(found[WALK], Penalty)
     table = penalty_table({"xfs": found}, 10, "3x3")
-    assert {reason for _, _, reason in table.holes()} == {"it ended with 127: no chgrp"}
+    assert {reason for _, _, reason in table.gaps()} == {"it ended with 127: no chgrp"}
 
 
 def test_system_calls_are_those_of_the_program_alone_and_whole_for_each_directory(tmp_path: Path) -> None:
@@ -151,9 +151,9 @@ def test_system_calls_are_those_of_the_program_alone_and_whole_for_each_director
     found = counted(boot_with(tmp_path, {}, calls=calls), base, 4971)
     assert isinstance(found, Counted)
     assert (found.stats, found.each(found.stats)) == (9968, (2, 26))
-    row = counts_table({("tmpfs", CHGRP): found, ("tmpfs", TOOLS[1]): Hole("no chmod")}).rows
+    row = counts_table({("tmpfs", CHGRP): found, ("tmpfs", TOOLS[1]): MissingValue("no chmod")}).rows
     assert row[0][2:5] == (9968, 2, 26)
-    assert row[1][2] == Hole("no chmod")
+    assert row[1][2] == MissingValue("no chmod")
     assert Counted({}, 3).each(32) == (10.667, None)
 
 
@@ -161,13 +161,13 @@ def test_where_the_further_stat_spends_its_time_adds_up(tmp_path: Path) -> None:
     without = boot_with(tmp_path, {}, calls={"path_lookupat": (10, 1_000), "getname_flags": (10, 500)})
     with_ = boot_with(tmp_path, {}, calls={"path_lookupat": (20, 2_500), "getname_flags": (20, 900)})
     table = functions_table(without, with_, 10)
-    assert not isinstance(table, Hole)
+    assert not isinstance(table, MissingValue)
     assert table.rows[0][:4] == ("path_lookupat", 10, 1_500, 150.0)
     assert [sum(value for row in table.rows[:-1] if isinstance(value := row[2], int)), table.rows[-1][2]] == [
         1_900,
         1_900,
     ]
-    assert functions_table(with_, without, 10) == Hole("our walk took no longer with the further stat")
+    assert functions_table(with_, without, 10) == MissingValue("our walk took no longer with the further stat")
 
 
 def test_a_penalty_that_is_the_same_for_each_directory_has_the_law_n() -> None:
@@ -178,30 +178,33 @@ def test_a_penalty_that_is_the_same_for_each_directory_has_the_law_n() -> None:
         for each in order
     }
     law = law_of(order, runs, NOTHING)
-    assert not isinstance(law.penalty, Hole)
+    assert not isinstance(law.penalty, MissingValue)
     assert (law.penalty.law, round(law.penalty.best.slope)) == ("n", 2_050)
     assert law_table({"tmpfs": law}).rows[0][5] == 2_050
     few = law_of(order[:4], runs, NOTHING)
-    assert few.penalty == Hole("2 sizes are too few for a law; 5 are needed")
+    assert few.penalty == MissingValue("2 sizes are too few for a law; 5 are needed")
     assert law_of(order, {}, NOTHING).penalty == NOTHING
 
 
 def test_a_missing_tool_stops_its_own_arm_only(tmp_path: Path) -> None:
     ground = Ground(
-        tmp_path / "vmlinuz", tmp_path, Hole("no mmdebstrap"), {"mkfs.xfs": Hole("no mkfs.xfs"), "du": Hole("no du")}
+        tmp_path / "vmlinuz",
+        tmp_path,
+        MissingValue("no mmdebstrap"),
+        {"mkfs.xfs": MissingValue("no mkfs.xfs"), "du": MissingValue("no du")},
     )
     work = Workload(
         Shape.parse("7x7"), counts_on=("tmpfs",), law_on=("xfs",), sizes=(Shape.parse("7x7"),), automount_unit=True
     )
     arms = {arm.name: arm.options for arm in plan_of(work, ground).arms}
-    holes = {name: options.reason for name, options in arms.items() if isinstance(options, Hole)}
-    assert holes == {
+    gaps = {name: options.reason for name, options in arms.items() if isinstance(options, MissingValue)}
+    assert gaps == {
         "alternation-xfs": "no mkfs.xfs", "law-xfs": "no mkfs.xfs", "count-05-du--s-tmpfs": "no du",
         "automount-unit": "no mmdebstrap",
     }  # fmt: skip
-    nothing = plan_of(work, replace(ground, kernel=Hole("no source package"))).arms
-    assert {arm.options for arm in nothing} >= {Hole("no source package")}
-    assert all(isinstance(arm.options, Hole) for arm in nothing)
+    nothing = plan_of(work, replace(ground, kernel=MissingValue("no source package"))).arms
+    assert {arm.options for arm in nothing} >= {MissingValue("no source package")}
+    assert all(isinstance(arm.options, MissingValue) for arm in nothing)
     assert AUDIT in arms
 
 
@@ -225,18 +228,18 @@ def test_the_audit_is_read_with_what_it_cannot_know(tmp_path: Path) -> None:
     assert audit.missing == ("du -s /t/d",)
     rows = points_table(audit).rows
     assert rows[1][:5] == ("/t/d/trap", "automount, asleep", 4, 99, "no")
-    assert isinstance(rows[3][2], Hole)
+    assert isinstance(rows[3][2], MissingValue)
     table = wakes_table(audit)
     assert [row[2] for row in table.rows if row[1] == "woken"] == ["open", "open (O_DIRECTORY)", "statx (no flags)"]
     assert "Not in the guest: du -s /t/d." in table.below
-    assert audit_of(boot_with(tmp_path, {"failed": "mount: no\n"})) == Hole("mount: no")
+    assert audit_of(boot_with(tmp_path, {"failed": "mount: no\n"})) == MissingValue("mount: no")
 
 
 def test_an_automount_that_systemd_did_not_arm_is_a_hole_in_its_row(tmp_path: Path) -> None:
     table = unit_table(boot_with(tmp_path, {"unit-wakes": "stat /srv/trap\t1\t0\nfind /srv\t1\t1\ndu /srv\t0\t0\n?\n"}))
-    assert not isinstance(table, Hole)
-    assert [row[1] for row in table.rows] == ["asleep", "woken", Hole("systemd did not arm the automount")]
-    assert unit_table(Hole("no Debian")) == Hole("no Debian")
+    assert not isinstance(table, MissingValue)
+    assert [row[1] for row in table.rows] == ["asleep", "woken", MissingValue("systemd did not arm the automount")]
+    assert unit_table(MissingValue("no Debian")) == MissingValue("no Debian")
     assert unit_table(boot_with(tmp_path, {})) == NOTHING
 
 
@@ -251,7 +254,7 @@ def penalty(relative: float, faults: int = 0, user: int = 0) -> Penalty:
     return Penalty("tmpfs", CHGRP, 100, 1_000_000, 1_000_000 + cost, user, cost - user, faults)
 
 
-def counts(**each: int) -> dict[Command, Counted | Hole]:
+def counts(**each: int) -> dict[Command, Counted | MissingValue]:
     return {
         command: Counted({"newfstatat": each[command.program] * 4971 + 26}, 4971)
         for command in TOOLS

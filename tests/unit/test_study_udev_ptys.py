@@ -18,8 +18,8 @@ from firstlight.errors import LabError
 from firstlight.lab.rootfs.elf import needed_libraries
 from firstlight.lab.rootfs.ext4 import EPOCH
 from firstlight.study.outcome import Finding
-from firstlight.study.runner import Laboratory
-from firstlight.study.table import Hole
+from firstlight.study.runner import Lab
+from firstlight.study.table import MissingValue
 from firstlight_studies.historical import historical_tables
 from firstlight_studies.udev_ptys import early_udev, stages
 from firstlight_studies.udev_ptys.counts import IN_KERNEL, Counted, difference
@@ -40,13 +40,13 @@ from firstlight_studies.udev_ptys.watched import latencies
 MS = 1_000_000
 
 
-def old_arms() -> list[dict[str, int | Hole]]:
+def old_arms() -> list[dict[str, int | MissingValue]]:
     """The three arms of the old table, in nanoseconds."""
     table = historical_tables("udev-ptys")[0]
     rows = {str(row[0]): row for row in table.rows if not str(row[0]).startswith("(")}
-    arms: list[dict[str, int | Hole]] = []
+    arms: list[dict[str, int | MissingValue]] = []
     for column in (1, 2, 4):
-        arm: dict[str, int | Hole] = {name: round(float(str(row[column])) * 1e9) for name, row in rows.items()}
+        arm: dict[str, int | MissingValue] = {name: round(float(str(row[column])) * 1e9) for name, row in rows.items()}
         arm[stages.WHOLE] = sum(int(str(arm[name])) for name in (stages.KERNEL, stages.INITRAMFS, stages.SYSTEM))
         early = (stages.START_EARLY, stages.TRIGGER_EARLY, stages.PROCESSING_EARLY)
         arm[stages.COLDPLUG_EARLY] = sum(int(str(arm[name])) for name in early)
@@ -73,9 +73,9 @@ def test_the_old_figures_give_the_old_percentages() -> None:
 
 def test_an_arm_that_is_missing_is_a_hole_and_the_others_stay() -> None:
     _, b, c = old_arms()
-    table = stages.stage_table("stages", "", [Hole("did not boot"), b, c], stages.ROWS, ())
+    table = stages.stage_table("stages", "", [MissingValue("did not boot"), b, c], stages.ROWS, ())
     row = next(row for row in table.rows if row[0] == stages.TRIGGER)
-    assert row[1] == Hole("did not boot")
+    assert row[1] == MissingValue("did not boot")
     assert row[2:] == (590 * MS, None, 90 * MS, "-0.500 s (15%)", None)
 
 
@@ -106,8 +106,8 @@ def test_latencies_are_told_for_all_and_for_the_others() -> None:
     assert (found.events, found.unfinished, found.mean, found.median) == (3, 1, 20 * MS, 20 * MS)
     assert (found.others, found.others_mean, found.others_worst) == (1, 20 * MS, 20 * MS)
     assert found.mode - found.bin // 2 <= 10 * MS < found.mode + found.bin // 2
-    table = latency_table("system", [Hole("not run"), found, found])
-    assert table.rows[0] == ("mean", Hole("not run"), "20.000 ms", "20.000 ms")
+    table = latency_table("system", [MissingValue("not run"), found, found])
+    assert table.rows[0] == ("mean", MissingValue("not run"), "20.000 ms", "20.000 ms")
 
 
 def test_the_histogram_counts_every_event_with_one_width() -> None:
@@ -140,10 +140,10 @@ def test_socket_waiting_blocked_and_service_add_up_to_the_monitors_latency() -> 
     assert (found.socket, found.blocked, found.service, found.latency) == (4, 6, 7, 20)
     assert found.socket + found.waiting + found.blocked + found.service == found.latency
     assert (found.workers, found.most_in_socket, found.most_waiting, found.held_back, found.busy) == (1, 2, 2, 1, 30)
-    table = queue_table({("B", "system"): found, ("C", "system"): Hole("no log")}, {("system", "B"): LATENCY})
+    table = queue_table({("B", "system"): found, ("C", "system"): MissingValue("no log")}, {("system", "B"): LATENCY})
     titles = [field.title for field in table.fields]
     assert table.rows[0][titles.index("Latency without the log")] == LATENCY.mean
-    assert table.rows[1][2] == Hole("no log")
+    assert table.rows[1][2] == MissingValue("no log")
 
 
 def test_an_event_that_is_read_before_it_is_sent_is_left_out_and_counted() -> None:
@@ -152,7 +152,7 @@ def test_an_event_that_is_read_before_it_is_sent_is_left_out_and_counted() -> No
     found = queue_of(logged, late)
     assert isinstance(found, Queue)
     assert (found.events, found.left_out) == (1, 2)
-    assert queue_of(logged.head(0), monitored) == Hole(
+    assert queue_of(logged.head(0), monitored) == MissingValue(
         "no event was seen from beginning to end by both log and monitor"
     )
 
@@ -204,7 +204,7 @@ def test_shares_say_in_which_mode_and_the_kernel_is_nobodys() -> None:
 
 def test_a_law_that_misses_by_far_is_none() -> None:
     found = law_of({0: 746.5, 16: 737.9, 64: 701.0, 128: 713.1, 256: 28.4})
-    assert isinstance(found, Hole)
+    assert isinstance(found, MissingValue)
     assert found.reason.startswith("no law of the family tells it")
 
 
@@ -219,16 +219,16 @@ def test_where_nobody_waits_less_is_saved_and_saved_is_positive() -> None:
 def test_udev_is_done_before_its_waiter_starts() -> None:
     done = Done(events=2, first=1, up=0, asked=20, done=30, waiter=90, told=95, busy=25, system=100)
     titles = [field.title for field in done_table({}).fields]
-    row = done_table({"B": done, "C": Hole("no monitor")}).rows
+    row = done_table({"B": done, "C": MissingValue("no monitor")}).rows
     assert row[0][titles.index("Nothing to do before the waiter starts")] == 60
     assert row[0][titles.index("Of the system")] == 0.25
-    assert row[1][1] == Hole("no monitor")
+    assert row[1][1] == MissingValue("no monitor")
     busy = done_table({"B": replace(done, waiter=25)}).rows[0]
     assert busy[titles.index("Nothing to do before the waiter starts")] == 0
 
 
 def test_a_law_needs_five_sizes() -> None:
-    assert law_of({0: 1.0, 16: 2.0}) == Hole("2 sizes were measured, a law needs 5")
+    assert law_of({0: 1.0, 16: 2.0}) == MissingValue("2 sizes were measured, a law needs 5")
     found = law_of({count: 100.0 + 3 * count for count in (0, 16, 64, 128, 256)})
     assert isinstance(found, CostLaw)
     assert (found.law, found.slope) == ("n", 3.0)
@@ -297,7 +297,7 @@ def test_a_latency_that_udevds_start_hides_says_so_in_its_own_stage_only() -> No
 
 def test_where_an_event_lies_is_told_with_the_other_devices() -> None:
     queue = queue_of(*logged_and_monitored())
-    found = findings(replace(figures(), queues={("B", "initramfs"): queue, ("B", "system"): Hole("no log")}))
+    found = findings(replace(figures(), queues={("B", "initramfs"): queue, ("B", "system"): MissingValue("no log")}))
     told = [each.now for each in found if each.claim.startswith("Events of other devices")]
     assert "unread in udevd's socket for 20.0 % of its latency" in told[0]
     assert "socket" not in told[1]
@@ -305,7 +305,7 @@ def test_where_an_event_lies_is_told_with_the_other_devices() -> None:
 
 def test_the_share_of_the_system_does_not_hang_on_when_the_waiter_starts() -> None:
     level = figures()
-    assert not isinstance(level.b, Hole)
+    assert not isinstance(level.b, MissingValue)
     late = dict(level.b) | {stages.PROCESSING: 1, stages.NOT_YET: 10_000 * MS}
     start = "Four tenths of the system"
     assert verdict(findings(replace(level, b=late)), start) == verdict(findings(level), start) == "holds"
@@ -315,17 +315,17 @@ def test_the_share_of_the_system_does_not_hang_on_when_the_waiter_starts() -> No
 
 def test_what_an_observer_did_not_see_is_missing_by_name(tmp_path: Path) -> None:
     blind = open_boot(make_bundle(tmp_path / "monitor-0.boot"))
-    laboratory = Laboratory(tmp_path, progress=None)  # type: ignore[arg-type]
-    found = latencies(laboratory, {"monitor-0": blind})
-    assert isinstance(found["initramfs", "C"], Hole)
-    assert [each.what for each in laboratory.missing] == ["monitor-0: latency, initramfs", "monitor-0: latency, system"]
-    assert laboratory.missing[0].reason == "the guest left no `monitor-initramfs`"
+    lab = Lab(tmp_path, progress=None)  # type: ignore[arg-type]
+    found = latencies(lab, {"monitor-0": blind})
+    assert isinstance(found["initramfs", "C"], MissingValue)
+    assert [each.what for each in lab.missing] == ["monitor-0: latency, initramfs", "monitor-0: latency, system"]
+    assert lab.missing[0].reason == "the guest left no `monitor-initramfs`"
 
 
 def test_what_was_not_booted_is_not_testable_and_says_why() -> None:
-    hole = Hole("the guest did not come up")
-    latency = dict.fromkeys(figures().latency, hole)
-    found = findings(PtyFigures(hole, hole, hole, {}, {}, latency, {}, hole, hole, (hole, hole)))
+    gap = MissingValue("the guest did not come up")
+    latency = dict.fromkeys(figures().latency, gap)
+    found = findings(PtyFigures(gap, gap, gap, {}, {}, latency, {}, gap, gap, (gap, gap)))
     assert {each.verdict for each in found} == {"not testable here"}
     assert all(each.now for each in found)
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from firstlight.experiment.scaling.result import Answer
     from firstlight.experiment.schedule import Prepared
     from firstlight.recipe.options import RecordOptions
-    from firstlight.study.runner import Laboratory
+    from firstlight.study.runner import Lab
 
 _TABLES = (".csv", ".tsv")
 
@@ -221,18 +221,18 @@ def run_progress(wanted: bool) -> RunProgress:
 @contextmanager
 def lab_in(
     folder: Path, images: Iterable[str], jobs: int | None, *, quick: bool = False, full: bool = False, fresh: bool
-) -> Iterator[Laboratory]:
+) -> Iterator[Lab]:
     """Build the images of a study that are missing, then give the lab that boots its arms, with progress shown.
 
     :param folder: where the bundles go.
     :param images: by their names.
     """
-    from firstlight.study.runner import Laboratory, make_images
+    from firstlight.study.runner import Lab, make_images
 
     with progress_of(True, verbose=True) as progress:
         made = make_images(images, progress, jobs)
     with run_progress(True) as shown:
-        yield Laboratory(folder, shown, made, quick, full, fresh, jobs)
+        yield Lab(folder, shown, made, quick, full, fresh, jobs)
 
 
 def _prepared(

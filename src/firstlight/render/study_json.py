@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from firstlight.study.outcome import Outcome
-from firstlight.study.table import Chart, Hole, Table
+from firstlight.study.table import Chart, MissingValue, Table
 
 #: The version of the data.
 STUDY_VERSION = 1
@@ -38,7 +38,8 @@ def _table(table: Table) -> Json:
         "title": table.title,
         "fields": [vars(field) for field in table.fields],
         "rows": [
-            [{"missing": value.reason} if isinstance(value, Hole) else value for value in row] for row in table.rows
+            [{"missing": value.reason} if isinstance(value, MissingValue) else value for value in row]
+            for row in table.rows
         ],
         "below": list(table.below),
     }

@@ -51,10 +51,11 @@ _OFFERED = {
     "firstlight.study.catalogue": "Study",
     "firstlight.study.disks": "Disk attach prepare",
     "firstlight.study.guest_files": "kept_number kept_text stamps_of",
-    "firstlight.study.outcome": "Finding Missing Outcome Verdict untestable verdict",
-    "firstlight.study.runner": "Laboratory StudyArm make_images",
+    "firstlight.study.outcome": "Finding MissingArm Outcome Verdict untestable verdict",
+    "firstlight.study.runner": "Lab StudyArm make_images",
     "firstlight.study.serial_line": "BAUD SLOW_BAUD on_the_line_ns",
-    "firstlight.study.table": "Chart Field Hole Kind Series Table Value first_hole hole_in hole_row value_text",
+    "firstlight.study.table": "Chart Field Kind MissingValue Series Table Value first_missing missing_in missing_row "
+    "value_text",
 }
 _PLACE = {
     word.partition("=")[0]: (module, word.rpartition("=")[2])

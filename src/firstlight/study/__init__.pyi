@@ -56,12 +56,12 @@ from firstlight.study.guest_files import kept_number as kept_number
 from firstlight.study.guest_files import kept_text as kept_text
 from firstlight.study.guest_files import stamps_of as stamps_of
 from firstlight.study.outcome import Finding as Finding
-from firstlight.study.outcome import Missing as Missing
+from firstlight.study.outcome import MissingArm as MissingArm
 from firstlight.study.outcome import Outcome as Outcome
 from firstlight.study.outcome import Verdict as Verdict
 from firstlight.study.outcome import untestable as untestable
 from firstlight.study.outcome import verdict as verdict
-from firstlight.study.runner import Laboratory as Laboratory
+from firstlight.study.runner import Lab as Lab
 from firstlight.study.runner import StudyArm as StudyArm
 from firstlight.study.runner import make_images as make_images
 from firstlight.study.serial_line import BAUD as BAUD
@@ -69,14 +69,14 @@ from firstlight.study.serial_line import SLOW_BAUD as SLOW_BAUD
 from firstlight.study.serial_line import on_the_line_ns as on_the_line_ns
 from firstlight.study.table import Chart as Chart
 from firstlight.study.table import Field as Field
-from firstlight.study.table import Hole as Hole
 from firstlight.study.table import Kind as Kind
+from firstlight.study.table import MissingValue as MissingValue
 from firstlight.study.table import Series as Series
 from firstlight.study.table import Table as Table
 from firstlight.study.table import Value as Value
-from firstlight.study.table import first_hole as first_hole
-from firstlight.study.table import hole_in as hole_in
-from firstlight.study.table import hole_row as hole_row
+from firstlight.study.table import first_missing as first_missing
+from firstlight.study.table import missing_in as missing_in
+from firstlight.study.table import missing_row as missing_row
 from firstlight.study.table import value_text as value_text
 
 open_boot = firstlight.bundle.open.open

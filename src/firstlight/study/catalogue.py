@@ -9,7 +9,7 @@ from importlib import import_module
 from firstlight.errors import UsageError
 from firstlight.plugins import plugins
 from firstlight.study.outcome import Finding, Outcome
-from firstlight.study.runner import Laboratory
+from firstlight.study.runner import Lab
 from firstlight.study.table import Chart, Table
 from firstlight.suggest import one_of
 
@@ -25,29 +25,29 @@ class Study:
     title: str
     question: str
     images: tuple[str, ...]
-    """Of the laboratory, that it boots."""
+    """Of the lab, that it boots."""
     module: str
-    """Its function `run` takes a :class:`~firstlight.study.Laboratory` and gives an :class:`~firstlight.study.Outcome`.
+    """Its function `run` takes a :class:`~firstlight.study.Lab` and gives an :class:`~firstlight.study.Outcome`.
     It is loaded when the study runs."""
 
-    def run(self, laboratory: Laboratory) -> Outcome:
+    def run(self, lab: Lab) -> Outcome:
         """Boot every arm, and say what they tell.
 
         :raises FirstlightError: when not even one arm can be booted.
         """
         # Late: what a study computes with takes most of a second to load.
-        run: Callable[[Laboratory], Outcome] = import_module(self.module).run
-        return run(laboratory)
+        run: Callable[[Lab], Outcome] = import_module(self.module).run
+        return run(lab)
 
-    def repeated(self, laboratory: Laboratory) -> str:
+    def repeated(self, lab: Lab) -> str:
         """The command that runs it again, and where its boots are."""
         return (
-            f"`firstlight study {self.name}{laboratory.form} -o DIR` repeats it; DIR/boots has each arm as a bundle, "
+            f"`firstlight study {self.name}{lab.form} -o DIR` repeats it; DIR/boots has each arm as a bundle, "
             "whose manifest says how to repeat it alone."
         )
 
     def outcome(
-        self, laboratory: Laboratory, *, recipe: Sequence[str], tables: Sequence[Table], findings: Sequence[Finding],
+        self, lab: Lab, *, recipe: Sequence[str], tables: Sequence[Table], findings: Sequence[Finding],
         historical: Sequence[Table] = (), charts: Iterable[Chart | None] = (), notes: Sequence[str] = (),
     ) -> Outcome:  # fmt: skip
         """What it found, with its question, and what is missing.
@@ -59,13 +59,13 @@ class Study:
             study=self.name,
             title=self.title,
             question=self.question,
-            quick=laboratory.quick,
-            recipe=(self.repeated(laboratory), *recipe),
+            quick=lab.quick,
+            recipe=(self.repeated(lab), *recipe),
             tables=tuple(tables),
             historical=tuple(historical),
             findings=tuple(findings),
             charts=tuple(chart for chart in charts if chart is not None),
-            missing=tuple(laboratory.missing),
+            missing=tuple(lab.missing),
             notes=tuple(notes),
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from firstlight.bundle.boot import Boot
-from firstlight.study.table import Hole
+from firstlight.study.table import MissingValue
 
 
 def kept_text(boot: Boot, name: str) -> str:
@@ -16,10 +16,10 @@ def kept_text(boot: Boot, name: str) -> str:
     return (boot.kept(name) or b"").decode("utf-8", "replace")
 
 
-def kept_number(boot: Boot, name: str) -> int | Hole:
+def kept_number(boot: Boot, name: str) -> int | MissingValue:
     """A number that the guest left alone in a file."""
     text = kept_text(boot, name).strip()
-    return int(text) if text.isdecimal() else Hole(f"the guest left no `{name}`")
+    return int(text) if text.isdecimal() else MissingValue(f"the guest left no `{name}`")
 
 
 def stamps_of(boot: Boot) -> dict[str, int]:

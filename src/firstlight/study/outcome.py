@@ -40,7 +40,7 @@ def untestable(claim: str, then: str, now: str, why: str = "") -> Finding:
 
 
 @dataclass(frozen=True)
-class Missing:
+class MissingArm:
     """An arm that could not be booted, or a part that could not be measured."""
 
     what: str
@@ -66,6 +66,6 @@ class Outcome:
     """What was measured then, by others, on other machines; never mixed with ours."""
     findings: tuple[Finding, ...]
     charts: tuple[Chart, ...] = ()
-    missing: tuple[Missing, ...] = ()
+    missing: tuple[MissingArm, ...] = ()
     notes: tuple[str, ...] = field(default=())
     """What a reader has to know to take the figures for what they are."""

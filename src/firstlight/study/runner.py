@@ -21,23 +21,23 @@ from firstlight.lab.images import find_image
 from firstlight.lab.run.key import key_of_inputs
 from firstlight.lab.run.resolve import resolve
 from firstlight.recipe.options import RecordOptions
-from firstlight.study.outcome import Missing
-from firstlight.study.table import Hole
+from firstlight.study.outcome import MissingArm
+from firstlight.study.table import MissingValue
 
 Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
 class StudyArm:
-    """One side of a study: a name, and what is booted for it. Where the bundle goes is the laboratory's business."""
+    """One side of a study: a name, and what is booted for it. Where the bundle goes is the lab's business."""
 
     name: str
-    options: RecordOptions | Hole
-    """A hole where something that it is made of is missing: the other arms go on."""
+    options: RecordOptions | MissingValue
+    """A gap where something that it is made of is missing: the other arms go on."""
 
 
 @dataclass
-class Laboratory:
+class Lab:
     """What a study is given: where its bundles go, how much it shall do, and who hears of it.
 
     In exact mode the same arm gives the same boot, so that what was booted before, here or elsewhere, is taken from the
@@ -46,7 +46,7 @@ class Laboratory:
 
     folder: Path
     progress: RunProgress
-    images: Mapping[str, Path | Hole] = field(default_factory=dict)
+    images: Mapping[str, Path | MissingValue] = field(default_factory=dict)
     quick: bool = False
     """Fewer arms and smaller sizes: minutes."""
     full: bool = False
@@ -55,7 +55,7 @@ class Laboratory:
     """Boot again what was booted before."""
     jobs: int | None = None
     """So many boots at once, at most; as many as there are processors and memory for when not given."""
-    missing: list[Missing] = field(default_factory=list)
+    missing: list[MissingArm] = field(default_factory=list)
     """Arms that could not be booted, or did not come up; :meth:`boot_all` adds to it."""
     booted: set[str] = field(default_factory=set)
     """Keys of the boots that were made or taken: fresh enough for an arm that is the same boot."""
@@ -72,15 +72,15 @@ class Laboratory:
         path.mkdir(exist_ok=True)
         return path
 
-    def image(self, name: str) -> Path | Hole:
-        """An image of the laboratory by its name, which :func:`make_images` made; or why it is not there."""
+    def image(self, name: str) -> Path | MissingValue:
+        """An image of the lab by its name, which :func:`make_images` made; or why it is not there."""
         return self.images[name]
 
-    def boot_all(self, arms: Iterable[StudyArm]) -> dict[str, Boot | Hole]:
+    def boot_all(self, arms: Iterable[StudyArm]) -> dict[str, Boot | MissingValue]:
         """Boot every arm, several at a time.
 
         :returns: by the arms' names, in their order: the boot, or why there is none. A guest that did not come up is a
-            hole; its bundle is kept all the same, and says why.
+            gap; its bundle is kept all the same, and says why.
         :raises KeyboardInterrupt: when a person interrupts; what was booted stays.
         """
         wanted = list(arms)
@@ -88,13 +88,13 @@ class Laboratory:
         with interruptible():
             found = session.work(wanted)
         for arm in wanted:
-            if isinstance(hole := found[arm.name], Hole):
-                self.missing.append(Missing(arm.name, hole.reason))
+            if isinstance(gap := found[arm.name], MissingValue):
+                self.missing.append(MissingArm(arm.name, gap.reason))
         return {arm.name: found[arm.name] for arm in wanted}
 
     def prepare_all(
         self, makers: Mapping[str, Callable[[Progress], Made]], guest: RecordOptions
-    ) -> dict[str, Made | Hole]:
+    ) -> dict[str, Made | MissingValue]:
         """Make what arms find when they boot, each by a guest of its own, several at a time.
 
         :param makers: by name; each tells the progress that it is given of its boot.
@@ -102,7 +102,7 @@ class Laboratory:
         :returns: by name, in their order: what was made, or why it could not be.
         :raises KeyboardInterrupt: when a person interrupts.
         """
-        made: dict[str, Made | Hole] = {}
+        made: dict[str, Made | MissingValue] = {}
         stop = threading.Event()
 
         def make(name: str) -> None:
@@ -111,7 +111,7 @@ class Laboratory:
                 made[name] = makers[name](told)
                 how = "prepared" if told.booted else "taken"
             except FirstlightError as error:
-                made[name] = Hole(error.message)
+                made[name] = MissingValue(error.message)
                 how = f"not prepared: {error.message}"
             self.progress.done(name, 1, how, time.monotonic() - began, counts=told.booted)
 
@@ -122,19 +122,19 @@ class Laboratory:
         return {name: made[name] for name in makers}
 
 
-def make_images(names: Iterable[str], progress: Progress, jobs: int | None = None) -> dict[str, Path | Hole]:
+def make_images(names: Iterable[str], progress: Progress, jobs: int | None = None) -> dict[str, Path | MissingValue]:
     """Make the images that a study boots, where they are not there already.
 
     :param jobs: compilers at a time.
     :returns: by name, its file or why there is none: a study goes on with what it has.
     """
-    made: dict[str, Path | Hole] = {}
+    made: dict[str, Path | MissingValue] = {}
     for name in names:
         try:
             made[name] = find_image(name).build(progress, jobs)
         except FirstlightError as error:
             # Where it happened is of this host: a person hears of it, and no table.
-            made[name] = Hole(error.message)
+            made[name] = MissingValue(error.message)
             progress.note(f"the image `{name}` cannot be made: {error}")
     return made
 
@@ -142,27 +142,25 @@ def make_images(names: Iterable[str], progress: Progress, jobs: int | None = Non
 class _Session:
     """One go at several arms."""
 
-    def __init__(self, laboratory: Laboratory) -> None:
-        self._laboratory = laboratory
+    def __init__(self, lab: Lab) -> None:
+        self._laboratory = lab
         self._stop = threading.Event()
-        self._found: dict[str, Boot | Hole] = {}
+        self._found: dict[str, Boot | MissingValue] = {}
         # Two arms may be the same boot; the second then waits, and takes it.
         self._keys: dict[str, threading.Lock] = {}
         self._guard = threading.Lock()
 
-    def work(self, arms: list[StudyArm]) -> Mapping[str, Boot | Hole]:
-        laboratory = self._laboratory
-        at_once = boots_at_once(
-            [arm.options for arm in arms if isinstance(arm.options, RecordOptions)], laboratory.jobs
-        )
-        laboratory.progress.start(len(arms), 0, at_once)
+    def work(self, arms: list[StudyArm]) -> Mapping[str, Boot | MissingValue]:
+        lab = self._laboratory
+        at_once = boots_at_once([arm.options for arm in arms if isinstance(arm.options, RecordOptions)], lab.jobs)
+        lab.progress.start(len(arms), 0, at_once)
         side_by_side(self._make, arms, at_once, self._stop)
         return self._found
 
     def _make(self, arm: StudyArm) -> None:
         if self._stop.is_set():
             return
-        if isinstance(arm.options, Hole):
+        if isinstance(arm.options, MissingValue):
             self._found[arm.name] = arm.options
             return
         began = time.monotonic()
@@ -174,7 +172,7 @@ class _Session:
             self._found[arm.name] = open_boot(bundle)
             how = "booted" if booted else "taken"
         except FirstlightError as error:
-            self._found[arm.name] = Hole(f"{error.message}")
+            self._found[arm.name] = MissingValue(f"{error.message}")
             how = f"not booted: {error.message}"
         self._laboratory.progress.done(arm.name, 1, how, time.monotonic() - began, counts=booted)
 

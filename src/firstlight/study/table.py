@@ -9,50 +9,50 @@ from firstlight.quantities import Kind as Kind
 from firstlight.quantities import quantity_text
 
 NO_VALUE = "none"
-"""How a hole is written."""
+"""How a gap is written."""
 
 
 @dataclass(frozen=True)
-class Hole:
+class MissingValue:
     """A value that is not there, and why."""
 
     reason: str
 
 
-Value = str | int | float | Hole | None
-"""`None` is a cell that has no meaning there; a :class:`Hole` is one that should have a value."""
+Value = str | int | float | MissingValue | None
+"""`None` is a cell that has no meaning there; a :class:`MissingValue` is one that should have a value."""
 
 
-def hole_in(*found: object) -> Hole | None:
-    """The first of several things that is a hole, if one is.
+def missing_in(*found: object) -> MissingValue | None:
+    """The first of several things that is a gap, if one is.
 
-    >>> hole_in(1, Hole("no mkfs"), Hole("no fsck"))
-    Hole(reason='no mkfs')
+    >>> missing_in(1, MissingValue("no mkfs"), MissingValue("no fsck"))
+    MissingValue(reason='no mkfs')
     """
-    return next((each for each in found if isinstance(each, Hole)), None)
+    return next((each for each in found if isinstance(each, MissingValue)), None)
 
 
-def first_hole(*found: object) -> Hole:
-    """The first of several things that is a hole.
+def first_missing(*found: object) -> MissingValue:
+    """The first of several things that is a gap.
 
     :raises ValueError: when none of them is.
 
-    >>> first_hole(1, Hole("no mkfs"), Hole("no fsck")).reason
+    >>> first_missing(1, MissingValue("no mkfs"), MissingValue("no fsck")).reason
     'no mkfs'
     """
-    hole = hole_in(*found)
-    if hole is None:
-        raise ValueError("none of these is a hole")
-    return hole
+    gap = missing_in(*found)
+    if gap is None:
+        raise ValueError("none of these is a gap")
+    return gap
 
 
-def hole_row(hole: Hole, cells: int) -> tuple[Value, ...]:
-    """The figures of a row that has none: the hole once, and empty cells.
+def missing_row(gap: MissingValue, cells: int) -> tuple[Value, ...]:
+    """The figures of a row that has none: the gap once, and empty cells.
 
-    >>> hole_row(Hole("no mkfs"), 3)
-    (Hole(reason='no mkfs'), None, None)
+    >>> missing_row(MissingValue("no mkfs"), 3)
+    (MissingValue(reason='no mkfs'), None, None)
     """
-    return (hole, *(None for _ in range(cells - 1)))
+    return (gap, *(None for _ in range(cells - 1)))
 
 
 @dataclass(frozen=True)
@@ -84,13 +84,13 @@ class Table:
             if len(row) != len(self.fields):
                 raise ValueError(f"table `{self.key}`: a row of {len(row)} values for {len(self.fields)} columns")
 
-    def holes(self) -> tuple[tuple[int, int, str], ...]:
-        """Every hole: the row's number, the column's, the reason."""
+    def gaps(self) -> tuple[tuple[int, int, str], ...]:
+        """Every gap: the row's number, the column's, the reason."""
         return tuple(
             (number, column, value.reason)
             for number, row in enumerate(self.rows)
             for column, value in enumerate(row)
-            if isinstance(value, Hole)
+            if isinstance(value, MissingValue)
         )
 
 
@@ -131,7 +131,7 @@ def value_text(value: Value, kind: Kind) -> str:
     """
     if value is None:
         return ""
-    if isinstance(value, Hole):
+    if isinstance(value, MissingValue):
         return NO_VALUE
     if isinstance(value, str):
         return value

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from firstlight import RecordOptions
-from firstlight.study import Boot, Hole, Laboratory, StudyArm
+from firstlight.study import Boot, Lab, MissingValue, StudyArm
 from firstlight_studies.kernel_hotspots.devices import POPULATIONS
 from firstlight_studies.kernel_hotspots.guest import ADD_MEMORY, PROBES
 from firstlight_studies.kernel_hotspots.remedies import KERNELS, PLAIN, KernelName, Remedy, chosen
 from firstlight_studies.kernel_hotspots.ways import Way, ways_on
 
-Found = Mapping[tuple[KernelName, str], Boot | Hole]
+Found = Mapping[tuple[KernelName, str], Boot | MissingValue]
 """The boots by kernel and arm."""
 
 _NOWHERE = Path()
-"""The laboratory decides where a bundle goes."""
+"""The lab decides where a bundle goes."""
 #: A loaded machine is no reason to give an arm up.
 _PATIENCE_S = 3600.0
 
@@ -31,23 +31,23 @@ class Booted:
     ways: tuple[Way, ...]
     ways_kernel: KernelName
 
-    def boot(self, kernel: KernelName, name: str) -> Boot | Hole:
+    def boot(self, kernel: KernelName, name: str) -> Boot | MissingValue:
         """One boot, or why there is none."""
-        return self.boots.get((kernel, name), Hole("not booted in this run"))
+        return self.boots.get((kernel, name), MissingValue("not booted in this run"))
 
 
-def boot_arms(laboratory: Laboratory) -> Booted:
+def boot_arms(lab: Lab) -> Booted:
     """Boot what the study needs.
 
     :raises KeyboardInterrupt: when a person interrupts.
     """
-    kernel = laboratory.image("kernel")
-    kernels: dict[KernelName, Path | Hole | None] = {"stock": None, "laboratory": kernel}
-    remedies = {name: chosen(name, quick=laboratory.quick) for name in KERNELS}
-    # The ways of timing need a kernel that can be traced: the laboratory's, and where that is missing the stock one.
-    ways_kernel: KernelName = "stock" if isinstance(kernel, Hole) else "laboratory"
-    ways = ways_on(quick=laboratory.quick)
-    first: dict[tuple[KernelName, str], RecordOptions | Hole] = {}
+    kernel = lab.image("kernel")
+    kernels: dict[KernelName, Path | MissingValue | None] = {"stock": None, "lab": kernel}
+    remedies = {name: chosen(name, quick=lab.quick) for name in KERNELS}
+    # The ways of timing need a kernel that can be traced: the lab's, and where that is missing the stock one.
+    ways_kernel: KernelName = "stock" if isinstance(kernel, MissingValue) else "lab"
+    ways = ways_on(quick=lab.quick)
+    first: dict[tuple[KernelName, str], RecordOptions | MissingValue] = {}
     for name in KERNELS:
         first[name, PLAIN] = _options(kernels[name])
         for each in remedies[name]:
@@ -58,46 +58,48 @@ def boot_arms(laboratory: Laboratory) -> Booted:
             kernels[ways_kernel], way.words, commands=way.commands, profile=way.profile
         )
     for population in POPULATIONS:
-        for count in population.chosen(quick=laboratory.quick):
-            first["laboratory", population.arm(count)] = _options(kernel, f"{population.word}={count}")
-    boots = _boot(laboratory, first)
-    then: dict[tuple[KernelName, str], RecordOptions | Hole] = {}
+        for count in population.chosen(quick=lab.quick):
+            first["lab", population.arm(count)] = _options(kernel, f"{population.word}={count}")
+    boots = _boot(lab, first)
+    then: dict[tuple[KernelName, str], RecordOptions | MissingValue] = {}
     for name in KERNELS:
         for each in remedies[name]:
             if each.needs_measured:
-                measured = boots.get((name, each.against), Hole(f"the arm `{each.against}` was not booted"))
+                measured = boots.get((name, each.against), MissingValue(f"the arm `{each.against}` was not booted"))
                 then[name, each.name] = _remedy_options(each, kernels[name], measured)
-    return Booted(boots | _boot(laboratory, then), remedies, ways, ways_kernel)
+    return Booted(boots | _boot(lab, then), remedies, ways, ways_kernel)
 
 
 def _boot(
-    laboratory: Laboratory, wanted: Mapping[tuple[KernelName, str], RecordOptions | Hole]
-) -> dict[tuple[KernelName, str], Boot | Hole]:
+    lab: Lab, wanted: Mapping[tuple[KernelName, str], RecordOptions | MissingValue]
+) -> dict[tuple[KernelName, str], Boot | MissingValue]:
     names = {f"{kernel}-{arm}": (kernel, arm) for kernel, arm in wanted}
-    found = laboratory.boot_all(StudyArm(name, wanted[key]) for name, key in names.items())
+    found = lab.boot_all(StudyArm(name, wanted[key]) for name, key in names.items())
     return {key: found[name] for name, key in names.items()}
 
 
-def _remedy_options(remedy: Remedy, kernel: Path | Hole | None, measured: Boot | Hole | None) -> RecordOptions | Hole:
-    if isinstance(measured, Hole):
-        return Hole(f"its baseline was not booted: {measured.reason}")
+def _remedy_options(
+    remedy: Remedy, kernel: Path | MissingValue | None, measured: Boot | MissingValue | None
+) -> RecordOptions | MissingValue:
+    if isinstance(measured, MissingValue):
+        return MissingValue(f"its baseline was not booted: {measured.reason}")
     words = remedy.command_line(measured)
-    if isinstance(words, Hole):
+    if isinstance(words, MissingValue):
         return words
     more = (ADD_MEMORY,) if remedy.add_memory else ()
     return _options(kernel, words, cpu=remedy.cpu, memory=remedy.memory, commands=more)
 
 
 def _options(
-    kernel: Path | Hole | None,
+    kernel: Path | MissingValue | None,
     words: str = "",
     *,
     cpu: str | None = None,
     memory: str | None = None,
     commands: tuple[str, ...] = (),
     profile: bool = True,
-) -> RecordOptions | Hole:
-    if isinstance(kernel, Hole):
+) -> RecordOptions | MissingValue:
+    if isinstance(kernel, MissingValue):
         return kernel
     return RecordOptions(
         output=_NOWHERE,

@@ -12,15 +12,15 @@ from firstlight.study import (
     Boot,
     Chart,
     Field,
-    Hole,
+    MissingValue,
     Recipe,
     Series,
     Table,
     Value,
     find_qemu,
-    hole_row,
     kernel_symbols,
     made_here,
+    missing_row,
     open_kernel,
 )
 from firstlight_studies.kernel_hotspots.coverage import Coverage, Covered, coverage
@@ -33,42 +33,42 @@ _FIELDS = (
 )  # fmt: skip
 
 
-def linked_of(boot: Boot | Hole) -> Linked | Hole:
+def linked_of(boot: Boot | MissingValue) -> Linked | MissingValue:
     """The functions that the kernel of a boot is linked of, as the kernel itself tells them."""
-    if isinstance(boot, Hole):
+    if isinstance(boot, MissingValue):
         return boot
     recipe = boot.manifest.recipe
     if not isinstance(recipe, Recipe) or not made_here(boot.manifest):
-        return Hole("which kernel the bundle booted is known only where it was recorded")
+        return MissingValue("which kernel the bundle booted is known only where it was recorded")
     try:
         symbols = kernel_symbols(open_kernel(recipe.files.kernel), find_qemu(DEFAULT))
         return linked_functions(symbols.read_text(encoding="utf-8", errors="replace"))
     except FirstlightError as error:
-        return Hole(error.message)
+        return MissingValue(error.message)
     except OSError as error:
-        return Hole(f"the kernel's symbols cannot be read: {error.strerror}")
+        return MissingValue(f"the kernel's symbols cannot be read: {error.strerror}")
 
 
-def coverage_of(boot: Boot | Hole, linked: Linked | Hole) -> Coverage | Hole:
+def coverage_of(boot: Boot | MissingValue, linked: Linked | MissingValue) -> Coverage | MissingValue:
     """What of these functions the boot ran."""
-    if isinstance(boot, Hole):
+    if isinstance(boot, MissingValue):
         return boot
-    if isinstance(linked, Hole):
+    if isinstance(linked, MissingValue):
         return linked
     try:
         tables = boot.phase_functions(raw_names=True)
     except FirstlightError as error:
-        return Hole(error.message)
+        return MissingValue(error.message)
     ran = pl.col("module").is_null() & ~pl.col("kind").is_in(NO_FUNCTION)
     name = pl.col("function").str.replace(SHARED_NAME, "")
     return coverage(linked, [(phase, rows.filter(ran).select(name).to_series()) for phase, rows in tables.items()])
 
 
-def coverage_table(kernel: str, found: Coverage | Hole) -> Table:
+def coverage_table(kernel: str, found: Coverage | MissingValue) -> Table:
     """A row for each phase, and one for all."""
     title = f"How much of the {kernel} kernel runs"
-    if isinstance(found, Hole):
-        return Table(f"coverage-{kernel}", title, _FIELDS, (("whole boot", *hole_row(found, 6)),))
+    if isinstance(found, MissingValue):
+        return Table(f"coverage-{kernel}", title, _FIELDS, (("whole boot", *missing_row(found, 6)),))
     rows = [_row(each, found) for each in (*found.stages, found.whole) if each.functions]
     rows.append(("linked", found.linked, None, found.linked_size, None, 1.0, found.linked_init))
     below = [
@@ -93,11 +93,11 @@ def _row(covered: Covered, whole: Coverage) -> tuple[Value, ...]:
     )  # fmt: skip
 
 
-def coverage_chart(found: dict[str, Coverage | Hole]) -> Chart:
+def coverage_chart(found: dict[str, Coverage | MissingValue]) -> Chart:
     """How the share of the text whose functions ran grows along the boot."""
     series = []
     for kernel, each in found.items():
-        if isinstance(each, Hole) or not each.linked_size:
+        if isinstance(each, MissingValue) or not each.linked_size:
             continue
         points, seen = [], 0
         for stage in each.stages:

@@ -31,7 +31,7 @@ class Population:
         return self.quick if quick else self.counts
 
 
-#: As the laboratory's kernel is configured. A legacy terminal is a pair of devices.
+#: As the lab's kernel is configured. A legacy terminal is a pair of devices.
 POPULATIONS = (
     Population("brd", "RAM disks", "brd.rd_nr", 16, (0, 64, 256), ()),
     Population("loop", "loop devices", "loop.max_loop", 8, (1, 64, 128), ()),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from firstlight.study import Finding, Hole, verdict
+from firstlight.study import Finding, MissingValue, verdict
 from firstlight_studies.kernel_hotspots.guest import AddedMemory
 from firstlight_studies.kernel_hotspots.hotspots import HotSpot
 from firstlight_studies.kernel_hotspots.measured import HotspotTimings
@@ -16,7 +16,7 @@ HOT = 0.1
 #: What saves less than this part of the window saves nothing that anybody would look for.
 WORTH = 0.001
 
-Arms = Mapping[KernelName, Mapping[str, HotspotTimings | Hole]]
+Arms = Mapping[KernelName, Mapping[str, HotspotTimings | MissingValue]]
 
 
 @dataclass(frozen=True)
@@ -34,11 +34,11 @@ class Evidence:
     def get(self, kernel: KernelName, name: str) -> HotspotTimings | None:
         """One arm, if it could be measured."""
         found = self.arms.get(kernel, {}).get(name)
-        return None if isinstance(found, Hole) else found
+        return None if isinstance(found, MissingValue) else found
 
     def either(self, name: str) -> HotspotTimings | None:
-        """One arm of the laboratory's kernel, or else of the stock one."""
-        return self.get("laboratory", name) or self.get("stock", name)
+        """One arm of the lab's kernel, or else of the stock one."""
+        return self.get("lab", name) or self.get("stock", name)
 
 
 def finding(claim: str, then: str, now: str, holds: bool | None, why: str = "") -> Finding:
@@ -53,11 +53,11 @@ def finding(claim: str, then: str, now: str, holds: bool | None, why: str = "") 
 def saves(
     evidence: Evidence, name: str, claim: str, then: str, why: Callable[[HotspotTimings, HotspotTimings], str]
 ) -> Finding:
-    """Whether a remedy saves what anybody would look for, on the laboratory's kernel or else on the stock one.
+    """Whether a remedy saves what anybody would look for, on the lab's kernel or else on the stock one.
 
     :param why: what its arm and the one beside it tell of the reason, whichever way the verdict falls.
     """
-    kernels: tuple[KernelName, ...] = ("laboratory", "stock")
+    kernels: tuple[KernelName, ...] = ("lab", "stock")
     for kernel in kernels:
         remedy = next((each for each in evidence.remedies.get(kernel, ()) if each.name == name), None)
         if remedy is None:

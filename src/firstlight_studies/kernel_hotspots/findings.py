@@ -52,7 +52,7 @@ def _console(evidence: Evidence) -> Iterator[Finding]:
     then = "log level of panics only; fewer and shorter messages"
     plain = evidence.either(PLAIN)
     for name, claim in (("quiet", "fewer messages save time"), ("panic-only", "printing only panics saves time")):
-        arm = evidence.get("laboratory", name) if evidence.get("laboratory", PLAIN) else evidence.get("stock", name)
+        arm = evidence.get("lab", name) if evidence.get("lab", PLAIN) else evidence.get("stock", name)
         if plain is None or arm is None:
             yield finding(claim, then, _UNKNOWN, None)
             continue

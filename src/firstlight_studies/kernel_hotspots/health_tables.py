@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from firstlight.study import Field, Hole, Table, Value, hole_row
+from firstlight.study import Field, MissingValue, Table, Value, missing_row
 from firstlight_studies.kernel_hotspots.differences import differences
 from firstlight_studies.kernel_hotspots.measured import HotspotTimings
 from firstlight_studies.kernel_hotspots.remedies import KERNELS
@@ -24,14 +24,14 @@ def health_table(arms: Arms, remedies: Remedies) -> Table:
     """The facts of each arm, and which of them differ from those of the arm beside it."""
     rows: list[tuple[Value, ...]] = []
     for kernel in KERNELS:
-        plain = arms[kernel].get("plain", Hole("not booted in this run"))
+        plain = arms[kernel].get("plain", MissingValue("not booted in this run"))
         rows.append(_row("none", kernel, plain, "", ""))
     for kernel, remedy, found, beside in tried(arms, remedies):
         as_meant: Value
         besides: Value
-        if isinstance(found, Hole):
+        if isinstance(found, MissingValue):
             as_meant, besides = None, found
-        elif isinstance(beside, Hole):
+        elif isinstance(beside, MissingValue):
             as_meant, besides = None, beside
         else:
             all_of_them = differences(found.health, beside.health)
@@ -52,9 +52,11 @@ def health_table(arms: Arms, remedies: Remedies) -> Table:
     return Table("health", "What each remedy breaks", _FIELDS, tuple(rows), below)
 
 
-def _row(title: str, kernel: str, found: HotspotTimings | Hole, as_meant: Value, besides: Value) -> tuple[Value, ...]:
-    if isinstance(found, Hole):
-        return (title, kernel, *hole_row(found, len(_FIELDS) - 2))
+def _row(
+    title: str, kernel: str, found: HotspotTimings | MissingValue, as_meant: Value, besides: Value
+) -> tuple[Value, ...]:
+    if isinstance(found, MissingValue):
+        return (title, kernel, *missing_row(found, len(_FIELDS) - 2))
     health, probed = found.health, found.health.probed
     delay = round(health.delay[1] / health.delay[0]) if health.delay and health.delay[0] else None
     high = None if probed.high_resolution is None else "on" if probed.high_resolution else "off"
@@ -67,4 +69,4 @@ def _row(title: str, kernel: str, found: HotspotTimings | Hole, as_meant: Value,
 
 
 def _known(value: str | int | None) -> Value:
-    return Hole("the guest did not report it") if value is None else value
+    return MissingValue("the guest did not report it") if value is None else value

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from firstlight import FirstlightError
-from firstlight.study import Boot, Hole
+from firstlight.study import Boot, MissingValue
 from firstlight_studies.kernel_hotspots.health import HotspotHealth, health_of
 from firstlight_studies.kernel_hotspots.hotspots import hot_spots
 from firstlight_studies.kernel_hotspots.partition import Partition, partition
@@ -38,15 +38,15 @@ def _mounts_ns(boot: Boot) -> int:
     return int(mounts["total_ns"].sum())
 
 
-def measure(boot: Boot | Hole) -> HotspotTimings | Hole:
-    """Measure an arm; what cannot be measured is a hole that says why."""
-    if isinstance(boot, Hole):
+def measure(boot: Boot | MissingValue) -> HotspotTimings | MissingValue:
+    """Measure an arm; what cannot be measured is a gap that says why."""
+    if isinstance(boot, MissingValue):
         return boot
     try:
         window = window_of(boot)
         parts = partition(tree_in(boot, window.phases), hot_spots())
         return HotspotTimings(window, parts, printed(boot, window), health_of(boot), _mounts_ns(boot))
     except FirstlightError as error:
-        return Hole(error.message)
+        return MissingValue(error.message)
     except OSError as error:
-        return Hole(f"the bundle cannot be read: {error.strerror}")
+        return MissingValue(f"the bundle cannot be read: {error.strerror}")

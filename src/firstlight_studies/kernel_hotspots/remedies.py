@@ -9,10 +9,10 @@ from functools import cache
 from importlib import resources
 from typing import Literal
 
-from firstlight.study import Boot, Hole
+from firstlight.study import Boot, MissingValue
 
-KernelName = Literal["laboratory", "stock"]
-KERNELS: tuple[KernelName, ...] = ("stock", "laboratory")
+KernelName = Literal["lab", "stock"]
+KERNELS: tuple[KernelName, ...] = ("stock", "lab")
 PLAIN = "plain"
 #: kHz of the time stamp counter at shift 0: it counts nanoseconds.
 _KHZ = 1_000_000
@@ -46,7 +46,7 @@ class Remedy:
         """Whether its words hold something that another arm has to measure before."""
         return any(match[1] == "lpj" for match in _PLACE.finditer(self.words))
 
-    def command_line(self, measured: Boot | None) -> str | Hole:
+    def command_line(self, measured: Boot | None) -> str | MissingValue:
         """Its words with all places filled.
 
         :param measured: the arm that it is held beside.
@@ -58,7 +58,7 @@ class Remedy:
         if self.needs_measured:
             lpj = measured.fact_values().get("kernel.lpj") if measured is not None else None
             if lpj is None or not lpj.isdecimal():
-                return Hole(f"the arm `{self.against}` tells no loops per jiffy")
+                return MissingValue(f"the arm `{self.against}` tells no loops per jiffy")
             values["lpj"] = int(lpj)
         return _PLACE.sub(lambda place: str(round(values[place[1]] * float(place[2] or 1))), self.words)
 

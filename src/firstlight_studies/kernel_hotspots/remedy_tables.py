@@ -9,19 +9,19 @@ from firstlight.study import (
     SLOW_BAUD,
     Chart,
     Field,
-    Hole,
+    MissingValue,
     Series,
     Table,
     Value,
-    first_hole,
-    hole_row,
+    first_missing,
+    missing_row,
     on_the_line_ns,
 )
 from firstlight_studies.kernel_hotspots.hotspots import HotSpot
 from firstlight_studies.kernel_hotspots.measured import HotspotTimings
 from firstlight_studies.kernel_hotspots.remedies import KERNELS, KernelName, Remedy
 
-Arms = Mapping[KernelName, Mapping[str, HotspotTimings | Hole]]
+Arms = Mapping[KernelName, Mapping[str, HotspotTimings | MissingValue]]
 Remedies = Mapping[KernelName, list[Remedy]]
 
 _FIELDS = (
@@ -33,11 +33,11 @@ _FIELDS = (
 
 def tried(
     arms: Arms, remedies: Remedies
-) -> Iterator[tuple[KernelName, Remedy, HotspotTimings | Hole, HotspotTimings | Hole]]:
+) -> Iterator[tuple[KernelName, Remedy, HotspotTimings | MissingValue, HotspotTimings | MissingValue]]:
     """Every arm with what it is held beside."""
     for kernel in KERNELS:
         for remedy in remedies[kernel]:
-            nothing = Hole("not booted in this run")
+            nothing = MissingValue("not booted in this run")
             found = arms[kernel].get(remedy.name, nothing)
             yield kernel, remedy, found, arms[kernel].get(remedy.against, nothing)
 
@@ -49,9 +49,9 @@ def remedy_table(arms: Arms, remedies: Remedies, spots: tuple[HotSpot, ...]) -> 
     for kernel, remedy, found, beside in tried(arms, remedies):
         words = " ".join(filter(None, (remedy.words, remedy.cpu and f"cpu {remedy.cpu}", remedy.memory)))
         head = (remedy.title, kernel, titles[remedy.spot], words, remedy.against)
-        if isinstance(found, Hole) or isinstance(beside, Hole):
-            hole = first_hole(found, beside)
-            rows.append((*head, *hole_row(hole, 5)))
+        if isinstance(found, MissingValue) or isinstance(beside, MissingValue):
+            gap = first_missing(found, beside)
+            rows.append((*head, *missing_row(gap, 5)))
             continue
         change = found.window.length_ns - beside.window.length_ns
         spot = found.parts.spots_ns[remedy.spot] - beside.parts.spots_ns[remedy.spot]
@@ -69,7 +69,7 @@ def remedy_table(arms: Arms, remedies: Remedies, spots: tuple[HotSpot, ...]) -> 
 
 def _until_ready(found: HotspotTimings, beside: HotspotTimings) -> Value:
     if found.after_ns is None or beside.after_ns is None:
-        return Hole("the guest was not ready")
+        return MissingValue("the guest was not ready")
     return found.window.length_ns + found.after_ns - beside.window.length_ns - beside.after_ns
 
 
@@ -89,8 +89,8 @@ def serial_table(arms: Arms, names: Mapping[str, str]) -> Table:
             found = arms[kernel].get(name)
             if found is None:
                 continue
-            if isinstance(found, Hole):
-                rows.append((title, kernel, *hole_row(found, 7)))
+            if isinstance(found, MissingValue):
+                rows.append((title, kernel, *missing_row(found, 7)))
                 continue
             size, window = found.printed.size, found.window.length_ns
             line = on_the_line_ns(size, BAUD)
@@ -106,13 +106,16 @@ def serial_table(arms: Arms, names: Mapping[str, str]) -> Table:
 
 
 def remedy_chart(arms: Arms, remedies: Remedies) -> Chart:
-    """What the remedies of the laboratory's kernel save."""
+    """What the remedies of the lab's kernel save."""
     series = []
     for kernel in KERNELS:
         points = [
             (remedy.title, float(beside.window.length_ns - found.window.length_ns))
             for name, remedy, found, beside in tried(arms, remedies)
-            if name == kernel and remedy.remedy and not isinstance(found, Hole) and not isinstance(beside, Hole)
+            if name == kernel
+            and remedy.remedy
+            and not isinstance(found, MissingValue)
+            and not isinstance(beside, MissingValue)
         ]
         if points:
             series.append(Series(kernel, tuple(points)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from firstlight import LabError
-from firstlight.study import Boot, Hole, Laboratory, Outcome
+from firstlight.study import Boot, Lab, MissingValue, Outcome
 from firstlight_studies.catalogue import KERNEL_HOTSPOTS
 from firstlight_studies.historical import historical_tables
 from firstlight_studies.kernel_hotspots.arms import Booted, boot_arms
@@ -37,29 +37,29 @@ _PRINTING = {
 }
 
 
-def run(laboratory: Laboratory) -> Outcome:
+def run(lab: Lab) -> Outcome:
     """Boot every arm, and say what they tell.
 
     :raises LabError: when neither kernel could be booted at all.
     """
-    booted = boot_arms(laboratory)
-    if all(isinstance(boot, Hole) for boot in booted.boots.values()):
-        reason = next(boot.reason for boot in booted.boots.values() if isinstance(boot, Hole))
+    booted = boot_arms(lab)
+    if all(isinstance(boot, MissingValue) for boot in booted.boots.values()):
+        reason = next(boot.reason for boot in booted.boots.values() if isinstance(boot, MissingValue))
         raise LabError(f"not one arm could be booted: {reason}", hint="`firstlight doctor` looks at what is needed")
     measured = _measured(booted)
     spots = hot_spots()
-    plain = {kernel: measured[kernel].get(PLAIN, Hole("not booted in this run")) for kernel in KERNELS}
+    plain = {kernel: measured[kernel].get(PLAIN, MissingValue("not booted in this run")) for kernel in KERNELS}
     linked = {kernel: linked_of(booted.boot(kernel, PLAIN)) for kernel in KERNELS}
     covered = {kernel: coverage_of(booted.boot(kernel, PLAIN), linked[kernel]) for kernel in KERNELS}
     ways = {name: boot for (kernel, name), boot in booted.boots.items() if kernel == booted.ways_kernel}
     timed = timed_boot(ways)
     seen = seen_by_ways(timed)
-    titles = {each.name: each.title for each in booted.remedies["laboratory"]} | {PLAIN: "512 MiB"}
+    titles = {each.name: each.title for each in booted.remedies["lab"]} | {PLAIN: "512 MiB"}
     added = _added(booted)
-    laboratory.missing += unmeasured(booted, measured, covered, seen, added)
+    lab.missing += unmeasured(booted, measured, covered, seen, added)
     evidence = Evidence(measured, booted.remedies, spots, added, costs(ways, booted.ways))
     return KERNEL_HOTSPOTS.outcome(
-        laboratory,
+        lab,
         historical=historical_tables("kernel-hotspots"),
         recipe=_recipe(booted),
         tables=(
@@ -67,8 +67,8 @@ def run(laboratory: Laboratory) -> Outcome:
             remedy_table(measured, booted.remedies, spots),
             health_table(measured, booted.remedies),
             serial_table(measured, _PRINTING),
-            memory_table(measured["laboratory"], titles, booted.boot("laboratory", "memory-added")),
-            device_table(measured["laboratory"], quick=laboratory.quick),
+            memory_table(measured["lab"], titles, booted.boot("lab", "memory-added")),
+            device_table(measured["lab"], quick=lab.quick),
             agreement_table(seen, uneven_in(timed)),
             cost_table(ways, booted.ways),
             initcall_table(seen),
@@ -96,8 +96,8 @@ _NOTES = (
 )
 
 
-def _measured(booted: Booted) -> dict[KernelName, dict[str, HotspotTimings | Hole]]:
-    found: dict[KernelName, dict[str, HotspotTimings | Hole]] = {kernel: {} for kernel in KERNELS}
+def _measured(booted: Booted) -> dict[KernelName, dict[str, HotspotTimings | MissingValue]]:
+    found: dict[KernelName, dict[str, HotspotTimings | MissingValue]] = {kernel: {} for kernel in KERNELS}
     timed_only = {way.arm for way in booted.ways} - set(_PRINTING)
     for (kernel, name), boot in booted.boots.items():
         if name not in timed_only:
@@ -106,8 +106,8 @@ def _measured(booted: Booted) -> dict[KernelName, dict[str, HotspotTimings | Hol
 
 
 def _added(booted: Booted) -> AddedMemory | str:
-    boot = booted.boot("laboratory", "memory-added")
-    return boot.reason if isinstance(boot, Hole) else added_memory(boot)
+    boot = booted.boot("lab", "memory-added")
+    return boot.reason if isinstance(boot, MissingValue) else added_memory(boot)
 
 
 def _recipe(booted: Booted) -> tuple[str, ...]:

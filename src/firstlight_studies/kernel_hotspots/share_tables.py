@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from firstlight.study import Chart, Field, Hole, Series, Table, Value, hole_row
+from firstlight.study import Chart, Field, MissingValue, Series, Table, Value, missing_row
 from firstlight_studies.kernel_hotspots.hotspots import HotSpot
 from firstlight_studies.kernel_hotspots.linked import Linked
 from firstlight_studies.kernel_hotspots.measured import HotspotTimings
 from firstlight_studies.kernel_hotspots.partition import IDLE, REST
 from firstlight_studies.kernel_hotspots.remedies import KERNELS, KernelName
 
-Plain = Mapping[KernelName, HotspotTimings | Hole]
+Plain = Mapping[KernelName, HotspotTimings | MissingValue]
 
-_TITLES: Mapping[str, str] = {"stock": "Stock", "laboratory": "Laboratory"}
+_TITLES: Mapping[str, str] = {"stock": "Stock", "lab": "Lab"}
 
 
 def share_table(plain: Plain, spots: tuple[HotSpot, ...]) -> Table:
@@ -29,7 +29,7 @@ def share_table(plain: Plain, spots: tuple[HotSpot, ...]) -> Table:
     whole: list[Value] = []
     for kernel in KERNELS:
         found = plain[kernel]
-        whole += hole_row(found, 2) if isinstance(found, Hole) else (found.parts.whole_ns, 1.0)
+        whole += missing_row(found, 2) if isinstance(found, MissingValue) else (found.parts.whole_ns, 1.0)
     rows.append(("whole", "", "start_kernel to the first instruction of user mode", *whole))
     below = ["Each nanosecond belongs to the innermost named function on its call path, so the parts add up."]
     return Table("hot-spots", "Where start_kernel to user mode goes", tuple(fields), tuple(rows), tuple(below))
@@ -39,14 +39,16 @@ def _figures(plain: Plain, key: str) -> list[Value]:
     figures: list[Value] = []
     for kernel in KERNELS:
         found = plain[kernel]
-        if isinstance(found, Hole):
-            figures += hole_row(found, 2)
+        if isinstance(found, MissingValue):
+            figures += missing_row(found, 2)
         else:
             figures += [found.parts.spots_ns[key], found.parts.spots_ns[key] / found.window.length_ns]
     return figures
 
 
-def function_table(plain: Plain, spots: tuple[HotSpot, ...], linked: Mapping[KernelName, Linked | Hole]) -> Table:
+def function_table(
+    plain: Plain, spots: tuple[HotSpot, ...], linked: Mapping[KernelName, Linked | MissingValue]
+) -> Table:
     """A row for each named function: its exact calls and total, and what of its hot spot it stands for."""
     fields = [Field("Hot spot"), Field("Function")]
     for kernel in KERNELS:
@@ -66,22 +68,22 @@ def function_table(plain: Plain, spots: tuple[HotSpot, ...], linked: Mapping[Ker
 
 
 def _function(
-    plain: Plain, linked: Mapping[KernelName, Linked | Hole], kernel: KernelName, function: str
+    plain: Plain, linked: Mapping[KernelName, Linked | MissingValue], kernel: KernelName, function: str
 ) -> list[Value]:
     found, there = plain[kernel], linked[kernel]
-    if isinstance(found, Hole):
-        return [*hole_row(found, 3)]
+    if isinstance(found, MissingValue):
+        return [*missing_row(found, 3)]
     share = found.parts.functions.get(function)
     if share is not None:
         return [share.calls, share.total_ns, share.own_ns]
-    if isinstance(there, Hole) or function in there.plain_names():
+    if isinstance(there, MissingValue) or function in there.plain_names():
         return [0, 0, 0]
-    return [*hole_row(Hole(f"not in the {kernel} kernel: inlined, or its option is off"), 3)]
+    return [*missing_row(MissingValue(f"not in the {kernel} kernel: inlined, or its option is off"), 3)]
 
 
 def share_chart(plain: Plain, spots: tuple[HotSpot, ...]) -> Chart:
     """The same as a picture."""
-    there = [(kernel, found) for kernel in KERNELS if not isinstance(found := plain[kernel], Hole)]
+    there = [(kernel, found) for kernel in KERNELS if not isinstance(found := plain[kernel], MissingValue)]
     parts = [(spot.key, spot.title) for spot in spots] + [(REST, REST), (IDLE, IDLE)]
     series = tuple(
         Series(title, tuple((_TITLES[kernel], found.parts.spots_ns[key]) for kernel, found in there))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from firstlight.study import Boot, Field, Hole, Table, Value, first_hole, hole_row
+from firstlight.study import Boot, Field, MissingValue, Table, Value, first_missing, missing_row
 from firstlight_studies.kernel_hotspots.devices import POPULATIONS
 from firstlight_studies.kernel_hotspots.guest import AddedMemory, added_memory
 from firstlight_studies.kernel_hotspots.measured import HotspotTimings
@@ -19,26 +19,28 @@ _MEMORY_FIELDS = (
 )  # fmt: skip
 
 
-def memory_table(arms: Mapping[str, HotspotTimings | Hole], titles: Mapping[str, str], added: Boot | Hole) -> Table:
+def memory_table(
+    arms: Mapping[str, HotspotTimings | MissingValue], titles: Mapping[str, str], added: Boot | MissingValue
+) -> Table:
     """What memory costs at the start, and what it costs to let it come later.
 
     :param added: the boot whose guest added the rest.
     """
-    later = added if isinstance(added, Hole) else _added(added)
+    later = added if isinstance(added, MissingValue) else _added(added)
     rows: list[tuple[Value, ...]] = []
     for name in MEMORY_ARMS:
-        found = arms.get(name, Hole("not booted in this run"))
+        found = arms.get(name, MissingValue("not booted in this run"))
         title = titles.get(name, name)
-        if isinstance(found, Hole):
-            rows.append((title, *hole_row(found, 8)))
+        if isinstance(found, MissingValue):
+            rows.append((title, *missing_row(found, 8)))
             continue
         window, memory = found.window.length_ns, found.health.memory
-        total: Value = memory if memory is not None else Hole("the guest did not report it")
+        total: Value = memory if memory is not None else MissingValue("the guest did not report it")
         row: tuple[Value, ...] = (title, total, found.parts.spots_ns["memory"], window)
         if name != "memory-added":
             rows.append((*row, None, None, None, None, window))
-        elif isinstance(later, Hole):
-            rows.append((*row, *hole_row(later, 5)))
+        elif isinstance(later, MissingValue):
+            rows.append((*row, *missing_row(later, 5)))
         else:
             cost = later.adding_ns + later.online_ns
             rows.append((*row, later.blocks, later.refused, later.adding_ns, later.online_ns, window + cost))
@@ -49,9 +51,9 @@ def memory_table(arms: Mapping[str, HotspotTimings | Hole], titles: Mapping[str,
     return Table("memory", "Memory at the start, and later", _MEMORY_FIELDS, tuple(rows), below)
 
 
-def _added(boot: Boot) -> AddedMemory | Hole:
+def _added(boot: Boot) -> AddedMemory | MissingValue:
     found = added_memory(boot)
-    return Hole(found) if isinstance(found, str) else found
+    return MissingValue(found) if isinstance(found, str) else found
 
 
 _DEVICE_FIELDS = (
@@ -61,18 +63,18 @@ _DEVICE_FIELDS = (
 )  # fmt: skip
 
 
-def device_table(arms: Mapping[str, HotspotTimings | Hole], *, quick: bool) -> Table:
+def device_table(arms: Mapping[str, HotspotTimings | MissingValue], *, quick: bool) -> Table:
     """What a kernel takes for devices that it makes ahead of any need."""
-    plain = arms.get("plain", Hole("not booted in this run"))
+    plain = arms.get("plain", MissingValue("not booted in this run"))
     rows: list[tuple[Value, ...]] = []
     for population in POPULATIONS:
         for count in sorted({population.usual, *population.chosen(quick=quick)}):
             usual = count == population.usual
-            found = plain if usual else arms.get(population.arm(count), Hole("not booted in this run"))
+            found = plain if usual else arms.get(population.arm(count), MissingValue("not booted in this run"))
             head = (population.title, count, "as it is" if usual else f"{population.word}={count}")
-            if isinstance(found, Hole) or isinstance(plain, Hole):
-                hole = first_hole(found, plain)
-                rows.append((*head, *hole_row(hole, 6)))
+            if isinstance(found, MissingValue) or isinstance(plain, MissingValue):
+                gap = first_missing(found, plain)
+                rows.append((*head, *missing_row(gap, 6)))
                 continue
             rows.append((*head, *_device_row(found, plain, count - population.usual)))
     below = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from firstlight.study import Boot, Hole, Missing
+from firstlight.study import Boot, MissingArm, MissingValue
 from firstlight_studies.kernel_hotspots.arms import Booted
 from firstlight_studies.kernel_hotspots.coverage import Coverage
 from firstlight_studies.kernel_hotspots.guest import AddedMemory
@@ -16,29 +16,29 @@ from firstlight_studies.kernel_hotspots.ways import ALL
 
 def unmeasured(
     booted: Booted,
-    measured: Mapping[KernelName, Mapping[str, HotspotTimings | Hole]],
-    covered: Mapping[KernelName, Coverage | Hole],
-    seen: Mapping[str, Seen] | Hole,
+    measured: Mapping[KernelName, Mapping[str, HotspotTimings | MissingValue]],
+    covered: Mapping[KernelName, Coverage | MissingValue],
+    seen: Mapping[str, Seen] | MissingValue,
     added: AddedMemory | str,
-) -> list[Missing]:
-    """Name each with its reason; arms that were not booted are named by the laboratory."""
+) -> list[MissingArm]:
+    """Name each with its reason; arms that were not booted are named by the lab."""
 
     def there(kernel: KernelName, name: str) -> bool:
         return isinstance(booted.boot(kernel, name), Boot)
 
     found = [
-        Missing(f"{kernel}-{name}", each.reason)
+        MissingArm(f"{kernel}-{name}", each.reason)
         for kernel, arms in measured.items()
         for name, each in arms.items()
-        if isinstance(each, Hole) and there(kernel, name)
+        if isinstance(each, MissingValue) and there(kernel, name)
     ]
     found += [
-        Missing(f"how much of the {kernel} kernel runs", each.reason)
+        MissingArm(f"how much of the {kernel} kernel runs", each.reason)
         for kernel, each in covered.items()
-        if isinstance(each, Hole) and there(kernel, PLAIN)
+        if isinstance(each, MissingValue) and there(kernel, PLAIN)
     ]
-    if isinstance(seen, Hole) and there(booted.ways_kernel, ALL):
-        found.append(Missing("four ways of timing the same boot", seen.reason))
-    if isinstance(added, str) and there("laboratory", "memory-added"):
-        found.append(Missing("memory added later", added))
+    if isinstance(seen, MissingValue) and there(booted.ways_kernel, ALL):
+        found.append(MissingArm("four ways of timing the same boot", seen.reason))
+    if isinstance(added, str) and there("lab", "memory-added"):
+        found.append(MissingArm("memory added later", added))
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from firstlight import FirstlightError
-from firstlight.study import Boot, Field, Hole, Table, Value, first_hole, hole_row
+from firstlight.study import Boot, Field, MissingValue, Table, Value, first_missing, missing_row
 from firstlight_studies.kernel_hotspots.deviation import deviation
 from firstlight_studies.kernel_hotspots.seen import Seen, Uneven, by_port, by_profile, by_stamps, by_tracer, uneven_of
 from firstlight_studies.kernel_hotspots.ways import ALL, Way
@@ -21,27 +21,27 @@ _SEEN = (
 _SHOWN = 12
 
 
-def seen_by_ways(boot: Boot | Hole) -> dict[str, Seen] | Hole:
+def seen_by_ways(boot: Boot | MissingValue) -> dict[str, Seen] | MissingValue:
     """The initcalls of the boot that all ways time, by way."""
-    if isinstance(boot, Hole):
+    if isinstance(boot, MissingValue):
         return boot
     try:
         return {title: read(boot) for title, _, _, read in _SEEN}
     except FirstlightError as error:
-        return Hole(error.message)
+        return MissingValue(error.message)
     except OSError as error:
-        return Hole(f"the bundle cannot be read: {error.strerror}")
+        return MissingValue(f"the bundle cannot be read: {error.strerror}")
 
 
-def uneven_in(boot: Boot | Hole) -> Uneven | None:
+def uneven_in(boot: Boot | MissingValue) -> Uneven | None:
     """How unevenly printk's clock ran in the boot that all ways time; nothing where that cannot be told."""
     try:
-        return None if isinstance(boot, Hole) else uneven_of(boot)
+        return None if isinstance(boot, MissingValue) else uneven_of(boot)
     except (FirstlightError, OSError):
         return None
 
 
-def agreement_table(seen: dict[str, Seen] | Hole, uneven: Uneven | None) -> Table:
+def agreement_table(seen: dict[str, Seen] | MissingValue, uneven: Uneven | None) -> Table:
     """How far the ways agree on the initcalls of one boot."""
     fields = (
         Field("Way"), Field("Stands"), Field("Step"), Field("Sees of the window", "time"),
@@ -51,16 +51,16 @@ def agreement_table(seen: dict[str, Seen] | Hole, uneven: Uneven | None) -> Tabl
     )  # fmt: skip
     rows: list[tuple[Value, ...]] = []
     for title, stands, step, _ in _SEEN:
-        if isinstance(seen, Hole):
-            rows.append((title, stands, step, *hole_row(seen, 8)))
+        if isinstance(seen, MissingValue):
+            rows.append((title, stands, step, *missing_row(seen, 8)))
             continue
         one = seen[title]
         off = deviation(one.intervals, seen["function profile"].intervals)
         nothing = "it does not see the first process start, or no even clock before it"
-        window = Hole(nothing) if one.window_ns is None else one.window_ns
+        window = MissingValue(nothing) if one.window_ns is None else one.window_ns
         head = (title, stands, step, window, len(one.intervals))
         if off is None:
-            rows.append((*head, *hole_row(Hole("it timed no initcall that the profile timed"), 6)))
+            rows.append((*head, *missing_row(MissingValue("it timed no initcall that the profile timed"), 6)))
         else:
             rows.append(
                 (*head, off.intervals, off.sum_ns, off.profile_ns, round(off.middle_ns), off.largest_ns, off.largest)
@@ -87,21 +87,21 @@ def _unevenness(uneven: Uneven | None) -> tuple[str, ...]:
     return (said,)
 
 
-def initcall_table(seen: dict[str, Seen] | Hole) -> Table:
+def initcall_table(seen: dict[str, Seen] | MissingValue) -> Table:
     """The longest initcalls of that boot, by each way."""
     fields = (Field("Initcall"), *(Field(title, "time") for title, _, _, _ in _SEEN))
-    if isinstance(seen, Hole):
-        return Table("initcalls", "The longest initcalls by four ways", fields, (("all", *hole_row(seen, 4)),))
+    if isinstance(seen, MissingValue):
+        return Table("initcalls", "The longest initcalls by four ways", fields, (("all", *missing_row(seen, 4)),))
     profile = seen["function profile"].intervals
     longest = sorted(profile, key=lambda name: (-profile[name], name))[:_SHOWN]
     rows = tuple(
-        (name, *(seen[title].intervals.get(name, Hole(f"not timed by {title}")) for title, _, _, _ in _SEEN))
+        (name, *(seen[title].intervals.get(name, MissingValue(f"not timed by {title}")) for title, _, _, _ in _SEEN))
         for name in longest
     )
     return Table("initcalls", "The longest initcalls by four ways", fields, rows)
 
 
-def cost_table(boots: Mapping[str, Boot | Hole], ways: tuple[Way, ...]) -> Table:
+def cost_table(boots: Mapping[str, Boot | MissingValue], ways: tuple[Way, ...]) -> Table:
     """What each way costs the boot that it times."""
     fields = (
         Field("Way"), Field("Words"), Field("Window without", "time"), Field("Window with", "time"),
@@ -112,7 +112,9 @@ def cost_table(boots: Mapping[str, Boot | Hole], ways: tuple[Way, ...]) -> Table
         (
             way.title,
             way.words,
-            *_cost(way, boots.get(way.arm, Hole("not booted")), boots.get(way.against, Hole("not booted"))),
+            *_cost(
+                way, boots.get(way.arm, MissingValue("not booted")), boots.get(way.against, MissingValue("not booted"))
+            ),
         )
         for way in ways
     )
@@ -126,26 +128,28 @@ def cost_table(boots: Mapping[str, Boot | Hole], ways: tuple[Way, ...]) -> Table
     return Table("way-costs", "What each way of timing costs the boot", fields, rows, below)
 
 
-def _cost(way: Way, arm: Boot | Hole, against: Boot | Hole) -> tuple[Value, ...]:
-    if isinstance(arm, Hole) or isinstance(against, Hole):
-        hole = first_hole(arm, against)
-        return hole_row(hole, 6)
+def _cost(way: Way, arm: Boot | MissingValue, against: Boot | MissingValue) -> tuple[Value, ...]:
+    if isinstance(arm, MissingValue) or isinstance(against, MissingValue):
+        gap = first_missing(arm, against)
+        return missing_row(gap, 6)
     # What is taken away, an arm shows by its lack: the boot beside it is the one that has it.
     lacking = way.takes_away
     without, having = (arm, against) if lacking else (against, arm)
     ready_without, ready_with = _ready(without), _ready(having)
     ready: Value = (
-        Hole("the guest was not ready") if ready_without is None or ready_with is None else ready_with - ready_without
+        MissingValue("the guest was not ready")
+        if ready_without is None or ready_with is None
+        else ready_with - ready_without
     )
     a, b = _length(without), _length(having)
     if a is None or b is None:
-        nothing = Hole("a mark is missing") if way.profile else None
+        nothing = MissingValue("a mark is missing") if way.profile else None
         return (nothing, None, None, None, None, ready)
     more = window_of(having).instructions - window_of(without).instructions
     return (a, b, b - a, (b - a) / a, more, ready)
 
 
-def costs(boots: Mapping[str, Boot | Hole], ways: tuple[Way, ...]) -> dict[str, tuple[int, int] | None]:
+def costs(boots: Mapping[str, Boot | MissingValue], ways: tuple[Way, ...]) -> dict[str, tuple[int, int] | None]:
     """By way, the length of the boot without it and what it adds, in nanoseconds, from power on until ready."""
     found: dict[str, tuple[int, int] | None] = {}
     for way in ways:
@@ -173,6 +177,6 @@ def _ready(boot: Boot) -> int | None:
     return _marks(boot).get("ready")
 
 
-def timed_boot(boots: Mapping[str, Boot | Hole]) -> Boot | Hole:
+def timed_boot(boots: Mapping[str, Boot | MissingValue]) -> Boot | MissingValue:
     """The boot that all ways time."""
-    return boots.get(ALL, Hole("not booted in this run"))
+    return boots.get(ALL, MissingValue("not booted in this run"))

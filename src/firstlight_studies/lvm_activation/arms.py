@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from firstlight import RecordOptions
-from firstlight.study import Hole, StudyArm, attach, parse_size, size_text
+from firstlight.study import MissingValue, StudyArm, attach, parse_size, size_text
 from firstlight_studies.lvm_activation.volumes import Layout, Volumes
 
 Mode = Literal["quick", "ordinary", "full"]
@@ -130,20 +130,23 @@ def guest_options(kernel: Path, rootfs: Path, overlay: Path, mode: Mode = "ordin
 
 
 def arm(
-    cell: Cell, guest: RecordOptions | Hole, disks: tuple[Path, ...] | Hole, available: int | None = None
+    cell: Cell,
+    guest: RecordOptions | MissingValue,
+    disks: tuple[Path, ...] | MissingValue,
+    available: int | None = None,
 ) -> StudyArm:
-    """The arm of a cell, with its disks; a hole where something is missing that it is made of.
+    """The arm of a cell, with its disks; a gap where something is missing that it is made of.
 
     :param available: bytes of memory that the host has left; nothing when that is not to be asked.
     """
     for made in (guest, disks):
-        if isinstance(made, Hole):
+        if isinstance(made, MissingValue):
             return StudyArm(cell.name, made)
     assert isinstance(guest, RecordOptions)
     assert isinstance(disks, tuple)
     needed = parse_size(guest.memory or MEMORY["ordinary"]) + sum(disk.stat().st_size for disk in disks)
     if available is not None and available < needed:
         why = f"too little memory for {cell.volumes.count:,} volumes: guest and disks need {size_text(needed)}"
-        return StudyArm(cell.name, Hole(f"{why}, more than this machine has left"))
+        return StudyArm(cell.name, MissingValue(f"{why}, more than this machine has left"))
     words = cell.volumes.words(cell.setting, trace=cell.trace)
     return StudyArm(cell.name, replace(guest, append=f"{guest.append} {words}", qemu_options=attach(disks)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from firstlight.study import Field, Hole, Table, Value
+from firstlight.study import Field, MissingValue, Table, Value
 from firstlight_studies.lvm_activation.arms import BY_KEY, Cell, Row
 from firstlight_studies.lvm_activation.measured import Measured, largest, row_title
 from firstlight_studies.lvm_activation.measures import ActivationFigures
@@ -25,26 +25,28 @@ def change_table(measured: Measured) -> Table:
             continue
         size = largest(by_size, measured[other])
         if size is None:
-            rows.append((row_title(row), row_title(other), *(Hole("no size came up with both") for _ in fields[2:])))
+            rows.append(
+                (row_title(row), row_title(other), *(MissingValue("no size came up with both") for _ in fields[2:]))
+            )
             continue
         rows.append((row_title(row), row_title(other), size, *_changes(by_size[size], measured[other][size])))
     return Table("change", "What a setting changes at the largest N", fields, tuple(rows))
 
 
-def _changes(now: ActivationFigures | Hole, then: ActivationFigures | Hole) -> tuple[Value, ...]:
+def _changes(now: ActivationFigures | MissingValue, then: ActivationFigures | MissingValue) -> tuple[Value, ...]:
     assert isinstance(now, ActivationFigures)
     assert isinstance(then, ActivationFigures)
     active: tuple[Value, Value] = (None, None)
     if now.active_ns is not None and then.active_ns:
         active = (now.active_ns - then.active_ns, now.active_ns / then.active_ns - 1)
     memory: Value = None
-    if not isinstance(now.programs, Hole) and not isinstance(then.programs, Hole):
+    if not isinstance(now.programs, MissingValue) and not isinstance(then.programs, MissingValue):
         memory = now.programs.memory / max(1, then.programs.memory) - 1
     settled = (now.settled_ns - then.settled_ns, now.settled_ns / then.settled_ns - 1)
     return (*active, *settled, memory)
 
 
-def tracing_table(untraced: Mapping[Cell, ActivationFigures | Hole], measured: Measured) -> Table:
+def tracing_table(untraced: Mapping[Cell, ActivationFigures | MissingValue], measured: Measured) -> Table:
     """What it costs a boot that the kernel notes what lvm2's programs do."""
     fields = (
         Field("Setting"), Field("N", "count"), Field("Without notes", "time"), Field("With notes", "time"),
@@ -55,9 +57,20 @@ def tracing_table(untraced: Mapping[Cell, ActivationFigures | Hole], measured: M
         row: Row = (cell.setting, cell.volumes.layout)
         noted = measured[row][cell.volumes.count]
         values: tuple[Value, ...]
-        if isinstance(plain, Hole) or isinstance(noted, Hole) or not plain.active_ns or not noted.active_ns:
-            hole = plain if isinstance(plain, Hole) else noted if isinstance(noted, Hole) else Hole("nothing active")
-            values = (hole,) * 4
+        if (
+            isinstance(plain, MissingValue)
+            or isinstance(noted, MissingValue)
+            or not plain.active_ns
+            or not noted.active_ns
+        ):
+            gap = (
+                plain
+                if isinstance(plain, MissingValue)
+                else noted
+                if isinstance(noted, MissingValue)
+                else MissingValue("nothing active")
+            )
+            values = (gap,) * 4
         else:
             extra = noted.active_ns - plain.active_ns
             values = (plain.active_ns, noted.active_ns, extra, extra / plain.active_ns)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from firstlight.study import Chart, Hole, Series
+from firstlight.study import Chart, MissingValue, Series
 from firstlight_studies.lvm_activation.laws import QUANTITIES
 from firstlight_studies.lvm_activation.measured import Measured, row_title
 
@@ -19,7 +19,9 @@ def _chart(key: str, title: str, measured: Measured, quantity: str) -> Chart:
     (chosen,) = [each for each in QUANTITIES if each.key == quantity]
     series = []
     for row, by_size in measured.items():
-        values = [(size, chosen.of(each)) for size, each in sorted(by_size.items()) if not isinstance(each, Hole)]
+        values = [
+            (size, chosen.of(each)) for size, each in sorted(by_size.items()) if not isinstance(each, MissingValue)
+        ]
         points = tuple((float(size), float(value)) for size, value in values if isinstance(value, int | float))
         if points:
             series.append(Series(row_title(row), points))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from firstlight.study import Field, Hole, Table, Value, value_text
+from firstlight.study import Field, MissingValue, Table, Value, value_text
 from firstlight_studies.lvm_activation.arms import Row
 from firstlight_studies.lvm_activation.laws import FAR, NO_LAW, QUANTITIES, ActivationModel
 from firstlight_studies.lvm_activation.measured import row_title
@@ -19,7 +19,7 @@ _BELOW = (
 )
 
 
-def growth_table(found: Mapping[Row, Mapping[str, ActivationModel | Hole | None]]) -> Table:
+def growth_table(found: Mapping[Row, Mapping[str, ActivationModel | MissingValue | None]]) -> Table:
     """Of each quantity the law of each setting, its exponent, its check and what it predicts."""
     fields = (
         Field("Quantity"), Field("Setting"), Field("Law"), Field("Certainty"), Field("Exponent", "number"),
@@ -32,7 +32,7 @@ def growth_table(found: Mapping[Row, Mapping[str, ActivationModel | Hole | None]
         for row, by_key in found.items():
             law = by_key[quantity.key]
             head = (quantity.title, row_title(row))
-            if isinstance(law, Hole):
+            if isinstance(law, MissingValue):
                 rows.append((*head, law, *(None for _ in fields[3:])))
             elif law is not None:
                 rows.append((*head, *_values(law)))

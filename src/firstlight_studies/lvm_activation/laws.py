@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from firstlight import UsageError
-from firstlight.study import BAND, LAWS, LEAST_SIZES, Hole, Kind, Prediction, ScalingAnalysis, predict
+from firstlight.study import BAND, LAWS, LEAST_SIZES, Kind, MissingValue, Prediction, ScalingAnalysis, predict
 from firstlight.study import fit_scaling as study
 from firstlight_studies.lvm_activation.measures import ActivationFigures
 from firstlight_studies.lvm_activation.programs import Command, Programs
@@ -23,7 +23,7 @@ _LINEAR = _ORDER["n"]
 #: Where the largest size lies farther from what the others foretell, or any size from the law, the law says nothing of
 #: sizes beyond: relative.
 _AMISS = 0.20
-NO_LAW = Hole("no law of the family foretells the largest")
+NO_LAW = MissingValue("no law of the family foretells the largest")
 
 Where = Literal["times", "files", "memory"]
 """The table that a quantity stands in."""
@@ -37,18 +37,18 @@ class Quantity:
     title: str
     kind: Kind
     where: Where
-    of: Callable[[ActivationFigures], float | Hole | None]
+    of: Callable[[ActivationFigures], float | MissingValue | None]
 
 
-def _of_programs(get: Callable[[Programs], float]) -> Callable[[ActivationFigures], float | Hole]:
-    return lambda figures: figures.programs if isinstance(figures.programs, Hole) else get(figures.programs)
+def _of_programs(get: Callable[[Programs], float]) -> Callable[[ActivationFigures], float | MissingValue]:
+    return lambda figures: figures.programs if isinstance(figures.programs, MissingValue) else get(figures.programs)
 
 
-def _each(get: Callable[[Command], int]) -> Callable[[ActivationFigures], float | Hole]:
+def _each(get: Callable[[Command], int]) -> Callable[[ActivationFigures], float | MissingValue]:
     return _of_programs(lambda programs: programs.each(get))
 
 
-def _most(get: Callable[[Command], int]) -> Callable[[ActivationFigures], float | Hole]:
+def _most(get: Callable[[Command], int]) -> Callable[[ActivationFigures], float | MissingValue]:
     return _of_programs(lambda programs: programs.most(get))
 
 
@@ -111,7 +111,7 @@ class ActivationModel:
         return all(_ORDER[fit.law] > _LINEAR for fit in self.study.within(BAND))
 
 
-def laws(by_size: Mapping[int, ActivationFigures]) -> dict[str, ActivationModel | Hole | None]:
+def laws(by_size: Mapping[int, ActivationFigures]) -> dict[str, ActivationModel | MissingValue | None]:
     """The law of every quantity of one setting, by its key; nothing for what it does not have.
 
     Exact: each figure is that of one boot, which is the same every time.
@@ -121,23 +121,23 @@ def laws(by_size: Mapping[int, ActivationFigures]) -> dict[str, ActivationModel 
     return {quantity.key: _law(quantity, by_size) for quantity in QUANTITIES}
 
 
-def _law(quantity: Quantity, by_size: Mapping[int, ActivationFigures]) -> ActivationModel | Hole | None:
+def _law(quantity: Quantity, by_size: Mapping[int, ActivationFigures]) -> ActivationModel | MissingValue | None:
     points: dict[int, float] = {}
-    reason: Hole | None = None
+    reason: MissingValue | None = None
     for size, figures in sorted(by_size.items()):
         value = quantity.of(figures)
-        if isinstance(value, Hole):
+        if isinstance(value, MissingValue):
             reason = value
         elif value is not None:
             points[size] = float(value)
     if not points:
         return reason
     if len(points) < LEAST_SIZES:
-        return Hole(f"{len(points)} sizes came up: a law needs {LEAST_SIZES}")
+        return MissingValue(f"{len(points)} sizes came up: a law needs {LEAST_SIZES}")
     if not any(points.values()):
-        return Hole("nothing at any size")
+        return MissingValue("nothing at any size")
     try:
         found = study(list(points), list(points.values()), exact=True)
     except UsageError as error:
-        return Hole(error.message)
+        return MissingValue(error.message)
     return ActivationModel(quantity, found, None if found.falls else predict(found, FAR))

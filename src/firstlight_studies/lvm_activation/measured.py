@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from firstlight.study import Hole
+from firstlight.study import MissingValue
 from firstlight_studies.lvm_activation.arms import BY_KEY, LAYOUT_TITLES, Row
 from firstlight_studies.lvm_activation.measures import ActivationFigures
 from firstlight_studies.lvm_activation.programs import Programs
 
-Measured = Mapping[Row, Mapping[int, ActivationFigures | Hole]]
+Measured = Mapping[Row, Mapping[int, ActivationFigures | MissingValue]]
 """By setting and layout, by the number of physical volumes."""
 
 
@@ -22,9 +22,15 @@ def row_title(row: Row) -> str:
     return f"{BY_KEY[row[0]].title}; {LAYOUT_TITLES[row[1]]}"
 
 
-def largest(one: Mapping[int, ActivationFigures | Hole], other: Mapping[int, ActivationFigures | Hole]) -> int | None:
+def largest(
+    one: Mapping[int, ActivationFigures | MissingValue], other: Mapping[int, ActivationFigures | MissingValue]
+) -> int | None:
     """The largest size that came up with both."""
-    came_up = [size for size in one if not isinstance(one[size], Hole) and not isinstance(other.get(size), Hole | None)]
+    came_up = [
+        size
+        for size in one
+        if not isinstance(one[size], MissingValue) and not isinstance(other.get(size), MissingValue | None)
+    ]
     return max(came_up, default=None)
 
 
@@ -43,7 +49,7 @@ def pair(measured: Measured, one: Row, other: Row) -> tuple[int, ActivationFigur
 
 def programs_of(figures: ActivationFigures) -> Programs | None:
     """What its processes did, where that was noted."""
-    return None if isinstance(figures.programs, Hole) else figures.programs
+    return None if isinstance(figures.programs, MissingValue) else figures.programs
 
 
 def programs_by_size(measured: Measured, row: Row) -> dict[int, Programs]:

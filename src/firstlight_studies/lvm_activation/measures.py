@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from firstlight.study import Boot, Hole, kept_text, stamps_of
+from firstlight.study import Boot, MissingValue, kept_text, stamps_of
 from firstlight_studies.lvm_activation.arms import BY_KEY, Cell
 from firstlight_studies.lvm_activation.programs import Programs, programs
 from firstlight_studies.lvm_activation.trace import read_trace
@@ -27,27 +27,27 @@ class ActivationFigures:
     """Bytes that the kernel charged udev's service with, the programs that it runs among them, at most."""
     services_memory: int
     """Bytes that it charged all services with, at most."""
-    programs: Programs | Hole
+    programs: Programs | MissingValue
 
 
-def figures(cell: Cell, boot: Boot) -> ActivationFigures | Hole:
+def figures(cell: Cell, boot: Boot) -> ActivationFigures | MissingValue:
     """The figures of an arm's boot, or why it has none: a boot in which not all volumes became active tells nothing."""
     stamps = stamps_of(boot)
     said = kept_text(boot, "errors").strip()
     if said:
-        return Hole(said.splitlines()[0])
+        return MissingValue(said.splitlines()[0])
     expected = cell.volumes.count if BY_KEY[cell.setting].activates else 0
     active = kept_text(boot, "active").strip()
     if active != str(expected):
-        return Hole(why_not_active(boot, expected, active))
+        return MissingValue(why_not_active(boot, expected, active))
     memory = _memory(boot)
     if "settled" not in stamps or len(memory) < 2:
-        return Hole("the guest did not say when it had settled")
+        return MissingValue("the guest did not say when it had settled")
     if expected and "volumes" not in stamps:
-        return Hole("the guest did not say when the last volume was active")
+        return MissingValue("the guest did not say when the last volume was active")
     totals = boot.manifest.totals
     if totals.instructions is None:
-        return Hole("the boot has no profile")
+        return MissingValue("the boot has no profile")
     return ActivationFigures(
         active_ns=stamps["volumes"] if expected else None,
         settled_ns=stamps["settled"],
@@ -56,7 +56,9 @@ def figures(cell: Cell, boot: Boot) -> ActivationFigures | Hole:
         systemd_ns=_own_time(boot, "[user systemd]"),
         udev_memory=memory["system.slice/systemd-udevd.service"],
         services_memory=memory["system.slice"],
-        programs=programs(read_trace(boot.kept("trace.gz") or b"")) if cell.trace else Hole("not noted in this arm"),
+        programs=programs(read_trace(boot.kept("trace.gz") or b""))
+        if cell.trace
+        else MissingValue("not noted in this arm"),
     )
 
 

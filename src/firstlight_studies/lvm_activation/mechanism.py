@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from firstlight.study import Finding, Hole, untestable, verdict
+from firstlight.study import Finding, MissingValue, untestable, verdict
 from firstlight_studies.lvm_activation.arms import Row
 from firstlight_studies.lvm_activation.laws import ActivationModel
 from firstlight_studies.lvm_activation.measured import Measured, programs_by_size
 from firstlight_studies.lvm_activation.programs import Command, Programs
 
-Laws = Mapping[Row, Mapping[str, ActivationModel | Hole | None]]
+Laws = Mapping[Row, Mapping[str, ActivationModel | MissingValue | None]]
 
 EVENT: Row = ("event", "groups")
 _ONE_GROUP: Row = ("event", "group")
@@ -34,7 +34,7 @@ def growth(measured: Measured, laws: Laws) -> Finding:
     then = "each of n processes does work for n volumes; some of it more than once"
     law = laws.get(EVENT, {}).get("active")
     if not isinstance(law, ActivationModel) or (last := law.last_exponent) is None or law.study.growth_exponent is None:
-        return untestable(claim, then, law.reason if isinstance(law, Hole) else "no exponent could be computed")
+        return untestable(claim, then, law.reason if isinstance(law, MissingValue) else "no exponent could be computed")
     among, sizes = law.study.growth_exponent, law.study.sizes[-2:]
     now = (
         f"from N = {sizes[0]:,.0f} to {sizes[1]:,.0f} the growth's exponent is {last:.3f} (between neighbouring sizes "

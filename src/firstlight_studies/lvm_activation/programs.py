@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from firstlight.study import Hole
+from firstlight.study import MissingValue
 from firstlight_studies.lvm_activation.trace import MONITOR, Program, Trace
 
 
@@ -67,17 +67,17 @@ class Programs:
         return ", ".join(f"{each.count:,} × `{each.words}`" for each in self.commands)
 
 
-def programs(trace: Trace | None) -> Programs | Hole:
+def programs(trace: Trace | None) -> Programs | MissingValue:
     """What a trace says, or why it says nothing."""
     if trace is None:
-        return Hole("the guest's kernel noted nothing")
+        return MissingValue("the guest's kernel noted nothing")
     if not trace.complete:
-        return Hole("the kernel's buffer for notes was too small")
+        return MissingValue("the kernel's buffer for notes was too small")
     by_words: dict[str, list[Program]] = {}
     for program in trace.programs:
         by_words.setdefault(program.command, []).append(program)
     if "" in by_words:
-        return Hole("the guest's kernel did not note what a process of lvm2 was asked to do")
+        return MissingValue("the guest's kernel did not note what a process of lvm2 was asked to do")
     commands = (_command(words, found) for words, found in sorted(by_words.items()))
     return Programs(tuple(commands), trace.at_once, trace.memory)
 

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from firstlight import RecordOptions
-from firstlight.study import Hole, Laboratory, Missing, Outcome, memory_available
+from firstlight.study import Lab, MissingArm, MissingValue, Outcome, memory_available
 from firstlight_studies.catalogue import LVM_ACTIVATION
 from firstlight_studies.historical import historical_tables
 from firstlight_studies.lvm_activation.arms import MEMORY, ActivationPlan, Cell, Mode, Row, arm, guest_options, plan
@@ -22,67 +22,67 @@ from firstlight_studies.lvm_activation.userland import write_overlay
 from firstlight_studies.lvm_activation.volumes import MIB_EACH, PER_DISK, Volumes, prepared_disks
 
 
-def run(laboratory: Laboratory) -> Outcome:
+def run(lab: Lab) -> Outcome:
     """Boot every arm, and say what they tell.
 
     :raises KeyboardInterrupt: when a person interrupts.
     """
-    mode = _mode(laboratory)
+    mode = _mode(lab)
     wanted = plan(mode)
-    guest = _guest(laboratory, mode)
-    disks = _prepare(wanted, guest, laboratory)
+    guest = _guest(lab, mode)
+    disks = _prepare(wanted, guest, lab)
     cells = {cell.name: cell for cell in wanted.cells()}
     available = memory_available()
-    boots = laboratory.boot_all([arm(cell, guest, disks[cell.volumes], available) for cell in cells.values()])
-    found: dict[Cell, ActivationFigures | Hole] = {}
+    boots = lab.boot_all([arm(cell, guest, disks[cell.volumes], available) for cell in cells.values()])
+    found: dict[Cell, ActivationFigures | MissingValue] = {}
     for name, boot in boots.items():
-        found[cells[name]] = boot if isinstance(boot, Hole) else figures(cells[name], boot)
-    came_up = (versions(boot) for boot in boots.values() if not isinstance(boot, Hole))
-    return _outcome(laboratory, wanted, found, next(came_up, "none came up"))
+        found[cells[name]] = boot if isinstance(boot, MissingValue) else figures(cells[name], boot)
+    came_up = (versions(boot) for boot in boots.values() if not isinstance(boot, MissingValue))
+    return _outcome(lab, wanted, found, next(came_up, "none came up"))
 
 
-def _mode(laboratory: Laboratory) -> Mode:
-    return "quick" if laboratory.quick else "full" if laboratory.full else "ordinary"
+def _mode(lab: Lab) -> Mode:
+    return "quick" if lab.quick else "full" if lab.full else "ordinary"
 
 
-def _guest(laboratory: Laboratory, mode: Mode) -> RecordOptions | Hole:
-    kernel, rootfs = laboratory.image("kernel"), laboratory.image("debian-storage")
-    if isinstance(kernel, Hole):
+def _guest(lab: Lab, mode: Mode) -> RecordOptions | MissingValue:
+    kernel, rootfs = lab.image("kernel"), lab.image("debian-storage")
+    if isinstance(kernel, MissingValue):
         return kernel
-    if isinstance(rootfs, Hole):
+    if isinstance(rootfs, MissingValue):
         return rootfs
-    return guest_options(kernel, rootfs, write_overlay(laboratory.scratch / "overlay"), mode)
+    return guest_options(kernel, rootfs, write_overlay(lab.scratch / "overlay"), mode)
 
 
 def _prepare(
-    wanted: ActivationPlan, guest: RecordOptions | Hole, laboratory: Laboratory
-) -> dict[Volumes, tuple[Path, ...] | Hole]:
+    wanted: ActivationPlan, guest: RecordOptions | MissingValue, lab: Lab
+) -> dict[Volumes, tuple[Path, ...] | MissingValue]:
     """The disks of every number and layout, made by as many guests at once as there is room for."""
-    if isinstance(guest, Hole):
+    if isinstance(guest, MissingValue):
         return dict.fromkeys(wanted.volumes(), guest)
-    fresh = laboratory.fresh
+    fresh = lab.fresh
     names = {f"disks-{volumes.layout}-{volumes.count}": volumes for volumes in wanted.volumes()}
     makers = {name: partial(prepared_disks, volumes, guest, fresh=fresh) for name, volumes in names.items()}
-    made = laboratory.prepare_all(makers, guest)
+    made = lab.prepare_all(makers, guest)
     return {volumes: made[name] for name, volumes in names.items()}
 
 
 def _outcome(
-    laboratory: Laboratory, wanted: ActivationPlan, found: dict[Cell, ActivationFigures | Hole], booted: str
+    lab: Lab, wanted: ActivationPlan, found: dict[Cell, ActivationFigures | MissingValue], booted: str
 ) -> Outcome:
-    measured: dict[Row, dict[int, ActivationFigures | Hole]] = {}
+    measured: dict[Row, dict[int, ActivationFigures | MissingValue]] = {}
     for (setting, layout), sizes in wanted.rows.items():
         measured[setting, layout] = {size: found[Cell(setting, Volumes(size, layout))] for size in sizes}
     grown = {
         row: laws({size: each for size, each in by_size.items() if isinstance(each, ActivationFigures)})
         for row, by_size in measured.items()
     }
-    told = {missing.reason for missing in laboratory.missing}
-    laboratory.missing += [Missing(what, reason) for what, reason in missing_rows(measured) if reason not in told]
+    told = {missing.reason for missing in lab.missing}
+    lab.missing += [MissingArm(what, reason) for what, reason in missing_rows(measured) if reason not in told]
     return LVM_ACTIVATION.outcome(
-        laboratory,
+        lab,
         historical=historical_tables("lvm-activation"),
-        recipe=_recipe(wanted, booted, MEMORY[_mode(laboratory)]),
+        recipe=_recipe(wanted, booted, MEMORY[_mode(lab)]),
         tables=(
             measured_table(measured, "times"),
             measured_table(measured, "files"),

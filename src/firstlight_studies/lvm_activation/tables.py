@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from firstlight.study import Field, Hole, Table, Value, hole_row
+from firstlight.study import Field, MissingValue, Table, Value, missing_row
 from firstlight_studies.lvm_activation.laws import QUANTITIES, Where
 from firstlight_studies.lvm_activation.measured import Measured, programs_by_size, row_title
 from firstlight_studies.lvm_activation.programs import Command
@@ -41,14 +41,14 @@ def measured_table(measured: Measured, where: Where) -> Table:
     for row, by_size in measured.items():
         for size, figures in sorted(by_size.items()):
             head = (row_title(row), size)
-            if isinstance(figures, Hole):
-                rows.append((*head, *hole_row(figures, len(quantities))))
+            if isinstance(figures, MissingValue):
+                rows.append((*head, *missing_row(figures, len(quantities))))
             else:
                 rows.append((*head, *(_value(each.of(figures)) for each in quantities)))
     return Table(f"measured-{where}", _TITLES[where], fields, tuple(rows), _BELOW[where])
 
 
-def _value(value: float | Hole | None) -> Value:
+def _value(value: float | MissingValue | None) -> Value:
     return round(value, 3) if isinstance(value, float) else value
 
 
@@ -87,5 +87,5 @@ def missing_rows(measured: Measured) -> Sequence[tuple[str, str]]:
         (f"{row_title(row)}, N = {size:,}", figures.reason)
         for row, by_size in measured.items()
         for size, figures in sorted(by_size.items())
-        if isinstance(figures, Hole)
+        if isinstance(figures, MissingValue)
     ]

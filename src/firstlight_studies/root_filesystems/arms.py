@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from firstlight import FirstlightError, RecordOptions
-from firstlight.study import FORMATS, Hole, KernelRoot, StudyArm, kernel_root
+from firstlight.study import FORMATS, KernelRoot, MissingValue, StudyArm, kernel_root
 from firstlight_studies.root_filesystems.content import COMMANDS
 
 #: The kinds of roots, slow ones of long ago first.
@@ -62,7 +62,7 @@ def arm_name(kind: str, way: Way = PLAIN) -> str:
 class Roots:
     """What all arms have in common."""
 
-    kernel: Path | Hole
+    kernel: Path | MissingValue
     content: Path
 
     def options(self, kind: str, append: str = "") -> RecordOptions:
@@ -70,7 +70,7 @@ class Roots:
 
         :raises ValueError: when there is no kernel.
         """
-        if isinstance(self.kernel, Hole):
+        if isinstance(self.kernel, MissingValue):
             raise ValueError(self.kernel.reason)
         return RecordOptions(
             output=Path("a.boot"),
@@ -84,15 +84,15 @@ class Roots:
 
     def arm(self, kind: str, way: Way = PLAIN) -> StudyArm:
         """One arm: a kind of root, and a way to start."""
-        if isinstance(self.kernel, Hole):
+        if isinstance(self.kernel, MissingValue):
             return StudyArm(arm_name(kind, way), self.kernel)
         return StudyArm(arm_name(kind, way), self.options(kind, way.words))
 
-    def image(self, kind: str) -> KernelRoot | Hole:
+    def image(self, kind: str) -> KernelRoot | MissingValue:
         """The image of a kind, or why there is none."""
-        if isinstance(self.kernel, Hole):
+        if isinstance(self.kernel, MissingValue):
             return self.kernel
         try:
             return kernel_root(self.options(kind))
         except FirstlightError as error:
-            return Hole(error.message)
+            return MissingValue(error.message)

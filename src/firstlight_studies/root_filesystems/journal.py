@@ -15,9 +15,9 @@ from firstlight.study import (
     Boot,
     Disk,
     Field,
-    Hole,
     KernelRoot,
-    Laboratory,
+    Lab,
+    MissingValue,
     Progress,
     StudyArm,
     Table,
@@ -88,19 +88,19 @@ def crash_options(kernel: Path, journal: Journal) -> RecordOptions:
     )
 
 
-def dirty_images(roots: Roots, laboratory: Laboratory) -> dict[str, Path | Hole]:
+def dirty_images(roots: Roots, lab: Lab) -> dict[str, Path | MissingValue]:
     """By kind, every root as a crash left it, or why there is none."""
-    if isinstance(roots.kernel, Hole):
+    if isinstance(roots.kernel, MissingValue):
         return {journal.kind: roots.kernel for journal in JOURNALS}
-    found: dict[str, Path | Hole] = {}
+    found: dict[str, Path | MissingValue] = {}
     makers: dict[str, Callable[[Progress], Path]] = {}
     names = {journal.kind: f"dirty-{journal.kind}" for journal in JOURNALS}
     for journal in JOURNALS:
-        if isinstance(clean := roots.image(journal.kind), Hole):
+        if isinstance(clean := roots.image(journal.kind), MissingValue):
             found[journal.kind] = clean
         else:
-            makers[names[journal.kind]] = partial(dirty_image, roots.kernel, clean, journal, fresh=laboratory.fresh)
-    made = laboratory.prepare_all(makers, crash_options(roots.kernel, JOURNALS[0]))
+            makers[names[journal.kind]] = partial(dirty_image, roots.kernel, clean, journal, fresh=lab.fresh)
+    made = lab.prepare_all(makers, crash_options(roots.kernel, JOURNALS[0]))
     return found | {kind: made[name] for kind, name in names.items() if name in made}
 
 
@@ -108,12 +108,12 @@ def _fill(source: Path, destination: Path) -> None:
     copyfile(source, destination)
 
 
-def root_arms(roots: Roots, journal: Journal, dirty: Path | Hole) -> list[StudyArm]:
+def root_arms(roots: Roots, journal: Journal, dirty: Path | MissingValue) -> list[StudyArm]:
     """Boots with the dirty image as the root: replayed, and not."""
     names = {"": "dirty", f"rootflags={journal.no_replay}": f"dirty-{journal.no_replay}"}
     arms = []
     for words, name in names.items():
-        options: RecordOptions | Hole = dirty if isinstance(dirty, Hole) else replace(
+        options: RecordOptions | MissingValue = dirty if isinstance(dirty, MissingValue) else replace(
             roots.options(journal.kind, words), rootfs=str(dirty), overlay=None, guest_commands=(),
             memory=DEFAULT.default_memory,  # of a given root it would be another
         )  # fmt: skip
@@ -163,11 +163,11 @@ STEPS = {
 }
 
 
-def replay_arm(roots: Roots, journal: Journal, dirty: Path | Hole) -> StudyArm:
+def replay_arm(roots: Roots, journal: Journal, dirty: Path | MissingValue) -> StudyArm:
     """One boot that tries every way to deal with the journal."""
     name = f"{journal.kind}-replay"
-    if isinstance(dirty, Hole) or isinstance(roots.kernel, Hole):
-        return StudyArm(name, dirty if isinstance(dirty, Hole) else Hole("there is no kernel"))
+    if isinstance(dirty, MissingValue) or isinstance(roots.kernel, MissingValue):
+        return StudyArm(name, dirty if isinstance(dirty, MissingValue) else MissingValue("there is no kernel"))
     options = RecordOptions(
         output=Path("a.boot"),
         kernel=roots.kernel,
@@ -186,7 +186,7 @@ class Tried:
     code: int
     synced: int
     late: int
-    took: int | Hole
+    took: int | MissingValue
     """From before the command to after it, in nanoseconds."""
     said: tuple[str, ...]
     """What the kernel said of it."""
@@ -203,7 +203,7 @@ def tried(boot: Boot, journal: Journal) -> dict[str, Tried]:
             continue
         name, code, synced, late = fields[0], *map(int, fields[1:])
         begin, end = stamps.get(f"{name} begin"), stamps.get(f"{name} end")
-        took = end - begin if begin is not None and end is not None else Hole("the guest left no stamps")
+        took = end - begin if begin is not None and end is not None else MissingValue("the guest left no stamps")
         found[name] = Tried(code, synced, late, took, tuple(said.get(name, ())))
     return found
 
@@ -220,7 +220,7 @@ def _said(lines: list[str], pattern: str) -> dict[str, list[str]]:
     return found
 
 
-def root_table(arms: Mapping[str, FilesystemTimings | Hole]) -> Table:
+def root_table(arms: Mapping[str, FilesystemTimings | MissingValue]) -> Table:
     """Boots by what was left in the journal of the root."""
     rows: list[tuple[Value, ...]] = []
     cases = [("ext2", "none", "ext2")]
@@ -232,7 +232,7 @@ def root_table(arms: Mapping[str, FilesystemTimings | Hole]) -> Table:
         ]
     for name, state, kind in cases:
         measured = arms[name]
-        if isinstance(measured, Hole):
+        if isinstance(measured, MissingValue):
             rows.append((name, kind, state, *[measured] * 6))
             continue
         dirty = state.startswith("dirty")
@@ -261,18 +261,18 @@ def root_table(arms: Mapping[str, FilesystemTimings | Hole]) -> Table:
 def _kept(measured: FilesystemTimings, name: str) -> int:
     """How many files are whole; where not even their directory is there, none."""
     number = measured.kept_number(name)
-    return 0 if isinstance(number, Hole) else number
+    return 0 if isinstance(number, MissingValue) else number
 
 
-def replay_table(boots: Mapping[str, dict[str, Tried] | Hole]) -> Table:
+def replay_table(boots: Mapping[str, dict[str, Tried] | MissingValue]) -> Table:
     """Every way to deal with a dirty journal, and what became of the files."""
     rows: list[tuple[Value, ...]] = []
     for journal in JOURNALS:
         found = boots[journal.kind]
         for step, what in STEPS.items():
-            if isinstance(found, Hole) or step not in found:
-                hole = found if isinstance(found, Hole) else Hole("the guest left nothing of this step")
-                rows.append((journal.kind, what, *[hole] * 5))
+            if isinstance(found, MissingValue) or step not in found:
+                gap = found if isinstance(found, MissingValue) else MissingValue("the guest left nothing of this step")
+                rows.append((journal.kind, what, *[gap] * 5))
                 continue
             each = found[step]
             done = "yes" if each.code == 0 else "refused"

@@ -8,12 +8,12 @@ from functools import cached_property
 
 import polars as pl
 
-from firstlight.study import Boot, Hole, Mark, kept_number, kept_text, stamps_of
+from firstlight.study import Boot, Mark, MissingValue, kept_number, kept_text, stamps_of
 
 #: What mounts a root that is no archive; what unpacks one that is, or puts the image of a RAM disk aside.
 _MOUNT = "prepare_namespace"
 _UNPACK = "do_populate_rootfs"
-#: What every boot of the laboratory's kernel does on this machine, whatever its root: its tracers, and a timer.
+#: What every boot of the lab's kernel does on this machine, whatever its root: its tracers, and a timer.
 COMMON = ("trace_event_update_all", "setup_boot_APIC_clock")
 #: What finds persistent memory: the table of the firmware, and the driver.
 _DEVICE = ("nfit_init", "nd_pmem_driver_init")
@@ -39,25 +39,25 @@ class FilesystemTimings:
         rows = self.functions.filter(pl.col("kind") != "user") if "kind" in self.functions.columns else self.functions
         return {name: (count, total) for name, count, total in rows.select("function", "count", "total_ns").iter_rows()}
 
-    def between(self, first: str, last: str) -> int | Hole:
+    def between(self, first: str, last: str) -> int | MissingValue:
         """From one mark to another."""
         for mark in (first, last):
             if mark not in self._marks:
-                return Hole(f"the boot has no mark `{mark}`")
+                return MissingValue(f"the boot has no mark `{mark}`")
         return self._marks[last] - self._marks[first]
 
     @property
-    def from_power_on(self) -> int | Hole:
+    def from_power_on(self) -> int | MissingValue:
         """From power on to the first line of the first program."""
         return self.between(Mark.POWER_ON, Mark.GUEST_START)
 
     @property
-    def from_start_kernel(self) -> int | Hole:
+    def from_start_kernel(self) -> int | MissingValue:
         """From `start_kernel` to the first line of the first program."""
         return self.between(Mark.KERNEL_START, Mark.GUEST_START)
 
     @property
-    def to_ready(self) -> int | Hole:
+    def to_ready(self) -> int | MissingValue:
         """From `start_kernel` to ready."""
         return self.between(Mark.KERNEL_START, Mark.READY)
 
@@ -80,16 +80,16 @@ class FilesystemTimings:
         return sum(map(self.total, _DEVICE))
 
     @property
-    def first_exec(self) -> int | Hole:
+    def first_exec(self) -> int | MissingValue:
         """From the kernel's turn to the first program to that program's first line: its pages come in here."""
         return self.between(Mark.RUN_INIT, Mark.GUEST_START)
 
     @property
-    def reading(self) -> int | Hole:
+    def reading(self) -> int | MissingValue:
         """All texts of the content, read once and summed."""
         stamps = self.stamps
         if "up" not in stamps or "read" not in stamps:
-            return Hole("the guest left no stamps")
+            return MissingValue("the guest left no stamps")
         return stamps["read"] - stamps["up"]
 
     @cached_property
@@ -97,7 +97,7 @@ class FilesystemTimings:
         """Instants that the guest noted, from power on."""
         return stamps_of(self.boot)
 
-    def kept_number(self, name: str) -> int | Hole:
+    def kept_number(self, name: str) -> int | MissingValue:
         """A number that the guest left."""
         return kept_number(self.boot, name)
 
@@ -108,11 +108,11 @@ class FilesystemTimings:
         return {name: int(kib) * 1024 for name, kib in re.findall(r"^(\w+):\s+(\d{1,15}) kB$", text, re.MULTILINE)}
 
     @property
-    def used(self) -> int | Hole:
+    def used(self) -> int | MissingValue:
         """Memory that is no longer available once the user land is up."""
         memory = self.memory
         if "MemTotal" not in memory or "MemAvailable" not in memory:
-            return Hole("the guest left no /proc/meminfo")
+            return MissingValue("the guest left no /proc/meminfo")
         return memory["MemTotal"] - memory["MemAvailable"]
 
     @property
@@ -154,9 +154,11 @@ def read_block_stat(content: bytes | None) -> tuple[int, int] | None:
     return int(fields[0]), int(fields[2]) * 512
 
 
-def lpj_of(boot: Boot | Hole) -> int | Hole:
+def lpj_of(boot: Boot | MissingValue) -> int | MissingValue:
     """The loops per jiffy that a kernel found out by itself."""
-    if isinstance(boot, Hole):
-        return Hole(f"the boot that finds it out is missing: {boot.reason}")
+    if isinstance(boot, MissingValue):
+        return MissingValue(f"the boot that finds it out is missing: {boot.reason}")
     values = boot.facts().filter(pl.col("fact") == "kernel.lpj")["value"].to_list()
-    return int(values[0]) if values and values[0].isdigit() else Hole("the kernel did not say what it found out")
+    return (
+        int(values[0]) if values and values[0].isdigit() else MissingValue("the kernel did not say what it found out")
+    )

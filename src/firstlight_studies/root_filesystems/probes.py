@@ -11,7 +11,7 @@ from firstlight import FirstlightError, RecordOptions
 from firstlight.study import (
     Boot,
     Field,
-    Hole,
+    MissingValue,
     StudyArm,
     Table,
     Value,
@@ -50,19 +50,19 @@ DRIVERS = (
 )
 
 
-def write_modules(kernel: Path | Hole, driver: Driver, folder: Path) -> Path | Hole:
+def write_modules(kernel: Path | MissingValue, driver: Driver, folder: Path) -> Path | MissingValue:
     """Write a driver's modules, in the order of loading, as an overlay.
 
     :returns: the overlay's directory below *folder*; or why the kernel has no such driver.
     """
-    if isinstance(kernel, Hole):
+    if isinstance(kernel, MissingValue):
         return kernel
     try:
         modules = modules_for(open_kernel(kernel), [driver.module])
     except FirstlightError as error:
-        return Hole(error.message)
+        return MissingValue(error.message)
     if not modules:
-        return Hole(f"the kernel has built in `{driver.module}`, and probes before anything can be timed")
+        return MissingValue(f"the kernel has built in `{driver.module}`, and probes before anything can be timed")
     place = folder / f"modules-{driver.module}"
     (place / "modules").mkdir(parents=True, exist_ok=True)
     for number, module in enumerate(modules):
@@ -79,20 +79,22 @@ def _load(before: str = "", after: str = "") -> str:
     )
 
 
-def base_arm(kernel: Path | Hole, driver: Driver) -> StudyArm:
+def base_arm(kernel: Path | MissingValue, driver: Driver) -> StudyArm:
     """A boot of the driver's own machine without the driver, where that is another than the usual one."""
     name = f"probe-{driver.module}-without"
-    if isinstance(kernel, Hole):
+    if isinstance(kernel, MissingValue):
         return StudyArm(name, kernel)
     options = RecordOptions(output=Path("a.boot"), kernel=kernel, machine=driver.machine, timeout_wall_s=PATIENCE_S)
     return StudyArm(name, options)
 
 
-def probe_arm(kernel: Path | Hole, driver: Driver, overlay: Path | Hole, *, traced: bool = False) -> StudyArm:
+def probe_arm(
+    kernel: Path | MissingValue, driver: Driver, overlay: Path | MissingValue, *, traced: bool = False
+) -> StudyArm:
     """One boot that loads a driver; with the kernel's tracer of sections without preemption, in an arm of its own."""
     name = f"probe-{driver.module}{'-traced' if traced else ''}"
-    if isinstance(kernel, Hole) or isinstance(overlay, Hole):
-        return StudyArm(name, overlay if isinstance(overlay, Hole) else Hole("there is no kernel"))
+    if isinstance(kernel, MissingValue) or isinstance(overlay, MissingValue):
+        return StudyArm(name, overlay if isinstance(overlay, MissingValue) else MissingValue("there is no kernel"))
     commands = [f"mkdir -p {KEEP}", _load()]
     if traced:
         keep = "cp {0}/tracing_max_latency {1}/latency-{2}; grep '^#' {0}/trace >{1}/trace-{2} || true"
@@ -128,17 +130,19 @@ class Probed:
     said: str
 
 
-def probed(boot: Boot, driver: Driver, base: FilesystemTimings | Hole) -> Probed | Hole:
+def probed(boot: Boot, driver: Driver, base: FilesystemTimings | MissingValue) -> Probed | MissingValue:
     """What a boot tells of a driver."""
     stamps = stamps_of(boot)
     if "begin" not in stamps or "settled" not in stamps:
-        return Hole("the guest could not load the driver")
+        return MissingValue("the guest could not load the driver")
     lines = boot.log().select("time_ns", "text").drop_nulls().rows()
     last, said = stamps["loaded"], ""
     for time_ns, text in lines:
         if stamps["begin"] <= time_ns <= stamps["settled"] and re.search(driver.said, text):
             last, said = max(last, time_ns), re.sub(r"^\[ *\d+\.\d+\] ", "", text)
-    busy = FilesystemTimings(boot).total("delay_tsc") - (0 if isinstance(base, Hole) else base.total("delay_tsc"))
+    busy = FilesystemTimings(boot).total("delay_tsc") - (
+        0 if isinstance(base, MissingValue) else base.total("delay_tsc")
+    )
     return Probed(stamps["loaded"] - stamps["begin"], last - stamps["begin"], max(0, busy), said)
 
 
@@ -153,11 +157,11 @@ class Section:
     """The process that ran, without its number."""
 
 
-def section(boot: Boot, name: str) -> Section | Hole:
+def section(boot: Boot, name: str) -> Section | MissingValue:
     """The longest section that the kernel's tracer saw."""
     latency = kept_number(boot, f"latency-{name}")
-    if isinstance(latency, Hole):
-        return Hole(f"the kernel's tracer `{TRACER}` left nothing")
+    if isinstance(latency, MissingValue):
+        return MissingValue(f"the kernel's tracer `{TRACER}` left nothing")
     return read_section(latency, kept_text(boot, f"trace-{name}"))
 
 
@@ -172,13 +176,13 @@ def read_section(microseconds: int, header: str) -> Section:
     return Section(microseconds * 1000, *(found[1] if found else "" for found in (began, ended, task)))
 
 
-def probe_table(found: Mapping[str, Probed | Hole], drivers: Sequence[Driver]) -> Table:
+def probe_table(found: Mapping[str, Probed | MissingValue], drivers: Sequence[Driver]) -> Table:
     """What each driver waits for."""
     rows: list[tuple[Value, ...]] = []
     for driver in drivers:
         match found[driver.module]:
-            case Hole() as hole:
-                rows.append((driver.module, driver.what, *[hole] * 4))
+            case MissingValue() as gap:
+                rows.append((driver.module, driver.what, *[gap] * 4))
             case each:
                 rows.append((driver.module, driver.what, each.loading, each.probing, each.busy, each.said or None))
     return Table(
@@ -193,13 +197,13 @@ def probe_table(found: Mapping[str, Probed | Hole], drivers: Sequence[Driver]) -
     )  # fmt: skip
 
 
-def section_table(found: Mapping[str, Section | Hole]) -> Table:
+def section_table(found: Mapping[str, Section | MissingValue]) -> Table:
     """The longest stretches in which nothing else could run."""
     rows: list[tuple[Value, ...]] = []
     for name, each in found.items():
         rows.append(
             (name, *[each] * 4)
-            if isinstance(each, Hole)
+            if isinstance(each, MissingValue)
             else (name, each.longest_ns, each.task, each.began, each.ended)
         )
     return Table(

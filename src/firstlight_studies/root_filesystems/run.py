@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from firstlight import LabError, RecordOptions
-from firstlight.study import Boot, Chart, Hole, KernelRoot, Laboratory, Mark, Outcome, StudyArm, Table
+from firstlight.study import Boot, Chart, KernelRoot, Lab, Mark, MissingValue, Outcome, StudyArm, Table
 from firstlight_studies.catalogue import ROOT_FILESYSTEMS
 from firstlight_studies.historical import historical_tables
 from firstlight_studies.root_filesystems import delayed, journal, probes, storage, tables
@@ -21,12 +21,12 @@ _QUICK_TUNED = ("cramfs-xip",)
 _UNPROFILED = "initramfs-unprofiled"
 
 
-def run(laboratory: Laboratory) -> Outcome:
+def run(lab: Lab) -> Outcome:
     """Boot every arm, and say what they tell.
 
     :raises FirstlightError: when not even one arm can be booted.
     """
-    session = _Session(laboratory)
+    session = _Session(lab)
     session.boot()
     return session.outcome()
 
@@ -35,21 +35,21 @@ def run(laboratory: Laboratory) -> Outcome:
 class _Session:
     """One run, and what it has come to know."""
 
-    laboratory: Laboratory
-    boots: dict[str, Boot | Hole] = field(default_factory=dict)
+    lab: Lab
+    boots: dict[str, Boot | MissingValue] = field(default_factory=dict)
     ways: tuple[Way, ...] = (PLAIN,)
-    lpj: int | Hole = field(default_factory=lambda: Hole("no root was booted"))
+    lpj: int | MissingValue = field(default_factory=lambda: MissingValue("no root was booted"))
 
     def __post_init__(self) -> None:
-        quick = self.laboratory.quick
-        self.roots = Roots(self.laboratory.image("kernel"), write_content(self.laboratory.scratch))
+        quick = self.lab.quick
+        self.roots = Roots(self.lab.image("kernel"), write_content(self.lab.scratch))
         self.kinds = tuple(kind for kind in KINDS if not (quick and kind in _NOT_QUICK))
         self.images = {kind: self.roots.image(kind) for kind in self.kinds}
         self.drivers = probes.DRIVERS[:2] if quick else probes.DRIVERS
         self.models = storage.MODELS[:1] if quick else storage.MODELS
 
     @property
-    def _stored(self) -> dict[str, KernelRoot | Hole]:
+    def _stored(self) -> dict[str, KernelRoot | MissingValue]:
         return {kind: self.images[kind] for kind in storage.KINDS if kind in self.images}
 
     def boot(self) -> None:
@@ -57,42 +57,42 @@ class _Session:
         arms = [self.roots.arm(kind) for kind in self.kinds]
         plain = arms[-1].options
         arms.append(StudyArm(_UNPROFILED, replace(plain, profile=False) if isinstance(plain, RecordOptions) else plain))
-        dirty = journal.dirty_images(self.roots, self.laboratory)
+        dirty = journal.dirty_images(self.roots, self.lab)
         for each in journal.JOURNALS:
             arms += journal.root_arms(self.roots, each, dirty[each.kind])
             arms.append(journal.replay_arm(self.roots, each, dirty[each.kind]))
         arms += [delayed.delayed_arm(self.roots, kind, self.images[kind]) for kind in self._delayed]
         arms += [storage.storage_arm(self.roots, model, self._stored) for model in self.models]
         arms += self._probing()
-        self.boots = self.laboratory.boot_all(arms)
-        if all(isinstance(boot, Hole) for boot in self.boots.values()):
-            reasons = sorted({boot.reason for boot in self.boots.values() if isinstance(boot, Hole)})
+        self.boots = self.lab.boot_all(arms)
+        if all(isinstance(boot, MissingValue) for boot in self.boots.values()):
+            reasons = sorted({boot.reason for boot in self.boots.values() if isinstance(boot, MissingValue)})
             raise LabError(f"not one arm can be booted: {'; '.join(reasons)}")
         found = (boot for kind in self.kinds if isinstance(boot := self.boots[kind], Boot))
-        self.lpj = lpj_of(next(found, Hole("no root was booted")))
+        self.lpj = lpj_of(next(found, MissingValue("no root was booted")))
         self.ways = (PLAIN, Way(quiet=True))
         if isinstance(self.lpj, int):
             self.ways += (Way(lpj=self.lpj), Way(quiet=True, lpj=self.lpj))
-        self.boots |= self.laboratory.boot_all(
+        self.boots |= self.lab.boot_all(
             self.roots.arm(kind, way) for kind in self._started for way in self.ways[1:] if self._is_tuned(kind, way)
         )
 
     @property
     def _delayed(self) -> tuple[str, ...]:
-        return delayed.QUICK_KINDS if self.laboratory.quick else delayed.KINDS
+        return delayed.QUICK_KINDS if self.lab.quick else delayed.KINDS
 
     @property
     def _started(self) -> tuple[str, ...]:
         """Kinds that are started in other ways than the plain one."""
-        return _QUICK_TUNED if self.laboratory.quick else self.kinds
+        return _QUICK_TUNED if self.lab.quick else self.kinds
 
     def _is_tuned(self, kind: str, way: Way) -> bool:
-        return way.lpj is None or self.laboratory.full or kind in TUNED
+        return way.lpj is None or self.lab.full or kind in TUNED
 
     def _probing(self) -> list[StudyArm]:
         kernel, arms = self.roots.kernel, []
         for driver in self.drivers:
-            overlay: Path | Hole = probes.write_modules(kernel, driver, self.laboratory.scratch)
+            overlay: Path | MissingValue = probes.write_modules(kernel, driver, self.lab.scratch)
             arms += [
                 probes.probe_arm(kernel, driver, overlay),
                 probes.probe_arm(kernel, driver, overlay, traced=True),
@@ -135,7 +135,7 @@ class _Session:
             *(storage.storage_chart(model, found) for model, found in stored),
         ]
         return ROOT_FILESYSTEMS.outcome(
-            self.laboratory,
+            self.lab,
             historical=historical_tables("root-filesystems"),
             recipe=self._recipe(),
             tables=shown,
@@ -144,26 +144,26 @@ class _Session:
             notes=_NOTES,
         )
 
-    def _probed(self, driver: probes.Driver, base: FilesystemTimings | Hole) -> probes.Probed | Hole:
+    def _probed(self, driver: probes.Driver, base: FilesystemTimings | MissingValue) -> probes.Probed | MissingValue:
         boot = self.boots[f"probe-{driver.module}"]
-        return boot if isinstance(boot, Hole) else probes.probed(boot, driver, base)
+        return boot if isinstance(boot, MissingValue) else probes.probed(boot, driver, base)
 
-    def _sections(self) -> dict[str, probes.Section | Hole]:
-        found: dict[str, probes.Section | Hole] = {}
+    def _sections(self) -> dict[str, probes.Section | MissingValue]:
+        found: dict[str, probes.Section | MissingValue] = {}
         for driver in self.drivers:
             boot = self.boots[f"probe-{driver.module}-traced"]
             if isinstance(boot, Boot) and "boot" not in found:
                 found["boot"] = probes.section(boot, "boot")
-            found[f"loading {driver.module}"] = boot if isinstance(boot, Hole) else probes.section(boot, "load")
+            found[f"loading {driver.module}"] = boot if isinstance(boot, MissingValue) else probes.section(boot, "load")
         return found
 
-    def _replayed(self, each: journal.Journal) -> dict[str, journal.Tried] | Hole:
+    def _replayed(self, each: journal.Journal) -> dict[str, journal.Tried] | MissingValue:
         boot = self.boots[f"{each.kind}-replay"]
-        return boot if isinstance(boot, Hole) else journal.tried(boot, each)
+        return boot if isinstance(boot, MissingValue) else journal.tried(boot, each)
 
-    def _ready_unprofiled(self) -> int | Hole:
+    def _ready_unprofiled(self) -> int | MissingValue:
         boot = self.boots[_UNPROFILED]
-        return boot if isinstance(boot, Hole) else FilesystemTimings(boot).between(Mark.POWER_ON, Mark.READY)
+        return boot if isinstance(boot, MissingValue) else FilesystemTimings(boot).between(Mark.POWER_ON, Mark.READY)
 
     def _recipe(self) -> tuple[str, ...]:
         version = next((boot.manifest.versions for boot in self.boots.values() if isinstance(boot, Boot)), {})

@@ -12,8 +12,8 @@ from firstlight.study import (
     Boot,
     Chart,
     Field,
-    Hole,
     KernelRoot,
+    MissingValue,
     Series,
     StudyArm,
     Table,
@@ -131,11 +131,11 @@ def _mount(kind: str, image: KernelRoot, device: str) -> list[str]:
     return [f"mount -t {form.file_system} -o ro {device} /mnt"]
 
 
-def storage_arm(roots: Roots, model: Model, wanted: Mapping[str, KernelRoot | Hole]) -> StudyArm:
+def storage_arm(roots: Roots, model: Model, wanted: Mapping[str, KernelRoot | MissingValue]) -> StudyArm:
     """One boot in which every image is had from the storage, one after another."""
     name = f"storage-{model.name}"
-    images = {kind: image for kind, image in wanted.items() if not isinstance(image, Hole)}
-    if isinstance(roots.kernel, Hole):
+    images = {kind: image for kind, image in wanted.items() if not isinstance(image, MissingValue)}
+    if isinstance(roots.kernel, MissingValue):
         return StudyArm(name, roots.kernel)
     before = f"mkdir -p {KEEP} /mnt; mount -t configfs configfs /sys/kernel/config || true"
     options = RecordOptions(
@@ -173,7 +173,7 @@ class Had:
         return self.read_bytes * 1_000_000_000 // self.total if self.total else 0
 
 
-def had(boot: Boot, kind: str) -> Had | Hole:
+def had(boot: Boot, kind: str) -> Had | MissingValue:
     """What a boot tells of one kind."""
     stamps = stamps_of(boot)
     steps = [stamps.get(f"{kind} {step}") for step in ("begin", "mounted", "executed", "read")]
@@ -185,7 +185,7 @@ def had(boot: Boot, kind: str) -> Had | Hole:
         why = f"the guest came as far as: {reached[-1]}" if reached else "the guest could not lay it onto the storage"
         if kind == "jffs2" and reached == ["laid"]:
             why += "; to mount it takes a kernel that makes flash of a block device (CONFIG_MTD_BLOCK2MTD)"
-        return Hole(why)
+        return MissingValue(why)
     whole = kept_number(boot, f"data-{kind}")
     return Had(
         mounted - begin, executed - mounted, read - executed, after[0] - before[0], after[1] - before[1],
@@ -193,15 +193,17 @@ def had(boot: Boot, kind: str) -> Had | Hole:
     )  # fmt: skip
 
 
-Stored = Mapping[str, Had | Hole]
+Stored = Mapping[str, Had | MissingValue]
 """By the kinds of roots."""
 
 
-def stored(boot: Boot | Hole, wanted: Mapping[str, KernelRoot | Hole]) -> Stored:
+def stored(boot: Boot | MissingValue, wanted: Mapping[str, KernelRoot | MissingValue]) -> Stored:
     """What a boot tells of every kind, and why of some it tells nothing."""
-    found: dict[str, Had | Hole] = {}
+    found: dict[str, Had | MissingValue] = {}
     for kind, image in wanted.items():
-        found[kind] = image if isinstance(image, Hole) else boot if isinstance(boot, Hole) else had(boot, kind)
+        found[kind] = (
+            image if isinstance(image, MissingValue) else boot if isinstance(boot, MissingValue) else had(boot, kind)
+        )
     return found
 
 
@@ -209,7 +211,7 @@ def storage_table(model: Model, kinds: Stored) -> Table:
     """What each kind takes from one storage."""
     rows: list[tuple[Value, ...]] = []
     for kind, found in kinds.items():
-        if isinstance(found, Hole):
+        if isinstance(found, MissingValue):
             rows.append((kind, *[found] * 8))
             continue
         rows.append((
@@ -236,7 +238,7 @@ def storage_table(model: Model, kinds: Stored) -> Table:
 
 def storage_chart(model: Model, kinds: Stored) -> Chart:
     """Where the time goes on one storage."""
-    there = {kind: each for kind, each in kinds.items() if not isinstance(each, Hole)}
+    there = {kind: each for kind, each in kinds.items() if not isinstance(each, MissingValue)}
     return Chart(
         f"storage-{model.name}", f"From {model.what}", "stacked", "Root", "Virtual time", "time",
         (

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from firstlight.study import Chart, Field, Hole, KernelRoot, Series, Table, Value, find_format, time_text
+from firstlight.study import Chart, Field, KernelRoot, MissingValue, Series, Table, Value, find_format, time_text
 from firstlight_studies.root_filesystems.arms import Way, arm_name
 from firstlight_studies.root_filesystems.content import FILES
 from firstlight_studies.root_filesystems.measures import COMMON, FilesystemTimings
 
-Arms = Mapping[str, FilesystemTimings | Hole]
+Arms = Mapping[str, FilesystemTimings | MissingValue]
 """By the arms' names."""
 
 _KD_ROWS = 10
@@ -22,8 +22,8 @@ def start_table(arms: Arms, kinds: Sequence[str]) -> Table:
     rows: list[tuple[Value, ...]] = []
     for kind in kinds:
         match arms[kind]:
-            case Hole() as hole:
-                rows.append((kind, *[hole] * 8))
+            case MissingValue() as gap:
+                rows.append((kind, *[gap] * 8))
             case measured:
                 rows.append((
                     kind, measured.from_power_on, measured.from_start_kernel, measured.to_ready, measured.device,
@@ -53,7 +53,7 @@ def start_table(arms: Arms, kinds: Sequence[str]) -> Table:
 
 def _common(arms: Arms, kinds: Sequence[str]) -> list[str]:
     measured = next((each for kind in kinds if isinstance(each := arms[kind], FilesystemTimings)), None)
-    if measured is None or isinstance(start := measured.from_start_kernel, Hole):
+    if measured is None or isinstance(start := measured.from_start_kernel, MissingValue):
         return []
     parts = [f"{name} {time_text(measured.total(name))}" for name in COMMON]
     share = sum(map(measured.total, COMMON)) / start
@@ -64,13 +64,13 @@ def _common(arms: Arms, kinds: Sequence[str]) -> list[str]:
     ]
 
 
-def image_table(arms: Arms, images: Mapping[str, KernelRoot | Hole], kinds: Sequence[str]) -> Table:
+def image_table(arms: Arms, images: Mapping[str, KernelRoot | MissingValue], kinds: Sequence[str]) -> Table:
     """How large each image is, and what memory it takes."""
     rows: list[tuple[Value, ...]] = []
     for kind in kinds:
         image, measured = images[kind], arms[kind]
-        sizes: tuple[Value, ...] = (image, image) if isinstance(image, Hole) else (image.size, image.filled)
-        if isinstance(measured, Hole):
+        sizes: tuple[Value, ...] = (image, image) if isinstance(image, MissingValue) else (image.size, image.filled)
+        if isinstance(measured, MissingValue):
             rows.append((kind, find_format(kind).what, *sizes, *[measured] * 5))
             continue
         requests = measured.requests if find_format(kind).device == "pmem" else None
@@ -102,8 +102,8 @@ def ways_table(arms: Arms, kinds: Sequence[str], ways: Sequence[Way]) -> Table:
         found = [arms.get(arm_name(kind, way)) for way in ways]
         rows.append((
             kind,
-            *(each if isinstance(each, Hole) or each is None else each.from_power_on for each in found),
-            *(each if isinstance(each, Hole) or each is None else each.from_start_kernel for each in found),
+            *(each if isinstance(each, MissingValue) or each is None else each.from_power_on for each in found),
+            *(each if isinstance(each, MissingValue) or each is None else each.from_start_kernel for each in found),
         ))  # fmt: skip
     names = [way.name.replace("-", ", ") or "plain" for way in ways]
     return Table(
@@ -134,7 +134,7 @@ def kd_tables(arms: Arms, kinds: Sequence[str], base: str = "initramfs") -> tupl
     there = {kind: each for kind in kinds if isinstance(each := arms[kind], FilesystemTimings)}
     first = next(iter(there.items()), None)
     whole = () if first is None else (kd_table(*first),)
-    if isinstance(other, Hole):
+    if isinstance(other, MissingValue):
         return whole
     return (*whole, *(more_table(kind, each, other, base) for kind, each in there.items() if kind != base))
 
@@ -168,7 +168,7 @@ def start_chart(arms: Arms, kinds: Sequence[str]) -> Chart:
 
     def points(what: str) -> tuple[tuple[str, float], ...]:
         measured = ((kind, arms[kind]) for kind in kinds)
-        values = ((kind, getattr(each, what)) for kind, each in measured if not isinstance(each, Hole))
+        values = ((kind, getattr(each, what)) for kind, each in measured if not isinstance(each, MissingValue))
         return tuple((kind, value) for kind, value in values if isinstance(value, int))
 
     return Chart(

@@ -144,5 +144,5 @@ def _boot(work: Workload, kernel: Path | None, folder: Path, jobs: int | None, *
     from firstlight_studies.tree_walk.run import measure
 
     wanted = ("debian-storage",) if kernel is not None else ("kernel", "debian-storage")
-    with lab_in(folder, wanted, jobs, fresh=fresh) as laboratory:
-        return measure(work, laboratory, kernel)
+    with lab_in(folder, wanted, jobs, fresh=fresh) as lab:
+        return measure(work, lab, kernel)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from firstlight.study import Boot, Field, Hole, Table, Value
+from firstlight.study import Boot, Field, MissingValue, Table, Value
 from firstlight_studies.tree_walk.measured import system_calls
 from firstlight_studies.tree_walk.workload import WALK, WALK_AGAIN, Command
 
@@ -47,20 +47,20 @@ class Counted:
         return round(count / self.directories, 3), None
 
 
-def counted(boot: Boot | Hole, base: Boot | Hole, directories: int) -> Counted | Hole:
+def counted(boot: Boot | MissingValue, base: Boot | MissingValue, directories: int) -> Counted | MissingValue:
     """The calls of a boot's program.
 
     :param base: the same boot with a program in its place that does nothing.
     """
-    if isinstance(boot, Hole):
+    if isinstance(boot, MissingValue):
         return boot
-    if isinstance(base, Hole):
+    if isinstance(base, MissingValue):
         return base
     ours, theirs = system_calls(boot), system_calls(base)
     return Counted({name: count - theirs.get(name, 0) for name, count in ours.items()}, directories)
 
 
-def counts_table(found: Mapping[tuple[str, Command], Counted | Hole]) -> Table:
+def counts_table(found: Mapping[tuple[str, Command], Counted | MissingValue]) -> Table:
     """Stat calls for each directory, and the others by name."""
     fields = (
         Field("Program"), Field("File system"), Field("Stat calls", "count"), Field("Per directory", "number"),
@@ -70,7 +70,7 @@ def counts_table(found: Mapping[tuple[str, Command], Counted | Hole]) -> Table:
     rows: list[tuple[Value, ...]] = []
     for (kind, command), each in found.items():
         name = command.name + (", stat again" if command == WALK_AGAIN else "")
-        if isinstance(each, Hole):
+        if isinstance(each, MissingValue):
             rows.append((name, kind, *(each,) * (len(fields) - 2)))
             continue
         shown = [each.calls.get(call, 0) for call in _SHOWN]
@@ -85,11 +85,11 @@ def counts_table(found: Mapping[tuple[str, Command], Counted | Hole]) -> Table:
     return Table("calls", "System calls of a walk", fields, tuple(rows), below)
 
 
-def functions_table(without: Boot | Hole, with_: Boot | Hole, directories: int) -> Table | Hole:
+def functions_table(without: Boot | MissingValue, with_: Boot | MissingValue, directories: int) -> Table | MissingValue:
     """Where the extra stat spends its time: the profile of our walk with it less that of our walk without."""
-    if isinstance(without, Hole):
+    if isinstance(without, MissingValue):
         return without
-    if isinstance(with_, Hole):
+    if isinstance(with_, MissingValue):
         return with_
     before, after = (
         # Several functions may have one name.
@@ -105,7 +105,7 @@ def functions_table(without: Boot | Hole, with_: Boot | Hole, directories: int) 
     changed = changed.filter(pl.col("self_ns") != 0)
     total = int(changed["self_ns"].sum())
     if total <= 0:
-        return Hole("our walk took no longer with the further stat")
+        return MissingValue("our walk took no longer with the further stat")
     head = changed.head(_FUNCTIONS)
     rows: list[tuple[Value, ...]] = [
         (row["function"], row["count"], row["self_ns"], round(row["self_ns"] / directories, 1), row["self_ns"] / total)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from firstlight.study import Finding, Hole, Verdict, time_text, verdict
+from firstlight.study import Finding, MissingValue, Verdict, time_text, verdict
 from firstlight_studies.tree_walk.counts import Counted
 from firstlight_studies.tree_walk.law import WalkModel
 from firstlight_studies.tree_walk.penalty import Penalty
@@ -27,11 +27,11 @@ _AS_GOOD = 2.0
 class Evidence:
     """What findings are computed from; what is not there leaves them open."""
 
-    penalties: Mapping[Command, Penalty | Hole] = field(default_factory=dict)
+    penalties: Mapping[Command, Penalty | MissingValue] = field(default_factory=dict)
     """On tmpfs, as then."""
-    counts: Mapping[Command, Counted | Hole] = field(default_factory=dict)
-    law: WalkModel | Hole = field(default_factory=lambda: Hole("no law was asked for"))
-    audit: Audit | Hole = field(default_factory=lambda: Hole("no audit was asked for"))
+    counts: Mapping[Command, Counted | MissingValue] = field(default_factory=dict)
+    law: WalkModel | MissingValue = field(default_factory=lambda: MissingValue("no law was asked for"))
+    audit: Audit | MissingValue = field(default_factory=lambda: MissingValue("no audit was asked for"))
 
 
 def findings_of(evidence: Evidence) -> tuple[Finding, ...]:
@@ -76,16 +76,16 @@ def _open(reason: str) -> _Judgement:
     return _Judgement("not testable here", reason)
 
 
-def _penalty(evidence: Evidence, program: str) -> Penalty | Hole:
+def _penalty(evidence: Evidence, program: str) -> Penalty | MissingValue:
     return next(
         (found for command, found in evidence.penalties.items() if command.name.startswith(program)),
-        Hole(f"{program} was not run"),
+        MissingValue(f"{program} was not run"),
     )
 
 
 def _dearer(evidence: Evidence) -> _Judgement:
     penalty = _penalty(evidence, "chgrp")
-    if isinstance(penalty, Hole):
+    if isinstance(penalty, MissingValue):
         return _open(penalty.reason)
     ours = _penalty(evidence, "our walk")
     now = f"chgrp {penalty.relative:+.1%}"
@@ -103,7 +103,7 @@ def _dearer(evidence: Evidence) -> _Judgement:
 
 def _in_kernel(evidence: Evidence) -> _Judgement:
     penalty = _penalty(evidence, "chgrp")
-    if isinstance(penalty, Hole):
+    if isinstance(penalty, MissingValue):
         return _open(penalty.reason)
     if penalty.cost_ns <= 0:
         return _Judgement("no longer holds", "there is no penalty")
@@ -114,7 +114,7 @@ def _in_kernel(evidence: Evidence) -> _Judgement:
 
 def _no_faults(evidence: Evidence) -> _Judgement:
     penalty = _penalty(evidence, "chgrp")
-    if isinstance(penalty, Hole):
+    if isinstance(penalty, MissingValue):
         return _open(penalty.reason)
     return _Judgement(verdict(penalty.faults == 0), f"{penalty.faults:+} minor faults")
 
@@ -122,7 +122,7 @@ def _no_faults(evidence: Evidence) -> _Judgement:
 def _linear(evidence: Evidence) -> _Judgement:
     law = evidence.law
     fitted = law.penalty if isinstance(law, WalkModel) else law
-    if isinstance(fitted, Hole):
+    if isinstance(fitted, MissingValue):
         return _open(fitted.reason)
     linear = next((fit for fit in fitted.within(_AS_GOOD) if fit.law == "n"), None)
     if linear is None:
@@ -139,9 +139,9 @@ def _who_pays(evidence: Evidence) -> _Judgement:
     each: dict[str, int] = {}
     for program in ("chgrp", "chmod", "rm", "du", "find"):
         found = next(
-            (f for c, f in evidence.counts.items() if c.program == program), Hole(f"{program} was not counted")
+            (f for c, f in evidence.counts.items() if c.program == program), MissingValue(f"{program} was not counted")
         )
-        if isinstance(found, Hole):
+        if isinstance(found, MissingValue):
             return _open(found.reason)
         number = found.each(found.stats)[0]
         if not isinstance(number, int):
@@ -156,7 +156,7 @@ def _who_pays(evidence: Evidence) -> _Judgement:
 
 def _listing_lies(evidence: Evidence) -> _Judgement:
     audit = evidence.audit
-    if isinstance(audit, Hole):
+    if isinstance(audit, MissingValue):
         return _open(audit.reason)
     points = [point for point in audit.points if point.kind is not None and point.differs is not None]
     if not points:
@@ -176,14 +176,14 @@ def _changes_under(evidence: Evidence) -> _Judgement:
     audit = evidence.audit
     wake = audit.wake("call opendir") if isinstance(audit, Audit) else None
     if wake is None:
-        return _open(audit.reason if isinstance(audit, Hole) else "no directory was opened on an automount")
+        return _open(audit.reason if isinstance(audit, MissingValue) else "no directory was opened on an automount")
     now = f"device and inode {wake.before} before the opening, {wake.after} after it"
     return _Judgement(verdict(wake.before != wake.after), now)
 
 
 def _stat_sleeps(evidence: Evidence) -> _Judgement:
     audit = evidence.audit
-    if isinstance(audit, Hole):
+    if isinstance(audit, MissingValue):
         return _open(audit.reason)
     stats = [audit.wake(f"call {name}") for name in ("stat", "lstat", "fstatat")]
     opened = audit.wake("call open")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from firstlight import FirstlightError
-from firstlight.study import Hole, Laboratory, asset_path, programs_of
+from firstlight.study import Lab, MissingValue, asset_path, programs_of
 from firstlight_studies.tree_walk.guest import lay_out
 from firstlight_studies.tree_walk.plan import Ground
 from firstlight_studies.tree_walk.workload import WALKER, Workload
@@ -13,31 +13,31 @@ from firstlight_studies.tree_walk.workload import WALKER, Workload
 _PACKAGES = ("coreutils", "findutils", "libc6", "e2fsprogs", "xfsprogs")
 
 
-def prepare(work: Workload, laboratory: Laboratory, kernel: Path | None = None) -> tuple[Ground, tuple[str, ...]]:
+def prepare(work: Workload, lab: Lab, kernel: Path | None = None) -> tuple[Ground, tuple[str, ...]]:
     """Lay out what the guests need.
 
-    :param kernel: another one than the laboratory's.
+    :param kernel: another one than the lab's.
     :returns: the ground, and the versions of what was taken from the distribution.
     """
-    debian = laboratory.image("debian-storage")
+    debian = lab.image("debian-storage")
     wanted = [name for name in work.programs if name != WALKER]
-    overlay = laboratory.scratch / "guest"
-    missing: dict[str, Hole] = {}
+    overlay = lab.scratch / "guest"
+    missing: dict[str, MissingValue] = {}
     versions: tuple[str, ...] = ()
     try:
         programs = None
-        if isinstance(debian, Hole):
+        if isinstance(debian, MissingValue):
             missing = dict.fromkeys(wanted, debian)
         else:
             programs = programs_of(debian, wanted, [asset_path("firstlight-restat.so").read_bytes()])
-            missing = {name: Hole(f"the root file system has no `{name}`") for name in programs.missing}
+            missing = {name: MissingValue(f"the root file system has no `{name}`") for name in programs.missing}
             versions = tuple(f"{name} {programs.versions[name]}" for name in _PACKAGES if name in programs.versions)
         lay_out(overlay, programs)
     except (FirstlightError, OSError) as error:
         why = error.message if isinstance(error, FirstlightError) else str(error.strerror)
-        return Ground(_kernel(laboratory, kernel), Hole(why), debian, missing), versions
-    return Ground(_kernel(laboratory, kernel), overlay, debian, missing), versions
+        return Ground(_kernel(lab, kernel), MissingValue(why), debian, missing), versions
+    return Ground(_kernel(lab, kernel), overlay, debian, missing), versions
 
 
-def _kernel(laboratory: Laboratory, kernel: Path | None) -> Path | Hole:
-    return kernel if kernel is not None else laboratory.image("kernel")
+def _kernel(lab: Lab, kernel: Path | None) -> Path | MissingValue:
+    return kernel if kernel is not None else lab.image("kernel")

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from firstlight import UsageError
-from firstlight.study import LEAST_SIZES, Chart, Field, Hole, ScalingAnalysis, Series, Table, Value
+from firstlight.study import LEAST_SIZES, Chart, Field, MissingValue, ScalingAnalysis, Series, Table, Value
 from firstlight.study import fit_scaling as study
 from firstlight_studies.tree_walk.measured import WalkTimings
 from firstlight_studies.tree_walk.penalty import Runs, shortest
@@ -32,20 +32,20 @@ class Grown:
 class WalkModel:
     """What penalties by sizes follow, on one file system."""
 
-    points: tuple[Grown | Hole, ...]
-    penalty: ScalingAnalysis | Hole
-    walk: ScalingAnalysis | Hole
+    points: tuple[Grown | MissingValue, ...]
+    penalty: ScalingAnalysis | MissingValue
+    walk: ScalingAnalysis | MissingValue
 
 
-def law_of(order: Sequence[Sized], runs: Runs, nothing: Hole) -> WalkModel:
+def law_of(order: Sequence[Sized], runs: Runs, nothing: MissingValue) -> WalkModel:
     """Fit the laws of a walk's penalty, and of the walk itself."""
-    points: list[Grown | Hole] = []
+    points: list[Grown | MissingValue] = []
     for shape in dict.fromkeys(each.shape for each in order):
         without, with_ = (
             [runs.get(each.name, nothing) for each in order if (each.shape, each.manner) == (shape, manner)]
             for manner in MANNERS
         )
-        failed = next((run for run in (*without, *with_) if isinstance(run, Hole)), None)
+        failed = next((run for run in (*without, *with_) if isinstance(run, MissingValue)), None)
         points.append(failed or Grown(shape.directories, str(shape), _least(without), _least(with_)))
     whole = [point for point in points if isinstance(point, Grown)]
     return WalkModel(
@@ -55,21 +55,21 @@ def law_of(order: Sequence[Sized], runs: Runs, nothing: Hole) -> WalkModel:
     )
 
 
-def _least(runs: Sequence[WalkTimings | Hole]) -> int:
+def _least(runs: Sequence[WalkTimings | MissingValue]) -> int:
     return shortest(run for run in runs if isinstance(run, WalkTimings)).elapsed_ns
 
 
-def _fit(points: Sequence[Grown], costs: Sequence[int], nothing: Hole) -> ScalingAnalysis | Hole:
+def _fit(points: Sequence[Grown], costs: Sequence[int], nothing: MissingValue) -> ScalingAnalysis | MissingValue:
     if not points:
         return nothing
     if len(points) < LEAST_SIZES:
-        return Hole(f"{len(points)} sizes are too few for a law; {LEAST_SIZES} are needed")
+        return MissingValue(f"{len(points)} sizes are too few for a law; {LEAST_SIZES} are needed")
     if min(costs) < 0:
-        return Hole("at one size the walk with the further stat took less: no law fits a saving")
+        return MissingValue("at one size the walk with the further stat took less: no law fits a saving")
     try:
         return study([point.directories for point in points], costs, exact=True)
     except UsageError as error:
-        return Hole(error.message)
+        return MissingValue(error.message)
 
 
 def sizes_table(found: Mapping[str, WalkModel]) -> Table:
@@ -82,7 +82,7 @@ def sizes_table(found: Mapping[str, WalkModel]) -> Table:
     rows: list[tuple[Value, ...]] = []
     for kind, law in found.items():
         for point in law.points:
-            if isinstance(point, Hole):
+            if isinstance(point, MissingValue):
                 rows.append((kind, *(point,) * (len(fields) - 1)))
                 continue
             rows.append(
@@ -104,7 +104,7 @@ def law_table(found: Mapping[str, WalkModel]) -> Table:
     rows: list[tuple[Value, ...]] = []
     for kind, law in found.items():
         for name, fitted in (("penalty", law.penalty), ("walk without it", law.walk)):
-            if isinstance(fitted, Hole):
+            if isinstance(fitted, MissingValue):
                 rows.append((name, kind, *(fitted,) * (len(fields) - 2)))
                 continue
             best = fitted.best

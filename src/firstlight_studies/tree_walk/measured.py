@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from firstlight.study import Boot, Hole, kept_text
+from firstlight.study import Boot, MissingValue, kept_text
 from firstlight_studies.tree_walk.guest import FAILED, RUNS
 
 _FIELDS = 11
@@ -47,14 +47,14 @@ class WalkTimings:
         return (self.ticks_user_ns + self.ticks_system_ns) / self.elapsed_ns
 
 
-def runs_of(boot: Boot | Hole) -> dict[str, WalkTimings | Hole]:
-    """The runs of a boot by their names; those that failed are holes."""
-    if isinstance(boot, Hole):
+def runs_of(boot: Boot | MissingValue) -> dict[str, WalkTimings | MissingValue]:
+    """The runs of a boot by their names; those that failed are gaps."""
+    if isinstance(boot, MissingValue):
         return {}
     users = user_times(boot)
     rows = boot.counters().filter(pl.col("counter") == "idle_ns").select("time_ns", "value").sort("time_ns").rows()
     idle = ([int(time) for time, _ in rows], [int(value) for _, value in rows])
-    found: dict[str, WalkTimings | Hole] = {}
+    found: dict[str, WalkTimings | MissingValue] = {}
     for line in _lines(boot, RUNS):
         fields = line.split("\t")
         if len(fields) != _FIELDS:
@@ -76,7 +76,7 @@ def runs_of(boot: Boot | Hole) -> dict[str, WalkTimings | Hole]:
             status=status,
             complaint=complaint,
         )
-        found[name] = run if status == 0 else Hole(f"it ended with {status}: {complaint or 'without a word'}")
+        found[name] = run if status == 0 else MissingValue(f"it ended with {status}: {complaint or 'without a word'}")
     return found
 
 
@@ -91,12 +91,12 @@ def _idle_until(idle: tuple[list[int], list[int]], time: int) -> int:
     return values[place - 1] if place else 0
 
 
-def why_nothing(boot: Boot | Hole) -> Hole:
+def why_nothing(boot: Boot | MissingValue) -> MissingValue:
     """Why a boot has no figures: it did not come up, or could not prepare what it was to measure."""
-    if isinstance(boot, Hole):
+    if isinstance(boot, MissingValue):
         return boot
     said = _lines(boot, FAILED)
-    return Hole(said[0] if said else "the guest left no figures")
+    return MissingValue(said[0] if said else "the guest left no figures")
 
 
 def user_times(boot: Boot) -> dict[str, int]:

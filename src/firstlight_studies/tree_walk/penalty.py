@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from firstlight.study import Chart, Field, Hole, Series, Table, Value
+from firstlight.study import Chart, Field, MissingValue, Series, Table, Value
 from firstlight_studies.tree_walk.measured import WalkTimings
 from firstlight_studies.tree_walk.plan import MANNERS, Alternated, Manner
 from firstlight_studies.tree_walk.workload import Command
 
-Runs = Mapping[str, WalkTimings | Hole]
+Runs = Mapping[str, WalkTimings | MissingValue]
 
 _FIELDS = (
     Field("Program"), Field("User", "time"), Field("System", "time"), Field("Idle", "time"), Field("Elapsed", "time"),
@@ -55,19 +55,19 @@ class Penalty:
 
 
 def penalties(
-    kind: str, order: Sequence[Alternated], runs: Runs, directories: int, nothing: Hole
-) -> dict[Command, Penalty | Hole]:
+    kind: str, order: Sequence[Alternated], runs: Runs, directories: int, nothing: MissingValue
+) -> dict[Command, Penalty | MissingValue]:
     """What the further stat costs each command on a file system.
 
     :param nothing: why a run that is not among *runs* is not.
     """
-    found: dict[Command, Penalty | Hole] = {}
+    found: dict[Command, Penalty | MissingValue] = {}
     for command in dict.fromkeys(each.command for each in order):
         without, with_ = (_side(order, runs, command, manner, nothing) for manner in MANNERS)
-        if isinstance(without, Hole):
+        if isinstance(without, MissingValue):
             found[command] = without
             continue
-        if isinstance(with_, Hole):
+        if isinstance(with_, MissingValue):
             found[command] = with_
             continue
         before, after = shortest(without), shortest(with_)
@@ -85,10 +85,12 @@ def penalties(
 
 
 def _side(
-    order: Sequence[Alternated], runs: Runs, command: Command, manner: Manner, nothing: Hole
-) -> list[WalkTimings] | Hole:
+    order: Sequence[Alternated], runs: Runs, command: Command, manner: Manner, nothing: MissingValue
+) -> list[WalkTimings] | MissingValue:
     side = [runs.get(each.name, nothing) for each in order if each.command == command and each.manner == manner]
-    return next((run for run in side if isinstance(run, Hole)), [run for run in side if isinstance(run, WalkTimings)])
+    return next(
+        (run for run in side if isinstance(run, MissingValue)), [run for run in side if isinstance(run, WalkTimings)]
+    )
 
 
 def shortest(runs: Iterable[WalkTimings]) -> WalkTimings:
@@ -100,7 +102,7 @@ def shortest(runs: Iterable[WalkTimings]) -> WalkTimings:
 
 
 def alternation_table(
-    kind: str, order: Sequence[Alternated], runs: Runs, shown: Sequence[Command], nothing: Hole
+    kind: str, order: Sequence[Alternated], runs: Runs, shown: Sequence[Command], nothing: MissingValue
 ) -> Table:
     """The runs of some commands, one by one."""
     rows: list[tuple[Value, ...]] = []
@@ -125,8 +127,8 @@ def alternation_table(
     return Table(f"alternation-{kind}", title, _FIELDS, tuple(rows), tuple(below))
 
 
-def _figures(run: WalkTimings | Hole) -> tuple[Value, ...]:
-    if isinstance(run, Hole):
+def _figures(run: WalkTimings | MissingValue) -> tuple[Value, ...]:
+    if isinstance(run, MissingValue):
         return (run,) * (len(_FIELDS) - 1)
     return (
         run.user_ns, run.system_ns, run.idle_ns, run.elapsed_ns, run.share, run.ticks_user_ns, run.ticks_system_ns,
@@ -134,7 +136,7 @@ def _figures(run: WalkTimings | Hole) -> tuple[Value, ...]:
     )  # fmt: skip
 
 
-def penalty_table(found: Mapping[str, Mapping[Command, Penalty | Hole]], directories: int, shape: str) -> Table:
+def penalty_table(found: Mapping[str, Mapping[Command, Penalty | MissingValue]], directories: int, shape: str) -> Table:
     """What the further stat costs every command on every file system."""
     fields = (
         Field("Program"), Field("File system"), Field("Without", "time"), Field("With", "time"),
@@ -144,7 +146,7 @@ def penalty_table(found: Mapping[str, Mapping[Command, Penalty | Hole]], directo
     rows: list[tuple[Value, ...]] = []
     for kind, commands in found.items():
         for command, penalty in commands.items():
-            if isinstance(penalty, Hole):
+            if isinstance(penalty, MissingValue):
                 rows.append((command.name, kind, *(penalty,) * (len(fields) - 2)))
                 continue
             rows.append(
@@ -161,7 +163,7 @@ def penalty_table(found: Mapping[str, Mapping[Command, Penalty | Hole]], directo
     return Table("penalty", "The penalty of one more stat per directory", fields, tuple(rows), below)
 
 
-def penalty_chart(found: Mapping[str, Mapping[Command, Penalty | Hole]]) -> Chart | None:
+def penalty_chart(found: Mapping[str, Mapping[Command, Penalty | MissingValue]]) -> Chart | None:
     """The relative penalties side by side."""
     series = tuple(
         Series(kind, points)

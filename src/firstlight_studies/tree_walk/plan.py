@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from firstlight import RecordOptions
-from firstlight.study import Hole, StudyArm
+from firstlight.study import MissingValue, StudyArm
 from firstlight_studies.tree_walk import guest, trap_script, unit_script
 from firstlight_studies.tree_walk.guest import Run
 from firstlight_studies.tree_walk.workload import NOTHING, WALK, WALK_AGAIN, Command, Shape, Workload
@@ -58,7 +58,7 @@ class WalkPlan:
     alternations: dict[str, list[Alternated]] = field(default_factory=dict)
     """By file system."""
     laws: dict[str, list[Sized]] = field(default_factory=dict)
-    missing: dict[str, Hole] = field(default_factory=dict)
+    missing: dict[str, MissingValue] = field(default_factory=dict)
     """Programs that are not run, because the guest has not got them."""
     counts: dict[tuple[str, Command], str] = field(default_factory=dict)
     """Arms that run one command once, by file system and command."""
@@ -68,10 +68,10 @@ class WalkPlan:
 class Ground:
     """What the arms are made of."""
 
-    kernel: Path | Hole
-    overlay: Path | Hole
-    debian: Path | Hole
-    missing: dict[str, Hole] = field(default_factory=dict)
+    kernel: Path | MissingValue
+    overlay: Path | MissingValue
+    debian: Path | MissingValue
+    missing: dict[str, MissingValue] = field(default_factory=dict)
     """Programs that the guest has not."""
 
 
@@ -178,12 +178,12 @@ def _arm(
     lacking = (programs or set()) & ground.missing.keys()
     # A boot with several programs goes on without one of them; its runs tell.
     alone = ground.missing[min(lacking)] if lacking and lacking == programs else None
-    hole = making or alone
-    if hole is not None:
-        plan.arms.append(StudyArm(name, hole))
-    elif isinstance(ground.kernel, Hole):
+    gap = making or alone
+    if gap is not None:
+        plan.arms.append(StudyArm(name, gap))
+    elif isinstance(ground.kernel, MissingValue):
         plan.arms.append(StudyArm(name, ground.kernel))
-    elif isinstance(ground.overlay, Hole):
+    elif isinstance(ground.overlay, MissingValue):
         plan.arms.append(StudyArm(name, ground.overlay))
     else:
         plan.arms.append(StudyArm(name, _options(name, ground.kernel, ground.overlay, shape, steps, words)))

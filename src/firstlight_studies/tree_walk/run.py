@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from firstlight import LabError
-from firstlight.study import Boot, Chart, Hole, Laboratory, Missing, Outcome, Table
+from firstlight.study import Boot, Chart, Lab, MissingArm, MissingValue, Outcome, Table
 from firstlight_studies.catalogue import TREE_WALK
 from firstlight_studies.historical import historical_tables
 from firstlight_studies.tree_walk import trap_script
@@ -39,42 +39,42 @@ _QUESTION = (
     "Must a walker look at every directory once more, because a mount point's inode in a listing is that of the "
     "directory it covers; what does it cost; and which programs wake an automount?"
 )
-Boots = Mapping[str, Boot | Hole]
+Boots = Mapping[str, Boot | MissingValue]
 
 
-def run(laboratory: Laboratory) -> Outcome:
+def run(lab: Lab) -> Outcome:
     """The classic question on the classic tree.
 
     :raises FirstlightError: when not even one arm can be booted.
     """
-    sizes = SIZES + (() if laboratory.quick else _LARGER) + (_LARGEST if laboratory.full else ())
-    others = () if laboratory.quick else ("ext4", "xfs")
+    sizes = SIZES + (() if lab.quick else _LARGER) + (_LARGEST if lab.full else ())
+    others = () if lab.quick else ("ext4", "xfs")
     work = Workload(
         _CLASSIC,
-        alternations=3 if laboratory.quick else 5,
-        few=laboratory.quick,
+        alternations=3 if lab.quick else 5,
+        few=lab.quick,
         sizes=sizes,
         law_on=("tmpfs", *others),
         counts_on=("tmpfs", *others),
-        automount_unit=not laboratory.quick,
+        automount_unit=not lab.quick,
     )
-    outcome = measure(work, laboratory)
-    return replace(outcome, recipe=(TREE_WALK.repeated(laboratory), *outcome.recipe))
+    outcome = measure(work, lab)
+    return replace(outcome, recipe=(TREE_WALK.repeated(lab), *outcome.recipe))
 
 
-def measure(work: Workload, laboratory: Laboratory, kernel: Path | None = None) -> Outcome:
+def measure(work: Workload, lab: Lab, kernel: Path | None = None) -> Outcome:
     """Boot what a workload asks for, and say what came of it.
 
-    :param kernel: another one than the laboratory's.
+    :param kernel: another one than the lab's.
     :raises FirstlightError: when not even one arm can be booted.
     """
-    ground, versions = prepare(work, laboratory, kernel)
+    ground, versions = prepare(work, lab, kernel)
     plan = plan_of(work, ground)
-    boots = laboratory.boot_all(plan.arms)
-    reasons = [boot.reason for boot in boots.values() if isinstance(boot, Hole)]
+    boots = lab.boot_all(plan.arms)
+    reasons = [boot.reason for boot in boots.values() if isinstance(boot, MissingValue)]
     if len(reasons) == len(boots):
         raise LabError(f"nothing could be booted: {reasons[0]}")
-    return _Answer(work, plan, boots).outcome(laboratory, versions)
+    return _Answer(work, plan, boots).outcome(lab, versions)
 
 
 class _Answer:
@@ -85,7 +85,7 @@ class _Answer:
         directories = work.shape.directories
         self._runs = {
             kind: runs_of(boots[f"alternation-{kind}"])
-            | {each.name: hole for each in order if (hole := plan.missing.get(each.command.program)) is not None}
+            | {each.name: gap for each in order if (gap := plan.missing.get(each.command.program)) is not None}
             for kind, order in plan.alternations.items()
         }
         self._why = {kind: why_nothing(boots[f"alternation-{kind}"]) for kind in plan.alternations}
@@ -93,7 +93,7 @@ class _Answer:
             kind: penalties(kind, order, self._runs[kind], directories, self._why[kind])
             for kind, order in plan.alternations.items()
         }
-        self._counts: dict[tuple[str, Command], Counted | Hole] = {
+        self._counts: dict[tuple[str, Command], Counted | MissingValue] = {
             (kind, command): counted(boots[arm], boots[base_of(kind)], directories)
             for (kind, command), arm in plan.counts.items()
         }
@@ -101,10 +101,12 @@ class _Answer:
             kind: law_of(order, runs_of(boots[f"law-{kind}"]), why_nothing(boots[f"law-{kind}"]))
             for kind, order in plan.laws.items()
         }
-        self._audit: Audit | Hole = audit_of(boots[AUDIT]) if work.audit else Hole("no audit was asked for")
+        self._audit: Audit | MissingValue = (
+            audit_of(boots[AUDIT]) if work.audit else MissingValue("no audit was asked for")
+        )
 
-    def outcome(self, laboratory: Laboratory, versions: tuple[str, ...]) -> Outcome:
-        missing = [*laboratory.missing]
+    def outcome(self, lab: Lab, versions: tuple[str, ...]) -> Outcome:
+        missing = [*lab.missing]
         tables = [*self._tables(missing)]
         classic = self._work.shape == _CLASSIC
         charts: Iterable[Chart | None] = (penalty_chart(self._penalties), law_chart(self._laws))
@@ -112,7 +114,7 @@ class _Answer:
             study="tree-walk",
             title=_TITLE if classic else f"{_TITLE} of {self._work.shape}",
             question=_QUESTION,
-            quick=laboratory.quick,
+            quick=lab.quick,
             recipe=self._recipe(versions),
             tables=tuple(tables),
             historical=historical_tables("tree-walk") if classic else (),
@@ -122,7 +124,7 @@ class _Answer:
             notes=_NOTES,
         )
 
-    def _tables(self, missing: list[Missing]) -> Iterable[Table]:
+    def _tables(self, missing: list[MissingArm]) -> Iterable[Table]:
         shown = (WALK, *self._work.commands[:1])
         for kind, order in self._plan.alternations.items():
             yield alternation_table(kind, order, self._runs[kind], shown, self._why[kind])
@@ -135,7 +137,7 @@ class _Answer:
             if isinstance(functions, Table):
                 yield functions
             else:
-                missing.append(Missing("functions of the further stat", functions.reason))
+                missing.append(MissingArm("functions of the further stat", functions.reason))
         if self._laws:
             yield sizes_table(self._laws)
             yield law_table(self._laws)
@@ -144,34 +146,36 @@ class _Answer:
             yield wakes_table(self._audit)
             if lacking := sorted(self._plan.missing.keys() & {line.split()[0] for line in trap_script.PROGRAMS}):
                 reason = self._plan.missing[lacking[0]].reason
-                missing.append(Missing(f"who wakes an automount: {', '.join(lacking)}", reason))
-        elif self._work.audit and not isinstance(self._boots[AUDIT], Hole):
-            missing.append(Missing("mount points and automounts", self._audit.reason))
+                missing.append(MissingArm(f"who wakes an automount: {', '.join(lacking)}", reason))
+        elif self._work.audit and not isinstance(self._boots[AUDIT], MissingValue):
+            missing.append(MissingArm("mount points and automounts", self._audit.reason))
         if self._work.automount_unit:
             table = unit_table(self._boots[UNIT])
             if isinstance(table, Table):
                 yield table
-            elif not isinstance(self._boots[UNIT], Hole):
-                missing.append(Missing("the automount of systemd", table.reason))
+            elif not isinstance(self._boots[UNIT], MissingValue):
+                missing.append(MissingArm("the automount of systemd", table.reason))
 
-    def _failures(self) -> Iterable[Missing]:
+    def _failures(self) -> Iterable[MissingArm]:
         """What was booted and then could not be measured."""
         for kind, found in self._penalties.items():
-            if isinstance(self._boots[f"alternation-{kind}"], Hole):
+            if isinstance(self._boots[f"alternation-{kind}"], MissingValue):
                 continue
             reasons: dict[str, list[str]] = {}
             for command, penalty in found.items():
-                if isinstance(penalty, Hole):
+                if isinstance(penalty, MissingValue):
                     reasons.setdefault(penalty.reason, []).append(command.name)
             for reason, names in reasons.items():
-                yield Missing(f"{', '.join(names)} on {kind}", reason)
+                yield MissingArm(f"{', '.join(names)} on {kind}", reason)
 
     def _evidence(self) -> Evidence:
         kind = "tmpfs" if "tmpfs" in self._penalties else next(iter(self._penalties), "")
         counts_kind = "tmpfs" if any(key[0] == "tmpfs" for key in self._counts) else kind
-        law: WalkModel | Hole = self._laws.get(kind) or next(iter(self._laws.values()), Hole("no law was asked for"))
+        law: WalkModel | MissingValue = self._laws.get(kind) or next(
+            iter(self._laws.values()), MissingValue("no law was asked for")
+        )
         counts = {command: found for (on, command), found in self._counts.items() if on == counts_kind}
-        penalties: Mapping[Command, Penalty | Hole] = self._penalties.get(kind, {})
+        penalties: Mapping[Command, Penalty | MissingValue] = self._penalties.get(kind, {})
         return Evidence(penalties, counts, law, self._audit)
 
     def _recipe(self, versions: tuple[str, ...]) -> tuple[str, ...]:
@@ -195,8 +199,8 @@ class _Answer:
         return tuple(lines)
 
 
-def _release(boot: Boot | Hole) -> str | None:
-    if isinstance(boot, Hole):
+def _release(boot: Boot | MissingValue) -> str | None:
+    if isinstance(boot, MissingValue):
         return None
     values = boot.facts().filter(pl.col("fact") == "kernel.release")["value"].to_list()
     return str(values[0]) if values else None

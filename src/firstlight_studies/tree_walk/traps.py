@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from firstlight.study import Boot, Field, Hole, Table, Value
+from firstlight.study import Boot, Field, MissingValue, Table, Value
 from firstlight_studies.tree_walk.guest import POINTS, WAKES
 from firstlight_studies.tree_walk.measured import kept_rows, why_nothing
 from firstlight_studies.tree_walk.trap_script import TRAP, WOKEN_POINTS
@@ -88,9 +88,9 @@ class Audit:
         return next((point for point in self.points if point.path == TRAP), None)
 
 
-def audit_of(boot: Boot | Hole) -> Audit | Hole:
+def audit_of(boot: Boot | MissingValue) -> Audit | MissingValue:
     """Read what a guest noted."""
-    if isinstance(boot, Hole):
+    if isinstance(boot, MissingValue):
         return boot
     points = _points(kept_rows(boot, POINTS))
     rows = [row for row in kept_rows(boot, WAKES) if len(row) == _WAKE_FIELDS]
@@ -160,7 +160,7 @@ def _point_row(point: Point, more: str) -> tuple[Value, ...]:
     what = "no mount point" if point.kind is None else f"mount: {point.kind}{more}"
     if point.kind == "autofs":
         what = "automount, asleep"
-    lost = Hole("the path cannot be looked at")
+    lost = MissingValue("the path cannot be looked at")
     same = lost if point.differs is None else "no" if point.differs else "yes"
     return (
         point.path, what, _else(point.listed, lost), _else(point.inode, lost), same, _else(point.device, lost),
@@ -168,12 +168,12 @@ def _point_row(point: Point, more: str) -> tuple[Value, ...]:
     )  # fmt: skip
 
 
-def _else(value: int | str | None, hole: Hole) -> Value:
-    return hole if value is None else value
+def _else(value: int | str | None, gap: MissingValue) -> Value:
+    return gap if value is None else value
 
 
 def _told(value: bool | None) -> Value:
-    return Hole("this kernel's statx does not report it") if value is None else "yes" if value else "no"
+    return MissingValue("this kernel's statx does not report it") if value is None else "yes" if value else "no"
 
 
 def wakes_table(audit: Audit) -> Table:
@@ -194,14 +194,14 @@ def wakes_table(audit: Audit) -> Table:
     return Table("automounts", "What triggers an automount", fields, rows, tuple(below))
 
 
-def unit_table(boot: Boot | Hole) -> Table | Hole:
+def unit_table(boot: Boot | MissingValue) -> Table | MissingValue:
     """What triggers an automount of systemd, in Debian."""
-    if isinstance(boot, Hole):
+    if isinstance(boot, MissingValue):
         return boot
     tried = [row for row in kept_rows(boot, UNIT_WAKES) if len(row) == _UNIT_FIELDS]
     if not tried:
         return why_nothing(boot)
-    unarmed = Hole("systemd did not arm the automount")
+    unarmed = MissingValue("systemd did not arm the automount")
     fields = (Field("Program"), Field("Automount"))
     rows = tuple(
         (name, unarmed if armed != "1" else "woken" if woken == "1" else "asleep") for name, armed, woken in tried

@@ -6,7 +6,7 @@ import shlex
 from pathlib import Path
 
 from firstlight import RecordOptions
-from firstlight.study import Hole, StudyArm
+from firstlight.study import MissingValue, StudyArm
 from firstlight_studies.tree_walk.guest import FAILED, kept
 
 FOLDER = "/srv"
@@ -20,11 +20,11 @@ TRIED = (
 )  # fmt: skip
 
 
-def arm(name: str, kernel: Path | Hole, debian: Path | Hole) -> StudyArm:
+def arm(name: str, kernel: Path | MissingValue, debian: Path | MissingValue) -> StudyArm:
     """A boot of Debian whose table of file systems asks for an automount (`x-systemd.automount`)."""
-    if isinstance(kernel, Hole):
+    if isinstance(kernel, MissingValue):
         return StudyArm(name, kernel)
-    if isinstance(debian, Hole):
+    if isinstance(debian, MissingValue):
         return StudyArm(name, debian)
     return StudyArm(
         name,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from firstlight import FirstlightError, RecordOptions
-from firstlight.study import Hole, Laboratory, StudyArm
+from firstlight.study import Lab, MissingValue, StudyArm
 from firstlight_studies.udev_ptys.early_udev import write_early_udev
 from firstlight_studies.udev_ptys.system_files import LOG_ASKED, MONITOR_UNIT, SETTLE_UNIT, write_system_files
 
@@ -20,7 +20,7 @@ MOST = 256
 DEVICES_PER_COUNT = 2
 
 _QUIET = "quiet"
-#: A busy host is no reason for a hole.
+#: A busy host is no reason for a gap.
 _PATIENCE_S = 7200.0
 _MONITOR = f"systemd.wants={MONITOR_UNIT}"
 _FREE = f"systemd.mask={SETTLE_UNIT}"
@@ -91,27 +91,27 @@ def workers(most: int) -> str:
     return f"workers-{most}"
 
 
-def counts(laboratory: Laboratory) -> tuple[int, ...]:
+def counts(lab: Lab) -> tuple[int, ...]:
     """The sizes of this run."""
-    return COUNTS if laboratory.quick else tuple(sorted(COUNTS + MORE_COUNTS))
+    return COUNTS if lab.quick else tuple(sorted(COUNTS + MORE_COUNTS))
 
 
-def arms(laboratory: Laboratory) -> list[StudyArm]:
+def arms(lab: Lab) -> list[StudyArm]:
     """Every arm of this run, the most telling first."""
-    kernel, user_land = laboratory.image("kernel"), laboratory.image("debian")
-    missing = next((each for each in (kernel, user_land) if isinstance(each, Hole)), None)
-    base: RecordOptions | Hole
-    if isinstance(kernel, Hole) or isinstance(user_land, Hole):
-        base = missing or Hole("an image is missing")
+    kernel, user_land = lab.image("kernel"), lab.image("debian")
+    missing = next((each for each in (kernel, user_land) if isinstance(each, MissingValue)), None)
+    base: RecordOptions | MissingValue
+    if isinstance(kernel, MissingValue) or isinstance(user_land, MissingValue):
+        base = missing or MissingValue("an image is missing")
     else:
-        base = _base(laboratory, kernel, user_land)
+        base = _base(lab, kernel, user_land)
     return [
-        StudyArm(name, base if isinstance(base, Hole) else change.of(base)) for name, change in _changes(laboratory)
+        StudyArm(name, base if isinstance(base, MissingValue) else change.of(base)) for name, change in _changes(lab)
     ]
 
 
-def _base(laboratory: Laboratory, kernel: Path, user_land: Path) -> RecordOptions | Hole:
-    folder = laboratory.scratch
+def _base(lab: Lab, kernel: Path, user_land: Path) -> RecordOptions | MissingValue:
+    folder = lab.scratch
     early, system = folder / "initramfs", folder / "system"
     try:
         # A run before this one may have been interrupted, or been of another version.
@@ -120,7 +120,7 @@ def _base(laboratory: Laboratory, kernel: Path, user_land: Path) -> RecordOption
         write_early_udev(user_land, early)
         write_system_files(system)
     except FirstlightError as error:
-        return Hole(error.message)
+        return MissingValue(error.message)
     return RecordOptions(
         output=folder,
         kernel=kernel,
@@ -144,7 +144,7 @@ class _Change:
         return replace(changed, initramfs_order=1, seed=2) if self.anew else changed
 
 
-def _changes(laboratory: Laboratory) -> Iterator[tuple[str, _Change]]:
+def _changes(lab: Lab) -> Iterator[tuple[str, _Change]]:
     def legacy(count: int, *words: str, anew: bool = False) -> _Change:
         return _Change(" ".join((f"pty.legacy_count={count}", *words)), anew)
 
@@ -154,12 +154,12 @@ def _changes(laboratory: Laboratory) -> Iterator[tuple[str, _Change]]:
     for three, words in ((MONITORED, (_MONITOR,)), (LOGGED, (_MONITOR, LOG_ASKED))):
         yield three.b, legacy(MOST, *words)
         yield three.c, legacy(0, *words)
-        if not laboratory.quick:
+        if not lab.quick:
             yield three.a, legacy(MOST, *words, anew=True)
-    for count in counts(laboratory):
+    for count in counts(lab):
         if count not in (MOST, 0):
             yield plain(count), legacy(count)
-    if laboratory.quick:
+    if lab.quick:
         return
     for name, count in zip(FREE, (MOST, 0), strict=True):
         yield name, legacy(count, _FREE)

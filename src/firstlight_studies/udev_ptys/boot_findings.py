@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from firstlight.study import Finding, Hole, untestable, verdict
+from firstlight.study import Finding, MissingValue, untestable, verdict
 from firstlight_studies.udev_ptys import stages
 from firstlight_studies.udev_ptys.arms import MOST
 from firstlight_studies.udev_ptys.figures import ACCIDENT, PtyFigures, ms, percent
@@ -15,7 +15,7 @@ def shorter(figures: PtyFigures) -> Finding:
     """The system's start, as then, and the whole boot beside it."""
     claim, then = "Without legacy pseudo-terminals the system boots faster", "-1.82 s of 25.86 s (B→C), -1.61 s (A→C)"
     known = figures.pairs(stages.SYSTEM, stages.WHOLE)
-    if isinstance(known, Hole):
+    if isinstance(known, MissingValue):
         return untestable(claim, then, known.reason)
     system, whole = known
     saved, in_all = system[0] - system[1], whole[0] - whole[1]
@@ -32,7 +32,7 @@ def kernel_part(figures: PtyFigures) -> Finding:
     claim = "The kernel's own part of it is small: user space pays"
     then = "-0.10 s of the kernel, initramfs and system's -1.93 s together (5 %, B→C)"
     known = figures.pairs(stages.KERNEL, stages.WHOLE)
-    if isinstance(known, Hole):
+    if isinstance(known, MissingValue):
         return untestable(claim, then, known.reason)
     kernel, whole = known
     part, saved = kernel[0] - kernel[1], whole[0] - whole[1]
@@ -46,8 +46,8 @@ def version(figures: PtyFigures) -> Finding:
     then = "+0.21 s of 25.65 s (100%)"
     arms = []
     for arm in (figures.a, figures.b):
-        value = arm if isinstance(arm, Hole) else arm[stages.WHOLE]
-        if isinstance(value, Hole):
+        value = arm if isinstance(arm, MissingValue) else arm[stages.WHOLE]
+        if isinstance(value, MissingValue):
             return untestable(claim, then, value.reason)
         arms.append(value)
     change = arms[1] - arms[0]
@@ -59,7 +59,7 @@ def version(figures: PtyFigures) -> Finding:
 def linear(figures: PtyFigures) -> Finding:
     """The form of the law."""
     claim, then = "The cost is a sum over devices: linear in their number", "implied by the cost named for each"
-    if isinstance(figures.law, Hole):
+    if isinstance(figures.law, MissingValue):
         return untestable(claim, then, figures.law.reason)
     law = figures.law
     exponent = "none" if law.growth is None else f"{law.growth.value:.3f}"
@@ -75,9 +75,9 @@ def nobody_waits(figures: PtyFigures) -> Finding:
     claim = "A boot waits for udev to settle, so udev's time is added to the boot"
     then = "processing in the system -1.23 s, boot -1.82 s (B→C)"
     waited, (many, few) = figures.pair(stages.WHOLE), figures.free
-    if isinstance(waited, Hole):
+    if isinstance(waited, MissingValue):
         return untestable(claim, then, waited.reason)
-    if isinstance(many, Hole) or isinstance(few, Hole):
+    if isinstance(many, MissingValue) or isinstance(few, MissingValue):
         return untestable(claim, then, "the arms in which nothing waits are missing")
     kept, saved = many - few, waited[0] - waited[1]
     if saved <= 2 * ACCIDENT * waited[0]:

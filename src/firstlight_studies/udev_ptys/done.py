@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from firstlight import FirstlightError
-from firstlight.study import Boot, Field, Hole, Table, Value, union_ns
+from firstlight.study import Boot, Field, MissingValue, Table, Value, union_ns
 from firstlight_studies.udev_ptys import stages
 from firstlight_studies.udev_ptys.events import observed
 from firstlight_studies.udev_ptys.left import left_by
@@ -39,28 +39,28 @@ class Done:
     """The whole stage."""
 
 
-def done_of(boot: Boot, scratch: Path) -> Done | Hole:
+def done_of(boot: Boot, scratch: Path) -> Done | MissingValue:
     """Of a boot with the monitor.
 
     :param scratch: where a bundle is made of the monitor's output.
     """
     events = observed(boot, MONITORS["system"], scratch)
-    if isinstance(events, Hole):
+    if isinstance(events, MissingValue):
         return events
     left = left_by(boot)
     whole = stages.stages(boot)[stages.SYSTEM]
-    if isinstance(whole, Hole):
+    if isinstance(whole, MissingValue):
         return whole
     try:
         began, asked = (left.unit(stages.TRIGGER_UNIT, what) for what in (stages.BEGAN, stages.ACTIVE))
         waiter, told = (left.unit(SETTLE_UNIT, what) for what in (stages.BEGAN, stages.ACTIVE))
         up = left.unit(stages.UDEVD_UNIT, stages.ACTIVE)
     except FirstlightError as error:
-        return Hole(error.message)
+        return MissingValue(error.message)
     known = events.drop_nulls(["arrival_ns", "end_ns"]).filter(pl.col("arrival_ns").is_between(began, asked))
     spans = list(known.select("arrival_ns", "end_ns").iter_rows())
     if not spans:
-        return Hole("no event was seen while the trigger asked for them")
+        return MissingValue("no event was seen while the trigger asked for them")
     return Done(
         events=len(spans),
         first=min(sent for sent, _ in spans) - began,
@@ -74,7 +74,7 @@ def done_of(boot: Boot, scratch: Path) -> Done | Hole:
     )
 
 
-def done_table(arms: Mapping[str, Done | Hole]) -> Table:
+def done_table(arms: Mapping[str, Done | MissingValue]) -> Table:
     """A row for each arm."""
     fields = (
         Field("Arm"), Field("Events", "count"), Field("First event", "change"), Field("udevd up", "change"),
@@ -84,7 +84,7 @@ def done_table(arms: Mapping[str, Done | Hole]) -> Table:
     )  # fmt: skip
     rows: list[tuple[Value, ...]] = []
     for arm, each in arms.items():
-        if isinstance(each, Hole):
+        if isinstance(each, MissingValue):
             rows.append((arm, each, *([None] * (len(fields) - 2))))
             continue
         share = each.busy / each.system if each.system else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from firstlight.study import Finding, hole_in, untestable, verdict
+from firstlight.study import Finding, missing_in, untestable, verdict
 from firstlight_studies.udev_ptys.arms import DEVICES_PER_COUNT, MOST
 from firstlight_studies.udev_ptys.figures import PtyFigures, ms, percent
 from firstlight_studies.udev_ptys.latency import Latency
@@ -76,8 +76,8 @@ def _both(figures: PtyFigures, stage: str) -> tuple[Latency, Latency] | str:
     many, few = figures.latency.get((stage, "B")), figures.latency.get((stage, "C"))
     if isinstance(many, Latency) and isinstance(few, Latency):
         return many, few
-    hole = hole_in(many, few)
-    return "an arm with an observer is missing" if hole is None else hole.reason
+    gap = missing_in(many, few)
+    return "an arm with an observer is missing" if gap is None else gap.reason
 
 
 def _waited_for_start(many: Latency, few: Latency) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from firstlight import FirstlightError
-from firstlight.study import Boot, Hole, ImportOptions, import_records, open_boot, uevents
+from firstlight.study import Boot, ImportOptions, MissingValue, import_records, open_boot, uevents
 
 #: A line of udev's log: when it was read, who said it, and what.
 _LINE = re.compile(r"(\d+)\.(\d{6}) \((\d+)\) (.*)")
@@ -63,17 +63,19 @@ def with_kernel_stamps(text: str, ahead_ns: int | None = None) -> str:
     return "\n".join((*origin, *(line if match is None else stamped(match) for line, match in found)))
 
 
-def observed(boot: Boot | Hole, record: str, scratch: Path, ahead_ns: int | None = None) -> pl.DataFrame | Hole:
+def observed(
+    boot: Boot | MissingValue, record: str, scratch: Path, ahead_ns: int | None = None
+) -> pl.DataFrame | MissingValue:
     """The uevents of a record that a guest left, as :func:`firstlight.analysis.uevents.uevents` has them.
 
     :param record: the name of the file: a monitor's output, or udev's debug log.
     :param scratch: where a bundle is made of it.
     :param ahead_ns: what the clock of a log is ahead of the monotonic one; see :func:`with_kernel_stamps`.
     """
-    if isinstance(boot, Hole):
+    if isinstance(boot, MissingValue):
         return boot
     if not (content := boot.kept(record)):
-        return Hole(f"the guest left no `{record}`")
+        return MissingValue(f"the guest left no `{record}`")
     name = f"{boot.directory.stem}-{record}"
     taken, bundle = scratch / f"{name}.txt", scratch / f"{name}.boot"
     shutil.rmtree(bundle, ignore_errors=True)
@@ -82,4 +84,4 @@ def observed(boot: Boot | Hole, record: str, scratch: Path, ahead_ns: int | None
         import_records(ImportOptions([str(taken)], bundle))
         return uevents(open_boot(bundle))
     except FirstlightError as error:
-        return Hole(f"`{record}`: {error.message}")
+        return MissingValue(f"`{record}`: {error.message}")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from firstlight.study import Chart, Field, Hole, Series, Table, Value, histogram
+from firstlight.study import Chart, Field, MissingValue, Series, Table, Value, histogram
 from firstlight_studies.udev_ptys.events import is_legacy
 
 
@@ -38,19 +38,19 @@ class Latency:
     figures: tuple[int, ...]
 
 
-def latency_of(events: pl.DataFrame | Hole, up_ns: int = 0) -> Latency | Hole:
+def latency_of(events: pl.DataFrame | MissingValue, up_ns: int = 0) -> Latency | MissingValue:
     """The figures of one stage of one arm; the standard deviation is that of all events.
 
     :param up_ns: when udevd was up, by the clock of the events; 0 where it was up before anything was asked for.
     """
-    if isinstance(events, Hole):
+    if isinstance(events, MissingValue):
         return events
     known = events.drop_nulls("latency_ns").filter(pl.col("latency_ns") >= 0)
     rows = list(known.select("device", "latency_ns").iter_rows())
     sent = known["arrival_ns"].drop_nulls().to_list()
     figures = sorted(latency for _, latency in rows)
     if not figures:
-        return Hole("no event was seen from beginning to end")
+        return MissingValue("no event was seen from beginning to end")
     width, bins = histogram(figures)
     fullest = max(bins, key=lambda each: each.count)
     others = [latency for device, latency in rows if not is_legacy(device)] or [0]
@@ -82,7 +82,7 @@ _ROWS = (
 )  # fmt: skip
 
 
-def latency_table(stage: str, arms: Sequence[Latency | Hole]) -> Table:
+def latency_table(stage: str, arms: Sequence[Latency | MissingValue]) -> Table:
     """The old table of latencies, of one stage.
 
     :param stage: `initramfs` or `system`.
@@ -104,14 +104,14 @@ def latency_table(stage: str, arms: Sequence[Latency | Hole]) -> Table:
     return Table(f"latency-{stage}", f"Latency of an event, {stage}", fields, tuple(rows), below)
 
 
-def _value(arm: Latency | Hole, name: str, kind: str) -> Value:
-    if isinstance(arm, Hole):
+def _value(arm: Latency | MissingValue, name: str, kind: str) -> Value:
+    if isinstance(arm, MissingValue):
         return arm
     figure = int(getattr(arm, name))
     return f"{figure / 1e6:,.3f} ms" if kind == "time" else f"{figure:,}"
 
 
-def latency_chart(stage: str, arms: Mapping[str, Latency | Hole]) -> Chart | None:
+def latency_chart(stage: str, arms: Mapping[str, Latency | MissingValue]) -> Chart | None:
     """The histogram of latencies, with one bin width for all arms."""
     known = {name: arm for name, arm in arms.items() if isinstance(arm, Latency)}
     if not known:

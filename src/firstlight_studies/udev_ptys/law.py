@@ -6,7 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from firstlight import UsageError
-from firstlight.study import LEAST_SIZES, Chart, CostSeries, Exponent, Field, Hole, LeftOut, Series, Table, Value
+from firstlight.study import (
+    LEAST_SIZES,
+    Chart,
+    CostSeries,
+    Exponent,
+    Field,
+    LeftOut,
+    MissingValue,
+    Series,
+    Table,
+    Value,
+)
 from firstlight_studies.udev_ptys import stages
 
 _PARTS = (stages.WHOLE, stages.KERNEL, stages.INITRAMFS, stages.SYSTEM)
@@ -38,8 +49,8 @@ class CostLaw:
     misfit: float
 
 
-def law_of(costs: Mapping[int, float]) -> CostLaw | Hole:
-    """The law of a cost by sizes, exact ones; a hole where there are too few, or no law of the family tells it.
+def law_of(costs: Mapping[int, float]) -> CostLaw | MissingValue:
+    """The law of a cost by sizes, exact ones; a gap where there are too few, or no law of the family tells it.
 
     >>> found = law_of({0: 100, 16: 132, 64: 228, 128: 356, 256: 612})
     >>> found.law, found.slope, round(found.growth.value, 6)
@@ -47,13 +58,15 @@ def law_of(costs: Mapping[int, float]) -> CostLaw | Hole:
     """
     sizes = sorted(costs)
     if len(sizes) < LEAST_SIZES:
-        return Hole(f"{len(sizes)} sizes were measured, a law needs {LEAST_SIZES}")
+        return MissingValue(f"{len(sizes)} sizes were measured, a law needs {LEAST_SIZES}")
     try:
         study = CostSeries("", [float(size) for size in sizes], [float(costs[size]) for size in sizes]).study()
     except UsageError as error:
-        return Hole(error.message)
+        return MissingValue(error.message)
     if abs(study.best.misfit) > _WORST_MISFIT:
-        return Hole(f"no law of the family tells it: the best, `{study.law}`, misses by {study.best.misfit:+.0%}")
+        return MissingValue(
+            f"no law of the family tells it: the best, `{study.law}`, misses by {study.best.misfit:+.0%}"
+        )
     return CostLaw(
         law=study.law,
         certainty=study.certainty,
@@ -66,7 +79,7 @@ def law_of(costs: Mapping[int, float]) -> CostLaw | Hole:
     )
 
 
-def law_table(costs: Mapping[str, CostLaw | Hole]) -> Table:
+def law_table(costs: Mapping[str, CostLaw | MissingValue]) -> Table:
     """The laws, a row for each cost."""
     fields = (
         Field("Cost"), Field("Law"), Field("Certainty"), Field("Exponent of the growth", "number"), Field("from"),
@@ -75,7 +88,7 @@ def law_table(costs: Mapping[str, CostLaw | Hole]) -> Table:
     )  # fmt: skip
     rows: list[tuple[Value, ...]] = []
     for name, law in costs.items():
-        if isinstance(law, Hole):
+        if isinstance(law, MissingValue):
             rows.append((name, law, *([None] * 7)))
             continue
         growth = law.growth
@@ -97,7 +110,7 @@ def law_table(costs: Mapping[str, CostLaw | Hole]) -> Table:
 
 
 def sizes_table(
-    sizes: Mapping[int, Mapping[str, int | Hole] | Hole], numbers: Mapping[int, Mapping[str, int]]
+    sizes: Mapping[int, Mapping[str, int | MissingValue] | MissingValue], numbers: Mapping[int, Mapping[str, int]]
 ) -> Table:
     """Every size with its costs.
 
@@ -115,7 +128,7 @@ def sizes_table(
     )  # fmt: skip
     rows: list[tuple[Value, ...]] = []
     for size, times in sorted(sizes.items()):
-        if isinstance(times, Hole):
+        if isinstance(times, MissingValue):
             rows.append((size, *([times] * len(told)), *([None] * len(counted))))
         else:
             known = numbers.get(size, {})
@@ -123,14 +136,14 @@ def sizes_table(
     return Table("sizes", "Each number of legacy pseudo-terminals", fields, tuple(rows))
 
 
-def law_chart(sizes: Mapping[int, Mapping[str, int | Hole] | Hole]) -> Chart | None:
+def law_chart(sizes: Mapping[int, Mapping[str, int | MissingValue] | MissingValue]) -> Chart | None:
     """Stages against the number of pseudo-terminals."""
     series = []
     for name in (stages.KERNEL, stages.INITRAMFS, stages.SYSTEM, stages.WHOLE):
         points = []
         for size, times in sorted(sizes.items()):
-            time = times if isinstance(times, Hole) else times[name]
-            if not isinstance(time, Hole):
+            time = times if isinstance(times, MissingValue) else times[name]
+            if not isinstance(time, MissingValue):
                 points.append((float(size), float(time)))
         if points:
             series.append(Series(name, tuple(points)))

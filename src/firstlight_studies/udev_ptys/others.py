@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from firstlight.study import Boot, Field, Hole, SpanKind, Table, Value
+from firstlight.study import Boot, Field, MissingValue, SpanKind, Table, Value
 from firstlight_studies.udev_ptys import stages
 from firstlight_studies.udev_ptys.arms import Relative
 from firstlight_studies.udev_ptys.counts import Counted, counted
@@ -21,7 +21,7 @@ class CompetitorTimings:
     """What is known of one arm."""
 
     boot: Boot
-    stages: dict[str, int | Hole]
+    stages: dict[str, int | MissingValue]
     """And what programs execute meanwhile, in instructions."""
     left: Left
     counted: Counted
@@ -29,7 +29,7 @@ class CompetitorTimings:
     def time(self, stage: str) -> int | None:
         """A stage's time, where it is known."""
         value = self.stages[stage]
-        return None if isinstance(value, Hole) else value
+        return None if isinstance(value, MissingValue) else value
 
     def initcall(self, name: str) -> int | None:
         """What an initcall took; nothing where the kernel has none of that name."""
@@ -43,18 +43,18 @@ class CompetitorTimings:
         return sum(calls_of(self.counted, call, part) for part in self.counted.calls)
 
 
-def measured(boot: Boot | Hole) -> CompetitorTimings | Hole:
+def measured(boot: Boot | MissingValue) -> CompetitorTimings | MissingValue:
     """Measure an arm."""
-    if isinstance(boot, Hole):
+    if isinstance(boot, MissingValue):
         return boot
     counts = counted(boot)
     return CompetitorTimings(boot, {**stages.stages(boot), **programs_of(counts)}, left_by(boot), counts)
 
 
 def relatives_table(
-    none: CompetitorTimings | Hole,
-    legacy: tuple[int, CompetitorTimings | Hole],
-    relatives: Sequence[tuple[Relative, CompetitorTimings | Hole]],
+    none: CompetitorTimings | MissingValue,
+    legacy: tuple[int, CompetitorTimings | MissingValue],
+    relatives: Sequence[tuple[Relative, CompetitorTimings | MissingValue]],
 ) -> Table:
     """What one device of each population costs, by the difference of two boots.
 
@@ -72,9 +72,9 @@ def relatives_table(
         ("legacy pseudo-terminals, halves", legacy[0], legacy[1], "pty_init"),
         *((f"{each.what} (`{each.word}={each.many}`)", each.devices, arm, each.initcall) for each, arm in relatives),
     ):
-        hole = next((each for each in (none, arm) if isinstance(each, Hole)), None)
-        if isinstance(none, Hole) or isinstance(arm, Hole):
-            rows.append((what, devices, hole, *([None] * (len(fields) - 3))))
+        gap = next((each for each in (none, arm) if isinstance(each, MissingValue)), None)
+        if isinstance(none, MissingValue) or isinstance(arm, MissingValue):
+            rows.append((what, devices, gap, *([None] * (len(fields) - 3))))
             continue
 
         def each_of(stage: str, arm: CompetitorTimings = arm, devices: int = devices) -> int | None:
@@ -102,7 +102,9 @@ def relatives_table(
     return Table("relatives", "The cost of one device made in advance, by kind", fields, tuple(rows), below)
 
 
-def waiting_table(arms: Mapping[str, tuple[CompetitorTimings | Hole, CompetitorTimings | Hole]]) -> Table:
+def waiting_table(
+    arms: Mapping[str, tuple[CompetitorTimings | MissingValue, CompetitorTimings | MissingValue]],
+) -> Table:
     """Does it matter whether anybody waits for udev?
 
     :param arms: by who waits: with the most pseudo-terminals, and without any.
@@ -114,8 +116,8 @@ def waiting_table(arms: Mapping[str, tuple[CompetitorTimings | Hole, CompetitorT
     rows: list[tuple[Value, ...]] = []
     for who, pair in arms.items():
         many, few = pair
-        if isinstance(many, Hole) or isinstance(few, Hole):
-            rows.append((who, many if isinstance(many, Hole) else few, *([None] * 5)))  # type: ignore[arg-type]
+        if isinstance(many, MissingValue) or isinstance(few, MissingValue):
+            rows.append((who, many if isinstance(many, MissingValue) else few, *([None] * 5)))  # type: ignore[arg-type]
             continue
         one, other = many.time(stages.WHOLE), few.time(stages.WHOLE)
         done = ["yes" if each.left.numbers.get("settled") else "no" for each in (many, few)]
@@ -125,19 +127,21 @@ def waiting_table(arms: Mapping[str, tuple[CompetitorTimings | Hole, CompetitorT
     return Table("waiting", "The entire boot, with and without waiting for udev", fields, tuple(rows), below)
 
 
-def workers_table(arms: Mapping[str, CompetitorTimings | Hole]) -> Table:
+def workers_table(arms: Mapping[str, CompetitorTimings | MissingValue]) -> Table:
     """The same boot with other numbers of workers."""
     shown = (stages.COLDPLUG_EARLY, stages.COLDPLUG, stages.SYSTEM, stages.WHOLE)
     fields = (Field("udev.children_max"), *(Field(name, "time") for name in shown))
     rows = tuple(
-        (name, *([arm] * len(shown) if isinstance(arm, Hole) else [arm.stages[stage] for stage in shown]))
+        (name, *([arm] * len(shown) if isinstance(arm, MissingValue) else [arm.stages[stage] for stage in shown]))
         for name, arm in arms.items()
     )
     below = ("One processor: more workers than one only wait for one another, unless a worker sleeps.",)
     return Table("workers", "How many workers udev may have", fields, rows, below)
 
 
-def observers_table(arms: Sequence[tuple[str, CompetitorTimings | Hole, CompetitorTimings | Hole]]) -> Table:
+def observers_table(
+    arms: Sequence[tuple[str, CompetitorTimings | MissingValue, CompetitorTimings | MissingValue]],
+) -> Table:
     """What watching costs: the same boot with an observer and without.
 
     :param arms: what it is, the boot without an observer, the boot with it.
@@ -148,9 +152,9 @@ def observers_table(arms: Sequence[tuple[str, CompetitorTimings | Hole, Competit
     )  # fmt: skip
     rows: list[tuple[Value, ...]] = []
     for what, plain, watched in arms:
-        if isinstance(plain, Hole) or isinstance(watched, Hole):
-            rows.append((what, plain if isinstance(plain, Hole) else None,
-                         watched if isinstance(watched, Hole) else None, None, None, None, None))  # fmt: skip
+        if isinstance(plain, MissingValue) or isinstance(watched, MissingValue):
+            rows.append((what, plain if isinstance(plain, MissingValue) else None,
+                         watched if isinstance(watched, MissingValue) else None, None, None, None, None))  # fmt: skip
             continue
         one, other = plain.time(stages.WHOLE), watched.time(stages.WHOLE)
         more = None if one is None or other is None else other - one

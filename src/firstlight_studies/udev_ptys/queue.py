@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from firstlight.study import Chart, Field, Hole, Series, Table, Value, most_at_once, union_ns
+from firstlight.study import Chart, Field, MissingValue, Series, Table, Value, most_at_once, union_ns
 from firstlight_studies.udev_ptys.latency import Latency
 
 
@@ -47,16 +47,16 @@ class Queue:
 _INSTANTS = ("sent", "read", "begun", "passed")
 
 
-def queue_of(logged: pl.DataFrame | Hole, monitored: pl.DataFrame | Hole) -> Queue | Hole:
+def queue_of(logged: pl.DataFrame | MissingValue, monitored: pl.DataFrame | MissingValue) -> Queue | MissingValue:
     """Take the latencies of one stage of one arm apart.
 
     :param logged: events by udev's debug log: when udevd read them, and when a worker began.
     :param monitored: the same events by udev's monitor, in the same clock: when the kernel sent them, and when udev
         passed them on.
     """
-    if isinstance(logged, Hole):
+    if isinstance(logged, MissingValue):
         return logged
-    if isinstance(monitored, Hole):
+    if isinstance(monitored, MissingValue):
         return monitored
     seen = monitored.select("seqnum", pl.col("arrival_ns").alias("sent"), pl.col("end_ns").alias("passed")).join(
         logged.select(
@@ -70,7 +70,7 @@ def queue_of(logged: pl.DataFrame | Hole, monitored: pl.DataFrame | Hole) -> Que
     )
     rows = list(done.select(*_INSTANTS, "blocked").sort("sent").iter_rows())
     if not rows:
-        return Hole("no event was seen from beginning to end by both log and monitor")
+        return MissingValue("no event was seen from beginning to end by both log and monitor")
 
     def mean(figures: list[int]) -> int:
         return round(statistics.fmean(figures))
@@ -97,7 +97,7 @@ def queue_of(logged: pl.DataFrame | Hole, monitored: pl.DataFrame | Hole) -> Que
 
 
 def queue_table(
-    queues: Mapping[tuple[str, str], Queue | Hole], alone: Mapping[tuple[str, str], Latency | Hole]
+    queues: Mapping[tuple[str, str], Queue | MissingValue], alone: Mapping[tuple[str, str], Latency | MissingValue]
 ) -> Table:
     """Every arm and stage, in the order given.
 
@@ -114,7 +114,7 @@ def queue_table(
     )  # fmt: skip
     rows: list[tuple[Value, ...]] = []
     for (arm, stage), queue in queues.items():
-        if isinstance(queue, Hole):
+        if isinstance(queue, MissingValue):
             rows.append((arm, stage, queue, *([None] * (len(fields) - 3))))
         else:
             other = alone.get((stage, arm))
@@ -137,7 +137,7 @@ def queue_table(
     return Table("queue", "What an event's time in udev is made of", fields, tuple(rows), below)
 
 
-def queue_chart(queues: Mapping[tuple[str, str], Queue | Hole]) -> Chart | None:
+def queue_chart(queues: Mapping[tuple[str, str], Queue | MissingValue]) -> Chart | None:
     """The four parts, stacked, of each arm and stage."""
     known = {f"{arm}, {stage}": each for (arm, stage), each in queues.items() if isinstance(each, Queue)}
     if not known:

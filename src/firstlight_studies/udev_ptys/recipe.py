@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from firstlight.study import Boot, Hole
+from firstlight.study import Boot, MissingValue
 from firstlight_studies.udev_ptys.arms import MOST
 
 
-def recipe(booted: Boot | Hole) -> tuple[str, ...]:
+def recipe(booted: Boot | MissingValue) -> tuple[str, ...]:
     """Sentences and commands.
 
     :param booted: an arm, for the versions.
@@ -20,7 +20,7 @@ def recipe(booted: Boot | Hole) -> tuple[str, ...]:
         "B has 256 pseudo-terminals, C none. A is B with the members of the initramfs in another order and another "
         "seed. That replaces another build of the kernel, because the study has only one; it should not matter either.",
     ]
-    if not isinstance(booted, Hole):
+    if not isinstance(booted, MissingValue):
         facts = booted.fact_values()
         release = facts.get("kernel.release")
         if release:

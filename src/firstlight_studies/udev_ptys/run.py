@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from firstlight import FirstlightError
-from firstlight.study import Boot, Chart, Hole, Laboratory, Missing, Outcome, Table
+from firstlight.study import Boot, Chart, Lab, MissingArm, MissingValue, Outcome, Table
 from firstlight_studies.catalogue import UDEV_PTYS
 from firstlight_studies.historical import historical_tables
 from firstlight_studies.udev_ptys import arms as arm
@@ -33,7 +33,7 @@ from firstlight_studies.udev_ptys.watched import done as when_done
 from firstlight_studies.udev_ptys.watched import latencies as latencies_of
 from firstlight_studies.udev_ptys.watched import queues as queues_of
 
-Lookup = Callable[[str], CompetitorTimings | Hole]
+Lookup = Callable[[str], CompetitorTimings | MissingValue]
 
 _NOTES = (
     "Virtual time: one instruction takes one nanosecond on one processor without caches; compare figures with each "
@@ -44,21 +44,21 @@ _NOTES = (
 )
 
 
-def run(laboratory: Laboratory) -> Outcome:
+def run(lab: Lab) -> Outcome:
     """Boot every arm, and say what they tell."""
-    boots = laboratory.boot_all(arm.arms(laboratory))
-    known = {name: _measured(name, boot, laboratory) for name, boot in boots.items()}
+    boots = lab.boot_all(arm.arms(lab))
+    known = {name: _measured(name, boot, lab) for name, boot in boots.items()}
 
-    def of(name: str) -> CompetitorTimings | Hole:
+    def of(name: str) -> CompetitorTimings | MissingValue:
         return known.get(name, LEFT_OUT)
 
-    sizes = {count: of(arm.plain(count)) for count in arm.counts(laboratory)}
-    times = {count: each if isinstance(each, Hole) else each.stages for count, each in sizes.items()}
+    sizes = {count: of(arm.plain(count)) for count in arm.counts(lab)}
+    times = {count: each if isinstance(each, MissingValue) else each.stages for count, each in sizes.items()}
     booted = {count: each for count, each in sizes.items() if isinstance(each, CompetitorTimings)}
     counts = {count: each.counted for count, each in booted.items()}
     laws = {name: law_of(_costs(times, name)) for name in COSTS}
-    latencies, queues = latencies_of(laboratory, boots), queues_of(laboratory, boots)
-    dones = when_done(laboratory, boots)
+    latencies, queues = latencies_of(lab, boots), queues_of(lab, boots)
+    dones = when_done(lab, boots)
     three = [_stages(of(name)) for name in (arm.PLAIN.a, arm.PLAIN.b, arm.PLAIN.c)]
     tables = [
         *_stage_tables(three),
@@ -70,7 +70,7 @@ def run(laboratory: Laboratory) -> Outcome:
         share_table({"C": _counted(of(arm.PLAIN.c)), "B": _counted(of(arm.PLAIN.b))}),
         sizes_table(times, {count: each.left.numbers for count, each in booted.items()}),
         law_table(laws),
-        *_further(laboratory, of),
+        *_further(lab, of),
         _observers(of),
     ]
     figures = PtyFigures(
@@ -92,7 +92,7 @@ def run(laboratory: Laboratory) -> Outcome:
         law_chart(times),
     ]
     return UDEV_PTYS.outcome(
-        laboratory,
+        lab,
         historical=historical_tables("udev-ptys"),
         recipe=recipe(boots[arm.PLAIN.b]),
         tables=tables,
@@ -102,41 +102,41 @@ def run(laboratory: Laboratory) -> Outcome:
     )
 
 
-def _measured(name: str, boot: Boot | Hole, laboratory: Laboratory) -> CompetitorTimings | Hole:
+def _measured(name: str, boot: Boot | MissingValue, lab: Lab) -> CompetitorTimings | MissingValue:
     try:
         found = measured(boot)
     except FirstlightError as error:
-        laboratory.missing.append(Missing(name, error.message))
-        return Hole(error.message)
+        lab.missing.append(MissingArm(name, error.message))
+        return MissingValue(error.message)
     if isinstance(found, CompetitorTimings) and name not in arm.FREE:
-        holes = {each.reason: stage for stage, each in found.stages.items() if isinstance(each, Hole)}
-        laboratory.missing.extend(Missing(f"{name}: {stage}", reason) for reason, stage in holes.items())
+        gaps = {each.reason: stage for stage, each in found.stages.items() if isinstance(each, MissingValue)}
+        lab.missing.extend(MissingArm(f"{name}: {stage}", reason) for reason, stage in gaps.items())
     return found
 
 
-def _stages(each: CompetitorTimings | Hole) -> Mapping[str, int | Hole] | Hole:
-    return each if isinstance(each, Hole) else each.stages
+def _stages(each: CompetitorTimings | MissingValue) -> Mapping[str, int | MissingValue] | MissingValue:
+    return each if isinstance(each, MissingValue) else each.stages
 
 
-def _counted(each: CompetitorTimings | Hole) -> Counted | Hole:
-    return each if isinstance(each, Hole) else each.counted
+def _counted(each: CompetitorTimings | MissingValue) -> Counted | MissingValue:
+    return each if isinstance(each, MissingValue) else each.counted
 
 
-def _whole(each: CompetitorTimings | Hole) -> int | Hole:
-    return each if isinstance(each, Hole) else each.stages[stages.WHOLE]
+def _whole(each: CompetitorTimings | MissingValue) -> int | MissingValue:
+    return each if isinstance(each, MissingValue) else each.stages[stages.WHOLE]
 
 
-def _costs(times: Mapping[int, Mapping[str, int | Hole] | Hole], name: str) -> dict[int, float]:
+def _costs(times: Mapping[int, Mapping[str, int | MissingValue] | MissingValue], name: str) -> dict[int, float]:
     """A stage by size, where it is known."""
     found = {}
     for count, each in times.items():
-        time = each if isinstance(each, Hole) else each[name]
-        if not isinstance(time, Hole):
+        time = each if isinstance(each, MissingValue) else each[name]
+        if not isinstance(time, MissingValue):
             found[count] = float(time)
     return found
 
 
-def _stage_tables(three: list[Mapping[str, int | Hole] | Hole]) -> list[Table]:
+def _stage_tables(three: list[Mapping[str, int | MissingValue] | MissingValue]) -> list[Table]:
     title = "Three arms: 256 legacy pseudo-terminals (A, B), and none (C)"
     below = (
         "Virtual time. A percentage of a change is trunc(100 * new / old), as in the old table. Then, udev's part was "
@@ -158,15 +158,15 @@ def _stage_tables(three: list[Mapping[str, int | Hole] | Hole]) -> list[Table]:
     ]
 
 
-def _payers(few: CompetitorTimings | Hole, many: CompetitorTimings | Hole) -> list[Table]:
-    if isinstance(few, Hole) or isinstance(many, Hole):
+def _payers(few: CompetitorTimings | MissingValue, many: CompetitorTimings | MissingValue) -> list[Table]:
+    if isinstance(few, MissingValue) or isinstance(many, MissingValue):
         return []
     return [payers_table(few.counted, many.counted, arm.MOST)]
 
 
-def _further(laboratory: Laboratory, of: Lookup) -> list[Table]:
+def _further(lab: Lab, of: Lookup) -> list[Table]:
     """The arms beside the question itself; a quick run has none of them."""
-    if laboratory.quick:
+    if lab.quick:
         return []
     legacy = (arm.MOST * arm.DEVICES_PER_COUNT, of(arm.PLAIN.b))
     relatives = [(each, of(each.arm)) for each in arm.RELATIVES]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from firstlight.study import Chart, Field, Hole, Series, Table, Value
+from firstlight.study import Chart, Field, MissingValue, Series, Table, Value
 from firstlight_studies.udev_ptys import stages
 from firstlight_studies.udev_ptys.counts import IN_KERNEL, INITRAMFS, KERNEL, SYSTEM, Counted
 
@@ -30,7 +30,7 @@ def programs_of(counted: Counted) -> dict[str, int]:
     return found
 
 
-def share_table(arms: Mapping[str, Counted | Hole]) -> Table:
+def share_table(arms: Mapping[str, Counted | MissingValue]) -> Table:
     """Instructions of each part of a boot by who executes them."""
     fields = (
         Field("Arm"), Field("Part"), Field("Instructions", "count"), Field("udev's programs, user mode", "share"),
@@ -39,7 +39,7 @@ def share_table(arms: Mapping[str, Counted | Hole]) -> Table:
     )  # fmt: skip
     rows: list[tuple[Value, ...]] = []
     for arm, counted in arms.items():
-        if isinstance(counted, Hole):
+        if isinstance(counted, MissingValue):
             rows.append((arm, None, counted, *([None] * 5)))
             continue
         for part in (KERNEL, INITRAMFS, SYSTEM):
@@ -53,12 +53,12 @@ def share_table(arms: Mapping[str, Counted | Hole]) -> Table:
     return Table("shares", "udev's share of each part of a boot, in instructions", fields, tuple(rows), below)
 
 
-def share_chart(arms: Mapping[str, Counted | Hole]) -> Chart | None:
+def share_chart(arms: Mapping[str, Counted | MissingValue]) -> Chart | None:
     """The same as stacked bars."""
     kinds = ("udev's programs, user mode", "first process, user mode", "other programs, user mode", "kernel")
     points: dict[str, list[tuple[str, float]]] = {kind: [] for kind in kinds}
     for arm, counted in arms.items():
-        if isinstance(counted, Hole):
+        if isinstance(counted, MissingValue):
             continue
         for part in (KERNEL, INITRAMFS, SYSTEM):
             parts = _parts(counted.instructions.get(part, {}))

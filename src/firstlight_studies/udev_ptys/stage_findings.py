@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from firstlight.study import Finding, Hole, untestable, verdict
+from firstlight.study import Finding, MissingValue, untestable, verdict
 from firstlight_studies.udev_ptys import stages
 from firstlight_studies.udev_ptys.done import Done
 from firstlight_studies.udev_ptys.figures import PtyFigures, ms, percent
@@ -23,7 +23,7 @@ def trigger(figures: PtyFigures) -> Finding:
     claim = "Asking for all events takes a fraction without them"
     then = "21 % in the initramfs, 15 % in the system (B→C)"
     known = figures.pairs(stages.TRIGGER_EARLY, stages.TRIGGER)
-    if isinstance(known, Hole):
+    if isinstance(known, MissingValue):
         return untestable(claim, then, known.reason)
     early, late = known
     now = f"{_left(early)} % in the initramfs, {_left(late)} % in the system"
@@ -35,7 +35,7 @@ def early_processing(figures: PtyFigures) -> Finding:
     """What processing takes without the terminals, initramfs."""
     claim, then = "In the initramfs processing hardly changes without them", "97 % of it is left (B→C)"
     known = figures.pairs(stages.COLDPLUG_EARLY, stages.PROCESSING_EARLY, stages.UDEV_EARLY)
-    if isinstance(known, Hole):
+    if isinstance(known, MissingValue):
         return untestable(claim, then, known.reason)
     whole, alone, programs = known
     now = (
@@ -54,7 +54,7 @@ def late_processing(figures: PtyFigures) -> Finding:
     """What processing takes without the terminals, system."""
     claim, then = "In the system processing takes less without them", "88 % of it is left (B→C)"
     known = figures.pairs(stages.UDEV, stages.COLDPLUG)
-    if isinstance(known, Hole):
+    if isinstance(known, MissingValue):
         return untestable(claim, then, known.reason)
     programs, whole = known
     now = (
@@ -68,7 +68,7 @@ def early_share(figures: PtyFigures) -> Finding:
     """udev's share of the initramfs."""
     claim, then = "Most of the initramfs is udev's processing", "77 % (B), of it all 85 % with start and asking"
     known = figures.pairs(stages.COLDPLUG_EARLY, stages.INITRAMFS, stages.PROCESSING_EARLY)
-    if isinstance(known, Hole):
+    if isinstance(known, MissingValue):
         return untestable(claim, then, known.reason)
     part, whole, alone = known
     now = (
@@ -83,7 +83,7 @@ def late_share(figures: PtyFigures) -> Finding:
     """udev's share of the system's start."""
     claim, then = "Four tenths of the system's start are udev's processing", "40 % (B)"
     known = figures.pairs(stages.UDEV, stages.PROGRAMS, stages.NOT_YET)
-    if isinstance(known, Hole):
+    if isinstance(known, MissingValue):
         return untestable(claim, then, known.reason)
     part, whole, late = known
     now = f"{percent(part[0], whole[0])} of what programs execute is udev's (B)"

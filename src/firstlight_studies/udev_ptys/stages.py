@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from firstlight import FirstlightError
-from firstlight.study import Boot, Field, Hole, Mark, Table, Value, percent_of
+from firstlight.study import Boot, Field, Mark, MissingValue, Table, Value, percent_of
 from firstlight_studies.udev_ptys.left import NotLeftError, left_by
 from firstlight_studies.udev_ptys.system_files import SETTLE_UNIT
 
@@ -51,7 +51,7 @@ MORE_ROWS: tuple[str | Share, ...] = (
 )  # fmt: skip
 
 
-def stages(boot: Boot) -> dict[str, int | Hole]:
+def stages(boot: Boot) -> dict[str, int | MissingValue]:
     """What each stage took, in virtual nanoseconds, or why that is not known.
 
     In the initramfs instants are noted by a program that each of them runs; in the system they are those of systemd's
@@ -87,17 +87,17 @@ def stages(boot: Boot) -> dict[str, int | Hole]:
     return {name: _known(way) for name, way in ways.items()}
 
 
-def _known(way: Callable[[], int]) -> int | Hole:
+def _known(way: Callable[[], int]) -> int | MissingValue:
     try:
         return way()
     except FirstlightError as error:
-        return Hole(error.message)
+        return MissingValue(error.message)
 
 
 def stage_table(
     key: str,
     title: str,
-    arms: Sequence[Mapping[str, int | Hole] | Hole],
+    arms: Sequence[Mapping[str, int | MissingValue] | MissingValue],
     rows: Sequence[str | Share],
     below: Sequence[str],
 ) -> Table:
@@ -120,14 +120,14 @@ def stage_table(
     return Table(key, title, fields, tuple(made), tuple(below))
 
 
-def _cell(arm: Mapping[str, int | Hole] | Hole, row: str | Share) -> Value:
-    if isinstance(arm, Hole):
+def _cell(arm: Mapping[str, int | MissingValue] | MissingValue, row: str | Share) -> Value:
+    if isinstance(arm, MissingValue):
         return arm
     if isinstance(row, str):
         return arm[row]
     part, whole = arm[row.part], arm[row.whole]
     for each in (part, whole):
-        if isinstance(each, Hole):
+        if isinstance(each, MissingValue):
             return each
     return percent_of(_fraction(part), _fraction(whole))
 

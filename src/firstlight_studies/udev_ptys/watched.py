@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TypeVar
 
 from firstlight import FirstlightError
-from firstlight.study import Boot, Hole, Laboratory, Missing, kept_text
+from firstlight.study import Boot, Lab, MissingArm, MissingValue, kept_text
 from firstlight_studies.udev_ptys import arms as arm
 from firstlight_studies.udev_ptys import stages
 from firstlight_studies.udev_ptys.done import Done, done_of
@@ -17,41 +17,41 @@ from firstlight_studies.udev_ptys.queue import Queue, queue_of
 from firstlight_studies.udev_ptys.system_files import CLOCKS, LOGS, MONITORS
 
 STAGES = ("initramfs", "system")
-LEFT_OUT = Hole("a quick run leaves this arm out")
-Boots = Mapping[str, Boot | Hole]
+LEFT_OUT = MissingValue("a quick run leaves this arm out")
+Boots = Mapping[str, Boot | MissingValue]
 Seen = TypeVar("Seen", Latency, Queue, Done)
 
 
-def latencies(laboratory: Laboratory, boots: Boots) -> dict[tuple[str, str], Latency | Hole]:
+def latencies(lab: Lab, boots: Boots) -> dict[tuple[str, str], Latency | MissingValue]:
     """By stage and arm, what the monitor saw where nobody logged."""
-    found: dict[tuple[str, str], Latency | Hole] = {}
+    found: dict[tuple[str, str], Latency | MissingValue] = {}
     for stage in STAGES:
         for letter, name in _letters(arm.MONITORED).items():
             boot = boots.get(name, LEFT_OUT)
             up = _up(boot) if stage == "system" else 0
-            seen = up if isinstance(up, Hole) else latency_of(observed(boot, MONITORS[stage], laboratory.scratch), up)
-            found[stage, letter] = _told(laboratory, boot, f"{name}: latency, {stage}", seen)
+            seen = up if isinstance(up, MissingValue) else latency_of(observed(boot, MONITORS[stage], lab.scratch), up)
+            found[stage, letter] = _told(lab, boot, f"{name}: latency, {stage}", seen)
     return found
 
 
-def queues(laboratory: Laboratory, boots: Boots) -> dict[tuple[str, str], Queue | Hole]:
+def queues(lab: Lab, boots: Boots) -> dict[tuple[str, str], Queue | MissingValue]:
     """By arm and stage, what log and monitor together saw."""
-    found: dict[tuple[str, str], Queue | Hole] = {}
+    found: dict[tuple[str, str], Queue | MissingValue] = {}
     for letter, name in _letters(arm.LOGGED).items():
         for stage in STAGES:
             boot = boots.get(name, LEFT_OUT)
-            seen = boot if isinstance(boot, Hole) else _queue(laboratory, boot, stage)
-            found[letter, stage] = _told(laboratory, boot, f"{name}: queue, {stage}", seen)
+            seen = boot if isinstance(boot, MissingValue) else _queue(lab, boot, stage)
+            found[letter, stage] = _told(lab, boot, f"{name}: queue, {stage}", seen)
     return found
 
 
-def done(laboratory: Laboratory, boots: Boots) -> dict[str, Done | Hole]:
+def done(lab: Lab, boots: Boots) -> dict[str, Done | MissingValue]:
     """By arm, when udev was done in the system, where nobody logged."""
-    found: dict[str, Done | Hole] = {}
+    found: dict[str, Done | MissingValue] = {}
     for letter, name in _letters(arm.MONITORED).items():
         boot = boots.get(name, LEFT_OUT)
-        seen = boot if isinstance(boot, Hole) else done_of(boot, laboratory.scratch)
-        found[letter] = _told(laboratory, boot, f"{name}: when udev was done", seen)
+        seen = boot if isinstance(boot, MissingValue) else done_of(boot, lab.scratch)
+        found[letter] = _told(lab, boot, f"{name}: when udev was done", seen)
     return found
 
 
@@ -59,25 +59,25 @@ def _letters(three: arm.Watched) -> dict[str, str]:
     return {"A": three.a, "B": three.b, "C": three.c}
 
 
-def _queue(laboratory: Laboratory, boot: Boot, stage: str) -> Queue | Hole:
+def _queue(lab: Lab, boot: Boot, stage: str) -> Queue | MissingValue:
     ahead = clock_ahead(kept_text(boot, CLOCKS[stage]))
     if ahead is None:
-        return Hole("the guest did not report the offset of its realtime clock to its monotonic clock")
-    logged = observed(boot, LOGS[stage], laboratory.scratch, ahead)
-    return queue_of(logged, observed(boot, MONITORS[stage], laboratory.scratch))
+        return MissingValue("the guest did not report the offset of its realtime clock to its monotonic clock")
+    logged = observed(boot, LOGS[stage], lab.scratch, ahead)
+    return queue_of(logged, observed(boot, MONITORS[stage], lab.scratch))
 
 
-def _up(boot: Boot | Hole) -> int | Hole:
-    if isinstance(boot, Hole):
+def _up(boot: Boot | MissingValue) -> int | MissingValue:
+    if isinstance(boot, MissingValue):
         return boot
     try:
         return left_by(boot).unit(stages.UDEVD_UNIT, stages.ACTIVE)
     except FirstlightError as error:
-        return Hole(error.message)
+        return MissingValue(error.message)
 
 
-def _told(laboratory: Laboratory, boot: Boot | Hole, what: str, seen: Seen | Hole) -> Seen | Hole:
+def _told(lab: Lab, boot: Boot | MissingValue, what: str, seen: Seen | MissingValue) -> Seen | MissingValue:
     """Name what is not known of a boot; an arm that was not booted is named already."""
-    if isinstance(seen, Hole) and not isinstance(boot, Hole):
-        laboratory.missing.append(Missing(what, seen.reason))
+    if isinstance(seen, MissingValue) and not isinstance(boot, MissingValue):
+        lab.missing.append(MissingArm(what, seen.reason))
     return seen

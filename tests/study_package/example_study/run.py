@@ -6,25 +6,25 @@ from pathlib import Path
 
 from example_study import QUIET_CONSOLE
 from firstlight import RecordOptions
-from firstlight.study import Boot, Field, Finding, Hole, Laboratory, Outcome, StudyArm, Table, verdict
+from firstlight.study import Boot, Field, Finding, Lab, MissingValue, Outcome, StudyArm, Table, verdict
 
 ARMS = {"loud": "", "quiet": "quiet"}
 
 
-def run(laboratory: Laboratory) -> Outcome:
+def run(lab: Lab) -> Outcome:
     """Boot with and without the console, and compare."""
     arms = [StudyArm(name, RecordOptions(Path(f"{name}.boot"), append=words)) for name, words in ARMS.items()]
-    boots = laboratory.boot_all(arms)
+    boots = lab.boot_all(arms)
     times = {name: time_of(boot) for name, boot in boots.items()}
     table = Table("times", "The whole boot", (Field("Console"), Field("Time", "time")), tuple(times.items()))
     loud, quiet = times["loud"], times["quiet"]
     known = isinstance(loud, int) and isinstance(quiet, int)
     finding = Finding("A quiet console saves time.", "", f"{times}", verdict(quiet < loud if known else None))  # type: ignore[operator]
-    return QUIET_CONSOLE.outcome(laboratory, recipe=(), tables=[table], findings=[finding])
+    return QUIET_CONSOLE.outcome(lab, recipe=(), tables=[table], findings=[finding])
 
 
-def time_of(boot: Boot | Hole) -> int | Hole:
+def time_of(boot: Boot | MissingValue) -> int | MissingValue:
     """Virtual nanoseconds of the whole boot."""
-    if isinstance(boot, Hole):
+    if isinstance(boot, MissingValue):
         return boot
-    return boot.manifest.totals.virtual_ns or Hole("the clock is not known")
+    return boot.manifest.totals.virtual_ns or MissingValue("the clock is not known")

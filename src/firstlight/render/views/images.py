@@ -1,4 +1,4 @@
-"""The laboratory's images."""
+"""The lab's images."""
 
 from __future__ import annotations
 

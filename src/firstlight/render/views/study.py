@@ -8,7 +8,7 @@ from firstlight.render.model.report import BLANK, Block, Heading, Line
 from firstlight.render.model.table import Column, Table, Value, Written, table
 from firstlight.study.catalogue import Study
 from firstlight.study.outcome import Outcome
-from firstlight.study.table import NO_VALUE, Hole, value_text
+from firstlight.study.table import NO_VALUE, MissingValue, value_text
 from firstlight.study.table import Table as StudyTable
 from firstlight.study.table import Value as StudyValue
 
@@ -58,7 +58,7 @@ def study_table(made: StudyTable) -> Table:
     """A table of a study; values that are missing are named below it.
 
     >>> from firstlight.study.table import Field
-    >>> rows = (("a", 1_500_000), ("b", Hole("no mkfs")))
+    >>> rows = (("a", 1_500_000), ("b", MissingValue("no mkfs")))
     >>> shown = study_table(StudyTable("t", "T", (Field("Arm"), Field("Boot", "time")), rows))
     >>> shown.texts(shown.rows), shown.notes
     ([['a', '1.500 ms'], ['b', 'none']], ['none: b, Boot: no mkfs'])
@@ -76,20 +76,20 @@ def _value(value: StudyValue) -> Value:
     """A cell that has no meaning is empty, one that should have a value and has none says so."""
     if value is None:
         return Written(None, "")
-    return Written(None, NO_VALUE) if isinstance(value, Hole) else value
+    return Written(None, NO_VALUE) if isinstance(value, MissingValue) else value
 
 
 def holes_of(made: StudyTable) -> dict[str, str]:
-    """By reason, where a table has holes: whole columns and rows as such, the rest cell by cell.
+    """By reason, where a table has gaps: whole columns and rows as such, the rest cell by cell.
 
     >>> from firstlight.study.table import Field
-    >>> gone = Hole("left out")
-    >>> rows = (("a", gone, 1, 2), ("b", gone, gone, 3), ("c", gone, 4, Hole("no mkfs")))
+    >>> gone = MissingValue("left out")
+    >>> rows = (("a", gone, 1, 2), ("b", gone, gone, 3), ("c", gone, 4, MissingValue("no mkfs")))
     >>> holes_of(StudyTable("t", "T", (Field("Arm"), Field("A"), Field("B"), Field("C")), rows))
     {'left out': 'all of A; b, B', 'no mkfs': 'c, C'}
     """
     found: dict[str, set[tuple[int, int]]] = {}
-    for row, column, reason in made.holes():
+    for row, column, reason in made.gaps():
         found.setdefault(reason, set()).add((row, column))
     return {reason: "; ".join(_places(made, cells)) for reason, cells in found.items()}
 

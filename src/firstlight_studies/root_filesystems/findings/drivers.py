@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from firstlight.study import Finding, Hole, hole_in, time_text, verdict
+from firstlight.study import Finding, MissingValue, missing_in, time_text, verdict
 from firstlight_studies.root_filesystems.findings.figures import RootFigures, missing
 
 
@@ -11,10 +11,10 @@ def probe(figures: RootFigures) -> Finding:
     claim = "A driver of disks waits for disks that are not there, in fixed delays that spin"
     then = "IDE 262 ms, about 250 ms of it busy-waiting; an empty second channel 1.3 s"
     found = {name: each for name, each in figures.probes.items() if name != "scsi_debug"}
-    there = {name: each for name, each in found.items() if not isinstance(each, Hole)}
+    there = {name: each for name, each in found.items() if not isinstance(each, MissingValue)}
     if not there:
-        hole = hole_in(*found.values()) or Hole("no driver was loaded")
-        return missing(claim, then, hole)
+        gap = missing_in(*found.values()) or MissingValue("no driver was loaded")
+        return missing(claim, then, gap)
     now = "; ".join(f"{name}: {time_text(each.probing)} until its last message, {time_text(each.busy)} of it spinning"
                     for name, each in there.items())  # fmt: skip
     waits = max(each.probing for each in there.values())
@@ -31,10 +31,10 @@ def preemption(figures: RootFigures) -> Finding:
     claim = "Loading a driver of disks keeps everything else from running"
     then = "252 ms with preemption off, 9.68 ms after the busy-wait became a sleep"
     loads = {name: each for name, each in figures.sections.items() if name != "boot"}
-    there = {name: each for name, each in loads.items() if not isinstance(each, Hole)}
+    there = {name: each for name, each in loads.items() if not isinstance(each, MissingValue)}
     if not there:
-        hole = hole_in(*loads.values()) or Hole("no driver was loaded under the tracer")
-        return missing(claim, then, hole)
+        gap = missing_in(*loads.values()) or MissingValue("no driver was loaded under the tracer")
+        return missing(claim, then, gap)
     longest = max(each.longest_ns for each in there.values())
     now = "; ".join(f"{name}: {time_text(each.longest_ns)} at most, in {each.task or 'a process without a name'}"
                     for name, each in there.items())  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from firstlight.study import Finding, Hole, hole_in, time_text, verdict
+from firstlight.study import Finding, MissingValue, missing_in, time_text, verdict
 from firstlight_studies.root_filesystems.content import SYNCED
 from firstlight_studies.root_filesystems.findings.figures import RootFigures, missing
 from firstlight_studies.root_filesystems.measures import FilesystemTimings
@@ -16,8 +16,8 @@ def replay(figures: RootFigures) -> Finding:
     claim = "A journal makes the start longer, because it is replayed"
     then = "ext2 167 ms, ext3 457 ms with its log replayed"
     none, clean, dirty = (figures.start(name) for name in ("ext2", "ext4", "ext4-dirty"))
-    if (hole := hole_in(none, clean, dirty)) is not None:
-        return missing(claim, then, hole)
+    if (gap := missing_in(none, clean, dirty)) is not None:
+        return missing(claim, then, gap)
     assert isinstance(none, int)
     assert isinstance(clean, int)
     assert isinstance(dirty, int)
@@ -41,13 +41,18 @@ def postponed(figures: RootFigures) -> Finding:
     """Whether a replay can be put off to the remount."""
     claim = "The replay can be deferred: mounted read-only without it, replayed when remounted for writing"
     then = "xfs 236 ms, with the replay at the remount"
-    xfs, ext4 = figures.replays.get("xfs", Hole("not booted")), figures.replays.get("ext4", Hole("not booted"))
-    steps = [each for each in (xfs, ext4) if not isinstance(each, Hole) and "remount" in each and "next" in each]
+    xfs, ext4 = (
+        figures.replays.get("xfs", MissingValue("not booted")),
+        figures.replays.get("ext4", MissingValue("not booted")),
+    )
+    steps = [
+        each for each in (xfs, ext4) if not isinstance(each, MissingValue) and "remount" in each and "next" in each
+    ]
     if not steps:
-        return missing(claim, then, hole_in(xfs, ext4) or Hole("the guest left nothing of it"))
+        return missing(claim, then, missing_in(xfs, ext4) or MissingValue("the guest left nothing of it"))
     words, right = [], []
     for name, each in (("xfs", xfs), ("ext4", ext4)):
-        if isinstance(each, Hole) or "remount" not in each or "next" not in each:
+        if isinstance(each, MissingValue) or "remount" not in each or "next" not in each:
             continue
         allowed = each["remount"].code == 0
         kept = each["next"].synced

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from firstlight.study import BAUD, Finding, Hole, Mark, hole_in, on_the_line_ns, time_text, verdict
+from firstlight.study import BAUD, Finding, Mark, MissingValue, missing_in, on_the_line_ns, time_text, verdict
 from firstlight_studies.root_filesystems.arms import Way, arm_name
 from firstlight_studies.root_filesystems.findings.figures import STARTED, RootFigures, less_text, missing
 from firstlight_studies.root_filesystems.measures import FilesystemTimings
@@ -16,15 +16,15 @@ def preset_lpj(figures: RootFigures) -> Finding:
     way = Way(lpj=lpj if isinstance(lpj, int) else 0)
     kind = next((each for each in STARTED if isinstance(figures.start(arm_name(each, way)), int)), STARTED[0])
     plain = figures.start(kind)
-    if isinstance(lpj, Hole):
+    if isinstance(lpj, MissingValue):
         return missing(claim, then, lpj)
     preset = figures.start(arm_name(kind, way))
-    if (hole := hole_in(plain, preset)) is not None:
-        return missing(claim, then, hole)
+    if (gap := missing_in(plain, preset)) is not None:
+        return missing(claim, then, gap)
     assert isinstance(plain, int)
     assert isinstance(preset, int)
     measured = figures.arms[kind]
-    spent = 0 if isinstance(measured, Hole) else measured.total("calibrate_delay")
+    spent = 0 if isinstance(measured, MissingValue) else measured.total("calibrate_delay")
     now = f"{kind}: {less_text(preset, plain)}; calibrate_delay takes {time_text(spent)}"
     holds = (plain - preset) / plain >= 0.1
     why = (
@@ -43,8 +43,8 @@ def quiet(figures: RootFigures) -> Finding:
     kind = next((each for each in STARTED if isinstance(figures.start(arm_name(each, way)), int)), STARTED[0])
     plain, quiet = figures.arms.get(kind), figures.arms.get(arm_name(kind, way))
     one, other = figures.start(kind), figures.start(arm_name(kind, way))
-    if isinstance(one, Hole) or isinstance(other, Hole) or not isinstance(plain, FilesystemTimings):
-        return missing(claim, then, hole_in(one, other) or Hole("the plain arm is missing"))
+    if isinstance(one, MissingValue) or isinstance(other, MissingValue) or not isinstance(plain, FilesystemTimings):
+        return missing(claim, then, missing_in(one, other) or MissingValue("the plain arm is missing"))
     assert isinstance(quiet, FilesystemTimings)
     printed = plain.console_bytes - quiet.console_bytes
     line_ns = on_the_line_ns(printed, BAUD)
@@ -65,11 +65,11 @@ def instrumented(figures: RootFigures) -> Finding:
     """What recording every function changes."""
     claim = "Recording every function changes the recorded start"
     then = "4.325 s with the instrumentation, 3.639 s without (+19 %)"
-    plain = figures.arms.get("initramfs", Hole("not booted"))
-    if isinstance(plain, Hole) or isinstance(figures.unprofiled, Hole):
-        return missing(claim, then, hole_in(plain, figures.unprofiled) or Hole(""))
+    plain = figures.arms.get("initramfs", MissingValue("not booted"))
+    if isinstance(plain, MissingValue) or isinstance(figures.unprofiled, MissingValue):
+        return missing(claim, then, missing_in(plain, figures.unprofiled) or MissingValue(""))
     recorded = plain.between(Mark.POWER_ON, Mark.READY)
-    if isinstance(recorded, Hole):
+    if isinstance(recorded, MissingValue):
         return missing(claim, then, recorded)
     change = abs(recorded - figures.unprofiled)
     now = f"{time_text(recorded)} with, {time_text(figures.unprofiled)} without: {change:,} ns apart"
@@ -78,10 +78,10 @@ def instrumented(figures: RootFigures) -> Finding:
     return Finding(claim, then, now, verdict(holds), why)
 
 
-def _plain(figures: RootFigures) -> FilesystemTimings | Hole:
+def _plain(figures: RootFigures) -> FilesystemTimings | MissingValue:
     """A boot as plain as that of the old study."""
-    measured = figures.arms.get("cramfs", Hole("not booted"))
-    return figures.arms.get("initramfs", Hole("not booted")) if isinstance(measured, Hole) else measured
+    measured = figures.arms.get("cramfs", MissingValue("not booted"))
+    return figures.arms.get("initramfs", MissingValue("not booted")) if isinstance(measured, MissingValue) else measured
 
 
 def pages(figures: RootFigures) -> Finding:
@@ -89,8 +89,8 @@ def pages(figures: RootFigures) -> Finding:
     claim = "Freeing every page of memory is the largest single part of the early start"
     then = "free_all_bootmem_core 109 ms of 843 ms (13 %)"
     measured = _plain(figures)
-    if isinstance(measured, Hole) or isinstance(measured.from_start_kernel, Hole):
-        return missing(claim, then, hole_in(measured) or Hole("the boot has no marks"))
+    if isinstance(measured, MissingValue) or isinstance(measured.from_start_kernel, MissingValue):
+        return missing(claim, then, missing_in(measured) or MissingValue("the boot has no marks"))
     spent = measured.total("memblock_free_all")
     share = spent / measured.from_start_kernel
     now = f"memblock_free_all {time_text(spent)} of {time_text(measured.from_start_kernel)} ({share:.1%})".replace(
@@ -105,8 +105,8 @@ def tables(figures: RootFigures) -> Finding:
     claim = "Registering tables of settings and devices costs tens of milliseconds"
     then = "register_proc_table 39 ms in 22 calls, device_register 22 ms in 11"
     measured = _plain(figures)
-    if isinstance(measured, Hole) or isinstance(measured.from_start_kernel, Hole):
-        return missing(claim, then, hole_in(measured) or Hole("the boot has no marks"))
+    if isinstance(measured, MissingValue) or isinstance(measured.from_start_kernel, MissingValue):
+        return missing(claim, then, missing_in(measured) or MissingValue("the boot has no marks"))
     settings, devices = measured.total("__register_sysctl_table"), measured.total("device_register")
     share = (settings + devices) / measured.from_start_kernel
     now = (

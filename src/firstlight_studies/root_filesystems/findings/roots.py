@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from firstlight.study import Finding, Hole, hole_in, time_text, verdict
+from firstlight.study import Finding, MissingValue, missing_in, time_text, verdict
 from firstlight_studies.root_filesystems.findings.figures import RootFigures, less_text, missing
 from firstlight_studies.root_filesystems.measures import FilesystemTimings
 from firstlight_studies.root_filesystems.storage import Had
@@ -14,9 +14,9 @@ def in_place(figures: RootFigures) -> Finding:
     then = "cramfs 3.639 s, executed in place 2.788 s from power on (-23 %)"
     packed, placed = figures.power_on("cramfs"), figures.power_on("cramfs-xip")
     kernel, kernel_placed = figures.start("cramfs"), figures.start("cramfs-xip")
-    for hole in (packed, placed, kernel, kernel_placed):
-        if isinstance(hole, Hole):
-            return missing(claim, then, hole)
+    for gap in (packed, placed, kernel, kernel_placed):
+        if isinstance(gap, MissingValue):
+            return missing(claim, then, gap)
     assert isinstance(packed, int)
     assert isinstance(placed, int)
     assert isinstance(kernel, int)
@@ -35,8 +35,8 @@ def romfs(figures: RootFigures) -> Finding:
     claim = "romfs, which is not compressed, is a little faster than cramfs"
     then = "cramfs 3.639 s, romfs 3.511 s from power on (-3.5 %); 842,789 and 839,078 µs from start_kernel"
     packed, plain = figures.start("cramfs"), figures.start("romfs")
-    if (hole := hole_in(packed, plain)) is not None:
-        return missing(claim, then, hole)
+    if (gap := missing_in(packed, plain)) is not None:
+        return missing(claim, then, gap)
     assert isinstance(packed, int)
     assert isinstance(plain, int)
     now = f"from start_kernel {less_text(plain, packed)}, in memory"
@@ -63,12 +63,12 @@ def jffs2(figures: RootFigures) -> Finding:
     claim = "JFFS2 is the slowest on flash, because its log is scanned at the mount"
     then = "JFFS2 4.823 s, cramfs 3.639 s, romfs 3.511 s from power on"
     own, *others = (figures.start(kind) for kind in ("jffs2", "cramfs", "romfs"))
-    if (hole := hole_in(own, *others)) is not None:
-        return missing(claim, then, hole)
+    if (gap := missing_in(own, *others)) is not None:
+        return missing(claim, then, gap)
     numbers = [each for each in others if isinstance(each, int)]
     assert isinstance(own, int)
     measured = figures.arms["jffs2"]
-    mount = 0 if isinstance(measured, Hole) else measured.mount
+    mount = 0 if isinstance(measured, MissingValue) else measured.mount
     now = f"in memory {less_text(own, max(numbers))} from start_kernel, its mount {time_text(mount)}"
     holds = own > max(numbers)
     log, others_there = figures.stored[1].get("jffs2"), [figures.stored[1].get(kind) for kind in ("cramfs", "romfs")]
@@ -89,7 +89,7 @@ def ram_disk(figures: RootFigures) -> Finding:
     own = figures.start("ext2-ram")
     others = {name: figures.start(name) for name, arm in figures.arms.items() if name in _COMPARED
               and isinstance(arm, FilesystemTimings)}  # fmt: skip
-    if isinstance(own, Hole):
+    if isinstance(own, MissingValue):
         return missing(claim, then, own)
     slower = sorted((value, name) for name, value in others.items() if isinstance(value, int) and value > own)
     cramfs = figures.start("cramfs")
