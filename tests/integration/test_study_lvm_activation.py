@@ -262,7 +262,7 @@ def test_files_that_nobody_opened_have_no_law() -> None:
 # What the tables hold
 
 
-def test_a_boot_that_failed_is_a_hole_in_every_table() -> None:
+def test_a_boot_that_failed_is_a_gap_in_every_table() -> None:
     found = measured(event={3: figures(10), 10: MissingValue("too little memory for 10 volumes")})
     for where in ("times", "files", "memory"):
         table = measured_table(found, where)

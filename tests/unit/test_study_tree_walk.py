@@ -235,7 +235,7 @@ def test_the_audit_is_read_with_what_it_cannot_know(tmp_path: Path) -> None:
     assert audit_of(boot_with(tmp_path, {"failed": "mount: no\n"})) == MissingValue("mount: no")
 
 
-def test_an_automount_that_systemd_did_not_arm_is_a_hole_in_its_row(tmp_path: Path) -> None:
+def test_an_automount_that_systemd_did_not_arm_is_a_gap_in_its_row(tmp_path: Path) -> None:
     table = unit_table(boot_with(tmp_path, {"unit-wakes": "stat /srv/trap\t1\t0\nfind /srv\t1\t1\ndu /srv\t0\t0\n?\n"}))
     assert not isinstance(table, MissingValue)
     assert [row[1] for row in table.rows] == ["asleep", "woken", MissingValue("systemd did not arm the automount")]
