@@ -143,7 +143,7 @@ class _Session:
     """One go at several arms."""
 
     def __init__(self, lab: Lab) -> None:
-        self._laboratory = lab
+        self._lab = lab
         self._stop = threading.Event()
         self._found: dict[str, Boot | MissingValue] = {}
         # Two arms may be the same boot; the second then waits, and takes it.
@@ -151,7 +151,7 @@ class _Session:
         self._guard = threading.Lock()
 
     def work(self, arms: list[StudyArm]) -> Mapping[str, Boot | MissingValue]:
-        lab = self._laboratory
+        lab = self._lab
         at_once = boots_at_once([arm.options for arm in arms if isinstance(arm.options, RecordOptions)], lab.jobs)
         lab.progress.start(len(arms), 0, at_once)
         side_by_side(self._make, arms, at_once, self._stop)
@@ -164,7 +164,7 @@ class _Session:
             self._found[arm.name] = arm.options
             return
         began = time.monotonic()
-        bundle = self._laboratory.folder / "boots" / f"{arm.name}.boot"
+        bundle = self._lab.folder / "boots" / f"{arm.name}.boot"
         bundle.parent.mkdir(exist_ok=True)
         booted = True
         try:
@@ -174,17 +174,17 @@ class _Session:
         except FirstlightError as error:
             self._found[arm.name] = MissingValue(f"{error.message}")
             how = f"not booted: {error.message}"
-        self._laboratory.progress.done(arm.name, 1, how, time.monotonic() - began, counts=booted)
+        self._lab.progress.done(arm.name, 1, how, time.monotonic() - began, counts=booted)
 
     def _obtain(self, name: str, options: RecordOptions, bundle: Path) -> bool:
         """Put an arm's boot where it belongs; tells whether it had to be booted."""
-        progress = OneOfMany(name, self._laboratory.progress, self._stop)
+        progress = OneOfMany(name, self._lab.progress, self._stop)
         options = replace(options, output=bundle)
         key = key_of_inputs(resolve(options, progress))
         with self._guard:
             lock = self._keys.setdefault(key, threading.Lock())
         with lock:
-            if self._laboratory.fresh and key not in self._laboratory.booted:
+            if self._lab.fresh and key not in self._lab.booted:
                 boot_cache.forget(key)
-            self._laboratory.booted.add(key)
+            self._lab.booted.add(key)
             return boot_cache.obtain(options, key, progress, bundle)[1]
