@@ -89,7 +89,7 @@ def _manifest(bundle: Path, count: int) -> dict[str, Any]:
         "clock": {"kind": "imported", "unit": "ns", "origin": "kernel_start"}, "recipe": {}, "digests": {},
         "versions": {}, "completeness": {"complete": True}, "invariants": {},
         "totals": {"instructions": None, "virtual_ns": None, "idle_ns": None},
-        "tables": {"spans": {"rows": count, "sha256": digest}}, "repeat": "", "recorded_at": "", "host": {},
+        "tables": {"spans": {"rows": count, "sha256": digest}}, "reproduce": "", "recorded_at": "", "host": {},
     }  # fmt: skip
 
 

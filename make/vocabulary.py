@@ -176,8 +176,14 @@ def rust(lists: list[Names]) -> str:
 
 def aliases(lists: list[Names]) -> dict[str, dict[str, str]]:
     """Return by ``table.column`` the spellings of earlier schema versions, and what they are now."""
-    renamed = {one.key: {old: name.name for name in one.names for old in name.aliases} for one in lists}
-    return {column: renamed[one.key] for one in lists if renamed[one.key] for column in one.columns}
+    # What an old name of a phase is now depends on the boot's marks: readers have a function for it.
+    renamed = {one.key: old_names(one) for one in lists if one.key != "phase"}
+    return {column: renamed[one.key] for one in lists if renamed.get(one.key) for column in one.columns}
+
+
+def old_names(one: Names) -> dict[str, str]:
+    """Return the spellings of earlier schema versions in one list, and what they are now."""
+    return {old: name.name for name in one.names for old in name.aliases}
 
 
 def python(lists: list[Names]) -> Iterator[tuple[str, str]]:
@@ -226,8 +232,20 @@ def python(lists: list[Names]) -> Iterator[tuple[str, str]]:
                 "",
                 "from collections.abc import Mapping",
                 "",
-                f"ALIASES: Mapping[str, Mapping[str, str]] = {json.dumps(renamed)}",
-                '"""By ``table.column``, the old names and the present ones."""',
+                "ALIASES: Mapping[str, Mapping[str, str]] = {",
+                *(f'    "{column}": {json.dumps(names)},' for column, names in renamed.items()),
+                "}",
+                '"""By ``table.column``, the old names and the present ones; `bundle.older` has those of phases."""',
+                "",
+                *(
+                    line
+                    for key in ("phase", "mark")
+                    for line in (
+                        f"{key.upper()}_ALIASES: Mapping[str, str] = {json.dumps(old_names(by_key[key]))}",
+                        f'"""The old names of {key}s and the present ones."""',
+                        "",
+                    )
+                ),
                 "",
             ]
         ),

@@ -70,7 +70,7 @@ def make_bundle(
     live: bool = False,
     seed: int = 1,
     shift: int = 0,
-    schema_version: int = 2,
+    schema_version: int = 3,
     append: str = "",
     broken: dict[str, dict[str, Any]] | None = None,
     doubtful: dict[str, int] | None = None,
@@ -115,7 +115,7 @@ def make_bundle(
     (path / "raw" / "console.log").write_text("\n".join(text), encoding="utf-8")
     for table, schema in SCHEMA.items():
         frame = pl.DataFrame(rows[table], schema=schema, orient="row")
-        frame.write_parquet(path / f"{table}.parquet", compression="zstd", metadata={"firstlight.schema": "2"})
+        frame.write_parquet(path / f"{table}.parquet", compression="zstd", metadata={"firstlight.schema": "3"})
     manifest = _manifest(path, rows, tree, live=live, failed=failed, profile=profile, shift=shift)
     manifest["schema_version"] = schema_version
     for invariant, fields in (broken or {}).items():
@@ -154,7 +154,7 @@ def settle_recipe(manifest: dict[str, Any]) -> None:
     if append and not recipe["command_line"].endswith(append):
         recipe["command_line"] += f" {append}"
     with suppress(ValueError):
-        manifest["repeat"] = repeat_command(read_choices(chosen), Path("a.boot"))
+        manifest["reproduce"] = repeat_command(read_choices(chosen), Path("a.boot"))
 
 
 def thread_tables(turns: list[tuple[int, str, int, int, int, int]]) -> dict[str, list[Row]]:
@@ -294,7 +294,7 @@ def _timeline(
         if idles and not live:
             counters.append(("idle_ns", now, idled))
     if not failed:
-        marks.append(("ready", now, *((None, None) if live else (executed, idled)), "no-operation", ""))
+        marks.append(("ready", now, *((None, None) if live else (executed, idled)), "instruction", ""))
     return marks, spans, counters
 
 
@@ -397,7 +397,7 @@ def _manifest(
     failure = {"reason": "panic", "detail": "Kernel panic - not syncing: VFS: Unable to mount root fs",
                "console_tail": _console(failed)[-3:]}  # fmt: skip
     return {
-        "schema_version": 2,
+        "schema_version": 3,
         "tool": {"name": "firstlight", "version": "0.1.0"},
         "mode": "live" if live else "exact",
         "status": "failed" if failed else "complete",
@@ -418,7 +418,7 @@ def _manifest(
         "tables": {table: {"rows": len(rows[table]),
                            "sha256": hashlib.sha256((path / f"{table}.parquet").read_bytes()).hexdigest()}
                    for table in SCHEMA},
-        "repeat": "firstlight record -o a.boot",
+        "reproduce": "firstlight record -o a.boot",
         "recorded_at": "2024-05-01T12:00:00Z",
         "host": {"cpu": "invented", "cores": 2},
     }  # fmt: skip

@@ -112,7 +112,7 @@ def write_bundle(
 def _manifest(path: Path, length: int, record: str | None) -> Manifest:
     return Manifest.model_validate(
         {
-            "schema_version": 2,
+            "schema_version": 3,
             "tool": {"name": "firstlight", "version": "0.1.0"},
             "mode": "imported",
             "status": "complete",
@@ -122,14 +122,14 @@ def _manifest(path: Path, length: int, record: str | None) -> Manifest:
             "digests": {},
             "versions": {},
             "completeness": {"complete": False, "missing": ["3 messages of the kernel were dropped"],
-                             "understood": 997, "lost": 3, "share": 0.997},
+                             "parsed": 997, "lost": 3, "share": 0.997},
             "invariants": {},
             "totals": {"instructions": None, "virtual_ns": length * MS, "idle_ns": None},
             "sources": [] if record is None else [
-                {"file": "raw/record", "given": "record", "sha256": "0" * 64, "size_bytes": 1, "format": record,
-                 "part": "", "clock": "printk", "fit": None, "understood": 997, "problems": []}],
+                {"file": "raw/record", "name": "record", "sha256": "0" * 64, "size_bytes": 1, "format": record,
+                 "part": "", "clock": "printk", "fit": None, "parsed": 997, "problems": []}],
             "tables": {name: table.model_dump() for name, table in describe_tables(path).items()},
-            "repeat": "firstlight import record -o a.boot",
+            "reproduce": "firstlight import record -o a.boot",
             "recorded_at": "2024-05-01T12:00:00Z",
             "host": {},
         }

@@ -56,7 +56,7 @@ def _boot(directory: Path, name: str, nodes: Sequence[Node]) -> Path:
         "calls": pl.DataFrame(rows, schema=SCHEMA["calls"]),
         "phase_calls": pl.DataFrame([(0, "early", 0, first, first)], schema=SCHEMA["phase_calls"], orient="row"),
         "marks": pl.DataFrame(
-            [("power_on", 0, 0, 0, "reset", ""), ("ready", end, instructions, idle, "no-operation", "")],
+            [("power_on", 0, 0, 0, "reset", ""), ("ready", end, instructions, idle, "instruction", "")],
             schema=SCHEMA["marks"], orient="row",
         ),
         "spans": pl.DataFrame(

@@ -67,16 +67,16 @@ def kft_log(directory: Path, rows: int) -> Large:
 def _recorded_graph(directory: Path) -> Path:
     boot = directory / "graph.boot"
     commands = (
-        "mkdir -p /t /run/firstlight/keep",
+        "mkdir -p /t /run/firstlight/export",
         "mount -t tracefs t /t",
         "echo 0 >/t/tracing_on",
         "for each in abstime proc; do echo 1 >/t/options/funcgraph-$each; done",
-        f"head -c {_SEED_BYTES} /t/trace >/run/firstlight/keep/graph-of-a-boot",
+        f"head -c {_SEED_BYTES} /t/trace >/run/firstlight/export/graph-of-a-boot",
         "umount /t",
     )
     append = f"ftrace=function_graph trace_buf_size={_SEED_BYTES}"
     record(RecordOptions(output=boot, append=append, profile=False, memory="1G", guest_commands=commands))
-    return boot / "raw" / "kept" / "graph-of-a-boot"
+    return boot / "raw" / "guest-files" / "graph-of-a-boot"
 
 
 def _written(path: Path, what: str, parts: Iterator[bytes], least: int | None) -> Large:

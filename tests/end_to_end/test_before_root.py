@@ -15,13 +15,13 @@ from firstlight.recipe.options import RecordOptions
 pytestmark = pytest.mark.boot
 
 _STAGE = """\
-mkdir -p /run/firstlight/keep
+mkdir -p /run/firstlight/export
 /init stamp stage
-echo "roots mounted in the stage: $(grep -c /newroot /proc/mounts)" >/run/firstlight/keep/told
+echo "roots mounted in the stage: $(grep -c /newroot /proc/mounts)" >/run/firstlight/export/told
 """
 _INIT = """\
 #!/bin/busybox sh
-/bin/busybox cat /run/firstlight/keep/told /run/firstlight/keep/stamps >/dev/console
+/bin/busybox cat /run/firstlight/export/told /run/firstlight/export/stamps >/dev/console
 echo "up" >/dev/console
 exec /bin/busybox sleep 1000
 """
@@ -47,4 +47,4 @@ def test_a_stage_runs_before_the_root_is_mounted(boots: Path, tmp_path: Path) ->
     stamp = int(next(line for line in lines if line.endswith(" stage")).split()[0])
     marks = dict(boot.marks().select("mark", "time_ns").iter_rows())
     assert marks["guest_start"] < stamp < marks["switch_root"]
-    assert "--initramfs-files" in boot.manifest.repeat
+    assert "--initramfs-files" in boot.manifest.reproduce

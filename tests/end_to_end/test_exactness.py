@@ -74,7 +74,7 @@ def test_another_word_on_the_command_line_is_found_to_differ(default_boot: Path,
     assert marks[0] == marks[1]
 
 
-def test_a_user_land_with_systemd_is_equal_twice(debian_boot: Path, boots: Path) -> None:
+def test_a_userspace_with_systemd_is_equal_twice(debian_boot: Path, boots: Path) -> None:
     first = debian_boot
     second = record(RecordOptions(output=boots / "debian-2.boot", rootfs="debian"))
     verdict = compare(first, second)

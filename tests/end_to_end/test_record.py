@@ -31,7 +31,7 @@ def test_the_manifest_says_what_was_booted_and_that_all_is_there(default_boot: P
         digest = manifest.digests[name]
         assert digest is not None
         assert len(digest) == 64
-    assert manifest.repeat.startswith("firstlight record ")
+    assert manifest.reproduce.startswith("firstlight record ")
     for name, table in manifest.tables.items():
         path = default_boot / f"{name}.parquet"
         assert table.sha256 == file_digest(path)

@@ -26,13 +26,13 @@ def test_the_small_guest_comes_up_as_such_a_root_and_runs_what_it_is_told(tmp_pa
     built = kernel_place()
     kernel = built if built is not None and built.is_file() else None
     kind = "initramfs" if kernel is None else "squashfs-zstd"
-    command = "mkdir -p /run/firstlight/keep; grep ' / ' /proc/mounts >/run/firstlight/keep/root"
+    command = "mkdir -p /run/firstlight/export; grep ' / ' /proc/mounts >/run/firstlight/export/root"
     path = record(
         RecordOptions(output=tmp_path / "a.boot", kernel=kernel, root_as=kind, guest_commands=(command,), profile=False)
     )
     boot = firstlight.open(path)
     assert boot.manifest.completeness.missing == []
-    assert f"--root-as {kind}" in boot.manifest.repeat
+    assert f"--root-as {kind}" in boot.manifest.reproduce
     mounted = (boot.kept("root") or b"").decode().split()
     assert mounted[:4] == (
         ["rootfs", "/", "rootfs", *mounted[3:4]] if kernel is None else ["/dev/root", "/", "squashfs", mounted[3]]

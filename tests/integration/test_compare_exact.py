@@ -243,7 +243,7 @@ def test_what_vanished_is_a_function_or_only_a_call_of_one_that_is_still_there(
 def test_work_beside_the_critical_path_is_told_and_contributes_nothing(tmp_path: Path) -> None:
     def boot(name: str, network_ms: int, database_ms: int) -> Path:
         spans = Spans()
-        spans.add("phase", "user_land", (0, 1000), track="boot")
+        spans.add("phase", "userspace", (0, 1000), track="boot")
         spans.add("unit", "network.service", (0, network_ms), track="systemd")
         spans.add("unit", "database.service", (0, database_ms), track="systemd")
         spans.add("unit", "app.service", (database_ms, 1000), track="systemd")

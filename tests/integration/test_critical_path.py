@@ -58,7 +58,7 @@ def test_a_wait_for_an_asynchronous_body_leads_to_the_body_and_back_to_its_waite
     assert after["duration_ns"].to_list() == [10 * MS, 90 * MS]
 
 
-def test_user_land_waits_for_the_kernel_whatever_else_it_waited_for(boot: Boot) -> None:
+def test_userspace_waits_for_the_kernel_whatever_else_it_waited_for(boot: Boot) -> None:
     rows = find_path(boot).rows
     at = rows.filter(pl.col("name") == "run_init_start")
     assert at["start_ns"][0] == 1500 * MS
@@ -195,13 +195,13 @@ def test_what_lists_the_goals_is_named_where_they_are_too_many(tmp_path: Path) -
     assert "`firstlight path --json " in raised.value.report()
 
 
-def test_what_the_firmware_took_changes_nothing_of_what_user_land_waited_for(tmp_path: Path) -> None:
+def test_what_the_firmware_took_changes_nothing_of_what_userspace_waited_for(tmp_path: Path) -> None:
     def change(name: str, before: int) -> int:
         spans = Spans()
         if before:
             spans.add("phase", "firmware", (0, before), track="boot")
         call = spans.add("phase", "initcalls", (before, before + 1500), track="boot")
-        late = spans.add("phase", "initrd", (before + 1500, before + 4800), track="boot")
+        late = spans.add("phase", "initramfs", (before + 1500, before + 4800), track="boot")
         if before:
             spans.add("stage", "firmware", (0, before), parent=0)
         spans.add("initcall", "gizmo_init", (before + 700, before + 703), parent=call, track="task 1")

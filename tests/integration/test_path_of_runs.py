@@ -55,7 +55,7 @@ def with_runs(path: Path, turns: list[Turn]) -> Path:
 def bundle(directory: Path, turns: list[Turn] | None, name: str = "a.boot") -> Boot:
     """A boot with two units: one from 1,950 to 2,100 ms, one from 2,450 to 4,700 ms."""
     spans = Spans()
-    for phase, start, end in (("early_init", 0, 400), ("initcalls", 400, 1600), ("user_land", 1600, 4800)):
+    for phase, start, end in (("early_init", 0, 400), ("initcalls", 400, 1600), ("userspace", 1600, 4800)):
         spans.add("phase", phase, (start, end), track="boot")
     spans.add("unit", "udevd.service", (1950, 2100), track="systemd")
     spans.add("unit", "app.service", (2450, 4700), track="systemd")

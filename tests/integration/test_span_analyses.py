@@ -84,7 +84,7 @@ def test_the_shares_of_levels_are_of_all_phases_of_initcalls(tmp_path: Path) -> 
     # As a recording has them: consoles long before, a mark `initcalls` between two levels, a module beside the last.
     spans = Spans()
     edges = [("early_init", 0, 100), ("initcall_early", 100, 130), ("smp_init", 130, 200), ("initcalls", 200, 210),
-             ("initcall_core", 210, 500), ("initcall_late", 500, 900), ("user_land", 900, 1500)]  # fmt: skip
+             ("initcall_core", 210, 500), ("initcall_late", 500, 900), ("userspace", 900, 1500)]  # fmt: skip
     for name, start, end in edges:
         spans.add("phase", name, (start, end))
     calls = [("console", 50, 60), ("early", 100, 120), ("core", 210, 400), ("late", 500, 900), ("module", 850, 950)]

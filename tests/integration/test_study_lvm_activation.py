@@ -395,7 +395,7 @@ def test_the_historical_figures_are_those_of_2021() -> None:
 def booted(folder: Path, **kept: bytes) -> Boot:
     """An invented boot that came up, with what its guest left."""
     path = make_bundle(folder)
-    left = path / "raw" / "kept"
+    left = path / "raw" / "guest-files"
     left.mkdir()
     whole = {
         "stamps": b"100 volumes\n120 settled\n",
@@ -490,7 +490,7 @@ def generated(
     configuration, made = (
         {path.name: path.read_text() for path in place.iterdir() if path.is_file()} for place in found
     )
-    kept = folder / "run" / "firstlight" / "keep" / "errors"
+    kept = folder / "run" / "firstlight" / "export" / "errors"
     return configuration | ({"errors": kept.read_text()} if kept.exists() else {}), made
 
 

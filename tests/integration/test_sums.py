@@ -43,7 +43,7 @@ def changed(bundle: Path, table: str, change: Change) -> Boot:
 
 def read_all(boot: Boot) -> None:
     for table in SCHEMAS:
-        boot._table(table)
+        boot.table(table)
 
 
 LATE = ["run_init", "user"]

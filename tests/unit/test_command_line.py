@@ -96,7 +96,7 @@ def test_a_built_in_module_without_that_parameter_reads_nothing() -> None:
     assert reader("rcutree.qhimarks=3", evidence) == ("nobody", "rcutree is built in, and has no parameter qhimarks")
 
 
-def test_the_user_land_reads_its_own_words_where_it_is_there() -> None:
+def test_the_userspace_reads_its_own_words_where_it_is_there() -> None:
     assert reader("firstlight_mounts=late") == ("userspace", "Firstlight's helper")
     why = "no systemd ran in this boot, and the kernel has no such parameter"
     assert reader("systemd.unit=rescue.target") == ("nobody", why)

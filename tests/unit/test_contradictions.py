@@ -48,11 +48,11 @@ def changed(bundle: Path, change: dict[str, Any]) -> Path:
         ({"status": "failed"}, "`status`: it is `failed`, and `failure` says nothing"),
         ({"failure": FAILURE}, "`status`: it is `complete`, and `failure` says `panic`"),
         ({"mode": "imported"}, "`mode`: it is `imported`, and the recipe is of an `exact` boot"),
-        ({"repeat": "rm -rf /"}, "`repeat`: it is not the command that makes this recipe: 'rm -rf /'"),
-        ({"repeat": ""}, "`repeat`: it is not the command that makes this recipe"),
-        ({"repeat": "firstlight record 'a"}, "`repeat`: it is not the command that makes this recipe"),
-        ({"repeat": "firstlight record --append quiet -o a.boot; rm -rf /"}, "`repeat`: it is not the command"),
-        ({"repeat": "firstlight record --append quiet --machine pc-q35-7.2 -o a.boot"}, "`repeat`: it is not"),
+        ({"reproduce": "rm -rf /"}, "`reproduce`: it is not the command that makes this recipe: 'rm -rf /'"),
+        ({"reproduce": ""}, "`reproduce`: it is not the command that makes this recipe"),
+        ({"reproduce": "firstlight record 'a"}, "`reproduce`: it is not the command that makes this recipe"),
+        ({"reproduce": "firstlight record --append quiet -o a.boot; rm -rf /"}, "`reproduce`: it is not the command"),
+        ({"reproduce": "firstlight record --append quiet --machine pc-q35-7.2 -o a.boot"}, "`reproduce`: it is not"),
     ],
 )  # fmt: skip
 def test_is_an_error_that_names_the_field(tmp_path: Path, change: dict[str, Any], said: str) -> None:
@@ -84,5 +84,5 @@ def test_honest_manifests_open(tmp_path: Path, given: dict[str, Any], chosen: di
 
 
 def test_the_path_behind_the_command_may_be_any(tmp_path: Path) -> None:
-    bundle = changed(make_recorded(make_bundle(tmp_path)), {"repeat": "firstlight record -o '/my boots/x; ls.boot'"})
-    assert read_manifest(bundle).repeat.endswith("ls.boot'")
+    bundle = changed(make_recorded(make_bundle(tmp_path)), {"reproduce": "firstlight record -o '/my boots/x; ls.boot'"})
+    assert read_manifest(bundle).reproduce.endswith("ls.boot'")

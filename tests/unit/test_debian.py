@@ -26,7 +26,7 @@ def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return stand_in(tmp_path, monkeypatch, {"mmdebstrap": STAND_IN})
 
 
-def test_the_user_land_is_made_once_with_a_fixed_clock_and_machine(calls: Path) -> None:
+def test_the_userspace_is_made_once_with_a_fixed_clock_and_machine(calls: Path) -> None:
     path = debian_tar()
     assert path.read_text() == "tar\n"
     asked = calls.read_text().splitlines()
@@ -40,7 +40,7 @@ def test_the_user_land_is_made_once_with_a_fixed_clock_and_machine(calls: Path) 
     assert calls.read_text().splitlines() == asked
 
 
-def test_another_suite_is_another_user_land(calls: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_suite_is_another_userspace(calls: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     here = debian_digest()
     monkeypatch.setattr(debian, "_os_release", lambda: {"ID": "debian", "VERSION_CODENAME": "trixie"})
     assert debian_digest() != here

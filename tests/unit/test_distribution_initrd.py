@@ -49,7 +49,7 @@ def test_the_root_is_named_unless_the_person_names_one() -> None:
     assert root_words("quiet -- root=x", "/dev/pmem0") != ""
 
 
-def test_both_may_be_given_and_then_the_helper_is_in_the_user_land(tmp_path: Path) -> None:
+def test_both_may_be_given_and_then_the_helper_is_in_the_userspace(tmp_path: Path) -> None:
     options = RecordOptions(
         output=tmp_path / "a.boot", initrd=tmp_path / "i", rootfs="debian", guest_commands=("sync",)
     )
@@ -62,7 +62,7 @@ def test_both_may_be_given_and_then_the_helper_is_in_the_user_land(tmp_path: Pat
         check_choices(RecordOptions(**{**vars(options), "rootfs": None}), X86_64)
 
 
-def test_the_helper_is_a_unit_of_the_user_land(tmp_path: Path) -> None:
+def test_the_helper_is_a_unit_of_the_userspace(tmp_path: Path) -> None:
     tree, scratch = tmp_path / "tree", tmp_path / "scratch"
     for folder in (tree, scratch):
         folder.mkdir()

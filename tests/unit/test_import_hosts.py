@@ -51,7 +51,7 @@ def test_the_stages_of_u_boot_end_where_the_kernel_begins(together: bool, tmp_pa
     boot = imported(tmp_path, {"console.log": console.format(BOOTSTAGE)} if together else apart)
     assert boot.phases().select("phase", "start_ns", "end_ns").row(0) == ("firmware", 0, 1_300_000_000)
     assert boot.spans().filter(pl.col("kind") == "firmware")["duration_ns"].sum() == 1_300_000_000
-    fits = [source.fit.how for source in boot.manifest.sources if source.fit is not None]
+    fits = [source.fit.basis for source in boot.manifest.sources if source.fit is not None]
     assert any(how.startswith("assumed: ") for how in fits)
 
 
@@ -59,9 +59,7 @@ def test_dates_of_whole_seconds_are_of_the_same_boot(tmp_path: Path) -> None:
     ctime = "".join(f"[Fri Feb 13 23:31:{30 + int(at):02d} 2009] {text}\n" for at, text in KERNEL)
     boot = imported(tmp_path, {"dmesg.txt": "\n".join(STAMPED) + "\n", "dmesg-T.txt": ctime})
     assert all(source.fit is not None for source in boot.manifest.sources)
-    told = {
-        Path(source.given).name: [problem.detail for problem in source.problems] for source in boot.manifest.sources
-    }
+    told = {Path(source.name).name: [problem.detail for problem in source.problems] for source in boot.manifest.sources}
     assert told.pop("dmesg.txt") == []
     (of_dates,) = told.values()
     assert [detail.split(":")[0] for detail in of_dates] == ["each line tells whole seconds only"]

@@ -34,7 +34,7 @@ def test_four_records_of_one_boot_on_one_clock(tmp_path: Path) -> None:
     marks = dict(boot.marks().select("mark", "time_ns").iter_rows())
     assert abs(marks["kernel_start"] - 1_500_000_000) < 200_000
     assert marks["user_start"] - marks["kernel_start"] == made.user_start_us * 1000
-    host = source(boot, "serial.log", "host clock").fit
+    host = source(boot, "serial.log", "capture clock").fit
     assert host is not None
     assert host.rate == pytest.approx(1 / 1.00006, abs=2e-6)
     assert host.residual_max_ns is not None
@@ -76,7 +76,7 @@ def test_a_log_of_another_boot_is_left_out_and_kept(tmp_path: Path, capsys: pyte
     assert run(["import", str(tmp_path / "dmesg.txt"), str(tmp_path / "odd.txt"), "-o", str(output)]) == 0
     assert "odd.txt: left out of the tables" in capsys.readouterr().err
     boot = firstlight.open(output)
-    assert [told.what for told in boot.manifest.contradictions] == ["which boot this is, by `kernel.version`"]
+    assert [told.subject for told in boot.manifest.contradictions] == ["which boot this is, by `kernel.version`"]
     assert boot.log()["source"].unique().to_list() == ["dmesg.txt"]
     assert (output / "raw" / "odd.txt").read_text() == other.dmesg()
 
@@ -85,7 +85,7 @@ def test_the_same_kernel_booted_again_is_told_by_its_lines(tmp_path: Path) -> No
     made, again = InventedBoot(), InventedBoot()
     again.lines = [(at + (at * 7919) % 90_000 if at else 0, text) for at, text in again.lines]
     boot = imported(tmp_path, {"dmesg.txt": made.dmesg(), "again.txt": again.dmesg()})
-    assert [told.what for told in boot.manifest.contradictions] == ["which boot this is, by shared events"]
+    assert [told.subject for told in boot.manifest.contradictions] == ["which boot this is, by shared events"]
     assert boot.log()["source"].unique().to_list() == ["dmesg.txt"]
 
 

@@ -36,8 +36,8 @@ def test_an_argument_that_is_no_utf_8(here: Path, capsys: pytest.CaptureFixture[
     bundle = here / "caf\\xe9.boot"
     assert (bundle / "raw" / SHOWN).read_bytes() == DMESG
     manifest = firstlight.open(bundle).manifest
-    assert [(source.file, source.given) for source in manifest.sources] == [(SHOWN, SHOWN)]
-    assert f"$'{SHOWN}'" in manifest.repeat
+    assert [(source.file, source.name) for source in manifest.sources] == [(SHOWN, SHOWN)]
+    assert f"$'{SHOWN}'" in manifest.reproduce
     assert run(["import", LATIN, "-o", "a.boot", "--json"]) == 0
     assert data_of_answer(capsys.readouterr().out)[0]["sources"][0]["file"] == SHOWN
     assert run(["show", "a.boot"]) == 0

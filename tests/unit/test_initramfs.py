@@ -39,7 +39,7 @@ def paths(archive: bytes) -> list[str]:
         position = -(-(position + size) // 4) * 4
 
 
-def test_the_default_recipe_has_a_busybox_user_land() -> None:
+def test_the_default_recipe_has_a_busybox_userspace() -> None:
     built = build_initramfs(GuestConfig())
     content = built.path.read_bytes()
     members = {"init", "firstlight.conf", "dev/console", "bin/busybox", "bin/sh", "userland.sh", "proc", "sys", "run"}
@@ -69,7 +69,7 @@ def test_a_stage_before_the_root_has_a_shell_and_its_files(tmp_path: Path) -> No
     assert b"init=/sbin/init\nbefore_root=/before-root\nreport=/dev/ttyS1\n" in content
 
 
-def test_the_probe_for_symbols_has_no_user_land() -> None:
+def test_the_probe_for_symbols_has_no_userspace() -> None:
     content = build_initramfs(GuestConfig(action="symbols")).path.read_bytes()
     assert b"action=symbols\nreport=/dev/ttyS1\n" in content
     assert "bin/busybox" not in paths(content)

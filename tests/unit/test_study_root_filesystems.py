@@ -258,7 +258,7 @@ class TestWhatTheGuestLeaves:
 
     def test_steps_are_read_with_what_the_kernel_said_of_each(self, tmp_path: Path) -> None:
         bundle = make_bundle(tmp_path / "a.boot")
-        kept = bundle / "raw" / "kept"
+        kept = bundle / "raw" / "guest-files"
         kept.mkdir(parents=True)
         (kept / "steps").write_text("replay 0 120 3\nremount 255 0 0\nnonsense\nnext x y z\n")
         (kept / "stamps").write_text("100 replay begin\n350 replay end\n")

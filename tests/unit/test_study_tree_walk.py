@@ -48,9 +48,9 @@ def boot_with(
 ) -> Boot:
     """An invented boot that left files, and has a row of the profile for each process and function."""
     bundle = make_bundle(folder, name=f"{len(list(folder.iterdir()))}.boot")
-    (bundle / "raw" / "kept").mkdir()
+    (bundle / "raw" / "guest-files").mkdir()
     for name, text in kept.items():
-        (bundle / "raw" / "kept" / name).write_text(text, encoding="utf-8")
+        (bundle / "raw" / "guest-files" / name).write_text(text, encoding="utf-8")
     frame = firstlight.open(bundle).calls()
     node = frame.height
     rows = [(f"[user {name}]", "user", 1, time) for name, time in (users or {}).items()]
@@ -350,7 +350,7 @@ def test_programs_come_with_the_libraries_that_they_need_through_every_link(tmp_
         programs_of(tar_of(tmp_path / "b.tar", lost, links), ["sh"])
 
 
-def test_a_damaged_or_circular_user_land_is_an_error_or_has_no_programs(tmp_path: Path) -> None:
+def test_a_damaged_or_circular_userspace_is_an_error_or_has_no_programs(tmp_path: Path) -> None:
     (tmp_path / "a.tar").write_bytes(b"no tar")
     with pytest.raises(LabError, match="cannot read the root file system"):
         programs_of(tmp_path / "a.tar", ["sh"])

@@ -337,7 +337,7 @@ def test_a_program_says_which_libraries_it_needs() -> None:
         needed_libraries(shell.read_bytes()[:80], str(shell))
 
 
-def test_a_user_land_without_udev_is_told(tmp_path: Path) -> None:
+def test_a_userspace_without_udev_is_told(tmp_path: Path) -> None:
     tar = tmp_path / "land.tar"
     with tarfile.open(tar, "w") as archive:
         member = tarfile.TarInfo("./etc/hostname")

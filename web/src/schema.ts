@@ -39,14 +39,14 @@ export const MARK = [
   "run_init",
   "user_start",
   "guest_start",
-  "initrd_start",
+  "initramfs_start",
   "systemd_start",
   "switch_root",
   "userspace_start",
   "soft_reboot_start",
   "default_target",
   "startup_finished",
-  "startup_over",
+  "startup_settled",
   "login_prompt",
   "idle",
   "ready",
@@ -61,7 +61,7 @@ export const LAYER = ["firmware", "loader", "kernel", "initramfs", "userspace"] 
 export type Layer = (typeof LAYER)[number];
 
 /** What told a mark of a recorded boot. */
-export const MARK_SOURCE = ["reset", "address", "function", "no-operation", "console", "guest", "host"] as const;
+export const MARK_SOURCE = ["reset", "address", "function", "instruction", "console", "guest", "host"] as const;
 export type MarkSource = (typeof MARK_SOURCE)[number];
 
 /** Intervals between two dividing marks. */
@@ -90,15 +90,14 @@ export const PHASE = [
   "free_init_memory",
   "run_init",
   "user_start",
-  "user_land",
-  "initrd",
+  "initramfs",
   "switch_root",
   "userspace",
   "soft_reboot",
   "after_startup",
   "after_ready",
   "panic",
-  "record",
+  "before_first_mark",
   "unknown",
 ] as const;
 export type Phase = (typeof PHASE)[number];
@@ -169,7 +168,7 @@ export const LINK_KIND = ["after", "requires", "wants", "blocked_by", "supplier"
 export type LinkKind = (typeof LINK_KIND)[number];
 
 /** What a line of the log went through. */
-export const CHANNEL = ["printk", "journal", "udev", "tracer", "console"] as const;
+export const CHANNEL = ["printk", "journal", "udev", "ftrace", "console"] as const;
 export type Channel = (typeof CHANNEL)[number];
 
 /** The kinds of damage and doubt of a record. */

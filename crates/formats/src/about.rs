@@ -122,7 +122,7 @@ impl Traits {
     /// Those of most formats of an origin.
     pub const fn of(origin: Origin) -> Self {
         let channel = match origin {
-            Origin::Ftrace => Some(Channel::Tracer),
+            Origin::Ftrace => Some(Channel::Ftrace),
             Origin::Udev => Some(Channel::Udev),
             _ => None,
         };

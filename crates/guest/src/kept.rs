@@ -8,7 +8,7 @@ use crate::error::{Context, Result};
 use crate::report::Writer;
 
 /// Where they are left: the folder is a tmpfs wherever the helper switches the root, and memory anyway where it does not.
-pub const FOLDER: &str = "/run/firstlight/keep";
+pub const FOLDER: &str = "/run/firstlight/export";
 /// The file below it that the instants of `stamp` go to, a line each: the counter, a blank, the name.
 const STAMPS: &str = "stamps";
 /// A record's name holds at most so many characters, and `kept.` is in front.

@@ -25,9 +25,9 @@ pub fn fit_capture_clock(evidence: &Evidence) -> Option<Fitted> {
 /// What the part of a record is called whose clock is the host's.
 pub fn part(of: &str) -> String {
     if of.is_empty() {
-        "host clock".to_owned()
+        "capture clock".to_owned()
     } else {
-        format!("{of}, host clock")
+        format!("{of}, capture clock")
     }
 }
 

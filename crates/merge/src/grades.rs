@@ -10,7 +10,7 @@ const USUAL_STEP_NS: i64 = 1_000;
 pub const STAMPED: u8 = 2;
 
 /// The marks that systemd itself sets. Every record of them has them from systemd.
-pub const SYSTEMD_MARKS: [Mark; 3] = [Mark::InitrdStart, Mark::UserspaceStart, Mark::StartupFinished];
+pub const SYSTEMD_MARKS: [Mark; 3] = [Mark::InitramfsStart, Mark::UserspaceStart, Mark::StartupFinished];
 
 /// Stamps of one begin in two records, rounded as charts do it, lie no further apart.
 pub const STAMPS_APART_NS: i64 = 10_000_000;

@@ -6,6 +6,7 @@ use crate::row::Row;
 use crate::text::seconds;
 use crate::{AlignedRecord, Contradiction};
 use firstlight_formats::about::Traits;
+use firstlight_schema::hand_over::HandOver;
 use firstlight_schema::{self as schema, InitcallLevel, Mark, SpanKind};
 use rustc_hash::FxHashMap;
 
@@ -30,7 +31,7 @@ fn divides(mark: Mark, all: &[BootMark]) -> bool {
     let there = |wanted: Mark| all.iter().any(|told| told.mark == wanted);
     match mark {
         // The first line of systemd says about what its own marks say better.
-        Mark::SystemdStart => !there(Mark::UserspaceStart) && !there(Mark::InitrdStart),
+        Mark::SystemdStart => !there(Mark::UserspaceStart) && !there(Mark::InitramfsStart),
         other => other.phase().is_some(),
     }
 }
@@ -39,12 +40,12 @@ fn divides(mark: Mark, all: &[BootMark]) -> bool {
 fn phase_name(mark: Mark, all: &[BootMark]) -> &'static str {
     let any = |wanted: fn(Mark) -> bool| all.iter().any(|told| wanted(told.mark));
     let phase = match mark {
-        Mark::SystemdStart if any(|told| told == Mark::SwitchRoot) => Some(schema::Phase::Initrd),
-        // Nothing says where the kernel ended and user land began.
+        Mark::SystemdStart if any(|told| told == Mark::SwitchRoot) => Some(schema::Phase::Initramfs),
+        // Nothing says where the kernel ended and userspace began.
         Mark::KernelClockStart if !any(of_the_kernel) => Some(schema::Phase::Unknown),
-        // Nothing says how far the kernel had come before user land.
+        // Nothing says how far the kernel had come before userspace.
         Mark::KernelClockStart | Mark::KernelStart if !any(within_the_kernel) => Some(schema::Phase::Kernel),
-        other => other.phase(),
+        other => HandOver::of(all.iter().map(|told| (told.mark, told.detail.as_str()))).phase(other),
     };
     phase.map_or(mark.name(), schema::Phase::name)
 }
@@ -59,7 +60,7 @@ fn of_the_kernel(mark: Mark) -> bool {
                 | Mark::RunInit
                 | Mark::UserStart
                 | Mark::GuestStart
-                | Mark::InitrdStart
+                | Mark::InitramfsStart
                 | Mark::SystemdStart
                 | Mark::UserspaceStart
         )
@@ -153,7 +154,7 @@ fn initcall_marks(pieces: &[AlignedRecord<'_>], rows: &[Row<'_>], marks: &mut Ve
     let after = |mark: &BootMark| {
         matches!(
             mark.mark,
-            Mark::FreeInitMemory | Mark::RunInit | Mark::UserStart | Mark::InitrdStart | Mark::UserspaceStart
+            Mark::FreeInitMemory | Mark::RunInit | Mark::UserStart | Mark::InitramfsStart | Mark::UserspaceStart
         )
     };
     // The last of them may never have returned: then the initcalls did not end either.

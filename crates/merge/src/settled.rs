@@ -13,7 +13,7 @@ const QUIET_NS: i64 = 60_000_000_000;
 /// events, once userspace runs. Returns the note about it.
 pub fn start_up_over(pieces: &[AlignedRecord<'_>], rows: &[Row<'_>], marks: &mut Vec<BootMark>) -> Option<String> {
     let last = marks.iter().find(|mark| mark.mark == Mark::RecordEnd)?.time_ns;
-    let user = user_land(rows, marks)?;
+    let user = userspace_start(rows, marks)?;
     if last.saturating_sub(user) <= QUIET_NS {
         return None;
     }
@@ -44,7 +44,7 @@ pub fn start_up_over(pieces: &[AlignedRecord<'_>], rows: &[Row<'_>], marks: &mut
         marks.iter().find(|mark| mark.mark == Mark::RecordEnd).map(|mark| mark.source.clone()).unwrap_or_default();
     marks.retain(|mark| mark.time_ns <= over);
     let detail = format!("then nothing for {} s", next.saturating_sub(over) / 1_000_000_000);
-    marks.push(BootMark { mark: Mark::StartupOver, time_ns: over, source, detail });
+    marks.push(BootMark { mark: Mark::StartupSettled, time_ns: over, source, detail });
     marks.sort_by_key(|mark| mark.time_ns);
     Some(format!(
         "no record tells when the start was over: it is taken to end where nothing happened for {} s; what came later, up to \
@@ -54,13 +54,13 @@ pub fn start_up_over(pieces: &[AlignedRecord<'_>], rows: &[Row<'_>], marks: &mut
     ))
 }
 
-/// When user land ran at the latest: what a manager of units starts is its own.
-fn user_land(rows: &[Row<'_>], marks: &[BootMark]) -> Option<i64> {
+/// When userspace ran at the latest: what a manager of units starts is its own.
+fn userspace_start(rows: &[Row<'_>], marks: &[BootMark]) -> Option<i64> {
     let told = |mark: &&BootMark| {
         matches!(
             mark.mark,
             Mark::UserStart
-                | Mark::InitrdStart
+                | Mark::InitramfsStart
                 | Mark::UserspaceStart
                 | Mark::SystemdStart
                 | Mark::RunInit

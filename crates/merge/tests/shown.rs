@@ -47,7 +47,7 @@ ActiveEnterTimestampMonotonic=719280
 fn recording(bundle: &Path) {
     let rows = [
         ("phase", "kernel", 0, Some(300), "profile"),
-        ("phase", "user_land", 300, Some(700), "profile"),
+        ("phase", "userspace", 300, Some(700), "profile"),
         ("unit", "early.service", 502, Some(551), "console"),
         ("unit_active", "early.service", 551, None, "console"),
         ("unit", "gone.service", 310, Some(320), "console"),
@@ -121,7 +121,7 @@ fn what_began_after_the_recording_is_no_part_of_it() {
 }
 
 #[test]
-fn the_stages_of_user_land_are_the_managers() {
+fn the_stages_of_userspace_are_the_managers() {
     let (bundle, _) = told(CLOCKS);
     assert_eq!(
         spans(bundle.path(), "stage"),

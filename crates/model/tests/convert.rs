@@ -50,7 +50,7 @@ fn recording(shift: u8) -> Vec<u8> {
     tracker.idle(1_000, 640);
     tracker.line(22, 650);
     tracker.ret(2, 0x8ff0, 700);
-    tracker.mark("ready", MarkSource::NoOperation, "", 800);
+    tracker.mark("ready", MarkSource::Instruction, "", 800);
     let mut snapshot = tracker.snapshot(State::Ready, &[], 800);
     (snapshot.icount_shift, snapshot.clock) = (shift, "icount");
     let mut file = Vec::new();

@@ -240,7 +240,7 @@ pub extern "C" fn on_mark<I: Isa>(cpu: u32, data: *mut c_void) {
         return;
     }
     session.tracker.idle(session.clock.idle_ns(), now);
-    session.tracker.mark(mark.name(), MarkSource::NoOperation, "", now);
+    session.tracker.mark(mark.name(), MarkSource::Instruction, "", now);
     if mark == Mark::Ready {
         session.freeze(State::Ready, now);
     }

@@ -52,7 +52,7 @@ pub struct Mark {
     pub mark: String,
     /// When.
     pub at: Instant,
-    /// What gave it: `reset`, `address`, `function`, `no-operation`, `console`.
+    /// What gave it: `reset`, `address`, `function`, `instruction`, `console`.
     pub source: String,
     /// The function, the pattern, and so on.
     pub detail: String,

@@ -71,7 +71,7 @@ impl Records {
                 one.set_item("first_line", boot.first_line)?;
                 one.set_item("release", boot.release)?;
                 one.set_item("length_ns", boot.length_ns)?;
-                one.set_item("understood", boot.understood)?;
+                one.set_item("parsed", boot.understood)?;
                 held.append(one)?;
             }
             outcome.set_item("boots", held)?;
@@ -113,7 +113,7 @@ fn described(py: Python<'_>, summary: MergeSummary) -> PyResult<Bound<'_, PyDict
     let contradictions = PyList::empty(py);
     for one in summary.contradictions {
         let told = PyDict::new(py);
-        told.set_item("what", one.what)?;
+        told.set_item("subject", one.what)?;
         let statement = |(source, value): (String, String)| {
             let statement = PyDict::new(py);
             statement.set_item("source", source)?;
@@ -126,7 +126,7 @@ fn described(py: Python<'_>, summary: MergeSummary) -> PyResult<Bound<'_, PyDict
     said.set_item("contradictions", contradictions)?;
     let all = summary.completeness;
     said.set_item("missing", all.missing)?;
-    said.set_item("understood", all.understood)?;
+    said.set_item("parsed", all.understood)?;
     said.set_item("lost", all.lost)?;
     let whole = all.understood.saturating_add(all.lost);
     let share = (all.countable && whole > 0).then(|| all.understood as f64 / whole as f64);
@@ -150,17 +150,17 @@ fn source(py: Python<'_>, source: SourceSummary) -> PyResult<Bound<'_, PyDict>> 
     said.set_item("format", source.format)?;
     said.set_item("part", source.part)?;
     said.set_item("clock", source.clock)?;
-    said.set_item("understood", source.understood)?;
-    said.set_item("not_understood", source.not_understood)?;
+    said.set_item("parsed", source.understood)?;
+    said.set_item("unparsed", source.not_understood)?;
     let fit = source.fit.map(|fit| {
         let told = PyDict::new(py);
-        told.set_item("onto", "bundle")?;
+        told.set_item("reference", "bundle")?;
         told.set_item("offset_ns", fit.line.offset_ns)?;
         told.set_item("rate", fit.line.rate)?;
-        told.set_item("shared", fit.shared)?;
+        told.set_item("shared_events", fit.shared)?;
         told.set_item("residual_median_ns", fit.residual_median_ns)?;
         told.set_item("residual_max_ns", fit.residual_max_ns)?;
-        told.set_item("how", fit.how)?;
+        told.set_item("basis", fit.how)?;
         PyResult::Ok(told)
     });
     said.set_item("fit", fit.transpose()?)?;

@@ -1,7 +1,7 @@
 //! The columns of every table, as `docs/reference/formats/boot-bundle.md` specifies them.
 
 /// The version that is written into every file.
-pub const SCHEMA_VERSION: u32 = 2;
+pub const SCHEMA_VERSION: u32 = 3;
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

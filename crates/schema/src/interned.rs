@@ -2,6 +2,8 @@
 
 use crate::aliases::{present, renamed};
 use crate::columns::{columns, ColumnKind};
+use crate::hand_over::HandOver;
+use crate::phase_names;
 use crate::table::path_of;
 use crate::vocabulary::ALIASES;
 use crate::TableError;
@@ -157,7 +159,36 @@ pub fn read(table: &str, wanted: &[&str], bundle: &Path) -> Result<Interned, Tab
     for batch in reader {
         append(table, &batch.map_err(|error| damaged(&error))?, &mut interned)?;
     }
+    rename_phases(table, &mut interned, bundle)?;
     Ok(interned)
+}
+
+/// Gives the phases of an older bundle their present names.
+fn rename_phases(table: &str, interned: &mut Interned, bundle: &Path) -> Result<(), TableError> {
+    let Some((column, kinds)) = phase_names::column_of(table) else { return Ok(()) };
+    let changes = |text: &str| HandOver::may_change(text);
+    if !interned.texts.iter().any(changes) {
+        return Ok(());
+    }
+    let is_phase: Vec<bool> = match kinds {
+        Some(kinds) => {
+            let kind = |number: &TextNumber| phase_names::is_phase(interned.texts.get(*number));
+            interned.numbers(kinds).iter().map(kind).collect()
+        }
+        None => vec![true; interned.rows],
+    };
+    let Interned { columns, texts, .. } = interned;
+    let Some((_, Values::Texts(names))) = columns.iter_mut().find(|(name, _)| *name == column) else { return Ok(()) };
+    let mut hand_over = None;
+    for (name, _) in names.iter_mut().zip(is_phase).filter(|(_, is_phase)| *is_phase) {
+        let Some(old) = texts.get(*name).filter(|text| changes(text)).map(str::to_owned) else { continue };
+        let over = match hand_over {
+            Some(over) => over,
+            None => *hand_over.insert(phase_names::hand_over(bundle)?),
+        };
+        *name = texts.number(over.present(&old));
+    }
+    Ok(())
 }
 
 fn as_dictionary(field: &Field) -> Field {

@@ -3,10 +3,13 @@
 pub mod aliases;
 mod clock;
 pub mod columns;
+pub mod hand_over;
 #[cfg(feature = "parquet")]
 pub mod interned;
 #[macro_use]
 mod names;
+#[cfg(feature = "parquet")]
+mod phase_names;
 mod reason;
 #[cfg(feature = "parquet")]
 pub mod table;

@@ -2,6 +2,8 @@
 
 use crate::aliases::{present, renamed};
 use crate::columns::{columns, ColumnKind, ColumnSchema, SCHEMA_VERSION};
+use crate::hand_over::HandOver;
+use crate::phase_names;
 use crate::vocabulary::ALIASES;
 use crate::TableError;
 use arrow_array::cast::AsArray;
@@ -276,7 +278,32 @@ pub fn read(table: &str, bundle: &Path) -> Result<Vec<Values>, TableError> {
             append(table, column, &batch, values)?;
         }
     }
+    rename_phases(table, schema, &mut values, bundle)?;
     Ok(values)
+}
+
+/// Gives the phases of an older bundle their present names.
+fn rename_phases(table: &str, schema: &[ColumnSchema], values: &mut [Values], bundle: &Path) -> Result<(), TableError> {
+    let place = |wanted: &str| schema.iter().position(|column| column.name == wanted);
+    let Some((column, kinds)) = phase_names::column_of(table) else { return Ok(()) };
+    let kinds = match kinds.and_then(place).and_then(|place| values.get(place)) {
+        Some(Values::Text(kinds)) => Some(kinds.clone()),
+        _ => None,
+    };
+    let is_phase = |row: usize| {
+        kinds.as_ref().is_none_or(|kinds| phase_names::is_phase(kinds.get(row).and_then(Option::as_deref)))
+    };
+    let Some(Values::Text(names)) = place(column).and_then(|place| values.get_mut(place)) else { return Ok(()) };
+    let mut hand_over = None;
+    for (row, name) in names.iter_mut().enumerate() {
+        let Some(text) = name.as_deref().filter(|text| HandOver::may_change(text) && is_phase(row)) else { continue };
+        let over = match hand_over {
+            Some(over) => over,
+            None => *hand_over.insert(phase_names::hand_over(bundle)?),
+        };
+        *name = Some(over.present(text).to_owned());
+    }
+    Ok(())
 }
 
 fn append(table: &str, column: &ColumnSchema, batch: &RecordBatch, values: &mut Values) -> Result<(), TableError> {

@@ -80,7 +80,7 @@ names! {
         /// The guest's own first process starts.
         GuestStart = "guest_start",
         /// The manager of the initramfs starts.
-        InitrdStart = "initrd_start",
+        InitramfsStart = "initramfs_start" | "initrd_start",
         /// systemd prints its first line.
         SystemdStart = "systemd_start",
         /// The initramfs hands over to the root file system.
@@ -94,7 +94,7 @@ names! {
         /// systemd reports that the startup finished.
         StartupFinished = "startup_finished",
         /// The last event before nothing happened for a minute.
-        StartupOver = "startup_over",
+        StartupSettled = "startup_settled" | "startup_over",
         /// The console asks for a login.
         LoginPrompt = "login_prompt",
         /// systemd-bootchart found the machine idle.
@@ -136,7 +136,7 @@ names! {
         /// The processor entered a function.
         Function = "function",
         /// The guest executed a marked instruction that does nothing.
-        NoOperation = "no-operation",
+        Instruction = "instruction" | "no-operation",
         /// A line on the console.
         Console = "console",
         /// The guest reported it.
@@ -197,14 +197,12 @@ names! {
         RunInit = "run_init",
         /// Userspace of a recorded boot.
         UserStart = "user_start",
-        /// Userspace before a manager of units reports itself.
-        UserLand = "user_land",
-        /// The initramfs.
-        Initrd = "initrd",
+        /// The initramfs, where it hands over to a root file system.
+        Initramfs = "initramfs" | "initrd",
         /// The hand-over from the initramfs to the root.
         SwitchRoot = "switch_root",
-        /// Userspace of the root file system.
-        Userspace = "userspace",
+        /// Userspace: of the root file system, or of an initramfs that does not hand over.
+        Userspace = "userspace" | "user_land",
         /// Userspace after a restart of it alone.
         SoftReboot = "soft_reboot",
         /// After the startup finished.
@@ -214,7 +212,7 @@ names! {
         /// After a panic.
         Panic = "panic",
         /// Before the first mark of the boot.
-        Record = "record",
+        BeforeFirstMark = "before_first_mark" | "record",
         /// Not attributable to a phase.
         Unknown = "unknown",
     }
@@ -366,7 +364,7 @@ names! {
         /// udevd's own log.
         Udev = "udev",
         /// The kernel's tracer.
-        Tracer = "tracer",
+        Ftrace = "ftrace" | "tracer",
         /// Only a console.
         Console = "console",
     }
@@ -792,9 +790,9 @@ impl Mark {
             Self::InitcallsEnd => Some(Phase::AfterInitcalls),
             Self::FreeInitMemory => Some(Phase::FreeInitMemory),
             Self::RunInit => Some(Phase::RunInit),
-            Self::UserStart => Some(Phase::UserLand),
-            Self::GuestStart => Some(Phase::UserLand),
-            Self::InitrdStart => Some(Phase::Initrd),
+            Self::UserStart => Some(Phase::Userspace),
+            Self::GuestStart => Some(Phase::Userspace),
+            Self::InitramfsStart => Some(Phase::Initramfs),
             Self::SystemdStart => Some(Phase::Userspace),
             Self::SwitchRoot => Some(Phase::SwitchRoot),
             Self::UserspaceStart => Some(Phase::Userspace),
@@ -802,7 +800,7 @@ impl Mark {
             Self::StartupFinished => Some(Phase::AfterStartup),
             Self::Ready => Some(Phase::AfterReady),
             Self::Panic => Some(Phase::Panic),
-            Self::RecordStart => Some(Phase::Record),
+            Self::RecordStart => Some(Phase::BeforeFirstMark),
             _ => None,
         }
     }
@@ -864,14 +862,14 @@ impl Mark {
             Self::RunInit => Layer::Kernel,
             Self::UserStart => Layer::Userspace,
             Self::GuestStart => Layer::Userspace,
-            Self::InitrdStart => Layer::Initramfs,
+            Self::InitramfsStart => Layer::Initramfs,
             Self::SystemdStart => Layer::Userspace,
             Self::SwitchRoot => Layer::Userspace,
             Self::UserspaceStart => Layer::Userspace,
             Self::SoftRebootStart => Layer::Userspace,
             Self::DefaultTarget => Layer::Userspace,
             Self::StartupFinished => Layer::Userspace,
-            Self::StartupOver => Layer::Userspace,
+            Self::StartupSettled => Layer::Userspace,
             Self::LoginPrompt => Layer::Userspace,
             Self::Idle => Layer::Userspace,
             Self::Ready => Layer::Userspace,
@@ -1054,7 +1052,7 @@ impl Stage {
             Self::Firmware => Mark::FirmwareStart,
             Self::Loader => Mark::LoaderStart,
             Self::Kernel => Mark::KernelClockStart,
-            Self::Initrd => Mark::InitrdStart,
+            Self::Initrd => Mark::InitramfsStart,
             Self::Userspace => Mark::UserspaceStart,
             Self::SoftReboot => Mark::SoftRebootStart,
         }
@@ -1079,4 +1077,8 @@ impl ProblemKind {
 }
 
 /// By `table.column`, the spellings of earlier schema versions and what they are now.
-pub const ALIASES: Aliases = &[];
+pub const ALIASES: Aliases = &[
+    ("marks.mark", &[("initrd_start", "initramfs_start"), ("startup_over", "startup_settled")]),
+    ("marks.source", &[("no-operation", "instruction")]),
+    ("log.channel", &[("tracer", "ftrace")]),
+];

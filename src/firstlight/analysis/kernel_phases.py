@@ -15,25 +15,25 @@ from firstlight.schema.spans import CallKind
 #: The name of a part of the path that no recorded step explains.
 UNKNOWN = "[waiting, cause unknown]"
 
-#: Names of phases and stages with which user land begins: until there the kernel's phases follow one another.
-_USER_LAND = frozenset(
-    {Phase.USER_LAND, CallKind.USER, Mark.USER_START, Phase.USERSPACE, Mark.USERSPACE_START, Phase.INITRD}
-    | {Mark.INITRD_START, Mark.GUEST_START, Stage.SOFT_REBOOT}
+#: Names of phases and stages with which userspace begins: until there the kernel's phases follow one another.
+_USERSPACE = frozenset(
+    {Phase.USERSPACE, CallKind.USER, Mark.USER_START, Mark.USERSPACE_START, Phase.INITRAMFS}
+    | {Mark.INITRAMFS_START, Mark.GUEST_START, Stage.INITRD, Stage.SOFT_REBOOT}
 )
 
-#: The phase of which no record tells where the kernel ended and user land began.
+#: The phase of which no record tells where the kernel ended and userspace began.
 _UNDIVIDED = "unknown"
 
 
 def kernel_phases(boot: Boot) -> tuple[list[tuple[str, int, int]], int | None]:
-    """The phases of the kernel and what ran before it, in order, and when user land began; by stages without phases."""
+    """The phases of the kernel and what ran before it, in order, and when userspace began; by stages without phases."""
     phases = boot.phases().select("phase", "start_ns", "end_ns").drop_nulls().rows()
     if not phases:
         stages = spans_of(boot, "stage").filter(pl.col("parent").is_null())
         phases = stages.select("name", "start_ns", "end_ns").drop_nulls().rows()
     kernel: list[tuple[str, int, int]] = []
     for name, start, end in phases:
-        if name in _USER_LAND:
+        if name in _USERSPACE:
             return kernel, start
         if name == _UNDIVIDED:
             return kernel, None

@@ -54,7 +54,7 @@ def context_tree(
     """
     boot.check_profile()
     if phase is not None:
-        boot.check_phase(phase)
+        phase = boot.check_phase(phase)
     if under is not None:
         boot.check_function(under, raw_names)
     tree = _Tree(_own(boot, phase, unit, raw_names))

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import polars as pl
 
 from firstlight.bundle.boot import Boot
+from firstlight.schema.marks import MarkSource
 
-_OWN_MARK = "no-operation"
+_OWN_MARK = MarkSource.INSTRUCTION
 
 
 @dataclass(frozen=True)

@@ -200,7 +200,7 @@ def compare(
         band=judged_by,
     )  # fmt: skip
     robustness = None
-    if judged_by is not None and judged_by.kind == "nuisance" and isinstance(found, ExactDifference):
+    if judged_by is not None and judged_by.kind == "noise_band" and isinstance(found, ExactDifference):
         from firstlight.comparison.exceeds_band import check_against_band
 
         robustness = check_against_band(found, judged_by)

@@ -12,6 +12,7 @@ from firstlight.bundle.contents import read_regular
 from firstlight.bundle.digests import check_digest
 from firstlight.bundle.folding import SHARED_NAME, Folding
 from firstlight.bundle.manifest import Manifest
+from firstlight.bundle.older import phase_among
 from firstlight.bundle.sums import SUMMED, check_sums
 from firstlight.bundle.tables import read_table
 from firstlight.errors import BundleError
@@ -42,7 +43,7 @@ class Boot:
         return f"<Boot {str(self.directory)!r}: {self.manifest.mode}, {self.manifest.status}>"
 
     def kept(self, name: str) -> bytes | None:
-        """What a program in the guest left in ``/run/firstlight/keep/NAME``; nothing where it left no such file.
+        """What a program in the guest left in ``/run/firstlight/export/NAME``; nothing where it left no such file.
 
         :raises BundleError: when the file is there and cannot be read.
 
@@ -50,7 +51,10 @@ class Boot:
         >>> firstlight.open(bundle).kept("no-such-file") is None
         True
         """
-        path = self.directory / "raw" / "kept" / name
+        folder = self.directory / "raw" / "guest-files"
+        if not folder.exists():
+            folder = self.directory / "raw" / "kept"  # its name up to schema 2
+        path = folder / name
         if "/" in name or not name.strip("."):
             return None
         try:
@@ -60,13 +64,17 @@ class Boot:
         except OSError as error:
             raise BundleError(f"cannot read: {error.strerror}", where=str(path)) from error
 
-    def _table(self, table: str) -> pl.DataFrame:
+    def table(self, table: str) -> pl.DataFrame:
+        """A table by its name, checked; columns as the format has them.
+
+        :raises BundleError: when it is missing, damaged or changed.
+        """
         if table not in self._frames:
             promised = self.manifest.tables.get(table)
             frame = read_table(self.directory, table, promised.rows if promised else None)
             if promised is not None:
                 check_digest(self.directory, table, promised.sha256)
-            check_sums(self.directory, self.manifest, table, frame, self._table)
+            check_sums(self.directory, self.manifest, table, frame, self.table)
             self._frames[table] = frame
         return self._frames[table]
 
@@ -80,7 +88,7 @@ class Boot:
         >>> firstlight.open(bundle).check_tables(["marks", "spans"])
         """
         for table in tables:
-            self._table(table)
+            self.table(table)
 
     def check_sums(self) -> None:
         """Check everything that must add up, including tables that were not read yet.
@@ -95,11 +103,11 @@ class Boot:
 
     def marks(self) -> pl.DataFrame:
         """The named instants in order of time; columns as the format has them."""
-        return self._table("marks")
+        return self.table("marks")
 
     def spans(self) -> pl.DataFrame:
         """Every interval: phases and initcalls; columns as the format has them."""
-        return self._table("spans")
+        return self.table("spans")
 
     def phases(self) -> pl.DataFrame:
         """The phases in order; they partition the boot.
@@ -149,7 +157,7 @@ class Boot:
         >>> boot.calls()["self_ns"].sum() == boot.calls(raw_names=True)["self_ns"].sum()
         True
         """
-        raw = self._table("calls")
+        raw = self.table("calls")
         return raw if raw_names else self._folded(raw).calls(raw)
 
     def phase_calls(self, raw_names: bool = False) -> pl.DataFrame:
@@ -157,8 +165,8 @@ class Boot:
 
         :param raw_names: for the nodes of the tree as it is recorded, see :meth:`calls`.
         """
-        raw = self._table("phase_calls")
-        return raw if raw_names else self._folded(self._table("calls")).phase_calls(raw)
+        raw = self.table("phase_calls")
+        return raw if raw_names else self._folded(self.table("calls")).phase_calls(raw)
 
     def _folded(self, calls: pl.DataFrame) -> Folding:
         if self._folding is None:
@@ -167,15 +175,15 @@ class Boot:
 
     def log(self) -> pl.DataFrame:
         """The lines of the console; columns as the format has them."""
-        return self._table("log")
+        return self.table("log")
 
     def counters(self) -> pl.DataFrame:
         """Figures that change over time; columns as the format has them."""
-        return self._table("counters")
+        return self.table("counters")
 
     def facts(self) -> pl.DataFrame:
         """What was true of the system once it was up; columns as the format has them."""
-        return self._table("facts")
+        return self.table("facts")
 
     def fact_values(self) -> dict[str, str]:
         """The values of the facts by their names.
@@ -193,11 +201,11 @@ class Boot:
 
     def links(self) -> pl.DataFrame:
         """What waits for what, by the names of spans; columns as the format has them."""
-        return self._table("links")
+        return self.table("links")
 
     def kd(self) -> pl.DataFrame:
         """The table that the tool `kd` gives for an imported function log, in its own terms and microseconds."""
-        return self._table("kd")
+        return self.table("kd")
 
     def threads(self) -> pl.DataFrame:
         """The kernel's tasks that ran, in the order in which they ran first; columns as the format has them.
@@ -210,11 +218,11 @@ class Boot:
         >>> threads.select("thread", "kind", "name").row(0)
         (0, 'idle', 'swapper/0')
         """
-        return self._table("threads")
+        return self.table("threads")
 
     def thread_names(self) -> pl.DataFrame:
         """The names of threads over time: each from `time_ns` on; columns as the format has them."""
-        return self._table("thread_names")
+        return self.table("thread_names")
 
     def runs(self) -> pl.DataFrame:
         """Who had the processor: a row for every stretch between two switches, in order of time, without holes.
@@ -226,7 +234,7 @@ class Boot:
         >>> boot.runs()["idle_ns"].sum() == boot.manifest.totals.idle_ns
         True
         """
-        return self._table("runs")
+        return self.table("runs")
 
     def functions(
         self, phase: str | None = None, under: str | None = None, per_caller: bool = False, raw_names: bool = False
@@ -247,11 +255,11 @@ class Boot:
 
         self.check_profile()
         if phase is not None:
-            self.check_phase(phase)
+            phase = self.check_phase(phase)
         if under is not None:
             self.check_function(under, raw_names)
         if phase is not None:
-            self._table("phase_calls")  # the engine reads it by itself: checked here
+            self.table("phase_calls")  # the engine reads it by itself: checked here
         return kd_table(self.directory, phase, under, per_caller, raw_names)
 
     def phase_functions(self, raw_names: bool = False) -> dict[str, pl.DataFrame]:
@@ -268,7 +276,7 @@ class Boot:
         from firstlight.bundle.functions import KD_SCHEMA, phase_kd_tables
 
         self.check_profile()
-        self._table("phase_calls")
+        self.table("phase_calls")
         tables = phase_kd_tables(self.directory, raw_names)
         nothing = pl.DataFrame(schema=KD_SCHEMA)
         return {phase: tables.get(phase, nothing) for phase in self.phases()["phase"].to_list()}
@@ -278,7 +286,7 @@ class Boot:
 
         :raises BundleError: when it was recorded without a profile.
         """
-        if self._table("calls").is_empty():
+        if self.table("calls").is_empty():
             why, hint = self.why_no_profile()
             raise BundleError(f"this boot has no profile: {why}", where=str(self.directory), hint=hint)
 
@@ -298,12 +306,19 @@ class Boot:
             return why, "record it again; what the guest printed until then is in `raw/console.log`"
         return "its table of calls has no rows", "record it again"
 
-    def check_phase(self, phase: str) -> None:
-        """Check that the boot has a phase of this name.
+    def check_phase(self, phase: str) -> str:
+        """The boot's phase of this name, which may be that of an earlier schema version.
 
-        :raises BundleError: when it has not; the hint names the nearest.
+        :raises BundleError: when it has none; the hint names the nearest.
+
+        >>> import firstlight
+        >>> firstlight.open(bundle).check_phase("early_init")
+        'early_init'
         """
-        unknown_name("phase", phase, self.phases()["phase"].to_list(), str(self.directory))
+        known = self.phases()["phase"].to_list()
+        found = phase_among(phase, known)
+        unknown_name("phase", found, known, str(self.directory))
+        return found
 
     def check_function(self, function: str, raw_names: bool = False) -> None:
         """Check that a function of this name was called in the boot.

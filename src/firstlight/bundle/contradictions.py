@@ -69,11 +69,11 @@ def _memory(text: str) -> int | None:
 def _repeat(manifest: Manifest, recipe: Recipe) -> Iterator[tuple[str, str]]:
     """The path behind `-o` is the only word that the recipe does not give."""
     try:
-        output = shlex.split(manifest.repeat)[-1]
+        output = shlex.split(manifest.reproduce)[-1]
     except (ValueError, IndexError):
         output = ""
-    if manifest.repeat != repeat_command(recipe.chosen, Path(output)):
-        yield "repeat", f"it is not the command that makes this recipe: {manifest.repeat!r:.60}"
+    if manifest.reproduce != repeat_command(recipe.chosen, Path(output)):
+        yield "reproduce", f"it is not the command that makes this recipe: {manifest.reproduce!r:.60}"
 
 
 def _clock(manifest: Manifest) -> Iterator[tuple[str, str]]:

@@ -9,7 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from firstlight.bundle.manifest import SCHEMA_VERSION, Concern, Invariant, Manifest
+from firstlight.bundle.manifest import Concern, Invariant, Manifest
+
+#: The version of the schema since which an exact boot with a profile has every invariant.
+_COMPLETE_SINCE = 2
 
 
 class Rule(StrEnum):
@@ -65,7 +68,7 @@ def missing_invariant(manifest: Manifest) -> str | None:
     >>> missing_invariant(firstlight.open(bundle).manifest) is None
     True
     """
-    if manifest.mode != "exact" or manifest.schema_version < SCHEMA_VERSION:
+    if manifest.mode != "exact" or manifest.schema_version < _COMPLETE_SINCE:
         return None
     runs = manifest.tables.get("runs")
     tasks = runs is not None and runs.rows > 0

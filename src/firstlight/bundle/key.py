@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from firstlight.bundle.manifest import SCHEMA_VERSION, Manifest
+from firstlight.bundle.manifest import KEY_VERSION, Manifest
 from firstlight.cache import digest_of
 from firstlight.recipe.key import key_of
 from firstlight.recipe.recipe import Recipe
@@ -16,6 +16,6 @@ def key_of_boot(manifest: Manifest) -> str:
     One that Firstlight did not make has the digest of all that is said of it.
     """
     if isinstance(manifest.recipe, Recipe):
-        return key_of(manifest.recipe, manifest.digests, SCHEMA_VERSION)
+        return key_of(manifest.recipe, manifest.digests, KEY_VERSION)
     said = [manifest.recipe.model_dump(mode="json"), manifest.digests]
     return digest_of("described", json.dumps(said, sort_keys=True))

@@ -15,7 +15,10 @@ from firstlight.recipe.words import Whole
 from firstlight.schema.records import FailureReason
 
 #: The version of the bundle's schema that this Firstlight writes; it reads this and every older one.
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
+
+#: The version of the schema that counts in the key of a boot: names that changed since do not change a boot.
+KEY_VERSION = 2
 
 #: The name of a table is that of a file in the bundle, and leads nowhere else.
 TableName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
@@ -58,21 +61,21 @@ class Completeness(_Part):
 
     complete: bool = Field(description="nothing is missing")
     missing: list[str] = Field(default_factory=list, description="what is missing, in words")
-    understood: Whole | None = Field(default=None, description="records of the evidence that were read; imported boots")
-    lost: Whole | None = Field(default=None, description="records missing or not understood; imported boots")
-    share: float | None = Field(default=None, description="understood / (understood + lost); null where not countable")
+    parsed: Whole | None = Field(default=None, description="records of the evidence that were read; imported boots")
+    lost: Whole | None = Field(default=None, description="records missing or unparsed; imported boots")
+    share: float | None = Field(default=None, description="parsed / (parsed + lost); null where not countable")
 
 
 class Fit(_Part):
     """How one clock follows another: theirs = offset + rate * this one."""
 
-    onto: str = Field(description="the clock that is followed: `bundle`, or another source's file")
+    reference: str = Field(description="the clock that is followed: `bundle`, or another source's file")
     offset_ns: Whole = Field(description="the other clock's time when this one is 0")
     rate: float = Field(description="nanoseconds of the other clock for one of this; 1 where it was not fitted")
-    shared: Whole = Field(description="events that both records hold")
+    shared_events: Whole = Field(description="events that both records hold")
     residual_median_ns: Whole | None = Field(description="half of the shared events lie closer than this")
     residual_max_ns: Whole | None = Field(description="the one that lies farthest off")
-    how: str = Field(description="what the fit rests on, in words")
+    basis: str = Field(description="what the fit rests on, in words")
 
 
 class SourceProblem(_Part):
@@ -88,15 +91,15 @@ class Source(_Part):
     """One record, or a part of one, that an imported boot was made of."""
 
     file: str = Field(description="where it stands in the bundle, below `raw/`")
-    given: str = Field(description="its name as it was given")
+    name: str = Field(description="its name as the user gave it")
     sha256: str = Field(description="digest of the file")
     size_bytes: Whole = Field(ge=0, description="length of the file")
     format: str | None = Field(description="what it was read as; null: not recognised")
     part: str = Field(description="the part of the file; empty for the whole")
     clock: str = Field(description="the record's own clock")
     fit: Fit | None = Field(description="how its clock was aligned to the bundle's; null: not aligned")
-    understood: Whole = Field(ge=0, description="lines or records that were read")
-    not_understood: Whole = Field(default=0, ge=0, description="lines or records that have no shape of the format")
+    parsed: Whole = Field(ge=0, description="lines or records that were read")
+    unparsed: Whole = Field(default=0, ge=0, description="lines or records that have no shape of the format")
     problems: list[SourceProblem] = Field(description="what is wrong with it")
 
 
@@ -110,7 +113,7 @@ class Statement(_Part):
 class Contradiction(_Part):
     """Sources that exclude one another; nothing is averaged."""
 
-    what: str = Field(description="what they disagree on")
+    subject: str = Field(description="what they disagree on")
     statements: list[Statement] = Field(description="what each says; the first is the one that the tables follow")
 
 
@@ -183,7 +186,7 @@ class Manifest(_Part):
     sources: list[Source] = Field(default_factory=list, description="what an imported boot was made of")
     contradictions: list[Contradiction] = Field(default_factory=list, description="where they exclude one another")
     tables: dict[TableName, Table] = Field(description="every table of the bundle")
-    repeat: str = Field(description="the command line that makes this boot again")
+    reproduce: str = Field(description="the command line that makes this boot again")
     recorded_at: str = Field(description="when, for people; no analysis reads it")
     host: dict[str, JsonValue] = Field(description="where, for people; no analysis reads it")
 

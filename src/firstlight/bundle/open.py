@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from firstlight.bundle.contents import LARGEST_MANIFEST, check_contents, read_regular
 from firstlight.bundle.contradictions import contradiction
 from firstlight.bundle.manifest import DESCRIBED, RECORDED, SCHEMA_VERSION, Manifest
+from firstlight.bundle.older import RENAMED_IN, present_manifest
 from firstlight.errors import BundleError
 
 if TYPE_CHECKING:
@@ -79,8 +80,9 @@ def _manifest(text: str, where: str) -> Manifest:
     if raw["schema_version"] > SCHEMA_VERSION:
         message = f"the bundle has schema version {raw['schema_version']}, this Firstlight reads up to {SCHEMA_VERSION}"
         raise BundleError(message, where=where, hint="update Firstlight")
+    older = raw["schema_version"] < RENAMED_IN
     try:
-        manifest = Manifest.model_validate_json(text)
+        manifest = Manifest.model_validate_json(json.dumps(present_manifest(raw)) if older else text)
     except ValidationError as error:
         raise BundleError(f"the manifest is damaged: {_first_fault(error)}", where=where, hint=_DAMAGED) from error
     found = contradiction(manifest)

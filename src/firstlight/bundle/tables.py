@@ -6,6 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
+from firstlight.bundle.older import HandOver, may_change, present_facts, present_phase_calls, present_spans
 from firstlight.errors import BundleError
 from firstlight.schema.aliases import ALIASES
 
@@ -111,13 +112,23 @@ def read_table(bundle: Path, table: str, rows: int | None = None) -> pl.DataFram
         raise _damaged(path, f"it has {frame.height} rows instead of {rows}")
     if table == "calls":
         _check_tree(path, frame)
-    return _in_present_words(table, frame.select(*schema))
+    return _in_present_words(bundle, table, frame.select(*schema))
 
 
-def _in_present_words(table: str, frame: pl.DataFrame) -> pl.DataFrame:
+def _in_present_words(bundle: Path, table: str, frame: pl.DataFrame) -> pl.DataFrame:
     """Resolve the spellings of earlier versions of the schema."""
+    if table == "facts":
+        return present_facts(frame)
+    if table == "phase_calls" and may_change(frame["phase"]):
+        return present_phase_calls(frame, _hand_over(bundle))
+    if table == "spans" and may_change(frame.filter(pl.col("kind") == "phase")["name"]):
+        frame = present_spans(frame, _hand_over(bundle))
     renamed = {column: ALIASES.get(f"{table}.{column}") for column in frame.columns}
     return frame.with_columns(pl.col(column).replace(dict(names)) for column, names in renamed.items() if names)
+
+
+def _hand_over(bundle: Path) -> HandOver:
+    return HandOver.of(read_table(bundle, "marks").select("mark", "detail").iter_rows())
 
 
 def _damaged(path: Path, detail: str) -> BundleError:

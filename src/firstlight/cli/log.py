@@ -97,11 +97,12 @@ def log(
 def _instants(boot: api.Boot, between: tuple[str, str]) -> tuple[int, int]:
     """Two marks or times as nanoseconds."""
     from firstlight.quantities import duration_ns
+    from firstlight.schema.aliases import MARK_ALIASES
     from firstlight.suggest import unknown_name
 
     marks = dict(boot.marks().select("mark", "time_ns").iter_rows())
     found = []
-    for text in between:
+    for text in (MARK_ALIASES.get(text, text) for text in between):
         if text not in marks:
             try:
                 found.append(duration_ns(text, "--between"))

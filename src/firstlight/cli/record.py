@@ -179,5 +179,5 @@ def record(
 
 def _print_summary(boot: api.Boot) -> None:
     manifest = boot.manifest.model_dump(mode="json")
-    shown = ("mode", "status", "failure", "totals", "completeness", "invariants", "repeat")
+    shown = ("mode", "status", "failure", "totals", "completeness", "invariants", "reproduce")
     print_json({"boot": str(boot.directory), **{name: manifest[name] for name in shown}})

@@ -43,7 +43,7 @@ def compare_arms(
     for arm in (a, b):
         _check_one_recipe(arm)
     if not is_noisy(a, b):
-        if band is not None and band.kind != "nuisance":
+        if band is not None and band.kind != "noise_band":
             message = "a calibration is of boots that vary, and these are compared exactly"
             hint = "`firstlight calibrate a.boot -o band.json` makes their band"
             raise CompareError(message, where=b.name, hint=hint)

@@ -10,10 +10,11 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from firstlight.bundle.key import key_of_boot
 from firstlight.bundle.manifest import Manifest
+from firstlight.bundle.older import HandOver
 from firstlight.comparison.common.arms import CompareError
 from firstlight.comparison.exact.rows import Key
 from firstlight.comparison.statistical.breakdown import BootParts
@@ -22,6 +23,10 @@ from firstlight.frozen import FrozenModel
 
 #: Fewer boots do not show how far figures move.
 FEWEST = 8
+#: What the file of a noise band says that it is.
+BAND_KIND: Literal["noise_band"] = "noise_band"
+#: The same up to schema 2 of bundles.
+_OLD_KIND = "nuisance"
 LEVELS = ("phases", "initcalls", "functions")
 
 
@@ -57,7 +62,7 @@ class BandBoot(FrozenModel):
 class Band(FrozenModel):
     """A noise band; kept as JSON, dated."""
 
-    kind: Literal["nuisance"] = "nuisance"
+    kind: Literal["noise_band"] = BAND_KIND
     schema_version: Literal[1] = 1
     made_at: str = Field(description="when")
     boot: str = Field(description="the boot that was changed")
@@ -81,6 +86,21 @@ class Band(FrozenModel):
         if key_of_boot(baseline) != self.key:
             return f"the noise band is of `{self.boot}`, whose recipe is not that of the baseline"
         return None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _in_present_words(cls, data: object) -> object:
+        """A band of an earlier version has another kind."""
+        if not isinstance(data, dict) or data.get("kind") != _OLD_KIND:
+            return data
+        return data | {"kind": BAND_KIND}
+
+    def in_present_words(self) -> Band:
+        """The same with the present names of phases, of a band that an earlier version made."""
+        phases = self.levels.get("phases", [])
+        over = HandOver.of_phases({row.name for row in phases})
+        renamed = [row.model_copy(update={"name": str(over.present(row.name))}) for row in phases]
+        return self.model_copy(update={"levels": self.levels | ({"phases": renamed} if phases else {})})
 
     def widths(self, level: str) -> dict[Key, int]:
         """How far each part of a level moved by itself, in nanoseconds; what is not there did not."""

@@ -9,6 +9,7 @@ from firstlight.analysis.window import window
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.folding import SHARED_NAME
 from firstlight.bundle.manifest import Concern
+from firstlight.bundle.older import HandOver
 from firstlight.bundle.reliance import unreliable_text
 from firstlight.cache import file_digest
 from firstlight.errors import BundleError
@@ -61,6 +62,12 @@ class Sample(FrozenModel):
     def phase_ns(self) -> dict[str, int]:
         """The duration of every phase; they add up to the whole."""
         return {phase.phase: phase.duration_ns for phase in self.phases}
+
+    def in_present_words(self) -> Sample:
+        """The same with the present names of phases, of a boot that an earlier version took."""
+        over = HandOver.of_phases(self.phase_ns)
+        renamed = [row.model_copy(update={"phase": str(over.present(row.phase))}) for row in self.phases]
+        return self.model_copy(update={"phases": _merged(renamed)})
 
     @property
     def unhealthy_text(self) -> str:
@@ -134,6 +141,11 @@ def _phases(boot: Boot, whole_ns: int) -> list[PhaseFigures]:
     rest = whole_ns - sum(row.duration_ns for row in rows)
     if rest or not rows:
         rows.append(PhaseFigures(phase="[no phase]", duration_ns=rest, instructions=None, idle_ns=None))
+    return _merged(rows)
+
+
+def _merged(rows: list[PhaseFigures]) -> list[PhaseFigures]:
+    """One row for each name."""
     merged: dict[str, PhaseFigures] = {}
     for row in rows:
         if (same := merged.get(row.phase)) is not None:

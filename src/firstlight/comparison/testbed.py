@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 from firstlight.analysis.window import window
 from firstlight.bundle.boot import Boot
 from firstlight.frozen import FrozenModel
+from firstlight.schema.aliases import MARK_ALIASES
 
 
 class Testbed(FrozenModel):
@@ -25,6 +26,17 @@ class Testbed(FrozenModel):
     memory: str | None
     first_mark: str
     last_mark: str
+
+    def in_present_words(self) -> Testbed:
+        """The same with the present names of marks, of one that an earlier version wrote.
+
+        >>> import firstlight
+        >>> bed = describe_testbed(firstlight.open(bundle))
+        >>> bed.model_copy(update={"last_mark": "startup_over"}).in_present_words().last_mark
+        'startup_settled'
+        """
+        marks = {name: getattr(self, name) for name in ("first_mark", "last_mark")}
+        return self.model_copy(update={name: MARK_ALIASES.get(mark, mark) for name, mark in marks.items()})
 
 
 #: The fields whose difference is told, but does not forbid: a change under test may well be this.

@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, field_validator, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
 
 from firstlight.experiment.change import PlanSection, RecipeChange
 from firstlight.experiment.factor import Factor
 from firstlight.experiment.plan_parser import checked, parse_toml, read_text
 from firstlight.experiment.requirement import HealthRequirement
+from firstlight.schema.aliases import MARK_ALIASES
 
 #: An experiment has no more cells.
 MOST_CELLS = 1024
@@ -46,19 +47,23 @@ class Design(PlanSection):
     fold_over: bool = Field(default=True, description="of a Plackett-Burman design: with its mirror image")
 
 
+MarkName = Annotated[str, AfterValidator(lambda mark: MARK_ALIASES.get(mark, mark))]
+"""A mark, which may have the name of an earlier schema version."""
+
+
 class Measure(PlanSection):
     """Between which two marks a boot is measured."""
 
-    first: str | None = Field(default=None, alias="from", description="a mark; default: the first one")
-    last: str | None = Field(default=None, alias="to", description="a mark; default: the last one")
+    first: MarkName | None = Field(default=None, alias="from", description="a mark; default: the first one")
+    last: MarkName | None = Field(default=None, alias="to", description="a mark; default: the last one")
 
 
 class Stage(PlanSection):
     """One row of the table of stages."""
 
     name: str = Field(min_length=1, description="the row's name")
-    first: str | None = Field(default=None, alias="from", description="a mark")
-    last: str | None = Field(default=None, alias="to", description="a mark")
+    first: MarkName | None = Field(default=None, alias="from", description="a mark")
+    last: MarkName | None = Field(default=None, alias="to", description="a mark")
     function: str | None = Field(default=None, description="the total of a function instead")
     initcall: str | None = Field(default=None, description="the duration of an initcall instead")
     of: str | None = Field(default=None, description="a row above: this one is shown as a share of it")

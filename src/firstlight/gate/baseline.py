@@ -96,7 +96,7 @@ def make_baseline(boots: Sequence[Boot], name: str, because: str, former: Baseli
         blessed_by=VERSION,
         testbed=beds[0],
         recipe=manifest.chosen,
-        repeat=manifest.repeat,
+        repeat=manifest.reproduce,
         samples=samples,
         former=None if former is None else former.because,
     )
@@ -142,4 +142,5 @@ def read_baseline(path: Path) -> Baseline:
     baseline = check(data, Baseline, str(path))
     if not baseline.samples:
         raise UsageError("this baseline has no boot", where=str(path), hint="save a new one")
-    return baseline
+    samples = [sample.in_present_words() for sample in baseline.samples]
+    return baseline.model_copy(update={"samples": samples, "testbed": baseline.testbed.in_present_words()})

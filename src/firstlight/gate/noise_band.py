@@ -22,7 +22,7 @@ def apply_band(result: GateResult, band: Band | Calibration, where: str, *, fail
 
     Source: a difference within the range of nuisance perturbations is exact but not robust.
     """
-    if band.kind != "nuisance":
+    if band.kind != "noise_band":
         hint = "`firstlight calibrate a.boot -o band.json` makes one of an exact boot"
         raise CompareError("a gate takes a noise band, and this is the noise of a testbed", where=where, hint=hint)
     if not result.came_up:

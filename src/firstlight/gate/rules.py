@@ -8,6 +8,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
+from firstlight.bundle.older import phase_among
 from firstlight.errors import BundleError, UsageError
 from firstlight.frozen import FrozenModel
 from firstlight.suggest import unknown_name
@@ -42,6 +43,10 @@ class Budget(FrozenModel):
             over = (spent - self.goal) / 1e6
             raise ValueError(f"the allowances come to {spent / 1e6:g} ms, {over:g} ms more than the goal")
         return self
+
+    def for_phases(self, known: Collection[str]) -> Budget:
+        """The budget for boots with these phases: names of earlier schema versions are the present ones."""
+        return self.model_copy(update={"phases": {phase_among(name, known): ns for name, ns in self.phases.items()}})
 
     @property
     def others(self) -> int:
@@ -79,11 +84,25 @@ class Rules(FrozenModel):
             return DEFAULT_SOFT[method]
         return self.total.soft
 
-    def check_phases(self, known: Collection[str], where: str) -> None:
-        """Make sure that the rules name phases that there are.
+    def for_phases(self, known: Collection[str], where: str) -> Rules:
+        """The rules for boots with these phases: names of earlier schema versions are the present ones.
 
-        :raises UsageError: naming the one that is not, and the nearest.
+        :raises UsageError: naming a phase that there is not, and the nearest.
+
+        >>> rules = Rules.model_validate({"phase": {"user_land": {"soft": "1 %"}}})
+        >>> [*rules.for_phases(["kernel", "userspace"], "gate.toml").phase]
+        ['userspace']
         """
+        found = self.model_copy(
+            update={
+                "phase": {phase_among(name, known): limits for name, limits in self.phase.items()},
+                "budget": None if self.budget is None else self.budget.for_phases(known),
+            }
+        )
+        found._check_phases(known, where)
+        return found
+
+    def _check_phases(self, known: Collection[str], where: str) -> None:
         for phase in (*self.phase, *(self.budget.phases if self.budget else ())):
             try:
                 unknown_name("phase", phase, known, where)

@@ -94,7 +94,7 @@ def evaluate(
         raise FirstlightError("exact boots of one recipe, yet not equal", where=str(good[0][0].directory),
                               hint="`firstlight verify` says what differs")  # fmt: skip
     phases = {**dict.fromkeys(baseline.samples[0].phase_ns), **dict.fromkeys(measured[0].phase_ns)}
-    rules.check_phases([*phases], where)
+    rules = rules.for_phases([*phases], where)
     checks += _times(baseline, measured, rules, list(phases), exact=exact)
     chosen = good[0][0].manifest.chosen
     same = exact and baseline.samples[0].inputs == measured[0].inputs and baseline.recipe == chosen

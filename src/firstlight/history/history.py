@@ -16,11 +16,14 @@ import polars as pl
 
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.manifest import Concern
+from firstlight.bundle.older import HandOver
 from firstlight.comparison.common.stable_names import stable_name
 from firstlight.comparison.open_many import open_all
 from firstlight.comparison.sample import Sample, take_sample
-from firstlight.comparison.testbed import describe_testbed
+from firstlight.comparison.testbed import Testbed, describe_testbed
 from firstlight.errors import MISSING_INPUT, FirstlightError, UnhealthyBootError, UsageError
+from firstlight.schema.aliases import PHASE_ALIASES
+from firstlight.schema.marks import Phase
 
 _SCHEMA = """
 CREATE TABLE about (format VARCHAR);
@@ -33,6 +36,14 @@ CREATE TABLE measures (number INTEGER, kind VARCHAR, name VARCHAR, ns BIGINT);
 """
 
 _FORMAT = "firstlight history 1"
+
+#: What was measured, with the present names of phases; neighbours that have one name now are added up.
+_PRESENT_MEASURES = """
+CREATE TEMP VIEW present_measures AS
+SELECT number, kind, coalesce(present, name) AS name, CAST(sum(ns) AS BIGINT) AS ns
+FROM measures LEFT JOIN (SELECT number, name, present, 'phase' AS kind FROM present_names) USING (number, kind, name)
+GROUP BY ALL
+"""
 
 
 @dataclass(frozen=True)
@@ -56,6 +67,26 @@ class History:
     def __init__(self, connection: duckdb.DuckDBPyConnection, where: str) -> None:
         self._connection = connection
         self._where = where
+        with _told(where):
+            connection.execute("CREATE TEMP TABLE present_names (number INTEGER, name VARCHAR, present VARCHAR)")
+            connection.execute(_PRESENT_MEASURES)
+        self._resolve_names()
+
+    def _resolve_names(self) -> None:
+        """Note which phases have another name now, of each boot that an earlier version added."""
+        old = [*PHASE_ALIASES, Phase.SWITCH_ROOT]
+        phases: dict[int, list[str]] = {}
+        for row in self._rows(
+            "SELECT number, name FROM measures WHERE kind = 'phase' AND number IN "
+            "(SELECT number FROM measures WHERE kind = 'phase' AND name IN (SELECT unnest(?)))", [old],
+        ):  # fmt: skip
+            phases.setdefault(row["number"], []).append(row["name"])
+        for number, names in phases.items():
+            over = HandOver.of_phases(names)
+            for name in names:
+                with _told(self._where):
+                    named = [number, name, str(over.present(name))]
+                    self._connection.execute("INSERT INTO present_names VALUES (?, ?, ?)", named)
 
     def add(self, boots: Sequence[Boot], at: str) -> Added:
         """Add boots under a commit or label; several under one are samples of it.
@@ -97,16 +128,17 @@ class History:
 
     def boots(self) -> list[dict[str, Any]]:
         """Every boot in order."""
-        return self._rows("SELECT * FROM boots ORDER BY number", [])
+        rows = self._rows("SELECT * FROM boots ORDER BY number", [])
+        return [row | {"testbed": _present_testbed(row["testbed"])} for row in rows]
 
     def names(self, kind: str) -> list[str]:
         """What is measured of a kind."""
-        rows = self._rows("SELECT DISTINCT name FROM measures WHERE kind = ? ORDER BY name", [kind])
+        rows = self._rows("SELECT DISTINCT name FROM present_measures WHERE kind = ? ORDER BY name", [kind])
         return [row["name"] for row in rows]
 
     def values(self, kind: str, name: str) -> dict[int, int]:
         """The nanoseconds of one series, by the number of the boot."""
-        rows = self._rows("SELECT number, ns FROM measures WHERE kind = ? AND name = ?", [kind, name])
+        rows = self._rows("SELECT number, ns FROM present_measures WHERE kind = ? AND name = ?", [kind, name])
         return {row["number"]: row["ns"] for row in rows}
 
     def measured(self, kind: str) -> set[int]:
@@ -116,7 +148,7 @@ class History:
     def changing(self, kind: str, numbers: Sequence[int], least_ns: int) -> list[str]:
         """The names of a kind that differ by at least so many nanoseconds between any two of some boots."""
         rows = self._rows(
-            "SELECT name FROM measures WHERE kind = ? AND number IN (SELECT unnest(?)) GROUP BY name "
+            "SELECT name FROM present_measures WHERE kind = ? AND number IN (SELECT unnest(?)) GROUP BY name "
             "HAVING max(ns) - CASE WHEN count(*) < ? THEN 0 ELSE min(ns) END >= ? ORDER BY name",
             [kind, list(numbers), len(numbers), least_ns],
         )
@@ -194,6 +226,12 @@ def open_memory(folder: Path) -> Iterator[History]:
         yield history
     finally:
         connection.close()
+
+
+def _present_testbed(text: str) -> str:
+    """A testbed as a history keeps it, with the present names of marks."""
+    bed = Testbed.model_validate_json(text).in_present_words()
+    return json.dumps(bed.model_dump(mode="json"), sort_keys=True)
 
 
 def _measures(boot: Boot, sample: Sample, number: int) -> pl.DataFrame:

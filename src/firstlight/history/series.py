@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any, Literal
 
+from firstlight.bundle.older import phase_among
 from firstlight.errors import BundleError, UsageError
 from firstlight.history.history import History
 from firstlight.stats.change_points import DEFAULT_FENCE, ChangePoint, exact_changes, noisy_changes
@@ -70,6 +71,8 @@ def read_series(history: History, kind: Kind = "total", name: str = "total") -> 
     :raises UsageError: when the history is empty, or has no such series.
     """
     boots, left_out = _of_newest_testbed(history)
+    if kind == "phase":
+        name = phase_among(name, history.names(kind))
     values = history.values(kind, name)
     if not values:
         try:

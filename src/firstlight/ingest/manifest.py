@@ -47,10 +47,9 @@ def sources(gathered: Gathered, outcomes: Sequence[dict[str, Any]], summary: dic
             problems.append(SourceProblem(kind="cut", detail=gathered.damaged[item.file], line=None, lost=None))
         listed.append(
             Source(
-                file=item.file, given=item.given, sha256=item.sha256, size_bytes=item.size_bytes,
+                file=item.file, name=item.given, sha256=item.sha256, size_bytes=item.size_bytes,
                 format=told["format"], part=told["part"], clock=told["clock"], fit=fit,
-                understood=told["understood"],
-                not_understood=told["not_understood"], problems=problems,
+                parsed=told["parsed"], unparsed=told["unparsed"], problems=problems,
             )
         )  # fmt: skip
     told = [(item, outcome["error"]) for item, outcome in zip(gathered.items, outcomes, strict=True)]
@@ -59,8 +58,8 @@ def sources(gathered: Gathered, outcomes: Sequence[dict[str, Any]], summary: dic
             problem = SourceProblem(kind="unrecognised", detail=why, line=None, lost=None)
             listed.append(
                 Source(
-                    file=item.file, given=item.given, sha256=item.sha256, size_bytes=item.size_bytes, format=None,
-                    part="", clock=ClockKind.UNTIMED, fit=None, understood=0, problems=[problem],
+                    file=item.file, name=item.given, sha256=item.sha256, size_bytes=item.size_bytes, format=None,
+                    part="", clock=ClockKind.UNTIMED, fit=None, parsed=0, problems=[problem],
                 )
             )  # fmt: skip
     return listed
@@ -96,7 +95,7 @@ def finish_bundle(
         completeness=Completeness(
             complete=not missing,
             missing=reasons,
-            understood=summary["understood"],
+            parsed=summary["parsed"],
             lost=summary["lost"],
             share=None if not_taken else summary["share"],
         ),
@@ -104,11 +103,11 @@ def finish_bundle(
         totals=Totals(instructions=None, virtual_ns=summary["length_ns"], idle_ns=None),
         sources=sources(gathered, outcomes, summary),
         contradictions=[
-            Contradiction(what=told["what"], statements=[Statement(**one) for one in told["statements"]])
+            Contradiction(subject=told["subject"], statements=[Statement(**one) for one in told["statements"]])
             for told in summary["contradictions"]
         ],
         tables=describe_tables(bundle),
-        repeat=shell_line(words),
+        reproduce=shell_line(words),
         recorded_at=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         host={},
     )

@@ -22,7 +22,7 @@ def several(outcomes: Sequence[Outcome]) -> int | None:
 def boot_text(place: int, boot: dict[str, Any]) -> str:
     """One boot of a record in a line.
 
-    >>> boot_text(1, {"first_line": 812, "release": "6.1.0", "length_ns": 2_500_000_000, "understood": 640})
+    >>> boot_text(1, {"first_line": 812, "release": "6.1.0", "length_ns": 2_500_000_000, "parsed": 640})
     '1: from line 812, Linux 6.1.0, 2.500 s, 640 lines'
     """
     parts = [f"from line {boot['first_line']}"]

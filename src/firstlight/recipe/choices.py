@@ -89,7 +89,7 @@ class Choices:
         """What ends the recording, in one line."""
         if self.ready is not None:
             return f"console:{self.ready}"
-        return "no-operation" if self.guest_helper else "none"
+        return "instruction" if self.guest_helper else "none"
 
 
 def read_choices(data: Mapping[str, object]) -> Choices:

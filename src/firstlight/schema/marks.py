@@ -46,14 +46,14 @@ class Mark(StrEnum):
     RUN_INIT = "run_init"
     USER_START = "user_start"
     GUEST_START = "guest_start"
-    INITRD_START = "initrd_start"
+    INITRAMFS_START = "initramfs_start"
     SYSTEMD_START = "systemd_start"
     SWITCH_ROOT = "switch_root"
     USERSPACE_START = "userspace_start"
     SOFT_REBOOT_START = "soft_reboot_start"
     DEFAULT_TARGET = "default_target"
     STARTUP_FINISHED = "startup_finished"
-    STARTUP_OVER = "startup_over"
+    STARTUP_SETTLED = "startup_settled"
     LOGIN_PROMPT = "login_prompt"
     IDLE = "idle"
     READY = "ready"
@@ -68,7 +68,7 @@ class MarkSource(StrEnum):
     RESET = "reset"
     ADDRESS = "address"
     FUNCTION = "function"
-    NO_OPERATION = "no-operation"
+    INSTRUCTION = "instruction"
     CONSOLE = "console"
     GUEST = "guest"
     HOST = "host"
@@ -111,15 +111,14 @@ class Phase(StrEnum):
     FREE_INIT_MEMORY = "free_init_memory"
     RUN_INIT = "run_init"
     USER_START = "user_start"
-    USER_LAND = "user_land"
-    INITRD = "initrd"
+    INITRAMFS = "initramfs"
     SWITCH_ROOT = "switch_root"
     USERSPACE = "userspace"
     SOFT_REBOOT = "soft_reboot"
     AFTER_STARTUP = "after_startup"
     AFTER_READY = "after_ready"
     PANIC = "panic"
-    RECORD = "record"
+    BEFORE_FIRST_MARK = "before_first_mark"
     UNKNOWN = "unknown"
 
 
@@ -159,9 +158,9 @@ PHASE_OF: Mapping[Mark, Phase] = {
     Mark.INITCALLS_END: Phase.AFTER_INITCALLS,
     Mark.FREE_INIT_MEMORY: Phase.FREE_INIT_MEMORY,
     Mark.RUN_INIT: Phase.RUN_INIT,
-    Mark.USER_START: Phase.USER_LAND,
-    Mark.GUEST_START: Phase.USER_LAND,
-    Mark.INITRD_START: Phase.INITRD,
+    Mark.USER_START: Phase.USERSPACE,
+    Mark.GUEST_START: Phase.USERSPACE,
+    Mark.INITRAMFS_START: Phase.INITRAMFS,
     Mark.SYSTEMD_START: Phase.USERSPACE,
     Mark.SWITCH_ROOT: Phase.SWITCH_ROOT,
     Mark.USERSPACE_START: Phase.USERSPACE,
@@ -169,7 +168,7 @@ PHASE_OF: Mapping[Mark, Phase] = {
     Mark.STARTUP_FINISHED: Phase.AFTER_STARTUP,
     Mark.READY: Phase.AFTER_READY,
     Mark.PANIC: Phase.PANIC,
-    Mark.RECORD_START: Phase.RECORD,
+    Mark.RECORD_START: Phase.BEFORE_FIRST_MARK,
 }
 """The phase that a mark begins; other marks divide no phases."""
 
@@ -212,14 +211,14 @@ LAYER_OF: Mapping[Mark, Layer] = {
     Mark.RUN_INIT: Layer.KERNEL,
     Mark.USER_START: Layer.USERSPACE,
     Mark.GUEST_START: Layer.USERSPACE,
-    Mark.INITRD_START: Layer.INITRAMFS,
+    Mark.INITRAMFS_START: Layer.INITRAMFS,
     Mark.SYSTEMD_START: Layer.USERSPACE,
     Mark.SWITCH_ROOT: Layer.USERSPACE,
     Mark.USERSPACE_START: Layer.USERSPACE,
     Mark.SOFT_REBOOT_START: Layer.USERSPACE,
     Mark.DEFAULT_TARGET: Layer.USERSPACE,
     Mark.STARTUP_FINISHED: Layer.USERSPACE,
-    Mark.STARTUP_OVER: Layer.USERSPACE,
+    Mark.STARTUP_SETTLED: Layer.USERSPACE,
     Mark.LOGIN_PROMPT: Layer.USERSPACE,
     Mark.IDLE: Layer.USERSPACE,
     Mark.READY: Layer.USERSPACE,

@@ -28,7 +28,7 @@ class Channel(StrEnum):
     PRINTK = "printk"
     JOURNAL = "journal"
     UDEV = "udev"
-    TRACER = "tracer"
+    FTRACE = "ftrace"
     CONSOLE = "console"
 
 

@@ -36,7 +36,7 @@ _OFFERED = {
     "firstlight.lab.rootfs.kernel_mounted": "KernelRoot",
     "firstlight.lab.rootfs.overlay": "settle",
     "firstlight.lab.rootfs.programs": "Programs programs_of",
-    "firstlight.lab.rootfs.tar": "UserLandTar",
+    "firstlight.lab.rootfs.tar": "UserspaceTar",
     "firstlight.lab.run.resolve": "kernel_root",
     "firstlight.lab.run.symbols": "kernel_symbols",
     "firstlight.quantities": "parse_size size_text time_text",

@@ -29,7 +29,7 @@ from firstlight.lab.rootfs.kernel_mounted import KernelRoot as KernelRoot
 from firstlight.lab.rootfs.overlay import settle as settle
 from firstlight.lab.rootfs.programs import Programs as Programs
 from firstlight.lab.rootfs.programs import programs_of as programs_of
-from firstlight.lab.rootfs.tar import UserLandTar as UserLandTar
+from firstlight.lab.rootfs.tar import UserspaceTar as UserspaceTar
 from firstlight.lab.run.resolve import kernel_root as kernel_root
 from firstlight.lab.run.symbols import kernel_symbols as kernel_symbols
 from firstlight.quantities import parse_size as parse_size

@@ -66,9 +66,9 @@ def prepare(
 ) -> tuple[Path, ...]:
     """Let a guest write to disks, once; they are kept by the digest of all that decides what it writes.
 
-    The guest has to leave a file `prepared` with the text `yes` in `/run/firstlight/keep`: without it the disks are not
-    what was asked for. The boot counts instructions like any other, so that the disks are the same whenever they are
-    made: random numbers and dates in them, too.
+    The guest has to leave a file `prepared` with the text `yes` in `/run/firstlight/export`: without it the disks are
+    not what was asked for. The boot counts instructions like any other, so that the disks are the same whenever they
+    are made: random numbers and dates in them, too.
 
     :param options: of the preparing boot, without the disks; where its bundle would go is not looked at.
     :param crash: the guest shall say `prepared` on its console instead, and then reset the machine (`echo b

@@ -36,7 +36,7 @@ def differences(health: HotspotHealth, before: HotspotHealth) -> tuple[Differenc
         *_values(health, before), *_devices(health, before),
         *_sets("mount", "mounts", health.mounts, before.mounts),
         *_sets("warning", "warnings", health.warnings, before.warnings),
-        *_times(health, before), *_user_land(health, before),
+        *_times(health, before), *_userspace(health, before),
     )  # fmt: skip
 
 
@@ -91,7 +91,7 @@ def _times(health: HotspotHealth, before: HotspotHealth) -> Iterator[Difference]
             yield Difference("delays", f"the kernel's short delays take {took / took_before:.3g} times as long")
 
 
-def _user_land(health: HotspotHealth, before: HotspotHealth) -> Iterator[Difference]:
+def _userspace(health: HotspotHealth, before: HotspotHealth) -> Iterator[Difference]:
     now, then = health.probed, before.probed
     if not now.reads:
         yield Difference("programs", "user land does not find its own programs")

@@ -10,7 +10,7 @@ from firstlight.study import Boot, kept_text, stamps_of
 #: How long the guest asks to sleep, in nanoseconds: a clock that runs wrong sleeps wrong.
 SLEEP_NS = 100_000_000
 
-_KEEP = "/run/firstlight/keep"
+_KEEP = "/run/firstlight/export"
 
 #: The same in every arm, and all of it after the first instruction of user mode.
 PROBES = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-_TRACE = "/run/firstlight/keep/trace"
+_TRACE = "/run/firstlight/export/trace"
 _EVENTS = "trace_event=initcall:initcall_start,initcall:initcall_finish"
 _LONG_RING = "log_buf_len=4M"
 _KEEP_TRACE = f"mkdir /t; mount -t tracefs t /t && cat /t/trace >{_TRACE}; umount /t"

@@ -15,7 +15,7 @@ SYNCED = 120
 LATE = 40
 """Files that are written after that, and not synced."""
 
-KEEP = "/run/firstlight/keep"
+KEEP = "/run/firstlight/export"
 _DATA = "usr/share/data"
 
 

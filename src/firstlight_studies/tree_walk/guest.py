@@ -11,7 +11,7 @@ from firstlight.study import Programs, asset_path, settle
 from firstlight_studies.tree_walk.workload import TREE, WALKER, Command, Shape
 
 _HOME = "/walk"
-_KEEP = "/run/firstlight/keep"
+_KEEP = "/run/firstlight/export"
 _PRELOAD = "restat.so"
 #: Names of files that the guest leaves.
 RUNS, FAILED, COUNTS, POINTS, WAKES = "runs", "failed", "counts", "points", "wakes"

@@ -42,7 +42,7 @@ def _script() -> str:
     """The unit is what systemd's generator makes of a line of the table of file systems."""
     steps = [
         "export LC_ALL=C",
-        "mkdir -p /run/firstlight/keep",
+        "mkdir -p /run/firstlight/export",
         f"mkdir -p {TRAP} && echo 'none {TRAP} tmpfs noauto,x-systemd.automount 0 0' >>/etc/fstab || "
         f"{{ echo 'the root cannot be written to' >{kept(FAILED)}; exit 0; }}",
         "systemctl daemon-reload",

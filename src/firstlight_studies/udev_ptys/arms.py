@@ -98,33 +98,33 @@ def counts(lab: Lab) -> tuple[int, ...]:
 
 def arms(lab: Lab) -> list[StudyArm]:
     """Every arm of this run, the most telling first."""
-    kernel, user_land = lab.image("kernel"), lab.image("debian")
-    missing = next((each for each in (kernel, user_land) if isinstance(each, MissingValue)), None)
+    kernel, userspace = lab.image("kernel"), lab.image("debian")
+    missing = next((each for each in (kernel, userspace) if isinstance(each, MissingValue)), None)
     base: RecordOptions | MissingValue
-    if isinstance(kernel, MissingValue) or isinstance(user_land, MissingValue):
+    if isinstance(kernel, MissingValue) or isinstance(userspace, MissingValue):
         base = missing or MissingValue("an image is missing")
     else:
-        base = _base(lab, kernel, user_land)
+        base = _base(lab, kernel, userspace)
     return [
         StudyArm(name, base if isinstance(base, MissingValue) else change.of(base)) for name, change in _changes(lab)
     ]
 
 
-def _base(lab: Lab, kernel: Path, user_land: Path) -> RecordOptions | MissingValue:
+def _base(lab: Lab, kernel: Path, userspace: Path) -> RecordOptions | MissingValue:
     folder = lab.scratch
     early, system = folder / "initramfs", folder / "system"
     try:
         # A run before this one may have been interrupted, or been of another version.
         for made in (early, system):
             shutil.rmtree(made, ignore_errors=True)
-        write_early_udev(user_land, early)
+        write_early_udev(userspace, early)
         write_system_files(system)
     except FirstlightError as error:
         return MissingValue(error.message)
     return RecordOptions(
         output=folder,
         kernel=kernel,
-        rootfs=str(user_land),
+        rootfs=str(userspace),
         overlay=system,
         initramfs_files=early,
         append=_QUIET,

@@ -12,7 +12,7 @@ from firstlight.study import Boot, Phase
 KERNEL, INITRAMFS, SYSTEM = "kernel", "initramfs", "system"
 PARTS = (KERNEL, INITRAMFS, SYSTEM)
 #: Phases of user space by the part they belong to; all before them are the kernel's.
-_PART_OF: dict[str, str] = {Phase.USER_START: INITRAMFS, Phase.USER_LAND: INITRAMFS, Phase.SWITCH_ROOT: SYSTEM}
+_PART_OF: dict[str, str] = {Phase.USER_START: INITRAMFS, Phase.INITRAMFS: INITRAMFS, Phase.USERSPACE: SYSTEM}
 IN_KERNEL = "the kernel"
 
 

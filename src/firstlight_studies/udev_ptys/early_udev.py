@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from firstlight import LabError
-from firstlight.study import BEFORE_ROOT, UserLandTar, needed_libraries
+from firstlight.study import BEFORE_ROOT, UserspaceTar, needed_libraries
 from firstlight_studies.udev_ptys.system_files import (
     CLOCK_NOTED,
     CLOCKS,
@@ -35,15 +35,15 @@ _LIBRARIES = ("/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib")
 _LINKS = {"lib": "usr/lib", "lib64": "usr/lib64", "sbin": "usr/sbin"}
 
 _SCRIPT = f"""\
-mkdir -p /run/firstlight/keep /run/udev /tmp
+mkdir -p /run/firstlight/export /run/udev /tmp
 read -r words </proc/cmdline
 # The readers of udev's log run before anybody else once there is a line: its time is that of its reading.
 case " $words " in *" {LOG_ASKED} "*)
-    {CLOCK_NOTED} >/run/firstlight/keep/{CLOCKS["initramfs"]}
+    {CLOCK_NOTED} >/run/firstlight/export/{CLOCKS["initramfs"]}
     for name in {" ".join(LOGS.values())}; do
         mkfifo /run/firstlight/$name
         # What is written is opened first: who reads the system's log waits for it when this root is gone.
-        chrt -f 50 sh -c "exec /bin/busybox ts %.s >/run/firstlight/keep/$name </run/firstlight/$name" &
+        chrt -f 50 sh -c "exec /bin/busybox ts %.s >/run/firstlight/export/$name </run/firstlight/$name" &
     done
 esac
 /init stamp udev-start
@@ -52,7 +52,7 @@ SYSTEMD_LOG_LEVEL=notice {LOG_WORDS} {_UDEVD} --daemon --resolve-names=never \\
 /init stamp udev-started
 # Who subscribes last is told first: behind udevd, the observer has each event before udevd works on it.
 case " $words " in *" systemd.wants={MONITOR_UNIT} "*)
-    chrt -f 50 udevadm monitor --kernel --udev --property >/run/firstlight/keep/{MONITORS["initramfs"]} &
+    chrt -f 50 udevadm monitor --kernel --udev --property >/run/firstlight/export/{MONITORS["initramfs"]} &
     monitor=$!
     until grep -q " $monitor " /proc/net/netlink; do :; done
 esac
@@ -69,16 +69,16 @@ exit 0
 """
 
 
-def write_early_udev(user_land: Path, folder: Path) -> Path:
+def write_early_udev(userspace: Path, folder: Path) -> Path:
     """Write the files of the stage.
 
-    :param user_land: a tar of a Debian user land.
+    :param userspace: a tar of a Debian user land.
     :param folder: where to; made.
     :returns: the folder.
     :raises LabError: naming the file that the user land lacks.
     """
-    with tarfile.open(user_land) as tar:
-        source = _UserLand(tar, user_land)
+    with tarfile.open(userspace) as tar:
+        source = _Userspace(tar, userspace)
         for path in (*_PROGRAMS, *_libraries(source, _PROGRAMS)):
             _write(folder / path.lstrip("/"), source.content(path), 0o755)
         for path in (*(f"/usr/lib/udev/rules.d/{name}" for name in _RULES), "/etc/udev/udev.conf", *source.links()):
@@ -89,7 +89,7 @@ def write_early_udev(user_land: Path, folder: Path) -> Path:
     return folder
 
 
-def _libraries(source: _UserLand, programs: tuple[str, ...]) -> list[str]:
+def _libraries(source: _Userspace, programs: tuple[str, ...]) -> list[str]:
     """Every shared library that programs need, themselves or for one another, and their loader."""
     found: dict[str, None] = {}
     waiting = list(reversed(programs))
@@ -119,11 +119,11 @@ def _merged(path: str) -> str:
     return f"/usr{path}" if path.startswith(("/lib/", "/lib64/", "/bin/", "/sbin/")) else path
 
 
-class _UserLand:
+class _Userspace:
     """The files of a tar by their absolute paths, each read once; one that is missing is an error."""
 
     def __init__(self, tar: tarfile.TarFile, path: Path) -> None:
-        self._files = UserLandTar(tar)
+        self._files = UserspaceTar(tar)
         self._path = path
         self._read: dict[str, bytes] = {}
 

@@ -27,7 +27,7 @@ Type=exec
 CPUSchedulingPolicy=fifo
 CPUSchedulingPriority=50
 ExecStart=/usr/bin/udevadm monitor --kernel --udev --property
-StandardOutput=file:/run/firstlight/keep/{MONITORS["system"]}
+StandardOutput=file:/run/firstlight/export/{MONITORS["system"]}
 """
 #: Messages of daemon and workers, with who said them: there is no journal in an initramfs, and the kernel's ring gets
 #: no more than 200 of them in 5 seconds. Where somebody reads them they go into a pipe, and else into a file.
@@ -45,7 +45,7 @@ CLOCKS = {"initramfs": "clock-initramfs", "system": "clock-system"}
 CLOCK_NOTED = "grep -A 1 ktime_get_real /proc/timer_list"
 _AFTER_READY = f"""\
 [ -e /run/udev/queue ] && settled=0 || settled=1
-cd /run/firstlight/keep || exit 1
+cd /run/firstlight/export || exit 1
 systemctl show systemd-udevd.service systemd-udev-trigger.service {SETTLE_UNIT} --property={_TIMES} >{UNITS}
 {CLOCK_NOTED} >{CLOCKS["system"]}
 {{

@@ -329,7 +329,7 @@ fn device_link(line: &str, evidence: &mut Evidence) -> bool {
 
 fn deferred(line: &str, evidence: &mut Evidence) -> bool {
     let (device, reason) = line.split_once('\t').unwrap_or((line, ""));
-    !device.contains(' ') && fact(evidence, format!("device.deferred.{device}"), reason.trim())
+    !device.contains(' ') && fact(evidence, format!("kernel.deferred_probe.{device}"), reason.trim())
 }
 
 fn tracer(line: &str, evidence: &mut Evidence) -> bool {

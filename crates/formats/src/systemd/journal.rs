@@ -351,7 +351,7 @@ impl Boot {
             self.spans.push(stage(Stage::Kernel, 0, kernel));
             at = kernel;
             if let Some(initrd) = initrd {
-                mark(Mark::InitrdStart, kernel, "KERNEL_USEC of the message `Startup finished`");
+                mark(Mark::InitramfsStart, kernel, "KERNEL_USEC of the message `Startup finished`");
                 self.spans.push(stage(Stage::Initrd, kernel, initrd));
                 at = kernel.saturating_add(initrd);
             }

@@ -108,7 +108,7 @@ impl Manager {
             mark(Mark::KernelClockStart, 0, "the zero of CLOCK_MONOTONIC");
         }
         for (name, time, detail) in [
-            (Mark::InitrdStart, initrd, "InitRDTimestampMonotonic"),
+            (Mark::InitramfsStart, initrd, "InitRDTimestampMonotonic"),
             (Mark::UserspaceStart, userspace, "UserspaceTimestampMonotonic"),
             (Mark::StartupFinished, self.get("Finish"), "FinishTimestampMonotonic"),
         ] {

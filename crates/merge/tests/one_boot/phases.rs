@@ -17,7 +17,7 @@ fn phases_partition_the_boot_and_probes_lie_in_the_initcalls_of_their_task() {
         [
             "early_init 0-20 took 20 good (dmesg) in -",
             "initcalls 20-60 took 40 good (dmesg) in -",
-            "user_land 60-90 took 30 good (dmesg) in -"
+            "userspace 60-90 took 30 good (dmesg) in -"
         ]
     );
     assert_eq!(
@@ -54,7 +54,7 @@ fn a_trace_without_a_span_has_its_time_all_the_same() {
     trace.extent_ns = Some((3 * MS, 2_003 * MS));
     let boot = boot(&[record("trace", vec![trace])]);
     assert_eq!(boot.summary.marks, [("record_start".to_owned(), 0), ("record_end".to_owned(), 2_000 * MS)]);
-    assert_eq!(boot.spans("phase"), ["record 0-2000 took 2000 good () in -"]);
+    assert_eq!(boot.spans("phase"), ["before_first_mark 0-2000 took 2000 good () in -"]);
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn a_start_ends_where_nothing_happens_any_more_and_a_late_line_does_not_prolong_
     log.marks = vec![mark(Mark::KernelStart, 0), mark(Mark::UserStart, 1_000)];
     let boot = boot(&[record("dmesg", vec![log])]);
     assert_eq!((boot.summary.length_ns, boot.summary.lines), (2_000 * MS, 3));
-    assert_eq!(boot.summary.marks.last().unwrap().0, "startup_over");
+    assert_eq!(boot.summary.marks.last().unwrap().0, "startup_settled");
     assert!(boot.summary.warnings[0].starts_with("no record tells when the start was over"));
 }
 
@@ -91,7 +91,7 @@ fn neighbours_of_one_name_are_one_phase() {
 }
 
 #[test]
-fn units_alone_are_user_land_and_what_a_timer_starts_a_day_later_does_not_prolong_the_start() {
+fn units_alone_are_userspace_and_what_a_timer_starts_a_day_later_does_not_prolong_the_start() {
     let show = |units: &[(&str, i64, i64)]| Evidence {
         spans: units.iter().map(|(name, start, end)| unit(name, *start, *end)).collect::<Vec<_>>().into(),
         ..of("systemd-show", Clock::Monotonic)
@@ -99,7 +99,7 @@ fn units_alone_are_user_land_and_what_a_timer_starts_a_day_later_does_not_prolon
     let start = [("a.service", 4_100, 4_600), ("multi-user.target", 4_700, 4_700)];
     let day = show(&[start[0], start[1], ("apt-daily.service", 90_000_000, 90_003_000)]);
     let day = boot(&[record("show", vec![day])]);
-    assert_eq!(day.summary.marks.last(), Some(&("startup_over".to_owned(), 4_700 * MS)));
+    assert_eq!(day.summary.marks.last(), Some(&("startup_settled".to_owned(), 4_700 * MS)));
     assert!(day.summary.warnings[0].starts_with("no record tells when the start was over"));
     assert_eq!(day.spans("unit").len(), 3);
     // A start that waits a minute and a half for a device is not over meanwhile.

@@ -1,7 +1,7 @@
 //! The tables of the calling-context tree.
 
 use super::module_symbols::{name, ModuleSymbols};
-use super::{phase_name, Clock};
+use super::{hand_over, phase_name, Clock};
 use firstlight_profile::recording::Recording;
 use firstlight_profile::tree::{totals, Kind};
 use firstlight_schema::table::{integers, texts, write, TableWriter, Values, BATCH_ROWS};
@@ -66,7 +66,8 @@ pub fn write_calls(
 
 /// Writes `phase_calls`.
 pub fn write_phase_calls(recording: &Recording, clock: Clock, bundle: &Path) -> Result<(), TableError> {
-    let phase = |mark: u32| recording.marks.get(mark as usize).map_or("", |mark| phase_name(&mark.mark));
+    let over = hand_over(recording);
+    let phase = |mark: u32| recording.marks.get(mark as usize).map_or("", |mark| phase_name(&mark.mark, over));
     let mut rows: Vec<(u64, &str, u64, u64, u64)> = recording
         .phases
         .iter()
@@ -81,7 +82,7 @@ pub fn write_phase_calls(recording: &Recording, clock: Clock, bundle: &Path) -> 
     for (mark, end) in recording.marks.iter().zip(ends) {
         let idle = end.idle_ns - mark.at.idle_ns;
         if let Some(node) = idle_node.filter(|_| idle > 0) {
-            rows.push((node as u64, phase_name(&mark.mark), 0, 0, idle));
+            rows.push((node as u64, phase_name(&mark.mark, over), 0, 0, idle));
         }
     }
     write(

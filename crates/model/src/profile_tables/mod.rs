@@ -12,8 +12,9 @@ use calls::{write_calls, write_phase_calls};
 use evidence::{write_counters, write_log};
 use firstlight_profile::fold::{fold, unknown_thunks};
 use firstlight_profile::recording::{merged, Instant, Recording, State};
+use firstlight_schema::hand_over::HandOver;
 use firstlight_schema::table::write_empty;
-use firstlight_schema::{Mark, Phase};
+use firstlight_schema::Mark;
 use module_symbols::{gather_nameless, ModuleSymbols};
 use spans::{write_marks, write_spans};
 use std::path::Path;
@@ -120,11 +121,18 @@ impl Clock {
 }
 
 /// A phase has the name of the mark that begins it, or that of what runs in it where the field has a word for that.
-fn phase_name(mark: &str) -> &str {
+fn phase_name(mark: &str, hand_over: HandOver) -> &str {
     match Mark::parse(mark) {
-        Some(known @ (Mark::PowerOn | Mark::DecompressionStart | Mark::KernelStart | Mark::GuestStart)) => {
-            known.phase().map_or(mark, |phase: Phase| phase.name())
-        }
+        Some(
+            known
+            @ (Mark::PowerOn | Mark::DecompressionStart | Mark::KernelStart | Mark::GuestStart | Mark::SwitchRoot),
+        ) => hand_over.phase(known).map_or(mark, |phase| phase.name()),
         _ => mark,
     }
+}
+
+/// How the boot came from its initramfs to its root file system.
+fn hand_over(recording: &Recording) -> HandOver {
+    let marks = recording.marks.iter();
+    HandOver::of(marks.filter_map(|mark| Some((Mark::parse(&mark.mark)?, mark.detail.as_str()))))
 }

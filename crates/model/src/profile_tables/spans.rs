@@ -1,7 +1,7 @@
 //! The tables of instants and intervals.
 
 use super::module_symbols::{name, ModuleSymbols, NAMELESS};
-use super::{phase_name, Clock};
+use super::{hand_over, phase_name, Clock};
 use firstlight_profile::folding::plain_name;
 use firstlight_profile::recording::{Instant, Recording};
 use firstlight_schema::table::{integers, texts, write, Values};
@@ -52,11 +52,12 @@ pub fn write_spans(
     let ends = recording.marks.iter().skip(1).map(|mark| mark.at).chain([recording.end]);
     // The last mark ends the recording as a rule: what it begins has no length, and is no phase.
     let phases = recording.marks.iter().zip(ends).filter(|(mark, end)| mark.at != *end);
+    let over = hand_over(recording);
     let mut rows: Vec<SpanRow> = phases
         .map(|(mark, end)| SpanRow {
             parent: None,
             kind: SpanKind::Phase,
-            name: phase_name(&mark.mark).to_owned(),
+            name: phase_name(&mark.mark, over).to_owned(),
             track: "boot".to_owned(),
             level: None,
             start: mark.at,

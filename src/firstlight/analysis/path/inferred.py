@@ -11,12 +11,12 @@ from firstlight.schema.spans import SpanKind
 def infer(steps: list[Step]) -> None:
     """Give every step that nothing recorded came before the one that ended last before it began."""
     everyone = sorted((step.end, step.start, number) for number, step in enumerate(steps))
-    users = [entry for entry in everyone if steps[entry[2]].of_user_land]
+    users = [entry for entry in everyone if steps[entry[2]].of_userspace]
     kernels = [entry for entry in everyone if steps[entry[2]].of_kernel]
     for number, step in enumerate(steps):
         if step.before:
             continue
-        own = everyone if step.kind == SpanKind.UEVENT else users if step.of_user_land else kernels
+        own = everyone if step.kind == SpanKind.UEVENT else users if step.of_userspace else kernels
         for among in (own, everyone):
             place = bisect_left(among, (step.start, step.start, number))
             if place:
@@ -24,18 +24,18 @@ def infer(steps: list[Step]) -> None:
                 break
 
 
-def divide(steps: list[Step], user_land: int | None, switches: list[int]) -> None:
+def divide(steps: list[Step], userspace: int | None, switches: list[int]) -> None:
     """Nothing of user land begins before the kernel has started it, nor of a stage before the one before it was over.
 
     :param switches: when a stage of user land gave way to the next one; what it waited for no record tells.
     """
-    if user_land is not None:
-        kernel = _ended_by(steps, user_land)
+    if userspace is not None:
+        kernel = _ended_by(steps, userspace)
         first = [entry for entry in kernel if steps[entry[2]].track == "task 1"]
-        _border(steps, "[userspace begins]", user_land, first or kernel, "serial")
+        _border(steps, "[userspace begins]", userspace, first or kernel, "serial")
     for at in switches:
-        own = [entry for entry in _ended_by(steps, at) if steps[entry[2]].of_user_land]
-        if at != user_land and own:
+        own = [entry for entry in _ended_by(steps, at) if steps[entry[2]].of_userspace]
+        if at != userspace and own:
             _border(steps, "[the next stage begins]", at, own, INFERRED)
 
 

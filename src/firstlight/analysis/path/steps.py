@@ -12,7 +12,7 @@ INFERRED = "inferred"
 _USER = frozenset({"unit", "stage"})
 
 #: Stages that systemd tells of what ran before it: no part of user land.
-_BEFORE_USER_LAND = frozenset({"firmware", "loader", "kernel"})
+_BEFORE_USERSPACE = frozenset({"firmware", "loader", "kernel"})
 
 
 @dataclass
@@ -32,9 +32,9 @@ class Step:
     """It cannot begin before, whatever it waits for: a uevent's arrival."""
 
     @property
-    def of_user_land(self) -> bool:
+    def of_userspace(self) -> bool:
         """Whether it is user land's own, and not what systemd tells of the time before it."""
-        return self.kind in _USER and not (self.kind == "stage" and self.name in _BEFORE_USER_LAND)
+        return self.kind in _USER and not (self.kind == "stage" and self.name in _BEFORE_USERSPACE)
 
     @property
     def of_kernel(self) -> bool:

@@ -66,7 +66,7 @@ class Boot(TypedDict):
     invariants: dict[str, Invariant]
     sources: list[Source]
     contradictions: list[Contradiction]
-    repeat: str
+    reproduce: str
     broken_invariants: list[str]
     doubtful_calls: dict[str, Any] | None
     command_line: list[CommandLineWord]

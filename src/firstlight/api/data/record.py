@@ -20,7 +20,7 @@ class Recorded(TypedDict):
     totals: Totals
     completeness: Completeness
     invariants: dict[str, Invariant]
-    repeat: str
+    reproduce: str
 
 
 class Planned(TypedDict):
@@ -46,7 +46,7 @@ class Imported(TypedDict):
     sources: list[Source]
     contradictions: list[Contradiction]
     tables: dict[str, Table]
-    repeat: str
+    reproduce: str
     spans: dict[str, dict[str, int]]
     log: LogLines
     marks: dict[str, int]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from firstlight.bundle.boot import Boot
+from firstlight.bundle.equality import equal_tables
 from firstlight.bundle.open import open as open_boot
 from firstlight.errors import FirstlightError, UnhealthyBootError, UsageError
 
@@ -41,9 +42,8 @@ class BootSet:
 
     @property
     def is_equal(self) -> bool:
-        """Every boot has the same tables, byte for byte, as the manifests say; so has a single boot."""
-        first = self.boots[0].manifest.table_digests
-        return all(boot.manifest.table_digests == first for boot in self.boots[1:])
+        """Every boot has the same tables; so has a single boot."""
+        return all(equal_tables(self.boots[0], boot) for boot in self.boots[1:])
 
     @property
     def is_exact(self) -> bool:

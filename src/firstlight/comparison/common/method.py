@@ -10,6 +10,7 @@ from enum import StrEnum
 import polars as pl
 
 from firstlight.bundle.boot import Boot
+from firstlight.bundle.equality import equal_tables
 from firstlight.comparison.common.arms import BootSet, CompareError, Excluded
 from firstlight.comparison.common.input_changes import recipe_changes
 from firstlight.errors import UnhealthyBootError
@@ -68,7 +69,7 @@ def decide_method(first: Boot, second: Boot) -> MethodReport:
     if failed:
         reason = f"{' and '.join(f'`{name}`' for name in failed)} did not come up"
         return MethodReport(Method.UNSTABLE, (reason,))
-    if first.manifest.table_digests == second.manifest.table_digests:
+    if equal_tables(first, second):
         if exact:
             return MethodReport(Method.EXACT, ("every table of one is that of the other, byte for byte",))
         reason = f"two {first.manifest.mode} boots with the same tables are copies of one: they count as one"

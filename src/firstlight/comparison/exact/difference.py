@@ -7,6 +7,7 @@ from functools import cached_property
 
 from firstlight.analysis.doubtful import MOST_DOUBTFUL
 from firstlight.bundle.boot import Boot
+from firstlight.bundle.equality import equal_tables
 from firstlight.bundle.manifest import Concern
 from firstlight.comparison.common.input_changes import InputChange, input_changes
 from firstlight.comparison.common.preconditions import Flag, check_comparable, is_rejected
@@ -96,8 +97,8 @@ class ExactDifference:
 
     @property
     def is_equal(self) -> bool:
-        """Every table of one boot is that of the other, byte for byte."""
-        return self.a.manifest.table_digests == self.b.manifest.table_digests
+        """Every table of one boot is that of the other."""
+        return equal_tables(self.a, self.b)
 
 
 def exact_difference(a: Boot, b: Boot) -> ExactDifference:

@@ -12,7 +12,7 @@ from firstlight.comparison.noise_band import Band
 from firstlight.comparison.statistical.testbed_noise import Calibration
 from firstlight.errors import MISSING_INPUT, FirstlightError, UsageError
 
-_MODELS: dict[str, type[Band] | type[Calibration]] = {"nuisance": Band, "testbed": Calibration}
+_MODELS: dict[str, type[Band] | type[Calibration]] = {"noise_band": Band, "nuisance": Band, "testbed": Calibration}
 _HINT = "`firstlight calibrate a.boot -o band.json` writes one"
 
 
@@ -54,8 +54,9 @@ def read_band(path: Path) -> Band | Calibration:
     if model is None:
         raise FirstlightError("this is no band", where=where, hint=_HINT)
     try:
-        return model.model_validate_json(text)
+        found = model.model_validate_json(text)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
         raise FirstlightError(f"the band is damaged: `{place}`: {first['msg']}", where=where, hint=_HINT) from error
+    return found.in_present_words() if isinstance(found, Band) else found

@@ -21,7 +21,7 @@ class Report:
     problems: list[str] = field(default_factory=list)
 
     def kept(self) -> dict[str, bytes]:
-        """What the guest's own programs left in ``/run/firstlight/keep``, by the files' names.
+        """What the guest's own programs left in ``/run/firstlight/export``, by the files' names.
 
         >>> Report({"kept.walk.txt": b"4971", "kept...": b"no file's name", "memory": b""}).kept()
         {'walk.txt': b'4971'}

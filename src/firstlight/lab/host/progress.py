@@ -22,7 +22,7 @@ _PHASES: dict[str, str] = {
     Mark.POWER_ON: Phase.FIRMWARE,
     Mark.DECOMPRESSION_START: Phase.DECOMPRESSION,
     Mark.KERNEL_START: Phase.EARLY_INIT,
-    Mark.GUEST_START: Phase.USER_LAND,
+    Mark.GUEST_START: Phase.USERSPACE,
 }
 
 

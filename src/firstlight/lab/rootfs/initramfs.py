@@ -51,7 +51,7 @@ class GuestConfig:
     """Whether a unit gives the ready mark in a user land with systemd; no, when something else ends the boot."""
 
     @property
-    def has_user_land(self) -> bool:
+    def has_userspace(self) -> bool:
         """Whether the initramfs carries busybox and runs the script of the default recipe."""
         return self.action == "boot" and self.root is None
 
@@ -66,7 +66,7 @@ class GuestConfig:
             pairs += [("root", self.root), ("root_type", self.root_type), ("init", self.init)]
             pairs += [] if self.unit else [("unit", "no")]
             pairs += [("before_root", f"/{BEFORE_ROOT}")] if self.before_root else []
-        if self.has_user_land:
+        if self.has_userspace:
             pairs.append(("script", f"/{_SCRIPT.name}"))
         pairs.append(("report", self.report))
         for key, value in pairs:
@@ -108,10 +108,10 @@ def build_initramfs(
     for path, module in zip(paths, modules, strict=True):
         archive.file(path, module.content)
     archive.file("firstlight.conf", config.text([f"/{path}" for path in paths]).encode())
-    if config.has_user_land or config.before_root:
+    if config.has_userspace or config.before_root:
         archive.file("bin/busybox", static_busybox().read_bytes(), 0o755)
         archive.link("bin/sh", "busybox")
-    if config.has_user_land:
+    if config.has_userspace:
         script = _SCRIPT.read_text(encoding="utf-8")
         if commands:
             script = script.removesuffix(_SCRIPT_END) + command_script(commands)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from firstlight.errors import LabError
 from firstlight.lab.rootfs.elf import architecture_of_program, needs_of
-from firstlight.lab.rootfs.tar import UserLandTar
+from firstlight.lab.rootfs.tar import UserspaceTar
 
 _FOLDERS = ("usr/bin", "usr/sbin", "bin", "sbin")
 
@@ -38,12 +38,12 @@ def programs_of(tar: Path, names: Iterable[str], loaded: Iterable[bytes] = ()) -
     wanted = tuple(dict.fromkeys(names))
     try:
         with tarfile.open(tar) as archive:
-            return _taken(UserLandTar(archive), tar, wanted, loaded)
+            return _taken(UserspaceTar(archive), tar, wanted, loaded)
     except (OSError, tarfile.TarError) as error:
         raise LabError(f"cannot read the root file system: {error}", where=str(tar)) from error
 
 
-def _taken(source: UserLandTar, where: Path, names: tuple[str, ...], loaded: Iterable[bytes]) -> Programs:
+def _taken(source: UserspaceTar, where: Path, names: tuple[str, ...], loaded: Iterable[bytes]) -> Programs:
     taken: dict[str, bytes] = {}
     missing = []
     to_see = list(loaded)
@@ -72,6 +72,6 @@ def _taken(source: UserLandTar, where: Path, names: tuple[str, ...], loaded: Ite
     return Programs(taken, tuple(missing), _versions(source))
 
 
-def _versions(source: UserLandTar) -> dict[str, str]:
+def _versions(source: UserspaceTar) -> dict[str, str]:
     status = (source.read("var/lib/dpkg/status") or b"").decode("utf-8", "replace")
     return dict(re.findall(r"^Package: (\S+)$(?:\n.+)*?\nVersion: (\S+)$", status, re.MULTILINE))

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 _LINKS_AT_MOST = 40
 
 
-class UserLandTar:
+class UserspaceTar:
     """Paths have no first slash: `usr/bin/sh`."""
 
     def __init__(self, archive: tarfile.TarFile) -> None:

@@ -224,7 +224,7 @@ def _manifest(options: RecordOptions, inputs: Inputs, booted: _Booted, bundle: P
         invariants=booted.attributed.invariants,
         totals=booted.attributed.totals,
         tables=describe_tables(bundle),
-        repeat=repeat_command(inputs.recipe.chosen, options.output),
+        reproduce=repeat_command(inputs.recipe.chosen, options.output),
         recorded_at=datetime.now(UTC).isoformat(timespec="seconds"),
         host={
             "system": platform.platform(),

@@ -120,9 +120,9 @@ def write_kept(report: Report, directory: Path) -> None:
     """
     kept = report.kept()
     if kept:
-        (directory / "kept").mkdir(mode=0o700)
+        (directory / "guest-files").mkdir(mode=0o700)
     for name, content in kept.items():
-        (directory / "kept" / name).write_bytes(content)
+        (directory / "guest-files" / name).write_bytes(content)
 
 
 def write_marks(marks: Sequence[tuple[str, int, str, str]], bundle: Path) -> None:

@@ -129,7 +129,7 @@ def _boot(boot: Boot) -> Json:
         "totals": manifest.totals.model_dump(),
         "missing": [shortened(reason, NAME) for reason in manifest.completeness.missing],
         "unreliable": _unreliable(boot),
-        "repeat": shortened(manifest.repeat, TEXT),
+        "repeat": shortened(manifest.reproduce, TEXT),
     }
 
 

@@ -26,7 +26,7 @@ def page_records(manifest: Manifest) -> Json:
         "sources": [_source(source) for source in manifest.sources[:_RECORDS]],
         "contradictions": [
             {
-                "what": shortened(each.what, TEXT),
+                "what": shortened(each.subject, TEXT),
                 "statements": [[shortened(of, TEXT), shortened(value, TEXT)] for of, value in differing(each)],
             }
             for each in manifest.contradictions[:_RECORDS]
@@ -44,8 +44,8 @@ def _source(source: Source) -> Json:
     return {
         "file": shortened(source.file + (f" ({source.part})" if source.part else ""), TEXT),
         "format": source.format,
-        "understood": source.understood,
-        "not_understood": source.not_understood,
+        "understood": source.parsed,
+        "not_understood": source.unparsed,
         "clock": source.clock,
         "fit": shortened("" if source.format is None else fit_text(source), TEXT),
         "problems": [*problems, *([f"and {more:,} more"] if more > 0 else [])],

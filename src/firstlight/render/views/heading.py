@@ -53,9 +53,9 @@ def completeness_text(boot: Boot) -> str:
     """
     known = boot.manifest.completeness
     parts = []
-    if known.share is not None and known.understood is not None:
-        whole = known.understood + (known.lost or 0)
-        parts.append(f"{share_text(known.understood, whole)} of {count_text(whole)} records")
+    if known.share is not None and known.parsed is not None:
+        whole = known.parsed + (known.lost or 0)
+        parts.append(f"{share_text(known.parsed, whole)} of {count_text(whole)} records")
     if known.complete and not known.missing:
         parts.append("complete")
     elif known.missing:

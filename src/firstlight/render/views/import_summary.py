@@ -36,7 +36,7 @@ def import_warnings(imported: Imported) -> list[str]:
 def imported_data(imported: Imported) -> dict[str, Any]:
     """The same as data; times in nanoseconds."""
     manifest = imported.manifest.model_dump(mode="json")
-    shown = ("clock", "totals", "completeness", "sources", "contradictions", "tables", "repeat")
+    shown = ("clock", "totals", "completeness", "sources", "contradictions", "tables", "reproduce")
     spans: dict[str, dict[str, int]] = {}
     for kind, grade, number in imported.summary["grades"]:
         spans.setdefault(kind, {})[grade] = number

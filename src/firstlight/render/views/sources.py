@@ -25,7 +25,7 @@ def sources_report(manifest: Manifest) -> Iterator[Block]:
     """The records of an imported boot: format, what was understood, and how the clock was aligned to the boot's."""
     read = [source for source in manifest.sources if source.format is not None]
     # What has times and says most comes first; the first of all, whose clock is the boot's, stays so.
-    read[1:] = sorted(read[1:], key=lambda source: (source.clock == ClockKind.UNTIMED, -source.understood))
+    read[1:] = sorted(read[1:], key=lambda source: (source.clock == ClockKind.UNTIMED, -source.parsed))
     rest = read[2 * MOST :]
     yield table(
         "",
@@ -37,7 +37,7 @@ def sources_report(manifest: Manifest) -> Iterator[Block]:
             Column("Offset (source)", value=fit_text, wide=90),
         ],
         read[: 2 * MOST],
-        left_out={"Record": f"({len(rest)} more)", "Understood": count_text(sum(each.understood for each in rest))}
+        left_out={"Record": f"({len(rest)} more)", "Understood": count_text(sum(each.parsed for each in rest))}
         if rest
         else None,
     )
@@ -53,9 +53,9 @@ def understood_text(source: Source) -> str:
     >>> understood_text(Source(understood=1_543, not_understood=3_506, **blank))
     '1,543 of 5,049'
     """
-    if not source.not_understood:
-        return count_text(source.understood)
-    return f"{count_text(source.understood)} of {count_text(source.understood + source.not_understood)}"
+    if not source.unparsed:
+        return count_text(source.parsed)
+    return f"{count_text(source.parsed)} of {count_text(source.parsed + source.unparsed)}"
 
 
 def fit_text(source: Source) -> str:
@@ -73,10 +73,10 @@ def fit_text(source: Source) -> str:
         return "no times" if source.clock == ClockKind.UNTIMED else "not aligned"
     offset = ("-" if fit.offset_ns < 0 else "+") + time_text(abs(fit.offset_ns))
     rate = "" if fit.rate == 1 else f", rate {fit.rate:.9g}"
-    if fit.shared == 0:
-        return f"{offset}{rate}: {fit.how}"
+    if fit.shared_events == 0:
+        return f"{offset}{rate}: {fit.basis}"
     median, largest = time_text(fit.residual_median_ns), time_text(fit.residual_max_ns)
-    return f"{offset}{rate} by {fit.shared:,} shared events, median residual {median}, largest {largest}"
+    return f"{offset}{rate} by {fit.shared_events:,} shared events, median residual {median}, largest {largest}"
 
 
 def trust_report(manifest: Manifest) -> Iterator[Block]:
@@ -102,7 +102,7 @@ def trust_report(manifest: Manifest) -> Iterator[Block]:
         yield from _list(
             "Contradictions; the first is the one that the tables follow:",
             [
-                f"{each.what}: " + "; ".join(f"{value} ({source})" for source, value in differing(each))
+                f"{each.subject}: " + "; ".join(f"{value} ({source})" for source, value in differing(each))
                 for each in manifest.contradictions
             ],
         )

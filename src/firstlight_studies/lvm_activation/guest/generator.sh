@@ -4,7 +4,7 @@
 units=$1 first=$2
 conf=/run/lvm-study
 target=$units/lvm-study.target.wants
-mkdir -p "$conf" "$target" /run/firstlight/keep
+mkdir -p "$conf" "$target" /run/firstlight/export
 setting='' disks=''
 read -r line </proc/cmdline
 for word in $line; do
@@ -62,7 +62,7 @@ case $setting in
   static-obtain) event=0 local='devices/obtain_device_list_from_udev=1' ;;
   static-external) event=0 local='devices/external_device_info_source="udev"' ;;
   none) wait='' ;;
-  *) echo "no such setting: $setting" >/run/firstlight/keep/errors ;;
+  *) echo "no such setting: $setting" >/run/firstlight/export/errors ;;
 esac
 for word in $local; do echo "$word"; done >"$conf/lvmlocal.conf"
 [ $event = 1 ] || echo 'global/event_activation=0' >>"$conf/lvmlocal.conf"

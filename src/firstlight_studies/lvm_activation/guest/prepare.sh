@@ -1,6 +1,6 @@
 # Make the volumes: `prepare.sh LAYOUT COUNT`. lvm2 writes every byte of them.
 layout=$1 count=$2
-exec >/run/firstlight/keep/said 2>/run/firstlight/keep/errors
+exec >/run/firstlight/export/said 2>/run/firstlight/export/errors
 size='--metadatasize 1980k'
 extent='-s 64k'
 # Nobody answers what lvm2 would ask of udev here, and nothing is to be activated.
@@ -43,4 +43,4 @@ if [ "$layout" = group ]; then
   lvm vgcfgrestore --config "$config" -f /run/after all || exit 1
 fi
 found=$(lvm lvs --config "$config" --noheadings -o lv_name | wc -l)
-[ "$found" = "$count" ] && echo yes >/run/firstlight/keep/prepared
+[ "$found" = "$count" ] && echo yes >/run/firstlight/export/prepared

@@ -1,5 +1,5 @@
 # All volumes are there: wait until udev and what it started are done, and keep what the kernel counted.
-keep=/run/firstlight/keep
+keep=/run/firstlight/export
 udevadm settle --timeout=3600
 /run/firstlight/guest stamp settled
 if [ "$1" = trace ]; then

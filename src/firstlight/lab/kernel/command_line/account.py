@@ -82,7 +82,7 @@ def account(command_line: str, evidence: Evidence) -> list[CommandLineWord]:
 
 def _read(word: str, evidence: Evidence) -> tuple[WordReader, str]:
     name = word.strip('"').partition("=")[0]
-    for found in (_kernel(word, name, evidence), _module(name, evidence), _user_land(name, evidence)):
+    for found in (_kernel(word, name, evidence), _module(name, evidence), _userspace(name, evidence)):
         if found is not None:
             return found
     if LOADER.fullmatch(name):
@@ -149,7 +149,7 @@ def _module(name: str, evidence: Evidence) -> tuple[WordReader, str] | None:
     return WordReader.MODULE, f"{module}, parameter {parameter}"
 
 
-def _user_land(name: str, evidence: Evidence) -> tuple[WordReader, str] | None:
+def _userspace(name: str, evidence: Evidence) -> tuple[WordReader, str] | None:
     for reader in (*evidence.readers, KMOD):
         if reader.names.fullmatch(name):
             return WordReader.USERSPACE, reader.name
