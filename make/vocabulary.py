@@ -246,7 +246,6 @@ def python(lists: list[Names]) -> Iterator[tuple[str, str]]:
                         "",
                     )
                 ),
-                "",
             ]
         ),
     )

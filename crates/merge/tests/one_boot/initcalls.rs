@@ -107,7 +107,10 @@ fn a_call_that_only_the_log_knows_is_no_phase_in_the_middle_of_a_level() {
     let boot = boot(&[record("con", vec![log]), record("trace", vec![trace])]);
     let phases: Vec<String> =
         boot.spans("phase").iter().map(|phase| phase.split(' ').next().unwrap().to_owned()).collect();
-    assert_eq!(phases, ["record", "initcall_core", "initcall_postcore", "initcall_device", "after_initcalls"]);
+    assert_eq!(
+        phases,
+        ["before_first_mark", "initcall_core", "initcall_postcore", "initcall_device", "after_initcalls"]
+    );
 }
 
 #[test]
