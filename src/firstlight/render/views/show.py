@@ -230,7 +230,7 @@ def boot_data(boot: Boot, limit: int) -> dict[str, Any]:
     """What `show` shows, as data: times in nanoseconds."""
     manifest = boot.manifest.model_dump(mode="json")
     shown = ("mode", "status", "failure", "clock", "recipe", "versions", "totals", "completeness", "invariants",
-             "sources", "contradictions", "repeat")  # fmt: skip
+             "sources", "contradictions", "reproduce")  # fmt: skip
     data: dict[str, Any] = {"boot": str(boot.directory), **{name: manifest[name] for name in shown}}
     doubt = doubt_of(boot)
     data["broken_invariants"] = list(broken(boot.manifest))
