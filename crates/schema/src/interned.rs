@@ -4,7 +4,7 @@ use crate::aliases::{present, renamed};
 use crate::columns::{columns, ColumnKind};
 use crate::hand_over::HandOver;
 use crate::phase_names;
-use crate::table::path_of;
+use crate::table::{hand_over_of, path_of};
 use crate::vocabulary::ALIASES;
 use crate::TableError;
 use arrow_array::cast::AsArray;
@@ -184,7 +184,7 @@ fn rename_phases(table: &str, interned: &mut Interned, bundle: &Path) -> Result<
         let Some(old) = texts.get(*name).filter(|text| changes(text)).map(str::to_owned) else { continue };
         let over = match hand_over {
             Some(over) => over,
-            None => *hand_over.insert(phase_names::hand_over(bundle)?),
+            None => *hand_over.insert(hand_over_of(bundle)?),
         };
         *name = texts.number(over.present(&old));
     }

@@ -4,7 +4,7 @@ use crate::aliases::{present, renamed};
 use crate::columns::{columns, ColumnKind, ColumnSchema, SCHEMA_VERSION};
 use crate::hand_over::HandOver;
 use crate::phase_names;
-use crate::vocabulary::ALIASES;
+use crate::vocabulary::{Mark, ALIASES};
 use crate::TableError;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
@@ -282,6 +282,14 @@ pub fn read(table: &str, bundle: &Path) -> Result<Vec<Values>, TableError> {
     Ok(values)
 }
 
+/// How the boot of a bundle came from its initramfs to its root file system.
+pub(crate) fn hand_over_of(bundle: &Path) -> Result<HandOver, TableError> {
+    let columns = read("marks", bundle)?;
+    let [Values::Text(marks), .., Values::Text(details)] = columns.as_slice() else { return Ok(HandOver::default()) };
+    let all = marks.iter().flatten().zip(details.iter().map(|detail| detail.as_deref().unwrap_or_default()));
+    Ok(HandOver::of(all.filter_map(|(mark, detail)| Some((Mark::parse(mark)?, detail)))))
+}
+
 /// Gives the phases of an older bundle their present names.
 fn rename_phases(table: &str, schema: &[ColumnSchema], values: &mut [Values], bundle: &Path) -> Result<(), TableError> {
     let place = |wanted: &str| schema.iter().position(|column| column.name == wanted);
@@ -299,7 +307,7 @@ fn rename_phases(table: &str, schema: &[ColumnSchema], values: &mut [Values], bu
         let Some(text) = name.as_deref().filter(|text| HandOver::may_change(text) && is_phase(row)) else { continue };
         let over = match hand_over {
             Some(over) => over,
-            None => *hand_over.insert(phase_names::hand_over(bundle)?),
+            None => *hand_over.insert(hand_over_of(bundle)?),
         };
         *name = Some(over.present(text).to_owned());
     }
