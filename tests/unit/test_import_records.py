@@ -152,7 +152,7 @@ def test_the_wall_clock_of_the_kernels_buffer_makes_no_phases(tmp_path: Path) ->
     boot = imported(tmp_path, {"journal.txt": WALL})
     phases = boot.phases().filter(pl.col("duration_ns") > 0)
     lengths = dict(phases.select("phase", "duration_ns").iter_rows())
-    assert lengths == {"kernel": 1754 * MS, "initrd": 2346 * MS, "userspace": 5003 * MS}
+    assert lengths == {"kernel": 1754 * MS, "initramfs": 2346 * MS, "userspace": 5003 * MS}
     assert initcalls(boot)["duration_ns"].to_list() == [3_098_000]
 
 

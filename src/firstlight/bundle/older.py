@@ -59,7 +59,7 @@ class HandOver:
         """The present name of a phase of any schema version.
 
         >>> HandOver.of([("guest_start", "")]).present("user_land")
-        'userspace'
+        <Phase.USERSPACE: 'userspace'>
         """
         if phase == _OLD_USERSPACE:
             return Phase.INITRAMFS if self.initramfs else PHASE_OF[Mark.GUEST_START]

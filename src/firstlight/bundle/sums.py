@@ -29,7 +29,7 @@ def check_sums(bundle: Path, manifest: Manifest, table: str, frame: pl.DataFrame
     :raises BundleError: when it does not add up; it names the file and the figure.
 
     >>> boot = firstlight.open(bundle)
-    >>> check_sums(bundle, boot.manifest, "calls", boot.calls(raw_names=True), boot._table)
+    >>> check_sums(bundle, boot.manifest, "calls", boot.calls(raw_names=True), boot.table)
     """
     check = _CHECKS.get(table)
     if check is None or manifest.mode != "exact":

@@ -30,7 +30,7 @@ def boot_text(place: int, boot: dict[str, Any]) -> str:
         parts.append(f"Linux {boot['release']}")
     if boot["length_ns"] is not None:
         parts.append(f"{boot['length_ns'] / 1e9:.3f} s")
-    parts.append(f"{boot['understood']:,} lines")
+    parts.append(f"{boot['parsed']:,} lines")
     return f"{place}: " + ", ".join(parts)
 
 

@@ -49,8 +49,8 @@ def sources_report(manifest: Manifest) -> Iterator[Block]:
 def understood_text(source: Source) -> str:
     """How many lines or records of a source were understood, and of how many where some were not.
 
-    >>> blank = dict(file="", given="", sha256="", size_bytes=0, format="x", part="", clock="", fit=None, problems=[])
-    >>> understood_text(Source(understood=1_543, not_understood=3_506, **blank))
+    >>> blank = dict(file="", name="", sha256="", size_bytes=0, format="x", part="", clock="", fit=None, problems=[])
+    >>> understood_text(Source(parsed=1_543, unparsed=3_506, **blank))
     '1,543 of 5,049'
     """
     if not source.unparsed:
@@ -62,9 +62,9 @@ def fit_text(source: Source) -> str:
     """How a source's clock was aligned to the boot's, in a few words.
 
     >>> from firstlight.bundle.manifest import Fit
-    >>> figures = dict(offset_ns=2_500, rate=1.0, shared=12, residual_median_ns=0, residual_max_ns=900)
-    >>> fit = Fit(onto="bundle", how="", **figures)
-    >>> blank = dict(file="", given="", sha256="", size_bytes=0, format="x", part="", understood=0, problems=[])
+    >>> figures = dict(offset_ns=2_500, rate=1.0, shared_events=12, residual_median_ns=0, residual_max_ns=900)
+    >>> fit = Fit(reference="bundle", basis="", **figures)
+    >>> blank = dict(file="", name="", sha256="", size_bytes=0, format="x", part="", parsed=0, problems=[])
     >>> fit_text(Source(clock="printk", fit=fit, **blank))
     '+2.500 us by 12 shared events, median residual 0 ns, largest 900 ns'
     """
@@ -122,7 +122,7 @@ def differing(found: Contradiction) -> list[tuple[str, str]]:
 
     >>> from firstlight.bundle.manifest import Statement
     >>> texts = {"cmdline": "root=/dev/vda " * 20 + "quiet", "dmesg": "root=/dev/vda " * 20 + "debug"}
-    >>> found = Contradiction(what="", statements=[Statement(source=of, value=text) for of, text in texts.items()])
+    >>> found = Contradiction(subject="", statements=[Statement(source=of, value=text) for of, text in texts.items()])
     >>> differing(found)
     [('cmdline', '... =/dev/vda root=/dev/vda quiet'), ('dmesg', '... =/dev/vda root=/dev/vda debug')]
     """
