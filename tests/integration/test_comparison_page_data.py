@@ -75,7 +75,7 @@ def test_strict_is_told_by_the_exit_code_with_a_page_too(tmp_path: Path) -> None
 
 
 def test_a_change_within_the_nuisance_band_is_flagged(arms: tuple[Path, Path], tmp_path: Path) -> None:
-    from firstlight.comparison.exceeds_band import BandedChange, Robustness
+    from firstlight.comparison.robustness import BandedChange, Robustness
 
     found = compare_arms(*read_arms([*arms]))
     total = BandedChange("all", None, "whole", 7_625_499, 9_000_000)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-import firstlight.lab.run.serialize
+import firstlight.lab.run.options_from_manifest
 from bundles import make_bundle, make_recorded
 from firstlight.bundle import contents
 from firstlight.cli.main import run
@@ -101,7 +101,7 @@ class TestTheObserverSees:
     """Each of the guards taken away: what it guards against is seen then."""
 
     def test_a_program_of_the_bundle(self, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(firstlight.lab.run.serialize, "made_here", lambda manifest: True)
+        monkeypatch.setattr(firstlight.lab.run.options_from_manifest, "made_here", lambda manifest: True)
         seen, _ = all_verbs(place, "QEMU is a program of its own")
         assert any("canaries/program" in each for each in seen.executed)
         assert (place.parent / "canaries" / "ran").exists()
@@ -110,7 +110,7 @@ class TestTheObserverSees:
         "kind", ["a kernel of its own", "the firmware's configuration reads a file", "files laid over the guest's"]
     )
     def test_files_that_a_recipe_names(self, place: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(firstlight.lab.run.serialize, "made_here", lambda manifest: True)
+        monkeypatch.setattr(firstlight.lab.run.options_from_manifest, "made_here", lambda manifest: True)
         # Overlays are looked at once there is a kernel.
         monkeypatch.setattr("firstlight.lab.run.resolve.default_kernel", lambda: None)
         monkeypatch.setattr("firstlight.lab.run.resolve._guest", _look_at_overlay)

@@ -21,7 +21,7 @@ from firstlight.comparison.statistical.levels import mean_level
 from firstlight.comparison.statistical.pairing import How
 from firstlight.comparison.statistical.testbed_noise import Calibration, facts_of_testbed
 from firstlight.errors import UnhealthyBootError, UsageError
-from firstlight.render.views.noisy import headline
+from firstlight.render.views.statistical_comparison import headline
 from varying_boots import noise, session, stretched
 
 

@@ -19,10 +19,10 @@ from firstlight.cli.main import run
 from firstlight.errors import BundleError
 from firstlight.recipe.choices import Choices, read_choices
 from firstlight.recipe.command import repeat_command
+from firstlight.recipe.field_types import Accelerator
 from firstlight.recipe.key import OBSERVERS, key_of, leaves
 from firstlight.recipe.options import RecordOptions, options_for
 from firstlight.recipe.recipe import Files, Recipe
-from firstlight.recipe.words import Accelerator
 
 DIGESTS = {"kernel": "1" * 64}
 

@@ -13,13 +13,13 @@ import firstlight
 from answers import data_of_answer
 from bundles import make_bundle, write_table
 from firstlight.analysis.functions import select
-from firstlight.analysis.interval import measure
+from firstlight.analysis.mark_interval import measure
 from firstlight.bundle.manifest import Concern, Invariant
-from firstlight.bundle.reliance import broken_text
+from firstlight.bundle.reliability import broken_text
 from firstlight.cli.main import run
+from firstlight.comparison.boot_figures import take_sample
 from firstlight.comparison.common.arms import CompareError
 from firstlight.comparison.exact.difference import ExactDifference, exact_difference
-from firstlight.comparison.sample import take_sample
 from firstlight.errors import BundleError
 from firstlight.experiment.scaling.costs import parts_of
 from firstlight.history.history import open_history

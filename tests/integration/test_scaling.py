@@ -8,7 +8,7 @@ import pytest
 from firstlight.errors import UsageError
 from firstlight.stats.scaling.analysis import REST, study
 from firstlight.stats.scaling.crossover import bisect, crossings
-from firstlight.stats.scaling.laws import BY_NAME, LAWS
+from firstlight.stats.scaling.models import BY_NAME, LAWS
 from firstlight.stats.scaling.prediction import predict
 
 SIZES = [1, 2, 4, 8, 16, 32, 64, 128]

@@ -17,7 +17,7 @@ from firstlight.analysis.console_cost import console_cost
 from firstlight.analysis.devices import devices
 from firstlight.analysis.initcall_sums import InitcallSums, initcall_sums
 from firstlight.analysis.initcalls import OTHER_LEVELS, OUTSIDE, by_level, initcalls, levels, remarks
-from firstlight.analysis.intervals import clipped, merged, most_at_once, union_ns
+from firstlight.analysis.interval_union import clipped, merged, most_at_once, union_ns
 from firstlight.analysis.log_lines import gaps, log_lines
 from firstlight.analysis.udev_queue import histogram, queue_over_time, queue_summary
 from firstlight.analysis.uevents import uevents

@@ -14,7 +14,9 @@ from bundles import make_bundle
 from firstlight.study.serial_line import on_the_line_ns
 from firstlight.study.table import MissingValue, Table
 from firstlight_studies.kernel_hotspots.arms import Booted
+from firstlight_studies.kernel_hotspots.boot_observations import Uneven, of_lines, of_trace, uneven
 from firstlight_studies.kernel_hotspots.breakage import MANY
+from firstlight_studies.kernel_hotspots.console_output import Printed
 from firstlight_studies.kernel_hotspots.coverage import coverage
 from firstlight_studies.kernel_hotspots.deviation import deviation
 from firstlight_studies.kernel_hotspots.devices import POPULATIONS
@@ -28,15 +30,13 @@ from firstlight_studies.kernel_hotspots.hotspots import HotSpot, hot_spots
 from firstlight_studies.kernel_hotspots.linked import Linked, LinkedFunction, linked_functions
 from firstlight_studies.kernel_hotspots.measured import HotspotTimings, measure
 from firstlight_studies.kernel_hotspots.partition import IDLE, REST, FunctionShare, Partition, partition
-from firstlight_studies.kernel_hotspots.printed import Printed
 from firstlight_studies.kernel_hotspots.remedies import KERNELS, PLAIN, Remedy, chosen, remedies
 from firstlight_studies.kernel_hotspots.remedy_tables import Remedies, remedy_table, serial_table
-from firstlight_studies.kernel_hotspots.seen import Uneven, of_lines, of_trace, uneven
 from firstlight_studies.kernel_hotspots.share_tables import Plain, function_table, share_table
 from firstlight_studies.kernel_hotspots.size_tables import device_table, memory_table
+from firstlight_studies.kernel_hotspots.timing_methods import ways_on
 from firstlight_studies.kernel_hotspots.unmeasured import unmeasured
 from firstlight_studies.kernel_hotspots.way_tables import agreement_table, initcall_table
-from firstlight_studies.kernel_hotspots.ways import ways_on
 from firstlight_studies.kernel_hotspots.window import Tree, Window
 
 MS = 1_000_000

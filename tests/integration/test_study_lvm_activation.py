@@ -21,15 +21,15 @@ from firstlight_studies.lvm_activation.arms import BY_KEY, SETTINGS, Cell, Mode,
 from firstlight_studies.lvm_activation.changes import change_table, tracing_table
 from firstlight_studies.lvm_activation.findings import findings
 from firstlight_studies.lvm_activation.growth import growth_table
-from firstlight_studies.lvm_activation.laws import ActivationModel, laws
 from firstlight_studies.lvm_activation.measured import Measured
 from firstlight_studies.lvm_activation.measures import ActivationFigures
 from firstlight_studies.lvm_activation.measures import figures as figures_of
+from firstlight_studies.lvm_activation.models import ActivationModel, laws
 from firstlight_studies.lvm_activation.programs import Command, Programs
 from firstlight_studies.lvm_activation.run import run
 from firstlight_studies.lvm_activation.tables import commands_table, measured_table
 from firstlight_studies.lvm_activation.trace import MONITOR, read_trace
-from firstlight_studies.lvm_activation.userland import write_overlay
+from firstlight_studies.lvm_activation.userspace import write_overlay
 from firstlight_studies.lvm_activation.volumes import Volumes
 
 MS = 1_000_000

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import firstlight
-from firstlight.analysis.options import Unit
+from firstlight.analysis.function_options import Unit
 from firstlight.analysis.prune import ContextRow, context_tree
 
 

@@ -21,10 +21,10 @@ from firstlight.lab.qemu.command_line import (
 )
 from firstlight.lab.run.validate_options import check_choices
 from firstlight.recipe.choices import Choices
+from firstlight.recipe.field_types import Accelerator
 from firstlight.recipe.isa.x86_64 import X86_64
 from firstlight.recipe.options import RecordOptions
 from firstlight.recipe.recipe import Files, Recipe
-from firstlight.recipe.words import Accelerator
 
 MIB = 1 << 20
 

@@ -12,7 +12,7 @@ import pytest
 from bundles import make_bundle, make_recorded
 from firstlight.bundle.open import open as open_boot
 from firstlight.errors import BundleError
-from firstlight.lab.run.serialize import options_from_manifest
+from firstlight.lab.run.options_from_manifest import options_from_manifest
 from firstlight.recipe.choices import Choices
 from firstlight.recipe.command import repeat_command
 from firstlight.recipe.isa.x86_64 import X86_64

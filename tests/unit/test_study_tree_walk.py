@@ -20,8 +20,8 @@ from firstlight.stats.scaling.analysis import study
 from firstlight.study.table import MissingValue
 from firstlight_studies.tree_walk.counts import Counted, counted, counts_table, functions_table
 from firstlight_studies.tree_walk.findings import Evidence, findings_of
-from firstlight_studies.tree_walk.law import WalkModel, law_of, law_table
 from firstlight_studies.tree_walk.measured import WalkTimings, runs_of, why_nothing
+from firstlight_studies.tree_walk.model import WalkModel, law_of, law_table
 from firstlight_studies.tree_walk.penalty import Penalty, alternation_table, penalties, penalty_table
 from firstlight_studies.tree_walk.plan import AUDIT, MANNERS, Alternated, Ground, Sized, plan_of
 from firstlight_studies.tree_walk.traps import (

@@ -22,19 +22,19 @@ from firstlight.study.runner import Lab
 from firstlight.study.table import MissingValue
 from firstlight_studies.historical import historical_tables
 from firstlight_studies.udev_ptys import early_udev, stages
+from firstlight_studies.udev_ptys.competitors import waiting_table
 from firstlight_studies.udev_ptys.counts import IN_KERNEL, Counted, difference
-from firstlight_studies.udev_ptys.done import Done, done_table
 from firstlight_studies.udev_ptys.events import clock_ahead, with_kernel_stamps
 from firstlight_studies.udev_ptys.figures import PtyFigures
 from firstlight_studies.udev_ptys.findings import findings
 from firstlight_studies.udev_ptys.latency import Latency, latency_chart, latency_of, latency_table
-from firstlight_studies.udev_ptys.law import CostLaw, law_of
-from firstlight_studies.udev_ptys.left import Left, NotLeftError, read_units
-from firstlight_studies.udev_ptys.others import waiting_table
+from firstlight_studies.udev_ptys.model import CostLaw, law_of
 from firstlight_studies.udev_ptys.per_device import payers_table, per_device_table
 from firstlight_studies.udev_ptys.queue import Queue, queue_of, queue_table
+from firstlight_studies.udev_ptys.residual_files import Left, NotLeftError, read_units
 from firstlight_studies.udev_ptys.share import programs_of, share_table
 from firstlight_studies.udev_ptys.system_files import write_system_files
+from firstlight_studies.udev_ptys.udev_end import Done, done_table
 from firstlight_studies.udev_ptys.watched import latencies
 
 MS = 1_000_000

@@ -13,7 +13,7 @@ from firstlight.bundle.manifest import Manifest
 from firstlight.bundle.open import read_manifest
 from firstlight.errors import FirstlightError
 from firstlight.lab.host.made_here import known_input, made_here, remember
-from firstlight.lab.run.serialize import options_from_manifest
+from firstlight.lab.run.options_from_manifest import options_from_manifest
 from firstlight.recipe.options import RecordOptions
 from firstlight.recipe.recipe import Files
 

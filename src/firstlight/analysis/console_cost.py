@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from firstlight.analysis.intervals import clipped, union_ns
+from firstlight.analysis.interval_union import clipped, union_ns
 from firstlight.analysis.spans import spans_of
 from firstlight.analysis.window import window
 from firstlight.bundle.boot import Boot

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from firstlight.analysis.intervals import union_ns
+from firstlight.analysis.interval_union import union_ns
 from firstlight.analysis.spans import returned, spans_of, whole_number
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.tables import columns

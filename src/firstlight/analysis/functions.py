@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from firstlight.analysis.options import Order, Unit
+from firstlight.analysis.function_options import Order, Unit
 from firstlight.analysis.partial_sums import known, together
 
 #: The kinds of rows that are no function.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
+from firstlight.analysis.function_options import Unit
 from firstlight.analysis.functions import NO_FUNCTION, select
-from firstlight.analysis.options import Unit
 
 
 def hot_functions(table: pl.DataFrame, limit: int = 15, unit: Unit = "time") -> pl.DataFrame:

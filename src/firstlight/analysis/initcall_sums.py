@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from firstlight.analysis.initcalls import initcall_phase, timed
-from firstlight.analysis.intervals import Interval, clipped, union_ns
+from firstlight.analysis.interval_union import Interval, clipped, union_ns
 from firstlight.bundle.boot import Boot
 
 #: The row of the initcalls that ran wholly before or after the phase: consoles, modules of user land.

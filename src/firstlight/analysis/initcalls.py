@@ -7,7 +7,7 @@ from typing import Any, TypedDict
 
 import polars as pl
 
-from firstlight.analysis.intervals import Interval, clipped, union_ns
+from firstlight.analysis.interval_union import Interval, clipped, union_ns
 from firstlight.analysis.spans import ancestors, returned, spans_of
 from firstlight.bundle.boot import Boot
 from firstlight.schema.spans import Grade, SpanKind

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from firstlight.analysis.options import Unit
+from firstlight.analysis.function_options import Unit
 from firstlight.analysis.partial_sums import together
 from firstlight.bundle.boot import Boot
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from firstlight.analysis.intervals import clipped, most_at_once, union_ns
+from firstlight.analysis.interval_union import clipped, most_at_once, union_ns
 from firstlight.analysis.partial_sums import known
 from firstlight.analysis.uevents import uevents
 from firstlight.analysis.window import window

@@ -13,8 +13,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from firstlight.analysis.options import Order as FunctionOrder
-    from firstlight.analysis.options import Unit as FunctionUnit
+    from firstlight.analysis.function_options import Order as FunctionOrder
+    from firstlight.analysis.function_options import Unit as FunctionUnit
     from firstlight.api.automate import (
         History,
         Regressions,
@@ -102,7 +102,7 @@ __all__ = [
 ]
 
 _MODULES = {
-    "firstlight.analysis.options": "FunctionOrder FunctionUnit",
+    "firstlight.analysis.function_options": "FunctionOrder FunctionUnit",
     "firstlight.api.automate": "History Regressions add_to_history find_regressions read_history run_gate set_baseline",
     "firstlight.api.boot": "Boot open",
     "firstlight.api.compare_boots": "Comparison Total compare open_arms",

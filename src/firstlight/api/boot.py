@@ -16,10 +16,10 @@ from firstlight.escape import printable
 
 if TYPE_CHECKING:
     from firstlight.analysis.console_cost import ConsoleCost
+    from firstlight.analysis.function_options import Order, Unit
     from firstlight.analysis.functions import Selection
     from firstlight.analysis.initcall_sums import InitcallSums
     from firstlight.analysis.ledger.costs import MachineCosts
-    from firstlight.analysis.options import Order, Unit
     from firstlight.analysis.path.critical import CriticalPath
     from firstlight.analysis.path.what_if import WhatIf
     from firstlight.analysis.prune import ContextRow

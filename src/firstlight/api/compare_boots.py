@@ -20,8 +20,8 @@ from firstlight.comparison.compare import compare_arms, is_settled
 from firstlight.comparison.exact.difference import ExactDifference
 
 if TYPE_CHECKING:
-    from firstlight.comparison.exceeds_band import Robustness
     from firstlight.comparison.noise_band import Band
+    from firstlight.comparison.robustness import Robustness
     from firstlight.comparison.statistical.pairing import How
     from firstlight.comparison.statistical.testbed_noise import Calibration
 
@@ -201,7 +201,7 @@ def compare(
     )  # fmt: skip
     robustness = None
     if judged_by is not None and judged_by.kind == "noise_band" and isinstance(found, ExactDifference):
-        from firstlight.comparison.exceeds_band import check_against_band
+        from firstlight.comparison.robustness import check_against_band
 
         robustness = check_against_band(found, judged_by)
     return Comparison(one, other, found, robustness)

@@ -61,7 +61,7 @@ def import_all(
     :param progress: show on a terminal what is being done.
     :raises FirstlightError: as :func:`import_` does.
     """
-    from firstlight.ingest.progress import Patience
+    from firstlight.ingest.progress import ImportProgress
 
     if not records:
         raise UsageError("no record is given", hint="`firstlight import dmesg.txt`; `-` is standard input")
@@ -69,5 +69,5 @@ def import_all(
     options = ImportOptions(inputs, Path(output) if output else default_output(inputs[0]), format, boot, split, force)
     if not progress:
         return import_records(options)
-    with Patience() as patience:
+    with ImportProgress() as patience:
         return import_records(options, patience)

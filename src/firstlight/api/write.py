@@ -13,7 +13,7 @@ from firstlight.exporters.formats import FORMATS
 from firstlight.exporters.formats import To as ExportFormat
 
 if TYPE_CHECKING:
-    from firstlight.analysis.options import Unit
+    from firstlight.analysis.function_options import Unit
     from firstlight.bundle.boot import Boot
 
 BootLike: TypeAlias = "Boot | str | os.PathLike[str]"
@@ -102,7 +102,7 @@ def export(
     """
     from firstlight.atomic import atomic_write
     from firstlight.exporters.write import write_export
-    from firstlight.ingest.progress import Patience
+    from firstlight.ingest.progress import ImportProgress
 
     try:
         kind = ExportFormat(to)
@@ -115,7 +115,7 @@ def export(
     check_free(out, force=force)
     with (
         atomic_write(out, directory=folder, force=force) as written,
-        Patience() if progress else nullcontext() as shown,
+        ImportProgress() if progress else nullcontext() as shown,
     ):
         if shown is not None:
             shown.step("writing the export")

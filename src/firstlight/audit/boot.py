@@ -25,9 +25,9 @@ from firstlight.lab.kernel.modules import module_files, read_module
 from firstlight.lab.qemu.command_line import RunFiles
 from firstlight.lab.qemu.confinement import launch
 from firstlight.lab.rootfs.elf import labels
+from firstlight.lab.run.options_from_manifest import options_from_manifest
 from firstlight.lab.run.resolve import Inputs, resolve
 from firstlight.lab.run.runner import Outcome, Watch, run
-from firstlight.lab.run.serialize import options_from_manifest
 from firstlight.recipe.recipe import Recipe
 from firstlight.schema.records import FailureReason
 

@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, JsonValue, Pri
 from firstlight.frozen import StrictModel
 from firstlight.recipe.choices import Choices
 from firstlight.recipe.described import Described
+from firstlight.recipe.field_types import Whole
 from firstlight.recipe.recipe import Recipe
-from firstlight.recipe.words import Whole
 from firstlight.schema.records import FailureReason
 
 #: The version of the bundle's schema that this Firstlight writes; it reads this and every older one.

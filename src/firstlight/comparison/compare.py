@@ -36,7 +36,7 @@ def compare_arms(
 
     :param a: the baseline.
     :param band: what changes are judged by: of exact boots a noise band (see
-        :mod:`firstlight.comparison.exceeds_band`), of others the calibration of their testbed.
+        :mod:`firstlight.comparison.robustness`), of others the calibration of their testbed.
     :raises CompareError: when they cannot be compared, when the boots of an arm are not of one recipe, when arms are
         noisy and one of them is a single boot, or when the band is of the other sort of boots.
     """

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
-from firstlight.analysis.interval import IntervalMeasurement, measure
+from firstlight.analysis.mark_interval import IntervalMeasurement, measure
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.key import key_of_boot
 from firstlight.bundle.open import open as open_boot

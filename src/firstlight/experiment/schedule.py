@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from firstlight.errors import FirstlightError
+from firstlight.experiment.cell_options import options_for
 from firstlight.experiment.design import Cell, cells_of
 from firstlight.experiment.kernel_build import NotBuiltError
-from firstlight.experiment.options import options_for
 from firstlight.experiment.plan import ExperimentPlan, parse_plan
 from firstlight.experiment.plan_parser import read_text
 from firstlight.experiment.randomize import blocks

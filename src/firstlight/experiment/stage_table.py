@@ -12,11 +12,11 @@ from fractions import Fraction
 
 import polars as pl
 
-from firstlight.analysis.interval import measure
+from firstlight.analysis.mark_interval import measure
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.manifest import Concern
 from firstlight.bundle.open import open as open_boot
-from firstlight.bundle.reliance import check_reliable
+from firstlight.bundle.reliability import check_reliable
 from firstlight.errors import FirstlightError
 from firstlight.experiment.plan import Stage
 from firstlight.experiment.results import CellResult, Results, mean

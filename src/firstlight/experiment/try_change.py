@@ -15,8 +15,8 @@ from firstlight.errors import FirstlightError, UnhealthyBootError, UsageError
 from firstlight.experiment import boot_cache
 from firstlight.lab.host.progress import Progress, SilentProgress
 from firstlight.lab.run.key import key_of_inputs
+from firstlight.lab.run.options_from_manifest import options_from_manifest
 from firstlight.lab.run.resolve import Inputs, resolve
-from firstlight.lab.run.serialize import options_from_manifest
 from firstlight.recipe.options import RecordOptions
 
 Modify = Callable[[RecordOptions], RecordOptions]
@@ -24,7 +24,7 @@ Modify = Callable[[RecordOptions], RecordOptions]
 
 
 @dataclass(frozen=True)
-class Attempt:
+class Trial:
     """A boot and what it is compared with."""
 
     baseline: Path
@@ -43,7 +43,7 @@ def attempt(
     *,
     force: bool = False,
     trust: bool = False,
-) -> Attempt:
+) -> Trial:
     """Boot a recorded boot's recipe with a change, unless that was booted before.
 
     The baseline is taken as it is where all its inputs are what they were; else it is booted again, and that is told.
@@ -82,7 +82,7 @@ def attempt(
         names = ", ".join(f"`{name}`" for name in _changed(manifest, now)) or "the recipe"
         progress.note(f"{names} is not what `{against}` was recorded with: the baseline is booted again")
         baseline, baseline_booted = boot_cache.obtain(former, key_now, progress)
-    return Attempt(baseline, changed, baseline_booted, changed_booted)
+    return Trial(baseline, changed, baseline_booted, changed_booted)
 
 
 def _check_baseline(manifest: Manifest, where: str) -> None:

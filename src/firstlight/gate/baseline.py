@@ -13,8 +13,8 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator
 
 from firstlight.bundle.boot import Boot
+from firstlight.comparison.boot_figures import Sample, take_sample
 from firstlight.comparison.open_many import check_one_recipe
-from firstlight.comparison.sample import Sample, take_sample
 from firstlight.comparison.testbed import Testbed, describe_testbed, differences
 from firstlight.errors import MISSING_INPUT, FirstlightError, UnhealthyBootError, UsageError
 from firstlight.frozen import FrozenModel

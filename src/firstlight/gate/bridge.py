@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from firstlight.comparison.sample import OTHER_FUNCTIONS, Sample
+from firstlight.comparison.boot_figures import OTHER_FUNCTIONS, Sample
 from firstlight.gate.verdict import GateResult
 
 #: The row for all phases, or functions, together.

@@ -10,14 +10,14 @@ from pathlib import Path
 
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.open import open
-from firstlight.comparison.sample import Sample, take_sample
+from firstlight.comparison.boot_figures import Sample, take_sample
 from firstlight.errors import BundleError, FirstlightError
 from firstlight.gate.checks import Check, limit_check, noisy_change
 from firstlight.gate.rules import OTHERS
 from firstlight.gate.verdict import Confirmation, GateResult
 from firstlight.lab.host.progress import Progress
+from firstlight.lab.run.options_from_manifest import check_untrusted, options_from_manifest
 from firstlight.lab.run.record import record
-from firstlight.lab.run.serialize import check_untrusted, options_from_manifest
 from firstlight.recipe.options import RecordOptions, options_for
 
 

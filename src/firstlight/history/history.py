@@ -17,9 +17,9 @@ import polars as pl
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.manifest import Concern
 from firstlight.bundle.older import HandOver
+from firstlight.comparison.boot_figures import Sample, take_sample
 from firstlight.comparison.common.stable_names import stable_name
 from firstlight.comparison.open_many import open_all
-from firstlight.comparison.sample import Sample, take_sample
 from firstlight.comparison.testbed import Testbed, describe_testbed
 from firstlight.errors import MISSING_INPUT, FirstlightError, UnhealthyBootError, UsageError
 from firstlight.schema.aliases import PHASE_ALIASES

@@ -21,7 +21,7 @@ from firstlight.ingest.files.copy import keep_file
 from firstlight.ingest.files.limits import IngestError, InputLimits
 from firstlight.ingest.files.names import readable
 from firstlight.ingest.manifest import finish_bundle
-from firstlight.ingest.progress import Patience
+from firstlight.ingest.progress import ImportProgress
 from firstlight.ingest.select_boots import chosen
 from firstlight.ingest.unpack.compression import unpacked_name
 
@@ -70,7 +70,7 @@ def default_output(first: str) -> Path:
     return Path(f"{readable(stem) or 'import'}.boot")
 
 
-def import_records(options: ImportOptions, patience: Patience | None = None) -> list[Imported]:
+def import_records(options: ImportOptions, patience: ImportProgress | None = None) -> list[Imported]:
     """Read records and write the bundle of their boot, or of each of their boots.
 
     The records are copied first, as they came; a bundle is written as soon as anything at all was understood.
@@ -80,7 +80,7 @@ def import_records(options: ImportOptions, patience: Patience | None = None) -> 
     :raises LabError: when the bundle cannot be written.
     """
     _check(options)
-    patience = patience or Patience()
+    patience = patience or ImportProgress()
     with _staging(options.output) as staging:
         patience.step("taking in what is given")
         gathered = Gatherer(staging / "raw", staging / "scratch", options.limits).gather(options.inputs)

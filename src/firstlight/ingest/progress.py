@@ -15,7 +15,7 @@ from rich.text import Text
 _SOON_S = 2.0
 
 
-class Patience:
+class ImportProgress:
     """Says on a terminal what is being done once it has lasted two seconds; elsewhere nothing."""
 
     def __init__(self, stream: TextIO | None = None) -> None:

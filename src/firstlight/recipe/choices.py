@@ -9,7 +9,7 @@ from functools import cache
 from pydantic import ConfigDict, TypeAdapter
 from pydantic.dataclasses import dataclass
 
-from firstlight.recipe.words import FilePath, Seconds, Text, Whole, Words
+from firstlight.recipe.field_types import FilePath, Seconds, Text, Whole, Words
 
 STRICT = ConfigDict(strict=True, extra="forbid")
 

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import SerializerFunctionWrapHandler, model_serializer
 
 from firstlight.frozen import StrictModel
-from firstlight.recipe.words import Text, Whole, Words
+from firstlight.recipe.field_types import Text, Whole, Words
 
 
 class Described(StrictModel):

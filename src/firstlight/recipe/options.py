@@ -7,7 +7,7 @@ from dataclasses import fields
 from pydantic.dataclasses import dataclass
 
 from firstlight.recipe.choices import STRICT, Choices
-from firstlight.recipe.words import FilePath
+from firstlight.recipe.field_types import FilePath
 
 
 @dataclass(frozen=True, config=STRICT)

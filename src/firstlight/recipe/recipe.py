@@ -18,7 +18,7 @@ from pydantic import (
 
 from firstlight.frozen import StrictModel
 from firstlight.recipe.choices import Choices
-from firstlight.recipe.words import Accelerator, FilePath, IsaName, MemorySize, Text, Whole, Words
+from firstlight.recipe.field_types import Accelerator, FilePath, IsaName, MemorySize, Text, Whole, Words
 
 RTC = "2024-01-01T00:00:00"
 """The date at power on."""

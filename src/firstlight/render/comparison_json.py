@@ -7,7 +7,7 @@ from typing import Any
 
 from firstlight.comparison.compare import Comparison
 from firstlight.comparison.exact.difference import ExactDifference
-from firstlight.comparison.exceeds_band import Robustness
+from firstlight.comparison.robustness import Robustness
 from firstlight.render.difference_json import MIN_SHARE, VERSION, difference_data
 
 

@@ -13,7 +13,7 @@ from typing import Any
 # By module; `a=b` offers its `b` as `a`. `__init__.pyi` has the types.
 _OFFERED = {
     "firstlight.analysis.functions": "NO_FUNCTION",
-    "firstlight.analysis.intervals": "most_at_once union_ns",
+    "firstlight.analysis.interval_union": "most_at_once union_ns",
     "firstlight.analysis.udev_queue": "histogram",
     "firstlight.analysis.uevents": "uevents",
     "firstlight.assets": "asset_path",
@@ -46,7 +46,7 @@ _OFFERED = {
     "firstlight.schema.spans": "SpanKind",
     "firstlight.stats.scaling.analysis": "LEAST_SIZES LeftOut ScalingAnalysis fit_scaling=study",
     "firstlight.stats.scaling.exponent": "Exponent",
-    "firstlight.stats.scaling.laws": "LAWS",
+    "firstlight.stats.scaling.models": "LAWS",
     "firstlight.stats.scaling.prediction": "BAND Prediction predict",
     "firstlight.study.catalogue": "Study",
     "firstlight.study.disks": "Disk attach prepare",

@@ -3,8 +3,8 @@
 import firstlight.bundle.open
 import firstlight.stats.scaling.analysis
 from firstlight.analysis.functions import NO_FUNCTION as NO_FUNCTION
-from firstlight.analysis.intervals import most_at_once as most_at_once
-from firstlight.analysis.intervals import union_ns as union_ns
+from firstlight.analysis.interval_union import most_at_once as most_at_once
+from firstlight.analysis.interval_union import union_ns as union_ns
 from firstlight.analysis.udev_queue import histogram as histogram
 from firstlight.analysis.uevents import uevents as uevents
 from firstlight.assets import asset_path as asset_path
@@ -44,7 +44,7 @@ from firstlight.stats.scaling.analysis import LEAST_SIZES as LEAST_SIZES
 from firstlight.stats.scaling.analysis import LeftOut as LeftOut
 from firstlight.stats.scaling.analysis import ScalingAnalysis as ScalingAnalysis
 from firstlight.stats.scaling.exponent import Exponent as Exponent
-from firstlight.stats.scaling.laws import LAWS as LAWS
+from firstlight.stats.scaling.models import LAWS as LAWS
 from firstlight.stats.scaling.prediction import BAND as BAND
 from firstlight.stats.scaling.prediction import Prediction as Prediction
 from firstlight.stats.scaling.prediction import predict as predict

@@ -11,7 +11,7 @@ from firstlight.study import Boot, Lab, MissingValue, StudyArm
 from firstlight_studies.kernel_hotspots.devices import POPULATIONS
 from firstlight_studies.kernel_hotspots.guest import ADD_MEMORY, PROBES
 from firstlight_studies.kernel_hotspots.remedies import KERNELS, PLAIN, KernelName, Remedy, chosen
-from firstlight_studies.kernel_hotspots.ways import Way, ways_on
+from firstlight_studies.kernel_hotspots.timing_methods import Way, ways_on
 
 Found = Mapping[tuple[KernelName, str], Boot | MissingValue]
 """The boots by kernel and arm."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from statistics import median
 
-from firstlight_studies.kernel_hotspots.seen import Intervals
+from firstlight_studies.kernel_hotspots.boot_observations import Intervals
 
 
 @dataclass(frozen=True)

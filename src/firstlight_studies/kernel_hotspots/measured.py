@@ -8,10 +8,10 @@ import polars as pl
 
 from firstlight import FirstlightError
 from firstlight.study import Boot, MissingValue
+from firstlight_studies.kernel_hotspots.console_output import Printed, printed
 from firstlight_studies.kernel_hotspots.health import HotspotHealth, health_of
 from firstlight_studies.kernel_hotspots.hotspots import hot_spots
 from firstlight_studies.kernel_hotspots.partition import Partition, partition
-from firstlight_studies.kernel_hotspots.printed import Printed, printed
 from firstlight_studies.kernel_hotspots.window import Window, tree_in, window_of
 
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 from firstlight.study import Boot, MissingArm, MissingValue
 from firstlight_studies.kernel_hotspots.arms import Booted
+from firstlight_studies.kernel_hotspots.boot_observations import Seen
 from firstlight_studies.kernel_hotspots.coverage import Coverage
 from firstlight_studies.kernel_hotspots.guest import AddedMemory
 from firstlight_studies.kernel_hotspots.measured import HotspotTimings
 from firstlight_studies.kernel_hotspots.remedies import PLAIN, KernelName
-from firstlight_studies.kernel_hotspots.seen import Seen
-from firstlight_studies.kernel_hotspots.ways import ALL
+from firstlight_studies.kernel_hotspots.timing_methods import ALL
 
 
 def unmeasured(

@@ -6,9 +6,17 @@ from collections.abc import Mapping
 
 from firstlight import FirstlightError
 from firstlight.study import Boot, Field, MissingValue, Table, Value, first_missing, missing_row
+from firstlight_studies.kernel_hotspots.boot_observations import (
+    Seen,
+    Uneven,
+    by_port,
+    by_profile,
+    by_stamps,
+    by_tracer,
+    uneven_of,
+)
 from firstlight_studies.kernel_hotspots.deviation import deviation
-from firstlight_studies.kernel_hotspots.seen import Seen, Uneven, by_port, by_profile, by_stamps, by_tracer, uneven_of
-from firstlight_studies.kernel_hotspots.ways import ALL, Way
+from firstlight_studies.kernel_hotspots.timing_methods import ALL, Way
 from firstlight_studies.kernel_hotspots.window import FIRST, LAST, window_of
 
 #: The ways, with where they stand and what their step is.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from firstlight.study import Chart, MissingValue, Series
-from firstlight_studies.lvm_activation.laws import QUANTITIES
 from firstlight_studies.lvm_activation.measured import Measured, row_title
+from firstlight_studies.lvm_activation.models import QUANTITIES
 
 
 def charts(measured: Measured) -> tuple[Chart, ...]:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from firstlight.study import Field, MissingValue, Table, Value, value_text
 from firstlight_studies.lvm_activation.arms import Row
-from firstlight_studies.lvm_activation.laws import FAR, NO_LAW, QUANTITIES, ActivationModel
 from firstlight_studies.lvm_activation.measured import row_title
+from firstlight_studies.lvm_activation.models import FAR, NO_LAW, QUANTITIES, ActivationModel
 
 _BELOW = (
     "Exponent: of the total over the larger half of the sizes. Of the growth: of the cost above that of the smallest "

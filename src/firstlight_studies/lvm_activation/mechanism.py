@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 
 from firstlight.study import Finding, MissingValue, untestable, verdict
 from firstlight_studies.lvm_activation.arms import Row
-from firstlight_studies.lvm_activation.laws import ActivationModel
 from firstlight_studies.lvm_activation.measured import Measured, programs_by_size
+from firstlight_studies.lvm_activation.models import ActivationModel
 from firstlight_studies.lvm_activation.programs import Command, Programs
 
 Laws = Mapping[Row, Mapping[str, ActivationModel | MissingValue | None]]

@@ -14,11 +14,11 @@ from firstlight_studies.lvm_activation.changes import change_table, tracing_tabl
 from firstlight_studies.lvm_activation.charts import charts
 from firstlight_studies.lvm_activation.findings import findings
 from firstlight_studies.lvm_activation.growth import growth_table
-from firstlight_studies.lvm_activation.laws import laws
 from firstlight_studies.lvm_activation.measured import row_title
 from firstlight_studies.lvm_activation.measures import ActivationFigures, figures, versions
+from firstlight_studies.lvm_activation.models import laws
 from firstlight_studies.lvm_activation.tables import commands_table, measured_table, missing_rows
-from firstlight_studies.lvm_activation.userland import write_overlay
+from firstlight_studies.lvm_activation.userspace import write_overlay
 from firstlight_studies.lvm_activation.volumes import MIB_EACH, PER_DISK, Volumes, prepared_disks
 
 

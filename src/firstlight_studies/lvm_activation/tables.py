@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from firstlight.study import Field, MissingValue, Table, Value, missing_row
-from firstlight_studies.lvm_activation.laws import QUANTITIES, Where
 from firstlight_studies.lvm_activation.measured import Measured, programs_by_size, row_title
+from firstlight_studies.lvm_activation.models import QUANTITIES, Where
 from firstlight_studies.lvm_activation.programs import Command
 
 _TITLES: dict[Where, str] = {

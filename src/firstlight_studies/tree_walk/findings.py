@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from firstlight.study import Finding, MissingValue, Verdict, time_text, verdict
 from firstlight_studies.tree_walk.counts import Counted
-from firstlight_studies.tree_walk.law import WalkModel
+from firstlight_studies.tree_walk.model import WalkModel
 from firstlight_studies.tree_walk.penalty import Penalty
 from firstlight_studies.tree_walk.traps import Audit
 from firstlight_studies.tree_walk.workload import Command

@@ -15,9 +15,8 @@ from firstlight_studies.historical import historical_tables
 from firstlight_studies.tree_walk import trap_script
 from firstlight_studies.tree_walk.counts import SIDES, Counted, counted, counts_table, functions_table
 from firstlight_studies.tree_walk.findings import Evidence, findings_of
-from firstlight_studies.tree_walk.ground import prepare
-from firstlight_studies.tree_walk.law import WalkModel, law_chart, law_of, law_table, sizes_table
 from firstlight_studies.tree_walk.measured import runs_of, why_nothing
+from firstlight_studies.tree_walk.model import WalkModel, law_chart, law_of, law_table, sizes_table
 from firstlight_studies.tree_walk.penalty import (
     Penalty,
     alternation_table,
@@ -26,6 +25,7 @@ from firstlight_studies.tree_walk.penalty import (
     penalty_table,
 )
 from firstlight_studies.tree_walk.plan import AUDIT, UNIT, WalkPlan, base_of, line, plan_of
+from firstlight_studies.tree_walk.rootfs_inputs import prepare
 from firstlight_studies.tree_walk.traps import Audit, audit_of, points_table, unit_table, wakes_table
 from firstlight_studies.tree_walk.workload import WALK, Command, Shape, Workload
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from firstlight.study import MissingValue
 from firstlight_studies.udev_ptys.counts import Counted
-from firstlight_studies.udev_ptys.done import Done
 from firstlight_studies.udev_ptys.latency import Latency
-from firstlight_studies.udev_ptys.law import CostLaw
+from firstlight_studies.udev_ptys.model import CostLaw
 from firstlight_studies.udev_ptys.queue import Queue
+from firstlight_studies.udev_ptys.udev_end import Done
 
 Times = Mapping[str, int | MissingValue]
 #: A change that is not there is smaller than this part of what it is of: so much may an accident of layout do.

@@ -10,13 +10,7 @@ from firstlight_studies.catalogue import UDEV_PTYS
 from firstlight_studies.historical import historical_tables
 from firstlight_studies.udev_ptys import arms as arm
 from firstlight_studies.udev_ptys import stages
-from firstlight_studies.udev_ptys.counts import Counted
-from firstlight_studies.udev_ptys.done import done_table
-from firstlight_studies.udev_ptys.figures import PtyFigures
-from firstlight_studies.udev_ptys.findings import findings
-from firstlight_studies.udev_ptys.latency import latency_chart, latency_table
-from firstlight_studies.udev_ptys.law import COSTS, law_chart, law_of, law_table, sizes_table
-from firstlight_studies.udev_ptys.others import (
+from firstlight_studies.udev_ptys.competitors import (
     CompetitorTimings,
     measured,
     observers_table,
@@ -24,10 +18,16 @@ from firstlight_studies.udev_ptys.others import (
     waiting_table,
     workers_table,
 )
+from firstlight_studies.udev_ptys.counts import Counted
+from firstlight_studies.udev_ptys.figures import PtyFigures
+from firstlight_studies.udev_ptys.findings import findings
+from firstlight_studies.udev_ptys.latency import latency_chart, latency_table
+from firstlight_studies.udev_ptys.model import COSTS, law_chart, law_of, law_table, sizes_table
 from firstlight_studies.udev_ptys.per_device import payers_table, per_device_table
 from firstlight_studies.udev_ptys.queue import queue_chart, queue_table
 from firstlight_studies.udev_ptys.recipe import recipe
 from firstlight_studies.udev_ptys.share import share_chart, share_table
+from firstlight_studies.udev_ptys.udev_end import done_table
 from firstlight_studies.udev_ptys.watched import LEFT_OUT, STAGES
 from firstlight_studies.udev_ptys.watched import done as when_done
 from firstlight_studies.udev_ptys.watched import latencies as latencies_of

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from firstlight.study import Finding, MissingValue, untestable, verdict
 from firstlight_studies.udev_ptys import stages
-from firstlight_studies.udev_ptys.done import Done
 from firstlight_studies.udev_ptys.figures import PtyFigures, ms, percent
+from firstlight_studies.udev_ptys.udev_end import Done
 
 #: Of what it was, in percent: what is left is hardly a change.
 _HARDLY = 85

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from firstlight import FirstlightError
 from firstlight.study import Boot, Field, Mark, MissingValue, Table, Value, percent_of
-from firstlight_studies.udev_ptys.left import NotLeftError, left_by
+from firstlight_studies.udev_ptys.residual_files import NotLeftError, left_by
 from firstlight_studies.udev_ptys.system_files import SETTLE_UNIT
 
 UDEVD_UNIT, TRIGGER_UNIT = "systemd-udevd.service", "systemd-udev-trigger.service"

@@ -9,12 +9,12 @@ from firstlight import FirstlightError
 from firstlight.study import Boot, Lab, MissingArm, MissingValue, kept_text
 from firstlight_studies.udev_ptys import arms as arm
 from firstlight_studies.udev_ptys import stages
-from firstlight_studies.udev_ptys.done import Done, done_of
 from firstlight_studies.udev_ptys.events import clock_ahead, observed
 from firstlight_studies.udev_ptys.latency import Latency, latency_of
-from firstlight_studies.udev_ptys.left import left_by
 from firstlight_studies.udev_ptys.queue import Queue, queue_of
+from firstlight_studies.udev_ptys.residual_files import left_by
 from firstlight_studies.udev_ptys.system_files import CLOCKS, LOGS, MONITORS
+from firstlight_studies.udev_ptys.udev_end import Done, done_of
 
 STAGES = ("initramfs", "system")
 LEFT_OUT = MissingValue("a quick run leaves this arm out")

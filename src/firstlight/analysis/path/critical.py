@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from firstlight.analysis.path.goal import driver, goal_step, with_goal
 from firstlight.analysis.path.graph import path_graph
 from firstlight.analysis.path.partition import cover
 from firstlight.analysis.path.processor import Processor, who_ran
 from firstlight.analysis.path.steps import PathGraph, Step
-from firstlight.analysis.path.target import driver, goal_step, with_goal
 from firstlight.analysis.window import window
 from firstlight.bundle.boot import Boot
 

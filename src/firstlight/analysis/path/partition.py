@@ -8,9 +8,9 @@ import polars as pl
 
 from firstlight.analysis.during import explain
 from firstlight.analysis.kernel_phases import UNKNOWN, KernelPhases
+from firstlight.analysis.path.goal import driver
 from firstlight.analysis.path.processor import Processor
 from firstlight.analysis.path.steps import PathGraph
-from firstlight.analysis.path.target import driver
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.tables import columns
 from firstlight.schema.spans import SpanKind

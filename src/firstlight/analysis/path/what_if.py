@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from firstlight.analysis.path.goal import goal_step, with_goal
 from firstlight.analysis.path.graph import path_graph
 from firstlight.analysis.path.steps import INFERRED, Step
-from firstlight.analysis.path.target import goal_step, with_goal
 from firstlight.analysis.window import window
 from firstlight.bundle.boot import Boot
 from firstlight.suggest import unknown_name

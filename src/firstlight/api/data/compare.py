@@ -4,7 +4,7 @@ from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
 
-from firstlight.api.data.look import Heading
+from firstlight.api.data.inspect_boot import Heading
 from firstlight.comparison.common.input_changes import InputChange
 from firstlight.comparison.common.preconditions import Flag
 from firstlight.comparison.exact.facts import FactChange

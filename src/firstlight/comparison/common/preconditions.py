@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from firstlight.analysis.window import window
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.manifest import Concern
-from firstlight.bundle.reliance import HINT, broken, invariant_text, unreliable_text
+from firstlight.bundle.reliability import HINT, broken, invariant_text, unreliable_text
 from firstlight.comparison.common.arms import CompareError
 
 

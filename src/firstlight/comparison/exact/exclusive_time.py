@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from heapq import heappop, heappush
 from itertools import pairwise
 
-from firstlight.analysis.intervals import Interval
+from firstlight.analysis.interval_union import Interval
 
 
 def exclusive_ns(intervals: Sequence[Interval]) -> list[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from firstlight.analysis.initcalls import initcalls as table_of
-from firstlight.analysis.intervals import clipped
+from firstlight.analysis.interval_union import clipped
 from firstlight.analysis.window import window
 from firstlight.bundle.boot import Boot
 from firstlight.comparison.common.stable_names import stable_name

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from firstlight.analysis.intervals import Interval, clipped, merged
+from firstlight.analysis.interval_union import Interval, clipped, merged
 from firstlight.analysis.path.critical import CriticalPath, find_path
 from firstlight.analysis.spans import WORK, ancestors, spans_of
 from firstlight.bundle.boot import Boot

@@ -17,8 +17,8 @@ from firstlight.experiment import boot_cache
 from firstlight.lab.host.progress import Progress, SilentProgress
 from firstlight.lab.qemu.command_line import kernel_command_line
 from firstlight.lab.run.key import key_of_inputs
+from firstlight.lab.run.options_from_manifest import options_from_manifest
 from firstlight.lab.run.resolve import resolve
-from firstlight.lab.run.serialize import options_from_manifest
 from firstlight.quantities import parse_size
 from firstlight.recipe.isa import DEFAULT, architectures
 from firstlight.recipe.options import RecordOptions

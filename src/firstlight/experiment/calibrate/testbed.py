@@ -19,8 +19,8 @@ from firstlight.comparison.statistical.calibration import calibrate, random_pair
 from firstlight.comparison.statistical.testbed_noise import Calibration, facts_of_testbed
 from firstlight.errors import FirstlightError, UnhealthyBootError, UsageError
 from firstlight.lab.host.progress import Progress, SilentProgress
+from firstlight.lab.run.options_from_manifest import options_from_manifest
 from firstlight.lab.run.record import record
-from firstlight.lab.run.serialize import options_from_manifest
 
 
 def calibrate_by_boots(directory: Path, *, seed: int | None = None) -> Calibration:

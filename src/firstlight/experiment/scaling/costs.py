@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from firstlight.analysis.interval import measure
+from firstlight.analysis.mark_interval import measure
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.folding import SHARED_NAME
 from firstlight.bundle.manifest import Concern
-from firstlight.bundle.reliance import check_reliable
+from firstlight.bundle.reliability import check_reliable
 from firstlight.schema.spans import SpanKind
 from firstlight.stats.scaling.analysis import ScalingAnalysis, study
 

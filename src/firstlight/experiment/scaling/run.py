@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from firstlight.analysis.interval import measure
+from firstlight.analysis.mark_interval import measure
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.open import open as open_boot
 from firstlight.errors import FirstlightError, UnhealthyBootError
 from firstlight.experiment import boot_cache
+from firstlight.experiment.cell_options import options_for
 from firstlight.experiment.design import cells_of
-from firstlight.experiment.options import options_for
 from firstlight.experiment.plan_parser import read_text
 from firstlight.experiment.results import canary_agrees
 from firstlight.experiment.runner import RunProgress, run

@@ -21,7 +21,7 @@ from firstlight.lab.qemu.timestamps import Arrivals, Line, named_pipe
 from firstlight.lab.run.resolve import Inputs
 from firstlight.lab.run.runner import AFTER_READY_S, QUIET_S, Outcome
 from firstlight.lab.run.tables import Attributed, write_log, write_marks, write_without_rows
-from firstlight.recipe.words import Accelerator
+from firstlight.recipe.field_types import Accelerator
 from firstlight.schema.marks import Mark, MarkSource
 from firstlight.schema.records import FailureReason
 

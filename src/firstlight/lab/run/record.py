@@ -16,7 +16,7 @@ from pydantic import JsonValue
 from firstlight.bundle.command_line import unread, word_facts
 from firstlight.bundle.machine import LEFT_OUT
 from firstlight.bundle.manifest import SCHEMA_VERSION, Clock, Completeness, Failure, Manifest, Tool
-from firstlight.bundle.reliance import HINT, broken, broken_text, invariant_text
+from firstlight.bundle.reliability import HINT, broken, broken_text, invariant_text
 from firstlight.bundle.writer import check_destination, check_space, describe_tables, new_bundle, sweep, write_manifest
 from firstlight.errors import LabError, UnhealthyBootError
 from firstlight.lab.guest.failure_hints import advice
@@ -43,8 +43,8 @@ from firstlight.lab.run.tables import (
 )
 from firstlight.lab.run.validate_options import check_choices
 from firstlight.recipe.command import repeat_command
+from firstlight.recipe.field_types import Accelerator
 from firstlight.recipe.options import RecordOptions
-from firstlight.recipe.words import Accelerator
 from firstlight.schema.records import FailureReason
 from firstlight.version import VERSION
 

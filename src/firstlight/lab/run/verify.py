@@ -14,9 +14,9 @@ from firstlight.bundle.manifest import Manifest
 from firstlight.bundle.open import open as open_boot
 from firstlight.errors import FirstlightError, UnhealthyBootError
 from firstlight.lab.host.progress import Progress, SilentProgress
+from firstlight.lab.run.options_from_manifest import options_from_manifest
 from firstlight.lab.run.record import record
 from firstlight.lab.run.resolve import resolve
-from firstlight.lab.run.serialize import options_from_manifest
 from firstlight.lab.run.table_diff import Difference, first_difference
 from firstlight.recipe.options import RecordOptions
 from firstlight.schema.records import FailureReason

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from statistics import mean, median, stdev
 from typing import Any
 
-from firstlight.comparison.sample import Sample
+from firstlight.comparison.boot_figures import Sample
 from firstlight.gate.verdict import EXIT_CODES, GateResult
 
 

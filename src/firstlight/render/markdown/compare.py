@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from firstlight.comparison.compare import Comparison
 from firstlight.comparison.exact.difference import ExactDifference
-from firstlight.comparison.exceeds_band import Robustness
+from firstlight.comparison.robustness import Robustness
 from firstlight.comparison.statistical.comparison import NoisyComparison
 from firstlight.escape import escape_markdown
 from firstlight.render.markdown.table import markdown_report
@@ -22,8 +22,15 @@ from firstlight.render.views.compare import (
     totals_table,
 )
 from firstlight.render.views.compare_tree import moved_report
-from firstlight.render.views.noisy import bridge_text, exclusions, headline, noisy_tables, number_text, reasons
-from firstlight.render.views.noisy import subject_text as noisy_subject
+from firstlight.render.views.statistical_comparison import (
+    bridge_text,
+    exclusions,
+    headline,
+    noisy_tables,
+    number_text,
+    reasons,
+)
+from firstlight.render.views.statistical_comparison import subject_text as noisy_subject
 
 
 def comparison_markdown(found: Comparison, limit: int, by_band: Robustness | None = None) -> str:

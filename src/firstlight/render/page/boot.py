@@ -13,7 +13,7 @@ from firstlight.bundle.command_line import unread
 from firstlight.bundle.describe import CLOCKS
 from firstlight.bundle.machine import cpu_text
 from firstlight.bundle.manifest import Invariant
-from firstlight.bundle.reliance import CONCERNED, HINT, broken, broken_text, invariant_text
+from firstlight.bundle.reliability import CONCERNED, HINT, broken, broken_text, invariant_text
 from firstlight.render.page.records import page_records
 from firstlight.render.page.text import TEXT, columns_of, shortened
 from firstlight.render.page.timing import page_timing

@@ -8,14 +8,14 @@ from typing import Any
 from firstlight.bundle.describe import CLOCKS, clock_text
 from firstlight.comparison.compare import Comparison, is_settled
 from firstlight.comparison.exact.difference import ExactDifference
-from firstlight.comparison.exceeds_band import Robustness
+from firstlight.comparison.robustness import Robustness
 from firstlight.comparison.statistical.comparison import NoisyComparison
 from firstlight.quantities import signed_share, time_text
 from firstlight.render.comparison_json import comparisons_data
 from firstlight.render.page.text import sound
 from firstlight.render.views.band import total_text
 from firstlight.render.views.compare import EQUAL, input_text
-from firstlight.render.views.noisy import (
+from firstlight.render.views.statistical_comparison import (
     bridge_text,
     description_rows,
     exclusions,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from firstlight.comparison.exceeds_band import Robustness
 from firstlight.comparison.noise_band import Band, BandBoot, Range
+from firstlight.comparison.robustness import Robustness
 from firstlight.comparison.statistical.testbed_noise import Calibration
 from firstlight.escape import printable
 from firstlight.quantities import count_text, share, signed_ratio, signed_time, time_text

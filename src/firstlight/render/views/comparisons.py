@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from firstlight.comparison.compare import Comparison
 from firstlight.comparison.exact.difference import ExactDifference
-from firstlight.comparison.exceeds_band import Robustness
+from firstlight.comparison.robustness import Robustness
 from firstlight.render.model.report import BLANK, Block
 from firstlight.render.views.band import robustness_report
 from firstlight.render.views.compare import difference_report, summary_table
@@ -32,6 +32,8 @@ def comparisons_report(
             if by_band is not None:
                 yield from robustness_report(by_band, limit)
         else:
-            from firstlight.render.views.noisy import noisy_report  # it needs the packages of statistics
+            from firstlight.render.views.statistical_comparison import (
+                noisy_report,  # it needs the packages of statistics
+            )
 
             yield from noisy_report(each, limit)

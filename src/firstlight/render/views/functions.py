@@ -8,8 +8,8 @@ from typing import Any
 import polars as pl
 
 from firstlight.analysis.doubtful import doubtful_share, with_share
+from firstlight.analysis.function_options import Unit
 from firstlight.analysis.functions import Selection, self_column, total_column
-from firstlight.analysis.options import Unit
 from firstlight.analysis.partial_sums import known, together
 from firstlight.analysis.prune import ContextRow
 from firstlight.bundle.boot import Boot

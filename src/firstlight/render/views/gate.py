@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from firstlight.comparison.sample import OTHER_FUNCTIONS
+from firstlight.comparison.boot_figures import OTHER_FUNCTIONS
 from firstlight.escape import printable
 from firstlight.gate.bridge import Bridge, GateChange, bridge, function_changes, phase_changes
 from firstlight.gate.verdict import GateResult

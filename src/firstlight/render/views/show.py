@@ -17,15 +17,15 @@ from firstlight.bundle.boot import Boot
 from firstlight.bundle.command_line import unread
 from firstlight.bundle.describe import between, clock_text, kernel_text
 from firstlight.bundle.machine import cpu_text, features_left_out
-from firstlight.bundle.reliance import broken, broken_text
+from firstlight.bundle.reliability import broken, broken_text
 from firstlight.escape import printable
 from firstlight.quantities import count_text, share, share_text, time_text
 from firstlight.render.model.pictures import Bar
 from firstlight.render.model.report import Block, Heading, Line, pairs
 from firstlight.render.model.table import Column, Table, table
-from firstlight.render.views.belief import belief_report
 from firstlight.render.views.histograms import histograms_report
 from firstlight.render.views.machine_costs import machine_column, machine_costs_table, machine_data
+from firstlight.render.views.reliability import reliability_report
 from firstlight.render.views.row_names import RowNames
 from firstlight.render.views.sources import sources_report, trust_report
 
@@ -77,7 +77,7 @@ def _report(boot: Boot, hot: int, functions: pl.DataFrame | None) -> Iterator[Bl
                 yield machine_costs_table(costs, clock_text(boot))
     yield from histograms_report(boot)
     # How far the figures can be trusted: by what checked the records, or the profile.
-    yield from trust_report(boot.manifest) if boot.manifest.mode == "imported" else belief_report(boot)
+    yield from trust_report(boot.manifest) if boot.manifest.mode == "imported" else reliability_report(boot)
 
 
 def _known(named: Iterable[tuple[str, str | None]]) -> list[Line]:

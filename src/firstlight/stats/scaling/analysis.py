@@ -9,8 +9,8 @@ import numpy as np
 
 from firstlight.errors import UsageError
 from firstlight.stats.scaling.exponent import Exponent, exponent, growth_exponent
-from firstlight.stats.scaling.fit import Fit, falls, fit_all, fit_law, shared_basis
-from firstlight.stats.scaling.laws import BY_NAME, Floats
+from firstlight.stats.scaling.fit import Fit, falls, fit_all, fit_model, shared_basis
+from firstlight.stats.scaling.models import BY_NAME, Floats
 
 #: Below this many sizes the criterion has no value for a law with two coefficients.
 LEAST_SIZES = 5
@@ -231,9 +231,9 @@ def _parts(
 
 def _leave_largest_out(size: Floats, cost: Floats, best: Fit, *, exact: bool) -> LeftOut | None:
     kept = size < size[-1]
-    again = fit_law(BY_NAME[best.law], size[kept], cost[kept], exact=exact)
+    again = fit_model(BY_NAME[best.law], size[kept], cost[kept], exact=exact)
     if again is None:
-        again = fit_law(BY_NAME["1"], size[kept], cost[kept], exact=exact)
+        again = fit_model(BY_NAME["1"], size[kept], cost[kept], exact=exact)
     real = float(np.mean(cost[~kept]))
     if again is None or real == 0:
         return None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import theilslopes
 
-from firstlight.stats.scaling.laws import Floats
+from firstlight.stats.scaling.models import Floats
 
 #: The exponent is taken over the larger half of the sizes, and at least over so many.
 _LEAST_POINTS = 4

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import nnls
 from scipy.stats import t as student
 
-from firstlight.stats.scaling.laws import BY_NAME, LAWS, Floats, ScalingModel
+from firstlight.stats.scaling.models import BY_NAME, LAWS, Floats, ScalingModel
 
 #: A cost counts no less than this part of the largest one when it is weighted: else a zero would count without end.
 _LEAST_WEIGHT = 1e-3
@@ -77,7 +77,7 @@ def weights(costs: Floats) -> Floats:
     return 1.0 / np.maximum(np.abs(costs), largest * _LEAST_WEIGHT)
 
 
-def fit_law(law: ScalingModel, sizes: Floats, costs: Floats, *, exact: bool) -> Fit | None:
+def fit_model(law: ScalingModel, sizes: Floats, costs: Floats, *, exact: bool) -> Fit | None:
     """Fit one law by least squares of relative distances, with coefficients that are not negative.
 
     :param costs: in any unit; whole numbers are taken to be rounded to one.
@@ -86,7 +86,7 @@ def fit_law(law: ScalingModel, sizes: Floats, costs: Floats, *, exact: bool) -> 
 
     Source: weighted non-negative least squares (Lawson and Hanson), AICc (Hurvich and Tsai, 1989).
 
-    >>> fit = fit_law(BY_NAME["n"], np.array([1.0, 2.0, 4.0, 8.0]), np.array([12.0, 14.0, 18.0, 26.0]), exact=True)
+    >>> fit = fit_model(BY_NAME["n"], np.array([1.0, 2.0, 4.0, 8.0]), np.array([12.0, 14.0, 18.0, 26.0]), exact=True)
     >>> round(fit.constant), round(fit.slope), fit.misfit < 1e-12
     (10, 2, True)
     """
@@ -132,7 +132,7 @@ def fit_all(sizes: Floats, costs: Floats, *, exact: bool) -> list[Fit]:
     ...                             exact=True)][:2]
     ['n^2', 'n^2 log n']
     """
-    tried = (fit_law(law, sizes, costs, exact=exact) for law in LAWS)
+    tried = (fit_model(law, sizes, costs, exact=exact) for law in LAWS)
     fits = [fit for fit in tried if fit is not None and (fit.law == "1" or _grows(fit, sizes, costs))]
     squares = {fit.law: _squares(fit, len(costs)) for fit in fits}
     growing = [left for law, left in squares.items() if law != "1"]
@@ -190,7 +190,7 @@ def shared_basis(
     :returns: constant and slope of every part.
 
     >>> n, a, b = np.array([1.0, 2, 4, 8]), np.array([5.0, 5, 5, 6]), np.array([3.0, 6, 12, 24])
-    >>> fit = fit_law(BY_NAME["n"], n, a + b, exact=True)
+    >>> fit = fit_model(BY_NAME["n"], n, a + b, exact=True)
     >>> rows = shared_basis(BY_NAME["n"], fit, n, a + b, [a, b])
     >>> abs(sum(slope for _, slope in rows) - fit.slope) < 1e-9
     True

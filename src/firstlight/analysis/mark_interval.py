@@ -7,7 +7,7 @@ from typing import Any
 
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.manifest import Concern
-from firstlight.bundle.reliance import check_reliable
+from firstlight.bundle.reliability import check_reliable
 from firstlight.errors import BundleError
 from firstlight.suggest import unknown_name
 

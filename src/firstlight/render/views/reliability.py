@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from firstlight.analysis.doubtful import doubt_of
 from firstlight.analysis.nameless import nameless_modules
 from firstlight.bundle.boot import Boot
-from firstlight.bundle.reliance import HINT, broken, broken_text, invariant_text, unknown_transfers
+from firstlight.bundle.reliability import HINT, broken, broken_text, invariant_text, unknown_transfers
 from firstlight.escape import printable
 from firstlight.quantities import count_text, small_share_text
 from firstlight.render.model.report import BLANK, Block, Line
 
 
-def belief_report(boot: Boot) -> Iterator[Block]:
+def reliability_report(boot: Boot) -> Iterator[Block]:
     """The verdict on the profile, then what evidence is missing: everything that limits what the profile says."""
     yield BLANK
     if boot.calls().is_empty():

@@ -11,8 +11,8 @@ from firstlight.study import Boot, Field, MissingValue, SpanKind, Table, Value
 from firstlight_studies.udev_ptys import stages
 from firstlight_studies.udev_ptys.arms import Relative
 from firstlight_studies.udev_ptys.counts import Counted, counted
-from firstlight_studies.udev_ptys.left import Left, left_by
 from firstlight_studies.udev_ptys.per_device import CALLS, SYSTEM_CALLS, calls_of
+from firstlight_studies.udev_ptys.residual_files import Left, left_by
 from firstlight_studies.udev_ptys.share import programs_of
 
 

@@ -12,7 +12,7 @@ from firstlight import FirstlightError
 from firstlight.study import Boot, Field, MissingValue, Table, Value, union_ns
 from firstlight_studies.udev_ptys import stages
 from firstlight_studies.udev_ptys.events import observed
-from firstlight_studies.udev_ptys.left import left_by
+from firstlight_studies.udev_ptys.residual_files import left_by
 from firstlight_studies.udev_ptys.system_files import MONITORS, SETTLE_UNIT
 
 

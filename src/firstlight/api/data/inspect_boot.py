@@ -51,7 +51,7 @@ class DoubtfulCalls(TypedDict):
     share: float | None
 
 
-class Boot(TypedDict):
+class ShowData(TypedDict):
     """`firstlight show`."""
 
     boot: str

@@ -10,7 +10,7 @@ from firstlight.bundle.boot import Boot
 from firstlight.bundle.folding import SHARED_NAME
 from firstlight.bundle.manifest import Concern
 from firstlight.bundle.older import HandOver
-from firstlight.bundle.reliance import unreliable_text
+from firstlight.bundle.reliability import unreliable_text
 from firstlight.cache import file_digest
 from firstlight.errors import BundleError
 from firstlight.frozen import FrozenModel
