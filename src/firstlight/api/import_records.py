@@ -69,5 +69,5 @@ def import_all(
     options = ImportOptions(inputs, Path(output) if output else default_output(inputs[0]), format, boot, split, force)
     if not progress:
         return import_records(options)
-    with ImportProgress() as patience:
-        return import_records(options, patience)
+    with ImportProgress() as display:
+        return import_records(options, display)

@@ -70,7 +70,7 @@ def default_output(first: str) -> Path:
     return Path(f"{readable(stem) or 'import'}.boot")
 
 
-def import_records(options: ImportOptions, patience: ImportProgress | None = None) -> list[Imported]:
+def import_records(options: ImportOptions, progress: ImportProgress | None = None) -> list[Imported]:
     """Read records and write the bundle of their boot, or of each of their boots.
 
     The records are copied first, as they came; a bundle is written as soon as anything at all was understood.
@@ -80,11 +80,11 @@ def import_records(options: ImportOptions, patience: ImportProgress | None = Non
     :raises LabError: when the bundle cannot be written.
     """
     _check(options)
-    patience = patience or ImportProgress()
+    progress = progress or ImportProgress()
     with _staging(options.output) as staging:
-        patience.step("taking in what is given")
+        progress.step("taking in what is given")
         gathered = Gatherer(staging / "raw", staging / "scratch", options.limits).gather(options.inputs)
-        patience.step(f"reading {len(gathered.items)} record{'s' if len(gathered.items) != 1 else ''}")
+        progress.step(f"reading {len(gathered.items)} record{'s' if len(gathered.items) != 1 else ''}")
         records = _core.Records([(str(item.path), item.file, item.name, options.format) for item in gathered.items])
         outcomes = records.outcomes()
         _check_understood(gathered, outcomes, options)
@@ -95,7 +95,7 @@ def import_records(options: ImportOptions, patience: ImportProgress | None = Non
         words = _words(options)
         written = []
         for (record, boot), output in zip(boots, outputs, strict=True):
-            patience.step(f"writing {output.name}")
+            progress.step(f"writing {output.name}")
             with new_bundle(output, force=options.force) as bundle:
                 summary = records.write(record, boot, str(bundle))
                 _give_raw(staging / "raw", bundle / "raw", last=output == outputs[-1])
