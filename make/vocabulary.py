@@ -17,7 +17,7 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "crates/schema/vocabulary.toml"
 NOTE = "Made from crates/schema/vocabulary.toml by `make vocabulary`: do not edit."
-#: The Python module of each list.
+#: The module of each list, in Rust and in Python.
 MODULES = {
     "marks": ("mark", "mark_source", "layer", "phase", "stage"),
     "spans": ("span_kind", "initcall_level", "grade", "link_kind", "call_kind"),
@@ -72,16 +72,28 @@ def read(source: Path = SOURCE) -> list[Names]:
     ]
 
 
-def rust(lists: list[Names]) -> str:
-    """Return the enums of ``crates/schema``."""
-    lines = [f"//! The vocabulary. {NOTE}", "", "use crate::aliases::Aliases;", ""]
-    for one in lists:
-        lines += ["names! {", f"    /// {one.doc}", f"    {one.type} {{"]
-        for name in one.names:
-            spellings = " | ".join(f'"{spelling}"' for spelling in (name.name, *name.aliases))
-            lines += [f"        /// {name.doc}", f"        {name.variant} = {spellings},"]
-        lines += ["    }", "}", ""]
+def rust(lists: list[Names]) -> Iterator[tuple[str, str]]:
+    """Return name and text of every module of the crate's ``vocabulary``: the enums, and in ``mod`` what links them."""
     by_key = {one.key: one for one in lists}
+    for module, keys in MODULES.items():
+        lines = [f"//! Names of {module}. {NOTE}", ""]
+        for one in (by_key[key] for key in keys):
+            lines += ["names! {", f"    /// {one.doc}", f"    {one.type} {{"]
+            for name in one.names:
+                spellings = " | ".join(f'"{spelling}"' for spelling in (name.name, *name.aliases))
+                lines += [f"        /// {name.doc}", f"        {name.variant} = {spellings},"]
+            lines += ["    }", "}", ""]
+        yield module, "\n".join(lines)
+    lines = [
+        f"//! The vocabulary. {NOTE}",
+        "",
+        *(f"mod {module};" for module in sorted(MODULES)),
+        "",
+        *(f"pub use {module}::*;" for module in sorted(MODULES)),
+        "",
+        "use crate::aliases::Aliases;",
+        "",
+    ]
     marks, problems, levels = (by_key[key].names for key in ("mark", "problem", "initcall_level"))
     variants = {(one.key, name.name): f"{one.type}::{name.variant}" for one in lists for name in one.names}
     lines += [
@@ -171,7 +183,7 @@ def rust(lists: list[Names]) -> str:
         "];",
         "",
     ]
-    return "\n".join(lines).replace("&[\n]", "&[]")
+    yield "mod", "\n".join(lines).replace("&[\n]", "&[]")
 
 
 def aliases(lists: list[Names]) -> dict[str, dict[str, str]]:
@@ -287,7 +299,7 @@ def markdown(lists: list[Names]) -> str:
 def files(lists: list[Names]) -> dict[Path, str]:
     """Return every file that is made of the vocabulary, and its text."""
     return {
-        ROOT / "crates/schema/src/vocabulary.rs": rust(lists),
+        **{ROOT / f"crates/schema/src/vocabulary/{module}.rs": text for module, text in rust(lists)},
         ROOT / "web/src/schema.ts": typescript(lists),
         ROOT / "docs/reference/vocabulary.md": markdown(lists),
         **{ROOT / f"src/firstlight/schema/{module}.py": text for module, text in python(lists)},
