@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from functools import cached_property
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -51,6 +52,18 @@ class Boot(BundleBoot):
         head = f"{self.directory.name}: {self.manifest.mode}, {self.manifest.status}, {self.manifest.clock.kind} clock"
         return f"<p><b>{escape(printable(head, 300))}</b></p>" + self.phases()._repr_html_()
 
+    @cached_property
+    def _every_initcall(self) -> pl.DataFrame:
+        from firstlight.analysis.initcalls import initcalls
+
+        return initcalls(self)
+
+    @cached_property
+    def _every_uevent(self) -> pl.DataFrame:
+        from firstlight.analysis.uevents import uevents
+
+        return uevents(self)
+
     def initcalls(self, *, level: str | None = None, by_level: bool = False) -> pl.DataFrame:
         """The initcalls in order of their numbers, or one row for each level.
 
@@ -62,10 +75,9 @@ class Boot(BundleBoot):
         ['serial8250_init']
         """
         from firstlight.analysis.initcalls import by_level as levels_of
-        from firstlight.analysis.initcalls import initcalls
         from firstlight.suggest import unknown_name
 
-        every = initcalls(self)
+        every = self._every_initcall
         if level is not None and not every.is_empty():
             known = sorted({name for name in every["level"].to_list() if name})
             unknown_name("level", level, known, str(self.directory))
@@ -77,7 +89,7 @@ class Boot(BundleBoot):
         """How the durations of all initcalls add up to their phase; nothing without times."""
         from firstlight.analysis.initcall_sums import initcall_sums
 
-        return initcall_sums(self, self.initcalls())
+        return initcall_sums(self, self._every_initcall)
 
     def initcall_remarks(self) -> dict[str, Any]:
         """What the kernel logs of its initcalls besides their times: `warnings` and `blacklisted`, where it does.
@@ -108,21 +120,19 @@ class Boot(BundleBoot):
         >>> "queued_ns" in firstlight.open(bundle).uevents().columns
         True
         """
-        from firstlight.analysis.uevents import uevents
-
-        return uevents(self)
+        return self._every_uevent
 
     def udev_queue(self) -> QueueSummary:
         """How long uevents waited for udev and how long it handled them: figures of the whole boot."""
         from firstlight.analysis.udev_queue import queue_summary
 
-        return queue_summary(self)
+        return queue_summary(self, self._every_uevent)
 
     def udev_queue_over_time(self) -> pl.DataFrame:
         """How many uevents waited and how many udev handled, at each time at which that changed."""
         from firstlight.analysis.udev_queue import queue_over_time
 
-        return queue_over_time(self.uevents())
+        return queue_over_time(self._every_uevent)
 
     def units(self, *, kind: str | None = None) -> pl.DataFrame:
         """The units of systemd: how long each waited, and how long its activation took.

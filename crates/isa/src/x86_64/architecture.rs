@@ -21,7 +21,7 @@ impl Isa for X86_64 {
 
     const ENTRY_BOUNDS: (&'static str, &'static str) = ("__entry_text_start", "__entry_text_end");
     // `.text..__x86.*` has bounds of its own up to 6.2; later it lies between its two ends that have kept their names
-    // (arch/x86/kernel/vmlinux.lds.S, arch/x86/lib/retpoline.S). What a new mitigation adds stands there as well.
+    // (arch/x86/kernel/vmlinux.lds.S, arch/x86/lib/retpoline.S). Those files also name the sections of newer mitigations.
     const THUNKS: &'static [ThunkSection] = &[
         ThunkSection {
             bounds: ("__indirect_thunk_start", "__indirect_thunk_end"),
