@@ -18,10 +18,13 @@ const FILES: [(&str, &str); 6] = [
 ];
 
 /// Files of one line, reported without the line's end.
-const LINES: [(&str, &str); 3] = [
+const LINES: [(&str, &str); 6] = [
     ("kernel.command_line", "/proc/cmdline"),
     ("kernel.tainted", "/proc/sys/kernel/tainted"),
     ("clocksource.current", "/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+    ("clocksource.available", "/sys/devices/system/clocksource/clocksource0/available_clocksource"),
+    ("clockevent.current", "/sys/devices/system/clockevents/clockevent0/current_device"),
+    ("entropy.available", "/proc/sys/kernel/random/entropy_avail"),
 ];
 
 /// Writes every record about the kernel. `stamp` is the time stamp counter one instruction after the ready mark,

@@ -13,6 +13,7 @@ mod modules;
 mod mounts;
 mod port;
 mod report;
+mod state;
 mod switch_root;
 mod systemd;
 
@@ -127,12 +128,14 @@ fn ready(port: &Path, failure: Option<&Error>, mount: bool) {
     }
     let clock_ns = clocks::monotonic_ns();
     let mut clocks = clocks::both();
+    systemd::wait_for_udev();
     let gathered = after_ready(Path::new(AFTER_READY)).err();
     if let Some(error) = &gathered {
         say(&format!("error: {error}"));
     }
     let outcome = write_report(port, |report| {
         facts::write_all(report, stamp, clock_ns)?;
+        state::write_all(report)?;
         kept::write_all(report, Path::new(kept::FOLDER))?;
         if let Some(units) = systemd::failed_units() {
             report.record("systemd.failed", &units)?;

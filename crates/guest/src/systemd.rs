@@ -36,7 +36,9 @@ const PROPERTIES: [&str; 21] = [
     "Requisite",
     "BindsTo",
 ];
-/// How long systemd may take to answer, of the guest's clock.
+/// Exists while udev has events to handle.
+const UDEV_QUEUE: &str = "/run/udev/queue";
+/// How long systemd or udev may take to answer, of the guest's clock.
 const ANSWER_WITHIN: Duration = Duration::from_secs(30);
 
 /// Puts the helper and its unit into `/run`: no file of the image is changed.
@@ -63,6 +65,15 @@ fn unit_text(target: &str, report: &Path) -> String {
          [Service]\nType=oneshot\nExecStart={HELPER} ready {}\n",
         report.display()
     )
+}
+
+/// Waits until udev has handled its events, so that the report shows the devices and modules of a boot that was ready early,
+/// too. It is over after a while in any case.
+pub fn wait_for_udev() {
+    let start = Instant::now();
+    while Path::new(UDEV_QUEUE).exists() && start.elapsed() < ANSWER_WITHIN {
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }
 
 /// The units that failed, as `systemctl` lists them; nothing where it cannot say.

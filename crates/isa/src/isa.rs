@@ -1,6 +1,6 @@
 //! The trait that an architecture implements.
 
-use crate::{Class, Flow};
+use crate::{Class, Flow, Userspace};
 use std::fmt::Debug;
 
 /// A section of code that passes control on and holds no functions.
@@ -65,6 +65,9 @@ pub trait Isa: Debug + Clone + Copy + Default + Send + Sync + 'static {
     /// Physical address of the decompressor's first instruction.
     const DECOMPRESSOR: u64;
 
+    /// The border of user mode; nothing where processes are not followed.
+    const USERSPACE: Option<&'static Userspace> = None;
+
     /// Says what the instruction of these bytes, at this address, does.
     ///
     /// No instruction begins with the whole of another one, so bytes that were cut are recognised as such
@@ -76,6 +79,11 @@ pub trait Isa: Debug + Clone + Copy + Default + Send + Sync + 'static {
 
     /// How control passes through the kernel's function of this name, where the name says so.
     fn class(symbol: &str) -> Option<Class>;
+
+    /// The same of a symbol in the entry code, by names that elsewhere say nothing.
+    fn entry_class(_symbol: &str) -> Option<Class> {
+        None
+    }
 
     /// Whether code at this address is the kernel's, once it has mapped itself.
     fn is_kernel_code(address: u64) -> bool;

@@ -12,7 +12,16 @@ mod flow;
 pub mod guest;
 #[cfg(feature = "decode")]
 mod isa;
+#[cfg(feature = "decode")]
+pub mod userspace;
 pub mod x86_64;
 
 #[cfg(feature = "decode")]
-pub use self::{class::Class, flow::Flow, isa::Isa, isa::ThunkSection, x86_64::X86_64};
+pub use self::{
+    class::Class,
+    flow::Flow,
+    isa::Isa,
+    isa::ThunkSection,
+    userspace::{Area, RegisterFile, Userspace},
+    x86_64::X86_64,
+};

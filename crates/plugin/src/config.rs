@@ -1,5 +1,6 @@
 //! The plugin's configuration: one JSON file, named on QEMU's command line (`docs/reference/formats/plugin.md`).
 
+use crate::asks::Questions;
 use serde::Deserialize;
 use std::path::PathBuf;
 
@@ -18,6 +19,8 @@ pub enum ConfigError {
     Target(String),
     #[error("{0}")]
     Clock(&'static str),
+    #[error("{0}")]
+    Asks(String),
 }
 
 /// What ends the recording.
@@ -58,4 +61,9 @@ pub struct Config {
     pub virtual_limit_ns: Option<u64>,
     pub marks: Vec<MarkAt>,
     pub clock: ClockChoice,
+    #[serde(default)]
+    pub user_functions: bool,
+    /// What a person asks of kernel functions.
+    #[serde(default)]
+    pub asks: Option<Questions>,
 }

@@ -3,6 +3,7 @@
 //! The variable with the running task stands in the processor's per-cpu area; where a task keeps its name is found by looking for that of
 //! the first one, `swapper`, in `init_task`. Reading memory changes nothing in the guest.
 
+use crate::current_task::CurrentTask;
 use firstlight_isa::Isa;
 use firstlight_profile::code::Memory;
 use firstlight_profile::SymbolTable;
@@ -10,7 +11,6 @@ use std::marker::PhantomData;
 
 const TASK_BYTES: usize = 16 * 1024;
 const NAME_BYTES: usize = 16;
-const POINTER_BYTES: u64 = 8;
 
 /// The memory as the processor has it mapped now.
 #[derive(Clone, Copy)]
@@ -34,23 +34,21 @@ impl<I: Isa> Memory for Mapped<I> {
     }
 }
 
-/// Where to look.
-pub struct GuestMemory<I> {
+/// Where tasks keep their names.
+pub struct TaskNames<I> {
     memory: Mapped<I>,
-    per_cpu_offset: u64,
-    current: u64,
+    current: CurrentTask,
     init_task: u64,
     name_offset: Option<u64>,
     hopeless: bool,
 }
 
-impl<I: Isa> GuestMemory<I> {
+impl<I: Isa> TaskNames<I> {
     /// None when QEMU or the kernel lacks what is needed: then user mode stays in one row.
-    pub fn find(cpu: u32, symbols: &SymbolTable<I>) -> Option<Self> {
+    pub fn find(memory: Mapped<I>, cpu: u32, symbols: &SymbolTable<I>) -> Option<Self> {
         Some(Self {
-            memory: Mapped::find(cpu)?,
-            per_cpu_offset: symbols.address("__per_cpu_offset")?.wrapping_add(u64::from(cpu) * POINTER_BYTES),
-            current: I::CURRENT_TASK.iter().find_map(|name| symbols.address(name))?,
+            memory,
+            current: CurrentTask::find(cpu, symbols)?,
             init_task: symbols.address("init_task")?,
             name_offset: None,
             hopeless: false,
@@ -58,13 +56,12 @@ impl<I: Isa> GuestMemory<I> {
     }
 
     /// The running task's address and name; the kernel's address space must be the current one.
-    pub fn task(&mut self) -> Option<(u64, String)> {
+    pub fn running(&mut self) -> Option<(u64, String)> {
         if self.name_offset.is_none() && !self.hopeless {
             self.name_offset = self.find_name();
             self.hopeless = self.name_offset.is_none();
         }
-        let base = self.memory.word(self.per_cpu_offset)?;
-        let task = self.memory.word(base.wrapping_add(self.current))?;
+        let task = self.current.address(|at| self.memory.word(at))?;
         let mut name = [0_u8; NAME_BYTES];
         self.memory.read(task.wrapping_add(self.name_offset?), &mut name).then_some(())?;
         let text = name.split(|byte| *byte == 0).next().filter(|text| !text.is_empty())?;

@@ -5,14 +5,22 @@
 //! [`install`], [`prefetch`] and [`shared`].
 
 mod api;
+mod asks;
 mod callbacks;
 mod clock;
 mod config;
 mod console;
+mod current_task;
 mod guest_memory;
 mod install;
+mod kernel_memory;
+mod paths;
 mod prefetch;
+mod processes;
+mod prototype;
 mod session;
 mod shared;
 mod status;
 mod translate;
+mod types;
+mod user_code;

@@ -1,10 +1,12 @@
 //! One recording under way.
 
 use crate::api::Api;
+use crate::asks::{Asks, Instant};
 use crate::clock::Clock;
 use crate::config::{ClockChoice, Config, ConfigError};
 use crate::console::Console;
-use crate::guest_memory::{GuestMemory, Mapped};
+use crate::guest_memory::{Mapped, TaskNames};
+use crate::processes::{Probe, Processes};
 use crate::status::{Status, StatusFile};
 use firstlight_isa::Isa;
 use firstlight_profile::code::Memory as _;
@@ -51,9 +53,13 @@ pub struct Session<I: Isa> {
     status: StatusFile,
     console: Console,
     /// Nothing before it was looked for; nothing in it where it cannot be read.
-    memory: Option<Option<GuestMemory<I>>>,
+    names: Option<Option<TaskNames<I>>>,
     loaded: LoadedCode,
     mapped: Option<Mapped<I>>,
+    /// Nothing where processes are not followed, or no longer.
+    pub processes: Option<Processes<I>>,
+    /// Nothing where nothing is asked.
+    asks: Option<Asks<I>>,
     events: u32,
     accesses: u64,
     next_copy: Duration,
@@ -76,7 +82,7 @@ impl Loaded {
     }
 }
 
-type Parts<I> = (Api, Clock, SymbolTable<I>, Tracker<I>, Console);
+type Parts<I> = (Api, Clock, SymbolTable<I>, Tracker<I>, Console, Option<Asks<I>>);
 
 /// How far the boot has come, as far as translation must know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -91,8 +97,10 @@ impl<I: Isa> Session<I> {
     pub fn new(config: Config) -> Result<Self, (StatusFile, ConfigError)> {
         let status = StatusFile::create(&config.status);
         match Self::parts(&config) {
-            Ok((api, clock, symbols, tracker, console)) => Ok(Self {
-                memory: None,
+            Ok((api, clock, symbols, mut tracker, console, asks)) => Ok(Self {
+                asks,
+                processes: Self::processes(&symbols, &mut tracker, config.user_functions),
+                names: None,
                 loaded: LoadedCode::new(&symbols),
                 mapped: None,
                 load_address: symbols.address("_text").map(|text| text.wrapping_sub(I::IMAGE_OFFSET)),
@@ -134,7 +142,88 @@ impl<I: Isa> Session<I> {
         let marks = config.marks.iter().map(|at| (at.mark.clone(), at.function.clone())).collect();
         let tracker = Tracker::new(&symbols, Watch { marks, ready: config.ready.function.clone() });
         let console = Console::new(config.console.as_deref(), pattern);
-        Ok((api, clock, symbols, tracker, console))
+        let asks = config.asks.as_ref().map(|asked| Asks::new(CPU, asked, &symbols)).transpose();
+        Ok((api, clock, symbols, tracker, console, asks.map_err(ConfigError::Asks)?))
+    }
+
+    fn processes(symbols: &SymbolTable<I>, tracker: &mut Tracker<I>, wants_code: bool) -> Option<Processes<I>> {
+        if wants_code {
+            tracker.follow_user_code();
+        }
+        Processes::new(CPU, symbols, wants_code).map_err(|missing| tracker.processes_missing(missing)).ok()
+    }
+
+    /// A function that is looked at was entered.
+    pub fn probed(&mut self, probe: Probe, now: u64) {
+        self.tracker.idle(self.clock.idle_ns(), now);
+        self.understand_questions();
+        let mapped = self.mapped();
+        let Some(processes) = &mut self.processes else { return };
+        if let Err(missing) = processes.entered(probe, &self.symbols, mapped, &mut self.tracker, now) {
+            self.tracker.processes_missing(missing);
+            self.processes = None;
+        }
+    }
+
+    /// Whether something of processes is seen where this function begins.
+    pub fn is_probed(&self, function: u32) -> bool {
+        self.processes.as_ref().is_some_and(|processes| processes.probe(function).is_some())
+    }
+
+    /// Whether a person asks about this function.
+    pub fn is_asked(&self, function: u32) -> bool {
+        self.asks.as_ref().is_some_and(|asks| asks.concerns(function))
+    }
+
+    /// Whether a person asks what functions return.
+    pub fn asks_for_results(&self) -> bool {
+        self.asks.as_ref().is_some_and(Asks::wants_results)
+    }
+
+    /// A function that a person asks about was entered.
+    pub fn asked(&mut self, function: u32, now: u64) {
+        self.understand_questions();
+        let task = self.running_task();
+        let at = self.instant(now);
+        if let Some(asks) = &mut self.asks {
+            asks.called(function, task.as_ref().map(|(address, name)| (*address, name.as_str())), at);
+        }
+    }
+
+    /// A call that a person asks about may have returned.
+    pub fn may_return(&mut self, address: u64, now: u64) {
+        let at = self.instant(now);
+        if let Some(asks) = &mut self.asks {
+            asks.returned(address, at);
+        }
+    }
+
+    // A wrong question ends the boot: it is asked of the running kernel, which knows its own types.
+    fn understand_questions(&mut self) {
+        let understood = self.asks.as_mut().map_or(Ok(()), |asks| asks.resolve(&self.symbols));
+        if let Err(error) = understood {
+            self.fail(&error);
+        }
+    }
+
+    fn instant(&self, now: u64) -> Instant {
+        Instant { instructions: now, virtual_ns: self.clock.virtual_ns(now, self.clock.idle_ns()) }
+    }
+
+    /// User mode is about to go on.
+    pub fn reaches_user(&mut self, now: u64) {
+        self.tracker.user_start(now);
+        let mapped = self.mapped();
+        if let Some(processes) = &mut self.processes {
+            processes.reaches_user(mapped, &mut self.tracker, now);
+        }
+    }
+
+    /// The number of the block of user code at this address, where user code is followed.
+    pub fn user_block(&mut self, address: u64) -> Option<u32> {
+        let wanted = self.config.user_functions;
+        let found = self.processes.as_mut().map_or(0, |processes| processes.user_block(address, &mut self.tracker));
+        wanted.then_some(found)
     }
 
     /// Whether the address lies in the kernel's image.
@@ -154,16 +243,17 @@ impl<I: Isa> Session<I> {
         bytes.is_some_and(|bytes| I::runs_through(&bytes))
     }
 
-    fn mapped(&mut self) -> Option<&Mapped<I>> {
+    // Found once: to be asked when there is a processor.
+    fn mapped(&mut self) -> Option<Mapped<I>> {
         if self.mapped.is_none() {
             self.mapped = Mapped::find(CPU);
         }
-        self.mapped.as_ref()
+        self.mapped
     }
 
     /// The code at an address outside the kernel's image, when it is about to be executed for the first time.
     pub fn loaded_code(&mut self, address: u64) -> Option<Loaded> {
-        let memory = *self.mapped()?;
+        let memory = self.mapped()?;
         let code = self.loaded.at(address, &memory)?;
         let function = self.tracker.loaded(&code);
         let class = class_in_module::<I>(&code.name);
@@ -186,7 +276,7 @@ impl<I: Isa> Session<I> {
             }
             Request::Renames => {
                 let task = self.running_task();
-                let known = task.as_ref().map(|(address, name)| Identity { address: *address, name });
+                let known = task.as_ref().map(|(address, name)| Identity { address: *address, name, state: None });
                 self.tracker.renames(known, now);
             }
             Request::Freeze(state) => self.freeze(state, now),
@@ -194,13 +284,16 @@ impl<I: Isa> Session<I> {
     }
 
     fn running_task(&mut self) -> Option<(u64, String)> {
-        self.memory.get_or_insert_with(|| GuestMemory::find(CPU, &self.symbols)).as_mut().and_then(GuestMemory::task)
+        let mapped = self.mapped()?;
+        let names = self.names.get_or_insert_with(|| TaskNames::find(mapped, CPU, &self.symbols));
+        names.as_mut().and_then(TaskNames::running)
     }
 
     /// After a switch of stacks: the kernel's `current` is still the task that was left.
     pub fn switched(&mut self) {
         if let Some((address, name)) = self.running_task() {
-            self.tracker.left(Identity { address, name: &name });
+            let state = self.processes.as_ref().and_then(|processes| processes.state(address));
+            self.tracker.left(Identity { address, name: &name, state });
         }
     }
 
@@ -274,7 +367,7 @@ impl<I: Isa> Session<I> {
         if state == State::Panic {
             // Elsewhere user mode may have hidden the kernel's memory.
             if let Some((address, name)) = self.running_task() {
-                self.tracker.runs(Identity { address, name: &name });
+                self.tracker.runs(Identity { address, name: &name, state: None });
             }
         }
         let name = match state {
@@ -284,7 +377,8 @@ impl<I: Isa> Session<I> {
             State::Timeout => "timeout",
             State::Stopped => "stopped",
         };
-        match self.write(state, now) {
+        let answered = self.asks.as_mut().map_or(Ok(()), Asks::finish).map_err(|error| format!("answers: {error}"));
+        match answered.and_then(|()| self.write(state, now)) {
             Ok(()) => self.report(name, "", now),
             Err(error) => self.report("error", &error, now),
         }

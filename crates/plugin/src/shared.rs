@@ -41,6 +41,13 @@ pub fn pack_both(function: u32, other: u32) -> u64 {
     u64::from(other) << 40 | pack(function, 0)
 }
 
+/// The number of a block of user code, and its length.
+#[inline]
+pub fn unpack_block(data: *mut c_void) -> (u32, u64) {
+    let data = data as u64;
+    ((data >> 16) as u32, data & 0xffff)
+}
+
 /// A function's number, and how many instructions of the block follow.
 #[inline]
 pub fn unpack(data: *mut c_void) -> (u32, u64) {

@@ -2,9 +2,10 @@
 
 use crate::api::{Block, Instruction};
 use crate::callbacks::{
-    on_call, on_call_inside, on_call_through, on_cold, on_console, on_decompressor, on_entry, on_inside_loaded,
-    on_kernel, on_leave_kernel, on_leave_part, on_loaded, on_mark, on_padding, on_padding_loaded, on_redirect,
-    on_return, on_special, on_switch, on_takes_stack, on_unknown, on_unnamed_padding, on_watched,
+    on_asked, on_call, on_call_inside, on_call_through, on_cold, on_console, on_decompressor, on_entry,
+    on_inside_loaded, on_kernel, on_leave_kernel, on_leave_part, on_loaded, on_mark, on_may_return, on_padding,
+    on_padding_loaded, on_probed, on_redirect, on_return, on_special, on_switch, on_takes_stack, on_unknown,
+    on_unnamed_padding, on_user_block, on_watched,
 };
 use crate::session::{Loaded, Progress, Session};
 use crate::shared::{pack, pack_both};
@@ -42,7 +43,7 @@ pub fn block<I: Isa>(session: &mut Session<I>, block: *mut Block) {
         return kernel(session, &Code { block, address, mapped: address, length });
     }
     if session.progress == Progress::KernelHigh {
-        return user(session, block, length);
+        return user(session, block, address, length);
     }
     if Some(address) == session.entry_address {
         session.api.on_block(block, on_kernel::<I>, pack(0, length));
@@ -74,8 +75,11 @@ fn executed<I: Isa>(session: &Session<I>, block: *mut Block) -> usize {
     }
 }
 
-// Marks are the only events of user mode.
-fn user<I: Isa>(session: &mut Session<I>, block: *mut Block, length: usize) {
+// Marks are events of user mode; blocks are where its code is followed.
+fn user<I: Isa>(session: &mut Session<I>, block: *mut Block, address: u64, length: usize) {
+    if let Some(number) = session.user_block(address) {
+        session.api.on_block(block, on_user_block::<I>, pack(number, length));
+    }
     for index in 0..length {
         let instruction = session.api.instruction(block, index);
         if session.api.size(instruction) == I::MARK_BYTES {
@@ -99,6 +103,10 @@ fn kernel<I: Isa>(session: &mut Session<I>, code: &Code) {
     let found = own.or(loaded.as_ref().map(|loaded| (loaded.function, loaded.extent)));
     if session.after_out.contains(&code.address) {
         session.api.on_block(code.block, on_console::<I>, pack(0, code.length));
+    }
+    if session.asks_for_results() && session.symbols.starting(code.mapped).is_none() {
+        let packed = code.address & 0x0000_ffff_ffff_ffff | (code.length as u64) << 48;
+        session.api.on_block(code.block, on_may_return::<I>, packed);
     }
     if let Some((function, extent)) = found {
         match extent.class {
@@ -194,6 +202,8 @@ fn entries<I: Isa>(session: &Session<I>, code: &Code, found: Option<(u32, Extent
         session.api.count_entry(instruction, function);
         let callback = match class {
             Class::Cold | Class::Stub => continue,
+            Class::Plain if index == 0 && session.is_asked(function) => on_asked::<I>,
+            Class::Plain if index == 0 && session.is_probed(function) => on_probed::<I>,
             Class::Plain if session.tracker.watches(function) => on_watched::<I>,
             Class::Plain => on_entry::<I>,
             _ => on_special::<I>,

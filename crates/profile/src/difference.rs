@@ -70,7 +70,16 @@ pub enum DifferenceError {
     TooLarge,
 }
 
-/// Merges two trees; parents come before their children in what is returned, and the root is the first node.
+/// Two trees as one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MergedTrees {
+    /// Parents come before their children; the root is the first node.
+    pub nodes: Vec<Merged>,
+    /// For each node of A and of B its number in `nodes`.
+    pub places: [Vec<usize>; 2],
+}
+
+/// Merges two trees.
 ///
 /// ```
 /// use firstlight_profile::difference::{difference, Context, Figures};
@@ -78,7 +87,9 @@ pub enum DifferenceError {
 /// // In B, function 2 is called from function 3 and no longer from 1.
 /// let a = [node(0, 0, 5), node(0, 1, 10), node(1, 2, 100)];
 /// let b = [node(0, 0, 5), node(0, 1, 10), node(0, 3, 1), node(2, 2, 90)];
-/// let merged = difference(&a, &b)?;
+/// let trees = difference(&a, &b)?;
+/// assert_eq!(trees.places, [vec![0, 1, 2], vec![0, 1, 3, 4]]);
+/// let merged = trees.nodes;
 /// assert_eq!(merged.len(), 5);
 /// assert_eq!(merged[0].total[1].ns - merged[0].total[0].ns, -9);
 /// assert_eq!(merged[0].gross_ns, 100 + 1 + 90);
@@ -89,12 +100,13 @@ pub enum DifferenceError {
 /// # Errors
 ///
 /// [`DifferenceError::Order`] when a tree is none, [`DifferenceError::TooLarge`] when a sum would leave its range.
-pub fn difference(a: &[Context], b: &[Context]) -> Result<Vec<Merged>, DifferenceError> {
+pub fn difference(a: &[Context], b: &[Context]) -> Result<MergedTrees, DifferenceError> {
     let mut sizes = Sizes::default();
     let mut merged: Vec<Merged> = Vec::with_capacity(a.len().max(b.len()));
     let mut places: FxHashMap<(usize, u32), usize> = FxHashMap::default();
+    let mut standing: [Vec<usize>; 2] = Default::default();
     for (side, tree) in [a, b].into_iter().enumerate() {
-        merge(tree, side, &mut merged, &mut places)?;
+        standing[side] = merge(tree, side, &mut merged, &mut places)?;
         tree.iter().for_each(|node| sizes.add(node.own));
     }
     if !sizes.fit() {
@@ -114,7 +126,7 @@ pub fn difference(a: &[Context], b: &[Context]) -> Result<Vec<Merged>, Differenc
         parent.gross_ns = parent.gross_ns.wrapping_add(gross_ns);
         parent.changed |= changed;
     }
-    Ok(merged)
+    Ok(MergedTrees { nodes: merged, places: standing })
 }
 
 fn merge(
@@ -122,7 +134,7 @@ fn merge(
     side: usize,
     merged: &mut Vec<Merged>,
     places: &mut FxHashMap<(usize, u32), usize>,
-) -> Result<(), DifferenceError> {
+) -> Result<Vec<usize>, DifferenceError> {
     // Where each node of this tree stands in the merged one.
     let mut standing: Vec<usize> = Vec::with_capacity(tree.len());
     for (index, node) in tree.iter().enumerate() {
@@ -145,7 +157,7 @@ fn merge(
         known.label = known.label.filter(|label| *label == node.label);
         known.own[side].get_or_insert_default().add(node.own);
     }
-    Ok(())
+    Ok(standing)
 }
 
 /// The sizes of all figures added up: what bounds every sum of them.
@@ -237,13 +249,13 @@ mod tests {
     proptest! {
         #[test]
         fn the_root_holds_the_whole_of_both_trees(a in tree(), b in tree()) {
-            let merged = difference(&a, &b)?;
+            let merged = difference(&a, &b)?.nodes;
             prop_assert_eq!(merged[0].total, [whole(&a), whole(&b)]);
         }
 
         #[test]
         fn every_node_is_its_own_change_and_those_of_its_callees(a in tree(), b in tree()) {
-            let merged = difference(&a, &b)?;
+            let merged = difference(&a, &b)?.nodes;
             for (index, node) in merged.iter().enumerate() {
                 for side in 0..2 {
                     let mut sum = node.own[side].unwrap_or_default();
@@ -255,14 +267,27 @@ mod tests {
         }
 
         #[test]
+        fn every_node_has_its_place(a in tree(), b in tree()) {
+            let merged = difference(&a, &b)?;
+            for (side, tree) in [&a, &b].into_iter().enumerate() {
+                prop_assert_eq!(merged.places[side].len(), tree.len());
+                let mut own = vec![None::<Figures>; merged.nodes.len()];
+                for (node, place) in tree.iter().zip(&merged.places[side]) {
+                    own[*place].get_or_insert_default().add(node.own);
+                }
+                prop_assert!(merged.nodes.iter().map(|node| node.own[side]).eq(own));
+            }
+        }
+
+        #[test]
         fn a_tree_does_not_differ_from_itself(a in tree()) {
-            let merged = difference(&a, &a)?;
+            let merged = difference(&a, &a)?.nodes;
             prop_assert!(merged.iter().all(|node| !node.changed && node.gross_ns == 0 && node.own[0] == node.own[1]));
         }
 
         #[test]
         fn the_other_way_round_every_sign_turns(a in tree(), b in tree()) {
-            let (one, other) = (difference(&a, &b)?, difference(&b, &a)?);
+            let (one, other) = (difference(&a, &b)?.nodes, difference(&b, &a)?.nodes);
             prop_assert_eq!(one.len(), other.len());
             prop_assert_eq!(one[0].gross_ns, other[0].gross_ns);
             prop_assert_eq!([one[0].total[0], one[0].total[1]], [other[0].total[1], other[0].total[0]]);
@@ -278,7 +303,7 @@ mod tests {
     fn clones_that_are_called_differently_meet_under_no_label() -> Result<(), DifferenceError> {
         let node =
             |parent, key, label| Context { parent, key, label, own: Figures { calls: 1, instructions: 2, ns: 2 } };
-        let merged = difference(&[node(0, 0, 0), node(0, 1, 7), node(0, 1, 8)], &[node(0, 0, 0), node(0, 1, 7)])?;
+        let merged = difference(&[node(0, 0, 0), node(0, 1, 7), node(0, 1, 8)], &[node(0, 0, 0), node(0, 1, 7)])?.nodes;
         assert_eq!(merged.len(), 2);
         assert_eq!(merged[1].label, None);
         assert_eq!(merged[1].own[0].map(|own| own.calls), Some(2));
@@ -301,9 +326,9 @@ mod tests {
     #[test]
     fn a_boot_without_a_tree_has_all_of_the_other_as_new() -> Result<(), DifferenceError> {
         let node = Context { own: Figures { calls: 1, instructions: 3, ns: 4 }, ..Context::default() };
-        let merged = difference(&[], &[node])?;
+        let merged = difference(&[], &[node])?.nodes;
         assert_eq!(merged[0].own, [None, Some(node.own)]);
-        assert!(difference(&[], &[])?.is_empty());
+        assert!(difference(&[], &[])?.nodes.is_empty());
         Ok(())
     }
 }

@@ -112,6 +112,9 @@ pub fn regroup(recording: &mut Recording, row: impl Fn(&Node) -> Option<(Functio
     for (node, _) in &mut recording.doubtful {
         *node = moved[*node as usize];
     }
+    for run in &mut recording.running.runs {
+        run.node = run.node.map(|node| moved[node as usize]);
+    }
     recording.nodes = nodes;
 }
 

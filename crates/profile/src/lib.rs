@@ -9,12 +9,14 @@ pub mod difference;
 pub mod fold;
 pub mod folding;
 pub mod initcalls;
+pub mod instant;
 pub mod kd;
 pub mod recording;
 pub mod snapshot;
 pub mod symbols;
 pub mod tracker;
 pub mod tree;
+pub mod userspace;
 
 pub use firstlight_isa as isa;
 pub use firstlight_isa::Class;

@@ -1,12 +1,14 @@
 //! What a recording holds when it is over, and the file it is kept in.
 
+pub use crate::instant::Instant;
 use crate::tree::{FunctionId, Node, NodeId};
+use crate::userspace::{Spent, Userspace};
 use serde::{Deserialize, Serialize};
 
 pub(crate) const MAGIC: &[u8; 6] = b"FLPROF";
 // After the version byte: one zstd frame of what the second has as it is.
-const PACKED: u8 = 3;
-pub(crate) const PLAIN: u8 = 4;
+const PACKED: u8 = 7;
+pub(crate) const PLAIN: u8 = 8;
 // A profile is a few megabytes; a file that claims more than this is not one.
 const LARGEST_BYTES: usize = 1 << 30;
 
@@ -34,15 +36,6 @@ pub struct Function {
     pub name: String,
     /// Where it begins; 0 for rows that are no function.
     pub address: u64,
-}
-
-/// A point in the boot: instructions executed and nanoseconds idled so far.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Instant {
-    /// Instructions executed.
-    pub instructions: u64,
-    /// Nanoseconds that the virtual clock ran while nothing was executed.
-    pub idle_ns: u64,
 }
 
 /// A named instant.
@@ -187,6 +180,12 @@ pub struct Run {
     pub start: Instant,
     /// The switch away from it, or the freeze.
     pub end: Instant,
+    /// Its instructions.
+    pub spent: Spent,
+    /// The context that it left the processor in; nothing at the freeze.
+    pub node: Option<NodeId>,
+    /// The task's state when it left the processor, where it could be read: 0 for one that could have gone on.
+    pub state: Option<u32>,
 }
 
 /// A name that a task had from an instant on.
@@ -209,6 +208,8 @@ pub struct Running {
     pub names: Vec<TaskName>,
     /// For every task, by its number: when it was first on the way to user mode, if it was.
     pub user: Vec<Option<Instant>>,
+    /// For every task, by its number: where its `task_struct` lies, if that was read.
+    pub addresses: Vec<Option<u64>>,
     /// Switches at which the kernel's own pointer to the running task named the one that the recorder held for it.
     pub confirmed: u64,
     /// Switches at which it named another.
@@ -265,6 +266,8 @@ pub struct Recording {
     pub doubtful: Vec<(NodeId, u64)>,
     /// Who had the processor.
     pub running: Running,
+    /// Processes.
+    pub processes: Userspace,
 }
 
 /// The version of a file, and what follows it.
@@ -335,7 +338,10 @@ impl Recording {
         let spans = self.spans.iter().all(|span| (span.function as usize) < functions);
         let tasks = self.running.user.len();
         let named = self.running.names.iter().all(|name| (name.task as usize) < tasks);
-        let ran = self.running.runs.iter().all(|run| (run.task as usize) < tasks);
+        let context = |node: NodeId| (node as usize) < self.nodes.len();
+        let ran = self.running.runs.iter().all(|run| (run.task as usize) < tasks && run.node.is_none_or(context))
+            && self.running.addresses.len() == tasks
+            && self.processes.is_consistent(tasks);
         let checks = self.checks.iter().all(|check| (check.function as usize) < functions)
             && self.doubtful.iter().all(|(node, _)| (*node as usize) < self.nodes.len());
         if rows && spans && named && ran && checks {

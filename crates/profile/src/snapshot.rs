@@ -5,6 +5,7 @@ use crate::recording::{
     Counts, Function, FunctionCheck, Instant, Line, Mark, PhaseRow, RecordingError, Running, Span, State, MAGIC, PLAIN,
 };
 use crate::tree::{CallTree, FunctionId, Node, NodeId};
+use crate::userspace::Userspace;
 use serde::{Serialize, Serializer};
 use std::io::Write;
 
@@ -32,6 +33,7 @@ pub struct Snapshot<'t> {
     pub(crate) checks: Vec<FunctionCheck>,
     pub(crate) doubtful: Vec<(NodeId, u64)>,
     pub(crate) running: Running,
+    pub(crate) processes: &'t Userspace,
 }
 
 impl Snapshot<'_> {

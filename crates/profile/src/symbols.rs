@@ -228,7 +228,7 @@ impl Sorts {
         }
         match named_class::<I>(name) {
             Some(class) => class,
-            None if self.entry.as_ref().is_some_and(within) => Class::Label,
+            None if self.entry.as_ref().is_some_and(within) => I::entry_class(name).unwrap_or(Class::Label),
             None => Class::Plain,
         }
     }
@@ -288,6 +288,30 @@ not a line at all
         assert_eq!(of("entry_SYSCALL_64"), Some(Class::Syscall));
         assert_eq!(of("entry_SYSCALL_64_safe_stack"), Some(Class::Label));
         assert_eq!(of("asm_exc_page_fault"), Some(Class::Exception));
+    }
+
+    #[test]
+    fn entries_of_kernels_before_5_8_are_known() {
+        let table = SymbolTable::parse(
+            "10 T _text\n10 t debug\n20 T __entry_text_start\n20 T entry_SYSCALL_64_stage2\n30 T interrupt_entry\n\
+             40 T common_interrupt\n50 T ret_from_intr\n60 T page_fault\n70 T debug\n80 T nmi\n90 T __entry_text_end\n\
+             90 T __irqentry_text_start\n90 T apic_timer_interrupt\na0 T do_IRQ\nb0 T _etext\n",
+        );
+        let classes: Vec<(&str, Class)> =
+            table.functions().iter().map(|function| (function.name.as_str(), function.class)).collect();
+        let expected = [
+            ("debug", Class::Plain),
+            ("entry_SYSCALL_64_stage2", Class::Syscall),
+            ("interrupt_entry", Class::Plain),
+            ("common_interrupt", Class::Interrupt),
+            ("ret_from_intr", Class::Label),
+            ("page_fault", Class::Exception),
+            ("debug", Class::Exception),
+            ("nmi", Class::Interrupt),
+            ("apic_timer_interrupt", Class::Interrupt),
+            ("do_IRQ", Class::Plain),
+        ];
+        assert_eq!(classes, expected);
     }
 
     #[test]

@@ -10,11 +10,13 @@ mod counters;
 mod files;
 mod interface;
 mod memory;
+mod registers;
 
 pub use counters::Counters;
 pub use files::{config, read, FileError};
 pub use interface::{Block, Instruction, Interface, OnExecution, OnExit, OnTranslation, NO_REGISTERS};
-pub use memory::{cpu, Memory};
+pub use memory::{cpu, Memory, PhysicalMemory};
+pub use registers::Registers;
 
 use std::ffi::{c_char, c_int, c_void, CStr};
 

@@ -1,4 +1,4 @@
-//! A processor of QEMU's, and the guest's memory as it has it mapped now.
+//! A processor of QEMU's, and the guest's memory: as the processor has it mapped now, and by physical addresses.
 
 use crate::{function, symbol};
 use std::ffi::{c_int, c_void};
@@ -30,5 +30,26 @@ impl Memory {
     /// Fills the buffer with what stands at `address`; false where that is not mapped. It changes nothing in the guest.
     pub fn read(&self, address: u64, buffer: &mut [u8]) -> bool {
         (self.access)(self.cpu, address, buffer.as_mut_ptr().cast(), buffer.len(), false) == 0
+    }
+}
+
+type ReadWritePhysical = extern "C" fn(u64, *mut c_void, u64, bool);
+
+/// The memory by physical addresses, whatever is mapped.
+#[derive(Debug, Clone, Copy)]
+pub struct PhysicalMemory {
+    access: ReadWritePhysical,
+}
+
+impl PhysicalMemory {
+    /// None when QEMU lacks what is needed.
+    pub fn find() -> Option<Self> {
+        let access: Result<ReadWritePhysical, _> = function!(c"cpu_physical_memory_rw");
+        Some(Self { access: access.ok()? })
+    }
+
+    /// Fills the buffer with what stands at `address`. Where there is no memory, what is read means nothing.
+    pub fn read(&self, address: u64, buffer: &mut [u8]) {
+        (self.access)(address, buffer.as_mut_ptr().cast(), buffer.len() as u64, false);
     }
 }

@@ -1,7 +1,7 @@
 //! The architecture of 64-bit PCs.
 
-use super::{instruction, symbols};
-use crate::{Class, Flow, Isa, ThunkSection};
+use super::{instruction, symbols, userspace};
+use crate::{Class, Flow, Isa, ThunkSection, Userspace};
 use std::ops::Range;
 
 // User code in the kernel's half of the addresses.
@@ -51,6 +51,8 @@ impl Isa for X86_64 {
     // Where the boot protocol puts the compressed kernel (`code32_start`).
     const DECOMPRESSOR: u64 = 0x10_0000;
 
+    const USERSPACE: Option<&'static Userspace> = Some(&userspace::USERSPACE);
+
     fn flow(bytes: &[u8], address: u64) -> Flow {
         instruction::flow(bytes, address)
     }
@@ -61,6 +63,10 @@ impl Isa for X86_64 {
 
     fn class(symbol: &str) -> Option<Class> {
         symbols::class(symbol)
+    }
+
+    fn entry_class(symbol: &str) -> Option<Class> {
+        symbols::entry_class(symbol)
     }
 
     fn is_kernel_code(address: u64) -> bool {

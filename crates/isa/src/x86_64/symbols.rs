@@ -14,9 +14,64 @@ pub(super) fn class(name: &str) -> Option<Class> {
         "asm_int80_emulation" => Class::Syscall,
         // Called, and return: functions in spite of where they stand.
         "error_entry" | "paranoid_entry" | "xen_error_entry" | "entry_ibpb" | "write_ibpb" => Class::Plain,
+        // Before Linux 5.8: it takes its return address along to the stack of interrupts.
+        "interrupt_entry" => Class::Plain,
+        // Behind the trampoline that page table isolation had up to Linux 4.19.
+        "entry_SYSCALL_64_stage2" => Class::Syscall,
+        _ if is_vector_before_5_8(name) => Class::Interrupt,
         _ if name.starts_with("asm_sysvec_") => Class::Interrupt,
         _ if name.starts_with("asm_exc_") || name.starts_with("asm_xenpv_exc_") => Class::Exception,
         _ if is_thunk(name) => Class::Thunk,
+        _ => return None,
+    })
+}
+
+// `apicinterrupt` made them up to Linux 5.7. Their code stands in the section of the handlers or in that of the entries.
+fn is_vector_before_5_8(name: &str) -> bool {
+    const VECTORS: [&str; 13] = [
+        "apic_timer_interrupt",
+        "call_function_interrupt",
+        "call_function_single_interrupt",
+        "deferred_error_interrupt",
+        "error_interrupt",
+        "irq_move_cleanup_interrupt",
+        "irq_work_interrupt",
+        "reboot_interrupt",
+        "reschedule_interrupt",
+        "spurious_interrupt",
+        "thermal_interrupt",
+        "threshold_interrupt",
+        "x86_platform_ipi",
+    ];
+    VECTORS.contains(&name.strip_prefix("trace_").unwrap_or(name))
+}
+
+// The entry code up to Linux 5.7 has names that a function elsewhere may have as well.
+pub(super) fn entry_class(name: &str) -> Option<Class> {
+    Some(match name.strip_prefix("trace_").unwrap_or(name) {
+        "common_interrupt" | "common_spurious" | "nmi" | "uv_bau_message_intr1" => Class::Interrupt,
+        _ if name.starts_with("kvm_posted_intr_") || name.ends_with("_callback_vector") => Class::Interrupt,
+        "hyperv_reenlightenment_vector" => Class::Interrupt,
+        "divide_error"
+        | "overflow"
+        | "bounds"
+        | "invalid_op"
+        | "device_not_available"
+        | "double_fault"
+        | "coprocessor_segment_overrun"
+        | "invalid_TSS"
+        | "segment_not_present"
+        | "spurious_interrupt_bug"
+        | "coprocessor_error"
+        | "alignment_check"
+        | "simd_coprocessor_error"
+        | "debug"
+        | "int3"
+        | "stack_segment"
+        | "general_protection"
+        | "page_fault"
+        | "async_page_fault"
+        | "machine_check" => Class::Exception,
         _ => return None,
     })
 }

@@ -1,5 +1,6 @@
 //! The kernel's entry code: interrupts, exceptions and system calls, and the ways back.
 
+use super::mode::Mode;
 use super::stack::{Frame, Interrupted, Redirect, Role, ANY};
 use super::{Request, Tracker, DEEPEST};
 use crate::tree::{FunctionId, Kind, ROOT};
@@ -11,6 +12,7 @@ impl<I: Isa> Tracker<I> {
         match self.classes[function as usize] {
             Class::Stub => {
                 self.charge(now);
+                self.settle_mode(now);
                 self.in_stub = true;
             }
             Class::Interrupt => self.enter_kernel(function, Kind::Interrupt, now),
@@ -42,6 +44,7 @@ impl<I: Isa> Tracker<I> {
     pub(super) fn enter_kernel(&mut self, function: FunctionId, kind: Kind, now: u64) {
         if !std::mem::take(&mut self.in_stub) {
             self.charge(now);
+            self.settle_mode(now);
         }
         if self.stack.frames.len() >= DEEPEST {
             self.abandon_all();
@@ -49,7 +52,14 @@ impl<I: Isa> Tracker<I> {
         let redirected = self.redirected.take().is_some();
         let pending = self.pending.take();
         let padded = self.padded.take();
-        self.stack.interrupted.push(Interrupted { pending, redirected, padded, in_user: self.in_user });
+        self.stack.interrupted.push(Interrupted {
+            pending,
+            redirected,
+            padded,
+            in_user: self.in_user,
+            mode: self.stack.mode,
+        });
+        self.stack.mode = self.stack.mode.of_entry(kind);
         let parent = match kind {
             Kind::Interrupt => self.rows.interrupts,
             Kind::Exception if !self.in_user => self.node,
@@ -68,25 +78,38 @@ impl<I: Isa> Tracker<I> {
     /// An `iret` or `sysret` of the entry code: back to what it interrupted. True when that is user mode.
     pub fn leave_kernel(&mut self, now: u64) -> bool {
         self.charge(now);
+        self.settle_mode(now);
         self.pending = None;
         self.redirected = None;
         self.last_left = now;
         let entry = self.stack.frames.iter().rposition(|frame| frame.role == Role::Entry);
         let interrupted = entry.and_then(|_| self.stack.interrupted.last().copied());
+        let interrupt =
+            entry.is_some_and(|place| self.tree.node(self.stack.frames[place].node).kind == Kind::Interrupt);
         self.drop_to(entry.unwrap_or(0), now);
         match interrupted {
-            Some(Interrupted { pending, redirected, padded, in_user }) => {
+            Some(Interrupted { pending, redirected, padded, in_user, mode }) => {
+                self.stack.mode = mode;
                 self.pending = pending;
                 self.padded = padded;
                 self.redirected = redirected.then_some(Redirect::Interrupted);
                 self.in_user = in_user;
             }
             // A task's first way out of the kernel.
-            None => self.in_user = true,
+            None => {
+                self.in_user = true;
+                self.stack.mode = Mode::User;
+            }
+        }
+        if self.stack.mode == Mode::User {
+            self.reaches_user_code(now);
         }
         if self.stack.frames.is_empty() && self.in_user {
             self.node = self.stack.user;
-            self.tree.enter(self.node);
+            if !interrupt {
+                // The program goes on where the interrupt came: that is no new entry.
+                self.tree.enter(self.node);
+            }
         }
         self.in_user
     }

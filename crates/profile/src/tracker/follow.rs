@@ -3,26 +3,12 @@
 //! An invariant compares, for each function, the entries of the tree with how often its first instruction was executed.
 //! What makes the two differ soundly is counted here, where it happens.
 
+use super::followed::Followed;
 use super::stack::Redirect;
 use super::Tracker;
 use crate::recording::{FunctionCheck, How};
 use crate::tree::{FunctionId, NodeId};
 use firstlight_isa::{Class, Isa};
-
-/// What happened to one function's entries.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Followed {
-    /// Entries by a jump in tail position.
-    pub tails: u64,
-    /// Executions of its first instruction that were no entry: a loop to its start, or a fault's second try.
-    pub again: u64,
-    /// Entries behind its first instruction.
-    pub inside: u64,
-    /// Entries that ended by the function dropping its own return address and returning by its caller's.
-    pub discards: u64,
-    /// It calls code inside itself, and returns from that.
-    pub calls_inside: bool,
-}
 
 impl<I: Isa> Tracker<I> {
     pub(super) fn follow(&mut self, function: FunctionId) -> &mut Followed {

@@ -7,19 +7,25 @@
 mod code;
 mod entries;
 mod follow;
+mod followed;
+mod marks;
+mod mode;
 mod returns;
 mod running;
 mod stack;
 mod tasks;
 mod timeline;
+mod userspace;
 
 use crate::recording::{Counts, Function, Instant, State};
 use crate::snapshot::Snapshot;
 use crate::symbols::SymbolTable;
 use crate::tree::{CallTree, FunctionId, Kind, NodeId, ROOT};
+use crate::userspace::code::CodeLog;
+use crate::userspace::Log;
 use firstlight_isa::{Class, Isa};
 use firstlight_schema::{Mark, MarkSource};
-use follow::Followed;
+use followed::Followed;
 pub use running::Identity;
 use rustc_hash::FxHashMap;
 use stack::{on_one_stack, Frame, Redirect, Role, Stack, ANY};
@@ -27,6 +33,7 @@ use std::collections::BTreeMap;
 use std::marker::PhantomData;
 pub use timeline::Watch;
 use timeline::{Checked, Timeline};
+pub use userspace::Program;
 
 // A loop of jumps between symbols of one piece of assembler would grow a stack without end. Functions that call one another
 // in tail position nest a few times at most: two layers of HMAC are four frames.
@@ -116,6 +123,11 @@ pub struct Tracker<I> {
     tasks: u32,
     rows: Rows,
     timeline: Timeline,
+    /// Since when the running task's mode lasts.
+    mode_since: u64,
+    processes: Log,
+    /// The code of user mode, where it is followed.
+    code: Option<CodeLog>,
     counts: Counts,
     plain_returns: u64,
     entries: u64,
@@ -177,6 +189,9 @@ impl<I: Isa> Tracker<I> {
             tasks: 1,
             rows: Rows { unknown, user, interrupts, decompressor },
             timeline,
+            mode_since: 0,
+            processes: Log::default(),
+            code: None,
             counts: Counts { tasks: 1, ..Counts::default() },
             plain_returns: 0,
             entries: 0,
@@ -197,6 +212,7 @@ impl<I: Isa> Tracker<I> {
         self.mark(Mark::KernelEntry.name(), MarkSource::Address, "", now);
         let at = self.timeline.instant(now);
         self.timeline.tasks.begin(at);
+        self.mode_since = now;
         self.move_to(self.rows.unknown, now);
     }
 
@@ -467,7 +483,11 @@ impl<I: Isa> Tracker<I> {
     /// counted.
     pub fn snapshot(&mut self, state: State, entered: &[u64], now: u64) -> Snapshot<'_> {
         self.charge(now);
+        self.settle_mode(now);
         self.timeline.close_phase(&self.tree);
+        if let Some(code) = &mut self.code {
+            self.processes.seen.code = code.snapshot();
+        }
         let suspended: usize = self.suspended.values().map(|stack| stack.frames.len()).sum();
         let counts = Counts {
             calls: self.counts.pushed - self.entries,
@@ -476,7 +496,13 @@ impl<I: Isa> Tracker<I> {
             open_frames: (suspended + self.stack.frames.len()) as u64,
             ..self.counts
         };
-        let followed = Checked { counts, checks: self.checks(entered), doubtful: self.doubtful() };
+        let followed = Checked {
+            counts,
+            checks: self.checks(entered),
+            doubtful: self.doubtful(),
+            spent: self.stack.spent,
+            processes: &self.processes.seen,
+        };
         self.timeline.snapshot(state, now, &self.tree, &self.functions, followed)
     }
 

@@ -4,7 +4,10 @@
 //! task that is left: its name is read there, of kernel threads too, and its address shows whether the recorder and the
 //! kernel hold the same task for the running one.
 
+use super::mode::since;
 use crate::recording::{Instant, Run, Running, TaskName};
+use crate::tree::NodeId;
+use crate::userspace::Spent;
 use rustc_hash::FxHashMap;
 
 /// A task as the kernel's memory has it.
@@ -14,6 +17,25 @@ pub struct Identity<'n> {
     pub address: u64,
     /// Its name.
     pub name: &'n str,
+    /// Its state, where that could be read: 0 for one that could go on.
+    pub state: Option<u32>,
+}
+
+/// A task that gives the processor up.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Leaves {
+    /// The context that it leaves in.
+    pub node: NodeId,
+    /// Its instructions so far.
+    pub spent: Spent,
+}
+
+/// The task that takes the processor.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Comes {
+    pub task: u32,
+    /// Its instructions so far.
+    pub spent: Spent,
 }
 
 /// A stretch of one task.
@@ -23,6 +45,8 @@ struct Stretch {
     start: Instant,
     /// When it began to change its name and the new one is not read yet.
     renames: Option<Instant>,
+    /// The task's instructions before.
+    spent: Spent,
 }
 
 /// What is recorded of tasks.
@@ -46,10 +70,12 @@ impl TaskLog {
     }
 
     /// The running task gives the processor to another.
-    pub fn switch(&mut self, task: u32, at: Instant) {
-        let Stretch { task: left, start, .. } = self.now;
-        self.kept.runs.push(Run { task: left, start, end: at });
-        self.before = std::mem::replace(&mut self.now, Stretch { task, start: at, renames: None });
+    pub fn switch(&mut self, leaves: Leaves, comes: Comes, at: Instant) {
+        let Stretch { task, start, spent, .. } = self.now;
+        let spent = since(spent, leaves.spent);
+        self.kept.runs.push(Run { task, start, end: at, spent, node: Some(leaves.node), state: None });
+        let next = Stretch { task: comes.task, start: at, renames: None, spent: comes.spent };
+        self.before = std::mem::replace(&mut self.now, next);
     }
 
     /// The running task is about to give a task, mostly itself, another name.
@@ -61,6 +87,9 @@ impl TaskLog {
     pub fn left(&mut self, known: Identity<'_>) {
         let stretch = self.before;
         self.before.renames = None;
+        if let Some(run) = self.kept.runs.last_mut() {
+            run.state = known.state;
+        }
         self.check(stretch.task, known.address);
         self.name(stretch, known.name);
     }
@@ -85,11 +114,14 @@ impl TaskLog {
     }
 
     /// All of it, the running task's stretch ended.
-    pub fn until(&self, end: Instant) -> Running {
+    pub fn until(&self, end: Instant, spent: Spent) -> Running {
         let mut all = self.kept.clone();
-        all.runs.push(Run { task: self.now.task, start: self.now.start, end });
+        let Stretch { task, start, spent: before, .. } = self.now;
+        all.runs.push(Run { task, start, end, spent: since(before, spent), node: None, state: None });
         let tasks = all.runs.iter().map(|run| run.task as usize + 1).max().unwrap_or(1);
         all.user.resize(tasks.max(all.user.len()), None);
+        all.addresses = self.seen.iter().map(|(address, _)| *address).collect();
+        all.addresses.resize(all.user.len(), None);
         all
     }
 

@@ -1,6 +1,8 @@
 //! One task's shadow stack.
 
+use super::mode::Mode;
 use crate::tree::{FunctionId, NodeId};
+use crate::userspace::Spent;
 use firstlight_isa::Isa;
 
 /// The stack address of a frame that no call pushed: entries from outside and first frames of tasks.
@@ -43,6 +45,7 @@ pub(super) struct Interrupted {
     pub redirected: bool,
     pub padded: Option<FunctionId>,
     pub in_user: bool,
+    pub mode: Mode,
 }
 
 /// One task's frames, and what belongs to them.
@@ -58,6 +61,16 @@ pub(super) struct Stack {
     pub user: NodeId,
     /// Whether `user` is the task's own row by now.
     pub named: bool,
+    /// What its instructions are executed for.
+    pub mode: Mode,
+    /// Its instructions up to the last change of that.
+    pub spent: Spent,
+    /// The row of the system call that it is in.
+    pub call: Option<usize>,
+    /// Whether it is known what it runs in user mode.
+    pub has_image: bool,
+    /// What its user code is counted for.
+    pub context: Option<u32>,
 }
 
 impl Stack {

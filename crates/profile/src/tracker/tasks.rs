@@ -1,6 +1,6 @@
 //! Tasks: switches between their stacks, and the names of their user mode.
 
-use super::running::Identity;
+use super::running::{Comes, Identity, Leaves};
 use super::stack::{Frame, Role, Stack, ANY};
 use super::{Tracker, UNKNOWN};
 use crate::recording::Function;
@@ -46,12 +46,14 @@ impl<I: Isa> Tracker<I> {
 
     pub(super) fn resume(&mut self, sp: u64, now: u64) {
         self.charge(now);
+        self.settle_mode(self.since);
         self.counts.switches += 1;
         let found = self.suspended.range(sp..sp.saturating_add(I::SWITCH_FRAME_BYTES)).next().map(|(key, _)| *key);
         let next = match found.and_then(|key| self.suspended.remove(&key)) {
             Some(stack) => stack,
             None => self.new_task(sp),
         };
+        let leaves = Leaves { node: self.node, spent: self.stack.spent };
         let left = std::mem::replace(&mut self.stack, next);
         let key = left.frames.iter().rev().map(|frame| frame.sp).find(|sp| *sp != ANY);
         match key {
@@ -66,7 +68,7 @@ impl<I: Isa> Tracker<I> {
         self.redirected = None;
         self.node = self.context();
         let at = self.timeline.instant(self.since);
-        self.timeline.tasks.switch(self.stack.task, at);
+        self.timeline.tasks.switch(leaves, Comes { task: self.stack.task, spent: self.stack.spent }, at);
     }
 
     // A stack that was never seen. What is suspended in the same pages belongs to a task that has ended.

@@ -1,11 +1,12 @@
 //! When things happened: marks, phases, initcalls, console lines, idle intervals.
 
-use super::{running::TaskLog, stack::Role, Request, Tracker};
+use super::running::TaskLog;
 use crate::initcalls::ORDER;
 use crate::recording::{Counts, Function, FunctionCheck, Instant, Line, Mark, PhaseRow, Span, State};
 use crate::snapshot::{named, Named, Snapshot};
 use crate::symbols::SymbolTable;
 use crate::tree::{CallTree, FunctionId, NodeId};
+use crate::userspace::{Spent, Userspace};
 use firstlight_isa::Isa;
 use firstlight_schema::{vocabulary, MarkSource};
 
@@ -18,34 +19,37 @@ pub struct Watch {
     pub ready: Option<String>,
 }
 
-const MARK: u8 = 1;
-const INITCALL: u8 = 2;
+pub(super) const MARK: u8 = 1;
+pub(super) const INITCALL: u8 = 2;
 const INITCALL_CALLER: u8 = 4;
-const PANIC: u8 = 8;
-const READY: u8 = 16;
-const RENAME: u8 = 32;
-const LEAVING: u8 = 64;
+pub(super) const PANIC: u8 = 8;
+pub(super) const READY: u8 = 16;
+pub(super) const RENAME: u8 = 32;
+pub(super) const LEAVING: u8 = 64;
 
 /// How the tree came about.
-pub(super) struct Checked {
+pub(super) struct Checked<'t> {
     pub counts: Counts,
     pub checks: Vec<FunctionCheck>,
     pub doubtful: Vec<(NodeId, u64)>,
+    /// Instructions of the running task.
+    pub spent: Spent,
+    pub processes: &'t Userspace,
 }
 
 #[derive(Debug)]
 pub(super) struct Timeline {
-    flags: Vec<u8>,
-    mark_of: Vec<(FunctionId, String)>,
+    pub flags: Vec<u8>,
+    pub mark_of: Vec<(FunctionId, String)>,
     levels_of: Vec<(FunctionId, Vec<&'static str>)>,
     /// Index into the order of levels of the last initcall.
     level: usize,
     names: Vec<(FunctionId, String)>,
-    marks: Vec<Mark>,
+    pub marks: Vec<Mark>,
     spans: Vec<Span>,
-    lines: Vec<Line>,
-    idles: Vec<Instant>,
-    idle_ns: u64,
+    pub lines: Vec<Line>,
+    pub idles: Vec<Instant>,
+    pub idle_ns: u64,
     phases: Vec<PhaseRow>,
     /// Each node's calls and own instructions when the current phase began.
     before: Vec<(u64, u64)>,
@@ -118,7 +122,7 @@ impl Timeline {
         self.flags.get(function).is_some_and(|flags| flags & INITCALL != 0)
     }
 
-    fn calls_initcalls(&self, function: FunctionId) -> bool {
+    pub fn calls_initcalls(&self, function: FunctionId) -> bool {
         self.flags.get(function as usize).is_some_and(|flags| flags & INITCALL_CALLER != 0)
     }
 
@@ -133,14 +137,14 @@ impl Timeline {
         }
     }
 
-    fn start_span(&mut self, function: FunctionId, level: &str, task: u32, now: u64) -> usize {
+    pub fn start_span(&mut self, function: FunctionId, level: &str, task: u32, now: u64) -> usize {
         let start = self.instant(now);
         self.spans.push(Span { function, level: level.to_owned(), task, start, end: None });
         self.spans.len() - 1
     }
 
     // Levels run in order, so of several that share the function's name it is the next one.
-    fn level(&mut self, function: FunctionId) -> &'static str {
+    pub fn level(&mut self, function: FunctionId) -> &'static str {
         let levels = self.levels_of.iter().find(|(id, _)| *id == function).map_or(&[][..], |(_, levels)| levels);
         let place = |level: &&str| ORDER.iter().position(|known| known == level);
         match levels.iter().filter_map(place).filter(|place| *place >= self.level).min() {
@@ -152,7 +156,7 @@ impl Timeline {
         }
     }
 
-    fn has_mark(&self, mark: &str) -> bool {
+    pub fn has_mark(&self, mark: &str) -> bool {
         self.marks.iter().any(|known| known.mark == mark)
     }
 
@@ -176,9 +180,9 @@ impl Timeline {
         now: u64,
         tree: &'t CallTree,
         functions: &'t [Function],
-        followed: Checked,
+        followed: Checked<'t>,
     ) -> Snapshot<'t> {
-        let Checked { counts, checks, doubtful } = followed;
+        let Checked { counts, checks, doubtful, spent, processes } = followed;
         let Named { nodes, spans, checks, functions } = named(tree, &self.spans, &checks, functions);
         Snapshot {
             state,
@@ -196,115 +200,8 @@ impl Timeline {
             counts,
             checks,
             doubtful,
-            running: self.tasks.until(self.instant(now)),
-        }
-    }
-}
-
-impl<I: Isa> Tracker<I> {
-    /// Records a mark, and begins the phase of that name. A mark is given once; later ones are passed over.
-    pub fn mark(&mut self, mark: &str, source: MarkSource, detail: &str, now: u64) {
-        if self.timeline.has_mark(mark) {
-            return;
-        }
-        self.charge(now);
-        self.timeline.close_phase(&self.tree);
-        let at = self.timeline.instant(now);
-        let (mark, source, detail) = (mark.to_owned(), source.name().to_owned(), detail.to_owned());
-        self.timeline.marks.push(Mark { mark, at, source, detail });
-    }
-
-    /// The name of the current phase: that of the last mark.
-    pub fn phase(&self) -> &str {
-        self.timeline.marks.last().map_or("", |mark| mark.mark.as_str())
-    }
-
-    /// The virtual clock has idled this many nanoseconds in all.
-    pub fn idle(&mut self, idle_ns: u64, now: u64) {
-        if idle_ns > self.timeline.idle_ns {
-            self.timeline.idle_ns = idle_ns;
-            self.timeline.idles.push(Instant { instructions: now, idle_ns });
-        }
-    }
-
-    /// A console line's first byte, at `offset` of the console's file, was sent.
-    pub fn line(&mut self, offset: u64, now: u64) {
-        let at = self.timeline.instant(now);
-        self.timeline.lines.push(Line { offset, at });
-    }
-
-    /// The first instruction in user mode.
-    pub fn user_start(&mut self, now: u64) {
-        self.mark(vocabulary::Mark::UserStart.name(), MarkSource::Function, "first return to user mode", now);
-    }
-
-    pub(super) fn watched(&mut self, function: FunctionId, now: u64) -> Request {
-        let flags = self.timeline.flags[function as usize];
-        let mut request = Request::None;
-        if flags & MARK != 0 {
-            request = self.function_mark(function, now);
-        }
-        if flags & INITCALL != 0 && self.parent_calls_initcalls() {
-            let level = self.timeline.level(function);
-            let mark = format!("initcall_{level}");
-            if level != "console" && !self.timeline.has_mark(&mark) {
-                let name = self.functions[function as usize].name.clone();
-                self.mark(&mark, MarkSource::Function, &name, now);
-                request = Request::NewPhase;
-            }
-            self.watch_top(function, level, now);
-        }
-        if flags & RENAME != 0 {
-            self.stack.named = false;
-            request = Request::Renames;
-        }
-        if flags & LEAVING != 0 && !self.stack.named {
-            request = Request::NameTask;
-        }
-        if flags & PANIC != 0 {
-            self.mark(vocabulary::Mark::Panic.name(), MarkSource::Function, "panic", now);
-            request = Request::Freeze(State::Panic);
-        }
-        if flags & READY != 0 {
-            let name = self.functions[function as usize].name.clone();
-            self.mark(vocabulary::Mark::Ready.name(), MarkSource::Function, &name, now);
-            request = Request::Freeze(State::Ready);
-        }
-        request
-    }
-
-    fn function_mark(&mut self, function: FunctionId, now: u64) -> Request {
-        let marks: Vec<String> =
-            self.timeline.mark_of.iter().filter(|(id, _)| *id == function).map(|(_, mark)| mark.clone()).collect();
-        let name = self.functions[function as usize].name.clone();
-        let before = self.timeline.marks.len();
-        for mark in marks {
-            self.mark(&mark, MarkSource::Function, &name, now);
-        }
-        if self.timeline.marks.len() > before {
-            Request::NewPhase
-        } else {
-            Request::None
-        }
-    }
-
-    fn parent_calls_initcalls(&self) -> bool {
-        let frames = &self.stack.frames;
-        frames.len() >= 2 && self.timeline.calls_initcalls(frames[frames.len() - 2].function)
-    }
-
-    /// A module's initcall has no symbol that shows it: it is what `do_one_initcall` calls outside the kernel's image.
-    pub(super) fn watch_module_initcall(&mut self, function: FunctionId, now: u64) {
-        if self.parent_calls_initcalls() {
-            self.watch_top(function, "module", now);
-        }
-    }
-
-    fn watch_top(&mut self, function: FunctionId, level: &str, now: u64) {
-        let span = self.timeline.start_span(function, level, self.stack.task, now);
-        if let Some(top) = self.stack.frames.last_mut().filter(|top| top.role == Role::Call) {
-            top.role = Role::Watched;
-            self.stack.spans.push(span);
+            running: self.tasks.until(self.instant(now), spent),
+            processes,
         }
     }
 }

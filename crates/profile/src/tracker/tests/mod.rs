@@ -12,6 +12,7 @@ use proptest::prelude::*;
 mod mitigations;
 mod returns;
 mod tasks;
+mod userspace;
 
 type SymbolTable = crate::SymbolTable<X86_64>;
 type Tracker = crate::Tracker<X86_64>;
@@ -69,6 +70,13 @@ impl Boot {
         boot
     }
 
+    /// The same after [`Self::play`].
+    fn played(events: &str) -> Self {
+        let mut boot = Self::started();
+        boot.play(events);
+        boot
+    }
+
     fn id(&self, name: &str) -> FunctionId {
         self.symbols.function(name).expect("a function of the small kernel")
     }
@@ -107,6 +115,24 @@ impl Boot {
         self.tracker.switch(sp, now);
     }
 
+    /// Events, separated by `;`: the name of a function here and its arguments, the instructions that passed last.
+    fn play(&mut self, events: &str) {
+        let number = |word: &str| match word.strip_prefix("0x") {
+            Some(digits) => u64::from_str_radix(digits, 16).expect("a hexadecimal number"),
+            None => word.parse().expect("a number"),
+        };
+        for event in events.split(';') {
+            match *event.split_whitespace().collect::<Vec<_>>() {
+                ["call", name, sp, after] => self.call(name, number(sp), number(after)),
+                ["ret", site, sp, after] => self.ret(site, number(sp), number(after)),
+                ["switch", sp, after] => self.switch(number(sp), number(after)),
+                ["enter", name, after] => drop(self.enter(name, number(after))),
+                ["leave", after] => drop(self.leave(number(after))),
+                _ => panic!("no event: {event}"),
+            }
+        }
+    }
+
     fn file(&mut self, after: u64) -> Vec<u8> {
         let mut file = Vec::new();
         self.tracker.snapshot(State::Ready, &[], self.now + after).write(&mut file).expect("writes");
@@ -124,6 +150,13 @@ impl Boot {
             counts.popped + counts.abandoned_frames + counts.open_frames,
             "every frame is accounted for"
         );
+        recording
+    }
+
+    /// The recording, whose tree must have these lines.
+    fn tree<const N: usize>(self, after: u64, expected: [&str; N]) -> Recording {
+        let recording = self.end(after);
+        assert_eq!(lines(&recording), expected);
         recording
     }
 }
@@ -148,15 +181,11 @@ fn lines(recording: &Recording) -> Vec<String> {
 #[test]
 fn calls_and_returns_nest() {
     let mut boot = Boot::new();
-    boot.enter("start_kernel", 5);
-    boot.call("work", 0x8ff8, 10);
-    boot.call("helper", 0x8ff0, 3);
-    boot.ret("helper", 0x8ff0, 4);
-    boot.call("helper", 0x8ff0, 2);
-    boot.ret("helper", 0x8ff0, 4);
-    boot.ret("work", 0x8ff8, 1);
-    let recording = boot.end(7);
-    assert_eq!(lines(&recording), ["[boot]/start_kernel 1 17", "start_kernel/work 1 6", "work/helper 2 8"]);
+    boot.play(
+        "enter start_kernel 5; call work 0x8ff8 10; call helper 0x8ff0 3; ret helper 0x8ff0 4;\
+         call helper 0x8ff0 2; ret helper 0x8ff0 4; ret work 0x8ff8 1",
+    );
+    boot.tree(7, ["[boot]/start_kernel 1 17", "start_kernel/work 1 6", "work/helper 2 8"]);
 }
 
 #[test]
@@ -165,30 +194,24 @@ fn a_tail_call_returns_together_with_the_function_it_replaced() {
     boot.call("work", 0x8ff8, 10);
     boot.enter("helper", 6); // a jump: no return address was written
     boot.ret("helper", 0x8ff8, 4);
-    let recording = boot.end(5);
-    assert_eq!(lines(&recording), ["[boot]/start_kernel 1 15", "start_kernel/work 1 6", "work/helper 1 4"]);
+    let recording = boot.tree(5, ["[boot]/start_kernel 1 15", "start_kernel/work 1 6", "work/helper 1 4"]);
     assert_eq!(recording.counts.tail_calls, 2, "the first function was jumped to, too");
 }
 
 #[test]
 fn functions_that_jump_to_one_another_in_layers_keep_their_layers() {
     // hmac(sha256) on top of another hmac: each layer's `finup` jumps to the next layer's.
-    let mut boot = Boot::started();
-    boot.call("work", 0x8ff8, 1);
-    boot.enter("helper", 10);
-    boot.enter("work", 20);
-    boot.enter("helper", 30);
-    boot.ret("helper", 0x8ff8, 40);
-    let recording = boot.end(1);
-    assert_eq!(
-        lines(&recording),
+    let boot =
+        Boot::played("call work 0x8ff8 1; enter helper 10; enter work 20; enter helper 30; ret helper 0x8ff8 40");
+    let recording = boot.tree(
+        1,
         [
             "[boot]/start_kernel 1 2",
             "helper/work 1 30",
             "start_kernel/work 1 10",
             "work/helper 1 20",
-            "work/helper 1 40"
-        ]
+            "work/helper 1 40",
+        ],
     );
     assert_eq!(recording.counts.collapses, 0);
 }
@@ -198,8 +221,7 @@ fn functions_that_jump_to_one_another_for_ever_do_not_grow_the_stack() {
     let mut boot = Boot::started();
     boot.call("work", 0x8ff8, 1);
     for _ in 0..1000 {
-        boot.enter("helper", 1);
-        boot.enter("work", 1);
+        boot.play("enter helper 1; enter work 1");
     }
     boot.ret("work", 0x8ff8, 1);
     let recording = boot.end(1);
@@ -215,11 +237,10 @@ fn functions_that_jump_to_one_another_for_ever_do_not_grow_the_stack() {
 
 #[test]
 fn an_interrupt_hangs_from_a_row_of_its_own_and_gives_back_what_it_interrupted() {
-    let mut boot = Boot::started();
-    boot.call("work", 0x8ff8, 10);
-    boot.enter("asm_sysvec_apic_timer_interrupt", 3);
-    boot.call("helper", 0x8f00, 2);
-    boot.ret("helper", 0x8f00, 5);
+    let mut boot = Boot::played(
+        "call work 0x8ff8 10; enter asm_sysvec_apic_timer_interrupt 3; call helper 0x8f00 2;\
+         ret helper 0x8f00 5",
+    );
     assert!(!boot.leave(1), "back in the kernel");
     boot.ret("work", 0x8ff8, 4);
     let recording = boot.end(1);
@@ -234,58 +255,43 @@ fn an_interrupt_hangs_from_a_row_of_its_own_and_gives_back_what_it_interrupted()
 
 #[test]
 fn an_interrupt_between_a_call_and_its_function_does_not_lose_the_call() {
-    let mut boot = Boot::started();
-    boot.call("asm_sysvec_apic_timer_interrupt", 0x8ff8, 10);
-    boot.leave(20);
-    boot.enter("work", 0);
-    boot.ret("work", 0x8ff8, 5);
-    let recording = boot.end(1);
-    assert_eq!(
-        lines(&recording),
-        ["[boot]/start_kernel 1 11", "[interrupts]/asm_sysvec_apic_timer_interrupt 1 20", "start_kernel/work 1 5"]
+    let boot =
+        Boot::played("call asm_sysvec_apic_timer_interrupt 0x8ff8 10; leave 20; enter work 0; ret work 0x8ff8 5");
+    boot.tree(
+        1,
+        ["[boot]/start_kernel 1 11", "[interrupts]/asm_sysvec_apic_timer_interrupt 1 20", "start_kernel/work 1 5"],
     );
 }
 
 #[test]
 fn an_interrupt_in_a_tail_call_keeps_both_functions() {
-    let mut boot = Boot::started();
-    boot.call("work", 0x8ff8, 1);
-    boot.enter("helper", 2);
-    boot.enter("asm_sysvec_apic_timer_interrupt", 3);
-    boot.leave(4);
-    boot.ret("helper", 0x8ff8, 5);
-    let recording = boot.end(6);
-    assert_eq!(
-        lines(&recording),
+    let boot = Boot::played(
+        "call work 0x8ff8 1; enter helper 2; enter asm_sysvec_apic_timer_interrupt 3; leave 4;\
+         ret helper 0x8ff8 5",
+    );
+    boot.tree(
+        6,
         [
             "[boot]/start_kernel 1 7",
             "[interrupts]/asm_sysvec_apic_timer_interrupt 1 4",
             "start_kernel/work 1 2",
-            "work/helper 1 8"
-        ]
+            "work/helper 1 8",
+        ],
     );
 }
 
 #[test]
 fn the_stub_before_an_interrupt_belongs_to_the_interrupt() {
-    let mut boot = Boot::started();
-    boot.enter("irq_entries_start", 10);
-    boot.enter("asm_common_interrupt", 2);
+    let mut boot = Boot::played("enter irq_entries_start 10; enter asm_common_interrupt 2");
     boot.enter("error_return", 6); // a label of the entry code: no function
     boot.leave(3);
-    let recording = boot.end(1);
-    assert_eq!(lines(&recording), ["[boot]/start_kernel 1 11", "[interrupts]/asm_common_interrupt 1 11"]);
+    boot.tree(1, ["[boot]/start_kernel 1 11", "[interrupts]/asm_common_interrupt 1 11"]);
 }
 
 #[test]
 fn an_exception_in_the_kernel_belongs_to_what_raised_it() {
-    let mut boot = Boot::started();
-    boot.call("work", 0x8ff8, 1);
-    boot.enter("asm_exc_page_fault", 2);
-    boot.leave(3);
-    boot.ret("work", 0x8ff8, 4);
-    let recording = boot.end(1);
-    assert_eq!(lines(&recording), ["[boot]/start_kernel 1 2", "start_kernel/work 1 6", "work/asm_exc_page_fault 1 3"]);
+    let boot = Boot::played("call work 0x8ff8 1; enter asm_exc_page_fault 2; leave 3; ret work 0x8ff8 4");
+    boot.tree(1, ["[boot]/start_kernel 1 2", "start_kernel/work 1 6", "work/asm_exc_page_fault 1 3"]);
 }
 
 #[test]
@@ -293,26 +299,34 @@ fn user_mode_is_a_row_and_a_system_call_hangs_from_the_root() {
     let mut boot = Boot::new();
     boot.enter("ret_from_fork", 0);
     assert!(boot.leave(5), "a task's first way out of the kernel");
-    boot.enter("entry_SYSCALL_64", 100);
-    boot.call("work", 0x8ff8, 1);
-    boot.ret("work", 0x8ff8, 2);
+    boot.play("enter entry_SYSCALL_64 100; call work 0x8ff8 1; ret work 0x8ff8 2");
     boot.tracker.name_task(Some("init"));
     assert!(boot.leave(3));
-    let recording = boot.end(50);
-    assert_eq!(
-        lines(&recording),
+    boot.tree(
+        50,
         [
             "[boot]/[user] 1 100",
             "[boot]/entry_SYSCALL_64 1 4",
             "[boot]/ret_from_fork 1 5",
             "[user]/[user init] 1 50",
-            "entry_SYSCALL_64/work 1 2"
-        ]
+            "entry_SYSCALL_64/work 1 2",
+        ],
     );
 }
 
+#[test]
+fn the_way_back_from_a_timer_is_no_entry_of_user_mode() {
+    let mut boot = Boot::new();
+    boot.enter("ret_from_fork", 0);
+    boot.leave(5);
+    boot.enter("asm_sysvec_apic_timer_interrupt", 100);
+    assert!(boot.leave(3), "it came from user mode");
+    let recording = boot.end(50);
+    assert!(lines(&recording).contains(&"[boot]/[user] 1 150".to_owned()), "{:?}", lines(&recording));
+}
+
 fn known(address: u64, name: &str) -> Identity<'_> {
-    Identity { address, name }
+    Identity { address, name, state: None }
 }
 
 fn ran(recording: &Recording) -> Vec<(u32, u64, u64)> {
@@ -327,8 +341,7 @@ fn names(recording: &Recording) -> Vec<(u32, u64, &str)> {
 /// Task 0 runs, then task 1, then task 0 again; the kernel's memory confirms both switches.
 fn two_switches() -> Boot {
     let mut boot = Boot::new();
-    boot.enter("start_kernel", 10);
-    boot.call("__switch_to_asm", 0x8ff0, 1);
+    boot.play("enter start_kernel 10; call __switch_to_asm 0x8ff0 1");
     boot.switch(0xa_0000, 3);
     boot.tracker.left(known(0x100, "swapper/0"));
     boot.ret("__switch_to_asm", 0xa_0030, 2);
@@ -360,10 +373,7 @@ fn a_file_of_another_version_is_refused_and_its_version_named() {
 
 #[test]
 fn a_return_past_several_frames_drops_them() {
-    let mut boot = Boot::started();
-    boot.call("work", 0x8ff8, 1);
-    boot.call("helper", 0x8ff0, 1);
-    boot.call("schedule", 0x8fe8, 1);
+    let mut boot = Boot::played("call work 0x8ff8 1; call helper 0x8ff0 1; call schedule 0x8fe8 1");
     boot.ret("schedule", 0x8ff8, 1); // as longjmp does
     boot.call("helper", 0x8ff8, 1);
     let recording = boot.end(1);
@@ -373,10 +383,7 @@ fn a_return_past_several_frames_drops_them() {
 
 #[test]
 fn a_return_that_nobody_called_changes_nothing_and_is_counted() {
-    let mut boot = Boot::started();
-    boot.call("work", 0x8ff8, 1);
-    boot.ret("helper", 0x7000, 1);
-    boot.ret("work", 0x8ff8, 1);
+    let boot = Boot::played("call work 0x8ff8 1; ret helper 0x7000 1; ret work 0x8ff8 1");
     let recording = boot.end(0);
     assert_eq!((recording.counts.unmatched_returns, recording.counts.returns), (1, 1));
 }
@@ -384,29 +391,21 @@ fn a_return_that_nobody_called_changes_nothing_and_is_counted() {
 #[test]
 fn a_return_on_an_empty_stack_is_counted() {
     let mut boot = Boot::new();
-    boot.ret("helper", 0x7000, 1);
-    boot.ret("helper", 0x7000, 1);
+    boot.play("ret helper 0x7000 1; ret helper 0x7000 1");
     assert_eq!(boot.end(0).counts.unmatched_returns, 2);
 }
 
 #[test]
 fn a_return_does_not_look_behind_an_interrupt() {
-    let mut boot = Boot::started();
-    boot.call("work", 0x8ff8, 1);
-    boot.enter("asm_sysvec_apic_timer_interrupt", 1);
-    boot.ret("helper", 0x8ff8, 1);
+    let mut boot = Boot::played("call work 0x8ff8 1; enter asm_sysvec_apic_timer_interrupt 1; ret helper 0x8ff8 1");
     assert_eq!(boot.tracker.counts.unmatched_returns, 1);
-    boot.leave(1);
-    boot.ret("work", 0x8ff8, 1);
+    boot.play("leave 1; ret work 0x8ff8 1");
     assert_eq!(boot.end(0).counts.returns, 1);
 }
 
 #[test]
 fn one_return_reported_twice_is_one() {
-    let mut boot = Boot::started();
-    boot.call("work", 0x8ff8, 1);
-    boot.ret("work", 0x8ff8, 1);
-    boot.ret("work", 0x8ff8, 0);
+    let boot = Boot::played("call work 0x8ff8 1; ret work 0x8ff8 1; ret work 0x8ff8 0");
     let recording = boot.end(0);
     assert_eq!((recording.counts.returns, recording.counts.unmatched_returns), (1, 0));
 }
@@ -420,8 +419,7 @@ fn a_split_off_part_is_entered_and_left_by_jumps() {
     let now = boot.pass(3);
     boot.tracker.leave_part(cold, helper, now);
     boot.ret("helper", 0x8ff8, 4);
-    let recording = boot.end(0);
-    assert_eq!(lines(&recording), ["[boot]/start_kernel 1 1", "helper/helper.cold 1 3", "start_kernel/helper 1 6"]);
+    boot.tree(0, ["[boot]/start_kernel 1 1", "helper/helper.cold 1 3", "start_kernel/helper 1 6"]);
 }
 
 #[test]
@@ -440,10 +438,7 @@ fn code_without_a_symbol_is_known_by_its_address() {
 
 #[test]
 fn initcalls_are_spans_and_begin_their_levels() {
-    let mut boot = Boot::started();
-    boot.call("do_one_initcall", 0x8ff8, 10);
-    boot.call("first_init", 0x8ff0, 1);
-    boot.ret("first_init", 0x8ff0, 30);
+    let boot = Boot::played("call do_one_initcall 0x8ff8 10; call first_init 0x8ff0 1; ret first_init 0x8ff0 30");
     let recording = boot.end(1);
     let span = &recording.spans[0];
     assert_eq!(
@@ -463,8 +458,7 @@ fn a_panic_asks_for_the_end() {
 #[test]
 fn what_each_node_did_in_each_phase_sums_to_what_it_did() {
     let mut boot = Boot::new();
-    boot.enter("start_kernel", 5);
-    boot.call("work", 0x8ff8, 10);
+    boot.play("enter start_kernel 5; call work 0x8ff8 10");
     let now = boot.pass(4);
     boot.tracker.mark("middle", MarkSource::Guest, "", now);
     boot.ret("work", 0x8ff8, 6);

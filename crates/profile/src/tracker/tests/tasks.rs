@@ -4,9 +4,7 @@ use super::*;
 
 #[test]
 fn a_switch_leaves_one_stack_and_comes_back_to_it() {
-    let mut boot = Boot::started();
-    boot.call("schedule", 0x8ff8, 1);
-    boot.call("__switch_to_asm", 0x8ff0, 1);
+    let mut boot = Boot::played("call schedule 0x8ff8 1; call __switch_to_asm 0x8ff0 1");
     boot.switch(0xa_0000, 3); // a stack never seen before: a new task
     boot.switch(0xa_0008, 0); // the further registers
     boot.enter("__switch_to", 1);
@@ -16,12 +14,9 @@ fn a_switch_leaves_one_stack_and_comes_back_to_it() {
     boot.call("schedule", 0xa_0018, 1);
     boot.call("__switch_to_asm", 0xa_0010, 1);
     boot.switch(0x8fc0, 3); // the saved registers lie below the first task's return address
-    boot.enter("__switch_to", 1);
-    boot.ret("__switch_to", 0x8ff0, 2);
-    boot.ret("schedule", 0x8ff8, 5);
-    let recording = boot.end(10);
-    assert_eq!(
-        lines(&recording),
+    boot.play("enter __switch_to 1; ret __switch_to 0x8ff0 2; ret schedule 0x8ff8 5");
+    let recording = boot.tree(
+        10,
         [
             "[boot]/__switch_to_asm 0 1",
             "[boot]/ret_from_fork 1 4",
@@ -32,8 +27,8 @@ fn a_switch_leaves_one_stack_and_comes_back_to_it() {
             "schedule/__switch_to_asm 1 3",
             "schedule/__switch_to_asm 1 4",
             "start_kernel/schedule 1 6",
-            "work/schedule 1 1"
-        ]
+            "work/schedule 1 1",
+        ],
     );
     assert_eq!((recording.counts.tasks, recording.counts.switches, recording.counts.unmatched_returns), (2, 2, 0));
 }
@@ -96,9 +91,7 @@ fn a_stack_that_is_used_again_belongs_to_a_new_task() {
     boot.ret("__switch_to_asm", 0xa_3f30, 1);
     boot.enter("ret_from_fork", 0);
     boot.call("__switch_to_asm", 0xa_3e00, 1); // the task ends: it never comes back
-    boot.switch(0x8fc0, 1);
-    boot.ret("__switch_to_asm", 0x8ff0, 1);
-    boot.call("__switch_to_asm", 0x8ff0, 1);
+    boot.play("switch 0x8fc0 1; ret __switch_to_asm 0x8ff0 1; call __switch_to_asm 0x8ff0 1");
     boot.switch(0xa_3f00, 1); // the same pages, another task
     boot.ret("__switch_to_asm", 0xa_3f30, 1);
     boot.enter("ret_from_fork", 1);

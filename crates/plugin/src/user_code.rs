@@ -1,0 +1,177 @@
+//! What file a block of user code stands in: from its page over the page cache to the inode (`struct page` to `struct inode`).
+//!
+//! No mapping of the process is read. A page of code belongs to one place of one file, whoever runs it, and QEMU translates a page
+//! anew when it is written to.
+
+use crate::current_task::CurrentTask;
+use crate::kernel_memory::{area, KernelMemory, PAGE_BYTES};
+use crate::paths::{name, path};
+use crate::types::{Layout, PageLayout};
+use firstlight_isa::{Isa, Userspace};
+use firstlight_profile::userspace::code::{BlockId, SourceId};
+use firstlight_profile::{SymbolTable, Tracker};
+use firstlight_schema::CodeKind;
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+
+/// Set in `page->compound_head` of the second and further pages of a larger one.
+const TAIL: u64 = 1;
+/// Set in `page->mapping` of memory without a file (`PAGE_MAPPING_ANON`), and of pages that a driver moves.
+const ANONYMOUS: u64 = 1;
+const NO_FILE: u64 = 3;
+/// Of the name of a file that `memfd_create` made.
+const MEMFD: &str = "memfd:";
+
+/// A page of code: what it stands in, and the offset of its first byte there.
+#[derive(Debug, Clone, Copy)]
+struct Page {
+    source: SourceId,
+    offset: u64,
+}
+
+/// What tells a file from another one that has its place in the kernel's memory later.
+type File = (u64, u64, u32);
+
+/// Finds what user code stands in.
+#[derive(Debug)]
+pub struct UserCode {
+    memory: KernelMemory,
+    userspace: &'static Userspace,
+    current: CurrentTask,
+    layout: Layout,
+    pages: PageLayout,
+    /// Where the array of `struct page` begins.
+    array: u64,
+    /// Physical addresses of the code that the kernel gives to every process.
+    vdso: Option<Range<u64>>,
+    files: FxHashMap<File, SourceId>,
+    kinds: FxHashMap<CodeKind, SourceId>,
+    /// The page table of the process that runs, while it does.
+    root: Option<u64>,
+    /// The page that was looked for last, while that process runs.
+    last: Option<(u64, Page)>,
+}
+
+impl UserCode {
+    /// None where the kernel lacks what is needed.
+    pub fn find<I: Isa>(
+        memory: KernelMemory,
+        current: CurrentTask,
+        layout: &Layout,
+        symbols: &SymbolTable<I>,
+    ) -> Option<Self> {
+        let userspace = I::USERSPACE?;
+        let pages = layout.pages?;
+        let array = area(&userspace.page_array, symbols, |at| memory.word(at))?;
+        let image = userspace.vdso.iter().find_map(|name| symbols.address(name));
+        let vdso = image.zip(pages.vdso_data.zip(pages.vdso_size)).and_then(|(image, (data, size))| {
+            let start = memory.translate(memory.word(image.wrapping_add(data))?)?;
+            Some(start..start.wrapping_add(memory.word(image.wrapping_add(size))?))
+        });
+        Some(Self {
+            memory,
+            userspace,
+            current,
+            layout: *layout,
+            pages,
+            array,
+            vdso,
+            files: FxHashMap::default(),
+            kinds: FxHashMap::default(),
+            root: None,
+            last: None,
+        })
+    }
+
+    /// Another process may run from here on.
+    pub fn forget(&mut self) {
+        (self.root, self.last) = (None, None);
+    }
+
+    /// The number of the block at this address of the process that runs.
+    pub fn block<I: Isa>(&mut self, address: u64, tracker: &mut Tracker<I>) -> BlockId {
+        let (virtual_page, within) = (address / PAGE_BYTES, address % PAGE_BYTES);
+        let known = self.last.filter(|(known, _)| *known == virtual_page).map(|(_, page)| page);
+        let page = known.unwrap_or_else(|| {
+            let unknown = |code: &mut Self, tracker| Page {
+                source: code.kind(CodeKind::Unknown, tracker),
+                offset: address - within,
+            };
+            self.page(address - within, tracker).unwrap_or_else(|| unknown(self, tracker))
+        });
+        self.last = Some((virtual_page, page));
+        tracker.code_block(page.source, page.offset + within)
+    }
+
+    fn kind<I: Isa>(&mut self, kind: CodeKind, tracker: &mut Tracker<I>) -> SourceId {
+        *self.kinds.entry(kind).or_insert_with(|| tracker.code_source(kind, None, 0))
+    }
+
+    // The page table of the running process.
+    fn root(&mut self) -> Option<u64> {
+        if self.root.is_none() {
+            let word = |at: u64| self.memory.word(at);
+            let mm = word(self.current.address(word)?.wrapping_add(self.layout.task_mm)).filter(|mm| *mm != 0)?;
+            self.root = self.memory.translate(word(mm.wrapping_add(self.pages.mm_table))?);
+        }
+        self.root
+    }
+
+    fn page<I: Isa>(&mut self, address: u64, tracker: &mut Tracker<I>) -> Option<Page> {
+        let root = self.root()?;
+        let physical = (self.userspace.translate)(root, address, &mut |at| Some(self.memory.physical_word(at)))?;
+        if let Some(vdso) = self.vdso.clone().filter(|vdso| vdso.contains(&physical)) {
+            return Some(Page { source: self.kind(CodeKind::Vdso, tracker), offset: physical - vdso.start });
+        }
+        let bytes = self.pages.page_bytes;
+        let own = self.array.wrapping_add((physical / PAGE_BYTES).wrapping_mul(bytes));
+        let head = self.memory.word(own.wrapping_add(self.pages.page_head))?;
+        let first = if head & TAIL == 0 { own } else { head - TAIL };
+        let mapping = self.memory.word(first.wrapping_add(self.pages.page_mapping))?;
+        if mapping & ANONYMOUS != 0 {
+            return Some(Page { source: self.kind(CodeKind::Anonymous, tracker), offset: address });
+        }
+        let inode = self.memory.word(mapping.wrapping_add(self.pages.mapping_inode))?;
+        let back = self.memory.word(inode.wrapping_add(self.pages.inode_mapping))?;
+        if mapping & NO_FILE != 0 || back != mapping {
+            return None;
+        }
+        let index = self.memory.word(first.wrapping_add(self.pages.page_index))?;
+        let offset = index.wrapping_add(own.wrapping_sub(first) / bytes).wrapping_mul(PAGE_BYTES);
+        Some(Page { source: self.file(inode, tracker)?, offset })
+    }
+
+    fn file<I: Isa>(&mut self, inode: u64, tracker: &mut Tracker<I>) -> Option<SourceId> {
+        let at = |offset: u64| inode.wrapping_add(offset);
+        let number = self.memory.word(at(self.pages.inode_number))?;
+        let generation = self.memory.half(at(self.pages.inode_generation))?;
+        let key = (inode, number, generation);
+        if let Some(known) = self.files.get(&key) {
+            return Some(*known);
+        }
+        let size = self.memory.word(at(self.pages.inode_size))?;
+        let has_links = self.memory.half(at(self.pages.inode_links))? != 0;
+        let (called, path) = self.called(inode).unwrap_or_default();
+        let kind = match (called.starts_with(MEMFD), has_links) {
+            (true, _) => CodeKind::Memfd,
+            (false, true) => CodeKind::File,
+            (false, false) => CodeKind::Deleted,
+        };
+        let source = tracker.code_source(kind, Some(if kind == CodeKind::Memfd { &called } else { &path }), size);
+        self.files.insert(key, source);
+        Some(source)
+    }
+
+    // The name of a file and its path: by the oldest mount of its file system, the others are made from that.
+    fn called(&self, inode: u64) -> Option<(String, String)> {
+        let word = |address: u64, offset: u64| self.memory.word(address.wrapping_add(offset));
+        let alias = word(inode, self.pages.inode_entries).filter(|alias| *alias != 0)?;
+        let dentry = alias.wrapping_sub(self.pages.dentry_alias);
+        let own = name(&self.memory, &self.layout, dentry)?;
+        let first = word(word(inode, self.pages.inode_super)?, self.pages.super_mounts)?;
+        let mount = first.wrapping_sub(self.pages.mount_instance);
+        let inner = mount.wrapping_add(self.layout.mount_inner);
+        let path = path(&self.memory, &self.layout, dentry, inner).unwrap_or_else(|| own.clone());
+        Some((own, path))
+    }
+}
