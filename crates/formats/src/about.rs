@@ -16,7 +16,7 @@ pub struct About {
 impl About {
     /// A format of the vocabulary.
     pub const fn of(format: FormatName, traits: Traits) -> Self {
-        Self { name: format.name(), title: format.title(), traits }
+        Self { name: format.name(), title: format.text(), traits }
     }
 }
 

@@ -6,6 +6,7 @@
 pub mod about;
 pub mod collection;
 pub mod decimal;
+pub mod enclosed;
 pub mod evidence;
 pub mod firmware;
 pub mod format;
@@ -15,7 +16,7 @@ pub mod lines;
 pub mod names;
 pub mod registry;
 pub mod sampling;
-mod sniff;
+pub mod sniff;
 pub mod systemd;
 pub mod tracing;
 pub mod udev;

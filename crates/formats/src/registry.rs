@@ -47,7 +47,7 @@ impl Recognise for Registry {
 }
 
 /// All readers.
-pub fn formats() -> impl Iterator<Item = &'static dyn Format> {
+pub fn formats() -> impl Iterator<Item = &'static dyn Format> + Clone {
     READERS.formats()
 }
 

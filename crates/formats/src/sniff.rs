@@ -1,7 +1,9 @@
 //! Which reader a record belongs to.
 
 use crate::format::{Format, Head, Likelihood};
+use crate::kernel_log::dates;
 use crate::lines::Lines;
+use crate::systemd::months::foreign;
 use crate::FormatError;
 use memchr::memchr2;
 
@@ -22,10 +24,15 @@ pub fn recognise(
     }
     // The readers see lines without escapes and returns, and so do their signs.
     let found = as_lines(head.bytes).and_then(|bytes| surest(formats.clone(), &Head { bytes: &bytes, ..*head }));
-    found.or_else(|| surest(formats, head)).ok_or_else(|| FormatError::Unrecognised(look(head.bytes)))
+    let found = found.or_else(|| surest(formats, head));
+    found.map(|(format, _)| format).ok_or_else(|| FormatError::Unrecognised(look(head.bytes)))
 }
 
-fn surest(formats: impl Iterator<Item = &'static dyn Format>, head: &Head<'_>) -> Option<&'static dyn Format> {
+/// The reader that is surest, and how sure it is.
+pub fn surest(
+    formats: impl Iterator<Item = &'static dyn Format>,
+    head: &Head<'_>,
+) -> Option<(&'static dyn Format, Likelihood)> {
     let mut best: Option<(&'static dyn Format, Likelihood)> = None;
     for format in formats {
         let likelihood = format.likelihood(head);
@@ -33,7 +40,7 @@ fn surest(formats: impl Iterator<Item = &'static dyn Format>, head: &Head<'_>) -
             best = Some((format, likelihood));
         }
     }
-    best.map(|(format, _)| format)
+    best
 }
 
 /// The lines as readers get them, where they are not as they stand in the file.
@@ -85,10 +92,25 @@ fn look(bytes: &[u8]) -> String {
                 `systemd-analyze plot --json=short` prints what is read"
             .to_owned();
     }
+    if let Some(month) = bytes.split(|&byte| byte == b'\n').take(8).find_map(unknown_month) {
+        return format!(
+            "its lines have dates whose month `{month}` is of no known language; `LC_ALL=C journalctl` writes English ones"
+        );
+    }
     let control = bytes.iter().filter(|&&byte| byte < 9 || (14..32).contains(&byte) && byte != 27).count();
     let odd = control + String::from_utf8_lossy(bytes).matches(char::REPLACEMENT_CHARACTER).count();
     if odd * 20 > bytes.len() {
         return "it is binary data of no known kind".to_owned();
     }
     "it is text, but none of its lines has the shape of a known boot record".to_owned()
+}
+
+/// The first word of `WORD 30 10:00:06 `, where it is no known month.
+fn unknown_month(line: &[u8]) -> Option<String> {
+    let line = std::str::from_utf8(line).ok()?;
+    let mut words = line.split_ascii_whitespace();
+    let (word, day, time) = (words.next()?, words.next()?, words.next()?);
+    let dated = day.parse::<u8>().is_ok_and(|day| (1..=31).contains(&day)) && dates::clock(time.as_bytes()).is_some();
+    let named = word.chars().count() <= 10 && word.chars().any(char::is_alphabetic);
+    (dated && named && dates::of_syslog(line.as_bytes()).is_none() && foreign(word).is_none()).then(|| word.to_owned())
 }

@@ -1,5 +1,6 @@
 //! A mark of the whole boot.
 
+use firstlight_formats::evidence::INFERRED;
 use firstlight_schema::Mark;
 
 /// A mark of the boot.
@@ -13,4 +14,11 @@ pub struct BootMark {
     pub source: String,
     /// The line, function or variable.
     pub detail: String,
+}
+
+impl BootMark {
+    /// No record has it: it is inferred from what they hold.
+    pub fn is_inferred(&self) -> bool {
+        self.detail.starts_with(INFERRED)
+    }
 }

@@ -17,6 +17,7 @@ mod initcall_events;
 mod joined_files;
 mod journal_texts;
 mod log;
+pub mod machines;
 pub mod matching;
 mod membership;
 mod merge;
@@ -36,7 +37,7 @@ mod text;
 
 pub use completeness::Completeness;
 pub use contradictions::Contradiction;
-pub use merge::merge;
+pub use merge::{merge, merge_any};
 pub use summary::{MergeSummary, SourceFit, SourceSummary};
 
 use firstlight_formats::evidence::Evidence;

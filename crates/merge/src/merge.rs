@@ -28,7 +28,22 @@ use std::path::Path;
 ///
 /// [`MergeError::Nothing`] when no record says anything, and when a table cannot be written.
 pub fn merge(reads: &[Read], boots: &[Option<u32>], bundle: &Path) -> Result<MergeSummary, MergeError> {
-    let choice = RecordChoice::of(reads, boots);
+    merge_any(reads, boots, false, bundle)
+}
+
+/// The same, also of records that say of themselves that they are of several machines or boots, if `mixed`: what they contradict
+/// is in the evidence.
+///
+/// # Errors
+///
+/// As [`merge`].
+pub fn merge_any(
+    reads: &[Read],
+    boots: &[Option<u32>],
+    mixed: bool,
+    bundle: &Path,
+) -> Result<MergeSummary, MergeError> {
+    let choice = RecordChoice::of(reads, boots, mixed);
     if choice.kept.is_empty() && choice.left_out.is_empty() {
         return Err(MergeError::Nothing);
     }
@@ -66,7 +81,10 @@ pub fn merge(reads: &[Read], boots: &[Option<u32>], bundle: &Path) -> Result<Mer
     write_links(&pieces, bundle)?;
     summary.kd_rows = write_kd(&pieces, bundle)?;
     // No record has every switch.
-    write_empty(&["threads", "thread_names", "runs"], bundle)?;
+    write_empty(
+        &["threads", "thread_names", "runs", "processes", "images", "wakeups", "system_calls", "packages"],
+        bundle,
+    )?;
     let tree = chosen(&pieces);
     if let Some((piece, _, others @ 1..)) = tree {
         let several = format!(

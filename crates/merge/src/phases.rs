@@ -24,6 +24,8 @@ pub struct Phase {
     pub end_ns: i64,
     /// The file with its first mark.
     pub source: String,
+    /// The begin or the end is inferred: it is a bound.
+    pub inferred: bool,
 }
 
 /// Whether a mark divides a boot into phases; others stand within one.
@@ -95,6 +97,14 @@ pub fn marks(pieces: &[AlignedRecord<'_>], rows: &[Row<'_>], contradictions: &mu
                 marks.push(one);
                 continue;
             };
+            if known.is_inferred() != one.is_inferred() {
+                // A record that has it is better than what another one lets infer.
+                if known.is_inferred() {
+                    removes.insert(which, from);
+                    *known = one;
+                }
+                continue;
+            }
             if removes.get(&which).is_some_and(|nearest| from < *nearest) {
                 removes.insert(which, from);
                 std::mem::swap(known, &mut one);
@@ -174,8 +184,9 @@ pub fn cover(marks: &mut Vec<BootMark>, extent: Option<(i64, i64)>) {
         let detail = "what the records hold".to_owned();
         marks.push(BootMark { mark, time_ns, source: String::new(), detail });
     };
-    let up =
-        |mark: &BootMark| matches!(mark.mark, Mark::Ready | Mark::StartupFinished | Mark::LoginPrompt | Mark::Panic);
+    let up = |mark: &BootMark| {
+        matches!(mark.mark, Mark::Ready | Mark::StartupFinished | Mark::LoginPrompt | Mark::Panic | Mark::UpBy)
+    };
     if marks.iter().map(|mark| mark.time_ns).min().is_none_or(|earliest| first < earliest) {
         add(marks, Mark::RecordStart, first);
     }
@@ -197,11 +208,24 @@ pub fn phases(marks: &[BootMark]) -> Vec<Phase> {
         }
         if let Some(before) = phases.last_mut() {
             before.end_ns = mark.time_ns;
+            before.inferred |= mark.is_inferred();
             if before.start_ns == mark.time_ns {
                 phases.pop();
             }
         }
-        phases.push(Phase { name, start_ns: mark.time_ns, end_ns: last.time_ns, source: mark.source.clone() });
+        let inferred = mark.is_inferred();
+        phases.push(Phase {
+            name,
+            start_ns: mark.time_ns,
+            end_ns: last.time_ns,
+            source: mark.source.clone(),
+            inferred,
+        });
+    }
+    if let Some(phase) = phases.last_mut() {
+        // A kernel that is not known to have ended did at some time before its record does.
+        let open = phase.name == schema::Phase::Kernel.name() && last.mark == Mark::RecordEnd;
+        phase.inferred |= last.is_inferred() || open;
     }
     phases.retain(|phase| phase.start_ns < phase.end_ns);
     phases

@@ -1,14 +1,19 @@
 //! Opening a record, and finding its reader.
 
-use firstlight_formats::evidence::Evidence;
-use firstlight_formats::format::{Head, Input, HEAD_BYTES};
-use firstlight_formats::registry::{by_name, recognise, READERS};
+use firstlight_formats::about::Origin;
+use firstlight_formats::enclosed::{enclosed, what_it_holds, Enclosure};
+use firstlight_formats::evidence::{Evidence, ProblemKind};
+use firstlight_formats::format::{Format, Head, Input, Likelihood, HEAD_BYTES};
+use firstlight_formats::registry::{by_name, formats, recognise, READERS};
+use firstlight_formats::sniff::surest;
 use firstlight_formats::FormatError;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 
 const BUFFER_BYTES: usize = 1 << 20;
+/// A larger file is recognised by its beginning alone.
+const WITHIN_BYTES: u64 = 256 << 20;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// A record to be read.
@@ -45,14 +50,71 @@ impl Record {
         if bytes.fill_buf()?.starts_with(BYTE_ORDER_MARK) {
             bytes.consume(BYTE_ORDER_MARK.len());
         }
-        let format = match &self.forced {
-            Some(name) => by_name(name).ok_or_else(|| FormatError::UnknownFormat(name.clone()))?,
-            None => {
-                let head = bytes.fill_buf()?;
-                let head = head.get(..HEAD_BYTES).unwrap_or(head);
-                recognise(&Head { name: &self.name, bytes: head })?
-            }
+        let read = |format: &dyn Format, bytes: &mut dyn BufRead| {
+            format.read(Input { name: &self.name, bytes, nested: &READERS })
         };
-        format.read(Input { name: &self.name, bytes: &mut bytes, nested: &READERS })
+        if let Some(name) = &self.forced {
+            let format = by_name(name).ok_or_else(|| FormatError::UnknownFormat(name.clone()))?;
+            return read(format, &mut bytes);
+        }
+        let head = bytes.fill_buf()?;
+        let head = Head { name: &self.name, bytes: head.get(..HEAD_BYTES).unwrap_or(head) };
+        // A page or a document of JSON may have lines of a log in it: it is no log itself.
+        let page = Enclosure::Html.opened(head.bytes).is_some();
+        let document = page || Enclosure::Json.opened(head.bytes).is_some();
+        let sure = surest(formats(), &head).is_some_and(|(format, likelihood)| {
+            let log = format.about().traits.origin == Origin::KernelLog;
+            likelihood == Likelihood::Certain && !(page && log) || (likelihood == Likelihood::Likely && !log)
+        });
+        if document && !sure {
+            if let Some(found) = self.enclosed()? {
+                return Ok(found);
+            }
+        }
+        match recognise(&head).and_then(|format| read(format, &mut bytes)) {
+            Err(refused @ (FormatError::Unrecognised(_) | FormatError::NotThis { .. })) => match self.enclosed()? {
+                Some(found) => Ok(found),
+                None => Err(self.explained(refused)),
+            },
+            read => read,
+        }
+    }
+
+    /// The text of a file that is not too large for it.
+    fn text(&self) -> std::io::Result<Option<Vec<u8>>> {
+        if std::fs::metadata(&self.path)?.len() > WITHIN_BYTES {
+            return Ok(None);
+        }
+        let bytes = std::fs::read(&self.path)?;
+        Ok(Some(bytes).filter(|bytes| !bytes.get(..HEAD_BYTES).unwrap_or(bytes).contains(&0)))
+    }
+
+    /// The record within a file whose beginning is none.
+    fn enclosed(&self) -> Result<Option<Vec<Evidence>>, FormatError> {
+        let Some(found) = self.text()?.and_then(|bytes| enclosed(formats(), &self.name, &bytes)) else {
+            return Ok(None);
+        };
+        let mut text: &[u8] = &found.bytes;
+        let Ok(mut read) = found.format.read(Input { name: &self.name, bytes: &mut text, nested: &READERS }) else {
+            return Ok(None);
+        };
+        let detail = match found.within {
+            Enclosure::Lines if found.skipped == 0 => None,
+            Enclosure::Lines => {
+                Some(format!("{} lines before the record are of no known format, and are left out", found.skipped))
+            }
+            within => Some(format!("the record stands in {}, which is left out", within.title())),
+        };
+        if let (Some(first), Some(detail)) = (read.first_mut(), detail) {
+            first.problem(ProblemKind::Unrecognised, None, detail);
+        }
+        Ok(Some(read))
+    }
+
+    /// A refusal that says what the file holds.
+    fn explained(&self, refused: FormatError) -> FormatError {
+        let textual = matches!(&refused, FormatError::Unrecognised(what) if what.starts_with("it is text"));
+        let bytes = self.text().ok().flatten().filter(|_| textual);
+        bytes.and_then(|bytes| what_it_holds(&bytes)).map_or(refused, FormatError::Unrecognised)
     }
 }

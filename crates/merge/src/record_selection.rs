@@ -1,6 +1,7 @@
 //! Selects the records of the boot that is merged.
 
 use crate::boot_id::{boot_id, unrelated};
+use crate::machines::{machine_conflicts, MachineConflict};
 use crate::record::Read;
 use crate::Contradiction;
 use firstlight_formats::evidence::Evidence;
@@ -20,13 +21,15 @@ pub struct RecordChoice<'a> {
 }
 
 impl<'a> RecordChoice<'a> {
-    /// Selects in each record the boot that `boots` names, and leaves out unrelated records.
-    pub fn of(reads: &'a [Read], boots: &'a [Option<u32>]) -> Self {
+    /// Selects in each record the boot that `boots` names, and leaves out unrelated records unless they are to be `mixed`.
+    pub fn of(reads: &'a [Read], boots: &'a [Option<u32>], mixed: bool) -> Self {
         let mut choice = Self { reads, boots, kept: Vec::new(), left_out: Vec::new(), contradictions: Vec::new() };
         let mut strange: BTreeMap<usize, String> = BTreeMap::new();
         for stranger in unrelated(reads, boots) {
             let (against, fact) = (choice.file(stranger.against), stranger.fact);
-            strange.insert(stranger.read, format!("another boot's: its `{fact}` is not that of {against}"));
+            if !mixed {
+                strange.insert(stranger.read, format!("another boot's: its `{fact}` is not that of {against}"));
+            }
             choice.contradictions.push(Contradiction {
                 what: format!("which boot this is, by `{fact}`"),
                 statements: vec![
@@ -34,6 +37,13 @@ impl<'a> RecordChoice<'a> {
                     (choice.file(stranger.read).to_owned(), stranger.ours),
                 ],
             });
+        }
+        for MachineConflict { fact, one, other } in machine_conflicts(reads, boots) {
+            let statement = |(read, value): (usize, String)| (choice.file(read).to_owned(), value);
+            let statements = vec![statement(one), statement(other)];
+            choice
+                .contradictions
+                .push(Contradiction { what: format!("which machine this is, by `{fact}`"), statements });
         }
         for (index, read) in reads.iter().enumerate() {
             let boot = boots.get(index).copied().flatten();

@@ -1,27 +1,65 @@
-//! Finds the end of the start in records of systems that have been up for long.
+//! Finds the end of the start in records that do not have it: where the lines become rare, or stop.
 
 use crate::boot_mark::BootMark;
 use crate::log::placed;
 use crate::row::Row;
+use crate::text::seconds;
 use crate::AlignedRecord;
-use firstlight_formats::evidence::{Mark, SpanKind};
+use firstlight_formats::evidence::{Mark, SpanKind, INFERRED};
 
 /// A start without messages for this long is over.
 const QUIET_NS: i64 = 60_000_000_000;
+/// Before and after a change of the rate lie at least so many events, and so much of the record after it.
+const FEWEST: usize = 8;
+const RARE_NS: i64 = 5_000_000_000;
+/// The start is over where events become so many times rarer.
+const RARER: f64 = 20.0;
+/// How much likelier two rates than one must make the events: the logarithm of the ratio.
+const LIKELIER: f64 = 30.0;
 
-/// Ends a boot whose records go on long after the start without a record of its end: at the last event before a minute without
-/// events, once userspace runs. Returns the note about it.
+/// Where a start ended, and why it is taken to end there.
+struct Over {
+    mark: Mark,
+    time_ns: i64,
+    detail: String,
+    why: String,
+}
+
+/// Ends a boot whose records go on after the start without a record of its end, once userspace runs: at the last event before a
+/// minute without events, or where the events become rare. Returns the note about it.
 pub fn start_up_over(pieces: &[AlignedRecord<'_>], rows: &[Row<'_>], marks: &mut Vec<BootMark>) -> Option<String> {
-    let last = marks.iter().find(|mark| mark.mark == Mark::RecordEnd)?.time_ns;
+    let record_end = marks.iter().find(|mark| mark.mark == Mark::RecordEnd)?;
+    let (last, source) = (record_end.time_ns, record_end.source.clone());
     let user = userspace_start(rows, marks)?;
-    if last.saturating_sub(user) <= QUIET_NS {
-        return None;
-    }
-    // From when to when something happened.
-    let mut busy: Vec<(i64, i64)> = vec![(user, user)];
+    let (busy, reached) = events(pieces, rows, marks, user);
+    let Over { mark, time_ns, detail, why } = rarer(&busy, &reached, last).or_else(|| quiet(&busy, user))?;
+    // What happened later is no mark of the start.
+    marks.retain(|mark| mark.time_ns <= time_ns);
+    marks.push(BootMark { mark, time_ns, source, detail });
+    marks.sort_by_key(|mark| mark.time_ns);
+    Some(format!(
+        "no record tells when the start was over: {why}; what came later, up to {} s after that, stays in the log and among \
+         the spans",
+        last.saturating_sub(time_ns) / 1_000_000_000
+    ))
+}
+
+/// From when to when something happened since userspace runs, in order; and when units were up, as their manager says.
+fn events(
+    pieces: &[AlignedRecord<'_>],
+    rows: &[Row<'_>],
+    marks: &[BootMark],
+    user: i64,
+) -> (Vec<(i64, i64)>, Vec<i64>) {
+    let (mut busy, mut reached) = (vec![(user, user)], Vec::new());
     for piece in pieces {
-        let lines = piece.evidence.log.iter().filter_map(|(stamp, _)| placed(piece, &stamp));
-        busy.extend(lines.map(|at| (at, at)));
+        for (stamp, text) in piece.evidence.log.iter() {
+            let Some(at) = placed(piece, &stamp) else { continue };
+            busy.push((at, at));
+            if ["Reached target ", "Started "].iter().any(|words| unit_message(text).starts_with(words)) {
+                reached.push(at);
+            }
+        }
     }
     for row in rows.iter().filter(|row| row.kind != SpanKind::UnitActive) {
         match (row.start_ns, row.end_ns) {
@@ -33,25 +71,64 @@ pub fn start_up_over(pieces: &[AlignedRecord<'_>], rows: &[Row<'_>], marks: &mut
     busy.extend(marks.iter().filter(|mark| mark.mark != Mark::RecordEnd).map(|mark| (mark.time_ns, mark.time_ns)));
     busy.retain(|(_, end)| *end >= user);
     busy.sort_unstable();
+    reached.sort_unstable();
+    (busy, reached)
+}
+
+/// What the manager of units says, through the kernel's log or as a line of status.
+fn unit_message(text: &str) -> &str {
+    let message = text.strip_prefix("systemd[1]: ").or_else(|| text.trim_start().strip_prefix("[  OK  ] "));
+    message.unwrap_or_default()
+}
+
+/// The last event before a minute without any.
+fn quiet(busy: &[(i64, i64)], user: i64) -> Option<Over> {
     let mut reach = user;
-    let (over, next) = busy.into_iter().find_map(|(start, end)| {
+    let (over, next) = busy.iter().find_map(|(start, end)| {
         let over = reach;
-        reach = reach.max(end);
-        (start.saturating_sub(over) > QUIET_NS).then_some((over, start))
+        reach = reach.max(*end);
+        (start.saturating_sub(over) > QUIET_NS).then_some((over, *start))
     })?;
-    // What happened later is no mark of the start.
-    let source =
-        marks.iter().find(|mark| mark.mark == Mark::RecordEnd).map(|mark| mark.source.clone()).unwrap_or_default();
-    marks.retain(|mark| mark.time_ns <= over);
-    let detail = format!("then nothing for {} s", next.saturating_sub(over) / 1_000_000_000);
-    marks.push(BootMark { mark: Mark::StartupSettled, time_ns: over, source, detail });
-    marks.sort_by_key(|mark| mark.time_ns);
-    Some(format!(
-        "no record tells when the start was over: it is taken to end where nothing happened for {} s; what came later, up to \
-         {} s after that, stays in the log and among the spans",
-        next.saturating_sub(over) / 1_000_000_000,
-        last.saturating_sub(over) / 1_000_000_000
-    ))
+    let nothing = next.saturating_sub(over) / 1_000_000_000;
+    let detail = format!("then nothing for {nothing} s");
+    let why = format!("it is taken to end where nothing happened for {nothing} s");
+    Some(Over { mark: Mark::StartupSettled, time_ns: over, detail, why })
+}
+
+/// Where the rate of the events changes most: of two Poisson processes, one after the other, the likeliest change. The last
+/// message of the manager of units that a unit is up, before it, is the end of the start.
+fn rarer(busy: &[(i64, i64)], reached: &[i64], last: i64) -> Option<Over> {
+    let instants: Vec<i64> = busy.iter().map(|(_, end)| *end).collect();
+    let (first, count) = (*instants.first()?, instants.len());
+    let length = |from: i64, to: i64| (to.saturating_sub(from).max(1)) as f64;
+    let likelihood =
+        |events: usize, length: f64| if events == 0 { 0.0 } else { events as f64 * (events as f64 / length).ln() };
+    let one = likelihood(count, length(first, last));
+    let mut best: Option<(f64, usize)> = None;
+    for before in FEWEST..count {
+        let at = *instants.get(before - 1)?;
+        if last.saturating_sub(at) < RARE_NS {
+            break;
+        }
+        let (early, late) = (length(first, at), length(at, last));
+        let rarer = (before as f64 / early) / (count - before).max(1) as f64 * late;
+        let gain = likelihood(before, early) + likelihood(count - before, late) - one;
+        if rarer >= RARER && gain >= LIKELIER && best.is_none_or(|(known, _)| gain > known) {
+            best = Some((gain, before));
+        }
+    }
+    let change = *instants.get(best?.1 - 1)?;
+    // A unit that is still starting: the start goes on.
+    if busy.iter().any(|(start, end)| *start <= change && *end > change) {
+        return None;
+    }
+    let up = reached.iter().rev().find(|at| **at <= change);
+    let (time_ns, from) = match up {
+        Some(at) => (*at, "the last unit that is up before the lines become rare"),
+        None => (change, "the lines become rare"),
+    };
+    let why = format!("it is taken to be up by {}, where {from}", seconds(time_ns));
+    Some(Over { mark: Mark::UpBy, time_ns, detail: format!("{INFERRED}{from}"), why })
 }
 
 /// When userspace ran at the latest: what a manager of units starts is its own.

@@ -6,8 +6,9 @@ use crate::phases::Phase;
 use crate::row::Row;
 use crate::{AlignedRecord, Contradiction, MergeError};
 use arrow_array::{ArrayRef, Int64Array, StringArray};
-use firstlight_formats::evidence::{Grade, SpanKind};
+use firstlight_formats::evidence::{Grade, Name, SpanKind};
 use firstlight_schema::table::{texts, write, TableWriter, Values, BATCH_ROWS};
+use firstlight_schema::ReasonCode;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -131,8 +132,8 @@ fn phase_arrays(phases: &[Phase]) -> Vec<ArrayRef> {
         integers(&|_| None),
         integers(&|_| None),
         integers(&|phase| Some(phase.end_ns.saturating_sub(phase.start_ns))),
-        fixed(Grade::Good.name()),
-        text(&|_| None),
+        text(&|phase| Some(if phase.inferred { Grade::Bounded } else { Grade::Good }.name().to_owned())),
+        text(&|phase| phase.inferred.then(|| ReasonCode::MarkInferred.into()).map(Name::into_owned)),
         text(&|phase| Some(phase.source.clone())),
         text(&|_| None),
     ]

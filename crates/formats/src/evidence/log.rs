@@ -114,6 +114,13 @@ impl Log {
         self.rows.get(index).map(|row| row.time_ns).filter(|&time| time != NO_TIME)
     }
 
+    /// Changes when a line was stored, once it is known that its stamp was of another clock.
+    pub fn set_time_ns(&mut self, index: usize, time_ns: Option<i64>) {
+        if let Some(row) = self.rows.get_mut(index) {
+            row.time_ns = time_ns.unwrap_or(NO_TIME);
+        }
+    }
+
     fn line(&self, index: usize, row: &Row, lies: (Place, Place)) -> Option<(Stamp, &str)> {
         let who = self.who.get(index).copied().unwrap_or(NOBODY);
         let stamp = Stamp {

@@ -37,6 +37,16 @@ pub struct Instant {
     pub detail: String,
 }
 
+/// So begins the detail of a mark that no record has, and that is inferred from others.
+pub const INFERRED: &str = "inferred: ";
+
+impl Instant {
+    /// A mark that no line has: what it is inferred from stands in its detail.
+    pub fn inferred(mark: Mark, time_ns: i64, from: impl std::fmt::Display) -> Self {
+        Self { mark, time_ns, detail: format!("{INFERRED}{from}") }
+    }
+}
+
 /// A figure that changes over time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Counter {

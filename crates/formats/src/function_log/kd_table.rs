@@ -11,7 +11,7 @@ use firstlight_schema::FormatName;
 /// The reader.
 pub struct KdTable;
 
-const TITLE: &str = FormatName::KdTable.title();
+const TITLE: &str = FormatName::KdTable.text();
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Column {

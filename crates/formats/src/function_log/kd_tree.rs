@@ -15,7 +15,7 @@ use memchr::memmem;
 /// The reader.
 pub struct KdTree;
 
-const TITLE: &str = FormatName::KdTree.title();
+const TITLE: &str = FormatName::KdTree.text();
 /// Spans that are kept: all calls of a tree that a person can print.
 const MOST_SPANS: usize = 100_000;
 /// Trees within trees.

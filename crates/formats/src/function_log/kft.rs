@@ -17,7 +17,7 @@ const MOST_CALLS: usize = 4 << 20;
 /// The reader.
 pub struct Kft;
 
-const TITLE: &str = FormatName::Kft.title();
+const TITLE: &str = FormatName::Kft.text();
 
 impl Format for Kft {
     fn about(&self) -> &'static About {

@@ -1,12 +1,16 @@
 //! Logs of instrumented functions (KFI, KFT), and what kd makes of them.
 
-use crate::format::Format;
-
 mod intervals;
 mod kd;
-mod kd_table;
-mod kd_tree;
-mod kft;
+
+// Readers. Made from crates/schema/vocabulary.toml by `make vocabulary`: do not edit.
+pub(crate) mod kd_table;
+pub(crate) mod kd_tree;
+pub(crate) mod kft;
 
 /// The readers of this family.
-pub static FORMATS: &[&dyn Format] = &[&kft::Kft, &kd_table::KdTable, &kd_tree::KdTree];
+#[rustfmt::skip]
+pub static FORMATS: &[&dyn crate::format::Format] = &[
+    &kft::Kft, &kd_table::KdTable, &kd_tree::KdTree,
+];
+// End of the readers.

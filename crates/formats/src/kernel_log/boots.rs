@@ -2,6 +2,7 @@
 
 mod duplicate_console;
 mod problems;
+mod processes;
 mod reordering;
 mod replay;
 
@@ -10,11 +11,14 @@ use super::unstamped_lines::{sign, Sign};
 use crate::about::About;
 use crate::evidence::{Clock, Evidence, Grade, Instant, Mark, Name, Problem, ProblemKind, Span, SpanKind, Stamp};
 use crate::firmware::bootstage::Report;
+use crate::firmware::loader_line::loader_stamp;
+use crate::firmware::loader_stages::Stages;
 use crate::systemd::console_units::ConsoleUnits;
 use duplicate_console::Doubled;
 use firstlight_schema::ReasonCode;
 use memchr::memmem;
-use reordering::{is_first, Held};
+use processes::Processes;
+use reordering::{is_first, Held, Writer};
 use replay::Replay;
 
 /// A line that comes so much later than others do had waited.
@@ -39,6 +43,10 @@ pub struct Boots {
     units: ConsoleUnits,
     /// What U-Boot prints of its stages right before it hands over.
     bootstage: Report,
+    /// What loaders before the kernel stamp themselves.
+    loaders: Stages,
+    /// Lines of programs, whose stamps may be of another clock.
+    processes: Processes,
     /// What the same record holds of a boot on another clock.
     parts: Vec<Evidence>,
     last: Option<i64>,
@@ -48,7 +56,8 @@ pub struct Boots {
     shift: i64,
     begun: bool,
     kernel_lines: u64,
-    version_at: Option<u64>,
+    /// Which of the kernel's lines has its version, and when.
+    version_at: Option<(u64, Option<i64>)>,
     console_at: Option<u64>,
     backlog: Option<(Stamp, u64)>,
     replay: Option<Replay>,
@@ -74,6 +83,8 @@ impl Boots {
             interpreter: Interpreter::new(),
             units: ConsoleUnits::default(),
             bootstage: Report::default(),
+            loaders: Stages::default(),
+            processes: Processes::default(),
             parts: Vec::new(),
             last: None,
             held: Held::default(),
@@ -114,6 +125,11 @@ impl Boots {
     /// How many lines of the kernel there are, in all boots.
     pub fn lines(&self) -> u64 {
         self.kernel_lines + self.done.iter().map(|boot| boot.understood).sum::<u64>()
+    }
+
+    /// Whether what comes now is before the kernel's first line: the boot has none yet, or a loader has just printed its name.
+    pub fn before_kernel(&self) -> bool {
+        self.kernel_lines == 0 || self.held.is_candidate()
     }
 
     /// Whether the kernel of the present boot has started its first program, or is about to.
@@ -167,6 +183,7 @@ impl Boots {
             if let Some(host) = stamp.host_ns {
                 self.received(&stamp, time, host);
             }
+            self.processes.kernel(time);
         }
         self.kernel_lines += 1;
         if self.first_kernel.is_none() {
@@ -174,7 +191,7 @@ impl Boots {
         }
         match text.first() {
             Some(b'L') if text.starts_with(b"Linux version ") => {
-                self.version_at.get_or_insert(self.kernel_lines);
+                self.version_at.get_or_insert((self.kernel_lines, stamp.time_ns));
             }
             Some(b'c' | b'p') if console_enabled(text) => {
                 self.console_at = Some(self.kernel_lines);
@@ -189,35 +206,53 @@ impl Boots {
         self.interpreter.line(&stamp, text, &mut self.now);
     }
 
-    /// A line of something else on the same console or in the same file.
+    /// A line of something else on the same console or in the same file. A loader that prints its name while a kernel runs opens
+    /// a candidate: firmware also prints on the console of a running kernel.
     pub fn other(&mut self, stamp: Stamp, text: &[u8]) {
-        if self.held.is_empty() {
-            self.take_other(stamp, text);
-        } else if self.held.is_full() || sign(text).is_some() {
+        let sign = sign(text);
+        let loader = matches!(sign, Some(Sign::Banner(_))) || loader_stamp(text).is_some();
+        if loader && self.kernel_lines > 0 && self.is_loaders_own() {
+            self.stamps_are_loaders();
+        }
+        if loader && self.kernel_lines > 0 && !self.held.is_candidate() {
             self.release();
+            self.held.open(stamp.line, self.last);
+        }
+        if self.held.is_full() || (sign.is_some() && !self.held.is_candidate()) {
+            self.release();
+        }
+        if self.held.is_empty() && !self.held.is_candidate() {
             self.take_other(stamp, text);
         } else {
-            self.held.push(stamp, text, false);
+            self.held.push(stamp, text, Writer::Other);
         }
+    }
+
+    /// A line of a program that was stamped: the kernel's clock, or one of its own.
+    pub fn process(&mut self, stamp: Stamp, text: &[u8]) {
+        if self.held.is_empty() && !self.held.is_candidate() {
+            self.take_process(stamp, text);
+        } else {
+            self.held.push(stamp, text, Writer::Process);
+        }
+    }
+
+    fn take_process(&mut self, mut stamp: Stamp, text: &[u8]) {
+        stamp.time_ns = self.shifted(stamp.time_ns);
+        if let (Some(time), Some(last)) = (stamp.time_ns, self.last) {
+            self.processes.line(self.now.log.len(), time, last);
+        }
+        self.kernel_lines += 1;
+        self.first_kernel.get_or_insert(stamp);
+        self.interpreter.program(text, &mut self.now);
+        self.store(stamp, text);
     }
 
     fn take_other(&mut self, mut stamp: Stamp, text: &[u8]) {
         stamp.time_ns = self.shifted(stamp.time_ns);
         if let Some(sign) = sign(text) {
             if let Sign::Banner(name) = sign {
-                if self.kernel_lines > 0 {
-                    self.next_boot(stamp.line);
-                }
-                let known = self.now.facts.iter_mut().find(|(fact, _)| fact == "firmware.loaders");
-                match known {
-                    Some((_, names)) if names.ends_with(name) => {}
-                    Some((_, names)) if names.len() < 200 => {
-                        names.push_str(", ");
-                        names.push_str(name);
-                    }
-                    Some(_) => {}
-                    None => self.now.facts.push((Name::Borrowed("firmware.loaders"), name.to_owned())),
-                }
+                self.loader(name, stamp.line);
             }
             let mark = match sign {
                 Sign::Banner(_) => Mark::FirmwareStart,
@@ -231,9 +266,50 @@ impl Boots {
         }
         if self.kernel_lines == 0 {
             self.bootstage.console_line(text, stamp.line);
+            // What a host has stamped has a place on its clock.
+            if stamp.host_ns.is_none() {
+                self.loaders.line(text, stamp.line);
+            }
+        } else {
+            self.interpreter.program(text, &mut self.now);
         }
         self.of_units(&stamp, text);
         self.store(stamp, text);
+    }
+
+    /// A loader that prints its name before the kernel.
+    fn loader(&mut self, name: &'static str, line: u64) {
+        self.loaders.banner(line);
+        let known = self.now.facts.iter_mut().find(|(fact, _)| fact == "firmware.loaders");
+        match known {
+            Some((_, names)) if names.ends_with(name) => {}
+            Some((_, names)) if names.len() < 200 => {
+                names.push_str(", ");
+                names.push_str(name);
+            }
+            Some(_) => {}
+            None => self.now.facts.push((Name::Borrowed("firmware.loaders"), name.to_owned())),
+        }
+    }
+
+    /// Whether the stamps so far are a loader's: it had printed its name before them, and nothing in them is a kernel's.
+    fn is_loaders_own(&self) -> bool {
+        let named = self.now.facts.iter().any(|(fact, _)| fact == "firmware.loaders");
+        named && !self.begun && self.interpreter.understood() == 0
+    }
+
+    /// The lines so far, stamped as a kernel does it, are stages of a loader: their times go to the loader's clock.
+    fn stamps_are_loaders(&mut self) {
+        for number in 0..self.now.log.len() {
+            if let Some((time, (_, text))) = self.now.log.time_ns(number).zip(self.now.log.get(number)) {
+                let line = self.now.log.get(number).map_or(0, |(stamp, _)| stamp.line);
+                self.loaders.stamped(time, text, line);
+                self.now.log.set_time_ns(number, None);
+            }
+        }
+        (self.kernel_lines, self.last, self.shift, self.first_kernel) = (0, None, 0, None);
+        self.interpreter = Interpreter::new();
+        self.processes = Processes::default();
     }
 
     /// What the manager says of units, where the line has a time.
@@ -316,6 +392,7 @@ impl Boots {
             boot.marks.extend(heard);
         }
         self.problems(&mut boot);
+        std::mem::take(&mut self.processes).finish(&mut boot);
         interpreter.finish(&mut boot);
         std::mem::take(&mut self.units).finish(&mut boot);
         boot.marks.sort_by_key(|mark| mark.time_ns);
@@ -323,6 +400,15 @@ impl Boots {
         if let Some(mut stages) = std::mem::take(&mut self.bootstage).evidence(boot.format) {
             "bootstage".clone_into(&mut stages.part);
             stages.boot = boot.boot;
+            self.parts.push(stages);
+        }
+        if let Some(mut stages) = std::mem::take(&mut self.loaders).evidence(boot.format) {
+            "loaders".clone_into(&mut stages.part);
+            stages.boot = boot.boot;
+            // U-Boot's own report is of the same time.
+            if self.parts.iter().any(|part| part.boot == boot.boot) {
+                stages.marks.clear();
+            }
             self.parts.push(stages);
         }
         self.done.push(boot);
@@ -349,8 +435,7 @@ impl Boots {
     /// Every boot, with the problems of the lines given to that in which they lie.
     pub fn finish(mut self, problems: Vec<Problem>) -> Vec<Evidence> {
         self.release();
-        let next = Evidence::default();
-        self.close(next);
+        self.close(Evidence::default());
         // A capture that ends at a prompt ends where nothing more came: nothing was cut off.
         let last = self.done.last().and_then(|boot| boot.log.get(boot.log.len().checked_sub(1)?));
         let prompt = last.is_some_and(|(_, text)| is_prompt(text));

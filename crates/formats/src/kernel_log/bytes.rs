@@ -82,6 +82,15 @@ pub fn split<'a>(bytes: &'a [u8], separator: &[u8]) -> Option<(&'a [u8], &'a [u8
     Some((&bytes[..at], &bytes[at + separator.len()..]))
 }
 
+/// Whether a line begins as programs begin theirs: `cloud-init[523]: `.
+pub fn is_of_program(line: &[u8]) -> bool {
+    let name = line.iter().take(64).take_while(|byte| byte.is_ascii_alphanumeric() || b"-_./@".contains(byte)).count();
+    let Some(inside) = line.get(name..).and_then(|rest| rest.strip_prefix(b"[")).filter(|_| name > 0) else {
+        return false;
+    };
+    number(inside).is_some_and(|(_, rest)| rest.starts_with(b"]: "))
+}
+
 /// As text; what is not UTF-8 is replaced.
 pub fn text(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {

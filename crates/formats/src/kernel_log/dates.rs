@@ -15,7 +15,8 @@ fn days(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
 }
 
-fn instant(year: i64, month: i64, day: i64, time_ns: i64) -> Option<i64> {
+/// Nanoseconds since 1970 of a date and a time of its day.
+pub fn instant(year: i64, month: i64, day: i64, time_ns: i64) -> Option<i64> {
     let valid = (1..=12).contains(&month) && (1..=31).contains(&day) && (1970..=2261).contains(&year);
     valid.then(|| days(year, month, day) * 86_400 * SECOND + time_ns)
 }
@@ -53,6 +54,17 @@ pub fn of_ctime(bytes: &[u8]) -> Option<(i64, &[u8])> {
     let (time, rest) = clock(unpadded(rest))?;
     let (year, rest) = number(byte(rest, b' ')?)?;
     Some((instant(year, month, day, time)?, rest))
+}
+
+/// `11-04 10:00:00.123 `, as Android's logcat writes it: no year, and milliseconds.
+pub fn of_logcat(bytes: &[u8]) -> Option<(i64, &[u8])> {
+    if bytes.get(2) != Some(&b'-') || bytes.get(5) != Some(&b' ') || bytes.get(14) != Some(&b'.') {
+        return None;
+    }
+    let (month, rest) = number(bytes)?;
+    let (day, rest) = number(byte(rest, b'-')?)?;
+    let (time, rest) = clock(byte(rest, b' ')?)?;
+    Some((instant(1970, month, day, time)?, rest))
 }
 
 /// `Nov  4 10:00:00`, as syslog writes it: no year.

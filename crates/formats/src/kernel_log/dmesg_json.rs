@@ -10,6 +10,7 @@ use crate::evidence::{Clock, Evidence, ProblemKind, Stamp};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::FormatError;
 use firstlight_schema::FormatName;
+use memchr::memmem;
 
 /// The reader.
 pub struct DmesgJson;
@@ -67,6 +68,8 @@ impl Format for DmesgJson {
         let inside = text.strip_prefix(b"{").map(<[u8]>::trim_ascii_start);
         match inside {
             Some(inside) if inside.starts_with(b"\"dmesg\"") => Likelihood::Certain,
+            // Its beginning may be missing.
+            _ if has_records(text) => Likelihood::Certain,
             _ => Likelihood::No,
         }
     }
@@ -75,16 +78,19 @@ impl Format for DmesgJson {
         let mut boots = Boots::new(self.about(), "", Clock::Printk);
         let mut pieces = JsonFragments::new(input.bytes);
         let (mut depth, mut key, mut record) = (0_u64, None, Record::default());
-        let (mut any, mut timed) = (false, false);
+        let (mut any, mut timed, mut begun, mut headless) = (false, false, false, false);
         while let Some(piece) = pieces.piece()? {
             match piece {
                 JsonFragment::Mark(b'{' | b'[') => {
+                    begun = true;
                     depth += 1;
                     record = Record::default();
                     record.stamp.line = pieces.line();
                     key = None;
                 }
                 JsonFragment::Mark(b'}' | b']') => {
+                    headless |= !begun;
+                    begun = true;
                     depth = depth.saturating_sub(1);
                     let whole = std::mem::take(&mut record);
                     if whole.any {
@@ -111,9 +117,16 @@ impl Format for DmesgJson {
                 },
             }
         }
+        if record.any {
+            (any, timed) = (true, timed || record.stamp.time_ns.is_some());
+            give(&mut boots, &record);
+        }
         if !any {
             let what = "it holds no message `\"msg\": ...`".to_owned();
             return Err(FormatError::NotThis { format: self.title(), what });
+        }
+        if headless {
+            boots.now().problem(ProblemKind::Cut, Some(1), "the text begins within its list: its beginning is missing");
         }
         if depth > 0 {
             let line = pieces.line();
@@ -128,6 +141,19 @@ impl Format for DmesgJson {
         }
         Ok(boots)
     }
+}
+
+/// Whether the text has the fields of a record, in their order.
+fn has_records(text: &[u8]) -> bool {
+    if !text.starts_with(b"}") && !text.starts_with(b"{") && !text.starts_with(b"\"") {
+        return false;
+    }
+    let mut rest = &text[..text.len().min(4096)];
+    [&b"\"pri\":"[..], b"\"time\":", b"\"msg\":"].iter().all(|field| {
+        let at = memmem::find(rest, field);
+        rest = at.map_or(rest, |at| &rest[at..]);
+        at.is_some()
+    })
 }
 
 fn give(boots: &mut Boots, record: &Record) {

@@ -1,11 +1,11 @@
 //! A console with the host's time in front of each line, as `ts`, minicom, tio, labgrid and LAVA's text write it.
 
+use super::boot_messages::is_boot_message;
 use super::bytes::{seconds, unpadded};
 use super::clock_lookahead::Ahead;
 use super::dates;
 use super::host_clock::{self, HostTime};
 use super::prefix::{parse, stamp, Time};
-use super::printk::is_boot_message;
 use super::unstamped_lines::{self, Sign};
 use crate::about::{About, Origin, Traits};
 use crate::evidence::Evidence;

@@ -3,31 +3,30 @@
 //! Readers of other records that hold lines of the kernel use [`text::read`] or [`text::Text`] for text, and
 //! [`messages::Interpreter`] where they have the messages already.
 
-use crate::format::Format;
-
+pub(crate) mod boot_messages;
 pub mod boots;
 pub mod bytes;
 pub mod clock_lookahead;
 pub mod dates;
-mod dmesg_json;
-mod grabserial;
 mod host_clock;
-mod host_stamped;
 pub mod json;
-mod kmsg;
 pub mod messages;
 pub mod prefix;
-mod printk;
-mod serial;
 pub mod text;
-mod unstamped_lines;
+pub(crate) mod unstamped_lines;
+
+// Readers. Made from crates/schema/vocabulary.toml by `make vocabulary`: do not edit.
+pub(crate) mod dmesg_json;
+pub(crate) mod grabserial;
+pub(crate) mod host_stamped;
+pub(crate) mod kmsg;
+pub(crate) mod printk;
+pub(crate) mod serial;
 
 /// The readers of this family.
-pub static FORMATS: &[&dyn Format] = &[
-    &kmsg::Kmsg,
-    &dmesg_json::DmesgJson,
-    &grabserial::Grabserial,
-    &host_stamped::HostStamped,
-    &serial::Serial,
+#[rustfmt::skip]
+pub static FORMATS: &[&dyn crate::format::Format] = &[
+    &kmsg::Kmsg, &dmesg_json::DmesgJson, &grabserial::Grabserial, &host_stamped::HostStamped, &serial::Serial,
     &printk::Printk,
 ];
+// End of the readers.

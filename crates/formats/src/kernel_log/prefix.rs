@@ -39,6 +39,8 @@ const FACILITIES: &[&str] = &[
 /// The names of the levels, 0 to 7, as dmesg writes them.
 pub const LEVELS: [&str; 8] = ["emerg", "alert", "crit", "err", "warn", "notice", "info", "debug"];
 
+/// A task has sixteen characters at most; they are padded.
+const LONGEST_TASK: usize = 32;
 /// `authpriv.warning ` is the longest of syslog's words.
 const LONGEST_FACILITY: usize = 17;
 
@@ -60,7 +62,7 @@ pub fn usual(line: &[u8]) -> Option<(i64, &[u8])> {
     let (front, back) = (head.first_chunk::<8>()?, head.last_chunk::<8>()?);
     let seconds = padded_digits(u64::from_le_bytes(*front) ^ u64::from_le_bytes(*b"[00000.0"))?;
     let micros = u64::from_le_bytes(*back) ^ u64::from_le_bytes(*b"000000] ");
-    if micros >> 48 != 0 || !are_digits(micros) || rest.first() == Some(&b'[') {
+    if micros >> 48 != 0 || !are_digits(micros) || matches!(rest.first(), Some(b'[' | b'-' | b' ' | b'(')) {
         return None;
     }
     let micros = eight_digits(micros << 16);
@@ -115,9 +117,27 @@ fn parse_any(line: &[u8]) -> Prefixed<'_> {
         found.caller = Some(caller);
         rest = after;
     }
+    if found.time.is_some() {
+        rest = processor(rest).unwrap_or(rest);
+    }
     found.foreign = wrote && found.time.is_some();
     found.text = rest;
     found
+}
+
+/// What comes after the processor and the task, as kernels of Android's makers print them: `[0:        swapper:    0] `, or
+/// `-(0)[0:swapper]`.
+fn processor(rest: &[u8]) -> Option<&[u8]> {
+    let inside = unpadded(rest);
+    let inside = inside.strip_prefix(b"-").unwrap_or(inside);
+    let numbered = inside.strip_prefix(b"(").and_then(number).and_then(|(_, rest)| rest.strip_prefix(b")"));
+    let (_, task) = number(unpadded(numbered.unwrap_or(inside).strip_prefix(b"[")?))?;
+    let task = task.strip_prefix(b":")?;
+    let end = task.iter().take(LONGEST_TASK).position(|&byte| byte == b']')?;
+    let colon = memchr::memrchr(b':', &task[..end]);
+    let process = colon.and_then(|colon| number(unpadded(&task[colon + 1..end])));
+    let is_task = numbered.is_some() || process.is_some_and(|(_, rest)| rest.is_empty());
+    is_task.then(|| unpadded(&task[end + 1..]))
 }
 
 /// `<6>`: the level, whether the facility in the upper bits is that of a process, and what comes after.
@@ -149,6 +169,9 @@ struct Said<'a> {
 
 /// A date outside of brackets; of syslog also the host, the facility and the process.
 fn dated(line: &[u8]) -> Option<(Time, Said<'_>)> {
+    if let Some((time, rest)) = dates::of_logcat(line) {
+        return logcat(rest).map(|said| (Time::Date(time, 1_000_000), said));
+    }
     let (time, rest) = match dates::of_syslog(line) {
         Some((time, rest)) => (Time::Date(time, 1_000_000_000), rest),
         None => {
@@ -164,6 +187,25 @@ fn dated(line: &[u8]) -> Option<(Time, Said<'_>)> {
         return Some((time, Said { level: None, foreign: false, text: rest }));
     }
     Some((time, sender(rest)))
+}
+
+/// `  0     0 I TAG: message`, as Android's logcat writes process, thread, level and tag. The kernel has number 0.
+fn logcat(rest: &[u8]) -> Option<Said<'_>> {
+    let (process, rest) = number(unpadded(rest))?;
+    let (_, rest) = number(unpadded(rest))?;
+    let (level, rest) = unpadded(rest).split_first()?;
+    let level = match level {
+        b'V' | b'D' => 7,
+        b'I' => 6,
+        b'W' => 4,
+        b'E' => 3,
+        b'F' => 2,
+        _ => return None,
+    };
+    let rest = rest.strip_prefix(b" ")?;
+    // The kernel's tag is empty, or the first word of its message.
+    let text = unpadded(rest).strip_prefix(b": ").unwrap_or(rest);
+    Some(Said { level: Some(level), foreign: process != 0, text: processor(text).unwrap_or(text) })
 }
 
 /// Takes off `HOST PROCESS[PID]: `; BusyBox's syslogd puts `FACILITY.LEVEL ` between the two, or leaves out the host.
@@ -277,6 +319,13 @@ pub fn stamp(line: &[u8]) -> Option<(Option<Time>, &[u8])> {
 fn close(rest: &[u8]) -> Option<&[u8]> {
     let rest = match rest.first()? {
         b']' => &rest[1..],
+        // LG's kernels add the date, and the processor in brackets of its own.
+        b' ' if rest.starts_with(b" / ") => {
+            let end = rest.iter().take(32).position(|&byte| byte == b']')?;
+            let rest = &rest[end + 1..];
+            let cpu = rest.strip_prefix(b"[").and_then(number).and_then(|(_, rest)| rest.strip_prefix(b"]"));
+            cpu.unwrap_or(rest)
+        }
         b' ' => {
             let inside = rest.strip_prefix(b" <")?;
             let (_, rest) = seconds(unpadded(inside))?;
@@ -355,6 +404,18 @@ mod tests {
         assert_eq!(parts("[    0.412345] widget: ready"), (None, kernel, None, "widget: ready"));
         assert_eq!(parts("[    0.412345][    T1] widget"), (None, kernel, Some(Caller::Task(1)), "widget"));
         assert_eq!(parts("[    0.412345] [C12] widget"), (None, kernel, Some(Caller::Cpu(12)), "widget"));
+        assert_eq!(parts("[    0.412345]  [0:        swapper:    0] widget"), (None, kernel, None, "widget"));
+        assert_eq!(parts("[    0.412345]  [3:    kworker/3:1:   25] widget"), (None, kernel, None, "widget"));
+        assert_eq!(parts("[    0.412345] -(0)[0:swapper]widget"), (None, kernel, None, "widget"));
+        assert_eq!(parts("[    0.412345] [5:widget] w"), (None, kernel, None, "[5:widget] w"));
+        assert_eq!(parts("<6>[    0.412345 / 01-01 00:00:00.000][0] widget"), (Some(6), kernel, None, "widget"));
+        let logcat = Some(Time::Date(1_234_000_000, 1_000_000));
+        assert_eq!(parts("01-01 00:00:01.234     0     0 I widget"), (Some(6), logcat, None, "widget"));
+        assert_eq!(
+            parts("01-01 00:00:01.234     0     0 W         : (1)[7:a]widget"),
+            (Some(4), logcat, None, "widget")
+        );
+        assert!(parse(b"01-01 00:00:01.234   412   413 D Zygote  : begin").foreign);
         assert_eq!(parts("<30>[\t0.412345] widget"), (Some(6), kernel, None, "widget"));
         assert_eq!(parts("kern  :warn  : [    0.412345] w"), (Some(4), kernel, None, "w"));
         assert_eq!(parts("[    0.412345 <    0.000001>] w"), (None, kernel, None, "w"));

@@ -1,7 +1,8 @@
 //! `dmesg`, `kern.log`, and whatever else holds the kernel's messages with their stamps.
 
+use super::boot_messages::is_boot_message;
 use super::text::read;
-use super::{prefix, unstamped_lines};
+use super::{dates, prefix, unstamped_lines};
 use crate::about::{About, Origin, Traits};
 use crate::evidence::Evidence;
 use crate::format::{Format, Head, Input, Likelihood};
@@ -22,24 +23,6 @@ pub struct Looks {
     pub loaders: usize,
     /// Of them, messages that every boot has.
     pub boot: usize,
-}
-
-const BOOT: [&[u8]; 10] = [
-    b"Linux version ",
-    b"Command line: ",
-    b"Kernel command line: ",
-    b"Calibrating delay loop",
-    b"Freeing unused kernel",
-    b"Freeing init memory: ",
-    b"Booting Linux on physical CPU",
-    b"calling  ",
-    b"initcall ",
-    b"probe of ",
-];
-
-/// Whether every boot has such a message.
-pub fn is_boot_message(text: &[u8]) -> bool {
-    BOOT.iter().any(|words| text.starts_with(words))
 }
 
 /// Looks at the beginning of a text.
@@ -66,7 +49,11 @@ pub fn looks(head: &Head<'_>) -> Looks {
         looks.lines += 1;
         let found = prefix::parse(line);
         let time = found.time.is_some() && !found.foreign;
-        let dated = matches!(found.time, Some(prefix::Time::Date(..))) && line.first() != Some(&b'[');
+        // Many programs write dates; only dmesg has them in brackets, or with a comma, and logcat names the kernel.
+        let dmesg = line.first() == Some(&b'[')
+            || (line.get(4) == Some(&b'-') && line.get(19) == Some(&b','))
+            || dates::of_logcat(line).is_some();
+        let dated = matches!(found.time, Some(prefix::Time::Date(..))) && !dmesg;
         looks.stamped += usize::from(time && !dated);
         looks.boot += usize::from(is_boot_message(found.text));
         looks.loaders += usize::from(found.time.is_none() && unstamped_lines::sign(line).is_some());

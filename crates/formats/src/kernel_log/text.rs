@@ -1,9 +1,12 @@
 //! Logs of text, line by line: what stands before each message is taken off, and each line given to its boot.
 
+use super::boot_messages::is_boot_message;
 use super::boots::Boots;
+use super::bytes::is_of_program;
 use super::prefix::{inner_stamp, parse, usual, without_host, Prefixed, Time};
 use crate::about::About;
 use crate::evidence::{Clock, Evidence, ProblemKind, Stamp};
+use crate::firmware::loader_line::loader_stamp;
 use crate::lines::Lines;
 use crate::FormatError;
 use memchr::{memchr, memchr2};
@@ -44,6 +47,8 @@ pub struct Text {
     stamped: u64,
     /// The log goes by the kernel's stamps, and no host is named after them.
     settled: bool,
+    /// The kernel's own stamps were shortened to milliseconds.
+    in_millis: bool,
 }
 
 impl Text {
@@ -65,6 +70,7 @@ impl Text {
             hosted: false,
             stamped: 0,
             settled: false,
+            in_millis: false,
         }
     }
 
@@ -95,6 +101,13 @@ impl Text {
     /// One line of whatever shape.
     fn any_line(&mut self, number: u64, host_ns: Option<i64>, bytes: &[u8]) {
         let mut line = bytes.strip_prefix(b"\r").unwrap_or(bytes);
+        if let Some((_, text)) = loader_stamp(line).filter(|_| !self.in_millis) {
+            self.in_millis = is_boot_message(without_host(text.trim_ascii_start()));
+            if !self.in_millis {
+                let stamp = Stamp { line: number, host_ns, ..Stamp::default() };
+                return self.boots.other(stamp, line);
+            }
+        }
         let mut pieces = 0;
         loop {
             let found = parse(line);
@@ -151,7 +164,9 @@ impl Text {
         }
         self.indent = indent;
         self.before = stamp;
-        if !odd || memchr(b'\\', message).is_none() {
+        if odd && self.goes == Some(Goes::Kernel) && is_of_program(message) && !message.starts_with(b"systemd[1]") {
+            self.boots.process(stamp, message);
+        } else if !odd || memchr(b'\\', message).is_none() {
             self.boots.kernel(stamp, message);
         } else {
             let mut unescaped = std::mem::take(&mut self.unescaped);
@@ -243,7 +258,7 @@ impl Text {
 
     /// Without timestamps, lines of the kernel cannot be distinguished from others, except those of boot loaders.
     fn either(&mut self, stamp: Stamp, text: &[u8]) {
-        if super::unstamped_lines::sign(text).is_some() || (self.boots.lines() == 0 && !self.starts(text)) {
+        if super::unstamped_lines::sign(text).is_some() || (self.boots.before_kernel() && !self.starts(text)) {
             self.boots.other(stamp, text);
         } else {
             self.boots.kernel(stamp, text);

@@ -13,7 +13,7 @@ pub enum Sign {
     Login,
 }
 
-const BANNERS: [(&[u8], &str); 14] = [
+const BANNERS: [(&[u8], &str); 18] = [
     (b"U-Boot SPL ", "U-Boot SPL"),
     (b"U-Boot TPL ", "U-Boot TPL"),
     (b"U-Boot 1", "U-Boot"),
@@ -28,13 +28,17 @@ const BANNERS: [(&[u8], &str); 14] = [
     (b"OpenSBI v", "OpenSBI"),
     (b"barebox 20", "barebox"),
     (b"UEFI firmware (version ", "UEFI"),
+    (b"Jetson UEFI firmware (version ", "UEFI"),
+    (b"Format: Log Type - Time(microsec)", "Qualcomm SBL"),
+    (b"Intel Slim Bootloader", "Slim Bootloader"),
+    (b"====================Os Loader", "Slim Bootloader"),
 ];
 
 /// What a line without a timestamp means, if it is known.
 pub fn sign(line: &[u8]) -> Option<Sign> {
     let line = line.trim_ascii_start();
     match line.first()? {
-        b'U' | b'c' | b'S' | b'G' | b'W' | b'N' | b'O' | b'b' => {
+        b'U' | b'c' | b'S' | b'G' | b'W' | b'N' | b'O' | b'b' | b'J' | b'F' | b'I' | b'=' => {
             if let Some((_, name)) = BANNERS.iter().find(|(words, _)| line.starts_with(words)) {
                 return Some(Sign::Banner(name));
             }

@@ -79,7 +79,7 @@ impl Format for Bootchart {
             if text.is_empty() {
                 state.end_block(&mut evidence);
             } else if state.time.is_none() {
-                state.begin(text, line.number, &mut evidence);
+                state.begin(text, line.number);
             } else {
                 state.line(text, line.number, &mut evidence);
             }
@@ -108,7 +108,7 @@ struct State {
 }
 
 impl State {
-    fn begin(&mut self, text: &str, line: u64, evidence: &mut Evidence) {
+    fn begin(&mut self, text: &str, line: u64) {
         let Some(time) = instant(text) else {
             // The block was torn: a line of the kind, without its instant.
             self.strange = (self.strange.0 + 1, self.strange.1.or(Some(line)));
@@ -116,9 +116,6 @@ impl State {
         };
         if self.last.is_some_and(|last| time < last) {
             self.backward = (self.backward.0 + 1, self.backward.1.or(Some(line)));
-        }
-        if self.last.is_none() {
-            evidence.facts.push(("bootchart.first_sample_ns".into(), time.to_string()));
         }
         self.time = Some(time);
         self.last = Some(time);

@@ -1,18 +1,17 @@
 //! What samplers saw: the archives of bootchart, and systemd-bootchart's picture.
 
-mod blocks;
-mod bootchart_facts;
-mod bootchart_svg;
 mod processes;
 mod ticks;
 
-use crate::format::Format;
+// Readers. Made from crates/schema/vocabulary.toml by `make vocabulary`: do not edit.
+pub(crate) mod blocks;
+pub(crate) mod bootchart_facts;
+pub(crate) mod bootchart_svg;
 
 /// The readers of this family.
-pub static FORMATS: &[&dyn Format] = &[
-    &blocks::Bootchart,
-    &bootchart_facts::BootchartHeader,
-    &bootchart_facts::BootchartProcesses,
-    &bootchart_facts::BootchartAccounting,
-    &bootchart_svg::BootchartSvg,
+#[rustfmt::skip]
+pub static FORMATS: &[&dyn crate::format::Format] = &[
+    &blocks::Bootchart, &bootchart_facts::BootchartHeader, &bootchart_facts::BootchartProcesses,
+    &bootchart_facts::BootchartAccounting, &bootchart_svg::BootchartSvg,
 ];
+// End of the readers.

@@ -52,6 +52,7 @@ fields! {
     InUnit "_SYSTEMD_UNIT",
     InUserUnit "_SYSTEMD_USER_UNIT",
     Hostname "_HOSTNAME",
+    MachineId "_MACHINE_ID",
     Unit "UNIT",
     JobType "JOB_TYPE",
     JobResult "JOB_RESULT",
@@ -147,6 +148,7 @@ struct Boot {
     manager: bool,
     queue: Queue,
     hostname: Option<String>,
+    machine_id: Option<String>,
     walls: Vec<Wall>,
     clock_set: (u64, Option<u64>),
     untimed: (u64, Option<u64>),
@@ -239,6 +241,9 @@ impl Boot {
             if self.log.push(Stamp { line, time_ns, level, ..Stamp::default() }, &text) {
                 count(&mut self.replaced, line);
             }
+        }
+        if self.machine_id.is_none() {
+            self.machine_id = entry.text(Field::MachineId).map(str::to_owned);
         }
         if self.hostname.is_none() {
             self.hostname = entry.text(Field::Hostname).map(str::to_owned);
@@ -382,6 +387,9 @@ impl Boot {
         self.queue.finish(&mut system);
         if !self.id.is_empty() {
             system.facts.push(("boot.id".into(), self.id));
+        }
+        if let Some(machine) = self.machine_id {
+            system.facts.push(("system.machine_id".into(), machine));
         }
         if let Some(hostname) = self.hostname {
             system.facts.push(("system.hostname".into(), hostname));

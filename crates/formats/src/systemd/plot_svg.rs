@@ -98,6 +98,7 @@ impl Format for SystemdPlotSvg {
             evidence.spans.iter().filter(|span| span.kind == SpanKind::Unit).map(|span| span.name.to_owned()).collect();
         for line in picture.heading.iter().flat_map(|text| text.lines()) {
             let mut heading = Evidence::default();
+            machine(line.trim(), &mut heading);
             target(line.trim(), userspace, &mut heading);
             // The target has its own bar: that the heading names it, too, is no second start.
             if !heading.spans.iter().any(|span| barred.contains(span.name)) {
@@ -112,6 +113,21 @@ impl Format for SystemdPlotSvg {
         }
         Ok(vec![evidence])
     }
+}
+
+/// `Debian GNU/Linux 12 box (Linux 6.1.0-13-amd64 #1 SMP ...) x86-64 kvm`: which machine this is.
+fn machine(line: &str, evidence: &mut Evidence) {
+    let Some((before, kernel)) = line.split_once(" (Linux ") else { return };
+    let Some((kernel, after)) = kernel.rsplit_once(')') else { return };
+    let mut fact = |name: &'static str, value: Option<&str>| {
+        if let Some(value) = value.filter(|value| !value.is_empty()) {
+            evidence.facts.push((name.into(), value.to_owned()));
+        }
+    };
+    fact("system.hostname", before.split(' ').next_back());
+    fact("kernel.release", kernel.split(' ').next());
+    fact("kernel.version", kernel.split_once(' ').map(|(_, version)| version));
+    fact("system.architecture", after.split_whitespace().next());
 }
 
 /// Takes the picture apart: bars and texts by row, the scale by the labelled seconds. Stops at the legend.

@@ -2,14 +2,14 @@
 
 use super::months::foreign;
 use crate::decimal::scaled;
+use crate::kernel_log::dates::instant;
 
 /// When a line was logged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Time {
     /// Nanoseconds of `CLOCK_MONOTONIC`; of the kernel's lines, of its own clock.
     Monotonic(i64),
-    /// Nanoseconds since 1970. A zone other than an offset is taken for UTC, a missing year for 1970, and a month in an
-    /// unknown language for January.
+    /// Nanoseconds since 1970. A zone other than an offset is taken for UTC, and a missing year for 1970.
     Realtime(i64),
 }
 
@@ -144,25 +144,13 @@ fn syslog(text: &str) -> Option<(Time, i64, &str)> {
         Some((_, month)) => month,
         None => foreign(word)?,
     };
-    Some((Time::Realtime(days(1970, month, day)?.checked_add(clock)?), step, rest.get(time.len()..)?))
+    Some((Time::Realtime(instant(1970, month, day, clock)?), step, rest.get(time.len()..)?))
 }
 
 fn date_of(text: &str) -> Option<i64> {
     let mut parts = text.split('-').map(|part| part.parse::<i64>().ok());
-    let date = days(parts.next()??, parts.next()??, parts.next()??);
-    parts.next().is_none().then_some(date)?
-}
-
-/// Nanoseconds from 1970 to a day of the Gregorian calendar (after Howard Hinnant's `days_from_civil`).
-fn days(year: i64, month: i64, day: i64) -> Option<i64> {
-    if !(1970..=2261).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
-        return None;
-    }
-    let year = if month <= 2 { year - 1 } else { year };
-    let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
-    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    let days = era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468;
-    days.checked_mul(86_400_000_000_000)
+    let date = instant(parts.next()??, parts.next()??, parts.next()??, 0)?;
+    parts.next().is_none().then_some(date)
 }
 
 /// `HH:MM:SS` with or without decimals, and its step.

@@ -19,7 +19,7 @@ const READ_BYTES: u64 = 1 << 20;
 /// The reader.
 pub struct BootConfig;
 
-const TITLE: &str = FormatName::Bootconfig.title();
+const TITLE: &str = FormatName::Bootconfig.text();
 const ROOTS: [&str; 3] = ["kernel", "init", "ftrace"];
 
 impl Format for BootConfig {

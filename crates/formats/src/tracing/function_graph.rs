@@ -19,7 +19,7 @@ const MOST_EVENTS: usize = 100_000;
 /// The reader.
 pub struct FunctionGraph;
 
-const TITLE: &str = FormatName::FunctionGraph.title();
+const TITLE: &str = FormatName::FunctionGraph.text();
 
 impl Format for FunctionGraph {
     fn about(&self) -> &'static About {
@@ -125,7 +125,7 @@ impl Text for Reader {
     fn finish(self) -> Evidence {
         let mut evidence = self.evidence;
         evidence.understood = self.understood;
-        self.damage.report("a function graph", &mut evidence);
+        self.damage.report("a function graph", self.understood, &mut evidence);
         if self.unkept > 0 {
             let detail = format!("{} events beyond the first {MOST_EVENTS} are not in the log", self.unkept);
             evidence.problem(ProblemKind::Overlong, None, detail);
@@ -231,6 +231,6 @@ impl Reader {
             self.damage.lost(line.number, lost);
             return;
         }
-        self.damage.torn(line.number, text);
+        self.damage.torn(line.number, text, self.understood);
     }
 }

@@ -16,7 +16,7 @@ const MOST: usize = 100_000;
 /// The reader.
 pub struct Hist;
 
-const TITLE: &str = FormatName::Hist.title();
+const TITLE: &str = FormatName::Hist.text();
 
 impl Format for Hist {
     fn about(&self) -> &'static About {

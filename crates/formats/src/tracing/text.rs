@@ -65,18 +65,44 @@ pub(super) fn read<T: Text>(
 pub(super) struct Damage {
     torn: u64,
     first_torn: Option<(u64, String)>,
+    around: u64,
+    run: Run,
     lost: u64,
     places: u64,
     first_place: Option<u64>,
 }
 
+/// Lines one after another that have no shape of the format.
+#[derive(Debug, Default)]
+struct Run {
+    understood: u64,
+    lines: u64,
+    first: Option<(u64, String)>,
+    markup: bool,
+}
+
 impl Damage {
-    /// A line has no shape of the format.
-    pub fn torn(&mut self, line: u64, text: &[u8]) {
-        self.torn += 1;
-        if self.first_torn.is_none() {
+    /// A line has no shape of the format. *understood*: how many lines before it have.
+    pub fn torn(&mut self, line: u64, text: &[u8], understood: u64) {
+        if self.run.lines > 0 && self.run.understood != understood {
+            self.end_run(self.run.understood == 0);
+        }
+        if self.run.lines == 0 {
             let text = String::from_utf8_lossy(&text[..text.len().min(SHOWN_BYTES)]).into_owned();
-            self.first_torn = Some((line, text));
+            self.run = Run { understood, first: Some((line, text)), ..Run::default() };
+        }
+        self.run.lines += 1;
+        self.run.markup |= text.starts_with(b"<");
+    }
+
+    /// Counts the lines of a run: markup before the first line of the format, or after the last, is a page around it.
+    fn end_run(&mut self, outer: bool) {
+        let run = std::mem::take(&mut self.run);
+        if outer && run.markup {
+            self.around += run.lines;
+        } else {
+            self.torn += run.lines;
+            self.first_torn = self.first_torn.take().or(run.first);
         }
     }
 
@@ -88,7 +114,12 @@ impl Damage {
     }
 
     /// Says so. *shape* is what torn lines have none of.
-    pub fn report(self, shape: &str, evidence: &mut Evidence) {
+    pub fn report(mut self, shape: &str, understood: u64, evidence: &mut Evidence) {
+        self.end_run(self.run.understood == 0 || self.run.understood == understood);
+        if self.around > 0 {
+            let detail = format!("{} lines of the page around the text are no part of it", self.around);
+            evidence.problem(ProblemKind::Embedded, None, detail);
+        }
         if self.places > 0 {
             evidence.problems.push(Problem {
                 kind: ProblemKind::Lost,

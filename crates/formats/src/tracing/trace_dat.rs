@@ -21,7 +21,7 @@ const MOST_BYTES: u64 = 2 << 30;
 /// The reader.
 pub struct TraceDat;
 
-const TITLE: &str = FormatName::TraceDat.title();
+const TITLE: &str = FormatName::TraceDat.text();
 
 impl Format for TraceDat {
     fn about(&self) -> &'static About {

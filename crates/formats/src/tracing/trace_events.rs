@@ -17,7 +17,7 @@ use memchr::memmem;
 /// The reader.
 pub struct TraceEvents;
 
-const TITLE: &str = FormatName::TraceEvents.title();
+const TITLE: &str = FormatName::TraceEvents.text();
 
 impl Format for TraceEvents {
     fn about(&self) -> &'static About {
@@ -88,7 +88,7 @@ impl Text for Reader {
             return self.graph.lost(cpu);
         }
         let Some(found) = parse(bytes) else {
-            return self.damage.torn(line.number, bytes);
+            return self.damage.torn(line.number, bytes, self.understood);
         };
         self.understood += 1;
         let time_ns = match found.stamp {
@@ -131,7 +131,7 @@ impl Text for Reader {
     fn finish(self) -> Evidence {
         let mut evidence = self.evidence;
         evidence.understood = self.understood;
-        self.damage.report("an event", &mut evidence);
+        self.damage.report("an event", self.understood, &mut evidence);
         if self.counted {
             let detail = "the stamps are counts (trace_clock counter): they give an order, no times";
             evidence.problem(ProblemKind::Untimed, None, detail);

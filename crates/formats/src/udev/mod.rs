@@ -1,12 +1,16 @@
 //! udev's monitor, its debug log and its database.
 
-mod database;
 mod event;
-mod monitor;
 pub mod queue;
-mod udev_log;
 
-use crate::format::Format;
+// Readers. Made from crates/schema/vocabulary.toml by `make vocabulary`: do not edit.
+pub(crate) mod database;
+pub(crate) mod monitor;
+pub(crate) mod udev_log;
 
 /// The readers of this family.
-pub static FORMATS: &[&dyn Format] = &[&monitor::UdevMonitor, &udev_log::UdevLog, &database::UdevDatabase];
+#[rustfmt::skip]
+pub static FORMATS: &[&dyn crate::format::Format] = &[
+    &monitor::UdevMonitor, &udev_log::UdevLog, &database::UdevDatabase,
+];
+// End of the readers.

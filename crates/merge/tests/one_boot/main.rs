@@ -8,6 +8,7 @@ mod devices;
 mod initcalls;
 mod journal_texts;
 mod log;
+mod machines;
 mod made;
 mod phases;
 mod units;

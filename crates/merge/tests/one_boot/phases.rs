@@ -121,3 +121,54 @@ fn systemd_counts_the_firmware_from_power_on_and_its_table_from_the_end_of_the_r
     assert_eq!(marks[..2], [Some("power_on".to_owned()), Some("firmware_start".to_owned())]);
     assert!(boot.spans("phase")[0].starts_with("firmware 0-3500"), "{:?}", boot.spans("phase"));
 }
+
+#[test]
+fn a_system_that_is_up_is_not_prolonged_by_rare_lines() {
+    // Busy to 7.4 s, then a line in 13 s: never a silent minute.
+    let mut lines: Vec<(i64, &str)> = (0..140).map(|number| (1_000 + number * 45, "a device is there")).collect();
+    lines.push((7_400, "systemd[1]: Reached target Multi-User System."));
+    lines.extend((1..16).map(|number| (7_400 + number * 13_000, "audit: rotated")));
+    let of = |lines: &[(i64, &str)]| {
+        let mut log = kernel(lines);
+        log.marks = vec![mark(Mark::KernelStart, 0), mark(Mark::UserStart, 1_000)];
+        boot(&[record("dmesg", vec![log])])
+    };
+    let up = of(&lines);
+    assert_eq!(up.summary.marks.last(), Some(&("up_by".to_owned(), 7_400 * MS)));
+    assert!(
+        up.summary.warnings[0].contains("up by 7.400000 s, where the last unit that is up"),
+        "{:?}",
+        up.summary.warnings
+    );
+    assert_eq!(
+        up.spans("phase").last().map(String::as_str),
+        Some("userspace 1000-7400 took 6400 bounded (dmesg) in -")
+    );
+    // Without units it is where the lines become rare.
+    lines.retain(|(_, text)| !text.starts_with("systemd"));
+    assert_eq!(of(&lines).summary.marks.last(), Some(&("up_by".to_owned(), (1_000 + 139 * 45) * MS)));
+    // A steady log has no end.
+    let steady: Vec<(i64, &str)> = (0..300).map(|number| (1_000 + number * 700, "a device is there")).collect();
+    assert_eq!(of(&steady).summary.marks.last().map(|(mark, _)| mark.as_str()), Some("record_end"));
+}
+
+#[test]
+fn a_phase_with_an_inferred_mark_is_a_bound_and_a_record_that_has_the_mark_is_better() {
+    use firstlight_formats::evidence::Instant;
+    let mut log = kernel(&LINES);
+    log.marks = vec![
+        mark(Mark::KernelStart, 0),
+        mark(Mark::FreeInitMemory, 30),
+        Instant::inferred(Mark::UserStart, 35 * MS, "userspace runs"),
+    ];
+    let alone = boot(&[record("dmesg", vec![log.clone()])]);
+    assert_eq!(
+        alone.spans("phase")[1..],
+        ["free_init_memory 30-35 took 5 bounded (dmesg) in -", "userspace 35-90 took 55 bounded (dmesg) in -"]
+    );
+    let mut console = kernel(&LINES);
+    console.marks = vec![mark(Mark::KernelStart, 0), mark(Mark::UserStart, 60)];
+    let both = boot(&[record("dmesg", vec![log]), record("con", vec![console])]);
+    assert_eq!(both.spans("phase").last().map(String::as_str), Some("userspace 60-90 took 30 good (con) in -"));
+    assert_eq!(both.summary.contradictions, []);
+}

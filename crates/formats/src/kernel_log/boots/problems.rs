@@ -6,7 +6,9 @@ use crate::evidence::{Clock, Evidence, ProblemKind};
 impl Boots {
     pub(super) fn problems(&self, boot: &mut Evidence) {
         if let Some(first) = self.first_kernel.filter(|_| !self.by_sequence) {
-            if self.version_at.is_none_or(|at| at > FIRST_LINES) {
+            // A version at the zero of the clock, or in a log without times, is the kernel's first line.
+            let at_zero = |time: Option<i64>| time.is_none_or(|time| time == 0);
+            if self.version_at.is_none_or(|(at, time)| at > FIRST_LINES && !at_zero(time)) {
                 let detail = match first.time_ns {
                     Some(_) if boot.clock == Clock::Realtime => "its first line is not the kernel's first".to_owned(),
                     Some(time) => format!("it begins at {:.6}, after the kernel's first line", time as f64 / 1e9),

@@ -15,15 +15,28 @@ const AROUND: i64 = 64;
 /// comes so late after one is the first of the new clock.
 const NEW_CLOCK: i64 = 1_000_000;
 const OLD_CLOCK: i64 = 10_000_000;
-/// So many lines of others are held with them.
+/// So many lines of others are held with them; after a loader's name, which other boots may end before their kernel runs.
 const OTHERS: usize = 64;
+const OF_LOADERS: usize = 1 << 16;
+
+/// Who wrote a line that is held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Writer {
+    Kernel,
+    Process,
+    Other,
+}
 
 /// The lines that are held back.
 #[derive(Debug, Default)]
 pub(super) struct Held {
-    lines: Vec<(Stamp, Vec<u8>, bool)>,
+    lines: Vec<(Stamp, Vec<u8>, Writer)>,
     /// The stamp that they are behind.
     from: i64,
+    /// Where a loader printed its name while a kernel ran: a boot begins there if a kernel's first line follows.
+    candidate: Option<u64>,
+    /// Lines of a kernel whose clock is behind.
+    behind: u64,
 }
 
 impl Held {
@@ -32,11 +45,20 @@ impl Held {
     }
 
     pub(super) fn is_full(&self) -> bool {
-        self.lines.len() >= OTHERS
+        self.lines.len() >= if self.is_candidate() { OF_LOADERS } else { OTHERS }
     }
 
-    pub(super) fn push(&mut self, stamp: Stamp, text: &[u8], kernel: bool) {
-        self.lines.push((stamp, text.to_vec(), kernel));
+    pub(super) fn is_candidate(&self) -> bool {
+        self.candidate.is_some()
+    }
+
+    /// A loader has printed its name.
+    pub(super) fn open(&mut self, line: u64, last: Option<i64>) {
+        (self.candidate, self.from) = (Some(line), last.unwrap_or_default());
+    }
+
+    pub(super) fn push(&mut self, stamp: Stamp, text: &[u8], writer: Writer) {
+        self.lines.push((stamp, text.to_vec(), writer));
     }
 }
 
@@ -71,22 +93,34 @@ impl Boots {
 
     /// Holds a line back, and lets all go as soon as it is known what they are.
     pub(super) fn hold(&mut self, stamp: Stamp, text: &[u8]) {
-        if self.held.is_empty() {
+        if self.held.is_empty() && !self.held.is_candidate() {
             self.held.from = self.last.unwrap_or_default();
         }
         let again = self.shifted(stamp.time_ns).is_some_and(|time| time >= self.held.from);
-        self.held.push(stamp, text, true);
-        if is_first(text) && !again {
+        self.held.push(stamp, text, Writer::Kernel);
+        self.held.behind += u64::from(stamp.time_ns.is_some() && !again);
+        let candidate = self.held.is_candidate();
+        if is_first(text) && (!again || candidate) {
+            self.next_of_held(stamp.line);
+        } else if again && (candidate || !self.clock_is_new()) {
+            // One that came late, or a banner of firmware below a running kernel: the clock is where it was.
             let held = std::mem::take(&mut self.held);
-            self.next_boot(held.lines.first().map_or(stamp.line, |(first, ..)| first.line));
             self.give(held);
-        } else if again && !self.clock_is_new() {
-            // One that came late: the clock is where it was.
-            let held = std::mem::take(&mut self.held);
-            self.give(held);
-        } else if again || self.held.lines.iter().filter(|(.., kernel)| *kernel).count() as u64 >= FIRST_LINES {
+        } else if again || self.held.behind >= FIRST_LINES || self.held.is_full() {
             self.release();
         }
+    }
+
+    /// What is held begins a boot, unless what was before it are stages of its loader.
+    fn next_of_held(&mut self, line: u64) {
+        let held = std::mem::take(&mut self.held);
+        if self.is_loaders_own() {
+            self.stamps_are_loaders();
+        } else {
+            let first = held.lines.first().map_or(line, |(first, ..)| first.line);
+            self.next_boot(held.candidate.unwrap_or(first));
+        }
+        self.give(held);
     }
 
     /// Whether what is held begins at the zero of a new clock.
@@ -97,8 +131,20 @@ impl Boots {
 
     /// Lets go what is held: no kernel began with it.
     pub(super) fn release(&mut self) {
+        if self.held.is_candidate() && self.held.behind >= FIRST_LINES {
+            // Its kernel's first lines are missing.
+            self.next_of_held(0);
+            return;
+        }
         let new = self.clock_is_new();
         let held = std::mem::take(&mut self.held);
+        if let Some(line) = held.candidate {
+            let detail =
+                "a boot loader or firmware prints its name, and no first line of a kernel follows: these lines \
+                          begin no boot, and stay in this one";
+            self.now.problem(ProblemKind::Unfinished, Some(line), detail);
+            return self.give(held);
+        }
         let first = held.lines.iter().find_map(|(stamp, text, _)| Some((*stamp, self.shifted(stamp.time_ns)?, text)));
         let Some((stamp, time, text)) = first else { return };
         let back = held.from.saturating_sub(time);
@@ -134,11 +180,13 @@ impl Boots {
     }
 
     fn give(&mut self, held: Held) {
-        for (stamp, text, kernel) in held.lines {
-            if kernel {
-                self.take(stamp, &text);
-            } else {
-                self.take_other(stamp, &text);
+        for (stamp, text, writer) in held.lines {
+            match writer {
+                Writer::Kernel => self.take(stamp, &text),
+                Writer::Process => self.take_process(stamp, &text),
+                // Firmware below a running kernel starts nothing.
+                Writer::Other if held.candidate.is_some() && self.kernel_lines > 0 => self.store(stamp, &text),
+                Writer::Other => self.take_other(stamp, &text),
             }
         }
     }

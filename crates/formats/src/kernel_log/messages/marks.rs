@@ -2,7 +2,7 @@
 
 use super::startup::stages;
 use crate::evidence::{Evidence, Instant, Mark, Name, Stamp};
-use crate::kernel_log::bytes::{number, split, text};
+use crate::kernel_log::bytes::{is_of_program, number, split, text};
 use memchr::{memchr, memmem};
 
 /// A mark's detail is the message, up to here.
@@ -16,6 +16,8 @@ pub struct Marks {
     command_line: bool,
     facts: Vec<&'static str>,
     clocksource: Option<String>,
+    /// When the kernel had freed its init memory, by the last line about this work: then it runs the first program.
+    freed_ns: Option<i64>,
     release: Option<(i64, i64)>,
 }
 
@@ -34,7 +36,13 @@ impl Marks {
                 self.version(line, evidence);
                 Mark::KernelStart
             }
-            Some(b'B') if starts(b"Booting Linux on physical CPU") => Mark::KernelStart,
+            Some(b'B') if starts(b"Booting Linux on physical CPU") => {
+                // arm64 prints ten hexadecimal digits and the processor's identification.
+                let wide = line.get(30..).is_some_and(|cpu| cpu.starts_with(b"0x00000") && cpu.contains(&b'['));
+                let architecture: &[u8] = if wide { b"arm64" } else { b"arm" };
+                self.fact("system.architecture", architecture, evidence);
+                Mark::KernelStart
+            }
             Some(b'C') if starts(b"Command line: ") => return self.fact("kernel.command_line", &line[14..], evidence),
             Some(b'K') if starts(b"Kernel command line: ") => {
                 // What the boot loader gave comes before; this is all of it, as /proc/cmdline has it.
@@ -75,13 +83,57 @@ impl Marks {
             Some(b'f') if starts(b"firstlight: ready") => Mark::Ready,
             Some(b'W') if starts(b"Write protecting the") => Mark::WriteProtect,
             Some(b'R') if starts(b"Run ") && memmem::find(line, b" as init process").is_some() => Mark::UserStart,
-            _ => return false,
+            _ => {
+                if !self.facts.contains(&"system.architecture") {
+                    if let Some(architecture) = of_architecture(line) {
+                        self.fact("system.architecture", architecture.as_bytes(), evidence);
+                    }
+                }
+                self.after_freeing(stamp, line, evidence);
+                return false;
+            }
         };
+        if mark == Mark::FreeInitMemory || mark == Mark::WriteProtect {
+            self.work_after_freeing(stamp, mark);
+        }
         self.mark(mark, stamp, line, evidence);
         true
     }
 
+    fn work_after_freeing(&mut self, stamp: &Stamp, mark: Mark) {
+        if mark == Mark::FreeInitMemory || self.freed_ns.is_some() {
+            self.freed_ns = stamp.time_ns.max(self.freed_ns);
+        }
+    }
+
+    /// A line after the kernel has freed its init memory: of this work, or a sign of userspace.
+    fn after_freeing(&mut self, stamp: &Stamp, line: &[u8], evidence: &mut Evidence) {
+        if self.freed_ns.is_none() || self.given.contains(&Mark::UserStart) {
+            return;
+        }
+        if is_work(line) {
+            self.freed_ns = stamp.time_ns.max(self.freed_ns);
+        } else if line.starts_with(b"Kernel panic - not syncing: ") && memmem::find(line, b"init found").is_some() {
+            self.freed_ns = None;
+        } else {
+            self.program(line, evidence);
+        }
+    }
+
+    /// A line of a program, if it is one. Kernels before 4.15 do not print that they run the first program: it runs as soon as
+    /// the init memory is freed.
+    pub fn program(&mut self, line: &[u8], evidence: &mut Evidence) {
+        let Some(time_ns) = self.freed_ns.filter(|_| !self.given.contains(&Mark::UserStart)) else { return };
+        if is_of_userspace(line) {
+            self.given.push(Mark::UserStart);
+            let sign = text(&line[..line.len().min(SHOWN)]);
+            let from = format!("the init memory is freed, and userspace runs: {sign}");
+            evidence.marks.push(Instant::inferred(Mark::UserStart, time_ns, from));
+        }
+    }
+
     fn systemd(&mut self, stamp: &Stamp, line: &[u8], evidence: &mut Evidence) -> bool {
+        self.program(line, evidence);
         self.mark(Mark::SystemdStart, stamp, line, evidence);
         let message = &line[12..];
         if message.starts_with(b"Startup finished in ") {
@@ -91,6 +143,15 @@ impl Marks {
             self.mark(Mark::StartupFinished, stamp, line, evidence);
         } else if message.starts_with(b"Switching root") {
             self.mark(Mark::SwitchRoot, stamp, line, evidence);
+        } else if message.starts_with(b"Set hostname to <") || message.starts_with(b"Hostname set to <") {
+            if let Some((_, name)) =
+                split(message, b"<").and_then(|(_, rest)| split(rest, b">").map(|(name, _)| ((), name)))
+            {
+                // An initramfs has a name of its own.
+                self.facts.retain(|fact| *fact != "system.hostname");
+                evidence.facts.retain(|(fact, _)| fact != "system.hostname");
+                self.fact("system.hostname", name, evidence);
+            }
         }
         true
     }
@@ -126,10 +187,84 @@ impl Marks {
         self.release = self.release.or(numbers);
     }
 
-    /// Writes what only the last message shows.
-    pub fn finish(self, evidence: &mut Evidence) {
+    /// Writes what only the last message shows. *last_ns*: when it was.
+    pub fn finish(self, last_ns: Option<i64>, evidence: &mut Evidence) {
+        // The log goes on behind the kernel's last step: its first program ran, whatever it printed.
+        let freed = self.freed_ns.filter(|_| !self.given.contains(&Mark::UserStart));
+        if let Some(time_ns) = freed.filter(|freed| last_ns.is_some_and(|last| last > *freed)) {
+            let from = "the kernel's last step before its first program; no line shows the program".to_owned();
+            evidence.marks.push(Instant::inferred(Mark::UserStart, time_ns, from));
+        }
         if let Some(name) = self.clocksource {
             evidence.facts.push((Name::Borrowed("clocksource.current"), name));
         }
     }
+}
+
+/// Messages that only one architecture's kernels print early, and it.
+const ARCHITECTURES: [(&[u8], &str); 12] = [
+    (b"BIOS-provided physical RAM map", "x86"),
+    (b"BIOS-e820: ", "x86"),
+    (b"e820: ", "x86"),
+    (b"x86/", "x86"),
+    (b"CPU: ARMv", "arm"),
+    (b"CPU: AArch64", "arm64"),
+    (b"CPU0 revision is: ", "mips"),
+    (b"SBI specification v", "riscv"),
+    (b"riscv: ", "riscv"),
+    (b"Hardware name: PowerNV", "powerpc"),
+    (b"Using pSeries machine description", "powerpc"),
+    (b"LoongArch", "loongarch"),
+];
+
+fn of_architecture(line: &[u8]) -> Option<&'static str> {
+    if !matches!(line.first()?, b'B' | b'e' | b'x' | b'C' | b'S' | b'r' | b'H' | b'U' | b'L') {
+        return None;
+    }
+    ARCHITECTURES.iter().find(|(words, _)| line.starts_with(words)).map(|(_, name)| *name)
+}
+
+/// What the kernel says between freeing its init memory and running the first program.
+const WORK: [&[u8]; 8] = [
+    b"Freeing ",
+    b"Write protecting",
+    b"This architecture does not have kernel memory protection",
+    b"Kernel memory protection",
+    b"x86/mm: Checked W+X mappings",
+    b"Checked W+X mappings",
+    b"rodata_test: ",
+    b"Warning: unable to open an initial console",
+];
+
+fn is_work(line: &[u8]) -> bool {
+    WORK.iter().any(|words| line.starts_with(words))
+}
+
+/// How the first programs of Linux systems begin their lines.
+const PROGRAMS: [&[u8]; 19] = [
+    b"procd: ",
+    b"init: ",
+    b"init started: ",
+    b"ueventd: ",
+    b"kmodloader: ",
+    b"mount_root: ",
+    b"preinit: ",
+    b"urandom-seed: ",
+    b"INIT: version ",
+    b"BusyBox v",
+    b"systemd[1]: ",
+    b"systemd-journald",
+    b"udevd",
+    b"dracut: ",
+    b"upstart",
+    b"Welcome to ",
+    b"[  OK  ] ",
+    b"Starting syslogd",
+    b"Please press Enter to activate this console",
+];
+
+/// Whether only a program prints such a line: `name[pid]: `, or the words of a known first program.
+fn is_of_userspace(line: &[u8]) -> bool {
+    let line = line.trim_ascii_start();
+    PROGRAMS.iter().any(|words| line.starts_with(words)) || is_of_program(line)
 }

@@ -105,6 +105,11 @@ impl Interpreter {
         self.understood += u64::from(known);
     }
 
+    /// Reads a line that is no message of the kernel: it may be the first sign of userspace.
+    pub fn program(&mut self, text: &[u8], evidence: &mut Evidence) {
+        self.marks.program(text, evidence);
+    }
+
     fn calling(&mut self, stamp: &Stamp, text: &[u8], evidence: &mut Evidence) -> bool {
         // `calling  0000:00:02.0+ @ 1234, parent: pci0000:00` is a device that is put to sleep, or woken.
         let of_power = || memmem::find(text, b", parent: ").is_some();
@@ -190,7 +195,7 @@ impl Interpreter {
         probes::finish(&mut self, evidence);
         self.pairs.finish(self.last_ns, (self.torn.is_some(), self.dropped.is_some()), evidence);
         let release = self.marks.release();
-        self.marks.finish(evidence);
+        self.marks.finish(self.last_ns, evidence);
         self.trust.finish(release, evidence);
         self.warnings.finish(evidence);
         if let Some((count, line, shown)) = self.torn {

@@ -13,9 +13,11 @@ use super::steps::Steps;
 use crate::evidence::chunks::Chunks;
 use crate::evidence::texts::{Text, Texts};
 use crate::evidence::{Evidence, Name, ProblemKind, SpanKind};
-use judge::{judge, Clock, Found};
+use judge::{at_least, judge, Clock, Found};
 use unit::shifted;
 
+/// So many calls in a row that take no time were made while the clock stood still.
+const ZEROS: usize = 12;
 /// Stamps in steps above this give no instant of a call.
 const COARSE: i64 = 1_000_000;
 
@@ -57,6 +59,18 @@ impl Trust {
         self.bodies.get_or_insert(line);
     }
 
+    /// Of a log without stamps: which figures lie in a row of zeros that is longer than calls without work are. The kernel's clock
+    /// may stand still there.
+    fn zeros(&self, evidence: &Evidence) -> Vec<bool> {
+        let is_zero = |measured: &Measured| {
+            let row = evidence.spans.row(measured.span as usize);
+            row.is_some_and(|row| row.kind == SpanKind::Initcall && row.duration_ns() == Some(0))
+        };
+        let zeros: Vec<bool> = self.measured.iter().map(is_zero).collect();
+        let rows = zeros.chunk_by(|one, next| one == next);
+        rows.flat_map(|row| std::iter::repeat_n(row.first() == Some(&true) && row.len() >= ZEROS, row.len())).collect()
+    }
+
     /// Judges every span. *release* is the kernel's version.
     pub fn finish(&mut self, release: Option<(i64, i64)>, evidence: &mut Evidence) {
         let coarse = self.steps.found();
@@ -73,8 +87,10 @@ impl Trust {
         if let Some(tick) = tick {
             evidence.problem(ProblemKind::Quantised, None, tick.statement());
         }
+        let idle = if self.first_ns.is_none() { self.zeros(evidence) } else { Vec::new() };
         let mut found: [Option<(u64, String)>; 4] = Default::default();
         let mut reasons = Reasons::default();
+        let mut stood = 0_u64;
         let stamp_step = evidence.step_ns;
         for (number, measured) in self.measured.iter().enumerate() {
             let Some((row, texts)) = evidence.spans.row_and_texts(measured.span as usize) else { continue };
@@ -102,6 +118,13 @@ impl Trust {
             };
             if let Some(of) = place.and_then(|place: usize| found.get_mut(place)) {
                 of.get_or_insert_with(|| (0, texts.get(row.name).to_owned())).0 += 1;
+            }
+            let stands = |at: Option<i64>| at.is_some_and(|at| self.steps.stands_at(at));
+            if idle.get(number).is_some_and(|idle| *idle) {
+                stood += u64::from(at_least(row, &mut |reason| reasons.number(reason, texts)));
+            }
+            if stamp_step <= MICROSECOND && early.is_none() && (stands(row.start_ns()) || stands(row.end_ns())) {
+                stood += u64::from(at_least(row, &mut |reason| reasons.number(reason, texts)));
             }
             // A start that was counted back from a date is not before everything in the log.
             if stamp_step > COARSE && row.start_ns() < self.first_ns {
@@ -134,6 +157,10 @@ impl Trust {
             if let Some((count, name)) = of {
                 evidence.problem(kind, None, format!("{count} initcalls, `{name}` the first, {what}"));
             }
+        }
+        if stood > 0 {
+            let detail = format!("the clock stands still for some lines, and {stood} calls began or ended there: they took longer than shown");
+            evidence.problem(ProblemKind::Quantised, None, detail);
         }
         if self.measured.iter().any(|measured| measured.figure == Figure::Millis) {
             let detail = "the kernel gives the lengths of initcalls in milliseconds of 1048576 ns: read so";

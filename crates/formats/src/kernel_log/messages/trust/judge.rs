@@ -9,6 +9,9 @@ use firstlight_schema::{Reason, ReasonCode};
 /// A line takes as long as this to be printed on the slowest console; a task is seldom held up as long.
 const HELD_UP: i64 = 100_000_000;
 
+/// A line of a hundred characters takes about as long as this at 115200 baud.
+const PRINTED: i64 = 10_000_000;
+
 /// What is found out about a length, beside its grade.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Found {
@@ -81,13 +84,14 @@ pub(super) fn judge(
     } else {
         match between {
             Some(stamps) if stamps >= 0 && (own_step > clock.stamps || clock.stands && row.start_ns() > Some(0)) => {
-                let (length, grade, reason) = one_figure(stamps, clock.stamps);
                 let by_stamps = match measured.figure {
                     _ if clock.stands => "by the stamps: the kernel's own clock stands still here",
                     Figure::Millis => "by the stamps: the kernel's own figure is in milliseconds",
                     _ => "by the stamps: the kernel's own clock moves with the tick here",
                 };
-                (length, grade, if grade == Grade::Good { Name::Borrowed(by_stamps) } else { reason })
+                // They include the printing of the first line.
+                let grade = if stamps >= PRINTED.saturating_mul(20) { Grade::Good } else { Grade::Bounded };
+                (stamps, grade, Name::Borrowed(by_stamps))
             }
             // Stamps as coarse as dates are say nothing about one call.
             Some(stamps) if clock.stamps == own_step || stamps < 0 || clock.own.is_some() => {
@@ -141,6 +145,20 @@ pub(super) fn judge(
     row.grade = grade;
     row.reason = text(reason);
     found
+}
+
+/// The clock stood still at an end of a call: where the kernel's own figure is no more than the distance of its stamps, both
+/// are too short. Whether that is so.
+pub(super) fn at_least(row: &mut Row, text: &mut impl FnMut(Name) -> Text) -> bool {
+    let stamps = row.start_ns().zip(row.end_ns()).map(|(start, end)| end.saturating_sub(start));
+    let known =
+        row.duration_ns().zip(stamps).is_some_and(|(length, stamps)| length > stamps.saturating_add(3 * MICROSECOND));
+    if known || row.duration_ns().is_none() || matches!(row.grade, Grade::Doubtful | Grade::Unknown) {
+        return false;
+    }
+    row.grade = Grade::Doubtful;
+    row.reason = text(ReasonCode::ClockStoodStill.into());
+    true
 }
 
 fn agreed(grade: Grade, reason: Name) -> Name {

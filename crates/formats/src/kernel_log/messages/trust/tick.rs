@@ -8,7 +8,7 @@ use crate::evidence::chunks::Chunks;
 use crate::evidence::spans::Row;
 use crate::evidence::{Evidence, Mark, SpanKind};
 use crate::kernel_log::messages::figure::{Figure, Measured, MICROSECOND};
-use candidates::{tally, Candidate};
+use candidates::{tally, Candidate, Vote};
 
 /// So many figures in steps of the tick, two of them not zero, are no accident, wherever they end.
 const TICKING: usize = 10;
@@ -54,15 +54,6 @@ impl Tick {
              until it switches: those of the stamps are taken"
         )
     }
-}
-
-/// What a figure and its stamps say together.
-struct Vote {
-    units: i64,
-    /// Its unit, where that is none of initcalls'.
-    own_unit: Option<i64>,
-    /// Figure and stamps disagree as those of a real clock would not.
-    disagrees: bool,
 }
 
 /// Looks at all figures before the switch, else at the first ones.

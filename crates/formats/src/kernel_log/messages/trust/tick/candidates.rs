@@ -1,6 +1,5 @@
 //! The ticks that there are, and which of them figures are multiples of.
 
-use super::Vote;
 use crate::kernel_log::messages::figure::MICROSECOND;
 
 /// The tick of each usual frequency, in Hz: 100, 250, 300, 1000.
@@ -13,6 +12,15 @@ const UNITS: [i64; 2] = [MICROSECOND, 1024];
 const TELLING: i64 = 20;
 /// Ticks are off by less than one part of so many: old kernels' clock divides 1193182 Hz.
 const OFF: i64 = 4096;
+
+/// What a figure and its stamps say together.
+pub(super) struct Vote {
+    pub(super) units: i64,
+    /// Its unit, where that is none of initcalls'.
+    pub(super) own_unit: Option<i64>,
+    /// Figure and stamps disagree as those of a real clock would not.
+    pub(super) disagrees: bool,
+}
 
 /// One tick in one unit, and what the figures say to it.
 pub(super) struct Candidate {

@@ -1,0 +1,203 @@
+//! What boot loaders stamp on a console: NVIDIA's TegraBoot and cboot, Qualcomm's PBL and SBL, Slim Bootloader's table.
+//!
+//! Each stage has its own clock. A stage begins where the loader's stamps fall back, or another grammar begins; the stages are
+//! joined in their order, and the time between two of them is unknown.
+
+use super::loader_line::{loader_line, Grammar, LoaderLine};
+use crate::about::{About, Origin, Traits};
+use crate::evidence::{Clock, Evidence, Instant, Mark, Problem, ProblemKind, Span, SpanKind};
+use crate::format::{Format, Head, Input, Likelihood};
+use crate::lines::Lines;
+use crate::names::one_line;
+use crate::FormatError;
+use firstlight_schema::FormatName;
+
+/// The reader of a file that holds the lines of loaders only.
+pub struct LoaderStages;
+
+/// More steps than this are counted, not kept.
+const MOST_STEPS: usize = 10_000;
+
+impl Format for LoaderStages {
+    fn about(&self) -> &'static About {
+        const { &About::of(FormatName::LoaderStages, Traits::of(Origin::Firmware)) }
+    }
+
+    fn likelihood(&self, head: &Head<'_>) -> Likelihood {
+        let lines = || head.bytes.split(|&byte| byte == b'\n').take(400);
+        // `[0000.125]`: no other program pads seconds with zeros.
+        let certain = |line: &&[u8]| {
+            loader_line(line.trim_ascii_end()).is_some_and(|found| found.is_certain() || line.starts_with(b"[00"))
+        };
+        let named = lines().filter(certain).count();
+        // A capture that goes on into a kernel is read as a console.
+        let kernel = memchr::memmem::find(head.bytes, b"Linux version ").is_some();
+        match named {
+            0..3 => Likelihood::No,
+            _ if kernel => Likelihood::Possible,
+            _ => Likelihood::Likely,
+        }
+    }
+
+    fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
+        let mut lines = Lines::new(input.bytes);
+        let mut stages = Stages::default();
+        lines.each(|line| {
+            stages.line(line.bytes, line.number);
+        })?;
+        let what = "no line has a time of a boot loader".to_owned();
+        let found = stages.evidence(self.about());
+        let mut evidence = found.ok_or(FormatError::NotThis { format: self.title(), what })?;
+        evidence.problems.extend(lines.problems());
+        Ok(vec![evidence])
+    }
+}
+
+/// One stage, on the clock that all of them are joined to.
+#[derive(Debug)]
+struct Stage {
+    grammar: Grammar,
+    name: String,
+    /// What is added to the loader's own times.
+    offset_ns: i64,
+    first_ns: i64,
+    last_ns: i64,
+    lines: u64,
+}
+
+/// The stages of the loaders so far.
+#[derive(Debug, Default)]
+pub struct Stages {
+    stages: Vec<Stage>,
+    spans: Vec<Span>,
+    /// What began and may end by name.
+    open: Vec<(String, i64)>,
+    first_line: u64,
+    last_line: u64,
+    left_out: u64,
+    unstamped: Option<u64>,
+}
+
+impl Stages {
+    /// Reads a line of a console; returns whether it has a loader's time.
+    pub fn line(&mut self, bytes: &[u8], number: u64) -> bool {
+        let Some(line) = loader_line(bytes) else { return false };
+        if self.stages.is_empty() {
+            self.first_line = number;
+        }
+        self.last_line = number;
+        self.add(&line);
+        true
+    }
+
+    /// A line of a loader that stamps as the kernel does.
+    pub fn stamped(&mut self, at_ns: i64, text: &str, number: u64) {
+        if self.stages.is_empty() {
+            self.first_line = number;
+        }
+        self.last_line = number;
+        self.add(&LoaderLine::stamped(at_ns, text));
+    }
+
+    /// A loader that prints its name without a time.
+    pub fn banner(&mut self, number: u64) {
+        if !self.stages.is_empty() {
+            self.unstamped.get_or_insert(number);
+        }
+    }
+
+    fn add(&mut self, line: &LoaderLine<'_>) {
+        let current = self.stages.last().filter(|stage| stage.grammar == line.grammar);
+        let goes_on = current.is_some_and(|stage| line.at_ns.is_none_or(|at| at + stage.offset_ns >= stage.last_ns));
+        if !goes_on {
+            let Some(at) = line.at_ns else { return };
+            let offset_ns = self.stages.last().map_or(0, |stage| stage.last_ns);
+            let name = line.stage.unwrap_or(line.grammar.loader()).to_owned();
+            let first = offset_ns.saturating_add(at);
+            let stage = Stage { grammar: line.grammar, name, offset_ns, first_ns: first, last_ns: first, lines: 0 };
+            self.stages.push(stage);
+            self.open.clear();
+        }
+        self.unstamped = None;
+        let Some(stage) = self.stages.last_mut() else { return };
+        stage.lines += 1;
+        if let (Some(name), true) = (line.stage, stage.name == stage.grammar.loader()) {
+            name.clone_into(&mut stage.name);
+        }
+        if let Some(at) = line.at_ns {
+            stage.last_ns = stage.offset_ns.saturating_add(at);
+        }
+        let now = stage.last_ns;
+        if self.spans.len() >= MOST_STEPS {
+            self.left_out += 1;
+            return;
+        }
+        let name = one_line(line.name, "<unknown>");
+        if let Some(taken) = line.took_ns {
+            let begun = self.open.iter().rposition(|(open, _)| *open == name).map(|at| self.open.remove(at).1);
+            let mut span = Span::new(SpanKind::Firmware, name);
+            match (begun, line.at_ns) {
+                (Some(start), _) => span = span.between(start, start.saturating_add(taken)),
+                (None, Some(_)) => span = span.between(now.saturating_sub(taken), now),
+                (None, None) => span.duration_ns = Some(taken),
+            }
+            self.spans.push(span);
+        } else if line.begins {
+            if self.open.len() < 64 {
+                self.open.push((name, now));
+            }
+        } else if line.ends {
+            if let Some(at) = self.open.iter().rposition(|(open, _)| *open == name) {
+                let (name, start) = self.open.remove(at);
+                self.spans.push(Span::new(SpanKind::Firmware, name).between(start, now));
+            }
+        }
+    }
+
+    /// What they say, on one clock; none when no line had a time.
+    pub fn evidence(self, format: &'static About) -> Option<Evidence> {
+        let (first, last) = (self.stages.first()?, self.stages.last()?);
+        let mut evidence =
+            Evidence { first_line: self.first_line, step_ns: 1_000, ..Evidence::of(format, Clock::Firmware) };
+        evidence.understood = self.stages.iter().map(|stage| stage.lines).sum();
+        let begun = Instant {
+            mark: Mark::FirmwareStart,
+            time_ns: 0,
+            detail: format!("the zero of the clock of {}", first.name),
+        };
+        let over = Instant::inferred(Mark::KernelEntry, last.last_ns, "the last line with a loader's time");
+        evidence.marks = vec![begun, over];
+        if let [_, _, ..] = self.stages.as_slice() {
+            let names: Vec<&str> = self.stages.iter().map(|stage| stage.name.as_str()).collect();
+            let detail = format!(
+                "{} stages, each with a clock of its own, are joined in their order ({}): how long it took from one to \
+                 the next is unknown, and counted as nothing",
+                names.len(),
+                names.join(", ")
+            );
+            let line = Some(self.first_line);
+            evidence.problems.push(Problem { kind: ProblemKind::ClockStep, detail, line, lost: Some(0) });
+        }
+        if let Some(line) = self.unstamped {
+            let detail =
+                "a loader after the last stamped one has no times: how long it took is unknown, and counted as nothing";
+            evidence.problems.push(Problem {
+                kind: ProblemKind::ClockStep,
+                detail: detail.to_owned(),
+                line: Some(line),
+                lost: Some(0),
+            });
+        }
+        if self.left_out > 0 {
+            let detail = format!("{} steps of loaders are left out: there are more than {MOST_STEPS}", self.left_out);
+            let (kind, line) = (ProblemKind::Lost, Some(self.last_line));
+            evidence.problems.push(Problem { kind, detail, line, lost: Some(self.left_out) });
+        }
+        for stage in self.stages {
+            let span = Span::new(SpanKind::Firmware, stage.name).between(stage.first_ns, stage.last_ns);
+            evidence.spans.push(span.with("stage", "yes"));
+        }
+        evidence.spans.extend(self.spans);
+        Some(evidence)
+    }
+}

@@ -1,0 +1,92 @@
+//! Records that stand within something else.
+#![expect(clippy::unwrap_used, reason = "a test stops where it is surprised")]
+
+use firstlight_formats::evidence::{Evidence, ProblemKind};
+use firstlight_merge::boot_selection::boots;
+use firstlight_merge::record::{Read, Record};
+
+const LOG: [&str; 4] = [
+    "[    0.000000] Linux version 6.1.0 (a@b) (gcc 12) #1 SMP",
+    "[    0.400000] clocksource: Switched to clocksource tsc",
+    "[    1.100000] Freeing unused kernel image memory: 2048K",
+    "[    1.200000] Run /init as init process",
+];
+
+fn read(name: &str, text: &str) -> Read {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join(name);
+    std::fs::write(&path, text).unwrap();
+    Record { path, file: format!("raw/{name}"), name: name.to_owned(), forced: None }.read()
+}
+
+fn only(read: &Read) -> &Evidence {
+    let [one] = read.outcome.as_deref().unwrap() else { unreachable!("one record") };
+    one
+}
+
+#[test]
+fn a_log_is_found_in_quotes_pages_and_strings() {
+    let quoted: String = LOG.map(|line| format!("> > {line}\n")).concat();
+    let mail = format!("From: a@b\nSubject: slow boot\n\nOn Monday it was:\n{quoted}\nregards\n");
+    let page =
+        format!("<html><body>\n<p>log</p>\n<pre>\n{}\n</pre></body></html>\n", LOG.join("\n").replace('>', "&gt;"));
+    let json = format!("{{\"id\": 7, \"log\": \"{}\\n\"}}", LOG.join("\\n"));
+    let array = format!("[\"{}\"]", LOG.join("\",\n\""));
+    let fenced = format!("# slow\n\n```\n{}\n```\n", LOG.map(|line| format!("    {line}")).join("\n"));
+    for (name, text) in
+        [("mail.txt", mail), ("page.html", page), ("job.json", json), ("lines.json", array), ("issue.md", fenced)]
+    {
+        let found = read(name, &text);
+        let evidence = only(&found);
+        let times: Vec<i64> = evidence.log.iter().filter_map(|(stamp, _)| stamp.time_ns).collect();
+        assert_eq!(times, [0, 400_000_000, 1_100_000_000, 1_200_000_000], "{name}");
+        let kernel = evidence.log.iter().find(|(stamp, _)| stamp.time_ns == Some(1_200_000_000)).unwrap();
+        assert_eq!(kernel.1, "Run /init as init process", "{name}");
+        let left_out = evidence.problems.iter().filter(|problem| problem.kind == ProblemKind::Unrecognised).count();
+        assert_eq!(left_out, 1, "{name}: {:?}", evidence.problems);
+    }
+}
+
+#[test]
+fn a_kernel_far_from_the_beginning_is_found() {
+    let before: String = (0..4000).map(|number| format!("[INFO ]  step {number} of the firmware\n")).collect();
+    let found = read("console.txt", &format!("{before}{}\n", LOG.join("\n")));
+    let evidence = only(&found);
+    assert_eq!(evidence.log.iter().filter(|(stamp, _)| stamp.time_ns.is_some()).count(), LOG.len());
+    assert!(!evidence.problems.iter().any(|problem| problem.kind == ProblemKind::LostHead), "{:?}", evidence.problems);
+    assert_eq!(boots(&found).len(), 1);
+}
+
+#[test]
+fn a_refusal_says_what_is_inside() {
+    let refused = |name: &str, text: &str| read(name, text).outcome.unwrap_err().to_string();
+    let loader = "U-Boot 2024.01 (Jan 02 2024 - 03:04:05 +0000)\nHit any key to stop autoboot:  0 \n=> \n";
+    assert!(refused("u-boot.txt", loader).contains("boot loader (U-Boot, line 1)"));
+    assert!(refused("page.html", "<html><body>nothing here</body></html>\n").contains("a web page"));
+    assert!(refused("a.json", "{\"a\": \"nothing\"}\n").contains("JSON"));
+    assert!(refused("journal.txt", "urt. 30 10:00:06 box systemd[1]: Started a.\n").contains("`urt.`"));
+}
+
+#[test]
+fn entities_of_a_page_are_read_by_number_too() {
+    let log = LOG.map(|line| format!("{line}\n")).concat();
+    let page =
+        format!("<html><body><pre>\n{log}[    1.300000] governor &#x27;fair&#39; &apos;&#62;\n</pre></body></html>\n");
+    let found = read("page.html", &page);
+    let (_, last) = only(&found).log.iter().last().unwrap();
+    assert_eq!(last, "governor 'fair' '>");
+}
+
+#[test]
+fn dates_and_lines_without_stamps_are_found_in_quotes_and_strings() {
+    let dates = "> 2026-01-02T03:04:01,000000+00:00 Linux version 6.1.0 (a@b)\n> 2026-01-02T03:04:01,400000+00:00 widget: ready\n\
+                 > 2026-01-02T03:04:02,100000+00:00 Run /init as init process\n";
+    let found = read("mail.txt", &format!("On Monday it was:\n{dates}\nregards\n"));
+    assert_eq!(only(&found).log.iter().filter(|(stamp, _)| stamp.time_ns.is_some()).count(), 3);
+    let bare = "Linux version 6.1.0 (a@b) (gcc 12) #1 SMP\\nCommand line: quiet\\ncalling  a_init+0x0/0x1 @ 1\\n\
+                initcall a_init+0x0/0x1 returned 0 after 3 usecs\\n";
+    let found = read("job.json", &format!("{{\"job\": 7, \"log\": \"{bare}\"}}"));
+    assert_eq!(only(&found).spans.len(), 1);
+    let told = read("system.json", "{\"system\": \"Linux version 6.1.0\", \"node\": \"box\"}");
+    assert!(told.outcome.is_err(), "a report about a system is no log");
+}
