@@ -1,4 +1,4 @@
-"""Write crates/schema/vocabulary.toml as Rust, Python, TypeScript and Markdown.
+"""Write crates/schema/vocabulary.toml as Rust, Python, TypeScript and Markdown, and declare the readers that it names.
 
 ``make vocabulary`` runs it; ``tests/unit/test_vocabulary.py`` compares what it makes with what is checked in.
 """
@@ -21,8 +21,13 @@ NOTE = "Made from crates/schema/vocabulary.toml by `make vocabulary`: do not edi
 MODULES = {
     "marks": ("mark", "mark_source", "layer", "phase", "stage"),
     "spans": ("span_kind", "initcall_level", "grade", "link_kind", "call_kind"),
+    "code": ("code_kind", "function_source"),
     "records": ("clock", "channel", "problem", "failure", "format", "reason"),
 }
+#: The lists that the page uses.
+PAGE = ("span_kind", "call_kind")
+#: Where a family of readers declares them, between two comments.
+READERS = re.compile(r"(?<=// Readers\. " + re.escape(NOTE) + r"\n).*?(?=// End of the readers\.\n)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -37,6 +42,7 @@ class Name:
     layer: str | None = None
     mark: str | None = None
     loses: bool = False
+    reader: str | None = None
 
     @property
     def variant(self) -> str:
@@ -81,7 +87,7 @@ def rust(lists: list[Names]) -> Iterator[tuple[str, str]]:
             lines += ["names! {", f"    /// {one.doc}", f"    {one.type} {{"]
             for name in one.names:
                 spellings = " | ".join(f'"{spelling}"' for spelling in (name.name, *name.aliases))
-                lines += [f"        /// {name.doc}", f"        {name.variant} = {spellings},"]
+                lines.append(f'        {name.variant} = {spellings}: "{name.doc}",')
             lines += ["    }", "}", ""]
         yield module, "\n".join(lines)
     lines = [
@@ -96,72 +102,33 @@ def rust(lists: list[Names]) -> Iterator[tuple[str, str]]:
     ]
     marks, problems, levels = (by_key[key].names for key in ("mark", "problem", "initcall_level"))
     variants = {(one.key, name.name): f"{one.type}::{name.variant}" for one in lists for name in one.names}
+    phases = {m: f"Some({variants['phase', m.phase]})" for m in marks if m.phase}
+    layers = {m: variants["layer", str(m.layer)] for m in marks}
+    level_marks = {n: f"Some({variants['mark', n.mark]})" for n in levels if n.mark}
+    marked = {
+        by_name: f"Some(InitcallLevel::{n.variant})" for n in levels for by_name in marks if by_name.name == n.mark
+    }
+    stage_marks = {s: variants["mark", str(s.mark)] for s in by_key["stage"].names}
     lines += [
         "impl Mark {",
-        "    /// The phase that it begins; none: it divides no phases.",
-        "    pub const fn phase(self) -> Option<Phase> {",
-        "        match self {",
-        *(f"            Self::{m.variant} => Some({variants['phase', m.phase]})," for m in marks if m.phase),
-        "            _ => None,",
-        "        }",
-        "    }",
+        *_match("phase", "The phase that it begins; none: it divides no phases.", "Option<Phase>", phases),
         "",
-        "    /// The level whose first initcall starts at it.",
-        "    pub const fn initcall_level(self) -> Option<InitcallLevel> {",
-        "        match self {",
-        *(
-            f"            {variants['mark', n.mark].replace('Mark', 'Self')} => Some(InitcallLevel::{n.variant}),"
-            for n in levels
-            if n.mark
-        ),
-        "            _ => None,",
-        "        }",
-        "    }",
+        *_match("initcall_level", "The level whose first initcall starts at it.", "Option<InitcallLevel>", marked),
         "",
-        "    /// The layer of software that it belongs to.",
-        "    pub const fn layer(self) -> Layer {",
-        "        match self {",
-        *(f"            Self::{m.variant} => {variants['layer', str(m.layer)]}," for m in marks),
-        "        }",
-        "    }",
-        "}",
-        "",
-        "impl FormatName {",
-        "    /// What a message calls it.",
-        "    pub const fn title(self) -> &'static str {",
-        "        match self {",
-        *(f'            Self::{n.variant} => "{n.doc}",' for n in by_key["format"].names),
-        "        }",
-        "    }",
-        "}",
-        "",
-        "impl ReasonCode {",
-        "    /// The sentence, with `{name}` for each parameter.",
-        "    #[rustfmt::skip]",
-        "    pub const fn text(self) -> &'static str {",
-        "        match self {",
-        *(f'            Self::{n.variant} => "{n.doc}",' for n in by_key["reason"].names),
-        "        }",
-        "    }",
+        *_match("layer", "The layer of software that it belongs to.", "Layer", layers),
         "}",
         "",
         "impl InitcallLevel {",
-        "    /// The mark at which its first initcall starts; consoles and modules have none.",
-        "    pub const fn mark(self) -> Option<Mark> {",
-        "        match self {",
-        *(f"            Self::{n.variant} => Some({variants['mark', n.mark]})," for n in levels if n.mark),
-        "            _ => None,",
-        "        }",
-        "    }",
+        *_match(
+            "mark",
+            "The mark at which its first initcall starts; consoles and modules have none.",
+            "Option<Mark>",
+            level_marks,
+        ),
         "}",
         "",
         "impl Stage {",
-        "    /// The mark at which it starts.",
-        "    pub const fn mark(self) -> Mark {",
-        "        match self {",
-        *(f"            Self::{s.variant} => {variants['mark', str(s.mark)]}," for s in by_key["stage"].names),
-        "        }",
-        "    }",
+        *_match("mark", "The mark at which it starts.", "Mark", stage_marks),
         "}",
         "",
         "impl ProblemKind {",
@@ -184,6 +151,21 @@ def rust(lists: list[Names]) -> Iterator[tuple[str, str]]:
         "",
     ]
     yield "mod", "\n".join(lines).replace("&[\n]", "&[]")
+
+
+def _match(function: str, doc: str, returns: str, values: dict[Name, str]) -> list[str]:
+    """Return a function that gives each name its value; names of the same value share an arm."""
+    names: dict[str, list[str]] = {}
+    for name, value in values.items():
+        names.setdefault(value, []).append(f"Self::{name.variant}")
+    arms = []
+    for value, variants in names.items():
+        if len(arm := f"            {' | '.join(variants)} => {value},") > 120:
+            arm = "            " + "\n            | ".join(variants) + f" => {value},"
+        arms.append(arm)
+    rest = ["            _ => None,"] if returns.startswith("Option") else []
+    head = [f"    /// {doc}", f"    pub const fn {function}(self) -> {returns} {{", "        match self {"]
+    return [*head, *arms, *rest, "        }", "    }"]
 
 
 def aliases(lists: list[Names]) -> dict[str, dict[str, str]]:
@@ -267,12 +249,12 @@ def typescript(lists: list[Names]) -> str:
     """Return the types of the page."""
     lines = [f"// {NOTE}", ""]
     for one in lists:
-        constant = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", one.type).upper()
+        if one.key not in PAGE:
+            continue
         texts = [f'"{name.name}"' for name in one.names]
-        short = f"export const {constant} = [{', '.join(texts)}] as const;"
-        long = [f"export const {constant} = [", *(f"  {text}," for text in texts), "] as const;"]
-        lines += [f"/** {one.doc} */", *([short] if len(short) <= 120 else long)]
-        lines += [f"export type {one.type} = (typeof {constant})[number];", ""]
+        short = f"export type {one.type} = {' | '.join(texts)};"
+        long = [f"export type {one.type} =", *(f"  | {text}" for text in texts[:-1]), f"  | {texts[-1]};"]
+        lines += [f"/** {one.doc} */", *([short] if len(short) <= 120 else long), ""]
     return "\n".join(lines)
 
 
@@ -296,10 +278,38 @@ def markdown(lists: list[Names]) -> str:
     return "\n".join(lines)
 
 
+def readers(formats: Names) -> Iterator[tuple[Path, str]]:
+    """Return path and text of every family's module, which declares its readers in the order of the vocabulary."""
+    families: dict[str, list[str]] = {}
+    for name in formats.names:
+        family, reader = str(name.reader).split("::", 1)
+        families.setdefault(family, []).append(reader)
+    for family, types in families.items():
+        path = ROOT / f"crates/formats/src/{family}/mod.rs"
+        modules = sorted({reader.split("::")[0] for reader in types})
+        lines = [
+            *(f"pub(crate) mod {module};" for module in modules),
+            "",
+            "/// The readers of this family.",
+            "#[rustfmt::skip]",
+            "pub static FORMATS: &[&dyn crate::format::Format] = &[",
+            *textwrap.wrap(
+                ", ".join(f"&{reader}" for reader in types) + ",", 110, initial_indent="    ", subsequent_indent="    "
+            ),
+            "];",
+            "",
+        ]
+        text, places = READERS.subn(lambda _: "\n".join(lines), path.read_text())  # noqa: B023
+        if places != 1:
+            raise SystemExit(f"{path}: there is no place for its readers")
+        yield path, text
+
+
 def files(lists: list[Names]) -> dict[Path, str]:
     """Return every file that is made of the vocabulary, and its text."""
     return {
         **{ROOT / f"crates/schema/src/vocabulary/{module}.rs": text for module, text in rust(lists)},
+        **dict(readers(next(one for one in lists if one.key == "format"))),
         ROOT / "web/src/schema.ts": typescript(lists),
         ROOT / "docs/reference/vocabulary.md": markdown(lists),
         **{ROOT / f"src/firstlight/schema/{module}.py": text for module, text in python(lists)},

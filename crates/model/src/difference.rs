@@ -2,7 +2,7 @@
 
 use crate::folding::{Parts, Tree};
 use crate::ModelError;
-use firstlight_profile::difference::{difference, stable_name, Context, DifferenceError, Figures, Merged};
+use firstlight_profile::difference::{difference, stable_name, Context, DifferenceError, Figures, Merged, MergedTrees};
 use firstlight_schema::interned::{read, Interned, TextNumber, Texts, NO_TEXT};
 use rustc_hash::FxHashMap;
 use std::path::Path;
@@ -15,6 +15,10 @@ pub type ContextKey = (TextNumber, TextNumber, TextNumber);
 pub struct TreeDifference {
     /// The nodes in which or below which anything differs, parents first; their parents are numbers in this list.
     pub nodes: Vec<Merged>,
+    /// For each of these its number among the nodes of both trees.
+    pub numbers: Vec<usize>,
+    /// For each node of A and of B, as the bundles number them, its number among the nodes of both trees.
+    pub places: [Vec<usize>; 2],
     /// How many nodes both trees have together, those without a difference as well.
     pub all_nodes: usize,
     /// What a node's key stands for.
@@ -41,32 +45,28 @@ pub fn tree_difference(a: &Path, b: &Path) -> Result<TreeDifference, ModelError>
         instructions &= table.integers("self_instructions").iter().any(Option::is_some);
         *tree = names.contexts(&table, &folded)?;
     }
-    let merged = difference(&trees[0], &trees[1]).map_err(|error| match error {
+    let MergedTrees { nodes, places } = difference(&trees[0], &trees[1]).map_err(|error| match error {
         DifferenceError::Order(_) => ModelError::Inconsistent("calls"),
         DifferenceError::TooLarge => ModelError::TooLarge("calls"),
     })?;
-    let all_nodes = merged.len();
-    Ok(TreeDifference { nodes: changed(merged), all_nodes, keys: names.keys, texts: names.texts, instructions })
+    let all_nodes = nodes.len();
+    let (nodes, numbers) = changed(nodes);
+    Ok(TreeDifference { nodes, numbers, places, all_nodes, keys: names.keys, texts: names.texts, instructions })
 }
 
-/// Leaves out the nodes in which and below which nothing differs; the root always stays.
-fn changed(mut nodes: Vec<Merged>) -> Vec<Merged> {
-    let mut numbers = vec![0_usize; nodes.len()];
-    let mut kept = 0;
-    for (index, node) in nodes.iter_mut().enumerate() {
-        if node.changed || index == 0 {
-            // Above what differs everything is kept.
-            node.parent = numbers[node.parent];
-            numbers[index] = kept;
-            kept += 1;
+/// Leaves out the nodes in which and below which nothing differs; the root always stays. With their former numbers.
+fn changed(nodes: Vec<Merged>) -> (Vec<Merged>, Vec<usize>) {
+    let mut places = vec![0_usize; nodes.len()];
+    let (mut left, mut numbers) = (Vec::new(), Vec::new());
+    for (number, node) in nodes.into_iter().enumerate() {
+        if node.changed || number == 0 {
+            // Above what differs, everything is changed.
+            places[number] = left.len();
+            left.push(Merged { parent: places[node.parent], ..node });
+            numbers.push(number);
         }
     }
-    let mut index = 0;
-    nodes.retain(|node| {
-        index += 1;
-        node.changed || index == 1
-    });
-    nodes
+    (left, numbers)
 }
 
 #[derive(Default)]

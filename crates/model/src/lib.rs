@@ -7,7 +7,7 @@ pub mod kd;
 pub mod profile_tables;
 
 use firstlight_schema::TableError;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Why a table could not be written or read.
 #[derive(Debug, thiserror::Error)]
@@ -45,4 +45,9 @@ pub enum ModelError {
     /// Its figures leave the range of 64 bits when they are added up.
     #[error("table `{0}`: its figures are too large to add up")]
     TooLarge(&'static str),
+}
+
+/// What a file holds.
+fn bytes(path: &Path) -> Result<Vec<u8>, ModelError> {
+    std::fs::read(path).map_err(|error| ModelError::File { path: path.to_owned(), error })
 }

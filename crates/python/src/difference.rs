@@ -38,6 +38,8 @@ const FIGURES: [(&str, Figure); 14] = [
 pub struct TreeDifference {
     /// The nodes in which or below which anything differs, parents first; `in_a` and `in_b` are 0 or 1.
     nodes: Py<PyRecordBatch>,
+    /// For each node of A, as its bundle numbers it, its `number` in the merged tree; and the same of B.
+    places: (Py<PyRecordBatch>, Py<PyRecordBatch>),
     /// Of both trees.
     all_nodes: usize,
     /// Whether both trees count instructions.
@@ -58,11 +60,15 @@ pub fn tree_difference(py: Python<'_>, a: PathBuf, b: PathBuf) -> PyResult<TreeD
     };
     let mut columns: Vec<_> =
         FIGURES.iter().map(|(name, figure)| (*name, integers(nodes.iter().map(figure)))).collect();
+    let numbers = |all: &[usize]| integers(all.iter().map(|number| i64::try_from(*number).ok()));
+    columns.push(("number", numbers(&merged.numbers)));
+    let places = |side: usize| Py::new(py, frame(vec![("number", numbers(&merged.places[side]))])?);
     columns.push(("function", named(|node, key| node.label.unwrap_or(key.0))));
     columns.push(("module", named(|_, key| key.1)));
     columns.push(("kind", named(|_, key| key.2)));
     Ok(TreeDifference {
         nodes: Py::new(py, frame(columns)?)?,
+        places: (places(0)?, places(1)?),
         all_nodes: merged.all_nodes,
         instructions: merged.instructions,
     })

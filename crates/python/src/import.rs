@@ -5,8 +5,9 @@ use firstlight_formats::evidence::Problem;
 use firstlight_formats::registry::formats;
 use firstlight_formats::FormatError;
 use firstlight_merge::boot_selection::{boots, matching};
+use firstlight_merge::machines::machine_conflicts;
 use firstlight_merge::record::{Read, Record};
-use firstlight_merge::{merge, MergeSummary, SourceSummary};
+use firstlight_merge::{merge_any, MergeSummary, SourceSummary};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -80,12 +81,29 @@ impl Records {
         Ok(all)
     }
 
-    /// `firstlight_merge::merge`, of what belongs to a boot of a record (both by their number).
-    fn write<'py>(&self, py: Python<'py>, record: usize, boot: u32, out_dir: PathBuf) -> PyResult<Bound<'py, PyDict>> {
+    /// `firstlight_merge::machines::machine_conflicts`, of what belongs to a boot of a record: fact, and two files with their values.
+    fn machine_conflicts(&self, record: usize, boot: u32) -> Vec<(&'static str, String, String, String, String)> {
+        let file = |read: usize| self.reads.get(read).map(|read| read.file.clone()).unwrap_or_default();
+        machine_conflicts(&self.reads, &matching(&self.reads, record, boot))
+            .into_iter()
+            .map(|found| (found.fact, file(found.one.0), found.one.1, file(found.other.0), found.other.1))
+            .collect()
+    }
+
+    /// `firstlight_merge::merge_any`, of what belongs to a boot of a record (both by their number).
+    #[pyo3(signature = (record, boot, out_dir, mixed=false))]
+    fn write<'py>(
+        &self,
+        py: Python<'py>,
+        record: usize,
+        boot: u32,
+        out_dir: PathBuf,
+        mixed: bool,
+    ) -> PyResult<Bound<'py, PyDict>> {
         if record >= self.reads.len() {
             return Err(PyIndexError::new_err("there is no such record"));
         }
-        let write = || merge(&self.reads, &matching(&self.reads, record, boot), &out_dir);
+        let write = || merge_any(&self.reads, &matching(&self.reads, record, boot), mixed, &out_dir);
         let summary = py.detach(write);
         described(py, summary.map_err(|error| unmerged(error, "the bundle cannot be written", &out_dir.display()))?)
     }

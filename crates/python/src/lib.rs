@@ -23,7 +23,7 @@ mod _core {
     #[pymodule_export]
     use crate::import::{add_console, add_units, record_formats, Records};
     #[pymodule_export]
-    use crate::profile::{convert_profile, pack_profile, Profile};
+    use crate::profile::{build_id, code_files, convert_profile, function_names, pack_profile, Profile};
     #[pymodule_export]
     use crate::tables::{lines_until, table_rows, table_schemas, write_table};
 }

@@ -1,12 +1,12 @@
 //! What every list of the vocabulary is.
 
-/// An enum of names: `Variant = "name" | "alias"`.
+/// An enum of names: `Variant = "name" | "alias": "meaning"`.
 macro_rules! names {
-    ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $text:literal $(| $alias:literal)*,)+ }) => {
+    ($(#[$about:meta])* $name:ident { $($variant:ident = $text:literal $(| $alias:literal)*: $meaning:literal,)+ }) => {
         $(#[$about])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum $name {
-            $($(#[$doc])* $variant,)+
+            $(#[doc = $meaning] $variant,)+
         }
 
         impl $name {
@@ -17,6 +17,13 @@ macro_rules! names {
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $text,)+
+                }
+            }
+
+            /// What it means: of a format its title, of a reason its sentence with `{name}` for each parameter.
+            pub const fn text(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $meaning,)+
                 }
             }
 

@@ -3,6 +3,7 @@
 //! Each of these can fail: `tests/invariants.rs` plants the fault that each one is there to report.
 
 mod tasks;
+mod user_code;
 
 use firstlight_profile::fold::UnknownThunk;
 use firstlight_profile::recording::{FunctionCheck, How, Recording};
@@ -19,6 +20,8 @@ pub enum Concern {
     Functions,
     /// Initcalls.
     Initcalls,
+    /// Processes and their system calls.
+    Processes,
 }
 
 impl Concern {
@@ -28,6 +31,7 @@ impl Concern {
             Self::Everything => "everything",
             Self::Functions => "functions",
             Self::Initcalls => "initcalls",
+            Self::Processes => "processes",
         }
     }
 }
@@ -132,6 +136,8 @@ pub fn check(recording: &Recording, thunks: &[UnknownThunk], announced: Option<&
         initcalls_entered(recording),
     ];
     all.extend(tasks::of_tasks(recording));
+    all.extend(tasks::of_processes(recording));
+    all.extend(user_code::of_user_code(recording));
     all
 }
 

@@ -2,6 +2,7 @@
 
 use super::{Concern, Invariant};
 use firstlight_profile::recording::{Instant, Recording};
+use firstlight_profile::tree::Kind;
 
 /// What must hold of who had the processor; nothing where the recording does not have it.
 pub fn of_tasks(recording: &Recording) -> Vec<Invariant> {
@@ -55,6 +56,59 @@ pub fn of_tasks(recording: &Recording) -> Vec<Invariant> {
     ]
 }
 
+/// What must hold of processes; nothing where none was followed.
+pub fn of_processes(recording: &Recording) -> Vec<Invariant> {
+    let seen = &recording.processes;
+    if seen.created.is_empty() && seen.registers_confirmed + seen.registers_contradicted == 0 {
+        return Vec::new();
+    }
+    let own = |wanted: &dyn Fn(usize) -> bool| -> u64 {
+        let nodes = recording.nodes.iter().enumerate();
+        nodes.filter(|(index, _)| wanted(*index)).map(|(_, node)| node.self_instructions).sum()
+    };
+    let mut in_interrupts = vec![false; recording.nodes.len()];
+    for (index, node) in recording.nodes.iter().enumerate().skip(1) {
+        in_interrupts[index] = node.kind == Kind::Group || in_interrupts[node.parent as usize];
+    }
+    let user = own(&|index| recording.nodes[index].kind == Kind::User);
+    let interrupts = own(&|index| in_interrupts[index]);
+    let runs = &recording.running.runs;
+    let [spent_user, spent_kernel, spent_interrupts] = [
+        runs.iter().map(|run| run.spent.user).sum::<u64>(),
+        runs.iter().map(|run| run.spent.kernel).sum(),
+        runs.iter().map(|run| run.spent.interrupts).sum(),
+    ];
+    let whole = runs.first().map_or(0, |run| recording.end.instructions.saturating_sub(run.start.instructions));
+    vec![
+        Invariant {
+            name: "modes_partition_the_runs",
+            holds: (spent_user, spent_interrupts) == (user, interrupts)
+                && spent_user + spent_kernel + spent_interrupts == whole,
+            value: spent_user,
+            limit: None,
+            concerns: Concern::Processes,
+            functions: vec![],
+            figures: vec![
+                ("user_in_the_tree", user),
+                ("kernel", spent_kernel),
+                ("interrupts", spent_interrupts),
+                ("interrupts_in_the_tree", interrupts),
+                ("executed", whole),
+            ],
+        },
+        Invariant {
+            name: "registers_confirmed",
+            // At a function's first instruction the stack pointer stands at the return address of its call.
+            holds: seen.registers_contradicted == 0,
+            value: seen.registers_contradicted,
+            limit: None,
+            concerns: Concern::Processes,
+            functions: vec![],
+            figures: vec![("confirmed", seen.registers_confirmed)],
+        },
+    ]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -71,7 +125,7 @@ mod tests {
             tracker.call(UNKNOWN, sp ^ 0x8fc0 ^ 0xa_0000 | 0x30, now - 10);
             tracker.special(0, now - 10);
             if tracker.switch(sp, now) {
-                tracker.left(Identity { address: task, name: "task" });
+                tracker.left(Identity { address: task, name: "task", state: None });
             }
             tracker.idle(now, now + 5);
         }
@@ -118,5 +172,45 @@ mod tests {
         let mut recording = recorded();
         recording.running.contradicted = 1;
         assert_eq!(broken(&recording), ["tasks_confirmed"]);
+    }
+
+    fn broken_of_processes(recording: &Recording) -> Vec<&'static str> {
+        of_processes(recording).iter().filter(|invariant| !invariant.holds).map(|invariant| invariant.name).collect()
+    }
+
+    fn followed() -> Recording {
+        let mut recording = recorded();
+        recording.processes.registers_confirmed = 1;
+        recording
+    }
+
+    #[test]
+    fn what_tasks_did_in_each_mode_adds_up() {
+        let invariants = of_processes(&followed());
+        assert_eq!(invariants.len(), 2);
+        assert_eq!(broken_of_processes(&followed()), [""; 0]);
+        assert!(of_processes(&recorded()).is_empty());
+    }
+
+    #[test]
+    fn an_instruction_of_the_kernel_that_is_nobodys_is_found() {
+        let mut recording = followed();
+        recording.running.runs[0].spent.kernel -= 1;
+        assert_eq!(broken_of_processes(&recording), ["modes_partition_the_runs"]);
+    }
+
+    #[test]
+    fn an_instruction_of_user_mode_that_the_tree_does_not_have_is_found() {
+        let mut recording = followed();
+        recording.running.runs[0].spent.kernel -= 1;
+        recording.running.runs[0].spent.user += 1;
+        assert_eq!(broken_of_processes(&recording), ["modes_partition_the_runs"]);
+    }
+
+    #[test]
+    fn a_stack_pointer_that_stood_elsewhere_is_found() {
+        let mut recording = followed();
+        recording.processes.registers_contradicted = 1;
+        assert_eq!(broken_of_processes(&recording), ["registers_confirmed"]);
     }
 }

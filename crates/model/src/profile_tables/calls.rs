@@ -1,7 +1,7 @@
 //! The tables of the calling-context tree.
 
+use super::instants::{hand_over, phase_name, Clock};
 use super::module_symbols::{name, ModuleSymbols};
-use super::{hand_over, phase_name, Clock};
 use firstlight_profile::recording::Recording;
 use firstlight_profile::tree::{totals, Kind};
 use firstlight_schema::table::{integers, texts, write, TableWriter, Values, BATCH_ROWS};

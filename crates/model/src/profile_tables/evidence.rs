@@ -1,6 +1,6 @@
 //! The tables of the console and of the idle processor.
 
-use super::Clock;
+use super::instants::Clock;
 use firstlight_profile::recording::Recording;
 use firstlight_schema::table::{integers, texts, write, Values};
 use firstlight_schema::TableError;

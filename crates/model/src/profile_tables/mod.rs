@@ -1,24 +1,31 @@
 //! A profile's way into the tables of a bundle.
 
 mod calls;
+pub mod descriptors;
 mod evidence;
+mod instants;
 mod module_symbols;
+mod processes;
 mod spans;
 mod threads;
+mod user_functions;
 
 use crate::invariants::{check, Invariant};
-use crate::ModelError;
+use crate::{bytes, ModelError};
 use calls::{write_calls, write_phase_calls};
 use evidence::{write_counters, write_log};
 use firstlight_profile::fold::{fold, unknown_thunks};
-use firstlight_profile::recording::{merged, Instant, Recording, State};
-use firstlight_schema::hand_over::HandOver;
+use firstlight_profile::recording::{merged, Recording, State};
 use firstlight_schema::table::write_empty;
-use firstlight_schema::Mark;
+use firstlight_schema::CodeKind;
+use instants::Clock;
 use module_symbols::{gather_nameless, ModuleSymbols};
+use processes::{missing, write_processes, Processes};
 use spans::{write_marks, write_spans};
 use std::path::Path;
 use threads::write_threads;
+use user_functions::UserFunctions;
+pub use user_functions::{GuestFiles, NoFiles};
 
 /// What the tables say altogether.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,12 +40,15 @@ pub struct ProfileSummary {
     pub clock: String,
     /// What must hold, and whether it does.
     pub invariants: Vec<Invariant>,
+    /// Why processes are not in the tables, if they are not.
+    pub processes_missing: Option<&'static str>,
 }
 
-/// Reads a profile and writes `marks`, `spans`, `calls`, `phase_calls`, `log`, `counters`, `threads`, `thread_names` and `runs` into a bundle's directory.
+/// Reads a profile and writes `marks`, `spans`, `calls`, `phase_calls`, `log`, `counters`, `threads`, `thread_names`, `runs`, the tables of processes and
+/// `user_functions` into a bundle's directory.
 ///
 /// `console` is what the guest's console printed, `modules` the lines of `/proc/kallsyms` that name a module; either may
-/// be missing.
+/// be missing. `files` has the guest's programs and libraries, for the names of their functions.
 ///
 /// # Errors
 ///
@@ -47,6 +57,7 @@ pub fn convert(
     profile: &Path,
     console: Option<&Path>,
     modules: Option<&Path>,
+    files: &dyn GuestFiles,
     bundle: &Path,
 ) -> Result<ProfileSummary, ModelError> {
     let decoded = Recording::decode(&bytes(profile)?);
@@ -67,7 +78,11 @@ pub fn convert(
     write_phase_calls(&recording, clock, bundle)?;
     write_log(&recording, clock, &console, bundle)?;
     write_counters(&recording, clock, bundle)?;
-    write_threads(&recording.running, clock, bundle)?;
+    let processes = Processes::of(&recording);
+    write_threads(&recording.running, &processes, clock, bundle)?;
+    let functions = UserFunctions::of(&recording, files)?;
+    functions.write(&recording, &processes, bundle)?;
+    write_processes(&recording, &processes, &functions.callers(&recording), clock, bundle)?;
     write_empty(&["links", "kd"], bundle)?;
     let end = recording.end;
     Ok(ProfileSummary {
@@ -75,8 +90,22 @@ pub fn convert(
         totals: [end.instructions, clock.at(end), end.idle_ns],
         plugin_api: recording.plugin_api,
         clock: recording.clock.clone(),
+        processes_missing: missing(&recording),
         invariants: check(&recording, &thunks, announced_thunk(&console).as_deref()),
     })
+}
+
+/// The paths and sizes of the files that a recording's user code stands in.
+///
+/// # Errors
+///
+/// [`ModelError::Profile`] or [`ModelError::File`] when the profile cannot be read.
+pub fn code_files(profile: &Path) -> Result<Vec<(String, u64)>, ModelError> {
+    let decoded = Recording::decode(&bytes(profile)?);
+    let recording = decoded.map_err(|error| ModelError::Profile { path: profile.to_owned(), error })?;
+    let texts = &recording.processes.texts;
+    let files = recording.processes.code.sources.iter().filter(|source| source.kind == CodeKind::File.name());
+    Ok(files.filter_map(|source| Some((texts.get(source.path? as usize)?.clone(), source.size))).collect())
 }
 
 /// The return thunk that the kernel says it uses (`set_return_thunk` in arch/x86/kernel/cpu/bugs.c, since 6.17).
@@ -84,10 +113,6 @@ fn announced_thunk(console: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(console);
     let said = text.lines().rev().find_map(|line| line.split_once("active return thunk: "))?;
     said.1.split_whitespace().next().map(str::to_owned)
-}
-
-fn bytes(path: &Path) -> Result<Vec<u8>, ModelError> {
-    std::fs::read(path).map_err(|error| ModelError::File { path: path.to_owned(), error })
 }
 
 /// Makes a profile's file smaller where it lies, whole or not at all.
@@ -103,36 +128,4 @@ pub fn pack(profile: &Path) -> Result<(), ModelError> {
     std::fs::write(&temporary, packed)
         .and_then(|()| std::fs::rename(&temporary, profile))
         .map_err(|error| ModelError::File { path: profile.to_owned(), error })
-}
-
-#[derive(Clone, Copy)]
-struct Clock {
-    shift: u8,
-}
-
-impl Clock {
-    fn ns(self, instructions: u64) -> u64 {
-        instructions.checked_shl(u32::from(self.shift)).unwrap_or(u64::MAX)
-    }
-
-    fn at(self, instant: Instant) -> u64 {
-        self.ns(instant.instructions).saturating_add(instant.idle_ns)
-    }
-}
-
-/// A phase has the name of the mark that begins it, or that of what runs in it where the field has a word for that.
-fn phase_name(mark: &str, hand_over: HandOver) -> &str {
-    match Mark::parse(mark) {
-        Some(
-            known
-            @ (Mark::PowerOn | Mark::DecompressionStart | Mark::KernelStart | Mark::GuestStart | Mark::SwitchRoot),
-        ) => hand_over.phase(known).map_or(mark, |phase| phase.name()),
-        _ => mark,
-    }
-}
-
-/// How the boot came from its initramfs to its root file system.
-fn hand_over(recording: &Recording) -> HandOver {
-    let marks = recording.marks.iter();
-    HandOver::of(marks.filter_map(|mark| Some((Mark::parse(&mark.mark)?, mark.detail.as_str()))))
 }

@@ -1,7 +1,7 @@
 //! The tables of instants and intervals.
 
+use super::instants::{hand_over, phase_name, Clock};
 use super::module_symbols::{name, ModuleSymbols, NAMELESS};
-use super::{hand_over, phase_name, Clock};
 use firstlight_profile::folding::plain_name;
 use firstlight_profile::recording::{Instant, Recording};
 use firstlight_schema::table::{integers, texts, write, Values};

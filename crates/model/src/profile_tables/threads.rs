@@ -1,7 +1,9 @@
 //! The tables of who had the processor.
 
-use super::Clock;
+use super::instants::Clock;
+use super::processes::Processes;
 use firstlight_profile::recording::Running;
+use firstlight_profile::userspace::Spent;
 use firstlight_schema::table::{integers, texts, write, Values};
 use firstlight_schema::TableError;
 use std::path::Path;
@@ -17,10 +19,11 @@ struct ThreadRow<'r> {
     idle_ns: u64,
     instructions: u64,
     runs: u64,
+    spent: Spent,
 }
 
 /// Writes `threads`, `thread_names` and `runs`.
-pub fn write_threads(running: &Running, clock: Clock, bundle: &Path) -> Result<(), TableError> {
+pub fn write_threads(running: &Running, processes: &Processes, clock: Clock, bundle: &Path) -> Result<(), TableError> {
     let mut threads = vec![ThreadRow::default(); running.user.len()];
     for run in &running.runs {
         let thread = &mut threads[run.task as usize];
@@ -31,6 +34,8 @@ pub fn write_threads(running: &Running, clock: Clock, bundle: &Path) -> Result<(
         thread.instructions += instructions;
         thread.idle_ns += run.end.idle_ns - run.start.idle_ns;
         thread.runs += 1;
+        thread.spent.user += run.spent.user;
+        thread.spent.interrupts += run.spent.interrupts;
     }
     for name in &running.names {
         let thread = &mut threads[name.task as usize];
@@ -42,6 +47,10 @@ pub fn write_threads(running: &Running, clock: Clock, bundle: &Path) -> Result<(
         (IDLE_TASK, _) => "idle",
         (_, Some(_)) => "user",
         (_, None) => "kernel",
+    };
+    let identity = |of: &dyn Fn((u64, usize)) -> u64| {
+        let found = |task: usize| processes.of_task(task).and_then(|known| i64::try_from(of(known)).ok());
+        Values::Int64(ran().map(|(task, ..)| found(task)).collect())
     };
     let named =
         |of: &dyn Fn((&str, &str)) -> String| Values::Text(ran().map(|(_, row, _)| row.names.map(of)).collect());
@@ -59,6 +68,10 @@ pub fn write_threads(running: &Running, clock: Clock, bundle: &Path) -> Result<(
             ("idle_ns", integers(ran().map(|(_, row, _)| row.idle_ns))),
             ("instructions", integers(ran().map(|(_, row, _)| row.instructions))),
             ("runs", integers(ran().map(|(_, row, _)| row.runs))),
+            ("pid", identity(&|(pid, _)| pid)),
+            ("process", identity(&|(_, process)| process as u64)),
+            ("user_instructions", integers(ran().map(|(_, row, _)| row.spent.user))),
+            ("interrupt_instructions", integers(ran().map(|(_, row, _)| row.spent.interrupts))),
         ],
         bundle,
     )?;
@@ -82,6 +95,10 @@ pub fn write_threads(running: &Running, clock: Clock, bundle: &Path) -> Result<(
             ("end_ns", integers(runs.iter().map(|run| clock.at(run.end)))),
             ("instructions", integers(runs.iter().map(|run| run.end.instructions - run.start.instructions))),
             ("idle_ns", integers(runs.iter().map(|run| run.end.idle_ns - run.start.idle_ns))),
+            ("user_instructions", integers(runs.iter().map(|run| run.spent.user))),
+            ("interrupt_instructions", integers(runs.iter().map(|run| run.spent.interrupts))),
+            ("state", Values::Int64(runs.iter().map(|run| run.state.map(i64::from)).collect())),
+            ("node", Values::Int64(runs.iter().map(|run| run.node.map(i64::from)).collect())),
         ],
         bundle,
     )

@@ -3,233 +3,132 @@
 names! {
     /// Named instants of a boot.
     Mark {
-        /// The machine starts, or its firmware timer does.
-        PowerOn = "power_on",
-        /// The firmware runs its first instruction after the reset.
-        FirmwareStart = "firmware_start",
-        /// The boot loader starts.
-        LoaderStart = "loader_start",
-        /// The firmware loads the boot loader.
-        LoaderLoad = "loader_load",
-        /// The boot loader starts the kernel.
-        LoaderEnd = "loader_end",
-        /// The loader or kernel calls ExitBootServices.
-        ExitBootServicesStart = "exit_boot_services_start",
-        /// ExitBootServices returns.
-        ExitBootServicesEnd = "exit_boot_services_end",
-        /// coreboot jumps to its payload.
-        PayloadStart = "payload_start",
-        /// The capturing machine received its first line.
-        CaptureStart = "capture_start",
-        /// The kernel image starts to decompress itself.
-        DecompressionStart = "decompression_start",
-        /// The processor enters the decompressed kernel.
-        KernelEntry = "kernel_entry",
-        /// The kernel's clock starts to count.
-        KernelClockStart = "kernel_clock_start",
-        /// The kernel enters start_kernel, or prints its banner.
-        KernelStart = "kernel_start",
-        /// The kernel creates its first tasks.
-        RestInit = "rest_init",
-        /// The first task starts to run.
-        KernelInit = "kernel_init",
-        /// The scheduler's clock is set up.
-        SchedClock = "sched_clock",
-        /// The kernel calibrates its delay loop.
-        CalibrateDelay = "calibrate_delay",
-        /// All processors are up.
-        SmpUp = "smp_up",
-        /// The kernel switches to another clock source.
-        ClocksourceSwitch = "clocksource_switch",
-        /// The kernel starts the other processors.
-        SmpInit = "smp_init",
-        /// The first early initcall starts.
-        InitcallEarly = "initcall_early",
-        /// The first pure initcall starts.
-        InitcallPure = "initcall_pure",
-        /// The first core initcall starts.
-        InitcallCore = "initcall_core",
-        /// The first postcore initcall starts.
-        InitcallPostcore = "initcall_postcore",
-        /// The first arch initcall starts.
-        InitcallArch = "initcall_arch",
-        /// The first subsys initcall starts.
-        InitcallSubsys = "initcall_subsys",
-        /// The first fs initcall starts.
-        InitcallFs = "initcall_fs",
-        /// The first rootfs initcall starts.
-        InitcallRootfs = "initcall_rootfs",
-        /// The first device initcall starts.
-        InitcallDevice = "initcall_device",
-        /// The first late initcall starts.
-        InitcallLate = "initcall_late",
-        /// The first initcall starts, where no record has the levels.
-        Initcalls = "initcalls",
-        /// The last initcall returns.
-        InitcallsEnd = "initcalls_end",
-        /// The kernel frees the memory of its init sections.
-        FreeInitMemory = "free_init_memory",
-        /// The kernel makes its read-only data read-only.
-        WriteProtect = "write_protect",
-        /// The kernel runs the first program.
-        RunInit = "run_init",
-        /// The first instruction in user mode.
-        UserStart = "user_start",
-        /// The guest's own first process starts.
-        GuestStart = "guest_start",
-        /// The manager of the initramfs starts.
-        InitramfsStart = "initramfs_start" | "initrd_start",
-        /// systemd prints its first line.
-        SystemdStart = "systemd_start",
-        /// The initramfs hands over to the root file system.
-        SwitchRoot = "switch_root",
-        /// The manager of the root file system starts.
-        UserspaceStart = "userspace_start",
-        /// A restart of userspace alone starts.
-        SoftRebootStart = "soft_reboot_start",
-        /// systemd reached its default target.
-        DefaultTarget = "default_target",
-        /// systemd reports that the startup finished.
-        StartupFinished = "startup_finished",
-        /// The last event before nothing happened for a minute.
-        StartupSettled = "startup_settled" | "startup_over",
-        /// The console asks for a login.
-        LoginPrompt = "login_prompt",
-        /// systemd-bootchart found the machine idle.
-        Idle = "idle",
-        /// The boot reached the state that the user asked for.
-        Ready = "ready",
-        /// The kernel panics.
-        Panic = "panic",
-        /// The first instant that the records hold.
-        RecordStart = "record_start",
-        /// The last instant that the records hold.
-        RecordEnd = "record_end",
+        PowerOn = "power_on": "The machine starts, or its firmware timer does.",
+        FirmwareStart = "firmware_start": "The firmware runs its first instruction after the reset.",
+        LoaderStart = "loader_start": "The boot loader starts.",
+        LoaderLoad = "loader_load": "The firmware loads the boot loader.",
+        LoaderEnd = "loader_end": "The boot loader starts the kernel.",
+        ExitBootServicesStart = "exit_boot_services_start": "The loader or kernel calls ExitBootServices.",
+        ExitBootServicesEnd = "exit_boot_services_end": "ExitBootServices returns.",
+        PayloadStart = "payload_start": "coreboot jumps to its payload.",
+        CaptureStart = "capture_start": "The capturing machine received its first line.",
+        DecompressionStart = "decompression_start": "The kernel image starts to decompress itself.",
+        KernelEntry = "kernel_entry": "The processor enters the decompressed kernel.",
+        KernelClockStart = "kernel_clock_start": "The kernel's clock starts to count.",
+        KernelStart = "kernel_start": "The kernel enters start_kernel, or prints its banner.",
+        RestInit = "rest_init": "The kernel creates its first tasks.",
+        KernelInit = "kernel_init": "The first task starts to run.",
+        SchedClock = "sched_clock": "The scheduler's clock is set up.",
+        CalibrateDelay = "calibrate_delay": "The kernel calibrates its delay loop.",
+        SmpUp = "smp_up": "All processors are up.",
+        ClocksourceSwitch = "clocksource_switch": "The kernel switches to another clock source.",
+        SmpInit = "smp_init": "The kernel starts the other processors.",
+        InitcallEarly = "initcall_early": "The first early initcall starts.",
+        InitcallPure = "initcall_pure": "The first pure initcall starts.",
+        InitcallCore = "initcall_core": "The first core initcall starts.",
+        InitcallPostcore = "initcall_postcore": "The first postcore initcall starts.",
+        InitcallArch = "initcall_arch": "The first arch initcall starts.",
+        InitcallSubsys = "initcall_subsys": "The first subsys initcall starts.",
+        InitcallFs = "initcall_fs": "The first fs initcall starts.",
+        InitcallRootfs = "initcall_rootfs": "The first rootfs initcall starts.",
+        InitcallDevice = "initcall_device": "The first device initcall starts.",
+        InitcallLate = "initcall_late": "The first late initcall starts.",
+        Initcalls = "initcalls": "The first initcall starts, where no record has the levels.",
+        InitcallsEnd = "initcalls_end": "The last initcall returns.",
+        FreeInitMemory = "free_init_memory": "The kernel frees the memory of its init sections.",
+        WriteProtect = "write_protect": "The kernel makes its read-only data read-only.",
+        RunInit = "run_init": "The kernel runs the first program.",
+        UserStart = "user_start": "The first instruction in user mode.",
+        GuestStart = "guest_start": "The guest's own first process starts.",
+        InitramfsStart = "initramfs_start" | "initrd_start": "The manager of the initramfs starts.",
+        SystemdStart = "systemd_start": "systemd prints its first line.",
+        SwitchRoot = "switch_root": "The initramfs hands over to the root file system.",
+        UserspaceStart = "userspace_start": "The manager of the root file system starts.",
+        SoftRebootStart = "soft_reboot_start": "A restart of userspace alone starts.",
+        DefaultTarget = "default_target": "systemd reached its default target.",
+        StartupFinished = "startup_finished": "systemd reports that the startup finished.",
+        StartupSettled = "startup_settled" | "startup_over": "The last event before nothing happened for a minute.",
+        UpBy = "up_by": "The boot was up by then, inferred from what its records show: no record has its end.",
+        LoginPrompt = "login_prompt": "The console asks for a login.",
+        Idle = "idle": "systemd-bootchart found the machine idle.",
+        Ready = "ready": "The boot reached the state that the user asked for.",
+        Panic = "panic": "The kernel panics.",
+        RecordStart = "record_start": "The first instant that the records hold.",
+        RecordEnd = "record_end": "The last instant that the records hold.",
     }
 }
 
 names! {
     /// What told a mark of a recorded boot.
     MarkSource {
-        /// The reset of the machine.
-        Reset = "reset",
-        /// The processor reached an address.
-        Address = "address",
-        /// The processor entered a function.
-        Function = "function",
-        /// The guest executed a marked instruction that does nothing.
-        Instruction = "instruction" | "no-operation",
-        /// A line on the console.
-        Console = "console",
-        /// The guest reported it.
-        Guest = "guest",
-        /// The clock of the host.
-        Host = "host",
+        Reset = "reset": "The reset of the machine.",
+        Address = "address": "The processor reached an address.",
+        Function = "function": "The processor entered a function.",
+        Instruction = "instruction" | "no-operation": "The guest executed a marked instruction that does nothing.",
+        Console = "console": "A line on the console.",
+        Guest = "guest": "The guest reported it.",
+        Host = "host": "The clock of the host.",
     }
 }
 
 names! {
     /// The layers of software that a boot runs through.
     Layer {
-        /// Firmware.
-        Firmware = "firmware",
-        /// Boot loader.
-        Loader = "loader",
-        /// Kernel.
-        Kernel = "kernel",
-        /// Initramfs.
-        Initramfs = "initramfs",
-        /// Userspace.
-        Userspace = "userspace",
+        Firmware = "firmware": "Firmware.",
+        Loader = "loader": "Boot loader.",
+        Kernel = "kernel": "Kernel.",
+        Initramfs = "initramfs": "Initramfs.",
+        Userspace = "userspace": "Userspace.",
     }
 }
 
 names! {
     /// Intervals between two dividing marks.
     Phase {
-        /// Firmware, from power on.
-        Firmware = "firmware",
-        /// The boot loader.
-        Loader = "loader",
-        /// What was received before the kernel started.
-        BeforeKernel = "before_kernel",
-        /// The kernel decompresses itself.
-        Decompression = "decompression",
-        /// From the entry of the kernel to its first C function.
-        KernelEntry = "kernel_entry",
-        /// The kernel before its first task.
-        EarlyInit = "early_init",
-        /// The kernel, where no mark shows how far it came.
-        Kernel = "kernel",
-        /// The kernel creates its first tasks.
-        RestInit = "rest_init",
-        /// The first task before the initcalls.
-        KernelInit = "kernel_init",
-        /// Initcalls of the level early.
-        InitcallEarly = "initcall_early",
-        /// Initcalls of the level pure.
-        InitcallPure = "initcall_pure",
-        /// Initcalls of the level core.
-        InitcallCore = "initcall_core",
-        /// Initcalls of the level postcore.
-        InitcallPostcore = "initcall_postcore",
-        /// Initcalls of the level arch.
-        InitcallArch = "initcall_arch",
-        /// Initcalls of the level subsys.
-        InitcallSubsys = "initcall_subsys",
-        /// Initcalls of the level fs.
-        InitcallFs = "initcall_fs",
-        /// Initcalls of the level rootfs.
-        InitcallRootfs = "initcall_rootfs",
-        /// Initcalls of the level device.
-        InitcallDevice = "initcall_device",
-        /// Initcalls of the level late.
-        InitcallLate = "initcall_late",
-        /// Initcalls, where no record has their levels.
-        Initcalls = "initcalls",
-        /// The kernel after its initcalls.
-        AfterInitcalls = "after_initcalls",
-        /// The kernel after it freed its init memory.
-        FreeInitMemory = "free_init_memory",
-        /// The kernel starts the first program.
-        RunInit = "run_init",
-        /// Userspace of a recorded boot.
-        UserStart = "user_start",
-        /// The initramfs, where it hands over to a root file system.
-        Initramfs = "initramfs" | "initrd",
-        /// The hand-over from the initramfs to the root.
-        SwitchRoot = "switch_root",
-        /// Userspace: of the root file system, or of an initramfs that does not hand over.
-        Userspace = "userspace" | "user_land",
-        /// Userspace after a restart of it alone.
-        SoftReboot = "soft_reboot",
-        /// After the startup finished.
-        AfterStartup = "after_startup",
-        /// After the boot was ready.
-        AfterReady = "after_ready",
-        /// After a panic.
-        Panic = "panic",
-        /// Before the first mark of the boot.
-        BeforeFirstMark = "before_first_mark" | "record",
-        /// Not attributable to a phase.
-        Unknown = "unknown",
+        Firmware = "firmware": "Firmware, from power on.",
+        Loader = "loader": "The boot loader.",
+        BeforeKernel = "before_kernel": "What was received before the kernel started.",
+        Decompression = "decompression": "The kernel decompresses itself.",
+        KernelEntry = "kernel_entry": "From the entry of the kernel to its first C function.",
+        EarlyInit = "early_init": "The kernel before its first task.",
+        Kernel = "kernel": "The kernel, where no mark shows how far it came.",
+        RestInit = "rest_init": "The kernel creates its first tasks.",
+        KernelInit = "kernel_init": "The first task before the initcalls.",
+        InitcallEarly = "initcall_early": "Initcalls of the level early.",
+        InitcallPure = "initcall_pure": "Initcalls of the level pure.",
+        InitcallCore = "initcall_core": "Initcalls of the level core.",
+        InitcallPostcore = "initcall_postcore": "Initcalls of the level postcore.",
+        InitcallArch = "initcall_arch": "Initcalls of the level arch.",
+        InitcallSubsys = "initcall_subsys": "Initcalls of the level subsys.",
+        InitcallFs = "initcall_fs": "Initcalls of the level fs.",
+        InitcallRootfs = "initcall_rootfs": "Initcalls of the level rootfs.",
+        InitcallDevice = "initcall_device": "Initcalls of the level device.",
+        InitcallLate = "initcall_late": "Initcalls of the level late.",
+        Initcalls = "initcalls": "Initcalls, where no record has their levels.",
+        AfterInitcalls = "after_initcalls": "The kernel after its initcalls.",
+        FreeInitMemory = "free_init_memory": "The kernel after it freed its init memory.",
+        RunInit = "run_init": "The kernel starts the first program.",
+        UserStart = "user_start": "Userspace of a recorded boot.",
+        Initramfs = "initramfs" | "initrd": "The initramfs, where it hands over to a root file system.",
+        SwitchRoot = "switch_root": "The hand-over from the initramfs to the root.",
+        Userspace = "userspace" | "user_land": "Userspace: of the root file system, or of an initramfs that does not hand over.",
+        SoftReboot = "soft_reboot": "Userspace after a restart of it alone.",
+        AfterStartup = "after_startup": "After the startup finished.",
+        AfterReady = "after_ready": "After the boot was ready.",
+        Panic = "panic": "After a panic.",
+        BeforeFirstMark = "before_first_mark" | "record": "Before the first mark of the boot.",
+        Unknown = "unknown": "Not attributable to a phase.",
     }
 }
 
 names! {
     /// The stages of a start as systemd names them.
     Stage {
-        /// Firmware.
-        Firmware = "firmware",
-        /// Boot loader.
-        Loader = "loader",
-        /// Kernel.
-        Kernel = "kernel",
-        /// Initramfs.
-        Initrd = "initrd",
-        /// Userspace.
-        Userspace = "userspace",
-        /// Restart of userspace alone.
-        SoftReboot = "soft-reboot",
+        Firmware = "firmware": "Firmware.",
+        Loader = "loader": "Boot loader.",
+        Kernel = "kernel": "Kernel.",
+        Initrd = "initrd": "Initramfs.",
+        Userspace = "userspace": "Userspace.",
+        SoftReboot = "soft-reboot": "Restart of userspace alone.",
     }
 }

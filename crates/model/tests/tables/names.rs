@@ -1,17 +1,11 @@
 //! What functions are called in the tables of a recording.
 
-#![expect(clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed")]
-
-use firstlight_model::profile_tables::convert;
+use crate::{texts, SymbolTable, Tracker};
+use firstlight_model::profile_tables::{convert, NoFiles};
 use firstlight_profile::code::{Code, Shape};
-use firstlight_profile::isa::X86_64;
 use firstlight_profile::recording::State;
 use firstlight_profile::tracker::{Watch, UNKNOWN};
-use firstlight_schema::table::{read, Values};
 use std::path::Path;
-
-type SymbolTable = firstlight_profile::SymbolTable<X86_64>;
-type Tracker = firstlight_profile::Tracker<X86_64>;
 
 const KERNEL: &str = "\
 1000 T _text
@@ -51,14 +45,7 @@ fn converted(entered: &[u32], bundle: &Path) {
     tracker.snapshot(State::Ready, &[], 300).write(&mut file).expect("writes");
     let profile = bundle.join("profile.flp");
     std::fs::write(&profile, file).expect("written");
-    convert(&profile, None, None, bundle).expect("converts");
-}
-
-fn texts(table: &str, column: usize, bundle: &Path) -> Vec<Option<String>> {
-    match &read(table, bundle).expect("reads")[column] {
-        Values::Text(values) => values.clone(),
-        Values::Int64(_) => panic!("column {column} of {table} is numbers"),
-    }
+    convert(&profile, None, None, &NoFiles, bundle).expect("converts");
 }
 
 #[test]

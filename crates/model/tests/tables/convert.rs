@@ -1,20 +1,14 @@
 //! A small recording on its way into tables: what stands in each, and that their sums agree.
 
-#![expect(clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed")]
-
+use crate::{integers, texts, SymbolTable, Tracker};
 use firstlight_model::folding::Parts;
 use firstlight_model::kd::bundle_kd;
-use firstlight_model::profile_tables::{convert, ProfileSummary};
+use firstlight_model::profile_tables::{convert, NoFiles, ProfileSummary};
 use firstlight_model::ModelError;
-use firstlight_profile::isa::X86_64;
 use firstlight_profile::recording::State;
 use firstlight_profile::tracker::{Identity, Watch, UNKNOWN};
-use firstlight_schema::table::{read, Values};
 use firstlight_schema::MarkSource;
 use std::path::Path;
-
-type SymbolTable = firstlight_profile::SymbolTable<X86_64>;
-type Tracker = firstlight_profile::Tracker<X86_64>;
 
 const KERNEL: &str = "\
 1000 T _text
@@ -64,21 +58,13 @@ fn converted(bundle: &Path, shift: u8) -> ProfileSummary {
     std::fs::write(path("console.log"), CONSOLE).expect("written");
     let modules = format!("{MODULE_FUNCTION:x} t probe\t[nd_pmem]\n{MODULE_FUNCTION:x}0 r data\t[nd_pmem]\n");
     std::fs::write(path("modules"), modules).expect("written");
-    convert(&path("profile.flp"), Some(&path("console.log")), Some(&path("modules")), bundle).expect("converts")
+    convert(&path("profile.flp"), Some(&path("console.log")), Some(&path("modules")), &NoFiles, bundle)
+        .expect("converts")
 }
 
-fn integers(table: &str, column: usize, bundle: &Path) -> Vec<Option<i64>> {
-    match &read(table, bundle).expect("reads")[column] {
-        Values::Int64(values) => values.clone(),
-        Values::Text(_) => panic!("column {column} of {table} is text"),
-    }
-}
-
-fn texts(table: &str, column: usize, bundle: &Path) -> Vec<String> {
-    match &read(table, bundle).expect("reads")[column] {
-        Values::Text(values) => values.iter().map(|value| value.clone().unwrap_or_default()).collect(),
-        Values::Int64(_) => panic!("column {column} of {table} is numbers"),
-    }
+/// Texts, an empty one for what is missing.
+fn plain(table: &str, column: usize, bundle: &Path) -> Vec<String> {
+    texts(table, column, bundle).into_iter().map(Option::unwrap_or_default).collect()
 }
 
 fn sum(values: &[Option<i64>]) -> i64 {
@@ -104,8 +90,8 @@ fn every_invariant_holds() {
 fn phases_partition_the_boot() {
     let bundle = tempfile::tempdir().expect("a directory");
     converted(bundle.path(), 0);
-    let kinds = texts("spans", 2, bundle.path());
-    let names = texts("spans", 3, bundle.path());
+    let kinds = plain("spans", 2, bundle.path());
+    let names = plain("spans", 3, bundle.path());
     let phases: Vec<usize> = (0..kinds.len()).filter(|row| kinds[*row] == "phase").collect();
     let named: Vec<&str> = phases.iter().map(|row| names[*row].as_str()).collect();
     assert_eq!(named, ["firmware", "decompression", "kernel_entry", "early_init", "initcall_subsys"]);
@@ -146,19 +132,19 @@ fn console_lines_have_the_instant_of_their_first_byte() {
     let bundle = tempfile::tempdir().expect("a directory");
     converted(bundle.path(), 0);
     assert_eq!(integers("log", 1, bundle.path()), [Some(360), Some(1_650), None]);
-    assert_eq!(texts("log", 3, bundle.path()), ["[    0.000000] Linux", "broken \u{fffd} line", "after the mark"]);
+    assert_eq!(plain("log", 3, bundle.path()), ["[    0.000000] Linux", "broken \u{fffd} line", "after the mark"]);
 }
 
 #[test]
 fn initcalls_stand_in_their_phase() {
     let bundle = tempfile::tempdir().expect("a directory");
     converted(bundle.path(), 0);
-    let kinds = texts("spans", 2, bundle.path());
+    let kinds = plain("spans", 2, bundle.path());
     let row = kinds.iter().position(|kind| kind == "initcall").expect("an initcall");
-    assert_eq!(texts("spans", 3, bundle.path())[row], "first_init");
-    assert_eq!(texts("spans", 5, bundle.path())[row], "subsys");
+    assert_eq!(plain("spans", 3, bundle.path())[row], "first_init");
+    assert_eq!(plain("spans", 5, bundle.path())[row], "subsys");
     let parent = integers("spans", 1, bundle.path())[row].and_then(|parent| usize::try_from(parent).ok());
-    let names = texts("spans", 3, bundle.path());
+    let names = plain("spans", 3, bundle.path());
     assert_eq!(parent.map(|parent| names[parent].as_str()), Some("initcall_subsys"));
     assert_eq!(integers("spans", 8, bundle.path())[row], Some(290), "instructions between entry and return");
 }
@@ -201,7 +187,7 @@ fn a_damaged_file_is_named() {
     let bytes = std::fs::read(&path).expect("read");
     for length in [0, 4, bytes.len() / 2, bytes.len() - 1] {
         std::fs::write(&path, &bytes[..length]).expect("written");
-        let error = read("calls", bundle.path()).expect_err("damaged").to_string();
+        let error = firstlight_schema::table::read("calls", bundle.path()).expect_err("damaged").to_string();
         assert!(error.contains("calls.parquet"), "{error}");
     }
 }
@@ -216,7 +202,7 @@ fn who_had_the_processor_stands_in_three_tables_whose_sums_agree() {
         tracker.call(UNKNOWN, if next == 0x8fc0 { 0xa_0010 } else { 0x8ff0 }, now);
         tracker.special(0, now);
         assert!(tracker.switch(next, now));
-        tracker.left(Identity { address: left.0, name: left.1 });
+        tracker.left(Identity { address: left.0, name: left.1, state: None });
     }
     tracker.idle(1_000, 600);
     tracker.name_task(Some("init"));
@@ -225,12 +211,12 @@ fn who_had_the_processor_stands_in_three_tables_whose_sums_agree() {
     let mut file = Vec::new();
     snapshot.write(&mut file).expect("writes");
     std::fs::write(bundle.path().join("profile.flp"), file).expect("written");
-    let summary = convert(&bundle.path().join("profile.flp"), None, None, bundle.path()).expect("converts");
+    let summary = convert(&bundle.path().join("profile.flp"), None, None, &NoFiles, bundle.path()).expect("converts");
 
-    assert_eq!(texts("threads", 1, bundle.path()), ["idle", "kernel"]);
-    assert_eq!(texts("threads", 2, bundle.path()), ["swapper/0", "kthreadd"]);
-    assert_eq!(texts("threads", 3, bundle.path()), ["init", "kthreadd"]);
-    assert_eq!(texts("thread_names", 2, bundle.path()), ["swapper/0", "kthreadd", "init"]);
+    assert_eq!(plain("threads", 1, bundle.path()), ["idle", "kernel"]);
+    assert_eq!(plain("threads", 2, bundle.path()), ["swapper/0", "kthreadd"]);
+    assert_eq!(plain("threads", 3, bundle.path()), ["init", "kthreadd"]);
+    assert_eq!(plain("thread_names", 2, bundle.path()), ["swapper/0", "kthreadd", "init"]);
     assert_eq!(integers("thread_names", 1, bundle.path()), [Some(600), Some(800), Some(900)]);
     assert_eq!(integers("runs", 0, bundle.path()), [Some(0), Some(1), Some(0)]);
     assert_eq!(integers("runs", 1, bundle.path()), [Some(600), Some(800), Some(900)]);
@@ -258,7 +244,7 @@ fn doubtful_calls_stand_with_their_function_and_in_its_kd_row() {
     let mut file = Vec::new();
     tracker.snapshot(State::Ready, &[], 150).write(&mut file).expect("writes");
     std::fs::write(bundle.path().join("profile.flp"), file).expect("written");
-    convert(&bundle.path().join("profile.flp"), None, None, bundle.path()).expect("converts");
+    convert(&bundle.path().join("profile.flp"), None, None, &NoFiles, bundle.path()).expect("converts");
     assert_eq!(sum(&integers("calls", 10, bundle.path())), 1);
     let table = bundle_kd(bundle.path(), None, None, false, Parts::Folded).expect("a table");
     let of = |name: &str| table.rows.iter().find(|row| row.0 .0 == name).and_then(|row| row.1.doubtful);

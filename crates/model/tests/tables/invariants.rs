@@ -1,17 +1,13 @@
 //! Every invariant can fail: a sound small recording, one fault planted in it, and the invariant that tells.
 
-#![expect(clippy::expect_used, clippy::indexing_slicing, reason = "a test that cannot go on has failed")]
-
+use crate::{SymbolTable, Tracker};
 use firstlight_model::invariants::{check, Concern};
 use firstlight_profile::fold::UnknownThunk;
 use firstlight_profile::recording::{PhaseRow, State};
 use firstlight_profile::tracker::{Identity, Watch, UNKNOWN};
 use firstlight_profile::tree::{FunctionId, Kind, Node};
-use firstlight_profile::{isa::X86_64, Recording};
+use firstlight_profile::Recording;
 use firstlight_schema::MarkSource;
-
-type SymbolTable = firstlight_profile::SymbolTable<X86_64>;
-type Tracker = firstlight_profile::Tracker<X86_64>;
 
 const KERNEL: &str = "\
 1000 T _text
@@ -70,7 +66,7 @@ impl Boot {
     fn switch(&mut self, sp: u64, task: u64, now: u64) {
         self.entry("__switch_to_asm", now - 10);
         assert!(self.tracker.switch(sp, now));
-        self.tracker.left(Identity { address: task, name: "task" });
+        self.tracker.left(Identity { address: task, name: "task", state: None });
     }
 }
 
