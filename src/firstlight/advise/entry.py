@@ -1,0 +1,205 @@
+"""What the catalogue says of one cause: its evidence, when to leave it alone, its remedies, their effect and risk."""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from typing import Annotated, Self
+
+from pydantic import AfterValidator, Field, model_validator
+
+from firstlight.experiment.change import FileChange
+from firstlight.frozen import FrozenModel
+from firstlight.toml import Duration, Percent
+
+
+def _is_regex(pattern: str) -> str:
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise ValueError(f"this is no regular expression: {error}") from error
+    return pattern
+
+
+Regex = Annotated[str, Field(min_length=1), AfterValidator(_is_regex)]
+EntryId = Annotated[str, Field(pattern=r"^[A-Z]{2,4}-\d{2}[a-z]?$")]
+CheckId = Annotated[str, Field(pattern=r"^HC-[A-Z]+$")]
+
+
+class Nature(StrEnum):
+    """What sort of cause it is."""
+
+    LEFT_ON = "left on"
+    """Something for development or diagnosis that a product does not need."""
+    WAIT = "wait"
+    """The boot waits for a device, a timeout, a peer or a timer."""
+    WORK = "work"
+    """The boot does work that it needs less of, or not now."""
+    FEATURE = "feature"
+    """A feature of the kernel or system has its price at every start; the remedy gives the feature up."""
+
+
+class Layer(StrEnum):
+    """What of the recipe a remedy changes."""
+
+    CMDLINE = "cmdline"
+    KCONFIG = "kconfig"
+    INITRAMFS = "initramfs"
+    ROOTFS = "rootfs"
+    MACHINE = "machine"
+
+
+#: The kinds of evidence, in the order of how exactly they locate time; an item has exactly one of them.
+KINDS = (
+    "functions", "initcall", "process", "call", "unit", "gap", "log", "devices", "fact", "kconfig", "word", "package",
+)  # fmt: skip
+#: The modifiers that go with each kind.
+_MODIFIERS = {
+    "functions": {"under", "outside", "least", "share", "count"},
+    "initcall": {"least", "share", "count"},
+    "process": {"under", "least", "share", "count", "waits"},
+    "call": {"by", "path", "least", "share", "count"},
+    "unit": {"least", "share", "count", "state", "single"},
+    "gap": {"until", "least", "share"},
+    "log": {"count", "after"},
+    "devices": {"count"},
+    "fact": {"value", "above", "below"},
+    "kconfig": {"value"},
+    "word": {"above", "below"},
+    "package": set(),
+}
+
+
+class Evidence(FrozenModel):
+    """One item that a boot shows or does not show.
+
+    >>> Evidence(functions=("alg_test",), least="2 ms").kind
+    'functions'
+    """
+
+    functions: tuple[str, ...] = Field(
+        default=(), description="kernel functions, without suffixes of the compiler; `name*` are all that begin so"
+    )
+    initcall: Regex | None = Field(default=None, description="the name of an initcall")
+    process: Regex | None = Field(default=None, description="a process: its name, its executable or its arguments")
+    call: Regex | None = Field(default=None, description="the name of a system call")
+    unit: Regex | None = Field(default=None, description="the name of a unit")
+    gap: Regex | None = Field(default=None, description="the line of the log before a silence")
+    log: Regex | None = Field(default=None, description="a line of the log")
+    devices: Regex | None = Field(default=None, description="devices by `bus/name`, subsystem or path of their uevents")
+    fact: Regex | None = Field(default=None, description="the name of a fact")
+    kconfig: str | None = Field(default=None, description="an option of the kernel's configuration")
+    word: Regex | None = Field(default=None, description="a word of the kernel's command line; its first group is read")
+    package: Regex | None = Field(default=None, description="an installed package, or the program of one")
+
+    under: str | None = Field(default=None, description="only below this function, or of children of this process")
+    outside: tuple[str, ...] = Field(default=(), description="not where one of these functions is a caller")
+    until: Regex | None = Field(default=None, description="the line of the log after the silence")
+    by: Regex | None = Field(default=None, description="the process that makes the system call")
+    path: Regex | None = Field(default=None, description="the path that the system call is about")
+    state: str | None = Field(default=None, description="how the start of the unit ended")
+    value: Regex | None = Field(default=None, description="the value of the fact or option")
+    above: float | None = Field(default=None, description="the figure is more than this")
+    below: float | None = Field(default=None, description="the figure is less than this")
+    after: Duration | None = Field(default=None, description="the line comes later than this")
+    single: bool = Field(default=False, description="only the unit of these that holds the boot longest")
+    waits: bool = Field(default=False, description="only what the process waits counts, not what it executes")
+    least: Duration | None = Field(default=None, description="it holds the boot for at least this")
+    share: Percent | None = Field(default=None, description="it holds at least this share of the boot")
+    count: int | None = Field(default=None, ge=1, description="at least so many of them")
+
+    @property
+    def kind(self) -> str:
+        """Which of the kinds it is."""
+        return next(kind for kind in KINDS if getattr(self, kind))
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Self:
+        given = [kind for kind in KINDS if getattr(self, kind)]
+        if len(given) != 1:
+            raise ValueError(f"give exactly one of {', '.join(f'`{kind}`' for kind in KINDS)}")
+        kind = given[0]
+        for name in sorted(self.model_fields_set - {kind}):
+            if name not in _MODIFIERS[kind] and getattr(self, name) not in (None, (), False):
+                raise ValueError(f"`{name}` does not go with `{kind}`")
+        return self
+
+
+class Remedy(FrozenModel):
+    """A change that removes a cause, in one layer of the recipe.
+
+    What the laboratory cannot change by itself is said in `by_hand`. `words` may hold facts of the boot in braces:
+    `lpj={kernel.lpj}`.
+    """
+
+    layer: Layer
+    words: str = Field(default="", description="words added to the kernel's command line")
+    without: tuple[Regex, ...] = Field(default=(), description="words taken off the command line: what matches whole")
+    kconfig: tuple[str, ...] = Field(default=(), description="lines of the kernel's configuration")
+    files: dict[str, FileChange] = Field(default_factory=dict, description="files of the root or of the initramfs")
+    mask: tuple[str, ...] = Field(default=(), description="units that are masked")
+    compression: str | None = Field(default=None, description="of the initramfs: none, lz4, zstd, gzip or xz")
+    cpu: str | None = Field(default=None, description="another processor model")
+    machine: str | None = Field(default=None, description="another machine type")
+    memory: str | None = Field(default=None, description="another size of memory")
+    without_options: tuple[Regex, ...] = Field(default=(), description="words taken off QEMU's command line")
+    by_hand: str = Field(default="", description="what a person changes where no file of the recipe says it")
+    with_entries: tuple[EntryId, ...] = Field(default=(), description="entries whose remedy it needs beside it")
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        fields = {
+            Layer.CMDLINE: {"words", "without"},
+            Layer.KCONFIG: {"kconfig"},
+            Layer.INITRAMFS: {"files", "compression"},
+            Layer.ROOTFS: {"files", "mask"},
+            Layer.MACHINE: {"cpu", "machine", "memory", "without_options"},
+        }
+        given = {name for name in self.model_fields_set if getattr(self, name)}
+        given -= {"layer", "by_hand", "with_entries"}
+        if wrong := sorted(given - fields[self.layer]):
+            raise ValueError(f"`{wrong[0]}` does not go with the layer `{self.layer}`")
+        if not given and not self.by_hand:
+            raise ValueError("it changes nothing: say what, or `by_hand`")
+        return self
+
+    @property
+    def is_applicable(self) -> bool:
+        """Whether the laboratory can apply it without a person."""
+        return any(getattr(self, name) for name in type(self).model_fields if name not in _NO_CHANGE)
+
+
+_NO_CHANGE = ("layer", "by_hand", "with_entries")
+
+
+class Entry(FrozenModel):
+    """One known cause of a long boot."""
+
+    id: EntryId
+    title: str = Field(min_length=3, description="a few words")
+    nature: Nature
+    mechanism: str = Field(min_length=20, description="what happens, in two sentences")
+    all: tuple[Evidence, ...] = Field(default=(), description="each of these has to be seen")
+    any: tuple[Evidence, ...] = Field(default=(), description="one of these has to be seen")
+    none: tuple[Evidence, ...] = Field(default=(), description="none of these may be seen: the guard")
+    guard: str = Field(default="", description="when the remedy is pointless or dangerous, in words")
+    machine: tuple[str, ...] = Field(
+        default=(), description="costs of the emulated machine, by their ids, that are this cause's own here"
+    )
+    remedies: tuple[Remedy, ...] = Field(min_length=1, description="the advised one first")
+    effect: str = Field(min_length=3, description="what the remedy gained where it was measured")
+    source: str = Field(min_length=3, description="who says so: code, documentation, measurement")
+    risk: str = Field(min_length=3, description="what the remedy may break, in one sentence")
+    checks: tuple[CheckId, ...] = Field(default=(), description="health checks that notice it")
+
+    @model_validator(mode="after")
+    def _has_evidence(self) -> Self:
+        if not (self.all or self.any):
+            raise ValueError("an entry without evidence is found nowhere: give `all` or `any`")
+        return self
+
+
+class EntryFile(FrozenModel):
+    """One file of the catalogue: the entries of one group."""
+
+    entry: tuple[Entry, ...] = ()

@@ -1,0 +1,339 @@
+"""Whether a boot shows an item of evidence, what it says in words, and what time it points at."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from firstlight.advise.contexts import Stretch, merged
+from firstlight.advise.entry import Evidence
+from firstlight.advise.observed import Observed, Row
+from firstlight.advise.price import NOTHING, Held, price
+from firstlight.escape import printable
+from firstlight.quantities import share_text, time_text
+
+_SHOWN = 160
+
+
+@dataclass(frozen=True)
+class Seen:
+    """An item of evidence that a boot shows."""
+
+    item: Evidence
+    text: str
+    """What is seen, in one sentence without a full stop."""
+    held: Held = NOTHING
+
+
+def see(observed: Observed, item: Evidence) -> Seen | None:
+    """What a boot shows of an item; nothing where it does not, or where the boot's records cannot tell.
+
+    >>> import firstlight
+    >>> seen = see(Observed(firstlight.open(bundle)), Evidence(functions=("start_kernel",), least="2 ms"))
+    >>> seen.text.startswith("`start_kernel`")
+    True
+    """
+    found = _LOOKS[item.kind](observed, item)
+    if found is None:
+        return None
+    text, held = found
+    if item.least is not None or item.share is not None:
+        ns = price(observed, held).ns
+        if item.least is not None and ns < item.least:
+            return None
+        if item.share is not None and 100 * ns < item.share * observed.whole_ns:
+            return None
+    return Seen(item, text, held)
+
+
+Found = tuple[str, Held] | None
+
+
+def _functions(observed: Observed, item: Evidence) -> Found:
+    contexts = observed.contexts
+    if contexts is None:
+        return None
+    stretches, calls = contexts.below(item.functions, item.under, item.outside)
+    if not stretches or calls < (item.count or 1):
+        return None
+    ran = [name for name in item.functions if contexts.below((name,), item.under, item.outside)[0]]
+    ns = contexts.ns(stretches)
+    below = f" below `{item.under}`" if item.under else ""
+    return f"{_names(ran)}{below}: {_takes(observed, ns)}, {calls:,} calls", Held(contexts=stretches)
+
+
+def _initcall(observed: Observed, item: Evidence) -> Found:
+    pattern = re.compile(item.initcall or "")
+    frame = observed.initcalls
+    rows = [row for row in frame.iter_rows(named=True) if pattern.search(row["function"] or "")]
+    if len(rows) < (item.count or 1):
+        return None
+    names = [row["function"] for row in rows]
+    if observed.contexts is not None:
+        stretches, _ = observed.contexts.below(names, "do_one_initcall")
+        if stretches:
+            held = Held(contexts=stretches, waits=_waits_within(observed, rows))
+            return f"initcall {_names(names)}: {_takes(observed, price(observed, held).ns)}", held
+    spans = {row["span"] for row in rows}
+    parts = _parts(observed, lambda part: part.span in spans)
+    took = sum(row["duration_ns"] or 0 for row in rows)
+    return f"initcall {_names(names)}: {time_text(took)}", Held(parts=parts)
+
+
+def _waits_within(observed: Observed, rows: Sequence[dict[str, Any]]) -> tuple[Stretch, ...]:
+    """Where the path sleeps in the task of an initcall while that runs."""
+    found: list[Stretch] = []
+    for row in rows:
+        start, end = row["start_ns"], row["end_ns"]
+        if start is not None and end is not None:
+            found += [
+                (max(start, part.start_ns), min(end, part.end_ns))
+                for part in observed.rows
+                if part.is_wait and part.start_ns < end and part.end_ns > start
+            ]
+    return merged(found)
+
+
+def _process(observed: Observed, item: Evidence) -> Found:
+    pattern = re.compile(item.process or "")
+    parent = re.compile(item.under) if item.under else None
+    by_number = {each["process"]: each for each in observed.processes}
+    found = [
+        each["process"]
+        for each in observed.processes
+        if any(pattern.search(each[part] or "") for part in ("name", "image", "arguments"))
+        and (parent is None or _is_child(by_number.get(each["parent"]), parent))
+    ]
+    if len(found) < (item.count or 1):
+        return None
+    every = set(found)
+    if not item.waits:
+        todo = list(found)
+        while todo:
+            new = [child for child in observed.children.get(todo.pop(), ()) if child not in every]
+            every.update(new)
+            todo += new
+    threads = {thread for thread, process in observed.thread_process.items() if process in every}
+    names = {by_number[number]["name"] for number in every}
+    if threads:
+        waits = _parts(observed, lambda part: part.is_wait and part.thread in threads)
+        held = Held(processes=frozenset() if item.waits else frozenset(every), waits=waits)
+    else:
+        held = Held(parts=_parts(observed, lambda part: part.process in names or part.name in names))
+    ns = price(observed, held).ns
+    shown = sorted({by_number[number]["image"] or by_number[number]["name"] for number in found})
+    number = f"{len(found):,} processes, " if len(found) > 1 else "process "
+    return f"{number}{_names(shown)}: {_takes(observed, ns)}", held
+
+
+def _is_child(parent: dict[str, Any] | None, pattern: re.Pattern[str]) -> bool:
+    return parent is not None and any(pattern.search(parent[part] or "") for part in ("name", "image", "arguments"))
+
+
+def _call(observed: Observed, item: Evidence) -> Found:
+    frame = observed.calls.filter(pl.col("name").str.contains(item.call or ""))
+    if item.by:
+        frame = frame.filter(pl.col("image").fill_null("").str.contains(item.by))
+    if item.path:
+        frame = frame.filter(pl.col("path").fill_null("").str.contains(item.path))
+    if frame.height < (item.count or 1):
+        return None
+    rows = frame.select("thread", "start_ns", "end_ns", "image", "name").iter_rows()
+    waits: list[Stretch] = []
+    images, names = set(), set()
+    sleeping = [part for part in observed.rows if part.is_wait]
+    for thread, start, end, image, name in rows:
+        images.add(image or "?")
+        names.add(name)
+        if end is not None and end > start:
+            waits += [
+                (max(start, part.start_ns), min(end, part.end_ns))
+                for part in sleeping
+                if part.thread == thread and part.start_ns < end and part.end_ns > start
+            ]
+    held = Held(waits=merged(waits))
+    ns = price(observed, held).ns
+    took = f", the path sleeps {_takes(observed, ns)} in them" if ns else ""
+    return f"{frame.height:,} calls of {_names(sorted(names))} by {_names(sorted(images))}{took}", held
+
+
+def _unit(observed: Observed, item: Evidence) -> Found:
+    if item.single:
+        names = {row["unit"] for row in observed.units.iter_rows(named=True) if re.search(item.unit or "", row["unit"])}
+        alone = [_units(observed, item, f"^{re.escape(name)}$") for name in sorted(names)]
+        return max((each for each in alone if each), key=lambda each: price(observed, each[1]).ns, default=None)
+    return _units(observed, item, item.unit or "")
+
+
+def _units(observed: Observed, item: Evidence, names_like: str) -> Found:
+    pattern = re.compile(names_like)
+    rows = [row for row in observed.units.iter_rows(named=True) if pattern.search(row["unit"])]
+    names = {row["unit"] for row in rows}
+    names |= {each["service"] for each in observed.processes if each["service"] and pattern.search(each["service"])}
+    if item.state == "failed":
+        names &= observed.failed_units | {row["unit"] for row in rows if row["state"] == "failed"}
+    if len(names) < (item.count or 1):
+        return None
+    processes = frozenset(each["process"] for each in observed.processes if each["service"] in names)
+    spans = {row["span"] for row in rows if row["unit"] in names}
+    if processes and observed.thread_runs:
+        waits = _parts(observed, lambda part: part.is_wait and part.service in names)
+        held = Held(processes=processes, waits=waits)
+    elif observed.thread_runs:
+        # A device, mount or timer executes nothing: what it holds is what the path sleeps while it starts.
+        own = [row for row in rows if row["unit"] in names and row["start_ns"] is not None]
+        intervals = merged(
+            (row["start_ns"], row["end_ns"] or row["start_ns"] + (row["duration_ns"] or 0)) for row in own
+        )
+        held = Held(waits=intervals)
+    else:
+        held = Held(parts=_parts(observed, lambda part: part.span in spans or part.service in names))
+    ns = price(observed, held).ns
+    failed = " failed" if item.state == "failed" else ""
+    return f"unit {_names(sorted(names))}{failed}: {_takes(observed, ns)}", held
+
+
+def _gap(observed: Observed, item: Evidence) -> Found:
+    before = re.compile(item.gap or "")
+    until = re.compile(item.until) if item.until else None
+    parts: list[Stretch] = []
+    texts = []
+    for line in observed.log:
+        if line.time_ns is None or not before.search(line.text):
+            continue
+        end = observed.next_line(line.time_ns) if until is None else _first_time(observed, until, line.time_ns)
+        if end is not None:
+            parts.append((line.time_ns, end))
+            texts.append(line.text)
+    if not parts:
+        return None
+    goal = observed.goal_ns
+    parts = [(low, high if goal is None else min(high, goal)) for low, high in parts]
+    held = Held(parts=merged(parts))
+    ns = price(observed, held).ns
+    return f"after “{_shown(texts[0])}” nothing is logged for {_takes(observed, ns)}", held
+
+
+def _first_time(observed: Observed, pattern: re.Pattern[str], after: int) -> int | None:
+    times = (line.time_ns for line in observed.log if line.time_ns is not None and line.time_ns > after
+             and pattern.search(line.text))  # fmt: skip
+    return next(times, None)
+
+
+def _log(observed: Observed, item: Evidence) -> Found:
+    pattern = re.compile(item.log or "")
+    lines = [line for line in observed.log if pattern.search(line.text)]
+    if item.after is not None:
+        lines = [line for line in lines if line.time_ns is not None and line.time_ns >= item.after]
+    if len(lines) < (item.count or 1):
+        return None
+    more = f" and {len(lines) - 1:,} more lines" if len(lines) > 1 else ""
+    return f"the log has “{_shown(lines[0].text)}”{more}", NOTHING
+
+
+def _devices(observed: Observed, item: Evidence) -> Found:
+    pattern = re.compile(item.devices or "")
+    found = [name for name in observed.devices if pattern.search(name)]
+    if len(found) < (item.count or 1):
+        return None
+    return f"{len(found):,} devices such as `{_shown(found[0])}`", NOTHING
+
+
+def _fact(observed: Observed, item: Evidence) -> Found:
+    pattern, value = re.compile(item.fact or ""), re.compile(item.value or "")
+    for name, text in observed.facts.items():
+        if pattern.search(name) and value.search(text) and _within(text, item):
+            return f"`{_shown(name)}` is `{_shown(text)}`", NOTHING
+    return None
+
+
+def _kconfig(observed: Observed, item: Evidence) -> Found:
+    name = str(item.kconfig)
+    if not observed.kconfig:
+        return None
+    now = observed.kconfig.get(name, "n")
+    if not re.search(item.value or "^[ym]", now.strip('"')):
+        return None
+    return f"the kernel has `{name}={_shown(now)}`", NOTHING
+
+
+def _word(observed: Observed, item: Evidence) -> Found:
+    pattern = re.compile(item.word or "")
+    for word in observed.words:
+        match = pattern.fullmatch(word)
+        if match is None:
+            continue
+        if item.above is None and item.below is None:
+            return f"the command line has `{_shown(word)}`", NOTHING
+        if match.groups() and match[1] is not None and _within(match[1], item):
+            return f"the command line has `{_shown(word)}`", NOTHING
+    return None
+
+
+def _package(observed: Observed, item: Evidence) -> Found:
+    pattern = re.compile(item.package or "")
+    found = next((name for name in observed.packages if pattern.search(name)), None)
+    return None if found is None else (f"`{_shown(found)}` is there", NOTHING)
+
+
+def _within(text: str, item: Evidence) -> bool:
+    if item.above is None and item.below is None:
+        return True
+    figure = _figure(text)
+    if figure is None:
+        return False
+    return (item.above is None or figure > item.above) and (item.below is None or figure < item.below)
+
+
+_SCALES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+
+
+def _figure(text: str) -> float | None:
+    """A number with the kernel's letters of size.
+
+    >>> _figure("64M"), _figure("0x10"), _figure("x")
+    (67108864.0, 16.0, None)
+    """
+    match = re.fullmatch(r"(0x[0-9a-fA-F]+|\d+(?:\.\d+)?)([kKmMgG]?)", text.strip())
+    if match is None:
+        return None
+    number = float(int(match[1], 16)) if match[1].startswith("0x") else float(match[1])
+    return number * _SCALES[match[2].lower()]
+
+
+def _parts(observed: Observed, wanted: Callable[[Row], bool]) -> tuple[Stretch, ...]:
+    return merged((part.start_ns, part.end_ns) for part in observed.rows if wanted(part))
+
+
+def _takes(observed: Observed, ns: int) -> str:
+    return f"{time_text(ns)} ({share_text(ns, observed.whole_ns)})" if observed.whole_ns else time_text(ns)
+
+
+def _names(names: Sequence[str]) -> str:
+    unique = list(dict.fromkeys(names))
+    more = f" and {len(unique) - 3} more" if len(unique) > 3 else ""
+    return ", ".join(f"`{_shown(name)}`" for name in unique[:3]) + more
+
+
+def _shown(text: str) -> str:
+    return printable(text, _SHOWN)
+
+
+_LOOKS: dict[str, Callable[[Observed, Evidence], Found]] = {
+    "functions": _functions,
+    "initcall": _initcall,
+    "process": _process,
+    "call": _call,
+    "unit": _unit,
+    "gap": _gap,
+    "log": _log,
+    "devices": _devices,
+    "fact": _fact,
+    "kconfig": _kconfig,
+    "word": _word,
+    "package": _package,
+}

@@ -1,0 +1,167 @@
+"""Which causes of the catalogue a boot has, ranked by what each holds on its critical path."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from firstlight.advise.entry import Entry, Nature, Remedy
+from firstlight.advise.evidence import Seen, see
+from firstlight.advise.observed import Observed
+from firstlight.advise.price import Cost, Held, price, shared_ns, together
+from firstlight.advise.read import Catalogue, catalogue
+from firstlight.bundle.boot import Boot
+
+#: A cause that holds less than this share of the boot is none.
+LEAST_SHARE = 0.005
+#: A cause is the machine's own when more than this part of its time is.
+_MOST_MACHINE = 0.5
+#: Two findings share time when they both hold more than this part of the smaller one.
+_SHARED = 0.05
+
+
+class Certainty(StrEnum):
+    """How sure a finding is."""
+
+    MEASURED = "measured"
+    """The record has the very time."""
+    ESTIMATED = "estimated"
+    """A part of the time was divided by shares, or lies between two lines of a log."""
+
+
+@dataclass(frozen=True)
+class Shared:
+    """Time that another finding holds too."""
+
+    entry: str
+    ns: int
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One cause of the catalogue that a boot has."""
+
+    entry: Entry
+    seen: tuple[Seen, ...]
+    held: Held
+    cost: Cost
+    share: float
+    """What the cost is of the path, from 0 to 1."""
+    certainty: Certainty
+    shares: tuple[Shared, ...] = ()
+
+    @property
+    def remedy(self) -> Remedy:
+        """The advised remedy: the first that the laboratory can apply, else the first."""
+        return next((each for each in self.entry.remedies if each.is_applicable), self.entry.remedies[0])
+
+    @property
+    def gain_ns(self) -> int:
+        """What the remedy is expected to save: all that the cause holds."""
+        return self.cost.ns
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What of the catalogue a boot shows."""
+
+    goal: str | None
+    """The mark or unit that costs are counted until."""
+    whole_ns: int
+    """From the first mark to the goal."""
+    findings: tuple[Finding, ...]
+    """The causes, the most expensive first."""
+    features: tuple[Finding, ...]
+    """What features of the kernel or system cost: each remedy gives one up."""
+    machine: tuple[Finding, ...]
+    """Causes whose time is for the most part the emulated machine's own."""
+    smaller: tuple[Finding, ...]
+    """Causes whose evidence is there, and that hold less than :data:`LEAST_SHARE`."""
+    known: Catalogue
+    """What was looked for."""
+
+    @property
+    def entries(self) -> int:
+        """How many entries were looked for."""
+        return len(self.known.entries)
+
+    def finding(self, id: str) -> Finding | None:
+        """The finding of an entry."""
+        every = (*self.findings, *self.features, *self.machine, *self.smaller)
+        return next((each for each in every if each.entry.id.lower() == id.lower()), None)
+
+
+def explain(boot: Boot, known: Catalogue | None = None, to: str | None = None) -> Explanation:
+    """Look for every entry of a catalogue in a boot.
+
+    :param known: the shipped catalogue when not given.
+    :param to: the mark or unit that costs are counted until; by default the end of the critical path.
+    :raises BundleError: when the boot has neither a mark nor a unit of that name, or a table cannot be read.
+
+    >>> import firstlight
+    >>> found = explain(firstlight.open(bundle))
+    >>> found.machine[0].entry.id, str(found.goal)
+    ('CAL-03', 'ready')
+    """
+    known = known or catalogue()
+    observed = Observed(boot, to)
+    found = [each for entry in known.entries if (each := find(observed, entry)) is not None]
+    found.sort(key=lambda each: (-each.cost.system_ns, each.entry.id))
+    machine = [each for each in found if each.cost.machine_ns > _MOST_MACHINE * each.cost.ns]
+    rest = [each for each in found if each not in machine]
+    shown = [each for each in rest if each.share >= LEAST_SHARE and each.cost.ns > 0]
+    shown = _with_shares(observed, _without_same(observed, shown))
+    kept = {each.entry.id for each in (*shown, *machine)}
+    return Explanation(
+        goal=None if observed.path is None else observed.path.goal,
+        whole_ns=observed.whole_ns,
+        findings=tuple(each for each in shown if each.entry.nature is not Nature.FEATURE),
+        features=tuple(each for each in shown if each.entry.nature is Nature.FEATURE),
+        machine=tuple(each for each in machine if each.share >= LEAST_SHARE),
+        smaller=tuple(each for each in found if each.entry.id not in kept),
+        known=known,
+    )
+
+
+def find(observed: Observed, entry: Entry) -> Finding | None:
+    """One entry in a boot: nothing where its evidence is not there, or its guard is."""
+    every = [see(observed, item) for item in entry.all]
+    if not all(every):
+        return None
+    some = [seen for item in entry.any if (seen := see(observed, item)) is not None]
+    if entry.any and not some:
+        return None
+    if any(see(observed, item) is not None for item in entry.none):
+        return None
+    found = tuple(each for each in (*every, *some) if each is not None)
+    held = together(each.held for each in found)
+    cost = price(observed, held, entry.machine)
+    share = cost.ns / observed.whole_ns if observed.whole_ns else 0.0
+    certainty = Certainty.MEASURED if cost.is_exact else Certainty.ESTIMATED
+    return Finding(entry, found, held, cost, share, certainty)
+
+
+def _without_same(observed: Observed, found: list[Finding]) -> list[Finding]:
+    """Of findings that hold the very same time the one with the most evidence."""
+    kept: list[Finding] = []
+    for each in found:
+        same = next((other for other in kept if other.held == each.held and not each.held.is_nothing), None)
+        if same is None:
+            kept.append(each)
+        elif len(each.seen) > len(same.seen):
+            kept[kept.index(same)] = each
+    return kept
+
+
+def _with_shares(observed: Observed, found: list[Finding]) -> list[Finding]:
+    shown = []
+    for each in found:
+        shares = []
+        for other in found:
+            if other is each:
+                continue
+            ns = shared_ns(observed, each.held, other.held)
+            if ns > _SHARED * min(each.cost.ns, other.cost.ns):
+                shares.append(Shared(other.entry.id, ns))
+        shown.append(replace(each, shares=tuple(shares)))
+    return shown

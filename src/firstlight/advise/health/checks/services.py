@@ -1,0 +1,123 @@
+"""The boot as a whole: whether it came up, its units, open ports, the login, the power-off."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import polars as pl
+
+from firstlight.advise.health.differences import lost
+from firstlight.advise.health.evidence import Evidence
+from firstlight.advise.health.result import Difference, HealthCheck, check_of, unknown
+from firstlight.analysis.units import units
+from firstlight.lab.rootfs.commands import COMMANDS_UNIT
+from firstlight.quantities import time_text
+
+_LOGINS = re.compile(
+    r"^(?:(?:serial-|console-|container-)?getty(?:@.*)?|sshd?|gdm3?|sddm|lightdm)\.(?:service|socket)$"
+)
+_PROMPT = re.compile(r"(?:^|\s)login: ?$")
+_OFF = re.compile(r"reboot: (?:Power down|Restarting|System halted)")
+_OFF_FAILED = re.compile(r"cannot power off|Power off not available")
+#: Units that are active while they have work only; whether they are at an instant says nothing.
+_PASSING = re.compile(r"\.(?:device|scope|slice|timer|swap)$|@|^firstlight-|^run-|^init\.scope$|^sys-|^dev-")
+
+
+def came_up(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) -> HealthCheck:
+    """The boot reached its end, and the guest reported no error."""
+    id, title = "HC-BOOT", "boot"
+    found = []
+    if (failure := boot.manifest.failure) is not None:
+        found.append(Difference(f"the boot failed ({failure.reason})", None, failure.detail))
+    if error := boot.facts.get("error"):
+        found.append(Difference("the guest reported an error", None, error))
+    if baseline is not None and _profiled(boot) == _profiled(baseline):
+        reached = set(boot.boot.marks()["mark"].to_list())
+        missing = [mark for mark in baseline.boot.marks()["mark"].to_list() if mark not in reached]
+        found += [Difference(f"mark {mark}", "reached", None) for mark in missing]
+    return check_of(id, title, found, "came up", expected)
+
+
+def _profiled(evidence: Evidence) -> bool:
+    """Whether the boot has a profile: without one a recording has fewer marks."""
+    chosen = evidence.manifest.chosen
+    return chosen is None or chosen.profile
+
+
+def failed_units(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) -> HealthCheck:
+    """No unit failed that did not fail in the baseline."""
+    id, title = "HC-UNITS", "failed units"
+    if (failed := boot.failed_units) is None:
+        return unknown(id, title, "the evidence has no units")
+    before = set() if baseline is None else set(baseline.failed_units or ())
+    # The command that the plan runs before the boot counts as ready is no unit of the system.
+    found = [Difference(name, None, "failed") for name in failed if name not in before or name == COMMANDS_UNIT]
+    return check_of(id, title, found, f"{len(boot.unit_states)} units, {len(failed)} failed", expected)
+
+
+def active_units(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) -> HealthCheck:
+    """Every unit that was up in the baseline is up."""
+    id, title = "HC-ACTIVE", "active units"
+    if not (now := _active(boot)):
+        return unknown(id, title, "the evidence has no units")
+    if baseline is None or not (before := _active(baseline)):
+        return unknown(id, title, "needs a baseline with units")
+    return check_of(id, title, lost(before, now), f"{len(now)} units up", expected)
+
+
+def _active(evidence: Evidence) -> dict[str, str]:
+    states = evidence.unit_states.items()
+    return {name: "" for name, state in states if state == "active" and not _PASSING.search(name)}
+
+
+def ports(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) -> HealthCheck:
+    """Every socket of the network that waited for others in the baseline does."""
+    id, title = "HC-PORTS", "open ports"
+    if not boot.reported:
+        return unknown(id, title, "the evidence has no report of the guest")
+    if baseline is None or not baseline.reported:
+        return unknown(id, title, "needs a baseline with a report of the guest")
+    now = boot.group("socket.")
+    return check_of(id, title, lost(baseline.group("socket."), now, "socket."), f"{len(now)} open", expected)
+
+
+def login(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) -> HealthCheck:
+    """A login is possible, as in the baseline; the detail says when it was first."""
+    id, title = "HC-LOGIN", "first login"
+    now, before = _login(boot), None if baseline is None else _login(baseline)
+    if now is None and before is None:
+        return unknown(id, title, "the evidence shows no login: no getty, no SSH server, no prompt")
+    if now is None:
+        assert before is not None
+        return check_of(id, title, [Difference(f"login by {before[0]}", time_text(before[1]), None)], "", expected)
+    then = "" if before is None else f" ({time_text(before[1])} in the baseline)"
+    return check_of(id, title, [], f"{now[0]} at {time_text(now[1])}{then}", expected)
+
+
+def _login(evidence: Evidence) -> tuple[str, int] | None:
+    """What lets a user in first, and when, in nanoseconds."""
+    found = []
+    rows = units(evidence.boot).filter(pl.col("state") == "active").select("unit", "start_ns", "end_ns")
+    for unit, start, end in rows.iter_rows():
+        if _LOGINS.match(unit) and (at := end if end is not None else start) is not None:
+            found.append((unit, at))
+    lines = evidence.boot.log().select("text", "time_ns").drop_nulls()
+    found += [("a prompt", at) for text, at in lines.iter_rows() if _PROMPT.search(text)]
+    return min(found, key=lambda each: each[1], default=None)
+
+
+def power_off(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) -> HealthCheck:
+    """The guest powered off when it was asked to, after the recorded boot."""
+    id, title = "HC-POWEROFF", "power-off"
+    console = boot.console if boot.manifest.mode != "imported" else None
+    if console is None or boot.manifest.failure is not None:
+        return unknown(id, title, "the record ends before")
+    if _OFF_FAILED.search(console) or "System halted" in console:
+        return check_of(id, title, [Difference("power-off", None, "the guest halted")], "", expected)
+    if _OFF.search(console):
+        return check_of(id, title, [], "powered off", expected)
+    if boot.reported and baseline is not None and baseline.console and _OFF.search(baseline.console):
+        # `loglevel` may hide the line; the recorder ends a guest that stays.
+        return unknown(id, title, "the console does not show it")
+    return unknown(id, title, "the console does not show it")

@@ -1,0 +1,79 @@
+"""Mounts, file systems, files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from firstlight.advise.health.differences import lost
+from firstlight.advise.health.evidence import Evidence
+from firstlight.advise.health.result import Difference, HealthCheck, check_of, unknown
+
+#: Options of a mount that follow the size of the memory or the number of processes, not the system's design.
+_SIZES = re.compile(r"(?:^|(?<=[ ,]))(?:size|nr_inodes|nr_blocks|fd|pgrp|minproto|maxproto|timeout|pipe_ino)=[^,]*,?")
+#: A journal that was not replayed: what it holds is lost with the first write.
+_NO_REPLAY = re.compile(r"(?:^|[ ,])(?:noload|norecovery|rescue=nologreplay|nologreplay)(?:,|$)")
+_TROUBLE = re.compile(
+    r"EXT[234]-fs error|EXT4-fs \([^)]*\): (?:warning|error|.*recovery required|.*write access unavailable)"
+    r"|XFS \([^)]*\): (?:Corruption|Metadata|log mount/recovery failed)|BTRFS (?:error|critical)"
+    r"|I/O error|Remounting filesystem read-only|re-mounted.* ro|JBD2: .*(?:error|failed)"
+)
+
+
+def mounts(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) -> HealthCheck:
+    """Every mount of the baseline is there, of the same device and type, with the same options."""
+    id, title = "HC-MOUNT", "mounts"
+    if not (now := boot.group("mount.")):
+        return unknown(id, title, "the evidence lists no mounts")
+    if baseline is None or not (before := baseline.group("mount.")):
+        return unknown(id, title, "needs a baseline that lists mounts")
+    found = lost(before, now, "mount.")
+    for point in sorted(before.keys() & now.keys()):
+        if _settled(before[point]) != _settled(now[point]):
+            found.append(Difference(f"mount.{point}", before[point], now[point]))
+    return check_of(id, title, found, f"{len(now)} mounts", expected)
+
+
+def _settled(mount: str) -> str:
+    return ",".join(sorted(filter(None, _SIZES.sub("", mount).strip(",").split(","))))
+
+
+def file_systems(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) -> HealthCheck:
+    """No file system counted or logged an error, and none was mounted without the replay of its journal."""
+    id, title = "HC-FS", "file systems"
+    mounted = boot.group("mount.")
+    if not mounted and not boot.messages:
+        return unknown(id, title, "the evidence has neither mounts nor a log")
+    found = [Difference(f"mount.{point}", None, value) for point, value in mounted.items() if _NO_REPLAY.search(value)]
+    counts = boot.group("filesystem.errors.")
+    found += [Difference(f"filesystem.errors.{name}", "0", value) for name, value in counts.items() if value != "0"]
+    known = set() if baseline is None else set(baseline.messages)
+    found += [
+        Difference(text, None, "")
+        for text in dict.fromkeys(boot.messages)
+        if _TROUBLE.search(text) and text not in known
+    ]
+    if not found and not mounted:
+        return unknown(id, title, "no error in the log; the evidence lists no mounts")
+    return check_of(id, title, found, f"{len(counts)} ext4 file systems counted no error", expected)
+
+
+def files(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) -> HealthCheck:
+    """No file of a mounted device is lost or empty: what a journal held and no check of a file system sees."""
+    id, title = "HC-CONTENT", "files"
+    if (now := _files(boot)) is None:
+        return unknown(id, title, "the evidence lists no files")
+    if baseline is None or (before := _files(baseline)) is None:
+        return unknown(id, title, "needs a baseline that lists files")
+    found = [Difference(f"file {name}", f"{before[name]} bytes", None) for name in sorted(before.keys() - now.keys())]
+    for name in sorted(before.keys() & now.keys()):
+        if now[name] == "0" and before[name] != "0":
+            found.append(Difference(f"file {name}", f"{before[name]} bytes", "empty"))
+    return check_of(id, title, found, f"{len(now)} files", expected)
+
+
+def _files(evidence: Evidence) -> Mapping[str, str] | None:
+    if (text := evidence.facts.get("files")) is None:
+        return None
+    pairs = (line.rpartition("\t") for line in text.split("\n") if "\t" in line)
+    return {path: size for path, _, size in pairs}

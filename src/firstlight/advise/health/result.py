@@ -1,0 +1,119 @@
+"""What a health check found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from fnmatch import fnmatchcase
+
+
+class Outcome(StrEnum):
+    """How a check ended."""
+
+    PASS = "pass"
+    CHANGED = "changed"
+    """Only differences that the remedy states."""
+    FAIL = "fail"
+    UNKNOWN = "unknown"
+    """The evidence does not say."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One thing that is not as it should be."""
+
+    subject: str
+    """What differs: `device.pci/0000:00:1f.2`, a unit, a message."""
+    before: str | None
+    """In the baseline; nothing where it has none."""
+    after: str | None
+    expected: bool = False
+    """A remedy states it."""
+
+    @property
+    def text(self) -> str:
+        """In one line.
+
+        >>> Difference("mount./data", "/dev/vdb ext4 rw", None).text
+        'mount./data: gone (was /dev/vdb ext4 rw)'
+        >>> Difference("cpu.count", "4", "1").text, Difference("usb 1-1: device timeout", None, "").text
+        ('cpu.count: 1 (was 4)', 'usb 1-1: device timeout')
+        """
+        if self.after is None:
+            return f"{self.subject}: gone" + (f" (was {self.before})" if self.before else "")
+        if self.before is None:
+            return self.subject + (f": {self.after}" if self.after else "")
+        return f"{self.subject}: {self.after or 'none'} (was {self.before or 'none'})"
+
+
+@dataclass(frozen=True)
+class HealthCheck:
+    """One check and its result."""
+
+    id: str
+    title: str
+    outcome: Outcome
+    detail: str
+    """What was looked at, or why that is not known."""
+    differences: tuple[Difference, ...] = ()
+
+
+@dataclass(frozen=True)
+class Health:
+    """All checks of a boot."""
+
+    checks: tuple[HealthCheck, ...]
+    baseline: str | None = None
+    """The boot that it was compared with."""
+
+    @property
+    def failed(self) -> list[HealthCheck]:
+        """The failed checks."""
+        return [check for check in self.checks if check.outcome is Outcome.FAIL]
+
+    @property
+    def unknown(self) -> list[HealthCheck]:
+        """The checks that the evidence does not answer."""
+        return [check for check in self.checks if check.outcome is Outcome.UNKNOWN]
+
+    @property
+    def healthy(self) -> bool:
+        """Whether no check failed. A check without evidence does not fail, and is named as unknown."""
+        return not self.failed
+
+
+def check_of(
+    id: str,
+    title: str,
+    differences: Sequence[Difference],
+    detail: str,
+    expected: Sequence[str] = (),
+) -> HealthCheck:
+    """A check with evidence: it fails for every difference that is not expected.
+
+    :param expected: patterns of `CHECK SUBJECT`, as of the shell: `HC-DEV device.platform/pcspkr`.
+
+    >>> check_of("HC-MEM", "memory", [Difference("memory.total_bytes", "2", "1")], "").outcome.value
+    'fail'
+    >>> check_of("HC-MEM", "memory", [Difference("memory.total_bytes", "2", "1")], "", ["HC-MEM *"]).outcome.value
+    'changed'
+    """
+    seen = tuple(
+        Difference(each.subject, each.before, each.after, is_expected(id, each.subject, expected))
+        for each in differences
+    )
+    outcome = Outcome.PASS
+    if seen:
+        outcome = Outcome.CHANGED if all(each.expected for each in seen) else Outcome.FAIL
+    return HealthCheck(id, title, outcome, detail, seen)
+
+
+def is_expected(id: str, subject: str, expected: Sequence[str]) -> bool:
+    """Whether one of some patterns of `CHECK SUBJECT` covers a difference."""
+    return any(fnmatchcase(f"{id} {subject}", pattern) for pattern in expected)
+
+
+def unknown(id: str, title: str, why: str) -> HealthCheck:
+    """A check without evidence."""
+    return HealthCheck(id, title, Outcome.UNKNOWN, why)

@@ -1,0 +1,99 @@
+"""Trying what was advised: the boot with a remedy, and whether it gains what the finding said."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from firstlight.advise.apply import with_remedy
+from firstlight.advise.entry import Layer
+from firstlight.advise.findings import Finding
+from firstlight.advise.observed import Observed
+from firstlight.analysis.path.critical import find_path
+from firstlight.bundle.boot import Boot
+from firstlight.bundle.open import open as open_boot
+from firstlight.errors import FirstlightError
+from firstlight.experiment.try_change import attempt
+from firstlight.lab.host.progress import Progress
+
+#: A gain within this part of the expected one proves the finding.
+NEAR = 0.1
+
+
+class Proof(StrEnum):
+    """What a trial says of a finding."""
+
+    PROVED = "proved"
+    """The gain is what the finding said, within a tenth."""
+    PARTLY = "partly proved"
+    """The remedy gains, and another amount than the finding said."""
+    REFUTED = "refuted"
+    """The remedy gains nothing, or the boot is slower with it."""
+    UNTRIED = "not tried"
+    """The laboratory cannot apply the remedy, or the boot did not come up with it."""
+
+
+@dataclass(frozen=True)
+class Tried:
+    """One finding with the boot that had its remedy."""
+
+    finding: Finding
+    proof: Proof
+    gain_ns: int | None
+    """By how much the goal was reached earlier; negative is later."""
+    why: str = ""
+    """Why it was not tried."""
+    boot: Path | None = None
+    """The bundle of the boot with the remedy."""
+
+
+def prove(
+    boot: Boot, findings: Sequence[Finding], to: str | None = None, progress: Progress | None = None,
+    *, trust: bool = False,
+) -> list[Tried]:  # fmt: skip
+    """Boot the recipe of a boot with the remedy of each finding, alone.
+
+    :param to: the mark or unit until which the gain counts.
+    :param trust: use what a bundle names that was not recorded here.
+    """
+    tried = []
+    with tempfile.TemporaryDirectory(prefix="firstlight-remedy-") as folder:
+        for number, finding in enumerate(findings):
+            place = Path(folder) / str(number)
+            place.mkdir()
+            tried.append(_prove(boot, finding, to, progress, place, trust))
+    return tried
+
+
+def _prove(boot: Boot, finding: Finding, to: str | None, progress: Progress | None, folder: Path, trust: bool) -> Tried:
+    remedy = finding.remedy
+    if not remedy.is_applicable:
+        return Tried(finding, Proof.UNTRIED, None, f"by hand: {remedy.by_hand}")
+    if remedy.layer is Layer.KCONFIG:
+        return Tried(finding, Proof.UNTRIED, None, "it needs a kernel to be built: `firstlight experiment`")
+    facts = Observed(boot).facts
+    try:
+        if progress is not None:
+            progress.step(f"trying {finding.entry.id}")
+        made = attempt(
+            boot.directory, lambda options: with_remedy(options, remedy, facts, folder), progress, trust=trust
+        )
+    except FirstlightError as error:
+        return Tried(finding, Proof.UNTRIED, None, str(error))
+    before, after = find_path(open_boot(made.baseline), to), find_path(open_boot(made.changed), to)
+    gain = (before.goal_ns - before.first_ns) - (after.goal_ns - after.first_ns)
+    return Tried(finding, judged(finding.gain_ns, gain), gain, boot=made.changed)
+
+
+def judged(expected_ns: int, gain_ns: int) -> Proof:
+    """What a gain says of the expected one.
+
+    >>> judged(100, 95), judged(100, 20), judged(100, -3)
+    (<Proof.PROVED: 'proved'>, <Proof.PARTLY: 'partly proved'>, <Proof.REFUTED: 'refuted'>)
+    """
+    if gain_ns <= 0:
+        return Proof.REFUTED
+    return Proof.PROVED if abs(gain_ns - expected_ns) <= NEAR * expected_ns else Proof.PARTLY

@@ -1,0 +1,1 @@
+"""Tuning: finds the remedies that make a boot faster together, and keeps the system healthy."""

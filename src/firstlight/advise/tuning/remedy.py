@@ -1,0 +1,148 @@
+"""Remedies that the lab can apply: each is a difference of recipes, so undoing it is leaving it out."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Self
+
+from pydantic import BeforeValidator, Field, field_validator, model_validator
+
+from firstlight.experiment.change import FileChange, Kconfig, PlanSection, RecipeChange, combine
+from firstlight.experiment.plan import Build
+from firstlight.experiment.plan_parser import PlanError, checked, parse_toml, read_text
+
+_SHIPPED = "remedies.toml"
+
+
+class Layer(StrEnum):
+    """Where a remedy changes the recipe."""
+
+    CMDLINE = "cmdline"
+    KCONFIG = "kconfig"
+    INITRAMFS = "initramfs"
+    ROOTFS = "rootfs"
+    MACHINE = "machine"
+
+
+class Risk(StrEnum):
+    """How much a remedy takes away."""
+
+    NONE = "none"
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+
+    @property
+    def weight(self) -> int:
+        """For sums over several remedies."""
+        return list(Risk).index(self)
+
+
+#: What a remedy of a layer may change; files belong to the root file system or the initramfs.
+_ALLOWED = {
+    Layer.CMDLINE: {"append"},
+    Layer.KCONFIG: {"kconfig"},
+    Layer.INITRAMFS: {"initramfs_files", "initrd"},
+    Layer.ROOTFS: {"files", "rootfs"},
+    Layer.MACHINE: {"cpu", "machine", "memory", "qemu_options", "kernel"},
+}
+
+
+class Remedy(PlanSection):
+    """One remedy."""
+
+    id: str = Field(pattern=r"^[a-z][a-z0-9-]{0,40}$", description="its name")
+    title: str = Field(description="what it does")
+    layer: Annotated[Layer, BeforeValidator(Layer)] = Field(description="where it changes the recipe")
+    change: RecipeChange = Field(default_factory=RecipeChange, description="the difference of recipes")
+    mask: list[str] = Field(default_factory=list, description="units of systemd that are masked")
+    no_generators: list[str] = Field(default_factory=list, description="generators of systemd that do not run")
+    risk: Annotated[Risk, BeforeValidator(Risk)] = Field(description="how much it takes away")
+    takes_away: str = Field(description="what it takes away, in one sentence")
+    functions: list[str] = Field(
+        default_factory=list, description="it applies if the baseline called one of these for a millisecond or longer"
+    )
+    systemd: bool = Field(default=False, description="it applies to systems with systemd only")
+    waits: list[str] = Field(default_factory=list, description="waits that it shares with other remedies, by name")
+    expects: list[str] = Field(
+        default_factory=list, description="differences of health that it states, as patterns of `CHECK SUBJECT`"
+    )
+
+    @field_validator("mask", "no_generators")
+    @classmethod
+    def _names(cls, names: list[str]) -> list[str]:
+        for name in names:
+            if "/" in name or not name.strip("."):
+                raise ValueError(f"`{name}` is no name of a unit or generator")
+        return names
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        given = self.change.given()
+        if wrong := sorted(given - _ALLOWED[self.layer]):
+            raise ValueError(f"`{wrong[0]}` does not belong to the layer `{self.layer}`")
+        if (self.mask or self.no_generators) and self.layer is not Layer.ROOTFS:
+            raise ValueError("`mask` and `no-generators` belong to the layer `rootfs`")
+        if not given and not self.mask and not self.no_generators:
+            raise ValueError("it changes nothing")
+        return self
+
+    @property
+    def difference(self) -> RecipeChange:
+        """The difference of recipes with masks and generators as files."""
+        places = [f"/etc/systemd/system/{name}" for name in self.mask]
+        places += [f"/etc/systemd/system-generators/{name}" for name in self.no_generators]
+        if not places:
+            return self.change
+        files = {**self.change.files, **{place: FileChange(link="/dev/null") for place in places}}
+        return self.change.model_copy(update={"files": files})
+
+
+class RemedyFile(PlanSection):
+    """A file of remedies."""
+
+    build: Build | None = Field(default=None, description="how a kernel is built, for remedies of the layer `kconfig`")
+    remedy: list[Remedy] = Field(default_factory=list, description="the remedies")
+
+
+def read_remedies(paths: list[Path] | tuple[Path, ...] = ()) -> RemedyFile:
+    """The remedies that Firstlight ships, and those of the user's files.
+
+    :raises PlanError: when a file is damaged, or two remedies have one name.
+
+    >>> [remedy.id for remedy in read_remedies().remedy][0]
+    'no-crypto-tests'
+    """
+    shipped = resources.files("firstlight.advise.tuning").joinpath(_SHIPPED).read_text(encoding="utf-8")
+    texts = [(_SHIPPED, shipped), *((str(path), read_text(path)) for path in paths)]
+    build: Build | None = None
+    found: dict[str, Remedy] = {}
+    for where, text in texts:
+        file = checked(parse_toml(text, where), RemedyFile, text, where)
+        build = file.build or build
+        for remedy in file.remedy:
+            if remedy.id in found:
+                raise PlanError(f"there are two remedies `{remedy.id}`", where=where, hint="give one another `id`")
+            found[remedy.id] = remedy
+    return RemedyFile(build=build, remedy=list(found.values()))
+
+
+def combined(remedies: list[Remedy]) -> RecipeChange:
+    """The difference of recipes that several remedies make together; fragments of kernel configuration add up.
+
+    >>> both = combined([each for each in read_remedies().remedy if each.id in ("no-crypto-tests", "no-timer-check")])
+    >>> both.append
+    'cryptomgr.notests no_timer_check'
+    """
+    whole = RecipeChange()
+    lines: list[str] = []
+    for remedy in remedies:
+        difference = remedy.difference
+        if difference.kconfig is not None and difference.kconfig.text is not None:
+            lines.append(difference.kconfig.text.rstrip("\n"))
+        whole = combine(whole, difference)
+    if len(lines) > 1:
+        whole = whole.model_copy(update={"kconfig": Kconfig(text="\n".join(lines) + "\n")})
+    return whole
