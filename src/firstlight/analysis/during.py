@@ -18,11 +18,16 @@ _MOST_EXPLAINED = 50
 def explain(boot: Boot, rows: list[dict[str, Any]]) -> None:
     """Say of the longest parts of unknown cause what else ran then."""
     kinds = ("phase", "running")
-    gaps = [row for row in rows if not row["during"] and (row["name"] == UNKNOWN or row["kind"] in kinds)]
+    gaps = [
+        row
+        for row in rows
+        if row["kind"] == "silence" or (not row["during"] and (row["name"] == UNKNOWN or row["kind"] in kinds))
+    ]
     gaps.sort(key=lambda row: -row["duration_ns"])
     running = spans_of(boot, *WORK, SpanKind.PROCESS, SpanKind.CONSOLE)
     for row in gaps[:_MOST_EXPLAINED]:
-        row["during"] = ran_between(running, row["start_ns"], row["end_ns"])
+        ran = ran_between(running, row["start_ns"], row["end_ns"])
+        row["during"] = f"{row['during']}; {ran}" if row["during"] and ran else row["during"] or ran
 
 
 def ran_between(spans: pl.DataFrame, start: int, end: int, most: int = 3) -> str | None:

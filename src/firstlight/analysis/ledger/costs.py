@@ -71,6 +71,25 @@ def machine_costs(boot: Boot) -> MachineCosts | None:
     return costs_of(boot.calls(), known)
 
 
+def machine_nodes(boot: Boot) -> dict[int, str]:
+    """The contexts of the tree that are the emulated machine's own, each with the id of its cost.
+
+    >>> import firstlight
+    >>> "apic-timer-calibration" in machine_nodes(firstlight.open(bundle)).values()
+    True
+    """
+    calls = boot.calls()
+    if boot.manifest.mode != "exact" or calls.is_empty():
+        return {}
+    entries = ledger(boot.manifest.recipe_text("architecture") or "").entries
+    belongs, _ = _assigned(calls["function"].to_list(), calls["kind"].to_list(), calls["parent"].to_list(), entries)
+    return {
+        node: entries[number].id
+        for node, number in enumerate(belongs)
+        if number >= 0 and entries[number].owner is Owner.MACHINE
+    }
+
+
 def costs_of(calls: pl.DataFrame, known: Ledger) -> MachineCosts:
     """The same for any calling-context tree and any ledger.
 

@@ -1,9 +1,9 @@
-"""The critical path of a boot, the slack beside it, and what a change would do.
+"""The critical path of a boot, the slack of other steps, and the effect of a change.
 
 The model: a step begins a fixed lag after the last of those it waited for has ended, and takes its own duration. The
-lag is what the record shows between the two: nobody knows its cause, so that no change takes it away. With it the
-critical path method gives what is asked: the path is the chain of those that ended last, the slack of a step is by
-how much it may end later before the goal is reached later, and a changed duration moves all that follows.
+lag is what the record shows between the two. Its cause is unknown, so no change removes it. This is the critical path
+method: the path is the chain of those that ended last, the slack of a step is how much later it could end without
+moving the goal, and a changed duration moves all that follows.
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ import polars as pl
 
 from firstlight.analysis.path.goal import driver, goal_step, with_goal
 from firstlight.analysis.path.graph import path_graph
-from firstlight.analysis.path.partition import cover
+from firstlight.analysis.path.load import SampledLoad
+from firstlight.analysis.path.partition import cover, framed
 from firstlight.analysis.path.processor import Processor, who_ran
 from firstlight.analysis.path.steps import PathGraph, Step
+from firstlight.analysis.path.thread_rows import CHARGED, ThreadPath
 from firstlight.analysis.window import window
 from firstlight.bundle.boot import Boot
 
@@ -33,10 +35,21 @@ class CriticalPath:
     """The path in order of time; its parts add up to `goal_ns - first_ns` exactly.
 
     Columns: `kind`, `name`, `track`, `start_ns`, `end_ns`, `duration_ns` (of this part of the path), `edge` (what the
-    part waited for in the part before: a kind of link, `serial`, or `inferred` where only the times tell), `grade`,
-    `during` (what else was under way in a part that no step explains), `ran` (who had the processor in it), `span`.
+    part waited for in the part before: a kind of link, `serial`, or `inferred` where only the times suggest it),
+    `grade`, `during` (what else was under way in a part that no step explains), `ran` (who had the processor in it, or
+    what limited it where processor and disk were sampled), `before` and `after` (the lines of the log around a
+    silence), `span`, `process`, `service` and `reason` (null without wake-ups).
 
-    Where the recorder followed the switches, a part of kind `running` is what a thread executed that no step explains,
+    A part of kind `silence` is the time between two lines of the log in which no recorded step ran. Its name has the
+    driver, device or program that wrote each line.
+
+    Where the recorder followed the wake-ups, the path goes through threads, see
+    :mod:`~firstlight.analysis.path.wakeups`. `process`, `service` and `track` are those of the thread on the path. A
+    part of kind `running` is what it executed that no step names; `behind`: it could have run, and others had the
+    processor; `waiting`: it slept until a timer or a device; `idle`: nothing ran, by what ended it. `reason` is what
+    the thread slept for, by its stack in the kernel. `edge` is `woken`, `interrupt`, `created` or `serial`.
+
+    Where it followed the switches alone, a part of kind `running` is what a thread executed that no step explains,
     by the thread's name, and `[waiting, cause unknown]` is idle time alone: all of the boot's."""
     steps: pl.DataFrame
     """Every step of the boot, the least slack first. Columns: `kind`, `name`, `track`, `start_ns`, `end_ns`,
@@ -49,7 +62,24 @@ class CriticalPath:
     instants: int
     """Units on the path of which only the end is known: points, whose activation lies in the part before them."""
     processor: Processor
-    """Who had the processor, as far as it is recorded."""
+    """Who had the processor, where it is recorded."""
+    load: SampledLoad
+    """What limited the boot, where processor and disk were sampled."""
+    threads: ThreadPath | None = None
+    """The path through threads, where wake-ups were recorded."""
+
+    @property
+    def charged(self) -> pl.DataFrame:
+        """What the path consists of, by program: see :attr:`~firstlight.analysis.path.thread_rows.ThreadPath.charged`.
+        It has no rows where no wake-ups were recorded.
+        """
+        return pl.DataFrame(schema=CHARGED) if self.threads is None else self.threads.charged
+
+    def text(self, start: int, end: int) -> str | None:
+        """Who executed between two instants, or what limited the boot then; null where neither is recorded."""
+        if self.threads is not None:
+            return self.threads.text(start, end)
+        return self.processor.text(start, end) or self.load.text(start, end)
 
     @property
     def ran(self) -> pl.DataFrame:
@@ -57,12 +87,13 @@ class CriticalPath:
         return who_ran(self.processor, self.rows)
 
 
-def find_path(boot: Boot, to: str | None = None, *, charged: bool = True) -> CriticalPath:
+def find_path(boot: Boot, to: str | None = None, *, charged: bool = True, woken: bool = True) -> CriticalPath:
     """The critical path of a boot from its first mark to a goal.
 
     :param to: a mark or a unit; when not given `ready`, else `startup_finished`, else the last mark.
-    :param charged: say who had the processor, where that is recorded. Without, a recorded boot has the parts of one
-        that was imported, and can be compared with it.
+    :param charged: divide the parts that no step explains by who had the processor, where that is recorded, otherwise
+        by the lines of the log. Without, every boot has parts of the same kinds, and can be compared with another.
+    :param woken: follow the wake-ups of threads, where they are recorded. Without, the path is the chain of steps.
     :raises BundleError: when the boot has neither a mark nor a finished unit of that name.
 
     >>> import firstlight
@@ -76,7 +107,13 @@ def find_path(boot: Boot, to: str | None = None, *, charged: bool = True) -> Cri
     at = graph.steps[goal].end
     chain = _chain(graph.steps, goal)
     processor = Processor(boot, charged=charged)
-    rows = cover(boot, graph, chain, goal, whole.first_ns, processor)
+    load = SampledLoad(boot)
+    threads = None
+    if charged and woken and processor.stretches and boot.table("wakeups").height:
+        threads = ThreadPath(boot, processor, whole.first_ns, at)
+        rows = framed(boot, threads.rows)
+    else:
+        rows = cover(boot, graph, chain, goal, whole.first_ns, processor, load if charged else None)
     free = _slack(graph, goal)
     critical = set(chain)
     table = [
@@ -94,7 +131,8 @@ def find_path(boot: Boot, to: str | None = None, *, charged: bool = True) -> Cri
     steps = pl.DataFrame(table, schema=schema, orient="row").sort("slack_ns", "start_ns", nulls_last=True)
     points = rows["span"].is_in(list(graph.instants)).sum()
     left = (graph.unfinished, graph.without_start)
-    return CriticalPath(name, at, whole.first, whole.first_ns, rows, steps, *left, int(points or 0), processor)
+    points = int(points or 0)
+    return CriticalPath(name, at, whole.first, whole.first_ns, rows, steps, *left, points, processor, load, threads)
 
 
 def _chain(steps: list[Step], goal: int) -> list[int]:

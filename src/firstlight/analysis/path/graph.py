@@ -9,6 +9,7 @@ import polars as pl
 from firstlight.analysis.kernel_phases import kernel_phases
 from firstlight.analysis.path.inferred import divide, infer
 from firstlight.analysis.path.links import link
+from firstlight.analysis.path.processes import add_processes
 from firstlight.analysis.path.schedule import Placing
 from firstlight.analysis.path.stages import switches, without_frames
 from firstlight.analysis.path.steps import PathGraph, Step
@@ -35,7 +36,8 @@ def path_graph(boot: Boot) -> PathGraph:
 
     Edges that are recorded: `serial` (a task does one thing after another), `after` and `requires` of units,
     `blocked_by` of uevents, `worker` (a udev worker does one event after another), `supplier` of probes, `async` (what
-    was waited for with `async_waiting`). A step without any has one edge that is inferred.
+    was waited for with `async_waiting`), `parent` of sampled processes. A step without any has one edge that is
+    inferred, and so has a process that went on when its child had ended.
     """
     frame = spans_of(boot, *_STEPS, keys=("seqnum", "returned", "also_called"))
     frame = frame.with_columns(pl.coalesce("end_ns", pl.col("start_ns") + pl.col("duration_ns")))
@@ -47,6 +49,8 @@ def path_graph(boot: Boot) -> PathGraph:
     placing.add(whole)
     steps = placing.steps
     link(placing, boot.links())
+    if boot.runs().is_empty():
+        add_processes(boot, steps, placing.by_name)
     infer(steps)
     divide(steps, kernel_phases(boot)[1], switched)
     without_start = frame.filter(pl.col("start_ns").is_null() & pl.col("end_ns").is_not_null()).height

@@ -57,7 +57,7 @@ class Processor:
                 charged.append(row)
                 continue
             first = True
-            for start, end, idles in self._by_idleness(row["start_ns"], row["end_ns"]):
+            for start, end, idles in self.by_idleness(row["start_ns"], row["end_ns"]):
                 piece = {**row, "start_ns": start, "end_ns": end}
                 if not first:
                     # The step goes on; it waited for nothing but its turn.
@@ -79,10 +79,14 @@ class Processor:
         """How long each name of a kind executed between two instants, the longest first; idle time is nobody's."""
         took: dict[tuple[str, str], int] = {}
         for part in self.between(start, end):
-            idle = sum(high - low for low, high, idles in self._by_idleness(part.start, part.end) if idles)
+            idle = sum(high - low for low, high, idles in self.by_idleness(part.start, part.end) if idles)
             key = (part.name, part.kind)
             took[key] = took.get(key, 0) + part.end - part.start - idle
         return dict(sorted(((key, ns) for key, ns in took.items() if ns > 0), key=lambda entry: -entry[1]))
+
+    def text(self, start: int, end: int) -> str | None:
+        """Who executed between two instants, as one text; null where it is not recorded."""
+        return ran_text(self.who(start, end)) if self.stretches else None
 
     def between(self, start: int, end: int) -> Iterator[Stretch]:
         """The stretches between two instants, cut to them; what lies before the kernel is a stretch of its own."""
@@ -117,7 +121,7 @@ class Processor:
             yield {**row, "kind": "running", "name": part.name, "track": track, "start_ns": part.start,
                    "end_ns": part.end, "edge": None, "during": during, "ran": part.name}  # fmt: skip
 
-    def _by_idleness(self, start: int, end: int) -> Iterator[tuple[int, int, bool]]:
+    def by_idleness(self, start: int, end: int) -> Iterator[tuple[int, int, bool]]:
         """The time between two instants in parts, each with whether the processor idled in it."""
         at = start
         for low, high in self.idle[bisect_right(self._idle_ends, start) :]:

@@ -9,7 +9,7 @@ from firstlight.schema.spans import SpanKind
 #: An edge that no record tells: the step that ended last before this one began.
 INFERRED = "inferred"
 
-_USER = frozenset({"unit", "stage"})
+_USER = frozenset({"unit", "stage", SpanKind.PROCESS})
 
 #: Stages that systemd tells of what ran before it: no part of user land.
 _BEFORE_USERSPACE = frozenset({"firmware", "loader", "kernel"})

@@ -1,0 +1,131 @@
+"""System calls: each one, and their sums."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import polars as pl
+
+from firstlight.analysis.processes.processes import service_of
+from firstlight.bundle.boot import Boot
+from firstlight.bundle.tables import columns
+
+
+class GroupCalls(StrEnum):
+    """By what system calls are summed."""
+
+    PROCESS = "process"
+    CALL = "call"
+    PATH = "path"
+
+
+_SCHEMA = columns(
+    "call:int process:int pid:int image service thread:int name path start_ns:int end_ns:int duration_ns:int "
+    "instructions:int wait_ns:int result:int bytes:int argument_0:int argument_1:int argument_2:int"
+)
+
+#: Calls that return how many bytes they moved (`man 2`).
+MOVES_BYTES = (
+    *("read", "pread64", "readv", "preadv", "preadv2", "write", "pwrite64", "writev", "pwritev", "pwritev2"),
+    *("recvfrom", "recvmsg", "sendto", "sendmsg", "getrandom", "getdents64", "sendfile", "splice", "copy_file_range"),
+)
+
+
+def image_at(boot: Boot) -> pl.DataFrame:
+    """What each thread ran in user mode from when on: `thread`, `from_ns`, `image`, `service`."""
+    rows = boot.table("images").select("thread", "image", service_of("cgroup"), from_ns=pl.col("start_ns"))
+    return rows.sort("from_ns")
+
+
+def system_calls(boot: Boot, process: str | None = None) -> pl.DataFrame:
+    """Every system call of the boot, in the order of their beginnings.
+
+    Columns: `call` (number), `process`, `pid`, `image` (what the process ran when it called), `service`, `thread`,
+    `name`, `path` (of what the call works on, as it was passed), `start_ns`, `end_ns` (null: it did not return),
+    `duration_ns`, `instructions` (of the kernel for the call, without interrupts), `wait_ns` (the thread did not have
+    the processor), `result` (negative: an error number), `bytes` (that it moved), `argument_0` to `argument_2`.
+
+    :param process: only of this process: a `pid`, a name (`comm`), an executable's path or its last part, or a service.
+    :raises BundleError: when a table is missing or damaged.
+
+    >>> import firstlight
+    >>> system_calls(firstlight.open(bundle)).height
+    0
+    """
+    table = boot.table("system_calls")
+    if table.is_empty():
+        return pl.DataFrame(schema=_SCHEMA)
+    step = 1 << (boot.manifest.clock.icount_shift or 0)
+    pids = boot.table("processes").select("process", "pid")
+    threads = boot.table("threads").select("thread", "process", comm="name").join(pids, on="process", how="left")
+    ran = pl.sum_horizontal("kernel_instructions", "interrupt_instructions") * step
+    moved = pl.col("name").is_in(MOVES_BYTES) & (pl.col("result") >= 0)
+    rows = (
+        table.join(threads, on="thread", how="left", maintain_order="left")
+        .sort("start_ns", maintain_order=True)
+        .join_asof(image_at(boot), left_on="start_ns", right_on="from_ns", by="thread", check_sortedness=False)
+        .with_columns(
+            duration_ns=pl.col("end_ns") - pl.col("start_ns"),
+            instructions=pl.col("kernel_instructions"),
+            wait_ns=pl.col("end_ns") - pl.col("start_ns") - ran,
+            bytes=pl.when(moved).then("result"),
+        )
+    )
+    if process is not None:
+        rows = rows.filter(_is_of(process))
+    return rows.sort("call").select(*_SCHEMA)
+
+
+def process_names(boot: Boot) -> list[str]:
+    """Everything that a process of the boot can be asked for by, each once, in order; nothing without processes."""
+    processes, threads, images = boot.table("processes"), boot.table("threads"), boot.table("images")
+    if processes.is_empty():
+        return []
+    texts = [
+        processes["pid"].cast(pl.String),
+        threads["name"],
+        images["image"],
+        images["image"].str.split("/").list.last(),
+        images.select(service_of("cgroup")).to_series(),
+    ]
+    return sorted({text for column in texts for text in column if text})
+
+
+def _is_of(process: str) -> pl.Expr:
+    named = pl.any_horizontal(pl.col("comm", "image", "service") == process)
+    ends = pl.col("image").str.ends_with("/" + process)
+    number = pl.col("pid") == int(process) if process.isdecimal() and len(process) < 18 else pl.lit(False)
+    return (named | ends | number).fill_null(False)
+
+
+_KEYS = {
+    GroupCalls.PROCESS: ["process", "pid", "image", "service"],
+    GroupCalls.CALL: ["name"],
+    GroupCalls.PATH: ["path"],
+}
+
+
+def sum_calls(calls: pl.DataFrame, by: GroupCalls) -> pl.DataFrame:
+    """The sums of system calls, the most instructions first.
+
+    Columns: those of the group, `calls`, `errors` (a negative result), `instructions`, `wait_ns`, `bytes`.
+    Instructions of calls that did not return are unknown and not in the sums.
+
+    :param calls: from :func:`system_calls`.
+    :param by: calls without a path are left out of the sums by path.
+
+    >>> figures = {"instructions": [5, 7], "wait_ns": [0, 2], "result": [3, -11], "bytes": [3, None]}
+    >>> calls = pl.DataFrame({"name": ["read", "read"], **figures})
+    >>> sum_calls(calls, GroupCalls.CALL).rows()
+    [('read', 2, 1, 12, 2, 3)]
+    """
+    keys = _KEYS[by]
+    rows = calls.filter(pl.col("path").is_not_null()) if by is GroupCalls.PATH else calls
+    sums = rows.group_by(keys).agg(
+        calls=pl.len().cast(pl.Int64),
+        errors=(pl.col("result") < 0).sum().cast(pl.Int64),
+        instructions=pl.col("instructions").sum(),
+        wait_ns=pl.col("wait_ns").sum(),
+        bytes=pl.col("bytes").sum(),
+    )
+    return sums.sort("instructions", *keys, descending=[True, *(False for _ in keys)], nulls_last=True)
