@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import polars as pl
 from pydantic import Field
 
+from firstlight.analysis.processes.sums import STORED, UserspaceKind, userspace_sums
 from firstlight.analysis.window import window
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.folding import SHARED_NAME
@@ -20,6 +23,9 @@ _FUNCTIONS = 100
 
 #: The row for everything of the calling-context tree that is not kept by name.
 OTHER_FUNCTIONS = "[all others]"
+
+#: The row for time that no phase covers.
+NO_PHASE = "[no phase]"
 
 
 class PhaseFigures(FrozenModel):
@@ -50,6 +56,8 @@ class Sample(FrozenModel):
     phases: list[PhaseFigures]
     functions: dict[str, int]
     """Self nanoseconds; with what is left over they add up to the whole. Empty without a profile."""
+    userspace: dict[UserspaceKind, dict[str, int]] = Field(default_factory=dict)
+    """Nanoseconds executed by process, service and system call; empty where processes were not followed."""
     warnings: int | None
     """Of the kernel."""
     failed_units: list[str] | None
@@ -110,6 +118,7 @@ def take_sample(boot: Boot) -> Sample:
         idle_ns=manifest.totals.idle_ns,
         phases=_phases(boot, whole.length_ns),
         functions={} if Concern.FUNCTIONS in unreliable else _functions(boot),
+        userspace=_userspace(boot, unreliable),
         warnings=int(warnings) if warnings is not None and warnings.isdecimal() and len(warnings) < 10 else None,
         failed_units=None if units is None else units.split(),
         missing=missing_of(boot),
@@ -140,7 +149,7 @@ def _phases(boot: Boot, whole_ns: int) -> list[PhaseFigures]:
     ]
     rest = whole_ns - sum(row.duration_ns for row in rows)
     if rest or not rows:
-        rows.append(PhaseFigures(phase="[no phase]", duration_ns=rest, instructions=None, idle_ns=None))
+        rows.append(PhaseFigures(phase=NO_PHASE, duration_ns=rest, instructions=None, idle_ns=None))
     return _merged(rows)
 
 
@@ -152,6 +161,12 @@ def _merged(rows: list[PhaseFigures]) -> list[PhaseFigures]:
             row = row.model_copy(update={"duration_ns": row.duration_ns + same.duration_ns})
         merged[row.phase] = row
     return list(merged.values())
+
+
+def _userspace(boot: Boot, unreliable: Mapping[Concern, str]) -> dict[UserspaceKind, dict[str, int]]:
+    if Concern.PROCESSES in unreliable or boot.table("processes").is_empty() or boot.manifest.mode != "exact":
+        return {}
+    return {kind: userspace_sums(boot, kind) for kind in STORED}
 
 
 def _functions(boot: Boot) -> dict[str, int]:

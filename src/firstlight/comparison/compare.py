@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from firstlight.comparison.common.arms import BootSet, CompareError
@@ -9,11 +11,13 @@ from firstlight.comparison.common.input_changes import recipe_changes
 from firstlight.comparison.common.method import method_of
 from firstlight.comparison.common.preconditions import Flag
 from firstlight.comparison.exact.difference import ExactDifference, exact_difference
+from firstlight.comparison.known_bands import band_for, given
 
 if TYPE_CHECKING:
     from firstlight.comparison.noise_band import Band
     from firstlight.comparison.statistical.comparison import NoisyComparison
     from firstlight.comparison.statistical.pairing import How
+    from firstlight.comparison.statistical.quantiles import Statistic
     from firstlight.comparison.statistical.testbed_noise import Calibration
 
 Comparison: TypeAlias = "ExactDifference | NoisyComparison"
@@ -28,6 +32,8 @@ def compare_arms(
     describing: bool = False,
     pairing: How = "auto",
     bin_ns: int | None = None,
+    statistics: Sequence[Statistic] = (),
+    look: int | None = None,
     band: Band | Calibration | None = None,
 ) -> Comparison:
     """Compare two arms: exactly, or by statistics where their boots vary.
@@ -47,7 +53,7 @@ def compare_arms(
             message = "a calibration is of boots that vary, and these are compared exactly"
             hint = "`firstlight calibrate a.boot -o band.json` makes their band"
             raise CompareError(message, where=b.name, hint=hint)
-        return compare_exact(a, b)
+        return compare_exact(a, b, band)
     # Statistics take long to load, and exact boots need none.
     from firstlight.comparison.statistical.comparison import compare_noisy
 
@@ -57,23 +63,25 @@ def compare_arms(
         raise CompareError(message, where=b.name, hint=hint)
     return compare_noisy(
         a, b, soft_percent=soft_percent, seed=seed, describing=describing, pairing=pairing, bin_ns=bin_ns,
-        calibration=band,
+        statistics=statistics, look=look, calibration=band,
     )  # fmt: skip
 
 
 def is_settled(found: Comparison) -> bool:
-    """Whether a comparison settles anything: an exact one does, a noisy one when its verdict is not inconclusive."""
+    """Whether a comparison settles anything: an exact one does, a noisy one when no verdict is inconclusive."""
     if isinstance(found, ExactDifference):
         return all(flag.kind not in ("one_boot", "unstable") for flag in found.flags)
-    return found.verdict.word != "inconclusive"
+    words = [found.verdict.word, *(each.word for each in found.quantiles)]
+    return "inconclusive" not in words
 
 
-def compare_exact(a: BootSet, b: BootSet) -> ExactDifference:
+def compare_exact(a: BootSet, b: BootSet, band: Band | None = None) -> ExactDifference:
     """The exact difference of two arms, of which one boot each stands for all.
 
     Arms whose boots are not exact can be described where each is one boot: what differs between these two boots is as
     exact as anything, and a flag says that it is no finding.
 
+    :param band: the noise band of A; by default the one that :func:`band_for` finds.
     :raises CompareError: when an arm's boots are exact recordings and not equal, when arms are noisy and only one of
         them has several boots, or when the figures of the two do not mean the same.
 
@@ -89,7 +97,12 @@ def compare_exact(a: BootSet, b: BootSet) -> ExactDifference:
             message = f"its {len(arm.boots)} boots are exact recordings and not equal, but {report.method}: {why}"
             hint = "`firstlight verify` says where a boot is not the same again"
             raise CompareError(message, where=arm.name, hint=hint)
-    difference = exact_difference(a.boots[0], b.boots[0])
+    first = a.boots[0]
+    tolerance = None
+    if a.mode == "exact":
+        known = band_for(first.manifest) if band is None else given(band, first.manifest, str(first.directory))
+        tolerance = known.tolerance
+    difference = exact_difference(first, b.boots[0], tolerance)
     flags = [
         Flag("excluded", f"`{each.path.name}` does not take part: {each.reason}")
         for arm in (a, b)
@@ -103,7 +116,7 @@ def compare_exact(a: BootSet, b: BootSet) -> ExactDifference:
             raise CompareError(message, where=where, hint="record at least 6 boots a side, in turn")
         text = f"one boot a side in {a.mode} mode: this is how these two boots differ, not what a change did"
         flags.append(Flag("one_boot", text))
-    return ExactDifference(difference.a, difference.b, (*flags, *difference.flags), difference.inputs)
+    return replace(difference, flags=(*flags, *difference.flags))
 
 
 def is_noisy(a: BootSet, b: BootSet) -> bool:

@@ -6,17 +6,21 @@ arm is booted under changes of that sort; what moves there by itself is no findi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Literal
 
+import polars as pl
 from pydantic import Field, model_validator
 
 from firstlight.bundle.key import key_of_boot
 from firstlight.bundle.manifest import Manifest
 from firstlight.bundle.older import HandOver
 from firstlight.comparison.common.arms import CompareError
-from firstlight.comparison.exact.rows import Key
+from firstlight.comparison.exact.functions import function_key
+from firstlight.comparison.exact.ledger import Tolerance
+from firstlight.comparison.exact.rows import Key, Row
+from firstlight.comparison.exact.tree import TreeDifference
 from firstlight.comparison.statistical.breakdown import BootParts
 from firstlight.errors import UsageError
 from firstlight.frozen import FrozenModel
@@ -27,7 +31,7 @@ FEWEST = 8
 BAND_KIND: Literal["noise_band"] = "noise_band"
 #: The same up to schema 2 of bundles.
 _OLD_KIND = "nuisance"
-LEVELS = ("phases", "initcalls", "functions")
+LEVELS = ("phases", "initcalls", "functions", "processes", "services", "system_calls")
 
 
 class Range(FrozenModel):
@@ -48,6 +52,7 @@ class BandRow(Range):
     name: str
     module: str
     kind: str
+    path_ns: int = Field(0, description="of a function: how far its self moved on one call path")
 
 
 class BandBoot(FrozenModel):
@@ -74,6 +79,9 @@ class Band(FrozenModel):
     instructions: Range | None = Field(description="of the whole")
     idle_ns: Range | None = Field(description="of the whole")
     levels: dict[str, list[BandRow]] = Field(description="of every part that moved at all; what is not there did not")
+    residual_ns: int = Field(
+        0, description="what one of the boots changes beyond the band of the others, as sizes added up"
+    )
 
     def check(self, baseline: Manifest, where: str) -> str | None:
         """Check that a boot may be judged by this band; returns a caution where it is of a similar boot.
@@ -102,26 +110,49 @@ class Band(FrozenModel):
         renamed = [row.model_copy(update={"name": str(over.present(row.name))}) for row in phases]
         return self.model_copy(update={"levels": self.levels | ({"phases": renamed} if phases else {})})
 
+    @property
+    def tolerance(self) -> Tolerance:
+        """How much changes by itself, as the causal ledger takes it."""
+        paths = {Key(row.name, row.module, row.kind): row.path_ns for row in self.levels.get("functions", [])}
+        idle_ns = 0 if self.idle_ns is None else self.idle_ns.width
+        return Tolerance(self.widths("functions"), paths, idle_ns, self.residual_ns)
+
     def widths(self, level: str) -> dict[Key, int]:
         """How far each part of a level moved by itself, in nanoseconds; what is not there did not."""
         return {Key(row.name, row.module, row.kind): row.width for row in self.levels.get(level, [])}
 
 
 def band_of(
-    figures: Sequence[BandBoot], parts: Sequence[BootParts], *, boot: str, manifest: Manifest, skipped: list[str]
+    figures: Sequence[BandBoot],
+    parts: Sequence[BootParts],
+    moves: Sequence[PathMoves] = (),
+    *,
+    boot: str,
+    manifest: Manifest,
+    skipped: list[str],
 ) -> Band:
     """The ranges over some boots of which the first is the one that was changed.
 
-    :raises UsageError: for fewer than 8 boots.
+    :param moves: how the call paths of each of the others moved from the first.
+    :raises UsageError: for fewer than 8 boots that differ from each other.
     """
     if len(figures) < FEWEST:
-        raise UsageError(f"need at least {FEWEST} boots for a noise band, there are {len(figures)}", where=boot)
+        message = f"need at least {FEWEST} boots that differ for a noise band, there are {len(figures)}"
+        raise UsageError(message, where=boot)
     levels = {}
     for level in LEVELS:
         if all(level in each.levels for each in parts):
             keys = dict.fromkeys(key for each in parts for key in each.levels[level])
             rows = [_row(key, [each.levels[level].get(key, 0) for each in parts]) for key in keys]
             levels[level] = sorted((row for row in rows if row.width), key=lambda row: (-row.width, row.name))
+    if "functions" in levels:
+        reach = path_reach(moves)
+        known = {Key(row.name, row.module, row.kind): row for row in levels["functions"]}
+        still = [BandRow(**key._asdict(), low=0, high=0) for key in reach if key not in known]
+        rows = [*levels["functions"], *still]
+        levels["functions"] = [
+            row.model_copy(update={"path_ns": reach.get(Key(row.name, row.module, row.kind), 0)}) for row in rows
+        ]
     total = _range(each.virtual_ns for each in figures)
     assert total is not None
     return Band(
@@ -130,6 +161,33 @@ def band_of(
         instructions=_range(each.instructions for each in figures), idle_ns=_range(each.idle_ns for each in figures),
         levels=levels,
     )  # fmt: skip
+
+
+#: How each call path of one boot moved from that of another: by function and number of the path.
+PathMoves = Mapping[tuple[Key, int], int]
+
+
+def path_moves(tree: TreeDifference) -> PathMoves:
+    """How the self of each call path of two boots differs, in nanoseconds. Paths of A always have the same numbers."""
+    columns = ("function", "module", "kind", "number", "self_change_ns")
+    changed = tree.nodes.filter(pl.col("self_change_ns") != 0).select(columns)
+    return {
+        (function_key(Row(function, None, None, module, kind)), number): ns
+        for function, module, kind, number, ns in changed.iter_rows()
+    }
+
+
+def path_reach(moves: Sequence[PathMoves]) -> dict[Key, int]:
+    """How far one path of each function reached over several boots, the unchanged one among them."""
+    low: dict[tuple[Key, int], int] = {}
+    high: dict[tuple[Key, int], int] = {}
+    for each in moves:
+        for path, ns in each.items():
+            low[path], high[path] = min(low.get(path, 0), ns), max(high.get(path, 0), ns)
+    reach: dict[Key, int] = {}
+    for path in low:
+        reach[path[0]] = max(reach.get(path[0], 0), high[path] - low[path])
+    return reach
 
 
 def figures_of_boot(change: str, manifest: Manifest) -> BandBoot:

@@ -33,12 +33,15 @@ class Robustness:
     total: BandedChange
     levels: dict[str, list[BandedChange]]
     """Every change of each level that the band knows, largest first."""
+    robust_ns: int | None = None
+    """The robust part of the total: what the causal ledger calls caused; none where there is no ledger."""
 
     def to_data(self) -> dict[str, Any]:
         """As plain data, for JSON."""
         return {
             "caution": self.caution,
             "total": _data(self.total),
+            "robust_ns": self.robust_ns,
             "levels": {name: [_data(row) for row in rows] for name, rows in self.levels.items()},
         }
 
@@ -61,7 +64,8 @@ def check_against_band(difference: ExactDifference, band: Band) -> Robustness:
                 for row in level.rows if row.change_ns
             ]  # fmt: skip
     total = BandedChange("all", None, "whole", difference.whole.change_ns, band.virtual_ns.width)
-    return Robustness(caution, total, levels)
+    ledger = difference.ledger
+    return Robustness(caution, total, levels, None if ledger is None else ledger.total.caused_ns)
 
 
 def _data(row: BandedChange) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -9,7 +10,10 @@ from firstlight.analysis.window import window
 from firstlight.bundle.boot import Boot
 from firstlight.comparison.exact.difference import ExactDifference
 from firstlight.comparison.exact.functions import function_key, one_sided
+from firstlight.comparison.exact.headline import headline
 from firstlight.comparison.exact.level import Level
+from firstlight.comparison.exact.parts import Part, Parts, ordered_parts
+from firstlight.comparison.exact.parts import added as sum_of_parts
 from firstlight.comparison.exact.path import Hidden
 from firstlight.comparison.exact.rows import Key, Row, RowDelta
 from firstlight.comparison.exact.tree import TreeDifference, TreeRow
@@ -36,7 +40,7 @@ def difference_data(
     >>> difference_data(exact_difference(boot, boot))["totals"]["change"]["ns"]
     0
     """
-    levels = {level.name: level_data(level, limit) for level in difference.levels}
+    levels = {level.name: level_data(level, limit, difference.parts.get(level.name)) for level in difference.levels}
     return {
         "regime": difference.a.manifest.mode,
         "a": boot_data(difference.a),
@@ -44,6 +48,9 @@ def difference_data(
         "equal": difference.is_equal,
         "flags": [asdict(flag) for flag in difference.flags],
         "inputs": [asdict(change) for change in difference.inputs],
+        "headline": headline(difference),
+        "causes": [asdict(cause) for cause in difference.causes],
+        "ledger": ledger_data(difference),
         "totals": row_data(difference.whole),
         "levels": levels,
         "hidden": [hidden_data(each) for each in difference.path.hidden[:limit]],
@@ -51,6 +58,22 @@ def difference_data(
         "renamed": [asdict(each) for each in difference.renamed[:limit]],
         "facts": [asdict(each) for each in difference.facts],
         "tree": None if difference.tree is None else tree_data(difference.tree, difference.functions, min_share, limit),
+    }
+
+
+def ledger_data(difference: ExactDifference) -> dict[str, Any] | None:
+    """The parts of the change at every level; each level adds up to `total`."""
+    ledger = difference.ledger
+    if ledger is None:
+        return None
+    return {
+        "total": asdict(ledger.total),
+        "instructions": {part: getattr(ledger.instructions, f"{part}_ns") for part in Part},
+        "band": difference.tolerance.source,
+        "levels": {
+            name: [{**key._asdict(), **asdict(parts)} for key, parts in ordered_parts(level)]
+            for name, level in ledger.levels.items()
+        },
     }
 
 
@@ -67,18 +90,25 @@ def boot_data(boot: Boot) -> dict[str, Any]:
     }
 
 
-def level_data(level: Level, limit: int | None = None) -> dict[str, Any]:
-    """A level: its changed rows, largest first, then what was left out and what did not change, each added up."""
+def level_data(level: Level, limit: int | None = None, parts: Mapping[Key, Parts] | None = None) -> dict[str, Any]:
+    """A level: its changed rows, largest first, then what was left out and what did not change, each added up.
+
+    :param parts: what of each row is caused, what moved, and what is an accident.
+    """
     changed = level.changed
     shown = changed if limit is None else changed[:limit]
     unchanged = [row for row in level.rows if not row.changed]
     return {
-        "rows": [row_data(row) for row in shown],
-        "left_out": _added(level, changed[len(shown) :], "left out"),
-        "unchanged": _added(level, unchanged, "unchanged"),
-        "whole": row_data(level.whole),
+        "rows": [row_data(row) | _parts_data(parts, [row]) for row in shown],
+        "left_out": _added(level, changed[len(shown) :], "left out") | _parts_data(parts, changed[len(shown) :]),
+        "unchanged": _added(level, unchanged, "unchanged") | _parts_data(parts, unchanged),
+        "whole": row_data(level.whole) | _parts_data(parts, level.rows),
         "sum_less_whole_ns": sum(row.change_ns for row in level.rows) - level.whole.change_ns,
     }
+
+
+def _parts_data(parts: Mapping[Key, Parts] | None, rows: Iterable[Row]) -> dict[str, Any]:
+    return {"parts": None if parts is None else asdict(sum_of_parts(parts[row.key] for row in rows))}
 
 
 def row_data(row: Row) -> dict[str, Any]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from fractions import Fraction
 from typing import Any
 
+from firstlight.experiment.cell_result import CellResult
 from firstlight.experiment.effects import MainEffect, aliases, interactions, main_effects
 from firstlight.experiment.estimates import (
     EffectEstimate,
@@ -14,7 +16,8 @@ from firstlight.experiment.estimates import (
     estimate_interactions,
     varies,
 )
-from firstlight.experiment.results import CellResult, Results
+from firstlight.experiment.quantiles import cell_quantiles
+from firstlight.experiment.results import Results
 from firstlight.experiment.schedule import Prepared
 from firstlight.experiment.shapley import Shares, shapley
 from firstlight.experiment.stage_table import percent_of, stage_table
@@ -36,8 +39,11 @@ def fraction_text(value: Fraction | None) -> str | None:
     return None if value is None else str(value)
 
 
-def results_data(results: Results) -> dict[str, Any]:
-    """Everything that an experiment says."""
+def results_data(results: Results, statistics: Sequence[str] = ()) -> dict[str, Any]:
+    """Everything that an experiment says.
+
+    :param statistics: statistics of the cells of boots that vary, each against the first cell.
+    """
     span = results.span
     baseline = results.cells[0].time
     noisy = varies(results)
@@ -74,6 +80,9 @@ def results_data(results: Results) -> dict[str, Any]:
         "aliases": [{"factor": name, "with": mixed} for name, mixed in aliases(results)],
         "shares": _shares(shapley(results)),
         "stages": stages_data(results),
+        "quantiles": [
+            {"cell": each.cell, **each.found.model_dump(mode="json")} for each in cell_quantiles(results, statistics)
+        ],
     }
 
 

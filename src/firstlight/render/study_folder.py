@@ -15,7 +15,7 @@ from firstlight.render.page.html import filled, write_page
 from firstlight.render.page.study import study_page_data
 from firstlight.render.study_json import outcome_data
 from firstlight.render.table_csv import table_csv
-from firstlight.render.views.study import findings_table, study_table
+from firstlight.render.views.study import file_names
 from firstlight.study.outcome import Outcome
 
 _DATA = "study.json"
@@ -36,8 +36,7 @@ class StudyFolder:
         try:
             tables = self.path / "tables"
             tables.mkdir(exist_ok=True)
-            made = {"findings": findings_table(outcome)} | {each.key: study_table(each) for each in outcome.tables}
-            for name, table in made.items():
+            for name, table in file_names(outcome).items():
                 (tables / f"{name}.csv").write_text(table_csv(table), encoding="utf-8")
             (self.path / "study.md").write_text(outcome_markdown(outcome), encoding="utf-8")
             text = json.dumps(outcome_data(outcome), indent=1, ensure_ascii=False, allow_nan=False)

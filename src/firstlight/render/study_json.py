@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from firstlight.study.outcome import Outcome
+from firstlight.study.recheck import Recheck
 from firstlight.study.table import Chart, MissingValue, Table
 
 #: The version of the data.
-STUDY_VERSION = 1
+STUDY_VERSION = 2
 
 Json = dict[str, Any]
 
@@ -30,6 +31,12 @@ def outcome_data(outcome: Outcome) -> Json:
         "missing": [vars(missing) for missing in outcome.missing],
         "notes": list(outcome.notes),
     }
+
+
+def recheck_data(found: Recheck) -> Json:
+    """The claims of a study on two kernels, as data."""
+    rows = [{**vars(row), "flipped": row.flipped} for row in found.rows]
+    return {"study": found.study, "claims": rows, "missing": [vars(missing) for missing in found.missing]}
 
 
 def _table(table: Table) -> Json:

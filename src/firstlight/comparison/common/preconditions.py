@@ -50,7 +50,7 @@ def check_comparable(a: Boot, b: Boot) -> list[Flag]:
     first, second = window(a), window(b)
     for what, mark, its in (("first mark", first.first, second.first), ("last mark", first.end, second.end)):
         if mark != its:
-            hint = "both boots have to be recorded between the same two marks: see `firstlight show`"
+            hint = "compare a part that both have with `--from MARK --to MARK`; `firstlight show` lists the marks"
             _refuse(a, b, what, f"`{mark}`", f"`{its}`", hint)
     return [*_completeness(a, b), *_profile(a, b), *_invariants(a, b)]
 
@@ -110,6 +110,7 @@ def _profile(a: Boot, b: Boot) -> list[Flag]:
 _REFUSED = {
     Concern.FUNCTIONS: "functions, their tree and what moved are not compared",
     Concern.INITCALLS: "initcalls and the critical path are not compared, and phases of initcall levels may begin late",
+    Concern.PROCESSES: "processes, services, system calls and files are not compared",
 }
 
 

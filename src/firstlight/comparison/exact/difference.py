@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from firstlight.analysis.doubtful import MOST_DOUBTFUL
@@ -11,16 +11,21 @@ from firstlight.bundle.equality import equal_tables
 from firstlight.bundle.manifest import Concern
 from firstlight.comparison.common.input_changes import InputChange, input_changes
 from firstlight.comparison.common.preconditions import Flag, check_comparable, is_rejected
+from firstlight.comparison.exact.causes import Cause, causes_of, programs_of
 from firstlight.comparison.exact.facts import FactChange, fact_changes
 from firstlight.comparison.exact.functions import doubtful_functions, functions
 from firstlight.comparison.exact.initcalls import initcalls
+from firstlight.comparison.exact.ledger import Ledger, Tolerance, ledger_of
 from firstlight.comparison.exact.level import Level
+from firstlight.comparison.exact.level_parts import LevelParts, before_user_mode, parts_by_level
 from firstlight.comparison.exact.moved import Moved, Renamed, moved, renamed
 from firstlight.comparison.exact.path import PathDifference, path_difference
+from firstlight.comparison.exact.path_splits import split_by_path
 from firstlight.comparison.exact.phases import phases
 from firstlight.comparison.exact.rows import Row
 from firstlight.comparison.exact.totals import whole
 from firstlight.comparison.exact.tree import TreeDifference, tree_difference
+from firstlight.comparison.exact.userspace import Userspace, userspace_levels, userspace_of
 from firstlight.quantities import joined, small_share_text
 from firstlight.schema.spans import SpanKind
 
@@ -33,6 +38,31 @@ class ExactDifference:
     b: Boot
     flags: tuple[Flag, ...]
     inputs: tuple[InputChange, ...]
+    tolerance: Tolerance = field(default_factory=Tolerance)
+    """What of the change is an accident: by default nothing."""
+
+    @cached_property
+    def ledger(self) -> Ledger | None:
+        """What of the change is caused, what moved, and what is an accident; none of boots without exact profiles."""
+        if self.tree is None or self.a.manifest.mode != "exact" or self.a.table("phase_calls").is_empty():
+            return None
+        return ledger_of(self.a, self.b, self.tree, self.tolerance)
+
+    @cached_property
+    def causes(self) -> list[Cause]:
+        """What the caused part is of, the largest first."""
+        if self.tree is None or self.ledger is None:
+            return []
+        known = None
+        if self._userspace is not None:
+            level = self.userspace["processes"]
+            parts = parts_by_level([level], self.ledger, self.tree, self._userspace)
+            names = self._userspace[0].programs | self._userspace[1].programs
+            less = {}
+            if (first := self._userspace[0].first.get(1)) is not None:
+                less[first] = before_user_mode(self.ledger, self.tree).caused_ns
+            known = programs_of(level, parts[level.name], names, less)
+        return causes_of(self.a, self.b, self.tree, self.ledger, known)
 
     @cached_property
     def whole(self) -> Row:
@@ -47,7 +77,8 @@ class ExactDifference:
     @cached_property
     def functions(self) -> Level | None:
         """By function, each with what it did itself; none without profiles, or where one of them is not reliable."""
-        return None if self._is_refused(Concern.FUNCTIONS) else functions(self.a, self.b, self.whole)
+        level = None if self.tree is None else functions(self.a, self.b, self.whole)
+        return level if level is None or self.tree is None else split_by_path(level, self.tree)
 
     @cached_property
     def initcalls(self) -> Level | None:
@@ -55,6 +86,23 @@ class ExactDifference:
         if self._is_refused(Concern.INITCALLS):
             return None
         return initcalls(self.a, self.b, self.whole, called=not self._is_refused(Concern.FUNCTIONS))
+
+    @cached_property
+    def _userspace(self) -> tuple[Userspace, Userspace] | None:
+        refused = self._is_refused(Concern.FUNCTIONS) or self._is_refused(Concern.PROCESSES)
+        return None if refused else userspace_of(self.a, self.b)
+
+    @cached_property
+    def userspace(self) -> dict[str, Level]:
+        """By process, service, system call and file; empty where processes of a boot were not followed."""
+        return {} if self._userspace is None else userspace_levels(self._userspace, self.whole)
+
+    @cached_property
+    def parts(self) -> dict[str, LevelParts]:
+        """The parts of every row of every level by the level's name; empty without a ledger."""
+        if self.ledger is None or self.tree is None:
+            return {}
+        return parts_by_level(self.levels, self.ledger, self.tree, self._userspace)
 
     @cached_property
     def path(self) -> PathDifference:
@@ -92,8 +140,15 @@ class ExactDifference:
     @property
     def levels(self) -> list[Level]:
         """Every level that both boots have the evidence for; the rows of each add up to the whole."""
-        found = (self.phases, self.initcalls, self.functions, self.path.path, self.path.devices, self.path.units)
+        on_path = (self.path.path, self.path.devices, self.path.units)
+        found = (self.phases, self.initcalls, self.functions, *self.userspace.values(), *on_path)
         return [level for level in found if level is not None]
+
+    def level(self, name: str) -> Level | None:
+        """One level by its name; none where a boot has no evidence for it. No other level is made."""
+        on_path = {"path", "devices", "units"}
+        found: Level | None = getattr(self.path, name) if name in on_path else self.userspace.get(name)
+        return getattr(self, name) if name in ("phases", "initcalls", "functions") else found
 
     @property
     def is_equal(self) -> bool:
@@ -101,9 +156,10 @@ class ExactDifference:
         return equal_tables(self.a, self.b)
 
 
-def exact_difference(a: Boot, b: Boot) -> ExactDifference:
+def exact_difference(a: Boot, b: Boot, tolerance: Tolerance | None = None) -> ExactDifference:
     """Compare two boots, A the baseline.
 
+    :param tolerance: how much figures change by themselves, as a noise band has it; none: not at all.
     :raises CompareError: when their figures do not mean the same; see :func:`check_comparable`.
 
     >>> import firstlight
@@ -112,16 +168,17 @@ def exact_difference(a: Boot, b: Boot) -> ExactDifference:
     >>> difference.is_equal, difference.whole.change_ns
     (True, 0)
     """
+    tolerance = tolerance or Tolerance()
     flags = check_comparable(a, b)
     inputs = input_changes(a.manifest, b.manifest)
-    difference = ExactDifference(a, b, (), tuple(inputs))
+    difference = ExactDifference(a, b, (), tuple(inputs), tolerance)
     if a.manifest.mode == "exact" and not inputs and not difference.is_equal:
         text = "no input differs and the boots do: this recipe is not exact here, and the change is no finding"
         flags.append(Flag("unstable", text))
     flags.extend(_one_sided(a, b))
     if not is_rejected(a, b, Concern.FUNCTIONS):
         flags.extend(_doubtful(a, b))
-    return ExactDifference(a, b, tuple(flags), tuple(inputs))
+    return ExactDifference(a, b, tuple(flags), tuple(inputs), tolerance)
 
 
 def _one_sided(a: Boot, b: Boot) -> list[Flag]:

@@ -67,18 +67,39 @@ class _Owners:
     """Who owns the critical path of a boot, and what works beside it."""
 
     def __init__(self, boot: Boot, *, charged: bool) -> None:
-        self.path: CriticalPath = find_path(boot, charged=charged)
+        self.path: CriticalPath = find_path(boot, charged=charged, woken=False)
         self.probes = spans_of(boot, "probe").drop_nulls(["start_ns", "end_ns"])
         self._spans = spans_of(boot, SpanKind.UNIT, SpanKind.INITCALL)
+        self._tasks = self._initcall_tasks()
         self.devices = self._devices(boot)
+
+    def _initcall_tasks(self) -> dict[int, int | None]:
+        """The task that each initcall began on, by its span; nothing of a boot without runs."""
+        if not self.path.processor.stretches:
+            return {}
+        initcalls = self._spans.filter(pl.col("kind") == SpanKind.INITCALL).drop_nulls("start_ns")
+        begun = ((span, next(self.path.processor.between(start, start + 1), None))
+                 for span, start in initcalls.select("span", "start_ns").iter_rows())  # fmt: skip
+        return {span: ran.thread for span, ran in begun if ran is not None}
 
     def has(self, kind: str) -> bool:
         return not self._spans.filter(pl.col("kind") == kind).is_empty()
 
     def all(self) -> dict[Key, LevelPart]:
+        """What each took on the path. While another task has the processor, that task owns the time.
+
+        An initcall runs on one task: what preempted it, or ran while it waited, is nothing that the initcall did.
+        """
         parts: dict[Key, LevelPart] = {}
-        for kind, name, ns in self.path.rows.select("kind", "name", "duration_ns").iter_rows():
-            _add(parts, name, kind, ns)
+        columns = ("kind", "name", "span", "start_ns", "end_ns")
+        for kind, name, span, start, end in self.path.rows.select(columns).iter_rows():
+            task = self._tasks.get(span) if kind == SpanKind.INITCALL else None
+            if task is None:
+                _add(parts, name, kind, end - start)
+                continue
+            for ran in self.path.processor.between(start, end):
+                own = ran.thread == task
+                _add(parts, name if own else ran.name, kind if own else "running", ran.end - ran.start)
         return parts
 
     def of(self, kind: str) -> dict[Key, LevelPart]:

@@ -6,8 +6,13 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from firstlight.comparison.common.stable_names import stable_name
+from firstlight.schema.spans import CallKind
 
 Presence = Literal["only_a", "only_b", "both"]
+
+
+#: Kinds whose names are no function's: nothing in them is a compiler's.
+_AS_THEY_ARE = ("process", "service", "system_call", "file")
 
 
 class Key(NamedTuple):
@@ -39,8 +44,15 @@ class RowDelta:
 
 @dataclass(frozen=True)
 class Split:
-    """The change of a matched row in two parts that add up to it; doubled, so that they are whole numbers."""
+    """The change of a row in parts that add up to it; doubled, so that they are whole numbers.
 
+    Of a function each call path is split by itself, and the parts are added up.
+    """
+
+    gone_doubled_ns: int
+    """Twice what call paths change that only A has."""
+    new_doubled_ns: int
+    """Twice what call paths change that only B has."""
     calls_doubled_ns: int
     """Twice what being called more often costs, at the mean of both sides' cost per call."""
     cost_doubled_ns: int
@@ -59,11 +71,14 @@ class Row:
     """What sort of thing it is; `rest` is what a level does not attribute, `sum` several things added up."""
     doubtful: float | None = None
     """The larger share of its calls that are doubtful in either boot, from 0 to 1; none where they are few."""
+    by_path: Split | None = None
+    """Of a function with a profile: the split of its call paths, added up."""
 
     @property
     def key(self) -> Key:
         """What it is matched by in other boots."""
-        return Key(stable_name(self.name), self.module or "", self.kind)
+        name = self.name if self.kind in _AS_THEY_ARE else stable_name(self.name)
+        return Key(name, self.module or "", self.kind)
 
     @property
     def presence(self) -> Presence:
@@ -97,8 +112,16 @@ class Row:
 
     @property
     def split(self) -> Split | None:
-        """How the change splits into calls and cost per call; none for what is in one boot only or has no calls."""
-        if self.kind == "sum" or self.a is None or self.b is None or not self.a.calls or not self.b.calls:
+        """How the change splits; without call paths none for what is in one boot only or has no calls."""
+        if self.by_path is not None:
+            return self.by_path
+        if (
+            self.kind in ("sum", CallKind.USER)
+            or self.a is None
+            or self.b is None
+            or not self.a.calls
+            or not self.b.calls
+        ):
             return None
         return split(self.a.calls, self.a.ns, self.b.calls, self.b.ns)
 
@@ -117,18 +140,16 @@ def split(calls_a: int, ns_a: int, calls_b: int, ns_b: int) -> Split:
     :param ns_a: what they took together, in nanoseconds.
 
     >>> split(10, 100, 20, 200)  # twice as often, as dear as before
-    Split(calls_doubled_ns=200, cost_doubled_ns=0)
-    >>> split(10, 100, 10, 150)
-    Split(calls_doubled_ns=0, cost_doubled_ns=100)
+    Split(gone_doubled_ns=0, new_doubled_ns=0, calls_doubled_ns=200, cost_doubled_ns=0)
     >>> split(3, 10, 7, 11)
-    Split(calls_doubled_ns=20, cost_doubled_ns=-18)
+    Split(gone_doubled_ns=0, new_doubled_ns=0, calls_doubled_ns=20, cost_doubled_ns=-18)
     """
     numerator = (ns_a * calls_b + ns_b * calls_a) * (calls_b - calls_a)
     denominator = calls_a * calls_b
     # Rounded away from nothing, so that B against A is A against B with the signs turned.
     by_calls = (2 * abs(numerator) + denominator) // (2 * denominator)
     by_calls = by_calls if numerator >= 0 else -by_calls
-    return Split(by_calls, 2 * (ns_b - ns_a) - by_calls)
+    return Split(0, 0, by_calls, 2 * (ns_b - ns_a) - by_calls)
 
 
 def _sum(one: int | None, other: int | None) -> int | None:

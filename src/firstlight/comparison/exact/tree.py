@@ -45,11 +45,14 @@ class TreeDifference:
     `nodes` has a row for every node in which or below which anything differs, parents first. Columns: `node`, `parent`
     (null for the root), `function`, `module`, `kind`, `in_a`, `in_b`, and in A and in B `calls`, `self_instructions`,
     `self_ns`, `total_instructions`, `total_ns` (each with `_a` and `_b`), `self_change_ns`, `change_ns` (with all
-    below), `gross_ns` (the sizes of all changes in it and below it).
+    below), `gross_ns` (the sizes of all changes in it and below it), `number` (among the nodes of both trees).
+
+    `places` are, for each node of A and of B as the bundles number them, these numbers.
     """
 
-    def __init__(self, nodes: pl.DataFrame, all_nodes: int, whole: Row) -> None:
+    def __init__(self, nodes: pl.DataFrame, all_nodes: int, whole: Row, places: tuple[pl.Series, pl.Series]) -> None:
         self.nodes = nodes
+        self.places = places
         self.all_nodes = all_nodes
         self.whole = whole
         self._check()
@@ -181,7 +184,8 @@ def tree_difference(a: Boot, b: Boot, whole: Row) -> TreeDifference | None:
     if a.calls().is_empty() or b.calls().is_empty():
         return None
     merged = _core.tree_difference(str(a.directory), str(b.directory))
-    return TreeDifference(_frame(merged), merged.all_nodes, whole)
+    one, other = (pl.DataFrame(side)["number"] for side in merged.places)
+    return TreeDifference(_frame(merged), merged.all_nodes, whole, (one, other))
 
 
 def _frame(merged: _core.TreeDifference) -> pl.DataFrame:

@@ -31,7 +31,7 @@ def parts_of(boot: Boot, only: Sequence[str] | None = None) -> BootParts:
     itself = exact_difference(boot, boot)
     assert itself.whole.a is not None
     levels: dict[str, dict[Key, int]] = {}
-    found = itself.levels if only is None else [getattr(itself, name, None) for name in only]
+    found = itself.levels if only is None else [itself.level(name) for name in only]
     for level in found:
         if level is None:
             continue

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,23 +16,29 @@ from firstlight.comparison.common.arms import BootSet, CompareError, Excluded
 from firstlight.comparison.common.method import keep_alike
 from firstlight.comparison.common.preconditions import check_comparable
 from firstlight.comparison.statistical.breakdown import BootParts, levels_of_all, parts_of
+from firstlight.comparison.statistical.headline import Headline, Session, judge_session
 from firstlight.comparison.statistical.levels import MeanLevel, mean_level
 from firstlight.comparison.statistical.pairing import How, Pairing, pair
+from firstlight.comparison.statistical.quantiles import Statistic, StatisticChange, compare_statistics
 from firstlight.comparison.statistical.testbed_noise import Calibration
 from firstlight.errors import UsageError
 from firstlight.frozen import FrozenModel
 from firstlight.stats.descriptive import Description, describe
-from firstlight.stats.drift import doubt, drift_percent
-from firstlight.stats.estimate import Estimate, Floats, paired, unpaired
+from firstlight.stats.drift import drift_percent
+from firstlight.stats.estimate import Estimate, Floats
+from firstlight.stats.looks import look_level
+from firstlight.stats.order import OrderEffect, are_alike, session_changes
 from firstlight.stats.sample_size import robust_sigma
-from firstlight.stats.significance import Significance, paired_p, unpaired_p
+from firstlight.stats.significance import Significance
 from firstlight.stats.spread import Spread, spread
-from firstlight.stats.verdict import Verdict, VerdictThresholds, decide
+from firstlight.stats.verdict import Verdict, VerdictThresholds
 
 #: A boot that lies so many robust standard deviations from the median of its arm is named.
 _OUTLYING = 5.0
 #: A drift over the session of so many percent is told.
 _DRIFT_TOLD = 0.5
+#: An effect of the order with a lower probability is taken out of the estimate.
+_ORDER_LEVEL = 0.05
 
 
 class Exclusion(FrozenModel):
@@ -73,6 +81,10 @@ class NoisyComparison(FrozenModel):
     interval_percent: tuple[float, float] | None = Field(description="none: too few boots for an interval")
     test: Significance = Field(description="whether it could be chance")
     verdict: Verdict = Field(description="what it comes to")
+    order: OrderEffect | None = Field(description="which boots of the pairs were first; none without known pairs")
+    look: int | None = Field(description="the number of this look; none where the number of boots was fixed before")
+    alpha: float = Field(description="level of this comparison: how often it calls equal arms different")
+    quantiles: list[StatisticChange] = Field(description="on request: quantiles, and the share of slow boots")
     spread: Spread = Field(description="spread, shape and modes of both arms")
     bridge: Bridge = Field(description="from the headline to the means")
     levels: list[MeanLevel] = Field(description="phases and what else both arms tell, on means")
@@ -92,6 +104,8 @@ def compare_noisy(
     seed: int = 1,
     alpha: float = 0.05,
     pairing: How = "auto",
+    statistics: Sequence[Statistic] = (),
+    look: int | None = None,
     calibration: Calibration | None = None,
     describing: bool = False,
     bin_ns: float | None = None,
@@ -103,6 +117,10 @@ def compare_noisy(
     :param seed: of resampling and permutation: the same boots and seed give the same answer.
     :param alpha: level of the test; the interval covers `1 - alpha`.
     :param pairing: see :func:`firstlight.comparison.statistical.pairing.pair`.
+    :param statistics: quantiles, and the share of slow boots, to compare too; see
+        :func:`firstlight.comparison.statistical.quantiles.compare_statistics`.
+    :param look: the number of this look at the arms, where boots are added from look to look; see
+        :func:`firstlight.stats.looks.look_level`.
     :param calibration: of the testbed; below its noise nothing is called a change.
     :param describing: give mean, median, mode and standard deviation of each arm, too.
     :param bin_ns: width of the mode's bins; by default chosen from the spread.
@@ -122,20 +140,16 @@ def compare_noisy(
     times_a, times_b = _times(a.name, parts_a), _times(b.name, parts_b)
     logs_a, logs_b = np.log(times_a), np.log(times_b)
     number = min(times_a.size, times_b.size)
-    if sides.paired:
-        found, tested = paired(logs_b - logs_a, 1.0 - alpha), paired_p(logs_b - logs_a, seed)
-        sigma = robust_sigma(logs_b - logs_a)
-    else:
-        found, tested = unpaired(logs_a, logs_b, 1.0 - alpha), unpaired_p(times_a, times_b, seed)
-        sigma = math.hypot(robust_sigma(logs_a), robust_sigma(logs_b))
+    level = look_level(alpha, look)
+    limits = limits.model_copy(update={"alpha": level})
     if calibration is not None:
         calibration.check(a.boots[0].manifest, b.boots[0].manifest, where=b.name)
         limits = limits.model_copy(update={"floor": calibration.noise_floor(number)})
-    verdict = decide(found, tested.p, number, sigma, limits, paired=sides.paired)
-    if sides.interleaved is False and not sides.paired:
-        verdict = doubt(verdict, found, logs_a, logs_b, a_first=sides.a_first)
+    session = Session(logs_a, logs_b, sides.paired, sides.in_turns, sides.a_first)
+    judged = judge_session(session, limits, seed)
+    found = judged.estimate
     levels = [
-        mean_level(name, parts_a, parts_b, paired=sides.paired, seed=seed, alpha=alpha)
+        mean_level(name, parts_a, parts_b, paired=sides.paired, seed=seed, alpha=level)
         for name in levels_of_all([*parts_a, *parts_b])
         # The critical path of a boot that was recorded is its phases.
         if name != "path" or a.mode == "imported"
@@ -148,10 +162,14 @@ def compare_noisy(
         paired=sides.paired, pairing=sides.how,
         excluded=[_exclusion(each) for each in sides.excluded],
         soft_percent=soft_percent, floor_percent=math.expm1(limits.floor) * 100.0, seed=seed,
-        estimate=found, percent=found.percent, interval_percent=found.interval_percent, test=tested,
-        verdict=verdict,
+        estimate=found, percent=found.percent, interval_percent=found.interval_percent, test=judged.test,
+        verdict=judged.verdict, order=judged.order, look=look, alpha=level,
+        quantiles=compare_statistics(
+            times_a, times_b, list(dict.fromkeys(statistics)), paired=sides.paired, seed=seed, alpha=level,
+            soft_percent=soft_percent, doubt=session.order_doubt,
+        ),
         spread=spreads, bridge=_bridge(found, sides, times_a, times_b), levels=levels,
-        notes=[*(flag.text for flag in flags), *_notes(sides, times_a, times_b, spreads)],
+        notes=[*(flag.text for flag in flags), *_notes(sides, judged, times_a, times_b, spreads)],
         description={"a": describe(times_a, bin_ns), "b": describe(times_b, bin_ns)} if describing else None,
     )  # fmt: skip
 
@@ -192,21 +210,53 @@ def _outlying(times: Floats) -> npt.NDArray[np.bool_]:
     return np.asarray(np.abs(logs - np.median(logs)) > max(_OUTLYING * sigma, 1e-9))
 
 
-def _notes(sides: Pairing, a: Floats, b: Floats, spreads: Spread) -> list[str]:
+def _notes(sides: Pairing, judged: Headline, a: Floats, b: Floats, spreads: Spread) -> list[str]:
     notes = []
-    if sides.interleaved is False:
-        notes.append(
-            "all boots of one arm were recorded before all of the other: a drift of the machine looks like a change, "
-            "or hides one; record them in turns"
-        )
+    if sides.in_turns is None:
+        notes.append("the order of recording is unknown: a change of the machine between the arms looks like theirs")
+    if sides.in_turns is False:
+        notes.append("record the arms in turns, in random order: `firstlight experiment` does")
+    notes += _order_notes(judged)
     for name, times in (("A", a), ("B", b)):
         if times.size > 1 and np.ptp(times) == 0:
             notes.append(f"every boot of {name} took exactly as long: copies of one boot, or an exact one")
+    logs_a, logs_b = np.log(a), np.log(b)
     if sides.paired and a.size >= 8:
-        drift = drift_percent((np.log(a) + np.log(b)) / 2.0)
+        drift = drift_percent((logs_a + logs_b) / 2.0)
         if abs(drift) >= _DRIFT_TOLD:
             notes.append(f"both arms drifted together by {drift:+.1f} % over the session; pairs take that out")
+    residuals = sides.in_order(logs_a - np.median(logs_a), logs_b - np.median(logs_b))
+    notes += [] if residuals is None else _session_notes(residuals)
     for name, found in (("A", spreads.a_modes), ("B", spreads.b_modes)):
         if len(found) > 1:
-            notes.append(f"the boots of {name} come in {len(found)} sorts: one figure hides them")
+            notes.append(f"the boots of {name} come in {len(found)} modes: `--quantile slow-share` compares them")
+    return notes
+
+
+def _order_notes(judged: Headline) -> list[str]:
+    order = judged.order
+    if order is None:
+        return []
+    if order.is_fixed:
+        return [
+            f"fixed order: A was recorded first in {order.a_first} pairs, B in {order.b_first}; `firstlight "
+            "experiment` draws the order at random"
+        ]
+    if order.p is None or order.percent is None or order.p >= _ORDER_LEVEL:
+        return []
+    return [f"the second boot of a pair takes {order.percent:+.2f} % (p = {order.p:.2g}), which is not in the estimate"]
+
+
+def _session_notes(residuals: Floats) -> list[str]:
+    """Where the machine changed during the session."""
+    changes = session_changes(residuals)
+    edges = [0, *changes, residuals.size]
+    levels = [float(np.median(residuals[first:end])) for first, end in pairwise(edges)]
+    notes = [
+        f"the machine changed by {math.expm1(after - before) * 100.0:+.1f} % before boot {place + 1} of "
+        f"{residuals.size} of the session"
+        for place, before, after in zip(changes, levels, levels[1:], strict=False)
+    ]
+    if not notes and are_alike(residuals):
+        notes.append("boots that were recorded next to each other are alike: the machine drifts or switches states")
     return notes

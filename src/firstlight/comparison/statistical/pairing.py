@@ -8,13 +8,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
+import numpy.typing as npt
+
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.open import read_manifest
 from firstlight.comparison.common.arms import BootSet, Excluded
 from firstlight.errors import FirstlightError
+from firstlight.stats.estimate import Floats
 
 How = Literal["auto", "names", "none"]
-#: Of the boots of the smaller arm so many have a partner beside them in time, or the arms were not interleaved.
+#: Of the boots of the smaller arm so many have a partner next to them in time, or the arms were not recorded in turns.
 _LEAST_PAIRED = 0.75
 _NEVER = datetime.max.replace(tzinfo=UTC)
 
@@ -29,10 +33,29 @@ class Pairing:
     how: str
     """In words."""
     excluded: tuple[Excluded, ...]
-    interleaved: bool | None
-    """Whether boots of both arms took turns; none where nobody knows when they were."""
-    a_first: bool = True
-    """Where they did not: whether those of a were before those of b."""
+    in_turns: bool | None
+    """Whether boots of both arms took turns; none where it is unknown when they were recorded."""
+    times: dict[Path, datetime]
+    """When each boot was recorded, where that is known."""
+
+    @property
+    def a_first(self) -> npt.NDArray[np.bool_] | None:
+        """Of each pair whether the boot of a was recorded first; None without pairs, or of unknown order."""
+        times = [[self.times.get(boot.directory) for boot in arm] for arm in (self.a, self.b)]
+        if not self.paired or not all(all(arm) for arm in times):
+            return None
+        return np.array(times[0]) < np.array(times[1])
+
+    def in_order(self, a: Floats, b: Floats) -> Floats | None:
+        """A figure of each boot in the order of recording; None where that is unknown.
+
+        :param a: of the boots of a; those of *b* likewise.
+        """
+        times = [self.times.get(boot.directory) for boot in (*self.a, *self.b)]
+        known = [time for time in times if time is not None]
+        if len(known) < len(times):
+            return None
+        return np.concatenate([a, b])[np.argsort(np.array(known), kind="stable")]
 
 
 @dataclass(frozen=True)
@@ -57,16 +80,17 @@ def pair(a: BootSet, b: BootSet, how: How = "auto") -> Pairing:
     Source: matched pairs; exclusion of whole pairs as in intention-to-treat with the reason kept.
     """
     members = _members(a, b)
+    neighbours, known = _by_time(members), _is_order_known(members)
+    in_turns = (neighbours is not None) if known else None
     if how == "none":
-        return _unpaired(members, "the arms are compared without pairs, as asked", _interleaved(members))
+        return _unpaired(members, "the arms are compared without pairs, as asked", in_turns)
     if how == "names":
-        return _paired(members, _by_name(members), "pairs by name", _interleaved(members))
-    pairs = _by_time(members)
-    if pairs is not None:
-        return _paired(members, pairs, "pairs of boots that were recorded next to each other", True)
-    if all(member.boot is None or member.boot.manifest.mode == "imported" for member in members):
-        return _unpaired(members, "no pairs: imported boots do not tell in which order they were", None)
-    return _unpaired(members, "no pairs: the arms were not recorded in turns", _interleaved(members))
+        return _paired(members, _by_name(members), "pairs by name", in_turns)
+    if neighbours is not None:
+        return _paired(members, neighbours, "pairs of boots that were recorded next to each other", True)
+    if not known:
+        return _unpaired(members, "no pairs: the order in which these boots were recorded is unknown", None)
+    return _unpaired(members, "no pairs: the arms were not recorded in turns", False)
 
 
 def _members(a: BootSet, b: BootSet) -> list[_Member]:
@@ -118,19 +142,16 @@ def _by_name(members: Sequence[_Member]) -> list[tuple[_Member, _Member]]:
     return [(one, second[one.path.name]) for one in members if one.arm == 0 and one.path.name in second]
 
 
-def _interleaved(members: Sequence[_Member]) -> bool | None:
-    """Whether it is not so that all boots of one arm were before all of the other."""
-    times: tuple[list[datetime], list[datetime]] = ([], [])
-    for member in members:
-        if member.at is not None:
-            times[member.arm].append(member.at)
-    if not times[0] or not times[1]:
-        return None
-    return not (max(times[0]) < min(times[1]) or max(times[1]) < min(times[0]))
+def _is_order_known(members: Sequence[_Member]) -> bool:
+    return all(any(each.arm == arm and each.at is not None for each in members) for arm in (0, 1))
+
+
+def _times(members: Sequence[_Member]) -> dict[Path, datetime]:
+    return {each.path: each.at for each in members if each.at is not None}
 
 
 def _paired(
-    members: Sequence[_Member], pairs: Sequence[tuple[_Member, _Member]], how: str, interleaved: bool | None
+    members: Sequence[_Member], pairs: Sequence[tuple[_Member, _Member]], how: str, in_turns: bool | None
 ) -> Pairing:
     a, b, excluded = [], [], []
     for pair in pairs:
@@ -140,18 +161,17 @@ def _paired(
             b.append(other)
             continue
         for member, partner in (pair, pair[::-1]):
-            reason = member.reason or f"its pair is not whole: `{partner.path.name}`: {partner.reason}"
+            reason = member.reason or f"its pair is incomplete: `{partner.path.name}`: {partner.reason}"
             excluded.append(Excluded(member.path, reason))
     inside = {(member.arm, member.path) for pair in pairs for member in pair}
     for member in members:
         if (member.arm, member.path) not in inside:
             excluded.append(Excluded(member.path, member.reason or "no boot of the other arm makes a pair with it"))
-    return Pairing(tuple(a), tuple(b), True, how, tuple(excluded), interleaved)
+    return Pairing(tuple(a), tuple(b), True, how, tuple(excluded), in_turns, _times(members))
 
 
-def _unpaired(members: Sequence[_Member], how: str, interleaved: bool | None) -> Pairing:
+def _unpaired(members: Sequence[_Member], how: str, in_turns: bool | None) -> Pairing:
     members = sorted(members, key=lambda each: each.at or _NEVER)
     a, b = (tuple(each.boot for each in members if each.arm == arm and each.boot is not None) for arm in (0, 1))
     excluded = tuple(Excluded(each.path, each.reason) for each in members if each.boot is None)
-    first = min((each for each in members if each.at is not None), key=lambda each: (each.at, each.arm), default=None)
-    return Pairing(a, b, False, how, excluded, interleaved, first is None or first.arm == 0)
+    return Pairing(a, b, False, how, excluded, in_turns, _times(members))

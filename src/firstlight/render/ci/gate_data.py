@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from firstlight.gate.bridge import bridge, function_changes, phase_changes
+from firstlight.gate.bridge import bridge, function_changes, phase_changes, process_changes
 from firstlight.gate.verdict import GateResult
 
 #: The version of the document; it changes when an older reader could misread it.
@@ -48,7 +48,9 @@ def gate_data(result: GateResult, exit_code: int) -> dict[str, Any]:
         "checks": [{"name": check.name, **asdict(check)} for check in result.checks],
         "phases": [asdict(change) for change in phase_changes(result)],
         "functions": [asdict(change) for change in function_changes(result)],
+        "processes": [asdict(change) for change in process_changes(result)],
         "bridge": None if between is None else asdict(between),
+        "noise_band": result.noise_band,
         "flags": list(result.flags),
         "confirmation": None if result.confirmation is None else asdict(result.confirmation),
         "testbed": result.testbed.model_dump(mode="json"),

@@ -44,8 +44,9 @@ def junit(result: GateResult) -> str:
         ET.SubElement(properties, "property", {"name": name, "value": printable(value)})
     for check in checks:
         _case(suite, check)
-    if result.flags:
-        ET.SubElement(suite, "system-out").text = "\n".join(printable(flag) for flag in result.flags)
+    notes = [*result.flags, *([] if result.noise_band is None else [result.noise_band])]
+    if notes:
+        ET.SubElement(suite, "system-out").text = "\n".join(map(printable, notes))
     ET.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 

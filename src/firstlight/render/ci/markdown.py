@@ -7,8 +7,8 @@ from firstlight.gate.bridge import GateChange, bridge, phase_changes
 from firstlight.gate.verdict import GateResult
 from firstlight.quantities import percent_text, time_text
 from firstlight.render.markdown.table import markdown_table
-from firstlight.render.model.table import Column
-from firstlight.render.views.gate import CLOCKS, bridge_text, changes_tables, rules_table
+from firstlight.render.model.table import Column, Table
+from firstlight.render.views.gate import CLOCKS, bridge_text, changes_tables, is_unchanged, rules_table
 
 #: A tool that updates its own comment finds it by this.
 MARKER = "<!-- firstlight gate -->"
@@ -24,15 +24,19 @@ def markdown(result: GateResult) -> str:
     if result.confirmation is not None:
         parts.append(f"Booted again: {_safe(result.confirmation.text)}")
     signs = Column("", value=lambda check: _SIGNS[check.outcome], name="sign")
-    parts.append(markdown_table(rules_table(result, signs, Column("Why", value="text"))))
+    unchanged = [check for check in result.checks if is_unchanged(check) and check.what != "total"]
+    shown = [check for check in result.checks if check not in unchanged]
+    parts.append(markdown_table(rules_table(shown, signs, Column("Why", value="text"))))
+    if unchanged:
+        parts += _folded(f"{len(unchanged)} rules pass, unchanged", rules_table(unchanged))
     if (between := bridge(result)) is not None:
         parts.append(_safe(bridge_text(between)))
     for made in changes_tables(result):
         changed = f"{len(made.rows)} changed"
-        summary = f"<details><summary>{_safe(made.columns[0].title)}: {changed}</summary>"
-        parts += [summary, markdown_table(made), "</details>"]
-    if result.flags:
-        parts.append("\n".join(f"- {_safe(flag)}" for flag in result.flags))
+        parts += _folded(f"{_safe(made.columns[0].title)}: {changed}", made)
+    notes = [*result.flags, *([] if result.noise_band is None else [result.noise_band])]
+    if notes:
+        parts.append("\n".join(f"- {_safe(note)}" for note in notes))
     parts.append(
         f"<sub>{CLOCKS[bed.clock]}, {_safe(bed.first_mark)} to {_safe(bed.last_mark)}, {bed.mode} mode; baseline "
         f"{_safe(baseline.name)} of {_safe(baseline.blessed_at)}: {_safe(baseline.because)}</sub>"
@@ -49,6 +53,10 @@ def _headline(result: GateResult) -> str:
     exactly = f" ({whole.change_ns:+,} ns, exact)" if result.exact else ""
     kind = "" if result.exact else "on the mean, "
     return f"**{time_text(whole.before_ns)} → {time_text(whole.after_ns)}**, {kind}{percent_text(change)}{exactly}"
+
+
+def _folded(summary: str, rows: Table) -> list[str]:
+    return [f"<details><summary>{summary}</summary>", markdown_table(rows), "</details>"]
 
 
 def _safe(text: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from firstlight.comparison.compare import Comparison
 from firstlight.comparison.exact.difference import ExactDifference
+from firstlight.comparison.exact.headline import headline
 from firstlight.comparison.robustness import Robustness
 from firstlight.comparison.statistical.comparison import NoisyComparison
 from firstlight.escape import escape_markdown
@@ -22,14 +23,15 @@ from firstlight.render.views.compare import (
     totals_table,
 )
 from firstlight.render.views.compare_tree import moved_report
+from firstlight.render.views.ledger import ledger_table
 from firstlight.render.views.statistical_comparison import (
     bridge_text,
     exclusions,
-    headline,
     noisy_tables,
     number_text,
     reasons,
 )
+from firstlight.render.views.statistical_comparison import headline as noisy_headline
 from firstlight.render.views.statistical_comparison import subject_text as noisy_subject
 
 
@@ -58,7 +60,13 @@ def difference_markdown(difference: ExactDifference, limit: int) -> str:
     """
     lines = [Line(input_text(change), head="differs: ") for change in difference.inputs]
     lines += [Line(flag.text, head=f"{flag.kind}: ") for flag in difference.flags]
-    parts = [_head(str(difference.a.directory), str(difference.b.directory)), escape_markdown(subject_text(difference))]
+    parts = [f"**{escape_markdown(headline(difference))}**"]
+    if (figures := markdown_report(ledger_table(difference))).strip():
+        parts.append(figures.strip())
+    parts += [
+        _head(str(difference.a.directory), str(difference.b.directory)),
+        escape_markdown(subject_text(difference)),
+    ]
     parts += [markdown_report(lines).strip()] if lines else []
     if difference.is_equal:
         return "\n\n".join([*parts, EQUAL]) + "\n"
@@ -69,7 +77,7 @@ def _levels(difference: ExactDifference, limit: int) -> Iterator[Block]:
     yield totals_table(difference)
     for level in difference.levels:
         if level.changed and (level.name != "path" or tells_more(level)):
-            yield level_table(level, limit)
+            yield level_table(level, limit, difference.parts.get(level.name))
     yield from hidden_table(difference, limit)
     yield from moved_report(difference.moved, difference.renamed, limit)
 
@@ -83,7 +91,7 @@ def noisy_markdown(found: NoisyComparison, limit: int) -> str:
     parts = [
         _head(found.a, found.b),
         escape_markdown(f"{noisy_subject(found)}; {number_text(found)}"),
-        f"**{found.verdict.word}**: {escape_markdown(headline(found))}",
+        f"**{found.verdict.word}**: {escape_markdown(noisy_headline(found))}",
         markdown_report(_named([*reasons(found), *notes])).strip(),
         markdown_report(noisy_tables(found, limit), 4).strip(),
         escape_markdown(bridge_text(found)),

@@ -149,6 +149,64 @@ class Interval(Picture):
 
 
 @dataclass(frozen=True)
+class States(Picture):
+    """What a process did over time, in the width that a terminal has beside *beside* characters.
+
+    In each character running goes before ready to run, and that before sleeping.
+
+    >>> from firstlight.analysis.window import Window
+    >>> states = States([(2, 0, 50), (0, 50, 52), (1, 52, 100)], Window("a", 0, "b", 200), beside=20)
+    >>> states.draw(30, True), states.draw(30, False)
+    ('··█▒▒', '..#--')
+    """
+
+    parts: Sequence[tuple[int, int, int]]
+    """Intervals: 0 running, 1 ready to run, 2 blocked; a start and an end."""
+    window: Window
+    beside: int
+    least: int = 10
+    most: int = 100
+
+    def draw(self, width: int, unicode: bool) -> str:
+        length, whole = max(self.least, min(self.most, width - self.beside)), self.window
+        cells = [3] * length
+        for rank, start, end in self.parts if whole.length_ns > 0 else ():
+            first = (start - whole.first_ns) * length // whole.length_ns
+            last = -(-(end - whole.first_ns) * length // whole.length_ns)
+            for place in range(max(0, first), min(length, max(last, first + 1))):
+                cells[place] = min(cells[place], rank)
+        return "".join(("█▒· " if unicode else "#-. ")[rank] for rank in cells).rstrip()
+
+
+@dataclass(frozen=True)
+class ConfidenceInterval(Picture):
+    """An interval around its estimate on a scale from -reach to +reach, with a line at 0.
+
+    >>> ConfidenceInterval(-1, 2, 5, 10, 20).draw(80, True), ConfidenceInterval(2, 4, 6, 8, 17).draw(80, False)
+    ('         ├─╋──┤     ', '        | ==+==  ')
+    """
+
+    low: float
+    estimate: float
+    high: float
+    reach: float
+    length: int
+
+    def draw(self, width: int, unicode: bool) -> str:
+        line, estimate, zero, left, right = ("─", "╋", "│", "├", "┤") if unicode else ("=", "+", "|", "=", "=")
+        first, middle, last, at_zero = (self._place(each) for each in (self.low, self.estimate, self.high, 0.0))
+        cells = [" "] * self.length
+        cells[at_zero] = zero
+        cells[first : last + 1] = [line] * (last + 1 - first)
+        cells[first], cells[last], cells[middle] = left, right, estimate
+        return "".join(cells)
+
+    def _place(self, value: float) -> int:
+        share = 0.5 if self.reach <= 0 else (value / self.reach + 1) / 2
+        return min(max(0, round(share * (self.length - 1))), self.length - 1)
+
+
+@dataclass(frozen=True)
 class Sparkline(Picture):
     """Figures as a line of blocks, the least one lowest; of more figures than characters each is the last of its share.
 

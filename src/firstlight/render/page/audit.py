@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from firstlight.assets import asset_path
 from firstlight.audit.boot import Audit
-from firstlight.errors import LabError
 from firstlight.escape import escape_html
 from firstlight.render.html.table import html_table
+from firstlight.render.page.frame import framed
 from firstlight.render.views.audit import (
     LOWEST,
     agreement_table,
@@ -35,23 +34,4 @@ def audit_html(name: str, found: Audit) -> str:
         f"<p>{escape_html(exceptions_text(len(found.causes), unknown))}</p>",
         *(f"<h3>{escape_html(made.title)}</h3>{html_table(made)}" for made in exceptions_tables(found)),
     ]
-    return _framed(f"{name} – Firstlight audit", "\n".join([*parts, "</section></main>"]))
-
-
-def _framed(title: str, body: str) -> str:
-    """A page with the style of the report page, which its policy names by digest; no script is allowed."""
-    form = asset_path("page.html").read_text(encoding="utf-8")
-    _, opened, rest = form.partition("<style")
-    style, closed, _ = rest.partition("</style>")
-    policy = form.partition("style-src ")[2].partition(";")[0]
-    if not opened or not closed or not policy.startswith("'sha256-"):
-        raise LabError("the built report page has no style of its own", hint="make build")
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; style-src {policy}; '
-        "base-uri 'none'; form-action 'none'\">\n"
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<meta name="color-scheme" content="light dark">\n'
-        f"<title>{escape_html(title)}</title>\n<style{style}</style>\n</head>\n<body>\n"
-        f'<div id="page">{body}</div>\n</body>\n</html>\n'
-    )
+    return framed(f"{name} – Firstlight audit", "\n".join([*parts, "</section></main>"]))

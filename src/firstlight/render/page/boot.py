@@ -14,6 +14,7 @@ from firstlight.bundle.describe import CLOCKS
 from firstlight.bundle.machine import cpu_text
 from firstlight.bundle.manifest import Invariant
 from firstlight.bundle.reliability import CONCERNED, HINT, broken, broken_text, invariant_text
+from firstlight.render.page.processes import page_processes
 from firstlight.render.page.records import page_records
 from firstlight.render.page.text import TEXT, columns_of, shortened
 from firstlight.render.page.timing import page_timing
@@ -91,6 +92,7 @@ def page_data(boot: Boot) -> Json:
         "machine": None if costs is None else table_json(machine_costs_table(costs, CLOCKS[boot.manifest.clock.kind])),
         "pruning": {"share": FOLD_SHARE, "depth": FOLD_DEPTH, "nodes": tree.nodes, "kept": len(tree.parent)},
         "timing": page_timing(boot),
+        "processes": page_processes(boot),
         "log": _log(boot.log()),
         "facts": _facts(boot.facts()),
         "invariants": [_invariant(name, check) for name, check in boot.manifest.invariants.items()],

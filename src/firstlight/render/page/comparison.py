@@ -8,13 +8,14 @@ from typing import Any
 from firstlight.bundle.describe import CLOCKS, clock_text
 from firstlight.comparison.compare import Comparison, is_settled
 from firstlight.comparison.exact.difference import ExactDifference
+from firstlight.comparison.exact.headline import headline as exact_headline
 from firstlight.comparison.robustness import Robustness
 from firstlight.comparison.statistical.comparison import NoisyComparison
-from firstlight.quantities import signed_share, time_text
 from firstlight.render.comparison_json import comparisons_data
 from firstlight.render.page.text import sound
 from firstlight.render.views.band import total_text
 from firstlight.render.views.compare import EQUAL, input_text
+from firstlight.render.views.ledger import part_texts
 from firstlight.render.views.statistical_comparison import (
     bridge_text,
     description_rows,
@@ -71,7 +72,7 @@ def comparison_page_data(
 
 def _exact(found: ExactDifference, by_band: Robustness | None) -> Json:
     """The verdict on two boots; what they have to be read with comes as lines."""
-    change, whole = found.whole.change_ns, found.whole.a
+    change = found.whole.change_ns
     settled = is_settled(found)
     if found.is_equal:
         word, sentence = "equal", EQUAL
@@ -81,11 +82,11 @@ def _exact(found: ExactDifference, by_band: Robustness | None) -> Json:
         word, sentence = "same", f"B takes exactly as long as A, {how}."
     else:
         word = "slower" if change > 0 else "faster"
-        part = signed_share(change, None if whole is None else whole.ns).lstrip("+-")
-        sentence = f"B is {word} by {time_text(abs(change))} ({part} of A)."
+        sentence = f"{exact_headline(found)}."
     exact = "exact mode: these are facts, in whole nanoseconds, and not estimates"
     regime = exact if settled and found.a.manifest.mode == "exact" else f"{found.a.manifest.mode} mode"
-    lines = [("flag", flag.kind, flag.text) for flag in found.flags]
+    lines = [("text", part, f"{text}: {means}") for part, text, means in part_texts(found)]
+    lines += [("flag", flag.kind, flag.text) for flag in found.flags]
     if by_band is not None:
         lines += [("flag", "caution", by_band.caution)] if by_band.caution is not None else []
         kind = "band" if by_band.total.robust or by_band.total.change_ns == 0 else "flag"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from firstlight.bundle.manifest import Manifest, Source
+from firstlight.bundle.manifest import Manifest, Source, SourceProblem
 from firstlight.render.page.text import TEXT, shortened
 from firstlight.render.views.sources import differing, fit_text
 
@@ -35,12 +36,7 @@ def page_records(manifest: Manifest) -> Json:
 
 
 def _source(source: Source) -> Json:
-    """One record; its problems are sentences, with the line where each was met first."""
-    problems = [
-        shortened(problem.detail if problem.line is None else f"line {problem.line}: {problem.detail}", TEXT)
-        for problem in source.problems[:_PROBLEMS]
-    ]
-    more = len(source.problems) - len(problems)
+    """One record; its problems and notes are sentences, with the line where each was met first."""
     return {
         "file": shortened(source.file + (f" ({source.part})" if source.part else ""), TEXT),
         "format": source.format,
@@ -48,5 +44,15 @@ def _source(source: Source) -> Json:
         "not_understood": source.unparsed,
         "clock": source.clock,
         "fit": shortened("" if source.format is None else fit_text(source), TEXT),
-        "problems": [*problems, *([f"and {more:,} more"] if more > 0 else [])],
+        "problems": _sentences([problem for problem in source.problems if not problem.is_note]),
+        "notes": _sentences([problem for problem in source.problems if problem.is_note]),
     }
+
+
+def _sentences(problems: Sequence[SourceProblem]) -> list[str]:
+    shown = [
+        shortened(problem.detail if problem.line is None else f"line {problem.line}: {problem.detail}", TEXT)
+        for problem in problems[:_PROBLEMS]
+    ]
+    more = len(problems) - len(shown)
+    return [*shown, *([f"and {more:,} more"] if more > 0 else [])]

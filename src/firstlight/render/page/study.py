@@ -7,7 +7,7 @@ from typing import Any
 from firstlight.render.page.text import sound
 from firstlight.render.study_json import outcome_data
 from firstlight.render.table_json import table_json
-from firstlight.render.views.study import findings_table, study_table
+from firstlight.render.views.study import claims_table, file_names, verdicts_text
 from firstlight.study.outcome import Outcome
 from firstlight.study.table import value_text
 
@@ -16,8 +16,8 @@ STUDY_PAGE_VERSION = 1
 
 
 def study_page_data(outcome: Outcome) -> dict[str, Any]:
-    """A study as its page carries it: its data, its tables as people read them, and its charts with their figures as
-    texts; `docs/design/report-page.md` is the specification.
+    """A study as its page carries it: its verdicts, its first chart with its figures as texts, and the names of the
+    files with its tables; `docs/design/report-page.md` is the specification.
     """
     charts = [
         {
@@ -38,12 +38,10 @@ def study_page_data(outcome: Outcome) -> dict[str, Any]:
             "question": outcome.question,
             "quick": outcome.quick,
             "findings": outcome_data(outcome)["findings"],
-            "findings_table": table_json(findings_table(outcome)),
-            "tables": [table_json(study_table(table)) for table in outcome.tables],
-            "charts": charts,
-            "historical": [table_json(study_table(table)) for table in outcome.historical],
+            "findings_table": table_json(claims_table(outcome)),
+            "charts": charts[:1],
             "missing": outcome_data(outcome)["missing"],
-            "notes": list(outcome.notes),
+            "notes": [verdicts_text(outcome), *outcome.notes, f"Tables as CSV: {', '.join(file_names(outcome))}"],
             "recipe": list(outcome.recipe),
         }
     )

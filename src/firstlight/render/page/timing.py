@@ -10,11 +10,13 @@ from firstlight.analysis.devices import devices
 from firstlight.analysis.initcalls import initcalls
 from firstlight.analysis.log_lines import gaps
 from firstlight.analysis.path.critical import CriticalPath, find_path
+from firstlight.analysis.path.fold import folded
 from firstlight.analysis.udev_queue import queue_over_time, queue_summary
 from firstlight.analysis.uevents import uevents
 from firstlight.analysis.units import units
 from firstlight.bundle.boot import Boot
 from firstlight.render.page.text import columns_of, shortened
+from firstlight.schema.spans import SpanKind
 
 #: No more rows of one analysis than this go into a page: of each the longest, and how many there are.
 ROWS = 2_000
@@ -37,13 +39,16 @@ def page_timing(boot: Boot) -> Json:
     """
     calls = initcalls(boot).with_columns(pl.col("function").alias("name"))
     probes = devices(boot).with_columns(pl.col("device").alias("name"))
-    started = units(boot).with_columns(pl.col("unit").alias("name"))
     events = uevents(boot).with_columns(
         pl.col("device").alias("name"),
         pl.col("arrival_ns").alias("start_ns"),
         pl.col("latency_ns").alias("duration_ns"),
     )
     path = find_path(boot)
+    on_path = path.rows.filter(pl.col("kind") == SpanKind.UNIT)["name"].unique()
+    started = units(boot).with_columns(
+        pl.col("unit").alias("name"), pl.col("unit").is_in(on_path.implode()).fill_null(False).alias("critical")
+    )
     return {
         "initcalls": _columns(
             calls, "name", "level", "module", "start_ns", "end_ns", "duration_ns", "grade", "reason", "probes",
@@ -54,8 +59,8 @@ def page_timing(boot: Boot) -> Json:
             "duration_ns", "grade",
         ),
         "units": _columns(
-            started, "name", "wanted_ns", "start_ns", "end_ns", "duration_ns", "ordered_ns", "held_ns", "hardware_ns",
-            "waited_for", "state", "grade", "reason",
+            started, "name", "critical", "wanted_ns", "start_ns", "end_ns", "duration_ns", "ordered_ns", "held_ns",
+            "hardware_ns", "waited_for", "state", "grade", "reason",
         ),
         "uevents": _columns(
             events, "name", "action", "start_ns", "end_ns", "duration_ns", "queued_ns", "blocked_ns",
@@ -93,35 +98,17 @@ def _queue(boot: Boot, events: pl.DataFrame) -> Json:
 
 
 def _path(path: CriticalPath) -> Json:
-    """The path with its longest parts; runs of others stand as one part, so that the sum stays."""
-    rows = path.rows.with_row_index("number")
-    if rows.height > ROWS:
-        kept = rows.sort("duration_ns", descending=True).head(ROWS // 2)["number"].implode()
-        small = ~pl.col("number").is_in(kept)
-        run = (small != small.shift(1)).fill_null(True) | ~small
-        rows = (
-            rows.with_columns(small.alias("small"), run.cum_sum().alias("run"))
-            .group_by("run", maintain_order=True)
-            .agg(
-                pl.col("small").first(),
-                pl.len().alias("parts"),
-                *(pl.col(column).first() for column in ("kind", "name", "edge", "start_ns", "during", "ran")),
-                pl.col("end_ns").last(),
-                pl.col("duration_ns").sum(),
-            )
-            .with_columns(
-                pl.when("small").then(pl.format("({} smaller)", "parts")).otherwise("name").alias("name"),
-                pl.when("small").then(pl.lit("")).otherwise("kind").alias("kind"),
-                *(pl.when("small").then(None).otherwise(column).alias(column) for column in ("edge", "ran")),
-            )
-        )
-    names = ("kind", "name", "edge", "start_ns", "end_ns", "duration_ns", "during", "ran")
-    columns: Json = columns_of(rows, names, _TEXT)
+    """The path with its longest parts; the others are folded, so that the sum stays."""
+    names = ("kind", "name", "edge", "start_ns", "end_ns", "duration_ns", "during", "ran", "before", "after",
+             "service", "reason")  # fmt: skip
+    columns: Json = columns_of(folded(path, ROWS // 2), names, _TEXT)
     near = path.steps.filter(~pl.col("critical") & (pl.col("duration_ns") > 0)).drop_nulls("slack_ns").head(20)
     beside = ("kind", "name", "start_ns", "duration_ns", "slack_ns")
     who = ("name", "kind", "threads", "run_ns", "unexplained_ns")
     return columns | {
         "processor": columns_of(path.ran.head(ROWS), who, _TEXT),
+        "charged": columns_of(path.charged.head(ROWS), path.charged.columns, _TEXT),
+        "load": columns_of(path.load.intervals.head(ROWS), path.load.intervals.columns, _TEXT),
         "goal": shortened(path.goal, _TEXT),
         "first": shortened(path.first, _TEXT),
         "unfinished": path.unfinished,

@@ -137,8 +137,9 @@ def total_text(found: Robustness) -> str:
     """Whether the change of the whole is larger than what moves by itself, in words."""
     row = found.total
     band = f"a band of {time_text(row.band_ns)}"
+    robust = "" if found.robust_ns is None else f"; robust part of the total: {signed_time(found.robust_ns)}"
     if row.change_ns == 0:
-        return f"no change; {band}"
+        return f"no change; {band}{robust}"
     if row.robust:
-        return f"{signed_time(row.change_ns)} is more than {band}"
-    return f"{signed_time(row.change_ns)} is within {band}: exact but not robust"
+        return f"{signed_time(row.change_ns)} is more than {band}{robust}"
+    return f"{signed_time(row.change_ns)} is within {band}: exact but not robust{robust}"

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from firstlight.analysis.window import window
 from firstlight.bundle.describe import clock_text
 from firstlight.comparison.common.input_changes import InputChange
 from firstlight.comparison.exact.difference import ExactDifference
+from firstlight.comparison.exact.headline import headline
 from firstlight.comparison.exact.level import Level
+from firstlight.comparison.exact.parts import Part, Parts
+from firstlight.comparison.exact.parts import added as sum_of_parts
 from firstlight.comparison.exact.path import Hidden
-from firstlight.comparison.exact.rows import Row
+from firstlight.comparison.exact.rows import Key, Row
 from firstlight.escape import printable
 from firstlight.quantities import Kind, quantity_text, share, signed_half, small_share_text
 from firstlight.render.difference_json import added
@@ -19,6 +22,7 @@ from firstlight.render.model.pictures import Bar
 from firstlight.render.model.report import BLANK, Block, Heading, Line
 from firstlight.render.model.table import Column, Table, Value, Written, table
 from firstlight.render.views.compare_tree import moved_report, one_sided_tables, tree_table
+from firstlight.render.views.ledger import ledger_table
 from firstlight.render.views.row_names import with_module
 from firstlight.schema.spans import CallKind, SpanKind
 
@@ -30,10 +34,18 @@ TITLES = {
     "phases": ("Phases", "Phase"),
     "initcalls": ("Initcalls, the time that each owned", "Initcall"),
     "functions": ("Functions, by self", "Function"),
+    "processes": ("Processes, without interrupts", "Process"),
+    "services": ("Services, the instructions of their processes", "Service"),
+    "system_calls": ("System calls, in the kernel", "Call"),
+    "files": ("Files, system calls on them", "File"),
     "path": ("Critical path, elapsed time by owner", "Owner"),
     "devices": ("Devices, time on the critical path", "Device"),
     "units": ("Units, time on the critical path", "Unit"),
 }
+
+
+#: Levels whose names may be as long as a command line.
+_LONG = ("processes", "files")
 
 
 def difference_report(
@@ -46,7 +58,9 @@ def difference_report(
     :param names: what the two boots are called; by default their bundles' paths.
     """
     a, b = names or (str(difference.a.directory), str(difference.b.directory))
-    yield Line(f"A {printable(a, 200)}, B {printable(b, 200)}", "bold", indent=2)
+    yield Line(headline(difference), "bold", indent=2)
+    yield from ledger_table(difference)
+    yield Line(f"A {printable(a, 200)}, B {printable(b, 200)}", indent=2)
     yield Line(subject_text(difference), "dim", wrap=False)
     for change in difference.inputs:
         yield Line(input_text(change), head="  differs: ", indent=11)
@@ -62,7 +76,7 @@ def difference_report(
     yield totals_table(difference)
     for level in difference.levels:
         if level.name != "path" or tells_more(level):
-            yield from _level(level, limit)
+            yield from _level(level, limit, difference.parts.get(level.name))
     yield from hidden_table(difference, limit)
     if difference.tree is not None:
         yield from tree_table(difference.tree, [each.node for each in difference.moved], min_share)
@@ -144,30 +158,36 @@ def totals_table(difference: ExactDifference) -> Table:
     return Table("", [*columns, Column("", "share_change", wide=60)], rows)
 
 
-def _level(level: Level, limit: int) -> Iterator[Block]:
+def _level(level: Level, limit: int, parts: Mapping[Key, Parts] | None) -> Iterator[Block]:
     if level.changed:
-        yield level_table(level, limit)
+        yield level_table(level, limit, parts)
     else:
         yield Heading(level_title(level))
         yield Line(f"none of {len(level.rows):,} changed", wrap=False)
 
 
-def level_table(level: Level, limit: int) -> Table:
-    """The largest changes of a level, and below a rule what was left out, what did not change, and the sum."""
+def level_table(level: Level, limit: int, parts: Mapping[Key, Parts] | None = None) -> Table:
+    """The largest changes of a level, and below a rule what was left out, what did not change, and the sum.
+
+    :param parts: what of each row is caused, what moved, and what is an accident.
+    """
     changed = level.changed
     largest = max(abs(row.change_ns) for row in changed)
     split = [
         Column("Calls", "count_change", _more_calls, wide=76),
+        Column("gone paths", "change", _split("gone_doubled_ns"), wide=140, write=signed_half),
+        Column("new paths", "change", _split("new_doubled_ns"), wide=140, write=signed_half),
         Column("more calls", "change", _split("calls_doubled_ns"), wide=120, write=signed_half),
         Column("cost each", "change", _split("cost_doubled_ns"), wide=120, write=signed_half),
     ]
     columns = [
-        Column(TITLES[level.name][1], value=row_name, style="cyan"),
+        Column(TITLES[level.name][1], value=row_name, style="cyan", longest=70 if level.name in _LONG else 100),
         Column("", value=presence_text, fixed=True),
         Column("A", "time", lambda row: None if row.a is None else row.a.ns, wide=90),
         Column("B", "time", lambda row: None if row.b is None else row.b.ns, wide=90),
         Column("Change", "change", "change_ns", style="bold"),
         Column("of A", "share_change", lambda row: _relative(row, level.whole), wide=60),
+        *([] if parts is None else _part_columns(changed[limit:], level, parts)),
         *(split if any(row.split is not None for row in changed) else []),
         Column("", "picture", lambda row: Bar(abs(row.change_ns) / largest, _BAR), style="blue", wide=100),
     ]
@@ -183,6 +203,21 @@ def level_table(level: Level, limit: int) -> Table:
         [[*(column.of(level.whole) for column in columns[:-1]), ""]],
         left_out=left_out,
     )
+
+
+def _part_columns(small: Sequence[Row], level: Level, parts: Mapping[Key, Parts]) -> list[Column]:
+    """A column for each part that any row has; one that stands for several has their sum, and all the total."""
+    sums = {"whole": sum_of_parts(parts.values()), "sum": sum_of_parts(parts[row.key] for row in small)}
+
+    def value(part: Part) -> Callable[[Row], Value]:
+        def of(row: Row) -> Value:
+            found: int = getattr(sums[row.kind] if row.kind in sums else parts[row.key], f"{part}_ns")
+            return found or ""
+
+        return of
+
+    there = [part for part in Part if any(getattr(each, f"{part}_ns") for each in parts.values())]
+    return [Column(str(part).capitalize(), "change", value(part), wide=132) for part in there]
 
 
 def _relative(row: Row, whole: Row | None = None) -> float | None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from firstlight.comparison.boot_figures import OTHER_FUNCTIONS
 from firstlight.escape import printable
-from firstlight.gate.bridge import Bridge, GateChange, bridge, function_changes, phase_changes
+from firstlight.gate.bridge import Bridge, GateChange, bridge, function_changes, phase_changes, process_changes
+from firstlight.gate.checks import Check
 from firstlight.gate.verdict import GateResult
-from firstlight.quantities import percent_text, signed_ns, signed_time
+from firstlight.quantities import joined, percent_text, signed_ns, signed_time
 from firstlight.render.model.report import BLANK, Block, Line
 from firstlight.render.model.table import Column, Row, Table, table
 
@@ -25,11 +26,10 @@ def gate_report(result: GateResult) -> Iterator[Block]:
     yield Line(f"{CLOCKS[bed.clock]}, {first} to {last}, {bed.mode} mode")
     yield Line(f"baseline {baseline.name} of {baseline.blessed_at}: {printable(baseline.because, 200)}", "dim")
     yield BLANK
-    yield rules_table(result)
+    yield rules_table(result.checks)
     yield from _three_figures(result)
-    for check in result.checks:
-        if check.outcome != "pass" or check.change_ns:
-            yield Line(printable(check.text, 300), head=f"  {printable(check.name, 60)}: ", head_style="dim", indent=4)
+    for text, names in _reasons(result).items():
+        yield Line(printable(text, 300), head=f"  {printable(joined(names, 3), 200)}: ", head_style="dim", indent=4)
     for made in changes_tables(result):
         yield BLANK
         yield made
@@ -39,12 +39,28 @@ def gate_report(result: GateResult) -> Iterator[Block]:
     if result.confirmation is not None:
         yield BLANK
         yield Line(printable(result.confirmation.text, 300), head="Booted again: ", indent=2)
+    if result.noise_band is not None:
+        yield Line(printable(result.noise_band, 300), "dim", head="  ", indent=2)
     for flag in result.flags:
         yield Line(printable(flag, 300), head="note: ", head_style="yellow", indent=2)
 
 
-def rules_table(result: GateResult, *further: Column) -> Table:
-    """Every rule with its limit and figures.
+def _reasons(result: GateResult) -> dict[str, list[str]]:
+    """Every reason that the table does not show, with the rules that have it."""
+    reasons: dict[str, list[str]] = {}
+    for check in result.checks:
+        if not is_unchanged(check):
+            reasons.setdefault(check.text, []).append(check.name)
+    return reasons
+
+
+def is_unchanged(check: Check) -> bool:
+    """Whether a rule passes and what it is about took as long as in the baseline."""
+    return check.outcome == "pass" and not check.change_ns
+
+
+def rules_table(checks: Sequence[Check], *further: Column) -> Table:
+    """Rules with their limits and figures.
 
     :param further: columns of a check.
     """
@@ -56,7 +72,7 @@ def rules_table(result: GateResult, *further: Column) -> Table:
         Column("Measured", "time", "measured_ns", style="bold"),
         Column("Change", "percent", "change_percent", write=percent_text),
     ]
-    return table("", [*columns, *further], result.checks)
+    return table("", [*columns, *further], checks)
 
 
 def _three_figures(result: GateResult) -> Iterator[Line]:
@@ -73,9 +89,14 @@ def _three_figures(result: GateResult) -> Iterator[Line]:
 
 
 def changes_tables(result: GateResult) -> Iterator[Table]:
-    """Phases and functions, where any of them changed."""
+    """Phases, functions and processes, where any of them changed."""
     means = "" if result.exact else ", mean"
-    for title, changes in (("Phase", phase_changes(result)), ("Function, by self", function_changes(result))):
+    tables = (
+        ("Phase", phase_changes(result)),
+        ("Function, by self", function_changes(result)),
+        ("Process, by program", process_changes(result)),
+    )
+    for title, changes in tables:
         if any(change.change_ns for change in changes):
             yield _changes(f"{title}{means}", changes)
 

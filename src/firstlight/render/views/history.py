@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from firstlight.comparison.testbed import differences
 from firstlight.escape import printable
 from firstlight.history.series import Series
 from firstlight.quantities import percent_text, signed_ns
@@ -21,9 +22,10 @@ def series_report(series: Series, others: Sequence[Series], limit: int) -> Itera
 
     :param limit: so many of the newest points.
     """
+    levels = [point.level for point in series.points]
     yield Line(_name(series), "bold", wrap=False)
     yield Line(_method(series), "dim")
-    yield picture(Sparkline([point.level for point in series.points]), "blue")
+    yield picture(Sparkline(levels), "blue")
     yield BLANK
     first = max(0, len(series.points) - limit)
     changes = {change.place: change for change in series.changes}
@@ -35,16 +37,19 @@ def series_report(series: Series, others: Sequence[Series], limit: int) -> Itera
         return Column(title, value=found, wide=wide, fixed=fixed, longest=80)
 
     def change(place: int) -> Value:
-        return _change(changes[place]) if place in changes else ""
+        if place in changes:
+            return _relative(changes[place])
+        shown = series.exact and place and levels[place] != levels[place - 1] and levels[place - 1]
+        return percent_text((levels[place] / levels[place - 1] - 1) * 100) if shown else ""
 
     yield table(
         "",
         [
             Column("At", value=lambda place: series.points[place].at, style="cyan", longest=40),
             Column("Boots", "count", lambda place: len(series.points[place].samples), wide=70),
-            Column("Time", "time", lambda place: series.points[place].level, style="bold"),
+            Column("Time", "time", lambda place: levels[place], style="bold"),
             Column("Change", "percent", change),
-            of_change("Size", lambda found: f"{found.size}, {found.status}", 60, fixed=True),
+            of_change("Size", _size, 60, fixed=True),
             of_change("", lambda found: found.text, 90),
         ],
         range(first, len(series.points)),
@@ -70,7 +75,8 @@ def regressions_report(found: Sequence[tuple[Series, ChangePoint]], looked_at: s
         [
             Column("At", value=lambda each: each[0].points[each[1].place].at, style="cyan", longest=40),
             Column("What", value=lambda each: _name(each[0]), longest=60),
-            Column("Change", "percent", lambda each: _change(each[1]), style="bold"),
+            Column("Change", "percent", lambda each: _relative(each[1]), style="bold"),
+            Column("Kind", value=lambda each: each[1].kind, fixed=True, wide=80),
             Column("ns", "count_change", lambda each: each[1].after - each[1].before, wide=60),
             Column("Size", value=lambda each: each[1].size, fixed=True, wide=80),
             Column("Status", value=lambda each: each[1].status, fixed=True, wide=90),
@@ -87,19 +93,32 @@ def _name(series: Series) -> str:
 def _method(series: Series) -> str:
     number = f"{len(series.points)} point{'' if len(series.points) == 1 else 's'}"
     if series.exact:
-        return f"exact: {number}, every change is real"
-    return f"noisy: {number}, changes found: {len(series.changes)}"
+        return f"exact: {number} of {series.testbed.name}"
+    return f"noisy: {number} of {series.testbed.name}, changes found: {len(series.changes)}"
 
 
-def _change(change: ChangePoint) -> str:
+def _size(change: ChangePoint) -> str:
+    kind = "" if change.kind == "step" else f"{change.kind}, "
+    return f"{kind}{change.size}, {change.status}"
+
+
+def _relative(change: ChangePoint) -> str:
     return "new" if math.isinf(change.relative) else percent_text(change.relative * 100)
 
 
 def series_notes(series: Series) -> Iterator[Line]:
     """What a series leaves out, and which of its points are not what they ought to be."""
-    notes = []
-    if series.left_out:
-        notes.append(f"{series.left_out} boots of other testbeds are left out: they cannot be compared with the newest")
+    notes = [
+        f"the points of {anchor.before} are scaled by {anchor.ratio:.6g}, the anchor at {printable(anchor.at, 40)}: "
+        f"{anchor.changed}"
+        for anchor in series.anchors
+    ]
+    for other in series.others[:5]:
+        changed = "; ".join(differences(other.testbed, series.testbed.testbed).values()) or "another build of QEMU"
+        boots = f"{len(other.boots)} boot{'' if len(other.boots) == 1 else 's'}"
+        notes.append(
+            f"{boots} of {other.name} left out, `--testbed {other.name[8:]}` shows them: {printable(changed, 200)}"
+        )
     if series.incomplete:
         more = f" and {len(series.incomplete) - 3} more" if len(series.incomplete) > 3 else ""
         boots = "; ".join(printable(each, 200) for each in series.incomplete[:3])
@@ -108,6 +127,8 @@ def series_notes(series: Series) -> Iterator[Line]:
         names = ", ".join(printable(at, 40) for at in series.unequal[:5])
         notes.append(f"exact boots under one label differ at {names}: the last of each is taken")
     yield from (Line(note, head="note: ", head_style="yellow", indent=2) for note in notes)
+    if series.noise_band is not None:
+        yield Line(series.noise_band, "dim", head="  ", indent=2)
 
 
 def _others(others: Sequence[Series]) -> Table:
@@ -136,10 +157,17 @@ def series_data(series: Series) -> dict[str, Any]:
         "kind": series.kind,
         "name": series.name,
         "regime": "exact" if series.exact else "noisy",
+        "testbed": series.testbed.name,
+        "anchors": [
+            {name: getattr(anchor, name) for name in ("at", "before", "after", "changed", "ratio")}
+            for anchor in series.anchors
+        ],
         "points": [
-            {"at": point.at, "level_ns": point.level, "samples_ns": list(point.samples)} for point in series.points
+            {"at": point.at, "level_ns": point.level, "samples_ns": list(point.samples), "anchored": point.anchored}
+            for point in series.points
         ],
         "changes": [change_data(series, change) for change in series.changes],
+        "noise_band": series.noise_band,
         "left_out": series.left_out,
         "unequal": list(series.unequal),
         "incomplete": list(series.incomplete),
@@ -148,6 +176,7 @@ def series_data(series: Series) -> dict[str, Any]:
 
 def change_data(series: Series, change: ChangePoint) -> dict[str, Any]:
     """A change of a series as data; `relative` is null where the level before was 0: JSON has no infinity."""
-    data = {"at": series.points[change.place].at, **asdict(change), "status": change.status}
+    data = {"at": series.points[change.place].at, **asdict(change)}
+    data["change"] = data.pop("kind")
     data["relative"] = change.relative if math.isfinite(change.relative) else None
     return data

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from firstlight.analysis.path.critical import CriticalPath
-from firstlight.analysis.path.processor import Processor, ran_text
+from firstlight.analysis.path.fold import folded
 from firstlight.analysis.path.what_if import WhatIf
 from firstlight.analysis.window import Window
 from firstlight.bundle.boot import Boot
@@ -23,6 +23,14 @@ _BAR = 20
 #: So many names of threads have a line of their own.
 _MOST_NAMES = 12
 
+_LOADS = ["duration_ns", "cpu_ns", "disk_ns", "idle_ns"]
+
+_EXPLAINED = ["The parts add up to the total. `inferred`: only the times suggest this edge."]
+_THREADS = [
+    "The parts add up to the total. A part of kind process is a stay in one program: its turns and the waits between.",
+]
+_SILENCE = "A silence is the time between two lines of the log: the most that the work of either writer took in it."
+
 
 def path_data(boot: Boot, path: CriticalPath, limit: int | None, what_if: WhatIf | None) -> dict[str, Any]:
     """The path as data.
@@ -31,8 +39,10 @@ def path_data(boot: Boot, path: CriticalPath, limit: int | None, what_if: WhatIf
     :param what_if: as of :func:`path_report`.
     """
     data = heading_data(boot, Window(path.first, path.first_ns, path.goal, path.goal_ns)) | {
-        "path": path.rows.to_dicts(),
+        "path": folded(path).to_dicts(),
         "processor": path.ran.to_dicts(),
+        "charged": path.charged.to_dicts(),
+        "load": path.load.intervals.to_dicts(),
         "steps": (path.steps if limit is None else path.steps.head(limit)).to_dicts(),
         "unfinished": path.unfinished,
         "without_start": path.without_start,
@@ -43,13 +53,14 @@ def path_data(boot: Boot, path: CriticalPath, limit: int | None, what_if: WhatIf
 
 
 def path_report(boot: Boot, path: CriticalPath, limit: int, what_if: WhatIf | None) -> Iterator[Block]:
-    """The path from the first mark to its goal, then what lies nearest beside it.
+    """The path from the first mark to its goal, then the steps with the least slack.
 
-    :param limit: so many parts, the longest, have a line of their own; what lies between stands together.
+    :param limit: maximum number of parts with a line of their own, the longest ones; the others are folded.
     :param what_if: what a change would do, where one was asked for.
     """
     yield from heading(boot, "Critical path", Window(path.first, path.first_ns, path.goal, path.goal_ns))
     length = path.goal_ns - path.first_ns
+    rows = folded(path, limit)
     sums = int(path.rows["duration_ns"].sum())
     ran = Column("ran", value=lambda row: row["ran"] if row["ran"] != row["name"] else "", wide=120, longest=60)
     yield table(
@@ -62,19 +73,62 @@ def path_report(boot: Boot, path: CriticalPath, limit: int, what_if: WhatIf | No
             Column("", "picture", lambda row: Bar(share(row["duration_ns"], length), _BAR), style="blue", wide=110),
             Column("Kind", value="kind", longest=12, wide=70),
             Column("Part", value="name", style="cyan"),
-            Column("after the one before, by", value="edge", wide=100, longest=12),
-            *([ran] if path.processor.stretches else []),
+            *(
+                [Column("Service", value="service", wide=90, longest=32)]
+                if rows["service"].null_count() < rows.height
+                else []
+            ),
+            Column("after the one before, by", value=_edge, name="edge", wide=100, longest=40),
+            *([ran] if rows["ran"].null_count() < rows.height else []),
             Column("meanwhile", value="during", wide=130, longest=60),
         ],
-        gathered(path.rows, limit, path.processor),
+        rows.to_dicts(),
         footer=[{"duration_ns": sums, "Share": share(sums, length)}],
-        notes=["The parts add up to the total. `inferred`: only the times suggest this edge."],
+        notes=(_EXPLAINED if path.threads is None else _THREADS) + ([_SILENCE] if "silence" in rows["kind"] else []),
     )
     yield from _notes(path)
-    yield from _who_ran(path)
+    yield from _who_ran(path) if path.charged.is_empty() else _charged(path)
+    yield from _limited(path)
     yield from _beside(path)
     if what_if is not None:
         yield from _what_if(path, what_if)
+
+
+def _edge(row: dict[str, Any]) -> str | None:
+    """How a part follows the one before it; a thread that had slept, with what it had slept for."""
+    woken = row["edge"] in ("woken", "interrupt") and row["reason"]
+    return f"{row['edge']} from {row['reason']}" if woken else row["edge"]
+
+
+def _charged(path: CriticalPath) -> Iterator[Block]:
+    """What the path consists of by program, where wake-ups were recorded."""
+    charged = path.charged
+    length = path.goal_ns - path.first_ns
+    figures = ("ran_ns", "ahead_ns", "waited_ns", "idle_ns", "total_ns")
+    rest = charged.slice(_MOST_NAMES)
+    records: list[dict[str, Any]] = charged.head(_MOST_NAMES).to_dicts()
+    if not rest.is_empty():
+        records.append({**{name: int(rest[name].sum()) for name in figures}, "service": None,
+                        "name": f"({rest.height:,} more)"})  # fmt: skip
+    yield table(
+        "What the path consists of, by program",
+        [
+            Column("Total", "time", "total_ns", style="bold"),
+            Column("Share", "share", lambda row: share(row["total_ns"], length), wide=50),
+            Column("ran", "time", "ran_ns"),
+            Column("ran ahead", "time", "ahead_ns"),
+            Column("waited", "time", "waited_ns", wide=70),
+            Column("idle", "time", "idle_ns", wide=70),
+            Column("Program", value="name", style="cyan"),
+            Column("Service", value="service", wide=90, longest=32),
+        ],
+        records,
+        footer=[{**{name: int(charged[name].sum()) for name in figures}, "Share": share(length, length)}],
+        notes=[
+            "ran: as the thread on the path. ran ahead: while the thread on the path could have run.",
+            "waited: the thread on the path slept until a timer or a device.",
+        ],
+    )
 
 
 def _who_ran(path: CriticalPath) -> Iterator[Block]:
@@ -127,30 +181,40 @@ def _not_on_the_path(number: int, lacks: str) -> str:
     return f"{subject} cannot be on the path."
 
 
-def gathered(rows: pl.DataFrame, limit: int, processor: Processor) -> list[dict[str, Any]]:
-    """The path with its *limit* longest parts one by one, and what lies between them as one part each.
-
-    :param processor: who had the processor in what stands together.
-    """
-    table = rows.to_dicts()
-    kept = set(sorted(range(len(table)), key=lambda number: -table[number]["duration_ns"])[:limit])
-    shown: list[dict[str, Any]] = []
-    run: list[dict[str, Any]] = []
-    for number, row in enumerate([*table, None]):
-        if row is None or number in kept:
-            if len(run) == 1:
-                shown.append(run[0])
-            elif run:
-                took = sum(part["duration_ns"] for part in run)
-                ran = ran_text(processor.who(run[0]["start_ns"], run[-1]["end_ns"])) if processor.stretches else None
-                shown.append({"start_ns": run[0]["start_ns"], "duration_ns": took, "grade": None, "kind": "",
-                              "name": f"({len(run):,} smaller)", "edge": None, "during": None, "ran": ran})  # fmt: skip
-            run = []
-            if row is not None:
-                shown.append(row)
-        else:
-            run.append(row)
-    return shown
+def _limited(path: CriticalPath) -> Iterator[Block]:
+    """What limited the boot, in sum and in its longest intervals, where processor and disk were sampled."""
+    intervals = path.load.intervals
+    if intervals.is_empty():
+        return
+    length = int(intervals["duration_ns"].sum())
+    figures = [
+        Column("Takes", "time", "duration_ns", style="bold"),
+        Column("Share", "share", lambda row: share(row["duration_ns"], length), wide=60),
+        Column("CPU", "time", "cpu_ns", wide=70),
+        Column("disk", "time", "disk_ns", wide=70),
+        Column("idle", "time", "idle_ns", wide=70),
+        Column("Limited by", value="bound", style="cyan"),
+    ]
+    sums = (
+        intervals.group_by("bound", maintain_order=True).agg(pl.col(_LOADS).sum()).sort("duration_ns", descending=True)
+    )
+    yield table(
+        "What limited the boot",
+        figures,
+        sums.to_dicts(),
+        footer=[intervals.select(pl.col(_LOADS).sum()).to_dicts()[0] | {"bound": "all"}],
+        notes=["CPU: a processor executed. disk: processors idled while a task waited for a disk. idle: neither."],
+    )
+    longest = intervals.sort("duration_ns", descending=True).head(_MOST_NAMES).sort("start_ns")
+    rest = {name: int(intervals[name].sum()) - int(longest[name].sum()) for name in _LOADS}
+    yield table(
+        "Longest intervals with one limit",
+        [Column("At", "time", "start_ns"), *figures],
+        longest.to_dicts(),
+        left_out=rest | {"bound": f"({intervals.height - longest.height:,} shorter)"}
+        if intervals.height > longest.height
+        else None,
+    )
 
 
 def _beside(path: CriticalPath) -> Iterator[Block]:
@@ -179,7 +243,7 @@ def _what_if(path: CriticalPath, change: WhatIf) -> Iterator[Block]:
         yield Line(f"  {name} takes {_signed(applied)}", wrap=False)
     text = f"  {path.goal} at {time_text(change.goal_ns)} instead of {time_text(path.goal_ns)}: "
     yield Line([(text, ""), (_signed(change.change_ns), "bold")], wrap=False)
-    before = set(path.rows["name"].to_list())
+    before = {*path.rows["name"], *path.steps.filter("critical")["name"]}
     if new := [name for name in change.rows["name"].to_list() if name not in before and name != path.goal]:
         yield Line(f"  then on the path: {joined(new, 8)}", wrap=False)
 

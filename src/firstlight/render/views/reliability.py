@@ -25,7 +25,8 @@ def reliability_report(boot: Boot) -> Iterator[Block]:
         yield Line(printable(text, 200), head="Names: ", indent=2)
     completeness = boot.manifest.completeness
     missing = "missing " + printable("; ".join(completeness.missing), 400)
-    yield Line("complete" if completeness.complete else missing, head="Evidence: ", indent=2)
+    lacks = not completeness.complete or completeness.missing
+    yield Line(missing if lacks else "complete", head="Evidence: ", indent=2)
 
 
 def _invariants(boot: Boot) -> Iterator[Line]:

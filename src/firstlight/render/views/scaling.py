@@ -19,6 +19,7 @@ from firstlight.stats.scaling.prediction import BAND, FARTHEST, Prediction
 Write = Callable[[float], str]
 
 _WIDEST_PICTURE = 72
+_NO_LAW = ("falls", "none")
 
 
 def scaling_report(answer: Answer) -> Iterator[Block]:
@@ -46,7 +47,7 @@ def scaling_report(answer: Answer) -> Iterator[Block]:
 def _picture(answer: Answer) -> Iterator[Block]:
     """Points and laws; nothing where nothing can be drawn."""
     series = [
-        (each.study.sizes, each.study.costs, _no_curve if each.study.falls else _curve(each.study.best))
+        (each.study.sizes, each.study.costs, _no_curve if each.study.law in _NO_LAW else _curve(each.study.best))
         for each in answer.configurations
     ]
 
@@ -127,6 +128,8 @@ def law_text(answer: Answer, configuration: Configuration) -> tuple[str, str]:
     """The law with its coefficients, and how sure it is; that the cost falls where it does, which no law here says."""
     if configuration.study.falls:
         return f"falls as {answer.variable} grows", ""
+    if configuration.study.misfit is not None:
+        return "none of these laws", ""
     return formula(configuration.study.best, answer.variable, write_of(answer)), configuration.study.certainty
 
 
@@ -138,7 +141,10 @@ def law_lines(answer: Answer, configuration: Configuration) -> list[str]:
     if best.slope_interval is not None:
         low, high = best.slope_interval
         lines.append(f"slope {write(low)} to {write(high)} (95 %)")
-    if runner is not None and not study.falls:
+    if study.misfit is not None:
+        nearest = named(best.law, answer.variable)
+        lines.append(f"the nearest is {nearest}: {study.misfit}")
+    elif runner is not None and not study.falls:
         distance = runner.aicc - best.aicc
         lines.append(f"runner-up: {named(runner.law, answer.variable)}, dAICc {distance:.1f}")
     growth = study.growth_exponent
@@ -146,6 +152,8 @@ def law_lines(answer: Answer, configuration: Configuration) -> list[str]:
         lines.append(f"what grows: exponent {_exponent(growth, exact=study.exact)}")
     if study.exponent is not None:
         lines.append(f"the whole cost: exponent {_exponent(study.exponent, exact=study.exact)}")
+    if study.next_size is not None:
+        lines.append(f"measure {answer.variable} = {study.next_size:g} next: there the models differ most")
     return lines if study.falls else [*lines, *_checks(answer, configuration)]
 
 
@@ -176,12 +184,30 @@ def _checks(answer: Answer, configuration: Configuration) -> list[str]:
 def formula(fit: Fit, variable: str, write: Write) -> str:
     """A law with its coefficients.
 
-    >>> formula(Fit("n log n", 5.0, 2.0, None, 0.0, 0.0, 0.0), "x", str)
+    >>> formula(Fit("n log n", 5.0, 2.0, None, 0.0, 0.0, 0.0, (2.0,)), "x", str)
     '5.0 + 2.0 x x log x'
+    >>> formula(Fit("n + n^2", 5.0, 2.0, None, 0.0, 0.0, 0.0, (1.0, 2.0)), "x", str)
+    '5.0 + 1.0 x x + 2.0 x x^2'
     """
     if fit.law == "1":
         return f"{write(fit.constant)}, whatever {variable}"
-    return f"{write(fit.constant)} + {write(fit.slope)} x {named(fit.law, variable)}"
+    if len(fit.coefficients) < 2:
+        return f"{write(fit.constant)} + {write(fit.slope)} x {named(fit.law, variable)}"
+    terms = dict(
+        zip(("n", "beyond it") if fit.law.startswith("hinge") else _terms(fit.law), fit.coefficients, strict=True)
+    )
+    sums = " + ".join(f"{write(each)} x {named(name, variable)}" for name, each in terms.items() if each > 0)
+    hinge = f", {fit.law}" if fit.law.startswith("hinge") else ""
+    return f"{write(fit.constant)} + {sums}{hinge}"
+
+
+def _terms(law: str) -> list[str]:
+    """The terms of a sum, or of a line with a step.
+
+    >>> _terms("n + n^2"), _terms("n, step above 8")
+    (['n', 'n^2'], ['n', 'step above 8'])
+    """
+    return law.split(" + ") if " + " in law else law.split(", ")
 
 
 def named(law: str, variable: str) -> str:
@@ -227,7 +253,7 @@ def parts_table(answer: Answer, configuration: Configuration) -> Table | None:
         footer=[whole],
         notes=[
             "Law: of the part alone. "
-            f"Constant and slope: on the law of the whole, {study.best.law}, so that they add up."
+            f"Constant and slope: on the law {study.simple.law} of the total, so that they add up."
         ],
     )
 
@@ -252,10 +278,11 @@ def predictions_table(answer: Answer, configuration: Configuration) -> Table | N
 
 
 def _band_text(predictions: tuple[Prediction, ...]) -> str:
-    text = f"The band holds every law within dAICc {BAND:g}."
-    if any(each.value is None for each in predictions):
-        text += f" Beyond {FARTHEST:g} times the largest size the band is all that can be said."
-    return text
+    text = f"The band holds every model within dAICc {BAND:g}, and the error without the largest size."
+    if any(each.times_largest > FARTHEST for each in predictions):
+        text += f" Beyond {FARTHEST:g} times the largest size there is no single figure."
+    rests = dict.fromkeys(f"{each.size:g} rests on {each.rests_on}" for each in predictions)
+    return f"{text} {'; '.join(rests)}."
 
 
 def meeting_text(answer: Answer, meeting: Meeting) -> str:

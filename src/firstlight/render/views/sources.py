@@ -90,14 +90,16 @@ def trust_report(manifest: Manifest) -> Iterator[Block]:
     else:
         yield from _list(f"Evidence: incomplete{share}", complete.missing)
     missing = set(complete.missing)
-    problems = [
-        f"{source.file}{'' if problem.line is None else f':{problem.line}'}: {problem.detail}"
-        for source in manifest.sources
-        for problem in source.problems
-        if source.format is not None and f"{source.file}: {problem.detail}" not in missing
-    ]
-    if problems:
-        yield from _list("Problems:", problems)
+    found: dict[bool, list[str]] = {False: [], True: []}
+    for source in manifest.sources:
+        for problem in source.problems:
+            if source.format is not None and f"{source.file}: {problem.detail}" not in missing:
+                place = "" if problem.line is None else f":{problem.line}"
+                found[problem.is_note].append(f"{source.file}{place}: {problem.detail}")
+    if found[False]:
+        yield from _list("Problems:", found[False])
+    if found[True]:
+        yield from _list("Notes:", found[True])
     if manifest.contradictions:
         yield from _list(
             "Contradictions; the first is the one that the tables follow:",

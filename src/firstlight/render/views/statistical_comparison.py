@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from firstlight.bundle.describe import CLOCKS
 from firstlight.comparison.statistical.comparison import NoisyComparison
 from firstlight.comparison.statistical.levels import MeanLevel, MeanRow
+from firstlight.comparison.statistical.quantiles import Statistic, StatisticChange
 from firstlight.escape import printable
 from firstlight.quantities import percent_text, signed_time, time_text
+from firstlight.render.model.pictures import ConfidenceInterval
 from firstlight.render.model.report import BLANK, Block, Line, pairs
-from firstlight.render.model.table import Column, Row, Table
+from firstlight.render.model.table import Column, Row, Table, Written, table
 from firstlight.render.views.compare import TITLES
 from firstlight.render.views.row_names import with_module
 from firstlight.stats.descriptive import Description
 from firstlight.stats.modality import Mode
 from firstlight.stats.multiple_testing import LEAF_FLOOR
+from firstlight.stats.quantiles import QuantileChange
 
 _STYLES = {"regression": "bold red", "improvement": "bold green", "equivalent": "bold", "inconclusive": "bold yellow"}
 _NAMES = 10
@@ -28,7 +31,8 @@ def noisy_report(found: NoisyComparison, limit: int) -> Iterator[Block]:
     """
     yield Line(f"A {printable(found.a, 200)}, B {printable(found.b, 200)}", "bold", indent=2)
     yield Line(subject_text(found), "dim", indent=2)
-    yield Line(f"{number_text(found)}; {found.pairing}; seed {found.seed}", "dim")
+    look = "" if found.look is None else f"; look {found.look} at level {found.alpha:.2g}"
+    yield Line(f"{number_text(found)}; {found.pairing}; seed {found.seed}{look}", "dim")
     for kind, texts in (("excluded", exclusions(found)), ("note", found.notes)):
         for text in texts:
             yield Line(printable(text, 500), head=f"  {kind}: ", head_style="yellow", indent=4)
@@ -46,8 +50,55 @@ def noisy_tables(found: NoisyComparison, limit: int) -> Iterator[Block]:
     if found.description is not None:
         yield BLANK
         yield description_table(found.description["a"], found.description["b"])
+    if found.quantiles:
+        yield quantiles_table(found)
     for level in found.levels:
         yield _level(level, limit, found)
+
+
+def quantiles_table(found: NoisyComparison) -> Table:
+    """Each statistic that was asked for, with its interval as figures and as a bar, and its verdict."""
+
+    def percent(name: str) -> Callable[[StatisticChange], float | None]:
+        return lambda row: None if row.change is None else float(getattr(row.change, name))
+
+    def side(name: str) -> Callable[[StatisticChange], Written | None]:
+        return lambda row: None if row.change is None else _statistic_value(row.statistic, getattr(row.change, name))
+
+    rows = found.quantiles
+    ends = [abs(end) for row in rows if row.change for end in (row.change.low_percent, row.change.high_percent)]
+    reach = max([found.soft_percent, *ends])
+    columns = [
+        Column("Statistic", value="statistic", style="cyan", fixed=True),
+        Column("Verdict", value="word", fixed=True),
+        Column("A", "number", side("a")),
+        Column("B", "number", side("b")),
+        Column("Change", "percent", percent("percent"), style="bold", write=percent_text, name="percent"),
+        Column("from", "percent", percent("low_percent"), write=percent_text, name="low_percent"),
+        Column("to", "percent", percent("high_percent"), write=percent_text, name="high_percent"),
+        Column("p", "number", lambda row: p_text(row.adjusted_p), name="adjusted_p"),
+        Column("", "picture", lambda row: _interval_picture(row.change, reach), wide=110),
+    ]
+    shares = any(row.statistic is Statistic.SLOW_SHARE and row.change for row in rows)
+    notes = [
+        f"from, to: {100 * (1 - found.alpha):.4g} % interval; p: by Holm among all that were tested; together they "
+        f"call equal arms different in at most {100 * found.alpha:.4g} %",
+        *(["the change of a share is in percentage points"] if shares else []),
+        *dict.fromkeys(f"{row.statistic}: {row.reason}" for row in rows if row.word == "inconclusive"),
+    ]
+    return table("Quantiles", columns, rows, notes=notes)
+
+
+def _interval_picture(change: QuantileChange | None, reach: float) -> ConfidenceInterval | None:
+    if change is None:
+        return None
+    return ConfidenceInterval(change.low_percent, change.percent, change.high_percent, reach, 21)
+
+
+def _statistic_value(statistic: Statistic, value: float) -> Written:
+    return Written(
+        value, f"{value:.0%}".replace("%", " %") if statistic is Statistic.SLOW_SHARE else time_text(round(value))
+    )
 
 
 def subject_text(found: NoisyComparison) -> str:

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from firstlight.quantities import Kind
 from firstlight.render.model.report import BLANK, Block, Heading, Line
 from firstlight.render.model.table import Column, Table, Value, Written, table
 from firstlight.study.catalogue import Study
-from firstlight.study.outcome import Outcome
+from firstlight.study.outcome import Outcome, Verdict
+from firstlight.study.recheck import Recheck
 from firstlight.study.table import NO_VALUE, MissingValue, value_text
 from firstlight.study.table import Table as StudyTable
 from firstlight.study.table import Value as StudyValue
 
-_STYLES = {"holds": "green", "no longer holds": "yellow", "not testable here": "dim"}
+_STYLES = {
+    Verdict.HOLDS: "green",
+    Verdict.DIRECTION: "green",
+    Verdict.NO_LONGER: "yellow",
+    Verdict.MACHINE: "dim",
+    Verdict.NOT_TESTABLE: "dim",
+    Verdict.COUNTED: "dim",
+}
 
 
 def studies_table(studies: Sequence[Study]) -> Table:
@@ -21,37 +30,57 @@ def studies_table(studies: Sequence[Study]) -> Table:
     return table("", columns, studies)
 
 
+def verdicts_text(outcome: Outcome) -> str:
+    """How many claims got which verdict.
+
+    >>> from firstlight.study.outcome import Finding, Outcome
+    >>> found = (Finding("a", "", "", Verdict.HOLDS), Finding("b", "", "", Verdict.HOLDS))
+    >>> verdicts_text(Outcome("s", "S", "?", False, (), (), (), found))
+    '2 hold'
+    """
+    words = {Verdict.HOLDS: ("holds", "hold"), Verdict.DIRECTION: ("holds in direction", "hold in direction"),
+             Verdict.NO_LONGER: ("no longer holds", "no longer hold"),
+             Verdict.MACHINE: ("is decided by the machine here", "are decided by the machine here"),
+             Verdict.NOT_TESTABLE: ("is not testable here", "are not testable here"),
+             Verdict.COUNTED: ("is counted without a verdict", "are counted without a verdict")}  # fmt: skip
+    counts = {verdict: sum(found.verdict == verdict for found in outcome.findings) for verdict in words}
+    return ", ".join(f"{count} {words[verdict][count > 1]}" for verdict, count in counts.items() if count)
+
+
 def study_report(outcome: Outcome) -> Iterator[Block]:
-    """The whole study."""
+    """A study on one screen: the verdicts, and each claim then and now; the tables are files."""
     yield Line(outcome.title, "bold", indent=2)
     yield Line(outcome.question, "dim", indent=2)
-    yield from _tables("Measured here", outcome.tables)
-    yield from _tables("Measured then, by others, on machines of their time", outcome.historical)
-    yield Heading("What was concluded then, and what holds")
+    yield Heading(f"Claims: {verdicts_text(outcome)}")
     for finding in outcome.findings:
-        yield Line([(finding.verdict, _STYLES[finding.verdict]), (f": {finding.claim}", "")], indent=2)
+        yield Line([(finding.verdict.value, _STYLES[finding.verdict]), (f": {finding.claim}", "")], indent=2)
         figures = [f"then {finding.then}" if finding.then else "", f"here {finding.now}" if finding.now else ""]
-        for text in ("; ".join(filter(None, figures)), finding.why):
-            if text:
-                yield Line(text, "dim", head="  ", indent=4)
-    for title, lines in (
-        ("Not measured", [f"{each.what}: {each.reason}" for each in outcome.missing]),
-        ("To be known", list(outcome.notes)),
-        ("Recipe", list(outcome.recipe)),
-    ):
-        if lines:
-            yield Heading(title)
-            yield from (Line(line, indent=2) for line in lines)
+        yield Line("; ".join(filter(None, figures)), "dim", head="  ", indent=4)
+    lines = [f"{each.what}: {each.reason}" for each in outcome.missing]
+    if lines:
+        yield Heading("Not measured")
+        yield from (Line(line, indent=2) for line in lines)
+    yield BLANK
+    yield Line(f"Tables as CSV: {', '.join(file_names(outcome))}", "dim", indent=2)
 
 
-def _tables(title: str, tables: Sequence[StudyTable]) -> Iterator[Block]:
-    if tables:
-        yield Heading(title)
-    for place, each in enumerate(tables):
-        if place:
-            yield BLANK
-        yield Line(each.title, "bold", indent=2)
-        yield study_table(each).untitled
+def file_names(outcome: Outcome) -> dict[str, Table]:
+    """The tables of a study by the names of their files: findings, what was measured, and what others measured."""
+    ours = {each.key: study_table(each) for each in outcome.tables}
+    theirs = {f"then-{each.key.removesuffix('-then')}": study_table(each) for each in outcome.historical}
+    return {"findings": findings_table(outcome), **ours, **theirs}
+
+
+def recheck_report(found: Recheck) -> Iterator[Block]:
+    """The claims of a study on two kernels, those whose verdict differs first."""
+    yield Line(f"{found.study}: {len(found.flipped)} of {len(found.rows)} verdicts differ", "bold", indent=2)
+    columns = [
+        Column("Claim", value="id", style="cyan", fixed=True), Column("Before", value="before"),
+        Column("After", value="after"), Column("Figure before", value="now_before", wide=140),
+        Column("Figure after", value="now_after", wide=120),
+    ]  # fmt: skip
+    yield table("", columns, sorted(found.rows, key=lambda row: not row.flipped))
+    yield from (Line(f"{each.what}: {each.reason}", "yellow", indent=2) for each in found.missing)
 
 
 def study_table(made: StudyTable) -> Table:
@@ -67,25 +96,33 @@ def study_table(made: StudyTable) -> Table:
         Column(field.title, field.kind, style="" if place else "cyan", fixed=place == 0)
         for place, field in enumerate(made.fields)
     ]
-    rows = [[_value(value) for value in row] for row in made.rows]
-    missing = [f"{NO_VALUE}: {places}: {reason}" for reason, places in holes_of(made).items()]
-    return Table(made.title, columns, rows, notes=[*made.below, *missing])
+    band = made.band_ns if isinstance(made.band_ns, int) else 0
+    rows = [
+        [_value(value, field.kind, band) for value, field in zip(row, made.fields, strict=True)] for row in made.rows
+    ]
+    inside = [f"In parentheses: inside the noise band of ±{value_text(band, 'time')}."] if band else []
+    missing = [f"{NO_VALUE}: {places}: {reason}" for reason, places in gaps_of(made).items()]
+    return Table(made.title, columns, rows, notes=[*made.below, *inside, *missing])
 
 
-def _value(value: StudyValue) -> Value:
-    """A cell that has no meaning is empty, one that should have a value and has none says so."""
+def _value(value: StudyValue, kind: Kind, band: int) -> Value:
+    """A cell that has no meaning is empty, one that should have a value and has none says so, and a change inside the
+    noise band stands in parentheses.
+    """
     if value is None:
         return Written(None, "")
+    if kind == "change" and isinstance(value, int | float) and abs(value) <= band:
+        return Written(value, f"({value_text(value, kind)})")
     return Written(None, NO_VALUE) if isinstance(value, MissingValue) else value
 
 
-def holes_of(made: StudyTable) -> dict[str, str]:
+def gaps_of(made: StudyTable) -> dict[str, str]:
     """By reason, where a table has gaps: whole columns and rows as such, the rest cell by cell.
 
     >>> from firstlight.study.table import Field
     >>> gone = MissingValue("left out")
     >>> rows = (("a", gone, 1, 2), ("b", gone, gone, 3), ("c", gone, 4, MissingValue("no mkfs")))
-    >>> holes_of(StudyTable("t", "T", (Field("Arm"), Field("A"), Field("B"), Field("C")), rows))
+    >>> gaps_of(StudyTable("t", "T", (Field("Arm"), Field("A"), Field("B"), Field("C")), rows))
     {'left out': 'all of A; b, B', 'no mkfs': 'c, C'}
     """
     found: dict[str, set[tuple[int, int]]] = {}
@@ -116,13 +153,25 @@ def _places(made: StudyTable, cells: set[tuple[int, int]]) -> list[str]:
     return places
 
 
-def findings_table(outcome: Outcome) -> Table:
-    """What was concluded then, and what became of it."""
+def claims_table(outcome: Outcome) -> Table:
+    """Each claim then and now, short enough for a page."""
     columns = [
+        Column("Claim", value="claim", style="cyan", fixed=True), Column("Then", value="then"),
+        Column("Here", value="now"), Column("Verdict", value=lambda found: found.verdict.value),
+    ]  # fmt: skip
+    return table("Then and now", columns, outcome.findings)
+
+
+def findings_table(outcome: Outcome) -> Table:
+    """What was concluded then, and what became of it, with what each figure depends on and what would refute it."""
+    columns = [
+        Column("Claim", value="id"),
         Column("Concluded then", value="claim", style="cyan", fixed=True, name="concluded_then"),
         Column("Figure then", value="then", name="figure_then"),
         Column("Figure here", value="now", name="figure_here"),
-        Column("Verdict", value="verdict"),
+        Column("Verdict", value=lambda found: found.verdict.value),
         Column("Why", value="why"),
+        Column("Depends on", value=lambda found: ", ".join(found.depends), name="depends_on"),
+        Column("Refuted by", value="refuted_by"),
     ]
     return table("What was concluded then, and what holds", columns, outcome.findings)

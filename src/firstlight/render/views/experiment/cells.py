@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from firstlight.experiment.cell_result import CellResult
 from firstlight.experiment.estimates import estimate_cells, varies
-from firstlight.experiment.results import CellResult, Results
+from firstlight.experiment.results import Results
 from firstlight.quantities import count_text
 from firstlight.render.model.table import Column, Table, table
 from firstlight.render.views.experiment.statistics import against, bar_column, judged_columns, judged_notes, relative

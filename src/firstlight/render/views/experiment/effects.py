@@ -50,6 +50,8 @@ def _notes(results: Results, effects: list[MainEffect]) -> list[str]:
     for each in effects:
         if each.nothing is not None:
             said.append(f"`{each.factor}={each.level}` changes nothing: {each.nothing}.")
+        elif results.is_accident(each.effect):
+            said.append(f"`{each.factor}={each.level}`: the effect is within the noise band and may be an accident.")
         elif each.pairs < each.possible:
             said.append(
                 f"`{each.factor}={each.level}`: {each.pairs} of {each.possible} comparisons; the others do not count."

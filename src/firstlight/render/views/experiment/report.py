@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from firstlight.experiment.estimates import varies
+from firstlight.experiment.quantiles import cell_quantiles
 from firstlight.experiment.results import Results
 from firstlight.experiment.schedule import Prepared
 from firstlight.experiment.stage_table import stage_table
@@ -13,6 +15,7 @@ from firstlight.render.model.table import Column, Table, table
 from firstlight.render.views.experiment.cells import cells_table
 from firstlight.render.views.experiment.effects import effects_table
 from firstlight.render.views.experiment.interactions import interactions_table
+from firstlight.render.views.experiment.quantiles import quantiles_table
 from firstlight.render.views.experiment.shares import shares_table
 from firstlight.render.views.stages import stages_table, step_tables
 
@@ -90,9 +93,25 @@ def chosen_tables(results: Results, chosen: str, fits: Callable[[Table], bool] |
     return list(tables.values()), missing
 
 
-def all_report(results: Results) -> Iterator[Block]:
-    """An experiment with every table that it has."""
-    return results_report(results, *chosen_tables(results, "all", None))
+def all_report(results: Results, statistics: Sequence[str] = ()) -> Iterator[Block]:
+    """An experiment with every table that it has.
+
+    :param statistics: which statistics of the cells have rows.
+    """
+    tables, missing = chosen_tables(results, "all", None)
+    tables += quantile_tables(results, statistics)
+    return results_report(results, tables, [*missing, *no_quantiles(results, statistics)])
+
+
+def quantile_tables(results: Results, statistics: Sequence[str]) -> list[Table]:
+    """The statistics of the cells against the first; nothing where none were asked for, or boots do not vary."""
+    rows = cell_quantiles(results, statistics)
+    return [quantiles_table(rows, results.cells[0].name)] if rows else []
+
+
+def no_quantiles(results: Results, statistics: Sequence[str]) -> list[str]:
+    """Why there are no statistics, where some were asked for."""
+    return ["no quantiles: the boots of a cell do not vary"] if statistics and not varies(results) else []
 
 
 def results_report(results: Results, tables: Sequence[Table], missing: Sequence[str] = ()) -> Iterator[Block]:

@@ -1,0 +1,176 @@
+"""What a caused change is of: the functions, tasks and programs that most of it goes through."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from firstlight.analysis.path.processor import Processor
+from firstlight.analysis.window import window
+from firstlight.bundle.boot import Boot
+from firstlight.comparison.common.stable_names import stable_name
+from firstlight.comparison.exact.ledger import Ledger
+from firstlight.comparison.exact.level import Level
+from firstlight.comparison.exact.owners import INITCALL_CALLER, WRAPPERS
+from firstlight.comparison.exact.parts import Parts, added
+from firstlight.comparison.exact.rows import Key, Presence
+from firstlight.comparison.exact.tree import TreeDifference
+from firstlight.schema.spans import CallKind
+
+#: A function is named where at least this share of all caused changes goes through it.
+_MOST = 0.6
+#: Where no function has most of them: the least shares of owners and of functions by self that are named.
+_LEAST_OWNER, _LEAST_SELF = 0.1, 0.08
+_NAMED = 2
+#: A program is named beside others from this share of the caused change on.
+_LEAST_PROGRAM = 0.2
+#: Of a chain of callers so many are named: the outermost and the innermost.
+_CHAIN = 4
+#: How long after idle time what it ended with has to run.
+_SOON_NS = 1_000_000
+_UNNAMED = WRAPPERS | {INITCALL_CALLER, "[boot]", "[user]", "[interrupts]"}
+
+
+@dataclass(frozen=True)
+class Cause:
+    """What most of a caused change is of."""
+
+    names: tuple[str, ...]
+    """A program; or functions, from the caller to the callee that does the work."""
+    caused_ns: int
+    presence: Presence = "both"
+    """Of a program, in which of the boots it ran."""
+
+
+def causes_of(
+    a: Boot, b: Boot, tree: TreeDifference, ledger: Ledger, known: Sequence[Cause] | None = None
+) -> list[Cause]:
+    """What the caused change of two boots is of, the largest first; nothing where nothing is caused.
+
+    First come programs whose processes ran longer or shorter, or with which idle time ends. The functions follow that
+    most of the caused changes go through; without any, the initcalls, tasks and functions with the largest changes.
+
+    :param known: the programs with what they caused, where processes of both boots were followed.
+    """
+    gross = ledger.gross_caused_ns
+    if not gross:
+        return []
+    idle = [node for node, kind in enumerate(tree.nodes["kind"].to_list()) if kind == CallKind.IDLE]
+    waited = added(ledger.paths.get(node, Parts()) for node in idle).caused_ns
+    found = []
+    if abs(waited) >= _MOST * gross and (name := _waited_for(a, b, waited)) is not None:
+        found.append(Cause((name,), waited))
+    caused = ledger.total.caused_ns
+    programs = _programs(a, b, caused) if known is None else _in_direction(known, caused)
+    large = [each for each in programs if abs(each.caused_ns) >= _LEAST_PROGRAM * abs(caused)]
+    found += [each for each in large[:_NAMED] if each.names not in [other.names for other in found]]
+    chain = _chain(tree, ledger, gross)
+    return [*found, *([chain] if chain is not None else _largest(ledger, gross))]
+
+
+def _chain(tree: TreeDifference, ledger: Ledger, gross: int) -> Cause | None:
+    """The functions that most of the caused changes go through, from the outside to the inside."""
+    nodes = tree.nodes
+    parents: Sequence[int | None] = nodes["parent"].to_list()
+    names = [stable_name(function) for function in nodes["function"].to_list()]
+    below = [abs(ledger.paths[node].caused_ns) if node in ledger.paths else 0 for node in range(len(names))]
+    net = [ledger.paths[node].caused_ns if node in ledger.paths else 0 for node in range(len(names))]
+    for node in range(len(names) - 1, 0, -1):
+        parent = parents[node]
+        assert parent is not None
+        below[parent] += below[node]
+        net[parent] += net[node]
+    through: dict[str, int] = {}
+    for node, name in enumerate(names):
+        through[name] = through.get(name, 0) + below[node]
+    wanted = {name for name, ns in through.items() if ns >= _MOST * gross and name not in _UNNAMED}
+    sizes, nets = dict.fromkeys(wanted, 0), dict.fromkeys(wanted, 0)
+    order: dict[str, int] = {}
+    for node, name in enumerate(names):
+        if name in wanted and not _is_within(node, name, names, parents):
+            sizes[name] += below[node]
+            nets[name] += net[node]
+            order.setdefault(name, node)
+    chain = sorted(
+        (name for name in wanted if sizes[name] >= _MOST * gross), key=lambda name: (-sizes[name], order[name])
+    )
+    if not chain:
+        return None
+    shown = chain if len(chain) <= _CHAIN else [*chain[: _CHAIN // 2], *chain[-_CHAIN // 2 :]]
+    return Cause(tuple(shown), nets[chain[-1]])
+
+
+def _is_within(node: int, name: str, names: Sequence[str], parents: Sequence[int | None]) -> bool:
+    above = parents[node]
+    while above is not None:
+        if names[above] == name:
+            return True
+        above = parents[above]
+    return False
+
+
+def _largest(ledger: Ledger, gross: int) -> list[Cause]:
+    """The initcalls, tasks and system calls, and the functions by self, with the largest caused changes."""
+    owners: dict[str, int] = {}
+    for node, parts in ledger.paths.items():
+        name = (ledger.owners.initcalls[node] or ledger.owners.entries[node]).name
+        owners[name] = owners.get(name, 0) + parts.caused_ns
+    functions: dict[str, int] = {}
+    for key, parts in ledger.levels["functions"].items():
+        functions[key.name] = functions.get(key.name, 0) + parts.caused_ns
+    found: dict[str, int] = {}
+    for sums, least in ((owners, _LEAST_OWNER), (functions, _LEAST_SELF)):
+        largest = sorted(sums.items(), key=lambda entry: (-abs(entry[1]), entry[0]))[:_NAMED]
+        found |= {name: ns for name, ns in largest if abs(ns) >= least * gross and name not in found}
+    return [Cause((name,), ns) for name, ns in (found or dict(largest[:1])).items()]
+
+
+def programs_of(
+    level: Level, parts: Mapping[Key, Parts], names: Mapping[Key, str], less: Mapping[Key, int]
+) -> list[Cause]:
+    """What each program of user mode caused.
+
+    :param level: the processes.
+    :param names: the program of each.
+    :param less: what no program caused of a process, in nanoseconds.
+    """
+    caused: dict[str, int] = {}
+    there: dict[str, set[Presence]] = {}
+    for row in level.rows:
+        if row.key in names:
+            name = names[row.key]
+            caused[name] = caused.get(name, 0) + parts[row.key].caused_ns - less.get(row.key, 0)
+            there.setdefault(name, set()).add(row.presence)
+    return [Cause((name,), ns, next(iter(there[name])) if len(there[name]) == 1 else "both")
+            for name, ns in caused.items()]  # fmt: skip
+
+
+def _in_direction(causes: Iterable[Cause], caused_ns: int) -> list[Cause]:
+    """Those in the direction of what is caused, the largest first."""
+    signed = [each for each in causes if each.caused_ns * caused_ns > 0]
+    return sorted(signed, key=lambda each: (-abs(each.caused_ns), each.names))
+
+
+def _programs(a: Boot, b: Boot, caused_ns: int) -> list[Cause]:
+    """The programs whose processes ran longer or shorter, in the direction of what is caused; the most first."""
+    sides = []
+    for boot in (a, b):
+        limits = window(boot)
+        ran = Processor(boot).who(limits.first_ns, limits.last_ns)
+        sides.append({name: ns for (name, kind), ns in ran.items() if kind == "user"})
+    one, other = sides
+    changes = {name: other.get(name, 0) - one.get(name, 0) for name in one.keys() | other.keys()}
+    return _in_direction((Cause((name,), ns) for name, ns in changes.items()), caused_ns)
+
+
+def _waited_for(a: Boot, b: Boot, waited_ns: int) -> str | None:
+    """Who ran when the idle time ended that one boot has more of."""
+    sums: dict[str, int] = {}
+    for boot, sign in ((a, -1), (b, 1)):
+        processor = Processor(boot)
+        for start, end in processor.idle:
+            after = next((part for part in processor.between(end, end + _SOON_NS) if part.kind == "user"), None)
+            if after is not None:
+                sums[after.name] = sums.get(after.name, 0) + sign * (end - start)
+    signed = [(ns, name) for name, ns in sums.items() if ns * waited_ns > 0]
+    return max(signed, key=lambda entry: (abs(entry[0]), entry[1]))[1] if signed else None

@@ -1,0 +1,40 @@
+"""A difference in one line: how much, and what caused it."""
+
+from __future__ import annotations
+
+from firstlight.comparison.exact.difference import ExactDifference
+from firstlight.escape import printable
+from firstlight.quantities import signed_share, signed_time, time_text
+
+_PRESENCE = {"only_a": "gone, ", "only_b": "new, ", "both": ""}
+
+
+def headline(difference: ExactDifference) -> str:
+    """What changed and what caused it, in one line.
+
+    >>> import firstlight
+    >>> from firstlight.comparison.exact.difference import exact_difference
+    >>> boot = firstlight.open(bundle)
+    >>> headline(exact_difference(boot, boot))
+    'B is equal to A'
+    """
+    change, whole = difference.whole.change_ns, difference.whole.a
+    if difference.is_equal:
+        return "B is equal to A"
+    part = signed_share(change, None if whole is None else whole.ns).lstrip("+-")
+    how = (
+        "as long as A"
+        if change == 0
+        else f"{'slower' if change > 0 else 'faster'} by {time_text(abs(change))} ({part})"
+    )
+    ledger = difference.ledger
+    if ledger is None:
+        return f"B is {how}"
+    causes = [
+        f"{' > '.join(printable(name, 60) for name in cause.names)} "
+        f"({_PRESENCE[cause.presence]}{signed_time(cause.caused_ns)})"
+        for cause in difference.causes
+    ]
+    if not causes:
+        return f"B is {how}; nothing is caused: every change is within the noise band or moved"
+    return f"B is {how}; caused by {', '.join(causes)}"

@@ -1,0 +1,162 @@
+"""The causal ledger: what of a change is caused, what moved, and what is an accident."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from firstlight.bundle.boot import Boot
+from firstlight.comparison.exact.functions import function_key
+from firstlight.comparison.exact.owners import Owners, owners_of
+from firstlight.comparison.exact.parts import Part, Parts, added, over_places
+from firstlight.comparison.exact.rows import Key, Row
+from firstlight.comparison.exact.tree import TreeDifference
+from firstlight.schema.spans import CallKind
+
+#: What of an initcall level is in none.
+_NO_INITCALL = Key("[outside all initcalls]", kind="rest")
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """How much figures change by themselves, in nanoseconds; what is not there does not."""
+
+    functions: Mapping[Key, int] = field(default_factory=dict)
+    """Each function's self."""
+    paths: Mapping[Key, int] = field(default_factory=dict)
+    """Each function's self on one call path."""
+    idle_ns: int = 0
+    residual_ns: int = 0
+    """The sizes of all changes beyond the above, together."""
+    source: str | None = None
+    """Where this comes from, in one sentence for users."""
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """The parts of a change, which add up to it at every level."""
+
+    total: Parts
+    instructions: Parts
+    """The same in instructions; the names say nanoseconds and mean instructions here."""
+    levels: Mapping[str, Mapping[Key, Parts]]
+    """By `phases`, `entries`, `initcalls` and `functions`."""
+    paths: Mapping[int, Parts]
+    """By node of the merged tree."""
+    owners: Owners
+
+    def __post_init__(self) -> None:
+        sums = {name: added(level.values()) for name, level in self.levels.items()}
+        for name, found in {**sums, "paths": added(self.paths.values())}.items():
+            if found != self.total:
+                raise AssertionError(f"ledger: {name} add up to {found}, not to {self.total}")
+
+    @property
+    def gross_caused_ns(self) -> int:
+        """The sizes of all caused changes together."""
+        return sum(abs(parts.caused_ns) for parts in self.paths.values())
+
+
+def ledger_of(a: Boot, b: Boot, tree: TreeDifference, tolerance: Tolerance) -> Ledger:
+    """Part the change of two exact boots, call path by call path.
+
+    A path's change is an accident where it is within what the function changes by itself, on one path and on all of
+    them together. What is beyond moved where a function did the same work altogether, where it is a part of a timer's
+    tick, and where idle time absorbs other work. All else is caused. Of the phases of one path, those that change in
+    opposite directions have moved work.
+
+    :raises AssertionError: when the sums do not hold: a fault of the program.
+    """
+    nodes = tree.nodes
+    owners = owners_of(nodes)
+    shift = a.manifest.clock.icount_shift or 0
+    paths = _paths(nodes, owners, tolerance, shift)
+    if sum(abs(parts.caused_ns) for parts in paths.values()) <= tolerance.residual_ns:
+        paths = {node: Parts(0, each.moved_ns, each.accident_ns + each.caused_ns) for node, each in paths.items()}
+    idle = {node for node, kind in enumerate(nodes["kind"].to_list()) if kind == CallKind.IDLE}
+    busy = added(parts for node, parts in paths.items() if node not in idle)
+    instructions = Parts(*(value >> shift for value in (busy.caused_ns, busy.moved_ns, busy.accident_ns)))
+    levels = {
+        "phases": _phases(a, b, tree, paths),
+        "entries": _by((owners.entries[node], parts) for node, parts in paths.items()),
+        "initcalls": _by((owners.initcalls[node] or _NO_INITCALL, parts) for node, parts in paths.items()),
+        "functions": _by(zip(_keys(nodes, paths), paths.values(), strict=True)),
+    }
+    return Ledger(added(paths.values()), instructions, levels, paths, owners)
+
+
+def _paths(nodes: pl.DataFrame, owners: Owners, tolerance: Tolerance, shift: int) -> dict[int, Parts]:
+    """The parts of every changed node."""
+    changed = nodes.filter(pl.col("self_change_ns") != 0).select("node", "kind", "self_change_ns")
+    changes: dict[int, int] = {}
+    idle: dict[int, int] = {}
+    parts: dict[int, Parts] = {}
+    for node, kind, ns in changed.iter_rows():
+        if kind == CallKind.IDLE:
+            idle[node] = ns
+        elif owners.ticks[node]:
+            parts[node] = Parts.of(Part.MOVED, ns)
+        else:
+            changes[node] = ns
+    by_function: dict[Key, list[int]] = {}
+    for node, key in zip(changes, _keys(nodes, changes), strict=True):
+        by_function.setdefault(key, []).append(node)
+    for key, members in by_function.items():
+        path_ns, function_ns = tolerance.paths.get(key, 0), tolerance.functions.get(key, 0)
+        small = [node for node in members if abs(changes[node]) <= path_ns]
+        if abs(sum(changes[node] for node in small)) > function_ns:
+            small = []
+        rest = sorted(set(members) - set(small))
+        signs = {changes[node] > 0 for node in rest}
+        stays = len(signs) == 2 and abs(sum(changes[node] for node in rest)) <= max(path_ns, function_ns)
+        for part, group in ((Part.ACCIDENT, small), (Part.MOVED if stays else Part.CAUSED, rest)):
+            parts.update((node, Parts.of(part, changes[node])) for node in group)
+    work = sum(each.caused_ns for each in parts.values())
+    return dict(sorted({**parts, **_idle(idle, work, tolerance.idle_ns)}.items()))
+
+
+def _idle(idle: Mapping[int, int], work_ns: int, tolerance_ns: int) -> dict[int, Parts]:
+    """Idle time: what absorbs caused work of the other sign moved; what is left was caused."""
+    change = sum(idle.values())
+    if abs(change) <= tolerance_ns:
+        return {node: Parts.of(Part.ACCIDENT, ns) for node, ns in idle.items()}
+    absorbed = min(abs(change), abs(work_ns)) if change * work_ns < 0 else 0
+    moved = absorbed if change > 0 else -absorbed
+    total = Parts(change - moved, moved)
+    return dict(zip(idle, over_places(total, list(idle.values())), strict=True))
+
+
+def _phases(a: Boot, b: Boot, tree: TreeDifference, paths: Mapping[int, Parts]) -> dict[Key, Parts]:
+    """By phase: each path's change, where it happened."""
+    cells = pl.concat(
+        boot.table("phase_calls").lazy().select("node", "phase", ns=sign * pl.col("self_ns").fill_null(0)).join(
+            pl.LazyFrame({"node": range(len(places)), "place": places}), on="node"
+        )
+        for boot, places, sign in zip((a, b), tree.places, (-1, 1), strict=True)
+    )  # fmt: skip
+    summed = cells.group_by("place", "phase").agg(pl.col("ns").sum()).filter(pl.col("ns") != 0).collect()
+    nodes = dict(zip(tree.nodes["number"].to_list(), tree.nodes["node"].to_list(), strict=True))
+    places: dict[int, list[tuple[str, int]]] = {}
+    for place, phase, ns in summed.sort("place", "phase").iter_rows():
+        places.setdefault(place, []).append((phase, ns))
+    found: dict[Key, Parts] = {}
+    for place, within in places.items():
+        parts = paths.get(nodes.get(place, -1), Parts())
+        for (phase, _), each in zip(within, over_places(parts, [ns for _, ns in within]), strict=True):
+            found[Key(phase)] = found.get(Key(phase), Parts()) + each
+    return found
+
+
+def _keys(nodes: pl.DataFrame, wanted: Iterable[int]) -> list[Key]:
+    """What the functions of some nodes are matched by."""
+    functions, modules, kinds = (nodes[name].to_list() for name in ("function", "module", "kind"))
+    return [function_key(Row(functions[node], None, None, modules[node], kinds[node])) for node in wanted]
+
+
+def _by(pairs: Iterable[tuple[Key, Parts]]) -> dict[Key, Parts]:
+    found: dict[Key, Parts] = {}
+    for key, parts in pairs:
+        found[key] = found.get(key, Parts()) + parts
+    return found

@@ -1,0 +1,115 @@
+"""The noise band of a boot that comes with no band of its own: calibrated before, or shipped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from firstlight.atomic import atomic_write
+from firstlight.bundle.key import key_of_boot
+from firstlight.bundle.manifest import Manifest
+from firstlight.cache import cache_dir
+from firstlight.comparison.exact.ledger import Tolerance
+from firstlight.comparison.noise_band import Band
+
+
+@dataclass(frozen=True)
+class KnownBand:
+    """A noise band and where it comes from."""
+
+    band: Band
+    source: str
+    """One sentence for users."""
+    calibrated: bool
+    """Whether it was measured on the recipe of the boot; else it is the shipped one."""
+
+    @property
+    def total_ns(self) -> int:
+        """How far the time of the entire boot changes by itself."""
+        return self.band.virtual_ns.width
+
+    def covers(self, change_ns: Fraction | int) -> bool:
+        """Whether a change of the entire boot is an accident: no larger than the band, and not 0."""
+        return change_ns != 0 and -self.total_ns <= change_ns <= self.total_ns
+
+    @property
+    def text(self) -> str:
+        """The width and the source, in one sentence for users."""
+        return f"noise band: {self.total_ns:,} ns ({self.source})"
+
+    @property
+    def tolerance(self) -> Tolerance:
+        """How much figures change by themselves, with the source."""
+        return replace(self.band.tolerance, source=self.source)
+
+
+def band_for(manifest: Manifest) -> KnownBand:
+    """The noise band for an exact boot: the one of its recipe if `firstlight calibrate` made one, else a shipped one.
+
+    The shipped bands were measured on the minimal guest and, for boots with a root file system, on Debian; both with
+    the distribution's cloud kernel.
+
+    >>> band_for(firstlight.open(bundle).manifest).calibrated
+    False
+    """
+    return band_of_recipe(key_of_boot(manifest), has_rootfs=manifest.recipe_text("rootfs") is not None)
+
+
+def band_of_recipe(key: str | None, *, has_rootfs: bool) -> KnownBand:
+    """The same as :func:`band_for` of a boot of which only the key is known.
+
+    :param key: the digest of its recipe and inputs; none where it is unknown.
+    :param has_rootfs: whether it boots a root file system.
+
+    >>> band_of_recipe(None, has_rootfs=True).source.partition(";")[0]
+    'shipped, of Debian'
+    """
+    calibrated = None if key is None else _calibrated(key)
+    if calibrated is not None:
+        return KnownBand(calibrated, f"calibrated on this recipe, {len(calibrated.boots)} boots", True)
+    name, guest = ("debian", "Debian") if has_rootfs else ("minimal", "the minimal guest")
+    text = f"shipped, of {guest}; `firstlight calibrate` makes that of this recipe"
+    return KnownBand(_shipped(name), text, False)
+
+
+def given(band: Band, manifest: Manifest, where: str) -> KnownBand:
+    """A band that the user names.
+
+    :raises CompareError: when it is of another kernel.
+    """
+    caution = band.check(manifest, where)
+    return KnownBand(band, caution or f"of `{band.boot}`, {len(band.boots)} boots", caution is None)
+
+
+def store(band: Band) -> None:
+    """Store a band for all later comparisons with its recipe. A cache that cannot be written is no error."""
+    try:
+        place = _place(band.key)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with atomic_write(place, force=True) as written:
+            written.write_text(band.model_dump_json(), encoding="utf-8")
+    except OSError:
+        return
+
+
+def _place(key: str) -> Path:
+    return cache_dir() / "bands" / f"{key}.json"
+
+
+def _calibrated(key: str) -> Band | None:
+    try:
+        band = Band.model_validate_json(_place(key).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, ValidationError):
+        return None
+    return band if band.key == key else None
+
+
+@cache
+def _shipped(name: str) -> Band:
+    text = files("firstlight.comparison").joinpath("bands", f"{name}.json").read_text(encoding="utf-8")
+    return Band.model_validate_json(text)

@@ -1,0 +1,282 @@
+"""The known causes that a boot has: the ranked list, one cause with all its evidence, and what trials said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from firstlight.advise.entry import Entry, Remedy
+from firstlight.advise.findings import LEAST_SHARE, Explanation, Finding
+from firstlight.advise.prove import Proof, Tried
+from firstlight.bundle.boot import Boot
+from firstlight.bundle.describe import clock_text
+from firstlight.escape import printable
+from firstlight.quantities import share_text, signed_time, time_text
+from firstlight.render.model.pictures import Bar
+from firstlight.render.model.report import BLANK, Block, Line, pairs
+from firstlight.render.model.table import Column, Table, Value, table
+from firstlight.render.views.heading import completeness_text
+
+_BAR = 24
+_TEXT = 400
+_STYLES = {Proof.PROVED: "green", Proof.PARTLY: "yellow", Proof.REFUTED: "red", Proof.UNTRIED: "dim"}
+
+
+def explain_report(boot: Boot, found: Explanation, limit: int, tried: Sequence[Tried] = ()) -> Iterator[Block]:
+    """The causes, the most expensive first, and what is the emulated machine's own.
+
+    :param limit: how many causes are shown.
+    :param tried: trials of some of them.
+    """
+    yield from _heading(boot, found)
+    if not found.findings:
+        yield Line(f"None of the {found.entries} known causes holds {LEAST_SHARE:.0%} of this boot.")
+    else:
+        yield causes_table(found.findings, limit, tried)
+        for each in found.findings[:limit]:
+            yield BLANK
+            yield from _short(each, found.whole_ns)
+    if found.features:
+        yield BLANK
+        yield replace(causes_table(found.features, limit), title="What features cost: each remedy gives one up")
+    if found.machine:
+        yield BLANK
+        yield machine_table(found)
+    if found.findings:
+        yield BLANK
+        yield Line(
+            f"`firstlight explain {printable(boot.directory.name, 100)} {found.findings[0].entry.id}` shows one cause "
+            "with all its evidence; `--prove` boots with each remedy.",
+            "dim",
+        )
+
+
+def _heading(boot: Boot, found: Explanation) -> list[Line]:
+    goal = f", until {printable(found.goal, 100)} ({time_text(found.whole_ns)})" if found.goal else ""
+    return [
+        Line(f"Known causes, {clock_text(boot)}{goal}", "bold", wrap=False),
+        Line(f"{completeness_text(boot)}; {found.entries} entries looked for", "dim", wrap=False),
+        BLANK,
+    ]
+
+
+def causes_table(found: Sequence[Finding], limit: int, tried: Sequence[Tried] = ()) -> Table:
+    """The ranked causes with what each costs here and what removes it.
+
+    Costs of causes that share time do not add up; the column says so.
+    """
+    trials = {each.finding.entry.id: each for each in tried}
+    shown, rest = found[:limit], found[limit:]
+    left = {"cause": f"({len(rest)} more)"} if rest else None
+    return table(
+        "",
+        [
+            Column("Entry", value=lambda each: each.entry.id, style="cyan", fixed=True, name="entry"),
+            Column("Cause", value=lambda each: each.entry.title, longest=60, name="cause"),
+            Column("Costs here", "time", lambda each: each.cost.ns, style="bold", name="cost_ns"),
+            Column("Share", "share", lambda each: each.share, name="share"),
+            Column("", "picture", lambda each: Bar(each.share, _BAR), style="blue", wide=110),
+            Column("How sure", value=lambda each: str(each.certainty), wide=90, name="certainty"),
+            Column("Shares with", value=_shared_text, optional=True, wide=120, longest=40, name=""),
+            Column("Remedy", value=lambda each: remedy_text(each.remedy), wide=100, longest=60, name=""),
+            Column("Tried", "change", lambda each: _gain(trials.get(each.entry.id)), optional=True, name="tried_ns"),
+            Column("", value=lambda each: _proof(trials.get(each.entry.id)), optional=True, name="proof"),
+        ],
+        shown,
+        left_out=left,
+    )
+
+
+def machine_table(found: Explanation) -> Table:
+    """What looks like a cause and is for the most part the emulated machine's own."""
+    return table(
+        "The emulated machine's own, not this system's",
+        [
+            Column("Entry", value=lambda each: each.entry.id, style="cyan", fixed=True, name="entry"),
+            Column("Cause", value=lambda each: each.entry.title, longest=60, name="cause"),
+            Column("Costs here", "time", lambda each: each.cost.ns, name="cost_ns"),
+            Column("of it the machine's", "time", lambda each: each.cost.machine_ns, wide=80, name="machine_ns"),
+        ],
+        found.machine,
+    )
+
+
+def _gain(tried: Tried | None) -> Value:
+    return "" if tried is None or tried.gain_ns is None else -tried.gain_ns
+
+
+def _proof(tried: Tried | None) -> str:
+    return "" if tried is None else str(tried.proof)
+
+
+def _shared_text(finding: Finding) -> str:
+    return ", ".join(f"{each.entry} {time_text(each.ns)}" for each in finding.shares)
+
+
+def _short(finding: Finding, whole_ns: int) -> Iterator[Line]:
+    entry = finding.entry
+    yield Line(f"{entry.id}  {printable(entry.title, _TEXT)}", "bold")
+    yield Line(printable(entry.mechanism, _TEXT), indent=2, head="  ")
+    yield from pairs(
+        [
+            ("seen", printable("; ".join(seen.text for seen in finding.seen), 2 * _TEXT)),
+            ("costs", _cost_text(finding, whole_ns)),
+            ("remedy", printable(remedy_text(finding.remedy), _TEXT)),
+            ("risk", printable(entry.risk, _TEXT)),
+        ]
+    )
+
+
+def _cost_text(finding: Finding, whole_ns: int) -> str:
+    parts = [f"{time_text(finding.cost.ns)} ({share_text(finding.cost.ns, whole_ns)}), {finding.certainty}"]
+    if finding.cost.waits_ns:
+        parts.append(f"{time_text(finding.cost.waits_ns)} of it the path sleeps")
+    if finding.cost.machine_ns:
+        parts.append(f"{time_text(finding.cost.machine_ns)} of it the emulated machine's own")
+    if finding.shares:
+        parts.append(f"shared with {_shared_text(finding)}: these costs do not add up")
+    return "; ".join(parts)
+
+
+def finding_report(boot: Boot, found: Explanation, finding: Finding, tried: Sequence[Tried] = ()) -> Iterator[Block]:
+    """One cause with all its evidence, its remedies, and what a trial said."""
+    entry = finding.entry
+    yield from _heading(boot, found)
+    yield from entry_lines(entry)
+    yield BLANK
+    yield table(
+        "Evidence in this boot",
+        [Column("Kind", value=lambda seen: seen.item.kind, style="cyan", fixed=True, name="kind"),
+         Column("What is seen", value=lambda seen: seen.text, longest=160, name="text")],
+        finding.seen,
+    )  # fmt: skip
+    yield BLANK
+    yield from pairs([("costs", _cost_text(finding, found.whole_ns))])
+    if finding in found.machine:
+        yield Line("Most of this is the emulated machine's own, not this system's.", "yellow")
+    elif finding in found.smaller:
+        yield Line(f"It holds less than {LEAST_SHARE:.0%} of the boot.", "yellow")
+    for each in tried:
+        yield BLANK
+        yield trial_line(each)
+
+
+def absent_report(boot: Boot, found: Explanation, entry: Entry) -> Iterator[Block]:
+    """An entry that a boot does not show."""
+    yield from _heading(boot, found)
+    yield from entry_lines(entry)
+    yield BLANK
+    yield Line("This boot does not show the evidence of this entry, or what guards it is there.", "yellow")
+
+
+def entry_lines(entry: Entry) -> Iterator[Line]:
+    """An entry of the catalogue."""
+    yield Line(f"{entry.id}  {printable(entry.title, _TEXT)}  ({entry.nature})", "bold")
+    yield Line(printable(entry.mechanism, _TEXT), indent=2, head="  ")
+    yield from pairs(
+        [
+            *((f"remedy, {remedy.layer}", printable(remedy_text(remedy), _TEXT)) for remedy in entry.remedies),
+            ("effect", printable(entry.effect, _TEXT)),
+            ("risk", printable(entry.risk, _TEXT)),
+            ("leave it alone", printable(entry.guard, _TEXT) or None),
+            ("health checks", ", ".join(entry.checks) or None),
+            ("source", printable(entry.source, _TEXT)),
+        ]
+    )
+
+
+def trial_line(tried: Tried) -> Line:
+    """What the boot with a remedy said."""
+    style = _STYLES[tried.proof]
+    if tried.gain_ns is None:
+        return Line(f"{tried.finding.entry.id} {tried.proof}: {printable(tried.why, _TEXT)}", style)
+    return Line(
+        f"{tried.finding.entry.id} {tried.proof}: with the remedy the goal is reached "
+        f"{signed_time(-tried.gain_ns)}, expected {signed_time(-tried.finding.gain_ns)}",
+        style,
+    )
+
+
+def remedy_text(remedy: Remedy) -> str:
+    """A remedy in one line.
+
+    >>> from firstlight.advise.read import catalogue
+    >>> remedy_text(catalogue().entry("CAL-04").remedies[0])
+    'add `no_timer_check`'
+    """
+    parts = [
+        f"add `{remedy.words}`" if remedy.words else "",
+        "remove " + ", ".join(f"`{each}`" for each in remedy.without) if remedy.without else "",
+        "configure " + ", ".join(f"`{each}`" for each in remedy.kconfig) if remedy.kconfig else "",
+        "write " + ", ".join(f"`{each}`" for each in remedy.files) if remedy.files else "",
+        "mask " + ", ".join(f"`{each}`" for each in remedy.mask) if remedy.mask else "",
+        f"initramfs with compression {remedy.compression}" if remedy.compression else "",
+        f"processor {remedy.cpu}" if remedy.cpu else "",
+        f"machine {remedy.machine}" if remedy.machine else "",
+        f"memory {remedy.memory}" if remedy.memory else "",
+        "remove devices of the machine" if remedy.without_options else "",
+        remedy.by_hand,
+    ]
+    return "; ".join(part for part in parts if part)
+
+
+def explain_data(boot: Boot, found: Explanation, tried: Sequence[Tried] = ()) -> dict[str, Any]:
+    """The same as data, times in nanoseconds."""
+    trials = {each.finding.entry.id: each for each in tried}
+    return {
+        "boot": str(boot.directory),
+        "goal": found.goal,
+        "whole_ns": found.whole_ns,
+        "entries": found.entries,
+        "findings": [finding_data(each, trials) for each in found.findings],
+        "features": [finding_data(each, trials) for each in found.features],
+        "machine": [finding_data(each, trials) for each in found.machine],
+        "smaller": [finding_data(each, trials) for each in found.smaller],
+    }
+
+
+def finding_data(finding: Finding, trials: Mapping[str, Tried]) -> dict[str, Any]:
+    """One finding as data."""
+    entry = finding.entry
+    tried = trials.get(entry.id)
+    return {
+        "entry": entry.id,
+        "title": entry.title,
+        "nature": str(entry.nature),
+        "mechanism": entry.mechanism,
+        "cost_ns": finding.cost.ns,
+        "waits_ns": finding.cost.waits_ns,
+        "machine_ns": finding.cost.machine_ns,
+        "share": finding.share,
+        "certainty": str(finding.certainty),
+        "evidence": [{"kind": seen.item.kind, "text": seen.text} for seen in finding.seen],
+        "shares_with": [{"entry": each.entry, "ns": each.ns} for each in finding.shares],
+        "remedies": [{"layer": str(each.layer), "text": remedy_text(each), "applicable": each.is_applicable}
+                     for each in entry.remedies],
+        "expected_gain_ns": finding.gain_ns,
+        "effect": entry.effect,
+        "risk": entry.risk,
+        "guard": entry.guard or None,
+        "checks": list(entry.checks),
+        "source": entry.source,
+        "tried": None if tried is None else _trial_data(tried),
+    }  # fmt: skip
+
+
+def _trial_data(tried: Tried) -> dict[str, Any]:
+    return {"proof": str(tried.proof), "gain_ns": tried.gain_ns, "why": tried.why or None}
+
+
+def one_data(
+    boot: Boot, found: Explanation, entry: Entry, finding: Finding | None, tried: Sequence[Tried] = ()
+) -> dict[str, Any]:
+    """One entry in a boot as data; `finding` is null where the boot does not show it."""
+    trials = {each.finding.entry.id: each for each in tried}
+    return {
+        "boot": str(boot.directory),
+        "goal": found.goal,
+        "whole_ns": found.whole_ns,
+        "entry": entry.model_dump(mode="json", exclude_defaults=True, by_alias=True),
+        "finding": None if finding is None else finding_data(finding, trials),
+    }

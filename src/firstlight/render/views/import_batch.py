@@ -1,0 +1,42 @@
+"""What became of each record of a directory."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from firstlight.ingest.batch import BatchOutcome, BatchRow
+from firstlight.render.model.report import Block, Line
+from firstlight.render.model.table import Column, table
+
+
+def batch_data(rows: Sequence[BatchRow]) -> dict[str, Any]:
+    """The rows as data, with the number of entries by outcome."""
+    counts = Counter(row.outcome for row in rows)
+    return {
+        "counts": {str(outcome): counts[outcome] for outcome in BatchOutcome},
+        "entries": [asdict(row) for row in rows],
+    }
+
+
+def batch_report(rows: Sequence[BatchRow]) -> Iterator[Block]:
+    """A row for each entry of the directory, and how many there are by outcome."""
+    yield table(
+        "",
+        [
+            Column("Entry", value="entry", style="cyan", longest=48),
+            Column("Outcome", value=lambda row: f"{row.outcome}{' (earlier)' if row.earlier else ''}"),
+            Column("Format", value=lambda row: ", ".join(row.formats), wide=90, longest=30),
+            Column("Understood", "count", "lines", wide=80),
+            Column("Reason", value=lambda row: (row.reason or "").partition("\n")[0], longest=100),
+        ],
+        rows,
+    )
+    for row in rows:
+        for note in row.notes:
+            yield Line(f"{row.entry}: {note}", "dim")
+    counts = Counter(row.outcome for row in rows)
+    parts = [f"{counts[outcome]:,} {outcome}" for outcome in BatchOutcome if counts[outcome]]
+    yield Line(f"{len(rows):,} entries: " + ", ".join(parts), "bold", wrap=False)

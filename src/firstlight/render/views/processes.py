@@ -1,0 +1,201 @@
+"""Processes, system calls and files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
+from typing import Any, TypedDict
+
+import polars as pl
+
+from firstlight.analysis.processes.processes import unrecorded
+from firstlight.analysis.processes.states import ThreadState, process_states
+from firstlight.analysis.processes.system_calls import GroupCalls
+from firstlight.analysis.window import window
+from firstlight.bundle.boot import Boot
+from firstlight.render.model.pictures import Interval, States
+from firstlight.render.model.report import Block, Line
+from firstlight.render.model.table import Column, Table, table
+from firstlight.render.views.heading import heading
+
+_BAR = 30
+#: Characters of a line of the tree before its picture.
+_BESIDE = 64
+
+
+def program_name(row: Mapping[str, Any]) -> str:
+    """What a person calls a process: its executable without the directory, or the kernel's name for it in brackets.
+
+    >>> program_name({"image": "/usr/bin/udevadm"}), program_name({"image": None, "name": "kthreadd"})
+    ('udevadm', '[kthreadd]')
+    """
+    if row["image"]:
+        return PurePosixPath(row["image"]).name
+    name = str(row.get("name") or "?")
+    # A record that has no executables says nothing of which process is the kernel's.
+    return f"[{name}]" if row.get("instructions", 0) is not None else name
+
+
+class _Sums(TypedDict):
+    """The last rows of a table of sums."""
+
+    left_out: dict[str, Any] | None
+    footer: list[dict[str, Any]]
+
+
+def _sums(rows: pl.DataFrame, left_out: pl.DataFrame, first: str, columns: list[str]) -> _Sums:
+    """The row for what is not shown, if there is any, and the row for everything.
+
+    :param first: the column that says which it is.
+    """
+
+    def summed(frame: pl.DataFrame, what: str) -> dict[str, Any]:
+        known = pl.col(columns)
+        sums = frame.select(pl.when(known.count() > 0).then(known.sum()) if frame.height else known.sum())
+        return {first: what, **sums.row(0, named=True)}
+
+    return {
+        "left_out": summed(left_out, f"({left_out.height:,} more)") if left_out.height else None,
+        "footer": [summed(pl.concat([rows, left_out]), "all")],
+    }
+
+
+def processes_report(boot: Boot, rows: pl.DataFrame, left_out: pl.DataFrame) -> Iterator[Block]:
+    """Each process at its place in the boot, and what its instructions were executed for; the sum is the boot's.
+
+    :param rows: of :func:`~firstlight.analysis.processes.processes.processes`, also with `depth`.
+    :param left_out: the rows that are not shown.
+    """
+    yield from heading(boot, "Processes")
+    charted = "depth" in rows.columns and not boot.runs().is_empty()
+    yield _tree(boot, rows, left_out) if charted else _processes(boot, rows, left_out)
+    if missing := unrecorded(boot, pl.concat([rows, left_out])):
+        yield Line(f"Not recorded: {', '.join(missing)}", "dim")
+
+
+def _tree(boot: Boot, rows: pl.DataFrame, left_out: pl.DataFrame) -> Table:
+    """Each process below the one that created it, and what it did over time: a boot chart in the terminal's width."""
+    whole = window(boot)
+    ranks = {str(state): rank for rank, state in enumerate(ThreadState)}
+    parts: dict[int, list[tuple[int, int, int]]] = {}
+    for process, start, end, state in process_states(boot).select("process", "start_ns", "end_ns", "state").iter_rows():
+        parts.setdefault(process, []).append((ranks[state], start, end))
+
+    return table(
+        "",
+        [
+            Column("PID", "count", "pid", write=str),
+            Column("Process", value=lambda row: "  " * min(row["depth"], 8) + program_name(row), style="cyan",
+                   longest=28, name="Process"),
+            Column("CPU", "time", "cpu_ns", style="bold"),
+            Column("Wait", "time", "wait_ns", wide=80),
+            Column("", "picture", lambda row: States(parts.get(row["process"], []), whole, beside=_BESIDE)),
+        ],
+        rows.iter_rows(named=True),
+        **_sums(rows, left_out, "Process", ["cpu_ns"]),
+        notes=[f"From {whole.first} to {whole.last}. █ running, ▒ ready to run, · blocked; CPU includes interrupts."],
+    )  # fmt: skip
+
+
+def _processes(boot: Boot, rows: pl.DataFrame, left_out: pl.DataFrame) -> Table:
+    whole = window(boot)
+    sums = ["instructions", "user_instructions", "kernel_instructions", "interrupt_instructions", "cpu_ns", "calls"]
+
+    def name(row: Mapping[str, Any]) -> str:
+        return "  " * min(row.get("depth") or 0, 8) + program_name(row)
+
+    columns = [
+        Column("PID", "count", "pid", write=str),
+        Column("Process", value=name, style="cyan", longest=40),
+        Column("Service", value="service", wide=110, longest=30, optional=True),
+        Column("Start", "time", "start_ns", wide=70),
+        Column("End", "time", "end_ns", wide=100),
+        Column("CPU", "time", "cpu_ns", style="bold"),
+        Column("Wait", "time", "wait_ns", wide=80),
+        Column("User", "count", "user_instructions", wide=130),
+        Column("Kernel", "count", "kernel_instructions", wide=130),
+        Column("Interrupts", "count", "interrupt_instructions", wide=160),
+        Column("Calls", "count", "calls", wide=90),
+        Column("Command line", value="arguments", wide=180, longest=60),
+        Column("", "picture", lambda row: Interval(row["start_ns"], row["end_ns"], whole, _BAR), wide=120),
+    ]
+    missing = unrecorded(boot, pl.concat([rows, left_out]))
+    notes = ["CPU: it had the processor, interrupts included. Wait: from its start to its end without the processor."]
+    if "instructions" not in missing:
+        notes.append(
+            "User, Kernel, Interrupts: instructions in user mode, in the kernel on its behalf, in interrupts that came "
+            "while it ran."
+        )
+    return table(
+        "",
+        [column for column in columns if column.value not in missing],
+        rows.iter_rows(named=True),
+        **_sums(rows, left_out, "Process", sums),
+        notes=notes,
+    )
+
+
+_GROUP_COLUMNS = {
+    GroupCalls.PROCESS: [
+        Column("PID", "count", "pid", write=str),
+        Column("Process", value=program_name, style="cyan", longest=40),
+        Column("Service", value="service", wide=110, longest=30, optional=True),
+    ],
+    GroupCalls.CALL: [Column("Call", value="name", style="cyan", fixed=True)],
+    GroupCalls.PATH: [Column("Path", value="path", style="cyan", longest=80)],
+}
+
+
+def calls_report(boot: Boot, rows: pl.DataFrame, left_out: pl.DataFrame, by: GroupCalls) -> Iterator[Block]:
+    """Sums of system calls.
+
+    :param rows: of :func:`~firstlight.analysis.processes.system_calls.sum_calls`.
+    :param left_out: the rows that are not shown.
+    """
+    yield from heading(boot, f"System calls by {by}")
+    sums = ["calls", "errors", "instructions", "wait_ns", "bytes"]
+    first = _GROUP_COLUMNS[by][-1 if by is not GroupCalls.PROCESS else 1]
+
+    yield table(
+        "",
+        [
+            *_GROUP_COLUMNS[by],
+            Column("Calls", "count", "calls"),
+            Column("Errors", "count", "errors", wide=90),
+            Column("Kernel instructions", "count", "instructions", style="bold"),
+            Column("Waited", "time", "wait_ns", wide=70),
+            Column("Bytes", "count", "bytes", wide=100),
+        ],
+        rows.iter_rows(named=True),
+        **_sums(rows, left_out, first.title, sums),
+        notes=["Kernel instructions and waiting are of calls that returned."],
+    )
+
+
+def files_report(boot: Boot, rows: pl.DataFrame, left_out: pl.DataFrame) -> Iterator[Block]:
+    """What each process did to each path.
+
+    :param rows: of :func:`~firstlight.analysis.processes.files.files`.
+    :param left_out: the rows that are not shown.
+    """
+    yield from heading(boot, "Files")
+    sums = ["opens", "reads", "bytes", "looks", "runs", "not_found", "calls", "instructions", "wait_ns"]
+
+    yield table(
+        "",
+        [
+            Column("Path", value="path", style="cyan", longest=70),
+            Column("PID", "count", "pid", write=str, wide=90),
+            Column("Process", value=program_name, longest=24, wide=70),
+            Column("Opened", "count", "opens"),
+            Column("Read", "count", "reads", wide=110),
+            Column("Bytes", "count", "bytes", wide=100),
+            Column("Stat", "count", "looks"),
+            Column("Run", "count", "runs", wide=120),
+            Column("Not found", "count", "not_found"),
+            Column("Kernel instructions", "count", "instructions", style="bold", wide=80),
+            Column("Waited", "time", "wait_ns", wide=110),
+        ],
+        rows.iter_rows(named=True),
+        **_sums(rows, left_out, "path", sums),
+    )

@@ -1,0 +1,110 @@
+"""Functions of user mode, and all that processes executed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import polars as pl
+
+from firstlight.analysis.processes.user_functions import by_file
+from firstlight.bundle.boot import Boot
+from firstlight.quantities import share
+from firstlight.render.model.pictures import Bar
+from firstlight.render.model.report import Block
+from firstlight.render.model.table import Column, table
+from firstlight.render.views.heading import heading
+
+_BAR = 20
+
+
+def user_functions_report(
+    boot: Boot, rows: pl.DataFrame, left_out: pl.DataFrame, process: str | None
+) -> Iterator[Block]:
+    """What of user mode each function took, and each file; the sums are those of the processes.
+
+    :param rows: of :func:`~firstlight.analysis.processes.user_functions.user_functions`.
+    :param left_out: the rows that are not shown.
+    """
+    every = pl.concat([rows, left_out])
+    whole = int(every["self_instructions"].sum())
+    yield from heading(boot, _titled("Functions of user mode", process))
+    sums = ["self_instructions", "self_ns", "calls", "call_instructions"]
+    yield table(
+        "Functions",
+        [
+            Column("Function", value="name", style="cyan", longest=60),
+            Column("File", value=_file, longest=50, wide=60),
+            Column("Instructions", "count", "self_instructions", style="bold"),
+            Column("Share", "share", lambda row: share(row["self_instructions"], whole)),
+            Column("Time", "time", "self_ns", wide=100),
+            Column("Calls", "count", "calls", wide=80),
+            Column("Kernel for them", "count", "call_instructions", wide=90),
+            Column("", "picture", lambda row: Bar(share(row["self_instructions"], whole) or 0, _BAR), wide=120),
+        ],
+        rows.iter_rows(named=True),
+        left_out=_sum(left_out, f"({left_out.height:,} more)", sums) if left_out.height else None,
+        footer=[_sum(every, "all", sums)],
+        notes=[
+            "Calls: system calls that the function made itself. Kernel for them: instructions of those that returned."
+        ],
+    )
+    files = by_file(every)
+    yield table(
+        "Files",
+        [
+            Column("File", value="file", style="cyan", longest=60),
+            Column("Functions", "count", "functions", wide=80),
+            Column("Instructions", "count", "self_instructions", style="bold"),
+            Column("Share", "share", lambda row: share(row["self_instructions"], whole)),
+            Column("Named", "share", lambda row: share(row["named_instructions"], row["self_instructions"])),
+            Column("Build id", value=lambda row: row["build_id"] or "", wide=110, longest=16),
+            Column("", "picture", lambda row: Bar(share(row["self_instructions"], whole) or 0, _BAR), wide=120),
+        ],
+        files.iter_rows(named=True),
+        footer=[_sum(files, "all", ["functions", "self_instructions", "named_instructions"], first="file")],
+        notes=["Named: the share of its instructions in functions with a name; `--symbols DIR` gives others theirs."],
+    )  # fmt: skip
+
+
+def work_report(boot: Boot, rows: pl.DataFrame, left_out: pl.DataFrame, process: str | None) -> Iterator[Block]:
+    """All that processes executed: functions of user mode, system calls, the rest of the kernel.
+
+    :param rows: of :func:`~firstlight.analysis.processes.user_functions.process_work`.
+    :param left_out: the rows that are not shown.
+    """
+    every = pl.concat([rows, left_out])
+    whole = int(every["self_instructions"].sum())
+    yield from heading(boot, _titled("Functions", process))
+    sums = ["count", "self_instructions", "self_ns"]
+    yield table(
+        "",
+        [
+            Column("Function", value="name", style="cyan", longest=60),
+            Column("Of", value=lambda row: row["file"] or _KINDS.get(row["kind"], row["kind"]), longest=50, wide=60),
+            Column("Calls", "count", "count", wide=80),
+            Column("Instructions", "count", "self_instructions", style="bold"),
+            Column("Share", "share", lambda row: share(row["self_instructions"], whole)),
+            Column("Time", "time", "self_ns", wide=100),
+            Column("", "picture", lambda row: Bar(share(row["self_instructions"], whole) or 0, _BAR), wide=120),
+        ],
+        rows.iter_rows(named=True),
+        left_out=_sum(left_out, f"({left_out.height:,} more)", sums) if left_out.height else None,
+        footer=[_sum(every, "all", sums)],
+    )
+
+
+_KINDS = {"system_call": "system call"}
+
+
+def _titled(title: str, process: str | None) -> str:
+    return title if process is None else f"{title}: {process}"
+
+
+def _file(row: Mapping[str, Any]) -> str:
+    return str(row["file"]) if row["file"] else f"[{row['kind']}]"
+
+
+def _sum(rows: pl.DataFrame, what: str, columns: list[str], first: str = "name") -> dict[str, Any]:
+    empty = dict.fromkeys(rows.columns)
+    return {**empty, first: what, "kind": "", **rows.select(pl.col(columns).sum()).row(0, named=True)}
