@@ -15,6 +15,7 @@ import duckdb
 import polars as pl
 
 from firstlight.bundle.boot import Boot
+from firstlight.bundle.key import key_of_boot
 from firstlight.bundle.manifest import Concern
 from firstlight.bundle.older import HandOver
 from firstlight.comparison.boot_figures import Sample, take_sample
@@ -30,7 +31,8 @@ CREATE TABLE about (format VARCHAR);
 INSERT INTO about VALUES ('firstlight history 1');
 CREATE TABLE boots (
     number INTEGER PRIMARY KEY, label VARCHAR, boot VARCHAR, mode VARCHAR, testbed VARCHAR, manifest_sha256 VARCHAR,
-    inputs VARCHAR, recorded_at VARCHAR, added_at VARCHAR, missing VARCHAR
+    inputs VARCHAR, recorded_at VARCHAR, added_at VARCHAR, missing VARCHAR,
+    recipe_key VARCHAR
 );
 CREATE TABLE measures (number INTEGER, kind VARCHAR, name VARCHAR, ns BIGINT);
 """
@@ -67,7 +69,7 @@ class History:
     def __init__(self, connection: duckdb.DuckDBPyConnection, where: str) -> None:
         self._connection = connection
         self._where = where
-        with _told(where):
+        with _duckdb_errors(where):
             connection.execute("CREATE TEMP TABLE present_names (number INTEGER, name VARCHAR, present VARCHAR)")
             connection.execute(_PRESENT_MEASURES)
         self._resolve_names()
@@ -84,14 +86,14 @@ class History:
         for number, names in phases.items():
             over = HandOver.of_phases(names)
             for name in names:
-                with _told(self._where):
+                with _duckdb_errors(self._where):
                     named = [number, name, str(over.present(name))]
                     self._connection.execute("INSERT INTO present_names VALUES (?, ?, ?)", named)
 
     def add(self, boots: Sequence[Boot], at: str) -> Added:
         """Add boots under a commit or label; several under one are samples of it.
 
-        What a broken invariant concerns is told as something that the boot lacks. Functions are then not kept.
+        What a broken invariant concerns counts as evidence that the boot lacks; its functions are then not stored.
 
         :raises UsageError: for a label that is empty or too long.
         :raises UnhealthyBootError: for a boot that did not come up, or none of whose figures is reliable.
@@ -102,7 +104,7 @@ class History:
         for boot in boots:
             sample = take_sample(boot)
             if not sample.healthy:
-                message = f"this boot has no time to keep: {sample.unhealthy_text}"
+                message = f"this boot has no time to store: {sample.unhealthy_text}"
                 raise UnhealthyBootError(message, where=str(boot.directory))
             digest = sample.manifest_sha256
             if self._one("SELECT count(*) FROM boots WHERE manifest_sha256 = ? AND label = ?", [digest, at]):
@@ -112,23 +114,26 @@ class History:
             number = int(self._one("SELECT coalesce(max(number), 0) + 1 FROM boots", []))
             bed = json.dumps(describe_testbed(boot).model_dump(mode="json"), sort_keys=True)
             now = datetime.now(UTC).isoformat(timespec="seconds")
-            row = [number, at, boot.directory.name, boot.manifest.mode, bed, digest, json.dumps(sample.inputs),
-                   sample.recorded_at, now, "; ".join(missing) or None]  # fmt: skip
+            row = [number, at, boot.directory.name, boot.manifest.mode, bed, digest, json.dumps(_inputs(boot, sample)),
+                   sample.recorded_at, now, "; ".join(missing) or None, key_of_boot(boot.manifest)]  # fmt: skip
             incomplete += [f"{boot.directory.name}: {reason}" for reason in missing]
-            with _told(self._where), tempfile.TemporaryDirectory() as directory:
+            with _duckdb_errors(self._where), tempfile.TemporaryDirectory() as directory:
                 # One file instead of thousands of single rows.
                 path = Path(directory) / "measures.parquet"
                 _measures(boot, sample, number).write_parquet(path)
                 self._connection.begin()
-                self._connection.execute("INSERT INTO boots VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+                self._connection.execute("INSERT INTO boots VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
                 self._connection.execute("INSERT INTO measures SELECT * FROM read_parquet(?)", [str(path)])
                 self._connection.commit()
             added += 1
         return Added(added, tuple(known), tuple(incomplete))
 
     def boots(self) -> list[dict[str, Any]]:
-        """Every boot in order."""
-        rows = self._rows("SELECT * FROM boots ORDER BY number", [])
+        """Every boot in order, with `total_ns`."""
+        rows = self._rows(
+            "SELECT boots.*, ns AS total_ns FROM boots LEFT JOIN measures USING (number) WHERE kind = 'total' "
+            "ORDER BY number", [],
+        )  # fmt: skip
         return [row | {"testbed": _present_testbed(row["testbed"])} for row in rows]
 
     def names(self, kind: str) -> list[str]:
@@ -142,7 +147,7 @@ class History:
         return {row["number"]: row["ns"] for row in rows}
 
     def measured(self, kind: str) -> set[int]:
-        """The numbers of the boots of which anything of a kind is kept."""
+        """The numbers of the boots of which anything of a kind is stored."""
         return {row["number"] for row in self._rows("SELECT DISTINCT number FROM measures WHERE kind = ?", [kind])}
 
     def changing(self, kind: str, numbers: Sequence[int], least_ns: int) -> list[str]:
@@ -155,12 +160,12 @@ class History:
         return [row["name"] for row in rows]
 
     def _one(self, statement: str, values: list[Any]) -> Any:
-        with _told(self._where):
+        with _duckdb_errors(self._where):
             found = self._connection.execute(statement, values).fetchone()
         return None if found is None else found[0]
 
     def _rows(self, statement: str, values: list[Any]) -> list[dict[str, Any]]:
-        with _told(self._where):
+        with _duckdb_errors(self._where):
             cursor = self._connection.execute(statement, values)
             names = [column[0] for column in cursor.description or []]
             return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
@@ -188,10 +193,10 @@ def open_history(path: Path, *, write: bool = False) -> Iterator[History]:
         raise UsageError("there is no such history", where=where, hint=hint, exit_code=MISSING_INPUT)
     if new and not path.absolute().parent.is_dir():
         raise UsageError("there is no such directory", where=str(path.parent), hint="make it first")
-    with _told(where):
+    with _duckdb_errors(where):
         connection = duckdb.connect(where, read_only=not write)
     try:
-        with _told(where):
+        with _duckdb_errors(where):
             if new:
                 connection.begin()
                 connection.execute(_SCHEMA)
@@ -200,9 +205,10 @@ def open_history(path: Path, *, write: bool = False) -> Iterator[History]:
         if found is None or found[0] != _FORMAT:
             raise FirstlightError("this is no history, or one of a newer Firstlight", where=where)
         if write:
-            with _told(where):
-                # A column that the first histories did not have.
-                connection.execute("ALTER TABLE boots ADD COLUMN IF NOT EXISTS missing VARCHAR")
+            with _duckdb_errors(where):
+                # Columns that the first histories did not have.
+                for column in ("missing", "recipe_key"):
+                    connection.execute(f"ALTER TABLE boots ADD COLUMN IF NOT EXISTS {column} VARCHAR")
         yield History(connection, where)
     finally:
         connection.close()
@@ -229,9 +235,15 @@ def open_memory(folder: Path) -> Iterator[History]:
 
 
 def _present_testbed(text: str) -> str:
-    """A testbed as a history keeps it, with the present names of marks."""
+    """A testbed as a history stores it, with the present names of marks."""
     bed = Testbed.model_validate_json(text).in_present_words()
     return json.dumps(bed.model_dump(mode="json"), sort_keys=True)
+
+
+def _inputs(boot: Boot, sample: Sample) -> dict[str, str | None]:
+    """The digests of the inputs, and the command line, which has none of its own."""
+    command_line = boot.manifest.recipe_text("command_line")
+    return sample.inputs if command_line is None else {**sample.inputs, "command_line": command_line}
 
 
 def _measures(boot: Boot, sample: Sample, number: int) -> pl.DataFrame:
@@ -243,6 +255,8 @@ def _measures(boot: Boot, sample: Sample, number: int) -> pl.DataFrame:
         for name, ns in calls.group_by("function").agg(pl.col("self_ns").sum()).iter_rows():
             functions[stable_name(name)] = functions.get(stable_name(name), 0) + ns
         rows += [("function", name, ns) for name, ns in sorted(functions.items()) if ns]
+    for kind, names in sample.userspace.items():
+        rows += [(str(kind), name, ns) for name, ns in names.items() if ns]
     return pl.DataFrame(
         [(number, *row) for row in rows],
         schema={"number": pl.Int32, "kind": pl.String, "name": pl.String, "ns": pl.Int64},
@@ -251,8 +265,8 @@ def _measures(boot: Boot, sample: Sample, number: int) -> pl.DataFrame:
 
 
 @contextmanager
-def _told(where: str) -> Iterator[None]:
-    """What DuckDB says, as an error of ours."""
+def _duckdb_errors(where: str) -> Iterator[None]:
+    """Raise errors of DuckDB as those of Firstlight."""
     try:
         yield
     except duckdb.Error as error:

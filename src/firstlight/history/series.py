@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any, Literal
 
 from firstlight.bundle.older import phase_among
+from firstlight.comparison.known_bands import KnownBand, band_of_recipe
 from firstlight.errors import BundleError, UsageError
 from firstlight.history.history import History
-from firstlight.stats.change_points import DEFAULT_FENCE, ChangePoint, exact_changes, noisy_changes
+from firstlight.history.testbeds import Anchor, TestbedBoots, chained, select_testbed
+from firstlight.stats.change_points import FENCE, ChangePoint, change_points, regressions
 from firstlight.suggest import unknown_name
 
-Kind = Literal["total", "phase", "function"]
+Kind = Literal["total", "phase", "function", "process", "service", "system_call"]
+
+#: The kinds of parts, in the order of reports.
+PARTS: tuple[Kind, ...] = ("phase", "function", "process", "service", "system_call")
 
 #: A part whose change is less than this share of the whole boot is not looked at.
 PART_FLOOR = 0.001
@@ -26,6 +32,8 @@ class Point:
     at: str
     samples: tuple[int, ...]
     exact: bool = False
+    anchored: bool = False
+    """Recorded on another testbed, and scaled by the ratio of an anchor."""
 
     @property
     def level(self) -> int:
@@ -46,81 +54,103 @@ class Series:
     exact: bool
     points: tuple[Point, ...]
     changes: tuple[ChangePoint, ...]
-    left_out: int = 0
-    """Boots of other testbeds."""
+    testbed: TestbedBoots
+    others: tuple[TestbedBoots, ...] = ()
+    """Testbeds whose boots are not in the series."""
+    anchors: tuple[Anchor, ...] = ()
     unequal: tuple[str, ...] = ()
     """Points whose exact boots differ: they are not exact."""
     incomplete: tuple[str, ...] = ()
     """Boots that lack a part of their evidence, each with its label and what it lacks."""
+    noise_band: str | None = None
+    """Of exact boots, the noise band within which nothing is a change, and where it is from."""
+
+    @property
+    def left_out(self) -> int:
+        """How many boots are of other testbeds."""
+        return sum(len(each.boots) for each in self.others)
 
     def regressions(self) -> list[ChangePoint]:
-        """Steps upwards, significant or still open, whose former level no later one reached again."""
-        found = []
-        for number, change in enumerate(self.changes):
-            later = [each.after for each in self.changes[number + 1 :]]
-            recovered = any(level <= change.before * (1 + DEFAULT_FENCE) for level in later)
-            open_ = not change.significant and not self.exact
-            if change.after > change.before and (change.significant or open_) and not recovered:
-                found.append(change)
-        return found
+        """Changes for the worse whose former level no later one reached again."""
+        return regressions(self.changes)
 
 
-def read_series(history: History, kind: Kind = "total", name: str = "total") -> Series:
-    """One series, of the testbed of the newest boot.
+def read_series(history: History, kind: Kind = "total", name: str = "total", *, testbed: str | None = None) -> Series:
+    """One series.
 
-    :raises UsageError: when the history is empty, or has no such series.
+    :param testbed: its name in this history; by default that of the newest boot.
+    :raises UsageError: when the history is empty, or has no such series or testbed.
     """
-    boots, left_out = _of_newest_testbed(history)
     if kind == "phase":
         name = phase_among(name, history.names(kind))
-    values = history.values(kind, name)
-    if not values:
+    if not history.values(kind, name):
         try:
             unknown_name(kind, name, history.names(kind), "the history")
         except BundleError as error:
             raise UsageError(error.message, where=error.where, hint=error.hint) from error
-    there = history.measured(kind)
-    kept = [boot for boot in boots if boot["number"] in there]
-    return _series(kind, name, kept, values, left_out)
+    return _series(history, kind, name, testbed)
 
 
-def changing_series(history: History, kind: Kind) -> list[Series]:
-    """Every series of a kind that changed by more than a thousandth of the boot, on the newest boot's testbed."""
-    boots, left_out = _of_newest_testbed(history)
-    totals = history.values("total", "total")
-    there = history.measured(kind)
-    boots = [boot for boot in boots if boot["number"] in there]
-    if not boots:
+def changing_series(history: History, kind: Kind, *, testbed: str | None = None) -> list[Series]:
+    """Every series of a kind that changed by more than a thousandth of the boot."""
+    chosen = select_testbed(history.boots(), testbed)
+    totals, there = history.values("total", "total"), history.measured(kind)
+    numbers = [int(boot["number"]) for boot in chosen.every if boot["number"] in there]
+    if not numbers:
         return []
-    numbers = [int(boot["number"]) for boot in boots]
     least = max(1, int(median(totals[number] for number in numbers) * PART_FLOOR))
-    found = []
-    for name in history.changing(kind, numbers, least):
-        series = _series(kind, name, boots, history.values(kind, name), left_out)
-        if any(abs(change.after - change.before) >= least for change in series.changes):
-            found.append(series)
-    return found
+    found = (_series(history, kind, name, testbed) for name in history.changing(kind, numbers, least))
+    return [
+        series for series in found
+        if any(change.kind in ("step", "creep") and abs(change.after - change.before) >= least
+               for change in series.changes)
+    ]  # fmt: skip
 
 
-def _of_newest_testbed(history: History) -> tuple[list[dict[str, Any]], int]:
-    boots = history.boots()
-    if not boots:
-        raise UsageError("this history is empty", hint="`firstlight history add HISTORY BOOT --at LABEL`")
-    kept = [boot for boot in boots if boot["testbed"] == boots[-1]["testbed"]]
-    return kept, len(boots) - len(kept)
-
-
-def _series(kind: Kind, name: str, boots: Sequence[dict[str, Any]], values: dict[int, int], left_out: int) -> Series:
+def _series(history: History, kind: Kind, name: str, testbed: str | None) -> Series:
+    chosen = select_testbed(history.boots(), testbed)
+    there = history.measured(kind)
+    values = history.values(kind, name)
+    # What a boot does not have, it spent no time in; one that stores nothing of the kind is not in the series.
+    boots = [boot for boot in chosen.every if boot["number"] in there]
+    scaled = chained(chosen, {boot["number"]: values.get(boot["number"], 0) for boot in boots})
     by_label: dict[str, list[int]] = {}
     for boot in boots:
-        # What a boot does not have, it spent no time in; one that keeps nothing of the kind is not in the series.
-        by_label.setdefault(str(boot["label"]), []).append(values.get(boot["number"], 0))
+        if boot["number"] in scaled:
+            by_label.setdefault(str(boot["label"]), []).append(scaled[boot["number"]])
     exact = all(boot["mode"] == "exact" for boot in boots)
-    points = tuple(Point(at, tuple(samples), exact) for at, samples in by_label.items())
-    unequal = tuple(point.at for point in points if len(set(point.samples)) > 1) if exact else ()
-    if exact:
-        changes = exact_changes([point.level for point in points])
-    else:
-        changes = noisy_changes([point.samples for point in points])
-    lacking = [f"{boot['label']} ({boot['boot']}): {boot['missing']}" for boot in boots if boot.get("missing")]
-    return Series(kind, name, exact, points, tuple(changes), left_out, unequal, tuple(lacking))
+    repeated = {number for anchor in chosen.anchors for number in anchor.new}
+    own = {str(boot["label"]) for boot in chosen.testbed.boots if boot["number"] not in repeated}
+    points = tuple(Point(at, tuple(samples), exact, at not in own) for at, samples in by_label.items())
+    known = _band(boots[-1]) if exact and boots else None
+    lowest = max(1, min((point.level for point in points), default=1))
+    least = FENCE if known is None else max(FENCE, _width_ns(known, kind, name) / lowest)
+    return Series(
+        kind,
+        name,
+        exact,
+        points,
+        tuple(change_points([point.samples for point in points], exact=exact, least=least)),
+        chosen.testbed,
+        chosen.others,
+        chosen.anchors,
+        tuple(point.at for point in points if len(set(point.samples)) > 1) if exact else (),
+        tuple(_lacking(boots)),
+        None if known is None else known.text,
+    )
+
+
+def _band(boot: dict[str, Any]) -> KnownBand:
+    """The noise band of a boot of a history. A boot with an image has a root file system."""
+    return band_of_recipe(boot.get("recipe_key"), has_rootfs=bool(json.loads(boot["inputs"]).get("image")))
+
+
+def _width_ns(known: KnownBand, kind: Kind, name: str) -> int:
+    """How far the figure of a series changes by itself."""
+    if kind == "total":
+        return known.total_ns
+    return sum(ns for key, ns in known.band.widths(f"{kind}s").items() if key.name == name)
+
+
+def _lacking(boots: Sequence[dict[str, Any]]) -> list[str]:
+    return [f"{boot['label']} ({boot['boot']}): {boot['missing']}" for boot in boots if boot.get("missing")]

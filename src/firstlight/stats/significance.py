@@ -88,15 +88,23 @@ def unpaired_p(a: npt.ArrayLike, b: npt.ArrayLike, seed: int) -> Significance:
         return Significance(p=min(p, 1.0), method="Mann-Whitney U, exact", smallest=smallest)
     every = ways <= _RESAMPLES
     ranks = rankdata(both)
-    p = float(
-        permutation_test(
-            (ranks[: one.size], ranks[one.size :]), _difference_of_means, permutation_type="independent",
-            vectorized=True, n_resamples=ways if every else _RESAMPLES, rng=np.random.default_rng(seed),
-        ).pvalue
-    )  # fmt: skip
+    if min(one.size, other.size) == 1:
+        p = _single_p(ranks, float(ranks[0] if one.size == 1 else ranks[-1]))
+    else:
+        p = float(
+            permutation_test(
+                (ranks[: one.size], ranks[one.size :]), _difference_of_means, permutation_type="independent",
+                vectorized=True, n_resamples=ways if every else _RESAMPLES, rng=np.random.default_rng(seed),
+            ).pvalue
+        )  # fmt: skip
     why = "ties" if tied else f"more than {2 * _MOST_EXACT} boots"
     drawn = "all exchanges" if every else f"{_RESAMPLES:,} random exchanges, seed {seed}"
     return Significance(p=min(p, 1.0), method=f"Mann-Whitney U, by {drawn} ({why})", smallest=smallest)
+
+
+def _single_p(ranks: Floats, single: float) -> float:
+    """The same for an arm of one boot, which `permutation_test` rejects: it is exchanged with each of the others."""
+    return 2 * float(min(np.mean(ranks <= single), np.mean(ranks >= single)))
 
 
 def _difference_of_means(a: Floats, b: Floats, axis: int) -> Floats:

@@ -54,14 +54,42 @@ class VerdictThresholds(FrozenModel):
         return math.log1p(-part) if part < 1.0 else -math.inf
 
 
+def settle(
+    change: float, low: float, high: float, limit: float, *, limit_below: float | None = None, certain: bool = True
+) -> Word:
+    """Say what a change is: the one definition of a regression, for exact and noisy figures alike.
+
+    *Equivalent*: the whole interval lies within the limit either way. *Regression*: the change is certain, the
+    interval lies above zero, and the change is larger than the limit; an *improvement* is the mirror image. Else it is
+    *inconclusive*. An exact change is its own interval, so it is never inconclusive.
+
+    :param change: the estimate, in any unit in which a change for the worse is positive; *low* and *high* bound it.
+    :param limit: what may change without mattering, in the same unit; not negative.
+    :param limit_below: the limit downwards, where it differs.
+    :param certain: whether the test of a noisy change is below its level.
+
+    >>> settle(3, 3, 3, limit=2), settle(2, 2, 2, limit=2), settle(-3, -3, -3, limit=2)
+    ('regression', 'equivalent', 'improvement')
+    >>> settle(3, 1, 5, limit=2), settle(1.5, 1, 5, limit=2), settle(3, -1, 7, limit=2)
+    ('regression', 'inconclusive', 'inconclusive')
+    """
+    below = limit if limit_below is None else limit_below
+    if -below <= low and high <= limit:
+        return "equivalent"
+    if certain and low > 0 and change > limit:
+        return "regression"
+    if certain and high < 0 and -change > below:
+        return "improvement"
+    return "inconclusive"
+
+
 def decide(
     found: Estimate, p: float, number: int, sigma: float, limits: VerdictThresholds, *, paired: bool = True
 ) -> Verdict:
-    """Decide from an estimate with its interval and the test's p, adjusted where there are several comparisons.
+    """Decide by :func:`settle` from an estimate with its interval and the test's p, adjusted for several comparisons.
 
-    The whole interval within the soft limit either way: equivalent, which is the test of equivalence by two one-sided
-    tests at half of `1 - confidence` each. Else the whole interval on one side of 0 %, p below the level and
-    the estimate not below the floor: regression or improvement. Else inconclusive.
+    The whole interval within the soft limit is the test of equivalence by two one-sided tests at half of
+    `1 - confidence` each.
 
     :param number: pairs, or boots of the smaller arm.
     :param sigma: standard deviation of the pairs' log ratios (unpaired: of the differences of any two boots).
@@ -72,20 +100,21 @@ def decide(
     >>> decide(found, 0.001, 12, 0.01, VerdictThresholds(soft=0.01))
     Verdict(word='regression', reason='the interval lies above 0 %', more=None, least=None)
     """
-    units = "pairs" if paired else "boots of each arm"
     if found.low is None or found.high is None:
-        return _too_few(found, number, sigma, limits, units)
-    soft = f"±{percent(limits.soft):.3g} %"
-    if limits.soft_below < found.low and found.high < limits.soft:
-        real = p < limits.alpha and abs(found.log_ratio) >= limits.floor and not found.low <= 0.0 <= found.high
+        return _too_few(found, number, sigma, limits, "pairs" if paired else "boots of each arm")
+    certain = p < limits.alpha and abs(found.log_ratio) >= limits.floor
+    word = settle(found.log_ratio, found.low, found.high, limits.soft, limit_below=-limits.soft_below, certain=certain)
+    if word == "equivalent":
+        real = certain and not found.low <= 0.0 <= found.high
         though = "; there is a difference, but one that small does not matter" if real else ""
-        return Verdict(word="equivalent", reason=f"the interval lies within {soft}{though}")
-    if p < limits.alpha and abs(found.log_ratio) >= limits.floor:
-        if found.low > 0.0:
-            return Verdict(word="regression", reason="the interval lies above 0 %")
-        if found.high < 0.0:
-            return Verdict(word="improvement", reason="the interval lies below 0 %")
-    return _inconclusive(found, p, number, sigma, limits, soft)
+        return Verdict(word=word, reason=f"the interval lies within {_soft_text(limits)}{though}")
+    if word != "inconclusive":
+        return Verdict(word=word, reason=f"the interval lies {'above' if word == 'regression' else 'below'} 0 %")
+    return _inconclusive(found, p, number, sigma, limits)
+
+
+def _soft_text(limits: VerdictThresholds) -> str:
+    return f"±{percent(limits.soft):.3g} %"
 
 
 def _too_few(found: Estimate, number: int, sigma: float, limits: VerdictThresholds, units: str) -> Verdict:
@@ -105,17 +134,19 @@ def _margin(found: Estimate, limits: VerdictThresholds) -> float:
     return max(abs(found.log_ratio), limits.soft - abs(found.log_ratio))
 
 
-def _inconclusive(
-    found: Estimate, p: float, number: int, sigma: float, limits: VerdictThresholds, soft: str
-) -> Verdict:
+def _inconclusive(found: Estimate, p: float, number: int, sigma: float, limits: VerdictThresholds) -> Verdict:
     low, high = (0.0 if bound is None else bound for bound in (found.low, found.high))
+    soft, margin = _soft_text(limits), _margin(found, limits)
     if low <= 0.0 <= high:
-        reason = f"the interval holds 0 % and reaches beyond {soft}"
+        reason = f"the interval contains 0 % and reaches beyond {soft}"
     elif p >= limits.alpha:
         reason = f"the interval leaves out 0 %, but p = {p:.3g} is no proof"
-    else:
+    elif abs(found.log_ratio) < limits.floor:
         reason = f"the change is below {percent(limits.floor):.2g} %, the noise of this testbed with so few boots"
-    needed = pairs_needed(_margin(found, limits), sigma, limits.alpha)
+    else:
+        reason = f"the change is real, but the interval does not settle whether it is within {soft}"
+        margin = limits.soft - abs(found.log_ratio)
+    needed = pairs_needed(margin, sigma, limits.alpha)
     if needed >= MOST_PLANNED:
         return Verdict(word="inconclusive", reason=f"{reason}; no number of boots would settle it on this testbed")
     # What the formula hopes for and these boots did not give: at least a few more, or the advice would be to stop.

@@ -8,14 +8,17 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from firstlight.errors import UsageError
+from firstlight.stats.scaling.certainty import CLEAR_SIZES, RIVALS, certainty, is_clear, kind_of, lack_of_fit, runner_up
 from firstlight.stats.scaling.exponent import Exponent, exponent, growth_exponent
-from firstlight.stats.scaling.fit import Fit, falls, fit_all, fit_model, shared_basis
-from firstlight.stats.scaling.models import BY_NAME, Floats
+from firstlight.stats.scaling.fit import Fit, falls, fit_all, fit_laws, fit_model, shared_basis
+from firstlight.stats.scaling.models import BY_NAME, Floats, ScalingModel
 
 #: Below this many sizes the criterion has no value for a law with two coefficients.
 LEAST_SIZES = 5
-_GOOD_SIZES = 6
 _GOOD_SPAN = 10**1.5
+
+#: A model still fits if the largest size lies outside the band of the others by less than this part of it.
+_HELD = 0.5
 
 #: The row for what of the total lies in no part.
 REST = "[rest]"
@@ -31,7 +34,9 @@ class LeftOut:
     error: float
     """Relative: predicted / cost - 1."""
     law: str | None
-    """The law that the others would have chosen; none where too few are left to choose by."""
+    """The model that the others would have chosen; none where too few are left to choose by."""
+    held: bool = True
+    """The band of the others held the cost."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +80,12 @@ class ScalingAnalysis:
     parts: tuple[CostPart, ...]
     falls: bool = False
     """The cost falls as the size grows: the best law is the constant, and it is wrong."""
+    misfit: str | None = None
+    """Why none of the models fits; none where the best one does."""
+    clear: bool = False
+    """Nothing but the best model can be."""
+    next_size: float | None = None
+    """The size whose cost would separate the models that are left."""
     notes: tuple[str, ...] = field(default=())
 
     @property
@@ -84,50 +95,51 @@ class ScalingAnalysis:
 
     @property
     def law(self) -> str:
-        """The best law's name; `falls` where the cost falls."""
-        return "falls" if self.falls else self.best.law
+        """The best model's name; `falls` where the cost falls, `none` where no model fits."""
+        return "falls" if self.falls else "none" if self.misfit is not None else self.best.law
 
     @property
     def runner_up(self) -> Fit | None:
-        """The next one."""
-        return self.fits[1] if len(self.fits) > 1 else None
+        """The best model of another kind."""
+        return runner_up(self.fits, self.sizes[-1])
+
+    @property
+    def simple(self) -> Fit:
+        """The best named law of one term, on which parts add up."""
+        return next((fit for fit in self.fits if fit.is_simple), self.best)
 
     @property
     def certainty(self) -> str:
-        """How sure the law is, by the distance of the runner-up; `-` where there is none."""
-        return "-" if self.falls else certainty(self.fits)
+        """How sure the model is, by the distance of the runner-up; `-` where there is none."""
+        if self.falls or self.misfit is not None:
+            return "-"
+        word = certainty(self.fits, self.sizes[-1])
+        return word if self.clear or word not in ("clear", "the only one that fits") else "likely"
+
+    @property
+    def kinds(self) -> tuple[Fit, ...]:
+        """The best fit of every kind of model."""
+        best: dict[str, Fit] = {}
+        for fit in self.fits:
+            best.setdefault(kind_of(fit), fit)
+        return tuple(best.values())
 
     def within(self, distance: float) -> tuple[Fit, ...]:
-        """The laws whose criterion is at most so far from the best one's."""
+        """The fits whose criterion is at most so far from the best one's."""
         return tuple(fit for fit in self.fits if fit.aicc - self.best.aicc <= distance)
 
 
-def certainty(fits: Sequence[Fit]) -> str:
-    """Say how sure the first of several laws is: the rule of thumb for differences of AICc.
-
-    Source: Burnham and Anderson (2002): below 2 both are supported, up to 4 weakly less, above 10 not at all.
-
-    >>> certainty([Fit("n", 1, 1, None, -50.0, 0, 0), Fit("n log n", 1, 1, None, -49.0, 0, 0)])
-    'indistinguishable'
-    """
-    if len(fits) < 2:
-        return "the only one that fits"
-    distance = fits[1].aicc - fits[0].aicc
-    for bound, word in ((2, "indistinguishable"), (4, "weak"), (10, "likely")):
-        if distance < bound:
-            return word
-    return "clear"
-
-
 def study(
-    sizes: Sequence[float], costs: Sequence[float], parts: Mapping[str, Sequence[float]] | None = None, *, exact: bool
-) -> ScalingAnalysis:
+    sizes: Sequence[float], costs: Sequence[float], parts: Mapping[str, Sequence[float]] | None = None, *, exact: bool,
+    terms: Sequence[ScalingModel] = (),
+) -> ScalingAnalysis:  # fmt: skip
     """Find the law that costs by sizes follow.
 
     :param sizes: not negative; the same size several times where it was measured several times.
     :param costs: one for each size, not negative, in any unit.
     :param parts: of each cost; what they leave of it becomes a part of its own.
     :param exact: the costs are exact: steps and misfits are no noise.
+    :param terms: models of measured counts, which compete with the named laws; see :mod:`.counts`.
     :raises UsageError: for too few sizes, or figures that are no sizes or costs.
 
     Source: the laws and rules of Extra-P and of the criterion AICc; chosen over cross-validation, which takes constants
@@ -142,11 +154,17 @@ def study(
     size, cost = size[order], cost[order]
     spread = _spread(size, cost) if exact else None
     exact = exact and spread is None
-    fits = tuple(fit_all(size, cost, exact=exact))
+    fits = tuple(fit_all(size, cost, exact=exact, terms=terms))
     if not fits:
         raise UsageError("no law fits these costs", hint="are all of them zero?")
-    rows = _parts(size, cost, order, dict(parts or {}), fits[0], exact=exact)
-    falling = falls(size, cost, fits)
+    simple = next((fit for fit in fits if fit.is_simple), fits[0])
+    rows = _parts(size, cost, order, dict(parts or {}), simple, exact=exact)
+    falling = falls(size, cost)
+    left = None if falling else _leave_largest_out(size, cost, fits[0], exact=exact, terms=terms)
+    misfit = None if falling else lack_of_fit(fits[0], size, cost, exact=exact)
+    if misfit is None and left is not None and not left.held:
+        misfit = f"without the largest size it predicts {left.error:+.0%} there, outside its own band"
+    clear = misfit is None and is_clear(fits, size, cost, exact=exact, error=None if left is None else left.error)
     return ScalingAnalysis(
         sizes=tuple(size.tolist()),
         costs=tuple(cost.tolist()),
@@ -154,12 +172,27 @@ def study(
         fits=fits,
         exponent=exponent(size, cost, exact=exact),
         growth_exponent=growth_exponent(size, cost, exact=exact),
-        left_out=None if falling else _leave_largest_out(size, cost, fits[0], exact=exact),
+        left_out=left,
         steps=_steps(size, cost, fits[0]) if exact and not falling else (),
         parts=rows,
         falls=falling,
-        notes=(*([spread] if spread else []), *_notes(size, cost, falling=falling)),
+        misfit=misfit,
+        clear=clear,
+        next_size=None if falling or clear else _next_size(size, fits),
+        notes=(*([spread] if spread else []), *_notes(size, falling=falling)),
     )
+
+
+def _next_size(sizes: Floats, fits: Sequence[Fit]) -> float:
+    """The size between two measured ones, or up to four times the largest, at which models differ most."""
+    distinct = np.unique(sizes)
+    between = np.round(np.sqrt(np.maximum(distinct[:-1], 0.5) * distinct[1:]))
+    candidates = np.array([size for size in (*between, 2 * distinct[-1], 4 * distinct[-1]) if size not in distinct])
+    rivals = [fit for fit in fits if fit.aicc - fits[0].aicc < RIVALS]
+    costs = np.array([fit.at(candidates) for fit in rivals])
+    differ = np.ptp(costs, axis=0) / np.maximum(np.median(costs, axis=0), 1e-300)
+    # Four times the largest takes long: it has to say much more than twice.
+    return float(candidates[int(np.argmax(differ * np.where(candidates > 3 * distinct[-1], 0.5, 1.0)))])
 
 
 def _spread(size: Floats, cost: Floats) -> str | None:
@@ -208,10 +241,10 @@ def _parts(
     rest = cost - np.sum(list(figures.values()), axis=0)
     if np.any(np.abs(rest) > 1e-9 * cost) and REST not in figures:
         figures[REST] = rest
-    on_basis = shared_basis(BY_NAME[best.law], best, size, cost, list(figures.values()))
+    on_basis = shared_basis(best, size, cost, list(figures.values()))
     rows = []
     for (name, column), (constant, slope) in zip(figures.items(), on_basis, strict=True):
-        own = fit_all(size, column, exact=exact) if np.all(column >= 0) and np.any(column > 0) else []
+        own = fit_laws(size, column, exact=exact) if np.all(column >= 0) and np.any(column > 0) else []
         ends = [float(np.mean(column[size == at])) for at in (size[0], size[-1])]
         # No law here falls: what does is not constant for that.
         falling = len(own) == 1 and ends[1] < ends[0] * (1 - 1e-9)
@@ -219,7 +252,7 @@ def _parts(
             CostPart(
                 name=name,
                 law="falls" if falling else own[0].law if own else "-",
-                certainty="-" if falling or not own else certainty(own),
+                certainty="-" if falling or not own else certainty(own, float(size[-1])),
                 constant=constant,
                 slope=slope,
                 smallest=ends[0],
@@ -229,17 +262,32 @@ def _parts(
     return tuple(sorted(rows, key=lambda part: (part.name == REST, -abs(part.largest - part.smallest), part.name)))
 
 
-def _leave_largest_out(size: Floats, cost: Floats, best: Fit, *, exact: bool) -> LeftOut | None:
+def _leave_largest_out(
+    size: Floats, cost: Floats, best: Fit, *, exact: bool, terms: Sequence[ScalingModel]
+) -> LeftOut | None:
     kept = size < size[-1]
-    again = fit_model(BY_NAME[best.law], size[kept], cost[kept], exact=exact)
+    again = fit_model(best.model, size[kept], cost[kept], exact=exact)
+    chosen = fit_all(size[kept], cost[kept], exact=exact, terms=terms)
     if again is None:
-        again = fit_model(BY_NAME["1"], size[kept], cost[kept], exact=exact)
+        again = chosen[0] if chosen else fit_model(BY_NAME["1"], size[kept], cost[kept], exact=exact)
     real = float(np.mean(cost[~kept]))
     if again is None or real == 0:
         return None
-    chosen = fit_all(size[kept], cost[kept], exact=exact) if len(np.unique(size[kept])) >= LEAST_SIZES else []
     predicted = float(again.at(size[-1:])[0])
-    return LeftOut(float(size[-1]), real, predicted, predicted / real - 1, chosen[0].law if chosen else None)
+    low, high = band_of(chosen or [again], float(size[-1]))
+    slack = _HELD * (high - low) + 1e-6 * real + (0.01 if exact else 0.0) * real
+    return LeftOut(
+        float(size[-1]), real, predicted, predicted / real - 1, chosen[0].law if chosen else None,
+        held=len(np.unique(size[kept])) < LEAST_SIZES or low - slack <= real <= high + slack,
+    )  # fmt: skip
+
+
+def band_of(fits: Sequence[Fit], size: float) -> tuple[float, float]:
+    """The lowest and the highest cost of a size, of all fits near the best one, each with its 95 % interval."""
+    near = [fit for fit in fits if fit.aicc - fits[0].aicc <= RIVALS]
+    at = np.array([size])
+    values = [(float(fit.at(at)[0]), fit.half_width(size)) for fit in near]
+    return max(0.0, min(value - half for value, half in values)), max(value + half for value, half in values)
 
 
 def _steps(size: Floats, cost: Floats, best: Fit) -> tuple[Step, ...]:
@@ -256,11 +304,13 @@ def _steps(size: Floats, cost: Floats, best: Fit) -> tuple[Step, ...]:
     return tuple(sorted(found, key=lambda step: -abs(step.extra)))
 
 
-def _notes(size: Floats, cost: Floats, *, falling: bool) -> list[str]:
+def _notes(size: Floats, *, falling: bool) -> list[str]:
     distinct = np.unique(size)
     notes = []
-    if len(distinct) < _GOOD_SIZES:
-        notes.append(f"{len(distinct)} sizes: the corrected criterion prefers few coefficients; 8 would tell more")
+    if len(distinct) < CLEAR_SIZES:
+        notes.append(
+            f"{len(distinct)} sizes: no model is clear below {CLEAR_SIZES}, and the criterion prefers few coefficients"
+        )
     least = distinct[distinct > 0][0]
     if distinct[-1] / least < _GOOD_SPAN:
         notes.append(

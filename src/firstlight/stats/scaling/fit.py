@@ -1,16 +1,17 @@
-"""Fits one model to costs by size: relative weights, coefficients that are not negative."""
+"""Fits models to costs by size: relative weights, coefficients that are not negative."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
-from scipy.optimize import nnls
-from scipy.stats import t as student
+from scipy.optimize import minimize_scalar, nnls
+from scipy.special import stdtrit
 
-from firstlight.stats.scaling.models import BY_NAME, LAWS, Floats, ScalingModel
+from firstlight.stats.scaling.models import LAWS, SUMS, Floats, ScalingModel, Search, searches
 
 #: A cost counts no less than this part of the largest one when it is weighted: else a zero would count without end.
 _LEAST_WEIGHT = 1e-3
@@ -26,22 +27,28 @@ _LEAST_FALL = 0.002
 #: A falling law has to be ahead of the constant by so much: then the constant is in no band any more.
 _FALL_AHEAD = 4.0
 
-#: What floating point leaves of a perfect fit, relative.
-_FLOAT_MISFIT = 1e-12
+#: What arithmetic, and the search for a parameter, leave of a perfect fit, relative.
+_FLOAT_MISFIT = 1e-7
+
+#: Besides the best value of a parameter, those so far from it are fits, too: the band holds all that are possible.
+_NEARBY = (0.0003, 0.001, 0.003, 0.006, 0.01, 0.02, 0.03, 0.06, 0.1, 0.2)
 
 #: A law that makes the cost grow by less than this part of it over all sizes is none.
 _LEAST_GROWTH = 5e-4
 
+#: Fits with a parameter are stored up to this distance from the best one of their kind: the band needs no others.
+_STORED = 12.0
+
 
 @dataclass(frozen=True)
 class Fit:
-    """One law, fitted: cost = constant + slope * growth(size)."""
+    """One model, fitted: cost = constant + the sum of coefficient * growth(size)."""
 
     law: str
     constant: float
     """In the costs' unit; not negative."""
     slope: float
-    """In the costs' unit for one unit of growth; not negative."""
+    """In the costs' unit for one unit of growth of the last term that is not zero; not negative."""
     slope_interval: tuple[float, float] | None
     """95 %, where the costs are noisy."""
     aicc: float
@@ -50,19 +57,47 @@ class Fit:
     """The largest relative distance of a cost from the law."""
     scatter: float
     """The relative standard deviation of the costs around the law."""
+    coefficients: tuple[float, ...] = ()
+    """Of every term."""
+    model: ScalingModel = field(default=LAWS[0], repr=False)
+    spare: int = 1
+    """Points less coefficients."""
+    columns: Floats = field(default_factory=lambda: np.ones((1, 1)), repr=False, compare=False)
+    """The weighted terms at the sizes, in which the costs were fitted."""
+
+    @cached_property
+    def is_simple(self) -> bool:
+        """Whether it is a named law of one term, or the constant."""
+        return self.model.family in ("law", "term")
+
+    @cached_property
+    def information(self) -> Floats:
+        """The pseudo-inverse of the products of the weighted terms that are not zero, for intervals."""
+        active = [place for place, each in enumerate((self.constant, *self.coefficients)) if each > 0] or [0]
+        kept = self.columns[:, active]
+        found = np.zeros((self.columns.shape[1],) * 2)
+        found[np.ix_(active, active)] = np.linalg.pinv(kept.T @ kept)
+        return found
 
     def at(self, sizes: Floats) -> Floats:
-        """What the law says for sizes.
+        """What the model says for sizes.
 
-        >>> Fit("n", 10.0, 2.0, None, 0.0, 0.0, 0.0).at(np.array([0.0, 5.0])).tolist()
-        [10.0, 20.0]
-        >>> Fit("1", 2.5, 0.0, None, 0.0, 0.0, 0.0).at(np.array([10_000])).tolist()
-        [2.5]
+        >>> fit = fit_model(LAWS[3], np.array([1.0, 2.0, 3.0]), np.array([12.0, 14.0, 16.0]), exact=True)
+        >>> [round(cost) for cost in fit.at(np.array([0.0, 5.0]))]
+        [10, 20]
         """
-        law = BY_NAME[self.law]
-        if law.is_constant:
-            return np.full_like(sizes, self.constant, dtype=np.float64)
-        return self.constant + self.slope * law.growth(sizes)
+        total = np.full_like(sizes, self.constant, dtype=np.float64)
+        for coefficient, growth in zip(self.coefficients, self.model.growths, strict=True):
+            total = total + coefficient * growth(sizes)
+        return total
+
+    def half_width(self, size: float) -> float:
+        """Half of the 95 % interval for one more measurement of a size, in the costs' unit."""
+        at = np.array([size])
+        row = np.array([1.0, *(float(growth(at)[0]) for growth in self.model.growths)])
+        value = float(self.at(at)[0])
+        variance = self.scatter**2 * (value**2 + float(row @ self.information @ row))
+        return float(stdtrit(max(1, self.spare), 0.975)) * math.sqrt(max(0.0, variance))
 
 
 def weights(costs: Floats) -> Floats:
@@ -77,131 +112,180 @@ def weights(costs: Floats) -> Floats:
     return 1.0 / np.maximum(np.abs(costs), largest * _LEAST_WEIGHT)
 
 
-def fit_model(law: ScalingModel, sizes: Floats, costs: Floats, *, exact: bool) -> Fit | None:
-    """Fit one law by least squares of relative distances, with coefficients that are not negative.
+def fit_model(model: ScalingModel, sizes: Floats, costs: Floats, *, exact: bool) -> Fit | None:
+    """Fit one model by least squares of relative distances, with coefficients that are not negative.
 
     :param costs: in any unit; whole numbers are taken to be rounded to one.
     :param exact: costs are exact: there is no noise, so no interval.
-    :returns: none where the law cannot be told from a constant at these sizes, or does not grow with these costs.
+    :returns: none where the model cannot be told from a simpler one at these sizes, or does not grow with these costs.
 
     Source: weighted non-negative least squares (Lawson and Hanson), AICc (Hurvich and Tsai, 1989).
 
-    >>> fit = fit_model(BY_NAME["n"], np.array([1.0, 2.0, 4.0, 8.0]), np.array([12.0, 14.0, 18.0, 26.0]), exact=True)
+    >>> fit = fit_model(LAWS[3], np.array([1.0, 2.0, 4.0, 8.0]), np.array([12.0, 14.0, 18.0, 26.0]), exact=True)
     >>> round(fit.constant), round(fit.slope), fit.misfit < 1e-12
     (10, 2, True)
     """
     weight = weights(costs)
-    if law.is_constant:
-        columns = weight[:, None]
-        scale = 1.0
-    else:
-        growth = law.growth(sizes)
-        scale = float(growth.max())
-        if not math.isfinite(scale) or scale <= 0 or np.ptp(growth) < 1e-9 * scale:
-            return None
-        columns = np.column_stack([weight, weight * growth / scale])
+    grown = [growth(sizes) for growth in model.growths]
+    scales = [1.0, *(float(each.max()) for each in grown)]
+    if not all(math.isfinite(scale) and scale > 0 for scale in scales) or any(
+        np.ptp(each) < 1e-9 * scale for each, scale in zip(grown, scales[1:], strict=True)
+    ):
+        return None
+    columns = np.column_stack([weight, *(weight * each / scale for each, scale in zip(grown, scales[1:], strict=True))])
     try:
         solution, _ = nnls(columns, weight * costs)
-    except RuntimeError:  # too many iterations: not for two columns, but scipy does not promise it
+    except RuntimeError:  # too many iterations: not for so few columns, but scipy does not promise it
         return None
-    if not law.is_constant and solution[1] <= 0:
+    if not model.is_constant and not np.any(solution[1:] > 0):
         return None
-    constant = float(solution[0])
-    slope = 0.0 if law.is_constant else float(solution[1]) / scale
+    if model.family == "sum" and not np.all(solution[1:] > 0):
+        return None  # one of its terms alone is another model
     residuals = columns @ solution - weight * costs
     variance = max(float(np.mean(residuals**2)), _resolution(costs, weight))
-    parameters = columns.shape[1] + 1  # the coefficients, and the variance
+    parameters = columns.shape[1] + (model.parameter is not None)
+    spare = len(costs) - parameters
+    scaled = solution / scales
+    interval = (
+        None
+        if exact or model.family != "law" or model.is_constant
+        else _interval(columns, solution, residuals, scales[1])
+    )
+    active = [place for place in range(len(scales)) if solution[place] > 0] or [0]
     return Fit(
-        law=law.name,
-        constant=constant,
-        slope=slope,
-        slope_interval=None if exact or law.is_constant else _interval(columns, solution, residuals, scale),
-        aicc=_aicc(len(costs), parameters, variance),
+        law=model.name,
+        constant=float(scaled[0]),
+        slope=0.0 if model.is_constant else float(scaled[active[-1]]) if active[-1] else 0.0,
+        slope_interval=interval,
+        aicc=_aicc(len(costs), parameters + 1, variance),
         misfit=float(np.max(np.abs(residuals))),
-        scatter=math.sqrt(float(np.sum(residuals**2)) / max(1, len(costs) - parameters + 1)),
+        scatter=math.sqrt(float(np.sum(residuals**2)) / max(1, spare)),
+        coefficients=tuple(scaled[1:].tolist()),
+        model=model,
+        spare=spare,
+        columns=columns * np.array(scales),
     )
 
 
-def fit_all(sizes: Floats, costs: Floats, *, exact: bool) -> list[Fit]:
-    """Every law that can be fitted, the best first; a law has to make the costs grow.
+def fit_laws(sizes: Floats, costs: Floats, *, exact: bool, models: Sequence[ScalingModel] = LAWS) -> list[Fit]:
+    """Every named law that can be fitted, the best first; a law has to make the costs grow.
 
     Source: a term of a model contributes at least 0.05 %, as Extra-P has it; here less is enough where the costs rise
     at every size, because exact ones do not rise by chance.
 
-    >>> [fit.law for fit in fit_all(np.array([1.0, 2, 4, 8, 16, 32]), np.array([8.0, 11, 23, 71, 263, 1031]),
-    ...                             exact=True)][:2]
+    >>> [fit.law for fit in fit_laws(np.array([1.0, 2, 4, 8, 16, 32]), np.array([8.0, 11, 23, 71, 263, 1031]),
+    ...                              exact=True)][:2]
     ['n^2', 'n^2 log n']
     """
-    tried = (fit_model(law, sizes, costs, exact=exact) for law in LAWS)
-    fits = [fit for fit in tried if fit is not None and (fit.law == "1" or _grows(fit, sizes, costs))]
-    squares = {fit.law: _squares(fit, len(costs)) for fit in fits}
-    growing = [left for law, left in squares.items() if law != "1"]
-    if growing and min(growing) < _REFUTED * squares.get("1", 0.0):
-        fits = [fit for fit in fits if fit.law != "1"]
-    # Of equals the slower growth comes first: the order of LAWS.
-    return sorted(fits, key=lambda fit: fit.aicc)
+    tried = (fit_model(model, sizes, costs, exact=exact) for model in models)
+    return _ordered([fit for fit in tried if fit is not None], sizes, costs)
 
 
-def _grows(fit: Fit, sizes: Floats, costs: Floats) -> bool:
-    """Whether a law makes the costs grow by more than an accident does, over the sizes that there are."""
-    grown = float(np.ptp(fit.at(sizes)))
+def fit_all(sizes: Floats, costs: Floats, *, exact: bool, terms: Sequence[ScalingModel] = ()) -> list[Fit]:
+    """Every model that can be fitted, the best first: laws, sums of two, and models with a parameter.
+
+    Of a model with a parameter every value is a fit of its own, so that a band holds all values that are possible.
+
+    :param terms: models of measured counts.
+    """
+    found = [fit_model(model, sizes, costs, exact=exact) for model in (*LAWS, *SUMS, *terms)]
+    for search in searches(sizes):
+        found += _fit_search(search, sizes, costs, exact=exact)
+    # With the criterion undefined a model has too many coefficients for these sizes.
+    return _ordered([fit for fit in found if fit is not None and math.isfinite(fit.aicc)], sizes, costs)
+
+
+def _fit_search(search: Search, sizes: Floats, costs: Floats, *, exact: bool) -> list[Fit]:
+    fits = [fit_model(search.make(value), sizes, costs, exact=exact) for value in search.values]
+    known = [(value, fit) for value, fit in zip(search.values, fits, strict=True) if fit is not None]
+    if not known:
+        return []
+    best = min(range(len(known)), key=lambda place: known[place][1].aicc)
+    found = [fit for _, fit in known]
+    if search.smooth:
+        below, above = known[max(0, best - 1)][0], known[min(len(known) - 1, best + 1)][0]
+
+        def criterion(value: float) -> float:
+            fit = fit_model(search.make(value), sizes, costs, exact=exact)
+            return 1e30 if fit is None else fit.scatter
+
+        if above > below:
+            found_at = minimize_scalar(criterion, bounds=(below, above), options={"xatol": 1e-9 * above})
+            value = float(found_at.x)
+            near = [value * (1 + sign * share) for share in _NEARBY for sign in (-1, 1)]
+            refined = (fit_model(search.make(each), sizes, costs, exact=exact) for each in (value, *near))
+            found += [fit for fit in refined if fit is not None]
+    least = min(fit.aicc for fit in found)
+    return [fit for fit in found if fit.aicc <= least + _STORED]
+
+
+def _ordered(fits: Sequence[Fit], sizes: Floats, costs: Floats) -> list[Fit]:
+    """The fits that make the costs grow, the best first, without a constant that another one refutes."""
     levels = [float(np.median(costs[sizes == size])) for size in np.unique(sizes)]
-    return grown >= _LEAST_GROWTH * float(np.median(np.abs(costs))) or bool(np.all(np.diff(levels) > 0))
+    rises = bool(np.all(np.diff(levels) > 0))
+    least_growth = 0.0 if rises else _LEAST_GROWTH * float(np.median(np.abs(costs)))
+    growing = [fit for fit in fits if fit.law != "1" and float(np.ptp(fit.at(sizes))) >= least_growth]
+    constant = [fit for fit in fits if fit.law == "1"]
+    # Flexible models come near anything: laws alone refute a constant.
+    least = min((_squares(fit) for fit in growing if fit.is_simple), default=math.inf)
+    if constant and least < _REFUTED * _squares(constant[0]):
+        constant = []
+    # Of equals the slower growth comes first: the order of LAWS.
+    return sorted([*constant, *growing], key=lambda fit: fit.aicc)
 
 
-def falls(sizes: Floats, costs: Floats, fits: Sequence[Fit]) -> bool:
-    """Whether costs fall as the size grows, which no law here does: a falling line beats the constant by far.
+def falls(sizes: Floats, costs: Floats) -> bool:
+    """Whether costs fall as the size grows, which no model here does: a falling line beats the constant by far.
 
     >>> n = np.array([1.0, 2, 4, 8, 16, 32, 64, 128])
-    >>> [falls(n, costs, fit_all(n, costs, exact=True)) for costs in (1000 - 3 * n, 1000 + 3 * n, n * 0 + 1000)]
+    >>> [falls(n, costs) for costs in (1000 - 3 * n, 1000 + 3 * n, n * 0 + 1000)]
     [True, False, False]
     """
-    constant = fits[0]
-    if constant.law != "1" or constant.misfit < _LEAST_FALL:
+    fits = fit_laws(sizes, costs, exact=True)
+    constant = fits[0] if fits else None
+    if constant is None or constant.law != "1" or constant.misfit < _LEAST_FALL:
         return False
     weight = weights(costs)
     floor = _resolution(costs, weight)
-    for law in LAWS:
-        growth = law.growth(sizes)
-        if law.is_constant or np.ptp(growth) == 0:
+    for law in LAWS[1:]:
+        growth = law.growths[0](sizes)
+        if np.ptp(growth) == 0:
             continue
         columns = np.column_stack([weight, weight * growth / float(growth.max())])
         solution = np.linalg.lstsq(columns, weight * costs, rcond=None)[0]
         left = float(np.sum((columns @ solution - weight * costs) ** 2))
         ahead = constant.aicc - _aicc(len(costs), 3, max(left / len(costs), floor)) >= _FALL_AHEAD
-        if solution[1] < 0 and (ahead or left < _REFUTED * _squares(constant, len(costs))):
+        if solution[1] < 0 and (ahead or left < _REFUTED * _squares(constant)):
             return True
     return False
 
 
-def _squares(fit: Fit, points: int) -> float:
+def _squares(fit: Fit) -> float:
     """The sum of the squared relative distances."""
-    return fit.scatter**2 * max(1, points - (1 if fit.law == "1" else 2))
+    return fit.scatter**2 * max(1, fit.spare)
 
 
-def shared_basis(
-    law: ScalingModel, fit: Fit, sizes: Floats, total: Floats, parts: Sequence[Floats]
-) -> list[tuple[float, float]]:
+def shared_basis(fit: Fit, sizes: Floats, total: Floats, parts: Sequence[Floats]) -> list[tuple[float, float]]:
     """The coefficients of parts of a total on the total's own law, with the total's own weights.
 
     Least squares on one basis are linear, so that constants add up to the total's constant and slopes to its slope.
 
-    :param fit: how the law was fitted to the total; a coefficient that is zero there is zero in every part.
+    :param fit: a law of one term, as it was fitted to the total; a coefficient that is zero there is zero in all parts.
     :returns: constant and slope of every part.
 
     >>> n, a, b = np.array([1.0, 2, 4, 8]), np.array([5.0, 5, 5, 6]), np.array([3.0, 6, 12, 24])
-    >>> fit = fit_model(BY_NAME["n"], n, a + b, exact=True)
-    >>> rows = shared_basis(BY_NAME["n"], fit, n, a + b, [a, b])
+    >>> fit = fit_model(LAWS[3], n, a + b, exact=True)
+    >>> rows = shared_basis(fit, n, a + b, [a, b])
     >>> abs(sum(slope for _, slope in rows) - fit.slope) < 1e-9
     True
     >>> abs(sum(constant for constant, _ in rows) - fit.constant) < 1e-9
     True
     """
     weight = weights(total)
-    growth = law.growth(sizes)
+    growth = np.ones_like(sizes) if fit.model.is_constant else fit.model.growths[0](sizes)
     scale = float(growth.max()) or 1.0
     kept = [] if fit.constant <= 0 else [weight]
-    if not law.is_constant:
+    if not fit.model.is_constant:
         kept.append(weight * growth / scale)
     if not kept:
         return [(0.0, 0.0) for _ in parts]
@@ -212,6 +296,11 @@ def shared_basis(
         constant = float(solution.pop(0)) if fit.constant > 0 else 0.0
         rows.append((constant, float(solution.pop(0)) / scale if solution else 0.0))
     return rows
+
+
+def resolution(costs: Floats) -> float:
+    """The relative distance that no model can fall below: costs in whole numbers are rounded."""
+    return math.sqrt(_resolution(costs, weights(costs)))
 
 
 def _resolution(costs: Floats, weight: Floats) -> float:
@@ -235,5 +324,5 @@ def _interval(columns: Floats, solution: Floats, residuals: Floats, scale: float
     kept = columns[:, active]
     covariance = np.linalg.pinv(kept.T @ kept) * float(np.sum(residuals**2)) / spare
     place = active.index(1)
-    half = float(student.ppf(0.975, spare)) * math.sqrt(float(covariance[place, place]))
+    half = float(stdtrit(spare, 0.975)) * math.sqrt(float(covariance[place, place]))
     return max(0.0, (float(solution[1]) - half) / scale), (float(solution[1]) + half) / scale

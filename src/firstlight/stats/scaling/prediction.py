@@ -6,13 +6,12 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import t as student
 
-from firstlight.stats.scaling.analysis import ScalingAnalysis
-from firstlight.stats.scaling.fit import Fit
+from firstlight.stats.scaling.analysis import ScalingAnalysis, band_of
+from firstlight.stats.scaling.certainty import RIVALS
 
-#: A law is kept in the band when its criterion is at most so far from the best one's.
-BAND = 4.0
+#: A model is in the band when its criterion is at most so far from the best one's.
+BAND = RIVALS
 
 #: Beyond so many times the largest size a single figure would only pretend to know.
 FARTHEST = 4.0
@@ -27,47 +26,52 @@ class Prediction:
 
     size: float
     value: float | None
-    """By the best law; none beyond :data:`FARTHEST` times the largest size: there the band is all that can be said."""
+    """By the best model; none where no model fits, and beyond :data:`FARTHEST` times the largest size: there the band
+    is all that can be said."""
     low: float
     high: float
-    """The band of all laws within :data:`BAND`. Of noisy costs each with its 95 % interval for one more measurement, of
-    exact ones with its largest misfit."""
+    """The band of all models near the best one, each with its 95 % interval for one more measurement, and of the error
+    that the prediction of the largest size from the others had."""
     laws: tuple[str, ...]
     times_largest: float
     """The size over the largest one measured."""
+    rests_on: str
+    """What has to hold for it, in words."""
 
 
 def predict(study: ScalingAnalysis, size: float) -> Prediction:
     """Predict the cost of a size.
 
     >>> from firstlight.stats.scaling.analysis import study
-    >>> found = study([1, 2, 4, 8, 16, 32], [110, 120, 140, 180, 260, 420], exact=True)
-    >>> round(predict(found, 64).value), predict(found, 1000).value, round(predict(found, 1000).high)
-    (740, None, 10100)
+    >>> found = study([1, 2, 4, 8, 16, 32, 64, 128], [100 + 10 * n for n in (1, 2, 4, 8, 16, 32, 64, 128)], exact=True)
+    >>> round(predict(found, 256).value), predict(found, 1000).value, round(predict(found, 1000).high)
+    (2660, None, 10230)
     """
-    laws = study.within(BAND)
-    bounds = [_bounds(study, fit, size) for fit in laws]
+    low, high = band_of(study.fits, size)
+    best = float(study.best.at(np.array([size]))[0])
     times = size / study.sizes[-1] if study.sizes[-1] else math.inf
+    if study.left_out is not None and size > study.sizes[-1]:
+        # What one doubling cost in accuracy, each further one costs again.
+        before = max((each for each in study.sizes if each < study.sizes[-1]), default=study.sizes[-1])
+        step = math.log(study.sizes[-1] / before) if before > 0 else 1.0
+        off = abs(math.log(max(study.left_out.predicted, 1e-300) / study.left_out.cost))
+        factor = math.exp(min(off * max(1.0, math.log(times) / step), 50.0))
+        low, high = min(low, best / factor), max(high, best * factor)
+    kinds = list(dict.fromkeys(fit.law for fit in study.kinds if fit.aicc - study.best.aicc <= BAND))
     return Prediction(
         size=size,
-        value=None if times > FARTHEST else float(study.best.at(np.array([size]))[0]),
-        low=max(0.0, min(low for low, _ in bounds)),
-        high=max(high for _, high in bounds),
-        laws=tuple(fit.law for fit in laws),
+        value=None if times > FARTHEST or study.misfit is not None else best,
+        low=max(0.0, low * (1 - _ROUNDING)),
+        high=high * (1 + _ROUNDING),
+        laws=tuple(kinds),
         times_largest=times,
+        rests_on=_rests_on(study, kinds, times),
     )
 
 
-def _bounds(study: ScalingAnalysis, fit: Fit, size: float) -> tuple[float, float]:
-    value = float(fit.at(np.array([size]))[0])
-    if study.exact:
-        return value * (1 - fit.misfit - _ROUNDING), value * (1 + fit.misfit + _ROUNDING)
-    spare = max(1, len(study.costs) - (1 if fit.slope == 0 else 2))
-    half = float(student.ppf(0.975, spare)) * fit.scatter * value * math.sqrt(1 + 1 / len(study.costs))
-    low, high = value - half, value + half
-    if fit.slope_interval is not None and fit.slope:
-        # Far from the measurements the slope's own doubt is what counts.
-        extra = (value - fit.constant) * (fit.slope_interval[1] / fit.slope - 1)
-        half = math.hypot(half, extra if size > study.sizes[-1] else 0.0)
-        low, high = value - half, value + half
-    return low, high
+def _rests_on(study: ScalingAnalysis, kinds: list[str], times: float) -> str:
+    if times <= 1.0:
+        return "measurements around it"
+    models = f"`{kinds[0]}`" if len(kinds) == 1 else f"one of {len(kinds)} models"
+    text = f"{models} holding up to {times:.3g} times the largest size"
+    return f"{text}, though none fits" if study.misfit is not None else text
