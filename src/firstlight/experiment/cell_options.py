@@ -16,30 +16,29 @@ from firstlight.recipe.options import RecordOptions
 _RECIPES = ("debian",)
 
 
-def options_for(
-    plan: ExperimentPlan, cell: Cell, folder: Path, output: Path, progress: Progress, *, dry_run: bool = False
-) -> RecordOptions:
+def options_for(plan: ExperimentPlan, cell: Cell, folder: Path, output: Path, progress: Progress) -> RecordOptions:
     """The choices of one cell's recording; a kernel that has to be built is built.
 
     :param folder: where the plan is: its relative paths begin there.
-    :param dry_run: build no kernel.
-    :raises NotBuiltError: in a dry run, when a kernel is not built yet.
     :raises FirstlightError: when a kernel cannot be built, or a file cannot be read.
     """
     base = plan.base
     change = combine(base, cell.change)
-    kernel = (
-        None if change.kconfig is None else kernel_for(change.kconfig, plan.build, folder, progress, dry_run=dry_run)
-    )
+    kernel = None if change.kconfig is None else kernel_for(change.kconfig, plan.build, folder, progress)
     rootfs = change.rootfs
     if rootfs is not None and rootfs not in _RECIPES:
         rootfs = str(folder / rootfs)
+    files, of_initramfs = change.files, change.initramfs_files
+    if rootfs is None:
+        # The minimal guest is nothing but its initramfs.
+        files, of_initramfs = {**files, **of_initramfs}, {}
     return RecordOptions(
         output=output,
         kernel=kernel or _path(folder, change.kernel),
         initrd=_path(folder, change.initrd),
         rootfs=rootfs,
-        overlay=overlay_for(change.files, folder),
+        overlay=overlay_for(files, folder),
+        initramfs_files=overlay_for(of_initramfs, folder),
         guest_commands=tuple(filter(None, (change.guest_command,))),
         append=change.append,
         memory=change.memory,

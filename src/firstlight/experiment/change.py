@@ -68,13 +68,16 @@ class RecipeChange(PlanSection):
     initrd: str | None = Field(default=None, description="another initramfs")
     rootfs: str | None = Field(default=None, description="another root file system")
     files: dict[str, FileChange] = Field(default_factory=dict, description="files of the guest, by absolute path")
+    initramfs_files: dict[str, FileChange] = Field(
+        default_factory=dict, description="files of the initramfs that mounts the root, by absolute path"
+    )
     memory: Size | None = Field(default=None, description="memory of the guest")
     cpu: str | None = Field(default=None, description="a named CPU model")
     machine: str | None = Field(default=None, description="a versioned machine type")
     qemu_options: list[str] = Field(default_factory=list, description="further words of QEMU's command line")
     guest_command: str = Field(default="", description="run by a shell in the guest before it is ready")
 
-    @field_validator("files")
+    @field_validator("files", "initramfs_files")
     @classmethod
     def _paths(cls, files: dict[str, FileChange]) -> dict[str, FileChange]:
         for path in files:
@@ -107,6 +110,7 @@ def combine(first: RecipeChange, second: RecipeChange) -> RecipeChange:
         later["kernel"] = None
     later["append"] = " ".join(filter(None, (first.append.strip(), second.append.strip())))
     later["files"] = {**first.files, **second.files}
+    later["initramfs_files"] = {**first.initramfs_files, **second.initramfs_files}
     later["qemu_options"] = [*first.qemu_options, *second.qemu_options]
     later["guest_command"] = "\n".join(filter(None, (first.guest_command, second.guest_command)))
     return first.model_copy(update=later)

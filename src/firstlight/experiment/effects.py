@@ -11,7 +11,8 @@ from fractions import Fraction
 from itertools import combinations, product
 from math import prod
 
-from firstlight.experiment.results import CellResult, Results
+from firstlight.experiment.cell_result import CellResult
+from firstlight.experiment.results import Results
 
 Value = Callable[[CellResult], Fraction | None]
 """What of a cell is looked at."""

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeVar
 
+from firstlight.experiment.cell_result import CellResult
 from firstlight.experiment.effects import Value, interactions, main_effects
-from firstlight.experiment.results import CellResult, Results
+from firstlight.experiment.results import Results
 from firstlight.stats.estimate import paired
 from firstlight.stats.multiple_testing import benjamini_hochberg, holm
 from firstlight.stats.sample_size import robust_sigma

@@ -9,12 +9,17 @@ from pydantic import Field, TypeAdapter, ValidationError, field_validator, model
 
 from firstlight.experiment.change import FileChange, Kconfig, PlanSection, RecipeChange, Size
 
-Kind = Literal["kernel", "command-line", "kconfig", "rootfs", "machine", "guest-command"]
+Kind = Literal["kernel", "command-line", "kconfig", "rootfs", "initramfs", "machine", "guest-command"]
 
 LevelName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_+][A-Za-z0-9_+.-]{0,23}$")]
 """Of a factor or a level: a cell's directory is called after them."""
 
-_SYNONYMS = {"kconfig-fragment": "kconfig", "rootfs-change": "rootfs", "append": "command-line"}
+_SYNONYMS = {
+    "kconfig-fragment": "kconfig",
+    "rootfs-change": "rootfs",
+    "initramfs-files": "initramfs",
+    "append": "command-line",
+}
 
 
 class _Machine(PlanSection):
@@ -28,7 +33,7 @@ class Factor(PlanSection):
     """One thing that is varied."""
 
     name: LevelName = Field(description="how it is called")
-    kind: Kind = Field(description="kernel, command-line, kconfig, rootfs, machine or guest-command")
+    kind: Kind = Field(description="kernel, command-line, kconfig, rootfs, initramfs, machine or guest-command")
     levels: dict[LevelName, RecipeChange] = Field(description="its levels, the first one is the baseline")
 
     @model_validator(mode="before")
@@ -101,22 +106,35 @@ def _kconfig(value: Any) -> RecipeChange:
 
 
 def _rootfs(value: Any) -> RecipeChange:
+    return _text(value, "rootfs", "a root file system") if isinstance(value, str) else RecipeChange(files=_files(value))
+
+
+def _initramfs(value: Any) -> RecipeChange:
     if isinstance(value, str):
-        return _text(value, "rootfs", "a root file system")
-    files = TypeAdapter(dict[str, FileChange]).validate_python(value)
-    return RecipeChange(files=files)
+        return _text(value, "initrd", "an initramfs")
+    return RecipeChange(initramfs_files=_files(value))
+
+
+def _files(value: Any) -> dict[str, FileChange]:
+    return TypeAdapter(dict[str, FileChange]).validate_python(value)
 
 
 def _machine(value: Any) -> RecipeChange:
     return RecipeChange.model_validate(_Machine.model_validate(value).model_dump(by_alias=True, exclude_unset=True))
 
 
-_LEVELS: dict[str, type[PlanSection]] = {"machine": _Machine, "rootfs": FileChange, "kconfig": Kconfig}
+_LEVELS: dict[str, type[PlanSection]] = {
+    "machine": _Machine,
+    "rootfs": FileChange,
+    "initramfs": FileChange,
+    "kconfig": Kconfig,
+}
 _READERS = {
     "kernel": lambda value: _text(value, "kernel", "a kernel"),
     "command-line": lambda value: _text(value, "append", "a command line"),
     "guest-command": lambda value: _text(value, "guest-command", "a command"),
     "kconfig": _kconfig,
     "rootfs": _rootfs,
+    "initramfs": _initramfs,
     "machine": _machine,
 }

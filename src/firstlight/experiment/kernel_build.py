@@ -6,7 +6,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from firstlight.cache import cache_dir, digest_of, entry
+from firstlight.cache import digest_of, entry
 from firstlight.errors import MISSING_INPUT, LabError
 from firstlight.experiment.change import Kconfig
 from firstlight.experiment.plan import Build
@@ -19,21 +19,13 @@ _LOG = "build.log"
 _FRAGMENT = "fragment.config"
 
 
-class NotBuiltError(Exception):
-    """A kernel that would have to be built."""
-
-
-def kernel_for(
-    kconfig: Kconfig, build: Build | None, folder: Path, progress: Progress, *, dry_run: bool = False
-) -> Path:
+def kernel_for(kconfig: Kconfig, build: Build | None, folder: Path, progress: Progress) -> Path:
     """The kernel that the plan's command builds with a fragment, or the one that it built before.
 
     The command finds in its environment `FIRSTLIGHT_FRAGMENT`, the file with the lines, and `FIRSTLIGHT_OUTPUT`, an
     empty directory to build into, where it has to leave the kernel and should leave `.config`.
 
     :param folder: where the plan is: its relative paths begin there.
-    :param dry_run: build nothing.
-    :raises NotBuiltError: in a dry run, when it is not built yet.
     :raises PlanError: when the plan does not say how a kernel is built.
     :raises LabError: when the command fails, or the configuration did not take the fragment.
     """
@@ -58,8 +50,6 @@ def kernel_for(
         _build(build, tree, text, directory)
         _check_taken(directory, wanted)
 
-    if dry_run and not (cache_dir() / "builds" / key).is_dir():
-        raise NotBuiltError
     made = entry("builds", key, make)
     kernel = made / build.output
     if not kernel.is_file():

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from firstlight.errors import UsageError
+from firstlight.stats.verdict import settle
 
 _UNITS = {"ns": 1, "us": 1_000, "µs": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 
@@ -29,7 +30,7 @@ class Tolerance:
         (True, False)
         """
         limit = self.ns if self.ns is not None else (self.share or Fraction(0)) * baseline_ns
-        return change_ns <= limit
+        return settle(change_ns, change_ns, change_ns, float(limit)) != "regression"
 
 
 def parse_tolerance(text: str) -> Tolerance:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
 
+from firstlight.analysis.processes.sums import UserspaceKind
 from firstlight.experiment.change import PlanSection, RecipeChange
 from firstlight.experiment.factor import Factor
 from firstlight.experiment.plan_parser import checked, parse_toml, read_text
@@ -66,6 +67,10 @@ class Stage(PlanSection):
     last: MarkName | None = Field(default=None, alias="to", description="a mark")
     function: str | None = Field(default=None, description="the total of a function instead")
     initcall: str | None = Field(default=None, description="the duration of an initcall instead")
+    process: str | None = Field(default=None, description="what all processes of a program executed instead")
+    service: str | None = Field(default=None, description="what the processes of a unit executed instead")
+    system_call: str | None = Field(default=None, description="what the kernel executed for a system call instead")
+    file: str | None = Field(default=None, description="what it executed for system calls on a path instead")
     of: str | None = Field(default=None, description="a row above: this one is shown as a share of it")
 
     @model_validator(mode="after")
@@ -73,9 +78,16 @@ class Stage(PlanSection):
         marks = self.first is not None and self.last is not None
         if (self.first is None) != (self.last is None):
             raise ValueError("`from` and `to` go together")
-        if sum((marks, self.function is not None, self.initcall is not None)) != 1:
-            raise ValueError("give `from` and `to`, or `function`, or `initcall`")
+        userspace = [name for kind in UserspaceKind if (name := getattr(self, kind)) is not None]
+        if sum((marks, self.function is not None, self.initcall is not None)) + len(userspace) != 1:
+            others = ", ".join(f"`{kind.replace('_', '-')}`" for kind in UserspaceKind)
+            raise ValueError(f"give one of `from` and `to`, `function`, `initcall`, {others}")
         return self
+
+    @property
+    def of_userspace(self) -> tuple[UserspaceKind, str] | None:
+        """The kind and the name of what it is of, if that is in user mode."""
+        return next(((kind, str(name)) for kind in UserspaceKind if (name := getattr(self, kind)) is not None), None)
 
 
 class Build(PlanSection):

@@ -2,77 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
-from firstlight.analysis.mark_interval import IntervalMeasurement, measure
+from firstlight.analysis.mark_interval import measure
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.key import key_of_boot
 from firstlight.bundle.open import open as open_boot
+from firstlight.comparison.known_bands import KnownBand, band_for
 from firstlight.errors import FirstlightError
+from firstlight.experiment.cell_result import CellResult, OneBoot
 from firstlight.experiment.health import sick
+from firstlight.experiment.no_effect import without_effect
 from firstlight.experiment.plan import ExperimentPlan, read_plan
 from firstlight.experiment.plan_parser import PlanError
 from firstlight.experiment.schedule import CANARY_REPEAT
 from firstlight.experiment.store import PLAN, CellState, State, Store
-
-
-@dataclass(frozen=True)
-class OneBoot:
-    """One boot of a cell."""
-
-    repeat: int
-    path: Path
-    measured: IntervalMeasurement | None
-    """`None`: it is not there, or does not count."""
-    excluded: str | None
-    """Why it does not count."""
-    recorded: bool = True
-    """Whether it was booted at all."""
-
-
-@dataclass(frozen=True)
-class CellResult:
-    """One cell of an experiment."""
-
-    name: str
-    directory: str
-    levels: dict[str, str]
-    key: str
-    boots: list[OneBoot]
-    problem: str | None = None
-
-    @property
-    def counted(self) -> list[IntervalMeasurement]:
-        """What the boots measured that count."""
-        return [boot.measured for boot in self.boots if boot.measured is not None]
-
-    @property
-    def time(self) -> Fraction | None:
-        """The mean time in nanoseconds, exactly; of one boot its time."""
-        return mean([each.time_ns for each in self.counted])
-
-    @property
-    def instructions(self) -> Fraction | None:
-        """The mean count of instructions, exactly."""
-        return mean([each.instructions for each in self.counted])
-
-    @property
-    def idle(self) -> Fraction | None:
-        """The mean idle time in nanoseconds, exactly."""
-        return mean([each.idle_ns for each in self.counted])
-
-    @property
-    def why_not(self) -> str | None:
-        """Why there is no figure; `None` when there is one."""
-        if self.counted:
-            return None
-        if self.problem is not None:
-            return self.problem
-        reasons = [boot.excluded for boot in self.boots if boot.excluded is not None]
-        return reasons[0] if reasons else "not booted yet"
+from firstlight.quantities import joined
 
 
 @dataclass(frozen=True)
@@ -86,6 +34,12 @@ class Results:
     canary: bool | None
     """Whether the second boot of one recipe was the same; `None`: there is no second boot."""
     notes: list[str] = field(default_factory=list)
+    band: KnownBand | None = None
+    """The noise band of the first cell; none where boots are not exact."""
+
+    def is_accident(self, change_ns: Fraction | None) -> bool:
+        """Whether a change lies within the noise band, so that it is no effect."""
+        return self.band is not None and change_ns is not None and self.band.covers(change_ns)
 
     @property
     def unit(self) -> str:
@@ -118,16 +72,6 @@ class Results:
         raise FirstlightError(f"`{cell.name}` has no boot that counts: {cell.why_not}", where=str(self.path))
 
 
-def mean(figures: list[int | None]) -> Fraction | None:
-    """The mean of whole figures as a fraction; `None` when there are none, or one is unknown.
-
-    >>> mean([1, 2]), mean([3]), mean([])
-    (Fraction(3, 2), Fraction(3, 1), None)
-    """
-    known = [figure for figure in figures if figure is not None]
-    return Fraction(sum(known), len(known)) if known and len(known) == len(figures) else None
-
-
 def read_results(path: Path) -> Results:
     """Read an experiment's directory: finished or not, what is there counts.
 
@@ -146,12 +90,15 @@ def read_results(path: Path) -> Results:
         repeats[number].append(repeat)
     baseline: Mapping[str, str] | None = None
     cells, notes = [], []
+    facts_of: dict[str, Mapping[str, str]] = {}
     for number, cell in enumerate(state.cells):
         boots: list[OneBoot] = []
         for repeat in sorted(repeats[number]):
             boot, facts = _one(store, plan, cell, repeat, baseline if number or boots else None, number == 0)
             if number == 0 and baseline is None and boot.measured is not None:
                 baseline = facts
+            if boot.measured is not None:
+                facts_of.setdefault(cell.name, facts)
             boots.append(boot)
         cells.append(CellResult(cell.name, cell.directory, cell.levels, cell.key, boots, cell.problem))
     canary = canary_agrees(store, state)
@@ -161,13 +108,35 @@ def read_results(path: Path) -> Results:
     if missing:
         lacking = "1 boot is" if missing == 1 else f"{missing} boots are"
         notes.append(f"{lacking} lacking: `firstlight experiment run` goes on")
+    if plan.mode == "exact":
+        notes += without_effect(plan, cells, facts_of)
     spans = {(each.first, each.last) for cell in cells for each in cell.counted}
     if len(spans) > 1:
         shown = ", ".join(f"{first} to {last}" for first, last in sorted(spans))
         raise FirstlightError(
             f"its boots have different ends ({shown})", where=str(path), hint="say in `[measure]` which marks count"
         )
-    return Results(path, plan, state, cells, canary, notes)
+    band = _band(cells[0]) if plan.mode == "exact" and canary is not False else None
+    if band is not None:
+        notes.append(band.text)
+        notes += _accidents(cells, band)
+    return Results(path, plan, state, cells, canary, notes, band)
+
+
+def _band(baseline: CellResult) -> KnownBand | None:
+    """The noise band of the first cell, if it has a boot that counts."""
+    path = next((boot.path for boot in baseline.boots if boot.measured is not None), None)
+    return None if path is None else band_for(open_boot(path).manifest)
+
+
+def _accidents(cells: Sequence[CellResult], band: KnownBand) -> Iterator[str]:
+    """The cells whose change is no effect."""
+    before, *others = ((f"`{cell.name}`", cell.time) for cell in cells)
+    within = [
+        name for name, time in others if time is not None and before[1] is not None and band.covers(time - before[1])
+    ]
+    if within:
+        yield f"the change from {before[0]} is within the noise band and may be an accident: {joined(within, 5)}"
 
 
 def _check_fit(plan: ExperimentPlan, state: State, where: str) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import random
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
+from firstlight.cache import NotCachedError, only_cached
 from firstlight.errors import FirstlightError
 from firstlight.experiment.cell_options import options_for
 from firstlight.experiment.design import Cell, cells_of
-from firstlight.experiment.kernel_build import NotBuiltError
 from firstlight.experiment.plan import ExperimentPlan, parse_plan
 from firstlight.experiment.plan_parser import read_text
 from firstlight.experiment.randomize import blocks
@@ -70,7 +71,7 @@ def prepare(
     """Read a plan, and find every input of every boot; nothing is written or booted, but perhaps the probe that asks a
     new kernel for its symbols, and an image or a kernel that has to be made first.
 
-    :param dry_run: build no kernel and ask none for its symbols; a cell that needs one that is not built has no key.
+    :param dry_run: boot nothing and build nothing; a cell that needs what is not built has no key.
     :raises FirstlightError: when the plan, an input or the directory cannot be.
     """
     text = read_text(plan_file)
@@ -102,9 +103,10 @@ def prepare_plan(
         progress.step(f"looking at the inputs of {cell.name} ({number + 1} of {len(cells)})")
         try:
             bundle = store.path.absolute() / cell.directory / "1.boot"
-            chosen = options_for(plan, cell, folder, bundle, progress, dry_run=dry_run)
-            key = key_of_inputs(resolve(chosen, progress, dry_run=dry_run))
-        except NotBuiltError:
+            with only_cached() if dry_run else nullcontext():
+                chosen = options_for(plan, cell, folder, bundle, progress)
+                key = key_of_inputs(resolve(chosen, progress, dry_run=dry_run))
+        except NotCachedError:
             chosen, key = RecordOptions(output=bundle, append=cell.change.append), ""
         except FirstlightError as error:
             kind = "arm" if plan.arms else "cell"
@@ -169,11 +171,14 @@ def _notes(plan: ExperimentPlan, cells: list[Cell], states: list[CellState]) -> 
         for one, other in factor.same_levels()
     ]
     if plan.arms:
-        first: dict[str, str] = {}
-        for state in states:
-            other = first.setdefault(state.key, state.name) if state.key else state.name
-            if other != state.name:
-                notes.append(f"arms `{other}` and `{state.name}` have the same inputs: it is one boot")
+        for number, state in enumerate(states):
+            for earlier, cell in zip(states[:number], cells, strict=False):
+                if cells[number].change == cell.change:
+                    notes.append(f"arms `{earlier.name}` and `{state.name}` change the same: it is one boot")
+                    break
+                if state.key and state.key == earlier.key:
+                    notes.append(f"arms `{earlier.name}` and `{state.name}` have the same inputs: it is one boot")
+                    break
         return notes
     for factor in plan.factors:
         if not factor.same_levels() and _changes_no_input(factor.name, cells, states):

@@ -69,11 +69,19 @@ def shapley(results: Results) -> Shares | str:
             why = "is not there" if cell is None else f"does not count: {cell.why_not}"
             return f"cell `{','.join(f'{name}={level}' for name, level in levels.items())}` {why}"
         times.append(time)
-    return _shares([(name, last) for name, _, last in ends], times)
+    return shares_of([(name, last) for name, _, last in ends], times)
 
 
-def _shares(factors: Sequence[tuple[str, str]], times: Sequence[Fraction]) -> Shares:
-    """:param times: by the set of factors that are on, a bit for each."""
+def shares_of(factors: Sequence[tuple[str, str]], times: Sequence[Fraction]) -> Shares:
+    """The shares of factors from the times of every combination.
+
+    :param factors: each with the level that it is switched to.
+    :param times: by the set of factors that are on, a bit for each.
+
+    >>> shares = shares_of([("a", "on"), ("b", "on")], [Fraction(each) for each in (100, 90, 80, 60)])
+    >>> [(each.factor, each.whole) for each in shares.shares]
+    [('a', -15), ('b', -25)]
+    """
     number = len(factors)
     everything = (1 << number) - 1
     total = times[everything] - times[0]

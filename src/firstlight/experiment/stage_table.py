@@ -13,13 +13,15 @@ from fractions import Fraction
 import polars as pl
 
 from firstlight.analysis.mark_interval import measure
+from firstlight.analysis.processes.sums import userspace_sums
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.manifest import Concern
 from firstlight.bundle.open import open as open_boot
 from firstlight.bundle.reliability import check_reliable
 from firstlight.errors import FirstlightError
+from firstlight.experiment.cell_result import CellResult, mean
 from firstlight.experiment.plan import Stage
-from firstlight.experiment.results import CellResult, Results, mean
+from firstlight.experiment.results import Results
 from firstlight.schema.spans import SpanKind
 from firstlight.suggest import nearest
 
@@ -121,6 +123,9 @@ def _nowhere(stage: Stage, boots: list[Boot]) -> str | None:
         kind, name = SpanKind.INITCALL, stage.initcall
         spans = (boot.spans().filter(pl.col("kind") == SpanKind.INITCALL) for boot in boots)
         known = {each for table in spans for each in table["name"].unique().to_list()}
+    elif stage.of_userspace is not None:
+        kind, name = stage.of_userspace[0].replace("_", " "), stage.of_userspace[1]
+        known = {each for boot in boots for each in userspace_sums(boot, stage.of_userspace[0])}
     else:
         return None
     return None if name in known else f"no boot has {kind} `{name}`{nearest(name, known)}"
@@ -139,6 +144,10 @@ def _length(stage: Stage, boot: Boot) -> int | None:
         spans = boot.spans().filter((pl.col("kind") == SpanKind.INITCALL) & (pl.col("name") == stage.initcall))
         known = spans["duration_ns"]
         return None if known.null_count() else int(known.sum())
+    if stage.of_userspace is not None:
+        kind, name = stage.of_userspace
+        # What did not run executed nothing.
+        return userspace_sums(boot, kind).get(name, 0)
     return measure(boot, stage.first, stage.last).time_ns
 
 

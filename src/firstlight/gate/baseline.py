@@ -13,6 +13,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator
 
 from firstlight.bundle.boot import Boot
+from firstlight.bundle.key import key_of_boot
 from firstlight.comparison.boot_figures import Sample, take_sample
 from firstlight.comparison.open_many import check_one_recipe
 from firstlight.comparison.testbed import Testbed, describe_testbed, differences
@@ -50,6 +51,8 @@ class Baseline(FrozenModel):
     samples: list[Sample]
     former: str | None = None
     """The reason of the baseline that this one replaced."""
+    key: str | None = None
+    """The digest of the recipe and of its inputs; none where an earlier version saved the baseline."""
 
     @property
     def method(self) -> Literal["exact", "noisy"]:
@@ -99,6 +102,7 @@ def make_baseline(boots: Sequence[Boot], name: str, because: str, former: Baseli
         repeat=manifest.reproduce,
         samples=samples,
         former=None if former is None else former.because,
+        key=key_of_boot(manifest),
     )
 
 

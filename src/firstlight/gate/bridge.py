@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from firstlight.comparison.boot_figures import OTHER_FUNCTIONS, Sample
+from firstlight.analysis.processes.sums import UserspaceKind
+from firstlight.comparison.boot_figures import NO_PHASE, OTHER_FUNCTIONS, Sample
+from firstlight.gate.phase_evidence import PhaseEvidence
 from firstlight.gate.verdict import GateResult
 
 #: The row for all phases, or functions, together.
@@ -50,13 +52,15 @@ def bridge(result: GateResult) -> Bridge | None:
 
 
 def phase_changes(result: GateResult) -> list[GateChange]:
-    """Every phase in the order of the boot, and below them the whole; each column adds up to its last row.
+    """Every phase that both sides know, in the order of the boot, and below them the total; each column adds up.
 
     :returns: nothing when no boot came up: what was not measured is no change.
     """
     if not result.came_up:
         return []
-    before, after = _means(_phases(result.baseline.samples)), _means(_phases(result.came_up))
+    sides = (result.baseline.samples, result.came_up)
+    common, first = PhaseEvidence(*sides).in_both(), next(iter(result.came_up[0].phase_ns))
+    before, after = (_means([_joined(sample, common, first) for sample in side]) for side in sides)
     names = list(dict.fromkeys([*after, *before]))
     return [*(_change(name, before, after) for name in names), _whole(before, after)]
 
@@ -90,8 +94,40 @@ def function_changes(result: GateResult) -> list[GateChange]:
     return [*shown, GateChange(OTHER_FUNCTIONS, rest[0], rest[1], rest[1] - rest[0]), _whole(before, after)]
 
 
-def _phases(samples: Sequence[Sample]) -> list[dict[str, int]]:
-    return [sample.phase_ns for sample in samples]
+def process_changes(result: GateResult) -> list[GateChange]:
+    """The programs whose processes changed most, the largest first; all other time of the boot is a row.
+
+    :returns: nothing where processes of one side were not followed.
+    """
+    arms = [
+        [(sample.virtual_ns, sample.userspace.get(UserspaceKind.PROCESS)) for sample in arm]
+        for arm in (result.baseline.samples, result.came_up)
+    ]
+    if not all(arm and all(programs is not None for _, programs in arm) for arm in arms):
+        return []
+    before, after = (
+        _means([{**(programs or {}), OTHER_FUNCTIONS: ns - sum((programs or {}).values())} for ns, programs in arm])
+        for arm in arms
+    )
+    names = (before.keys() | after.keys()) - {OTHER_FUNCTIONS}
+    rows = sorted((_change(name, before, after) for name in names), key=lambda row: (-abs(row.change_ns), row.name))
+    shown = [row for row in rows[:_MOST_FUNCTIONS] if row.change_ns]
+    named = {row.name for row in shown}
+    rest = [sum(ns for name, ns in arm.items() if name not in named) for arm in (before, after)]
+    return [*shown, GateChange(OTHER_FUNCTIONS, rest[0], rest[1], rest[1] - rest[0]), _whole(before, after)]
+
+
+def _joined(sample: Sample, common: Sequence[str], first: str) -> dict[str, int]:
+    """The phases that both sides know; a phase that one side lacks is part of the one before it, whose end it has.
+
+    :param first: the name of what comes before the first common one.
+    """
+    phases: dict[str, int] = {}
+    name = first
+    for phase, ns in sample.phase_ns.items():
+        name = phase if phase in common or phase == NO_PHASE else name
+        phases[name] = phases.get(name, 0) + ns
+    return phases
 
 
 def _means(rows: Sequence[dict[str, int]]) -> dict[str, int]:

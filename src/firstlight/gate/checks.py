@@ -8,13 +8,19 @@ from dataclasses import dataclass, replace
 from statistics import median
 from typing import Literal
 
+from firstlight.stats.verdict import Word, settle
+
 Outcome = Literal["pass", "improvement", "regression", "inconclusive", "unhealthy"]
 Kind = Literal["soft", "hard", "budget", "health"]
+_OUTCOMES: dict[Word, Outcome] = {
+    "regression": "regression", "improvement": "improvement", "equivalent": "pass", "inconclusive": "inconclusive",
+}  # fmt: skip
 
 #: Of the random exchanges that take the place of an exact test where there are ties.
 SEED = 1
 
-_LEVEL = 0.05
+#: Level of the test of a noisy change.
+SIGNIFICANCE_LEVEL = 0.05
 
 #: With fewer boots no interval of 95 % bounds a median.
 _LEAST_FOR_MEDIAN = 6
@@ -54,12 +60,15 @@ class Check:
 
 
 def soft_check(
-    what: str, baseline: Sequence[int], measured: Sequence[int], percent: float, floor_ns: int, *, exact: bool
-) -> Check:
+    what: str, baseline: Sequence[int], measured: Sequence[int], percent: float, floor_ns: int, *, exact: bool,
+    band_ns: int = 0, fail_within_band: bool = False,
+) -> Check:  # fmt: skip
     """Compare with a baseline: growth by more than some percent, and by more than a floor, is a regression.
 
-    :param baseline: nanoseconds of every boot of the baseline; of an exact one the first says all.
+    :param baseline: nanoseconds of every boot of the baseline; an exact baseline needs only the first.
     :param measured: the same of the boots in question.
+    :param band_ns: the noise band of the figure, where the boots are exact; a growth within it is no regression.
+    :param fail_within_band: a growth beyond the limit is a regression within the band, too.
 
     >>> soft_check("total", [1_000_000], [1_003_000], 0.2, 0, exact=True).outcome
     'regression'
@@ -67,14 +76,16 @@ def soft_check(
     'pass'
     """
     before, after = (baseline[0], measured[0]) if exact else (_median(baseline), _median(measured))
-    allowed = max(math.floor(before * percent / 100), floor_ns)
+    allowed = max(math.floor(before * percent / 100), floor_ns, 0 if fail_within_band else band_ns)
     change = after - before
     relative = change / before * 100 if before else None
     figures = {"limit_ns": before + allowed, "baseline_ns": before, "measured_ns": after, "change_ns": change}
     if exact:
-        outcome: Outcome = "regression" if change > allowed else "improvement" if -change > allowed else "pass"
+        outcome = _OUTCOMES[settle(change, change, change, allowed)]
         text = "unchanged" if change == 0 else f"changed by {change:+,} ns; {allowed:,} ns are allowed"
-        return Check("soft", what, outcome, text, change_percent=relative, **figures)
+        if change and band_ns:
+            text += f"; {'within' if abs(change) <= band_ns else 'beyond'} the noise band of {band_ns:,} ns"
+        return Check("soft", what, outcome, text, change_percent=relative, band_ns=band_ns, **figures)
     if min(*baseline, *measured) <= 0:
         # Nothing is a percentage of nothing: what has no duration is judged by the floor alone.
         outcome = "regression" if change > allowed else "pass"
@@ -98,6 +109,22 @@ class NoisyChange:
     """Of the log ratios."""
     needed: int
     """From so many boots a side there is an interval."""
+
+    def settled(self, limit: float) -> Word:
+        """What the change is, by the one definition of a regression.
+
+        :param limit: the growth that is allowed, as a share.
+
+        >>> NoisyChange(3.0, 1.0, 5.0, 0.01, 0.01, 6).settled(0.02)
+        'regression'
+        """
+        if self.low is None or self.high is None:
+            return "inconclusive"
+        change, low, high = (math.log1p(percent / 100) for percent in (self.percent, self.low, self.high))
+        below = -math.log1p(-limit) if limit < 1 else math.inf
+        return settle(
+            change, low, high, math.log1p(limit), limit_below=below, certain=self.probability < SIGNIFICANCE_LEVEL
+        )
 
 
 def noisy_change(baseline: Sequence[int], measured: Sequence[int], *, paired: bool) -> NoisyChange:
@@ -133,7 +160,7 @@ def adjusted(checks: Sequence[Check]) -> list[Check]:
     for check, p in zip(checks, holm([check.probability for check in checks]), strict=True):
         if p is not None:
             check = replace(check, probability=p)
-            if p >= _LEVEL and check.outcome in ("regression", "improvement"):
+            if p >= SIGNIFICANCE_LEVEL and check.outcome in ("regression", "improvement"):
                 text = f"p = {p:.2g} among several rules is no proof"
                 check = replace(check, outcome="inconclusive", text=text)
         kept.append(check)
@@ -145,10 +172,11 @@ def _noisy(found: NoisyChange, limit: float, number: int) -> tuple[Outcome, str]
 
     if found.low is None or found.high is None:
         return "inconclusive", f"need at least {found.needed} boots a side for an interval, there are {number}"
-    if found.low > limit * 100:
-        return "regression", "the whole interval lies above the limit"
-    if found.high < -limit * 100:
-        return "improvement", "the whole interval lies below the baseline by more than the limit"
+    outcome = _OUTCOMES[found.settled(limit)]
+    if outcome == "regression":
+        return outcome, "the change is larger than the limit, and the whole interval lies above 0 %"
+    if outcome == "improvement":
+        return outcome, "the change is larger than the limit, and the whole interval lies below 0 %"
     if found.high <= limit * 100:
         return "pass", "the whole interval lies within the limit"
     margin = abs(math.log1p(limit) - math.log1p(found.percent / 100))

@@ -14,7 +14,7 @@ from firstlight.comparison.boot_figures import Sample, take_sample
 from firstlight.errors import BundleError, FirstlightError
 from firstlight.gate.checks import Check, limit_check, noisy_change
 from firstlight.gate.rules import OTHERS
-from firstlight.gate.verdict import Confirmation, GateResult
+from firstlight.gate.verdict import ALARMS, Confirmation, GateResult
 from firstlight.lab.host.progress import Progress
 from firstlight.lab.run.options_from_manifest import check_untrusted, options_from_manifest
 from firstlight.lab.run.record import record
@@ -72,14 +72,15 @@ def _pairs(
             choices = former if name == "baseline" else options
             arms[name].append(open(_record(choices, directory / f"{name}-{number}.boot", progress)))
     before, after = ([take_sample(boot) for boot in arms[name]] for name in ("baseline", "measured"))
-    alarms = [check for check in result.checks if check.outcome == "regression"]
+    alarms = [check for check in result.checks if check.outcome in ALARMS and check.kind != "health"]
     allowances = {check.what for check in result.checks if check.kind == "budget"}
-    again = [_again(check, before, after, allowances) for check in alarms]
-    held = [text for stands, text in again if stands]
+    again = [(check.name, *_again(check, before, after, allowances)) for check in alarms]
+    held = [(name, text) for name, stands, text in again if stands]
     head = f"{pairs} fresh pairs in random order (seed {seed})"
     if held:
-        return Confirmation(True, f"{head}: {'; '.join(held)}")
-    return Confirmation(False, f"{head}: no alarm holds: {'; '.join(text for _, text in again)}")
+        text = f"{head}: {'; '.join(text for _, text in held)}"
+        return Confirmation(True, text, tuple(name for name, _ in held))
+    return Confirmation(False, f"{head}: no alarm holds: {'; '.join(text for *_, text in again)}")
 
 
 def _again(alarm: Check, before: Sequence[Sample], after: Sequence[Sample], allowances: set[str]) -> tuple[bool, str]:
@@ -92,10 +93,11 @@ def _again(alarm: Check, before: Sequence[Sample], after: Sequence[Sample], allo
     if min(*was, *now) <= 0:
         return False, f"{alarm.what}: some boots spent no time there"
     change = noisy_change(was, now, paired=True)
-    allowed = (alarm.limit_ns / alarm.baseline_ns - 1) * 100 if alarm.baseline_ns else 0.0
     if change.low is None or change.high is None:
         return False, f"{alarm.what}: too few pairs"
-    return change.low > allowed, f"{alarm.what}: {change.low:+.2f} to {change.high:+.2f} %"
+    allowed = alarm.limit_ns / alarm.baseline_ns - 1 if alarm.baseline_ns else 0.0
+    text = f"{alarm.what}: {change.percent:+.2f} %, interval {change.low:+.2f} to {change.high:+.2f} %"
+    return change.settled(allowed) == alarm.outcome, text
 
 
 def _times(samples: Sequence[Sample], what: str, allowances: set[str]) -> list[int]:

@@ -8,15 +8,15 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
+from firstlight.analysis.processes.sums import UserspaceKind
 from firstlight.bundle.older import phase_among
 from firstlight.errors import BundleError, UsageError
 from firstlight.frozen import FrozenModel
 from firstlight.suggest import unknown_name
 from firstlight.toml import Duration, Percent, read_toml
 
-#: Without rules the total may grow by so many percent: of an exact boot by the fence that rustc-perf uses where it
-#: knows no history, of a noisy one by what tells a change from a habit of the testbed.
-DEFAULT_SOFT = {"exact": 0.2, "noisy": 2.0}
+#: Without rules the total of noisy boots may grow by so many percent; that of an exact boot by its noise band.
+DEFAULT_NOISY_SOFT = 2.0
 
 #: The row of a budget for every phase that has no allowance of its own.
 OTHERS = "[other phases]"
@@ -71,6 +71,12 @@ class Rules(FrozenModel):
     total: GateLimits = Field(default_factory=GateLimits)
     every_phase: GateLimits = Field(default_factory=GateLimits, description="for phases that have no rule of their own")
     phase: dict[str, GateLimits] = Field(default_factory=dict)
+    every_process: GateLimits = Field(default_factory=GateLimits, description="for all processes of each program")
+    process: dict[str, GateLimits] = Field(default_factory=dict, description="by program")
+    every_service: GateLimits = Field(default_factory=GateLimits, description="for the processes of each unit")
+    service: dict[str, GateLimits] = Field(default_factory=dict)
+    every_system_call: GateLimits = Field(default_factory=GateLimits, description="for the kernel's part of each call")
+    system_call: dict[str, GateLimits] = Field(default_factory=dict)
     budget: Budget | None = None
     health: HealthRule = Field(default_factory=HealthRule)
 
@@ -78,11 +84,16 @@ class Rules(FrozenModel):
         """The limits of a phase."""
         return self.phase.get(phase, self.every_phase)
 
-    def soft_total(self, method: Literal["exact", "noisy"]) -> float | None:
-        """The total's soft limit in percent; a file that says nothing of the total's limits leaves the default."""
-        if self.total.soft is None and self.total.hard is None:
-            return DEFAULT_SOFT[method]
-        return self.total.soft
+    def for_userspace(self, kind: UserspaceKind) -> tuple[GateLimits, dict[str, GateLimits]]:
+        """The limits of every name of a kind, and those of named ones.
+
+        >>> rules = Rules.model_validate({"process": {"systemd-udevd": {"soft": "2 %"}}})
+        >>> [*rules.for_userspace(UserspaceKind.PROCESS)[1]]
+        ['systemd-udevd']
+        """
+        every: GateLimits = getattr(self, f"every_{kind}")
+        named: dict[str, GateLimits] = getattr(self, str(kind))
+        return every, named
 
     def for_phases(self, known: Collection[str], where: str) -> Rules:
         """The rules for boots with these phases: names of earlier schema versions are the present ones.

@@ -9,17 +9,24 @@ from firstlight.bundle.boot import Boot
 from firstlight.bundle.manifest import Concern
 from firstlight.comparison.boot_figures import Sample, take_sample
 from firstlight.comparison.common.input_changes import OBSERVERS, other_choices
+from firstlight.comparison.known_bands import KnownBand
 from firstlight.comparison.open_many import check_one_recipe
 from firstlight.comparison.testbed import TOLD, Testbed, describe_testbed, differences
 from firstlight.errors import FirstlightError, UsageError
 from firstlight.gate.baseline import Baseline
-from firstlight.gate.checks import Check, Kind, Outcome, adjusted, limit_check, soft_check
-from firstlight.gate.rules import OTHERS, Rules
-from firstlight.quantities import joined
+from firstlight.gate.checks import Check, Outcome, adjusted
+from firstlight.gate.noise_band import band_of_baseline, widths
+from firstlight.gate.phase_evidence import PhaseEvidence
+from firstlight.gate.rules import Rules
+from firstlight.gate.time_checks import time_checks
+from firstlight.gate.userspace_checks import userspace_checks
 from firstlight.recipe.choices import Choices
 
 #: The exit code of each verdict; an inconclusive one fails only where that is asked for.
 EXIT_CODES: dict[Outcome, int] = {"pass": 0, "improvement": 0, "inconclusive": 5, "regression": 3, "unhealthy": 4}
+
+#: What booting again has to confirm.
+ALARMS: tuple[Outcome, ...] = ("regression", "improvement")
 
 #: From the verdict that overrules all others to the one that any overrules.
 _ORDER: tuple[Outcome, ...] = ("unhealthy", "regression", "inconclusive", "improvement", "pass")
@@ -32,6 +39,8 @@ class Confirmation:
     confirmed: bool | None
     """None: it could not be tried."""
     text: str
+    held: tuple[str, ...] = ()
+    """Of boots that vary, the rules whose alarms it confirmed."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +56,8 @@ class GateResult:
     flags: tuple[str, ...]
     """What a person should know, though it decides nothing."""
     confirmation: Confirmation | None = None
+    noise_band: str | None = None
+    """By which noise band exact boots were evaluated, and where it is from."""
 
     @property
     def came_up(self) -> list[Sample]:
@@ -59,11 +70,20 @@ class GateResult:
 
 
 def evaluate(
-    baseline: Baseline, boots: Sequence[Boot], rules: Rules, *, where: str, other_testbed: bool = False
+    baseline: Baseline,
+    boots: Sequence[Boot],
+    rules: Rules,
+    band: KnownBand | None = None,
+    *,
+    where: str,
+    fail_within_band: bool = False,
+    other_testbed: bool = False,
 ) -> GateResult:
-    """Judge boots by a baseline and rules.
+    """Judge boots by a baseline and rules. Of boots that vary, :func:`confirmed` decides what alarms count.
 
+    :param band: the noise band of exact boots; by default the one of the baseline's recipe, else a shipped one.
     :param where: what the rules were read from, for messages.
+    :param fail_within_band: a growth beyond a limit of the rules is a regression within the noise band, too.
     :param other_testbed: compare although the baseline is from another testbed, and tell so.
     :raises UsageError: when the boots are not of one recipe, or a rule names a phase that there is not.
     :raises FirstlightError: when the baseline is from another testbed.
@@ -93,9 +113,16 @@ def evaluate(
     if exact and any(sample.tables != measured[0].tables for sample in measured):
         raise FirstlightError("exact boots of one recipe, yet not equal", where=str(good[0][0].directory),
                               hint="`firstlight verify` says what differs")  # fmt: skip
-    phases = {**dict.fromkeys(baseline.samples[0].phase_ns), **dict.fromkeys(measured[0].phase_ns)}
-    rules = rules.for_phases([*phases], where)
-    checks += _times(baseline, measured, rules, list(phases), exact=exact)
+    evidence = PhaseEvidence(baseline.samples, measured)
+    known = (band or band_of_baseline(baseline)) if exact else None
+    moved = {} if known is None else widths(known)
+    present = rules.for_phases(evidence.phases, where)
+    times = time_checks(evidence, present, moved, exact=exact, fail_within_band=fail_within_band)
+    times += userspace_checks(
+        baseline.samples, measured, rules, where, exact=exact, band=None if known is None else known.band,
+        fail_within_band=fail_within_band,
+    )  # fmt: skip
+    checks += times if exact else adjusted(times)
     chosen = good[0][0].manifest.chosen
     same = exact and baseline.samples[0].inputs == measured[0].inputs and baseline.recipe == chosen
     if same and all(check.change_ns in (None, 0) for check in checks):
@@ -108,7 +135,10 @@ def evaluate(
             f"{len(measured)} boots, taken apart from the baseline's {len(baseline.samples)}: a drift of the testbed "
             f"in between counts as a change{again}"
         )
-    return GateResult(verdict_of(checks), exact, baseline, good[0][1], tuple(samples), tuple(checks), tuple(flags))
+    return GateResult(
+        verdict_of(checks), exact, baseline, good[0][1], tuple(samples), tuple(checks), tuple(flags),
+        noise_band=None if known is None else known.text,
+    )  # fmt: skip
 
 
 def _other_inputs(baseline: Baseline, sample: Sample, chosen: Choices | None) -> list[str]:
@@ -130,10 +160,34 @@ def verdict_of(checks: Sequence[Check]) -> Outcome:
     return next((outcome for outcome in _ORDER if outcome in outcomes), "pass")
 
 
-def confirmed(result: GateResult, confirmation: Confirmation) -> GateResult:
-    """The result after its alarm was tried again: one that did not hold is inconclusive."""
-    verdict: Outcome = "inconclusive" if confirmation.confirmed is False else result.verdict
-    return replace(result, verdict=verdict, confirmation=confirmation)
+def confirmed(result: GateResult, confirmation: Confirmation | None) -> GateResult:
+    """The result after its alarms were booted again, or were not.
+
+    An exact alarm stands unless the second boot differs. Boots that vary were not taken in turn with the baseline's, so
+    that a drift of the testbed looks like a change: of their soft limits only a confirmed alarm counts. Hard limits and
+    budgets do not depend on the baseline, and stand unless fresh boots keep them.
+
+    :param confirmation: what booting again said; none where it was not done.
+    """
+    tried = confirmation is not None and confirmation.confirmed is not None
+    if result.exact:
+        refuted = confirmation is not None and confirmation.confirmed is False
+        verdict: Outcome = "inconclusive" if refuted else result.verdict
+        return replace(result, verdict=verdict, confirmation=confirmation)
+    held = () if confirmation is None else confirmation.held
+    checks = tuple(
+        _open(check, tried=tried)
+        if check.outcome in ALARMS and check.name not in held and (tried or check.kind == "soft")
+        else check
+        for check in result.checks
+    )
+    return replace(result, verdict=verdict_of(checks), checks=checks, confirmation=confirmation)
+
+
+def _open(check: Check, *, tried: bool) -> Check:
+    """An alarm of boots that vary, which is not settled."""
+    why = "fresh pairs do not confirm it" if tried else "not confirmed by boots in turn with the baseline"
+    return replace(check, outcome="inconclusive", text=f"{check.text}; {why}")
 
 
 def _unhealthy(sample: Sample, name: str) -> Check | None:
@@ -152,15 +206,6 @@ def _refusals(baseline: Baseline, measured: Sequence[Sample]) -> list[str]:
                              *((sample.boot, sample) for sample in measured)]
         if concern in sample.unreliable
     ]  # fmt: skip
-
-
-def _refused_phases(baseline: Baseline, measured: Sequence[Sample], phases: Sequence[str]) -> set[str]:
-    """Phases that begin or end with an initcall level, where a recording lacks initcalls: their bounds may be wrong."""
-    if not any(Concern.INITCALLS in sample.unreliable for sample in (*baseline.samples, *measured)):
-        return set()
-    level = [phase.startswith("initcall") for phase in phases]
-    follows = [*level[1:], False]
-    return {phase for phase, *bounds in zip(phases, level, follows, strict=True) if any(bounds)}
 
 
 def _check_one_arm(first: tuple[Boot, Testbed, Sample], other: tuple[Boot, Testbed, Sample]) -> None:
@@ -185,84 +230,31 @@ def _check_testbed(baseline: Baseline, boot: Boot, bed: Testbed, flags: list[str
 
 
 def _health(before: Sample, measured: Sequence[Sample], rules: Rules, flags: list[str]) -> list[Check]:
-    checks = []
-    after = max(measured, key=lambda sample: sample.warnings or 0)
-    if before.warnings is not None and after.warnings is not None:
-        more = after.warnings - before.warnings
-        text = f"{after.warnings} warnings of the kernel, the baseline has {before.warnings}"
-        if rules.health.new_warnings == "fail":
-            checks.append(Check("health", "kernel warnings", "unhealthy" if more > 0 else "pass", text))
-        elif more > 0:
-            flags.append(text)
-    if all(sample.failed_units is not None for sample in (before, *measured)):
-        failed = sorted(
-            {unit for sample in measured for unit in sample.failed_units or ()} - {*(before.failed_units or ())}
-        )
+    warnings = _unknown("kernel warnings", [sample.warnings is None for sample in (before, *measured)])
+    units = _unknown("systemd units", [sample.failed_units is None for sample in (before, *measured)])
+    found = []
+    if warnings is None and before.warnings is not None:
+        after = max(sample.warnings or 0 for sample in measured)
+        text = f"{after} warnings of the kernel, the baseline has {before.warnings}"
+        warnings = Check("health", "kernel warnings", "unhealthy" if after > before.warnings else "pass", text)
+    if units is None and before.failed_units is not None:
+        failed = sorted({unit for sample in measured for unit in sample.failed_units or ()} - {*before.failed_units})
         text = f"failed units that the baseline has not: {', '.join(failed)}" if failed else "no unit failed anew"
-        if rules.health.failed_units == "fail":
-            checks.append(Check("health", "systemd units", "unhealthy" if failed else "pass", text))
-        elif failed:
-            flags.append(text)
-    return checks
+        units = Check("health", "systemd units", "unhealthy" if failed else "pass", text)
+    for check, rule in ((warnings, rules.health.new_warnings), (units, rules.health.failed_units)):
+        if check is not None and rule == "fail":
+            found.append(check)
+        elif check is not None and check.outcome == "unhealthy":
+            flags.append(check.text)
+    return found
 
 
-def _times(
-    baseline: Baseline, measured: Sequence[Sample], rules: Rules, phases: Sequence[str], *, exact: bool
-) -> list[Check]:
-    checks = []
-    before = [sample.virtual_ns for sample in baseline.samples]
-    after = [sample.virtual_ns for sample in measured]
-    soft = rules.soft_total("exact" if exact else "noisy")
-    if soft is not None:
-        checks.append(soft_check("total", before, after, soft, rules.total.floor, exact=exact))
-    if rules.total.hard is not None:
-        checks.append(limit_check("hard", "total", after, rules.total.hard, exact=exact))
-    refused = _refused_phases(baseline, measured, phases)
-    for phase in phases:
-        limits = rules.for_phase(phase)
-        kinds: tuple[tuple[Kind, float | None], ...] = (("soft", limits.soft), ("hard", limits.hard))
-        ruled = [kind for kind, limit in kinds if limit is not None]
-        if phase in refused:
-            checks += [_refused(kind, phase, named=phase in rules.phase) for kind in ruled]
-            continue
-        lacking = [sample.boot for sample in measured if phase not in sample.phase_ns]
-        if lacking:
-            checks += [_without_phase(kind, phase, lacking, named=phase in rules.phase) for kind in ruled]
-            continue
-        was, now = ([sample.phase_ns.get(phase, 0) for sample in arm] for arm in (baseline.samples, measured))
-        if limits.soft is not None:
-            checks.append(soft_check(phase, was, now, limits.soft, limits.floor, exact=exact))
-        if limits.hard is not None:
-            checks.append(limit_check("hard", phase, now, limits.hard, exact=exact))
-    if rules.budget is not None:
-        checks.append(limit_check("budget", "total", after, rules.budget.goal, exact=exact))
-        for phase, allowance in rules.budget.phases.items():
-            lacking = [sample.boot for sample in measured if phase not in sample.phase_ns]
-            if lacking:
-                checks.append(_without_phase("budget", phase, lacking, named=True))
-                continue
-            if phase in refused:
-                checks.append(_refused("budget", phase, named=True))
-                continue
-            now = [sample.phase_ns.get(phase, 0) for sample in measured]
-            checks.append(limit_check("budget", phase, now, allowance, exact=exact))
-        others = [sum(ns for phase, ns in sample.phase_ns.items() if phase not in rules.budget.phases)
-                  for sample in measured]  # fmt: skip
-        # Where each phase that is refused has no allowance of its own, they all are among the others, whole.
-        if refused & {*rules.budget.phases}:
-            checks.append(_refused("budget", OTHERS, named=True))
-        else:
-            checks.append(limit_check("budget", OTHERS, others, rules.budget.others, exact=exact))
-    return checks if exact else adjusted(checks)
+def _unknown(what: str, unknown: Sequence[bool]) -> Check | None:
+    """The check of what some boots do not report, though others do; nothing where all do, or none does.
 
-
-def _refused(kind: Kind, phase: str, *, named: bool) -> Check:
-    """What a broken invariant concerns is not judged: a phase that a rule names has to be, any other one need not."""
-    text = "its bounds are not reliable: an invariant about initcalls does not hold"
-    return Check(kind, phase, "unhealthy" if named else "inconclusive", text)
-
-
-def _without_phase(kind: Kind, phase: str, boots: Sequence[str], *, named: bool) -> Check:
-    """What was not there did not take 0 s: a phase that a rule names has to happen, any other one is undecided."""
-    text = f"{joined([f'`{boot}`' for boot in boots], 1)} has no such phase: there is nothing to measure"
-    return Check(kind, phase, "unhealthy" if named else "inconclusive", text)
+    :param unknown: of each boot, the baseline's first.
+    """
+    if all(unknown) or not any(unknown):
+        return None
+    where = "the baseline does not report them" if unknown[0] else "a boot does not report them"
+    return Check("health", what, "inconclusive", f"not judged: {where}")

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from firstlight.bundle.boot import Boot
+from firstlight.bundle.equality import equal_tables
 from firstlight.bundle.key import key_of_boot
 from firstlight.bundle.manifest import Manifest
 from firstlight.bundle.open import open as open_boot
 from firstlight.bundle.open import read_manifest
-from firstlight.comparison.noise_band import LEVELS, Band, band_of, figures_of_boot
+from firstlight.comparison import known_bands
+from firstlight.comparison.exact.ledger import ledger_of
+from firstlight.comparison.exact.totals import whole
+from firstlight.comparison.exact.tree import tree_difference
+from firstlight.comparison.noise_band import FEWEST, LEVELS, Band, band_of, figures_of_boot, path_moves
 from firstlight.comparison.statistical.breakdown import parts_of
 from firstlight.errors import FirstlightError, UnhealthyBootError, UsageError
 from firstlight.experiment import boot_cache
@@ -19,13 +25,11 @@ from firstlight.lab.qemu.command_line import kernel_command_line
 from firstlight.lab.run.key import key_of_inputs
 from firstlight.lab.run.options_from_manifest import options_from_manifest
 from firstlight.lab.run.resolve import resolve
-from firstlight.quantities import parse_size
 from firstlight.recipe.isa import DEFAULT, architectures
 from firstlight.recipe.options import RecordOptions
 
 #: The kernel takes a word with a dot for the option of a module, and passes one that it does not know to nobody.
 _PADDING = "firstlight.padding="
-_MIB = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -63,13 +67,53 @@ def make_band(bundle: Path, progress: Progress | None = None, *, trust: bool = F
         message = "its inputs are not what it was recorded with: other boots would differ by more than noise"
         raise FirstlightError(message, where=where, hint="record it again")
     changes, skipped = nuisances(former, manifest)
-    figures, parts = [figures_of_boot("", manifest)], [parts_of(open_boot(bundle), LEVELS)]
+    boots = []
     for number, change in enumerate(changes, start=1):
         progress.step(f"{change.name} ({number} of {len(changes)})")
-        boot = _boot(change, progress)
-        figures.append(figures_of_boot(change.name, boot.manifest))
-        parts.append(parts_of(boot, LEVELS))
-    return band_of(figures, parts, boot=where, manifest=manifest, skipped=skipped)
+        boots.append((change.name, _boot(change, progress)))
+    band = band_of_boots(open_boot(bundle), boots, skipped)
+    known_bands.store(band)
+    return band
+
+
+def band_of_boots(first: Boot, perturbed: Sequence[tuple[str, Boot]], skipped: Sequence[str] = ()) -> Band:
+    """The band of a boot and of others that differ from it by nothing that matters.
+
+    A boot whose tables are those of one before it shows nothing, and does not count.
+
+    :param perturbed: what was changed, and the boot.
+    :param skipped: what could not be changed, with the reason.
+    :raises UsageError: for fewer than 8 boots that differ from each other.
+    """
+    boots, missing = [first], list(skipped)
+    names = [""]
+    for name, boot in perturbed:
+        if any(equal_tables(boot, known) for known in boots):
+            missing.append(f"{name}: changes nothing")
+        else:
+            boots.append(boot)
+            names.append(name)
+    trees = [tree_difference(first, boot, whole(first, boot)) for boot in boots[1:]]
+    moves = [path_moves(tree) for tree in trees if tree is not None]
+    figures = [figures_of_boot(name, boot.manifest) for name, boot in zip(names, boots, strict=True)]
+    parts = [parts_of(boot, LEVELS) for boot in boots]
+
+    def of(members: Sequence[int]) -> Band:
+        return band_of(
+            [figures[number] for number in (0, *members)], [parts[number] for number in (0, *members)],
+            [moves[number - 1] for number in members] if moves else [],
+            boot=str(first.directory), manifest=first.manifest, skipped=missing,
+        )  # fmt: skip
+
+    numbers = range(1, len(boots))
+    band = of(numbers)
+    residual = 0
+    for left_out, tree in zip(numbers, trees, strict=True):
+        if tree is not None and len(boots) > FEWEST:
+            others = of([number for number in numbers if number != left_out])
+            found = ledger_of(first, boots[left_out], tree, others.tolerance)
+            residual = max(residual, found.gross_caused_ns)
+    return band.model_copy(update={"residual_ns": residual})
 
 
 def nuisances(former: RecordOptions, manifest: Manifest) -> tuple[list[Perturbation], list[str]]:
@@ -78,11 +122,11 @@ def nuisances(former: RecordOptions, manifest: Manifest) -> tuple[list[Perturbat
     >>> options = RecordOptions(output=Path("a.boot"))
     >>> changes, skipped = nuisances(options, firstlight.open(bundle).manifest)
     >>> [change.name for change in changes][:2], len(changes), skipped
-    (['command line longer by 21 bytes', 'command line longer by 24 bytes'], 10, [])
+    (['command line longer by 21 bytes', 'command line longer by 24 bytes'], 11, [])
     """
     found, skipped = [], []
     architecture = architectures().get(manifest.recipe_text("architecture") or "", DEFAULT)
-    for length in (1, 4, 13, 64, 200):
+    for length in (1, 4, 13, 27, 64, 120, 200):
         append = f"{former.append} {_PADDING}{'x' * length}".strip()
         name = f"command line longer by {len(append) - len(former.append) + (not former.append)} bytes"
         try:
@@ -98,8 +142,6 @@ def nuisances(former: RecordOptions, manifest: Manifest) -> tuple[list[Perturbat
                   for order in (1, 2)]  # fmt: skip
     else:
         skipped.append("initramfs in another order: it is the person's own, and may be packed")
-    memory = parse_size(str(manifest.recipe_text("memory") or former.memory or architecture.default_memory)) // _MIB
-    found.append(Perturbation("memory +1 MiB", replace(former, memory=f"{memory + 1}M")))
     found += [Perturbation(f"seed {former.seed + more}", replace(former, seed=former.seed + more)) for more in (1, 2)]
     return found, skipped
 

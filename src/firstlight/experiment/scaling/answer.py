@@ -16,21 +16,29 @@ from firstlight.experiment.scaling.result import (
     meetings_of,
     too_close,
 )
-from firstlight.experiment.scaling.run import bisect_crossing, boot_all, prepare
+from firstlight.experiment.scaling.run import band_of_boots, bisect_crossing, boot_all, prepare
 from firstlight.lab.host.progress import Progress
 
 
 def scale_by_table(
-    path: Path, at: Sequence[float], *, size: str | None, cost: str | None, by: str | None, exact: bool
+    path: Path,
+    at: Sequence[float],
+    *,
+    size: str | None,
+    cost: str | None,
+    by: str | None,
+    exact: bool,
+    terms: Sequence[str] = (),
 ) -> Answer:
     """Fit the measurements of a table.
 
     :param at: sizes to predict.
     :param size: the column with the sizes, *cost* that with the costs, *by* that with the configurations.
     :param exact: the costs have no noise.
+    :param terms: columns of counts, joined by `*`, that the cost may grow with.
     :raises FirstlightError: when the table cannot be read, or has too few sizes.
     """
-    configurations = configurations_of(read_table(path, size=size, cost=cost, by=by, exact=exact), at)
+    configurations = configurations_of(read_table(path, size=size, cost=cost, by=by, exact=exact, terms=terms), at)
     return Answer(
         title=path.name,
         variable=size or "n",
@@ -61,12 +69,14 @@ def scale_by_plan(
     configurations = configurations_of(measured, [*plan.predict, *at])
     meetings = [each for each in meetings_of(configurations) if plan.mode == "live" or not each.crossing.measured]
     if plan.mode == "exact":
+        band = band_of_boots(prepared)
+        notes.append(band.text)
         # Within the measured sizes, boots say where configurations cross, and no model.
         for one, other in combinations(measured, 2):
             ask = partial(bisect_crossing, prepared, one.name, other.name, progress=progress) if bisect else None
             met = measured_meetings(one, other, ask)
             meetings += met
-            if met and (close := too_close(one, other)) is not None:
+            if met and (close := too_close(one, other, band.total_ns)) is not None:
                 notes.append(close)
     first, last = plan.measure.first or "the first mark", plan.measure.last or "the last mark"
     clock = "virtual time" if plan.mode == "exact" else "time of the host"

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import polars as pl
 
 from firstlight.analysis.mark_interval import measure
+from firstlight.analysis.processes.sums import UserspaceKind, userspace_sums
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.folding import SHARED_NAME
 from firstlight.bundle.manifest import Concern
 from firstlight.bundle.reliability import check_reliable
 from firstlight.schema.spans import SpanKind
 from firstlight.stats.scaling.analysis import ScalingAnalysis, study
+from firstlight.stats.scaling.counts import counted_term
 
 #: So many parts are shown by name: those that grow most.
 MOST_PARTS = 12
+
+
+_USERSPACE = {
+    "processes": UserspaceKind.PROCESS,
+    "services": UserspaceKind.SERVICE,
+    "system_calls": UserspaceKind.SYSTEM_CALL,
+    "files": UserspaceKind.FILE,
+}
 
 
 @dataclass
@@ -29,13 +40,21 @@ class CostSeries:
     parts: list[Mapping[str, float]] = field(default_factory=list)
     """Of each cost; one that lacks a part had none of it."""
     exact: bool = True
+    terms: tuple[str, ...] = ()
+    """Columns of counts, joined by `*`, that the cost may grow with."""
 
     def study(self) -> ScalingAnalysis:
         """What the costs follow.
 
         :raises UsageError: when there are too few sizes, or a figure is no size or cost.
         """
-        return study(self.sizes, self.costs, _largest(self.sizes, self.parts), exact=self.exact)
+        counts = {name for term in self.terms for name in term.split("*")}
+        terms = [
+            counted_term(term, self.sizes, [math.prod(row[name] for name in term.split("*")) for row in self.parts])
+            for term in self.terms
+        ]
+        parts = [{name: ns for name, ns in row.items() if name not in counts} for row in self.parts]
+        return study(self.sizes, self.costs, _largest(self.sizes, parts), exact=self.exact, terms=terms)
 
 
 def _largest(sizes: Sequence[float], rows: Sequence[Mapping[str, float]]) -> dict[str, list[float]]:
@@ -49,7 +68,8 @@ def _largest(sizes: Sequence[float], rows: Sequence[Mapping[str, float]]) -> dic
 def parts_of(boot: Boot, kind: str, first: str | None = None, last: str | None = None) -> dict[str, int]:
     """The parts of a boot between two marks, in nanoseconds; what lies in no part is left to the total.
 
-    :param kind: `phases`; `functions`, by self time; `initcalls`, by the time until they returned.
+    :param kind: `phases`; `functions`, by self time; `initcalls`, by the time until they returned; `processes` by
+        program, `services`, `system_calls` and `files`, by what was executed.
 
     >>> import firstlight
     >>> sum(parts_of(firstlight.open(bundle), "phases").values())
@@ -61,6 +81,8 @@ def parts_of(boot: Boot, kind: str, first: str | None = None, last: str | None =
         check_reliable(boot.manifest, where, Concern.FUNCTIONS)
         rows = boot.calls().group_by(pl.col("function").str.replace(SHARED_NAME, "")).agg(pl.col("self_ns").sum())
         return {str(name): int(ns or 0) for name, ns in rows.iter_rows()}
+    if kind in _USERSPACE:
+        return userspace_sums(boot, _USERSPACE[kind])
     window = measure(boot, first, last)
     times = {row["mark"]: row["time_ns"] for row in reversed(boot.marks().to_dicts())}
     begin, end = times[window.first], times[window.last]

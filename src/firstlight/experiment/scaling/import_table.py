@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Sequence
 from pathlib import Path
 
 from firstlight.errors import MISSING_INPUT, BundleError, UsageError
@@ -14,7 +15,13 @@ _LARGEST = 64 << 20
 
 
 def read_table(
-    path: Path, *, size: str | None = None, cost: str | None = None, by: str | None = None, exact: bool = False
+    path: Path,
+    *,
+    size: str | None = None,
+    cost: str | None = None,
+    by: str | None = None,
+    exact: bool = False,
+    terms: Sequence[str] = (),
 ) -> list[CostSeries]:
     """Read sizes and costs from CSV or TSV with a line of names; every other column of numbers is a part of the cost.
 
@@ -22,6 +29,7 @@ def read_table(
     :param cost: the column of costs; the next when not given.
     :param by: the column that names the configuration; one configuration when not given.
     :param exact: the costs have no noise.
+    :param terms: columns of counts, joined by `*`, that the cost may grow with.
     :raises UsageError: when it cannot be read, or a column is missing or holds no numbers.
 
     >>> path = bundle.parent / "data.csv"
@@ -52,7 +60,7 @@ def read_table(
     columns = [name for name in names if name != by]
     size = size if size is not None else columns[0]
     cost = cost if cost is not None else next((name for name in columns if name != size), columns[0])
-    for name in (size, cost, *([by] if by is not None else [])):
+    for name in (size, cost, *([by] if by is not None else []), *(name for term in terms for name in term.split("*"))):
         _check_column(name, names, where)
     found: dict[str, CostSeries] = {}
     for line, row in enumerate(rows, start=2):
@@ -60,7 +68,7 @@ def read_table(
             raise UsageError(f"{len(row)} fields, there are {len(names)} columns", where=f"{where}:{line}")
         cells = dict(zip(names, row, strict=True))
         name = cells[by].strip() if by is not None else ""
-        measured = found.setdefault(name, CostSeries(name, exact=exact))
+        measured = found.setdefault(name, CostSeries(name, exact=exact, terms=tuple(terms)))
         figures = {column: _number(cells[column], column, f"{where}:{line}") for column in columns}
         measured.sizes.append(figures.pop(size))
         measured.costs.append(figures.pop(cost))

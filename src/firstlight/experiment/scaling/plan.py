@@ -64,7 +64,7 @@ class ScalePlan(PlanSection):
     repeats: int = Field(default=1, ge=1, le=100, description="boots of each size, in live mode")
     seed: int | None = Field(default=None, ge=0, description="of the random order in live mode")
     canary: bool = Field(default=True, description="exact mode: boot the first size twice, to see that it is exact")
-    parts: Literal["phases", "functions", "initcalls"] = Field(
+    parts: Literal["phases", "functions", "initcalls", "processes", "services", "system_calls", "files"] = Field(
         default="phases", description="what the cost is split into"
     )
     base: dict[str, Any] = Field(default_factory=dict, description="the recipe, as of an experiment")
@@ -83,8 +83,9 @@ class ScalePlan(PlanSection):
             raise ValueError("in live mode every size is booted several times: give `repeats`")
         if self.mode == "exact" and self.repeats > 1:
             raise ValueError("an exact boot is the same every time: leave `repeats` away")
-        if self.parts == "functions" and (self.measure.first or self.measure.last):
-            raise ValueError("functions are counted over the whole boot: leave `[measure]` away, or ask for `phases`")
+        if self.parts not in ("phases", "initcalls") and (self.measure.first or self.measure.last):
+            what = self.parts.replace("_", " ")
+            raise ValueError(f"{what} are counted over the whole boot: leave `[measure]` away, or ask for `phases`")
         return self
 
     def all_sizes(self) -> list[int]:

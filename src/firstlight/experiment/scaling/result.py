@@ -12,8 +12,8 @@ from firstlight.stats.scaling.analysis import ScalingAnalysis
 from firstlight.stats.scaling.crossover import Bracket, Crossing, crossings
 from firstlight.stats.scaling.prediction import Prediction, predict
 
-#: What irrelevant changes do to the default recipe, as a part of its time: see `docs/reference/commands/calibrate.md`.
-ACCIDENT = 0.0025
+#: What the data have of a fit.
+_FIT = ("law", "constant", "slope", "coefficients", "slope_interval", "aicc", "misfit", "scatter")
 
 #: The version of the data; it changes when an older reader could misread it.
 VERSION = 1
@@ -40,7 +40,7 @@ class Meeting:
 
 @dataclass(frozen=True)
 class Answer:
-    """The whole of it."""
+    """Every configuration, and where they cross."""
 
     title: str
     variable: str
@@ -122,19 +122,19 @@ def measured_meetings(
     return found
 
 
-def too_close(first: CostSeries, second: CostSeries) -> str | None:
-    """That two configurations nowhere differ by more than an accident can do, so that a crossover may be one.
+def too_close(first: CostSeries, second: CostSeries, band_ns: int) -> str | None:
+    """That two configurations nowhere differ by more than the noise band, so that a crossover may be an accident.
 
-    >>> too_close(CostSeries("a", [1, 2], [1000, 1001]), CostSeries("b", [1, 2], [1001, 1000]))
-    '`a` and `b` differ by at most 0.1 % at any size: an accident may do as much (`firstlight calibrate` finds out)'
+    >>> too_close(CostSeries("a", [1, 2], [1000, 1001]), CostSeries("b", [1, 2], [1001, 1000]), 1)
+    '`a` and `b` differ by at most 1 ns at any size, which is within the noise band: the crossover may be an accident'
     """
     one, other = (dict(zip(each.sizes, each.costs, strict=True)) for each in (first, second))
-    shares = [abs(other[size] - one[size]) / max(one[size], other[size], 1) for size in one.keys() & other.keys()]
-    if not shares or max(shares) > ACCIDENT:
+    largest = max((abs(other[size] - one[size]) for size in one.keys() & other.keys()), default=None)
+    if largest is None or largest > band_ns:
         return None
     return (
-        f"`{first.name}` and `{second.name}` differ by at most {max(shares) * 100:.2g} % at any size: an accident may "
-        "do as much (`firstlight calibrate` finds out)"
+        f"`{first.name}` and `{second.name}` differ by at most {round(largest):,} ns at any size, which is within the "
+        "noise band: the crossover may be an accident"
     )
 
 
@@ -159,7 +159,9 @@ def _data(configuration: Configuration) -> dict[str, Any]:
         "runner_up": study.runner_up.law if study.runner_up else None,
         "delta_aicc": study.runner_up.aicc - study.best.aicc if study.runner_up else None,
         "certainty": study.certainty,
-        "fits": [asdict(fit) for fit in study.fits],
+        "misfit": study.misfit,
+        "next_size": study.next_size,
+        "fits": [{name: getattr(fit, name) for name in _FIT} for fit in study.kinds],
         "exponent": asdict(study.exponent) if study.exponent else None,
         "growth_exponent": asdict(study.growth_exponent) if study.growth_exponent else None,
         "leave_largest_out": asdict(study.left_out) if study.left_out else None,

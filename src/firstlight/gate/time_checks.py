@@ -1,0 +1,99 @@
+"""The rules about times: of the total, of each phase, and of the budget."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Literal
+
+from firstlight.gate.checks import Check, Kind, limit_check, soft_check
+from firstlight.gate.phase_evidence import PhaseEvidence
+from firstlight.gate.rules import DEFAULT_NOISY_SOFT, OTHERS, Rules
+
+
+def time_checks(
+    evidence: PhaseEvidence, rules: Rules, band: Mapping[str, int], *, exact: bool, fail_within_band: bool = False
+) -> list[Check]:
+    """Check every rule about a time; what one side does not know is inconclusive.
+
+    :param rules: with the present names of phases.
+    :param band: the noise band of `total` and of phases, in nanoseconds; what is not there did not move by itself.
+    :param fail_within_band: a growth beyond a limit of the rules is a regression within the band, too.
+    """
+    checks = list(_total(evidence, rules, band.get("total", 0), exact=exact, fail_within_band=fail_within_band))
+    for phase in evidence.phases:
+        limits, named = rules.for_phase(phase), phase in rules.phase
+        if limits.soft is not None:
+            checks.append(
+                _not_judged(evidence, "soft", phase, named=named)
+                or soft_check(
+                    phase,
+                    [sample.phase_ns[phase] for sample in evidence.baseline],
+                    [sample.phase_ns[phase] for sample in evidence.measured],
+                    limits.soft,
+                    limits.floor,
+                    exact=exact,
+                    band_ns=band.get(phase, 0),
+                    fail_within_band=fail_within_band,
+                )
+            )
+        if limits.hard is not None:
+            checks.append(_limit(evidence, "hard", phase, limits.hard, named=named, exact=exact))
+    return [*checks, *_budget(evidence, rules, exact=exact)]
+
+
+def _total(
+    evidence: PhaseEvidence, rules: Rules, band_ns: int, *, exact: bool, fail_within_band: bool
+) -> Iterator[Check]:
+    before, after = ([each.virtual_ns for each in side] for side in (evidence.baseline, evidence.measured))
+    soft, floor = rules.total.soft, rules.total.floor
+    if soft is None and rules.total.hard is None:
+        # The default limit of exact boots is the noise band.
+        soft, floor = (0.0, max(floor, band_ns)) if exact else (DEFAULT_NOISY_SOFT, floor)
+    if soft is not None:
+        yield soft_check("total", before, after, soft, floor, exact=exact, band_ns=band_ns,
+                         fail_within_band=fail_within_band)  # fmt: skip
+    if rules.total.hard is not None:
+        yield limit_check("hard", "total", after, rules.total.hard, exact=exact)
+    if rules.budget is not None:
+        yield limit_check("budget", "total", after, rules.budget.goal, exact=exact)
+
+
+def _limit(
+    evidence: PhaseEvidence, kind: Literal["hard", "budget"], phase: str, limit_ns: int, *, named: bool, exact: bool
+) -> Check:
+    not_judged = _not_judged(evidence, kind, phase, named=named)
+    return not_judged or limit_check(
+        kind, phase, [sample.phase_ns[phase] for sample in evidence.measured], limit_ns, exact=exact
+    )
+
+
+def _budget(evidence: PhaseEvidence, rules: Rules, *, exact: bool) -> Iterator[Check]:
+    if rules.budget is None:
+        return
+    allowances = rules.budget.phases
+    named = [_limit(evidence, "budget", phase, ns, named=True, exact=exact) for phase, ns in allowances.items()]
+    yield from named
+    unknown = next((check for check in named if check.measured_ns is None), None)
+    if unknown is not None:
+        # The time of the unknown phase is somewhere among the others.
+        text = f"the allowance of `{unknown.what}` could not be judged, and its time may be here"
+        yield Check("budget", OTHERS, "inconclusive", text)
+        return
+    others = [
+        sum(ns for phase, ns in sample.phase_ns.items() if phase not in allowances) for sample in evidence.measured
+    ]
+    yield limit_check("budget", OTHERS, others, rules.budget.others, exact=exact)
+
+
+def _not_judged(evidence: PhaseEvidence, kind: Kind, phase: str, *, named: bool) -> Check | None:
+    """Why a phase is not judged. A phase that a rule names has to happen; of any other one nothing is required."""
+    if phase in evidence.unreliable():
+        text = "its bounds are not reliable: an invariant about initcalls does not hold"
+        return Check(kind, phase, "unhealthy" if named else "inconclusive", text)
+    unknown = evidence.unknown(phase, in_baseline=False)
+    if unknown is None and kind == "soft":
+        unknown = evidence.unknown(phase, in_baseline=True)
+    if unknown is None:
+        return None
+    missing = named and evidence.did_not_happen(phase)
+    return Check(kind, phase, "unhealthy" if missing else "inconclusive", f"not judged: {unknown}")
