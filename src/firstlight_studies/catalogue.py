@@ -8,6 +8,7 @@ UDEV_PTYS = Study(
     "What does a device cost that the kernel makes ahead of any need, and who pays?",
     ("kernel", "debian"),
     "firstlight_studies.udev_ptys.run",
+    "legacy pseudo-terminals",
 )
 
 LVM_ACTIVATION = Study(
@@ -16,6 +17,7 @@ LVM_ACTIVATION = Study(
     "How does the time until the last volume is active grow with the number of physical volumes?",
     ("kernel", "debian-storage"),
     "firstlight_studies.lvm_activation.run",
+    "physical volumes",
 )
 
 KERNEL_HOTSPOTS = Study(
@@ -32,6 +34,7 @@ TREE_WALK = Study(
     "What is the penalty of one more stat for each directory, and which tools wake an automount?",
     ("kernel", "debian-storage"),
     "firstlight_studies.tree_walk.run",
+    "shapes of trees, such as 20x20",
 )
 
 ROOT_FILESYSTEMS = Study(

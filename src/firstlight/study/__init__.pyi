@@ -19,7 +19,6 @@ from firstlight.lab.guest.report import read_report as read_report
 from firstlight.lab.host.made_here import made_here as made_here
 from firstlight.lab.host.progress import Progress as Progress
 from firstlight.lab.kernel.kernel import open_kernel as open_kernel
-from firstlight.lab.kernel.modules import modules_for as modules_for
 from firstlight.lab.qemu.emulator import find_qemu as find_qemu
 from firstlight.lab.rootfs.elf import needed_libraries as needed_libraries
 from firstlight.lab.rootfs.filesystems import FORMATS as FORMATS
@@ -48,19 +47,24 @@ from firstlight.stats.scaling.models import LAWS as LAWS
 from firstlight.stats.scaling.prediction import BAND as BAND
 from firstlight.stats.scaling.prediction import Prediction as Prediction
 from firstlight.stats.scaling.prediction import predict as predict
+from firstlight.study.band import NoiseBand as NoiseBand
+from firstlight.study.band import noise_band as noise_band
 from firstlight.study.catalogue import Study as Study
 from firstlight.study.disks import Disk as Disk
 from firstlight.study.disks import attach as attach
 from firstlight.study.disks import prepare as prepare
+from firstlight.study.driver_modules import LOAD_MODULES as LOAD_MODULES
+from firstlight.study.driver_modules import write_modules as write_modules
 from firstlight.study.guest_files import kept_number as kept_number
 from firstlight.study.guest_files import kept_text as kept_text
 from firstlight.study.guest_files import stamps_of as stamps_of
+from firstlight.study.historical import historical_tables as historical_tables
 from firstlight.study.outcome import Finding as Finding
 from firstlight.study.outcome import MissingArm as MissingArm
 from firstlight.study.outcome import Outcome as Outcome
 from firstlight.study.outcome import Verdict as Verdict
-from firstlight.study.outcome import untestable as untestable
-from firstlight.study.outcome import verdict as verdict
+from firstlight.study.planned import planned_study as planned_study
+from firstlight.study.runner import Extent as Extent
 from firstlight.study.runner import Lab as Lab
 from firstlight.study.runner import StudyArm as StudyArm
 from firstlight.study.runner import make_images as make_images
@@ -78,6 +82,11 @@ from firstlight.study.table import first_missing as first_missing
 from firstlight.study.table import missing_in as missing_in
 from firstlight.study.table import missing_row as missing_row
 from firstlight.study.table import value_text as value_text
+from firstlight.study.verdicts import Figure as Figure
+from firstlight.study.verdicts import Figures as Figures
+from firstlight.study.verdicts import derived as derived
+from firstlight.study.verdicts import evaluate as evaluate
+from firstlight.study.verdicts import relative as relative
 
 open_boot = firstlight.bundle.open.open
 fit_scaling = firstlight.stats.scaling.analysis.study

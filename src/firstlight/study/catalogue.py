@@ -8,9 +8,12 @@ from importlib import import_module
 
 from firstlight.errors import UsageError
 from firstlight.plugins import plugins
-from firstlight.study.outcome import Finding, Outcome
-from firstlight.study.runner import Lab
+from firstlight.study.claims import claims_of
+from firstlight.study.historical import historical_tables
+from firstlight.study.outcome import Outcome
+from firstlight.study.runner import Extent, Lab
 from firstlight.study.table import Chart, Table
+from firstlight.study.verdicts import Figures, evaluate
 from firstlight.suggest import one_of
 
 GROUP = "firstlight.studies"
@@ -29,9 +32,24 @@ class Study:
     module: str
     """Its function `run` takes a :class:`~firstlight.study.Lab` and gives an :class:`~firstlight.study.Outcome`.
     It is loaded when the study runs."""
+    sizes: str = ""
+    """What `--sizes` counts; empty where the study has no sizes."""
+
+    @property
+    def package(self) -> str:
+        """Where its claims and the tables of others are."""
+        return self.module.rpartition(".")[0] or self.module
+
+    def check(self, extent: Extent) -> None:
+        """Check that the study can be run to an extent.
+
+        :raises UsageError: for sizes of a study without sizes.
+        """
+        if extent.sizes and not self.sizes:
+            raise UsageError(f"the study `{self.name}` has no sizes", where="--sizes", hint="leave the option out")
 
     def run(self, lab: Lab) -> Outcome:
-        """Boot every arm, and say what they tell.
+        """Boot every arm, and report what the boots show.
 
         :raises FirstlightError: when not even one arm can be booted.
         """
@@ -42,18 +60,19 @@ class Study:
     def repeated(self, lab: Lab) -> str:
         """The command that runs it again, and where its boots are."""
         return (
-            f"`firstlight study {self.name}{lab.form} -o DIR` repeats it; DIR/boots has each arm as a bundle, "
-            "whose manifest says how to repeat it alone."
+            f"`firstlight study {self.name}{lab.extent.options} -o DIR` repeats it. DIR/boots has a bundle of each "
+            "arm, and its manifest has the command that repeats it alone."
         )
 
     def outcome(
-        self, lab: Lab, *, recipe: Sequence[str], tables: Sequence[Table], findings: Sequence[Finding],
-        historical: Sequence[Table] = (), charts: Iterable[Chart | None] = (), notes: Sequence[str] = (),
+        self, lab: Lab, *, recipe: Sequence[str], tables: Sequence[Table], figures: Figures,
+        charts: Iterable[Chart | None] = (), notes: Sequence[str] = (),
     ) -> Outcome:  # fmt: skip
-        """What it found, with its question, and what is missing.
+        """What it found, with its question and its claims evaluated, and what is missing.
 
-        :param historical: tables that others measured, which are never mixed with ours.
-        :param charts: those that could not be drawn are `None`.
+        :param figures: by the names that its claims use.
+        :param charts: those that could not be drawn are `None`; the first is the picture of its page.
+        :raises FirstlightError: when a claim is wrong, or names a figure that is not among *figures*.
         """
         return Outcome(
             study=self.name,
@@ -62,8 +81,8 @@ class Study:
             quick=lab.quick,
             recipe=(self.repeated(lab), *recipe),
             tables=tuple(tables),
-            historical=tuple(historical),
-            findings=tuple(findings),
+            historical=historical_tables(self.package),
+            findings=evaluate(claims_of(self.package), figures),
             charts=tuple(chart for chart in charts if chart is not None),
             missing=tuple(lab.missing),
             notes=tuple(notes),

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from enum import StrEnum
 
 from firstlight.study.table import Chart, Table
 
-Verdict = Literal["holds", "no longer holds", "not testable here"]
+
+class Verdict(StrEnum):
+    """What became of a conclusion."""
+
+    HOLDS = "holds"
+    DIRECTION = "holds in direction"
+    NO_LONGER = "no longer holds"
+    MACHINE = "decided by the machine here"
+    """By something that the emulated machine does not time as hardware does."""
+    NOT_TESTABLE = "not testable here"
+    COUNTED = "counted, no verdict"
+    """The absence of evidence is no evidence of absence."""
 
 
 @dataclass(frozen=True)
@@ -15,7 +26,7 @@ class Finding:
     """A conclusion that was drawn then, and what became of it."""
 
     claim: str
-    """What was said then."""
+    """The statement of then."""
     then: str
     """Its figure then."""
     now: str
@@ -23,20 +34,12 @@ class Finding:
     verdict: Verdict
     why: str = ""
     """What has changed since, or what keeps it true."""
-
-
-def verdict(holds: bool | None) -> Verdict:
-    """What became of a conclusion; `None` is one that cannot be tested.
-
-    >>> verdict(True), verdict(False), verdict(None)
-    ('holds', 'no longer holds', 'not testable here')
-    """
-    return "not testable here" if holds is None else "holds" if holds else "no longer holds"
-
-
-def untestable(claim: str, then: str, now: str, why: str = "") -> Finding:
-    """A conclusion that could not be tested, `now` saying what stopped it."""
-    return Finding(claim, then, now, verdict(None), why)
+    id: str = ""
+    """Of its claim."""
+    depends: tuple[str, ...] = ()
+    """What the figure depends on."""
+    refuted_by: str = ""
+    """The measurement that would refute it."""
 
 
 @dataclass(frozen=True)

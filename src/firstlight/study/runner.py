@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.open import open as open_boot
-from firstlight.errors import FirstlightError
+from firstlight.errors import FirstlightError, UsageError
 from firstlight.experiment import boot_cache
 from firstlight.experiment.parallel import side_by_side
 from firstlight.experiment.runner import OneOfMany, RunProgress, boots_at_once
@@ -36,34 +36,85 @@ class StudyArm:
     """A gap where something that it is made of is missing: the other arms go on."""
 
 
+@dataclass(frozen=True)
+class Extent:
+    """How much a study boots, and on what."""
+
+    quick: bool = False
+    """Fewer arms and smaller sizes: minutes."""
+    full: bool = False
+    """The largest sizes too."""
+    kernel: Path | None = None
+    """Boots in place of the lab's and the distribution's kernel."""
+    sizes: tuple[str, ...] = ()
+    """In place of the study's own; what they count is the study's `sizes`."""
+    memory: str | None = None
+    """Of every guest that an arm does not give another one."""
+
+    @property
+    def options(self) -> str:
+        """The options that asked for it, each after a blank, without paths of this machine.
+
+        >>> Extent(quick=True, sizes=("2", "4")).options
+        ' --quick --sizes 2,4'
+        """
+        words = (
+            self.quick and "--quick",
+            self.full and "--full",
+            self.kernel and "--kernel KERNEL",
+            self.sizes and f"--sizes {','.join(self.sizes)}",
+            self.memory and f"--memory {self.memory}",
+        )
+        return "".join(f" {word}" for word in words if word)
+
+    def counts(self, at_most: int) -> tuple[int, ...]:
+        """The sizes as numbers, ascending, each once.
+
+        :raises UsageError: for a size that is no number from 0 to *at_most*.
+
+        >>> Extent(sizes=("16", "4", "16")).counts(100)
+        (4, 16)
+        """
+        for size in self.sizes:
+            if not size.isdecimal() or int(size) > at_most:
+                raise UsageError(f"no size: `{size}`", where="--sizes", hint=f"give numbers from 0 to {at_most:,}")
+        return tuple(sorted({int(size) for size in self.sizes}))
+
+
 @dataclass
 class Lab:
-    """What a study is given: where its bundles go, how much it shall do, and who hears of it.
+    """Where a study boots its arms.
 
-    In exact mode the same arm gives the same boot, so that what was booted before, here or elsewhere, is taken from the
-    cache unless *fresh* says otherwise.
+    In exact mode the same arm gives the same boot, so the cache has what was booted before, unless *fresh* is given.
     """
 
     folder: Path
     progress: RunProgress
     images: Mapping[str, Path | MissingValue] = field(default_factory=dict)
-    quick: bool = False
-    """Fewer arms and smaller sizes: minutes."""
-    full: bool = False
-    """The largest sizes too."""
+    extent: Extent = Extent()
     fresh: bool = False
     """Boot again what was booted before."""
     jobs: int | None = None
-    """So many boots at once, at most; as many as there are processors and memory for when not given."""
+    """Maximum number of parallel boots; by default as many as there are processors and memory for."""
     missing: list[MissingArm] = field(default_factory=list)
     """Arms that could not be booted, or did not come up; :meth:`boot_all` adds to it."""
     booted: set[str] = field(default_factory=set)
     """Keys of the boots that were made or taken: fresh enough for an arm that is the same boot."""
 
     @property
-    def form(self) -> str:
-        """The option that asked for this form of the study, after a blank; empty for the whole one."""
-        return " --quick" if self.quick else " --full" if self.full else ""
+    def quick(self) -> bool:
+        """Fewer arms and smaller sizes."""
+        return self.extent.quick
+
+    @property
+    def full(self) -> bool:
+        """The largest sizes too."""
+        return self.extent.full
+
+    @property
+    def stock(self) -> bool:
+        """The distribution's own kernel is booted beside the lab's: no other kernel was asked for."""
+        return self.extent.kernel is None
 
     @property
     def scratch(self) -> Path:
@@ -74,6 +125,8 @@ class Lab:
 
     def image(self, name: str) -> Path | MissingValue:
         """An image of the lab by its name, which :func:`make_images` made; or why it is not there."""
+        if name == "kernel" and self.extent.kernel is not None:
+            return self.extent.kernel
         return self.images[name]
 
     def boot_all(self, arms: Iterable[StudyArm]) -> dict[str, Boot | MissingValue]:
@@ -179,7 +232,7 @@ class _Session:
     def _obtain(self, name: str, options: RecordOptions, bundle: Path) -> bool:
         """Put an arm's boot where it belongs; tells whether it had to be booted."""
         progress = OneOfMany(name, self._lab.progress, self._stop)
-        options = replace(options, output=bundle)
+        options = replace(options, output=bundle, memory=options.memory or self._lab.extent.memory)
         key = key_of_inputs(resolve(options, progress))
         with self._guard:
             lock = self._keys.setdefault(key, threading.Lock())

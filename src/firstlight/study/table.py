@@ -78,6 +78,8 @@ class Table:
     rows: tuple[tuple[Value, ...], ...]
     below: tuple[str, ...] = ()
     """Sentences that belong to it."""
+    band_ns: int | MissingValue | None = None
+    """Changes of no more than this lie inside the noise band: they are written in parentheses."""
 
     def __post_init__(self) -> None:
         for row in self.rows:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from firstlight import RecordOptions
-from firstlight.study import Boot, Lab, MissingValue, StudyArm
+from firstlight.study import Boot, Lab, MissingValue, StudyArm, write_modules
 from firstlight_studies.kernel_hotspots.devices import POPULATIONS
-from firstlight_studies.kernel_hotspots.guest import ADD_MEMORY, PROBES
+from firstlight_studies.kernel_hotspots.guest import ADD_MEMORY, LAYERS, LOAD, PROBES
 from firstlight_studies.kernel_hotspots.remedies import KERNELS, PLAIN, KernelName, Remedy, chosen
 from firstlight_studies.kernel_hotspots.timing_methods import Way, ways_on
 
@@ -30,6 +30,11 @@ class Booted:
     remedies: Mapping[KernelName, list[Remedy]]
     ways: tuple[Way, ...]
     ways_kernel: KernelName
+    kernels: Mapping[KernelName, Path | MissingValue | None]
+
+    def plain_arm(self, kernel: KernelName) -> StudyArm:
+        """The arm without any remedy."""
+        return StudyArm(f"{kernel}-{PLAIN}", options_of(self.kernels[kernel]))
 
     def boot(self, kernel: KernelName, name: str) -> Boot | MissingValue:
         """One boot, or why there is none."""
@@ -43,31 +48,34 @@ def boot_arms(lab: Lab) -> Booted:
     """
     kernel = lab.image("kernel")
     kernels: dict[KernelName, Path | MissingValue | None] = {"stock": None, "lab": kernel}
+    if not lab.stock:
+        # Another kernel stands in for both: the remedies of either are tried on it, once.
+        kernels["stock"] = MissingValue("another kernel was asked for")
     remedies = {name: chosen(name, quick=lab.quick) for name in KERNELS}
     # The ways of timing need a kernel that can be traced: the lab's, and where that is missing the stock one.
     ways_kernel: KernelName = "stock" if isinstance(kernel, MissingValue) else "lab"
     ways = ways_on(quick=lab.quick)
     first: dict[tuple[KernelName, str], RecordOptions | MissingValue] = {}
     for name in KERNELS:
-        first[name, PLAIN] = _options(kernels[name])
+        first[name, PLAIN] = options_of(kernels[name])
         for each in remedies[name]:
             if not each.needs_measured:
-                first[name, each.name] = _remedy_options(each, kernels[name], None)
+                first[name, each.name] = _remedy_options(lab, each, kernels[name], None)
     for way in ways:
-        first[ways_kernel, way.arm] = _options(
+        first[ways_kernel, way.arm] = options_of(
             kernels[ways_kernel], way.words, commands=way.commands, profile=way.profile
         )
     for population in POPULATIONS:
         for count in population.chosen(quick=lab.quick):
-            first["lab", population.arm(count)] = _options(kernel, f"{population.word}={count}")
+            first["lab", population.arm(count)] = options_of(kernel, f"{population.word}={count}")
     boots = _boot(lab, first)
     then: dict[tuple[KernelName, str], RecordOptions | MissingValue] = {}
     for name in KERNELS:
         for each in remedies[name]:
             if each.needs_measured:
                 measured = boots.get((name, each.against), MissingValue(f"the arm `{each.against}` was not booted"))
-                then[name, each.name] = _remedy_options(each, kernels[name], measured)
-    return Booted(boots | _boot(lab, then), remedies, ways, ways_kernel)
+                then[name, each.name] = _remedy_options(lab, each, kernels[name], measured)
+    return Booted(boots | _boot(lab, then), remedies, ways, ways_kernel, kernels)
 
 
 def _boot(
@@ -79,34 +87,40 @@ def _boot(
 
 
 def _remedy_options(
-    remedy: Remedy, kernel: Path | MissingValue | None, measured: Boot | MissingValue | None
+    lab: Lab, remedy: Remedy, kernel: Path | MissingValue | None, measured: Boot | MissingValue | None
 ) -> RecordOptions | MissingValue:
     if isinstance(measured, MissingValue):
         return MissingValue(f"its baseline was not booted: {measured.reason}")
     words = remedy.command_line(measured)
     if isinstance(words, MissingValue):
         return words
-    more = (ADD_MEMORY,) if remedy.add_memory else ()
-    return _options(kernel, words, cpu=remedy.cpu, memory=remedy.memory, commands=more)
+    overlay = write_modules(kernel, remedy.module, lab.scratch / f"modules-{remedy.module}") if remedy.module else None
+    if isinstance(overlay, MissingValue):
+        return overlay
+    options = options_of(kernel, words, commands=_commands(remedy))
+    if isinstance(options, MissingValue):
+        return options
+    return replace(options, cpu=remedy.cpu, memory=remedy.memory, root_as=remedy.root_as, overlay=overlay)
 
 
-def _options(
-    kernel: Path | MissingValue | None,
-    words: str = "",
-    *,
-    cpu: str | None = None,
-    memory: str | None = None,
-    commands: tuple[str, ...] = (),
-    profile: bool = True,
+def _commands(remedy: Remedy) -> tuple[str, ...]:
+    wanted = ((remedy.add_memory, ADD_MEMORY), (remedy.layered, LAYERS), (bool(remedy.module), LOAD))
+    return tuple(command for asked, command in wanted if asked)
+
+
+def options_of(
+    kernel: Path | MissingValue | None, words: str = "", *, commands: tuple[str, ...] = (), profile: bool = True
 ) -> RecordOptions | MissingValue:
+    """The choices of one boot.
+
+    :param kernel: none for the distribution's.
+    """
     if isinstance(kernel, MissingValue):
         return kernel
     return RecordOptions(
         output=_NOWHERE,
         kernel=kernel,
         append=words,
-        cpu=cpu,
-        memory=memory,
         guest_commands=(*PROBES, *commands),
         timeout_wall_s=_PATIENCE_S,
         profile=profile,

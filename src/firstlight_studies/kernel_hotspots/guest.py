@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from firstlight.study import Boot, kept_text, stamps_of
+from firstlight.study import LOAD_MODULES, Boot, MissingValue, kept_text, stamps_of
 
 #: How long the guest asks to sleep, in nanoseconds: a clock that runs wrong sleeps wrong.
 SLEEP_NS = 100_000_000
@@ -52,6 +52,20 @@ done
 /init stamp added
 echo $added $refused $size >{_KEEP}/memory-added
 """
+
+#: A RAM disk for early writes, an overlay into it, and flash of 4 MiB as late as possible: JFFS2 mounts only what is
+#: erased to its end.
+LAYERS = """
+cd /run; /init stamp layers
+mkdir rw root flash; mount -t tmpfs -o size=4m tmpfs rw; mkdir rw/upper rw/work
+mount -t overlay -o lowerdir=/,upperdir=rw/upper,workdir=rw/work overlay root
+/init stamp layered
+tr '\\0' '\\377' </dev/zero 2>/dev/null | head -c 4194304 >/dev/ram1
+echo /dev/ram1,64KiB >/sys/module/block2mtd/parameters/block2mtd
+/init stamp late; mount -t jffs2 mtd0 flash && /init stamp flash
+true
+"""
+LOAD = f"/init stamp module; {LOAD_MODULES}; /init stamp loaded"
 
 
 @dataclass(frozen=True)
@@ -118,14 +132,16 @@ def _count(text: str | None) -> int | None:
     return int(text) if text is not None and text.isdecimal() else None
 
 
-def added_memory(boot: Boot) -> AddedMemory | str:
-    """Read what :data:`ADD_MEMORY` left; a text says why there is nothing."""
+def added_memory(boot: Boot | MissingValue) -> AddedMemory | MissingValue:
+    """Read what :data:`ADD_MEMORY` left, or why there is nothing."""
+    if isinstance(boot, MissingValue):
+        return boot
     told = kept_text(boot, "memory-added").split()
     if told == ["none"]:
-        return "this kernel takes no memory by its address (CONFIG_ARCH_MEMORY_PROBE)"
+        return MissingValue("this kernel takes no memory by its address (CONFIG_ARCH_MEMORY_PROBE)")
     stamps = stamps_of(boot)
     if len(told) != 3 or not all(map(str.isdecimal, told)) or not {"add", "online", "added"} <= stamps.keys():
-        return "the guest did not say what it added"
+        return MissingValue("the guest did not say what it added")
     return AddedMemory(
         int(told[0]), int(told[1]), int(told[2]), stamps["online"] - stamps["add"], stamps["added"] - stamps["online"]
     )

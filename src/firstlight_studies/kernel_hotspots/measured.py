@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import polars as pl
 
 from firstlight import FirstlightError
-from firstlight.study import Boot, MissingValue
+from firstlight.study import Boot, MissingValue, stamps_of
 from firstlight_studies.kernel_hotspots.console_output import Printed, printed
 from firstlight_studies.kernel_hotspots.health import HotspotHealth, health_of
 from firstlight_studies.kernel_hotspots.hotspots import hot_spots
@@ -26,6 +27,10 @@ class HotspotTimings:
     health: HotspotHealth
     mounts_ns: int
     """In user mode: mounting proc and sysfs."""
+    root_mount_ns: int = 0
+    """Mounting a root that the kernel mounts by itself."""
+    stamps: Mapping[str, int] = field(default_factory=dict)
+    """Instants that the guest noted, from power on."""
 
     @property
     def after_ns(self) -> int | None:
@@ -34,8 +39,11 @@ class HotspotTimings:
 
 
 def _mounts_ns(boot: Boot) -> int:
-    mounts = boot.calls().filter(pl.col("function").is_in(("proc_get_tree", "sysfs_get_tree")))
-    return int(mounts["total_ns"].sum())
+    return _total_ns(boot, "proc_get_tree", "sysfs_get_tree")
+
+
+def _total_ns(boot: Boot, *functions: str) -> int:
+    return int(boot.calls().filter(pl.col("function").is_in(functions))["total_ns"].sum())
 
 
 def measure(boot: Boot | MissingValue) -> HotspotTimings | MissingValue:
@@ -45,7 +53,10 @@ def measure(boot: Boot | MissingValue) -> HotspotTimings | MissingValue:
     try:
         window = window_of(boot)
         parts = partition(tree_in(boot, window.phases), hot_spots())
-        return HotspotTimings(window, parts, printed(boot, window), health_of(boot), _mounts_ns(boot))
+        return HotspotTimings(
+            window, parts, printed(boot, window), health_of(boot), _mounts_ns(boot),
+            _total_ns(boot, "prepare_namespace"), stamps_of(boot),
+        )  # fmt: skip
     except FirstlightError as error:
         return MissingValue(error.message)
     except OSError as error:

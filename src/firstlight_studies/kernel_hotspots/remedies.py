@@ -30,6 +30,12 @@ class Remedy:
     """Of the kernel's command line; with places for what another arm measured."""
     cpu: str | None = None
     memory: str | None = None
+    root_as: str | None = None
+    """The kernel mounts a root of this kind by itself."""
+    layered: bool = False
+    """The guest lays a RAM disk and an overlay over the root, and mounts flash later."""
+    module: str = ""
+    """The guest loads this driver."""
     against: str = PLAIN
     add_memory: bool = False
     """The guest adds what memory was kept from the kernel, once it is up."""
@@ -83,6 +89,6 @@ def chosen(kernel: KernelName, *, quick: bool) -> list[Remedy]:
     """The remedies that are tried on a kernel.
 
     >>> [each.name for each in chosen("stock", quick=True)]
-    ['quiet', 'no-apic-timer', 'no-self-tests']
+    ['quiet', 'no-apic-timer', 'no-self-tests', 'loop-module']
     """
     return [each for each in remedies() if kernel in (each.quick if quick else each.kernels)]

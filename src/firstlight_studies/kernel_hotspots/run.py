@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from firstlight import LabError
-from firstlight.study import Boot, Lab, MissingValue, Outcome
+from firstlight.study import Boot, Lab, MissingValue, Outcome, derived, noise_band
 from firstlight_studies.catalogue import KERNEL_HOTSPOTS
-from firstlight_studies.historical import historical_tables
 from firstlight_studies.kernel_hotspots.arms import Booted, boot_arms
 from firstlight_studies.kernel_hotspots.coverage_tables import coverage_chart, coverage_of, coverage_table, linked_of
-from firstlight_studies.kernel_hotspots.evidence import Evidence
-from firstlight_studies.kernel_hotspots.findings import findings
-from firstlight_studies.kernel_hotspots.guest import AddedMemory, added_memory
+from firstlight_studies.kernel_hotspots.figures import Evidence, figures_of
+from firstlight_studies.kernel_hotspots.guest import added_memory
 from firstlight_studies.kernel_hotspots.health_tables import health_table
 from firstlight_studies.kernel_hotspots.hotspots import hot_spots
 from firstlight_studies.kernel_hotspots.measured import HotspotTimings, measure
@@ -28,6 +28,7 @@ from firstlight_studies.kernel_hotspots.way_tables import (
     timed_boot,
     uneven_in,
 )
+from firstlight_studies.kernel_hotspots.window import FIRST, LAST
 
 _PRINTING = {
     PLAIN: "as it is",
@@ -55,16 +56,20 @@ def run(lab: Lab) -> Outcome:
     timed = timed_boot(ways)
     seen = seen_by_ways(timed)
     titles = {each.name: each.title for each in booted.remedies["lab"]} | {PLAIN: "512 MiB"}
-    added = _added(booted)
+    added = added_memory(booted.boot("lab", "memory-added"))
+    # Savings are those of the lab's kernel where it was booted.
+    kernel: KernelName = "lab" if isinstance(booted.boot("lab", PLAIN), Boot) else "stock"
+    band = noise_band(lab, booted.plain_arm(kernel), booted.boot(kernel, PLAIN), _window_ns)
     lab.missing += unmeasured(booted, measured, covered, seen, added)
-    evidence = Evidence(measured, booted.remedies, spots, added, costs(ways, booted.ways))
+    loaded = derived(lambda path: path.stat().st_size, lab.image("kernel"))
+    evidence = Evidence(measured, booted.remedies, spots, added, costs(ways, booted.ways), band.relative, loaded)
     return KERNEL_HOTSPOTS.outcome(
         lab,
-        historical=historical_tables("kernel-hotspots"),
         recipe=_recipe(booted),
         tables=(
             share_table(plain, spots),
-            remedy_table(measured, booted.remedies, spots),
+            band.table(),
+            replace(remedy_table(measured, booted.remedies, spots), band_ns=band.width_ns),
             health_table(measured, booted.remedies),
             serial_table(measured, _PRINTING),
             memory_table(measured["lab"], titles, booted.boot("lab", "memory-added")),
@@ -75,7 +80,7 @@ def run(lab: Lab) -> Outcome:
             *(coverage_table(kernel, covered[kernel]) for kernel in KERNELS),
             function_table(plain, spots, linked),
         ),
-        findings=findings(evidence),
+        figures=figures_of(evidence),
         charts=(
             share_chart(plain, spots),
             remedy_chart(measured, booted.remedies),
@@ -86,6 +91,8 @@ def run(lab: Lab) -> Outcome:
 
 
 _NOTES = (
+    "Stock is the distribution's kernel. The lab's kernel has more drivers and tracers built in; savings are those of "
+    "the lab's kernel, as far as it was booted.",
     "Virtual time: one instruction takes one nanosecond, caches and buses take no time. Shares and orders of "
     "magnitude apply to real machines; milliseconds do not.",
     "Waiting is exact: a calibration that waits for ten ticks takes as long here as on any machine.",
@@ -105,9 +112,11 @@ def _measured(booted: Booted) -> dict[KernelName, dict[str, HotspotTimings | Mis
     return found
 
 
-def _added(booted: Booted) -> AddedMemory | str:
-    boot = booted.boot("lab", "memory-added")
-    return boot.reason if isinstance(boot, MissingValue) else added_memory(boot)
+def _window_ns(boot: Boot) -> int | MissingValue:
+    marks = dict(boot.marks().select("mark", "time_ns").iter_rows())
+    if not {FIRST, LAST} <= marks.keys():
+        return MissingValue("the boot did not come to user mode")
+    return int(marks[LAST]) - int(marks[FIRST])
 
 
 def _recipe(booted: Booted) -> tuple[str, ...]:

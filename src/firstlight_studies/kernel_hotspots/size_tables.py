@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from firstlight.study import Boot, Field, MissingValue, Table, Value, first_missing, missing_row
 from firstlight_studies.kernel_hotspots.devices import POPULATIONS
-from firstlight_studies.kernel_hotspots.guest import AddedMemory, added_memory
+from firstlight_studies.kernel_hotspots.guest import added_memory
 from firstlight_studies.kernel_hotspots.measured import HotspotTimings
 
 #: The arms of the table of memory, as the remedies name them.
@@ -26,7 +26,7 @@ def memory_table(
 
     :param added: the boot whose guest added the rest.
     """
-    later = added if isinstance(added, MissingValue) else _added(added)
+    later = added if isinstance(added, MissingValue) else added_memory(added)
     rows: list[tuple[Value, ...]] = []
     for name in MEMORY_ARMS:
         found = arms.get(name, MissingValue("not booted in this run"))
@@ -49,11 +49,6 @@ def memory_table(
         "it online. A block with memory that the firmware reserves is rejected or not added.",
     )
     return Table("memory", "Memory at the start, and later", _MEMORY_FIELDS, tuple(rows), below)
-
-
-def _added(boot: Boot) -> AddedMemory | MissingValue:
-    found = added_memory(boot)
-    return MissingValue(found) if isinstance(found, str) else found
 
 
 _DEVICE_FIELDS = (

@@ -19,7 +19,7 @@ def unmeasured(
     measured: Mapping[KernelName, Mapping[str, HotspotTimings | MissingValue]],
     covered: Mapping[KernelName, Coverage | MissingValue],
     seen: Mapping[str, Seen] | MissingValue,
-    added: AddedMemory | str,
+    added: AddedMemory | MissingValue,
 ) -> list[MissingArm]:
     """Name each with its reason; arms that were not booted are named by the lab."""
 
@@ -39,6 +39,6 @@ def unmeasured(
     ]
     if isinstance(seen, MissingValue) and there(booted.ways_kernel, ALL):
         found.append(MissingArm("four ways of timing the same boot", seen.reason))
-    if isinstance(added, str) and there("lab", "memory-added"):
-        found.append(MissingArm("memory added later", added))
+    if isinstance(added, MissingValue) and there("lab", "memory-added"):
+        found.append(MissingArm("memory added later", added.reason))
     return found

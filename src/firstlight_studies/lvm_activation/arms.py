@@ -18,9 +18,10 @@ Row = tuple[str, Layout]
 
 _MAIN: tuple[Row, ...] = (("event", "groups"), ("static", "groups"), ("event", "group"), ("static", "group"))
 _QUICK = (2, 4, 8, 16, 32)
-#: Of the other settings, unless everything is asked for: a law needs five.
+#: Of the other settings: a scaling model needs five.
 _FEWER = (3, 10, 30, 60, 100)
-_SIZES = (3, 10, 30, 100, 300)
+#: No scaling model is clear by fewer than eight.
+_SIZES = (3, 10, 20, 30, 60, 100, 200, 300)
 _LARGEST = 1000
 
 #: Of every guest. The more memory, the more workers udev allows itself, so that all sizes have the same. All services
@@ -96,33 +97,35 @@ class ActivationPlan:
         return list(dict.fromkeys(cell.volumes for cell in self.cells()))
 
 
-def plan(mode: Mode) -> ActivationPlan:
+def plan(mode: Mode, sizes: tuple[int, ...] = ()) -> ActivationPlan:
     """What is booted: all sizes for both ways of activating in both layouts; of what changes a setting of them
     fewer, in groups of one, unless everything is asked for.
+
+    :param sizes: in place of all others.
 
     >>> plan("quick").rows
     {('event', 'groups'): (2, 4, 8, 16, 32), ('static', 'groups'): (2, 4, 8, 16, 32)}
     """
     if mode == "quick":
-        return ActivationPlan(dict.fromkeys(_MAIN[:2], _QUICK), ())
-    largest = (*_SIZES, _LARGEST) if mode == "full" else _SIZES
-    rows = dict.fromkeys(_MAIN, largest)
+        return ActivationPlan(dict.fromkeys(_MAIN[:2], sizes or _QUICK), ())
+    rows = dict.fromkeys(_MAIN, sizes or (*_SIZES, *([_LARGEST] if mode == "full" else [])))
     for setting in SETTINGS:
-        rows.setdefault((setting.key, "groups"), _SIZES if mode == "full" else _FEWER)
+        rows.setdefault((setting.key, "groups"), sizes or _FEWER)
         if mode == "full":
-            rows.setdefault((setting.key, "group"), _SIZES)
-    untraced = tuple(Cell(setting, Volumes(_FEWER[-1], layout), trace=False) for setting, layout in _MAIN[:2])
+            rows.setdefault((setting.key, "group"), sizes or _FEWER)
+    largest = max(sizes or _FEWER)
+    untraced = tuple(Cell(setting, Volumes(largest, layout), trace=False) for setting, layout in _MAIN[:2])
     return ActivationPlan(rows, untraced)
 
 
-def guest_options(kernel: Path, rootfs: Path, overlay: Path, mode: Mode = "ordinary") -> RecordOptions:
+def guest_options(kernel: Path, rootfs: Path, overlay: Path, memory: str = MEMORY["ordinary"]) -> RecordOptions:
     """What every arm boots, without its words and its disks."""
     return RecordOptions(
         output=Path("lvm.boot"),
         kernel=kernel,
         rootfs=str(rootfs),
         overlay=overlay,
-        memory=MEMORY[mode],
+        memory=memory,
         append=f"quiet {_NO_OTHER_DISKS}",
         timeout_wall_s=_WALL_S,
         timeout_virtual_s=_VIRTUAL_S,

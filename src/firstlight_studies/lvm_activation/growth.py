@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from firstlight.study import Field, MissingValue, Table, Value, value_text
 from firstlight_studies.lvm_activation.arms import Row
 from firstlight_studies.lvm_activation.measured import row_title
-from firstlight_studies.lvm_activation.models import FAR, NO_LAW, QUANTITIES, ActivationModel
+from firstlight_studies.lvm_activation.models import NO_LAW, QUANTITIES, REACH, ActivationModel
 
 _BELOW = (
     "Exponent: of the total over the larger half of the sizes. Of the growth: of the cost above that of the smallest "
     "size, over the size above the smallest, with the least and the largest between neighbouring sizes. Every figure "
     "is exact, so the residual of the model is not noise.",
     "The check: the same model is fitted without the largest N and predicts it. If it is more than 20 % off there, or "
-    f"any size is as far from the model, neither a model nor {FAR:,} is given. {FAR:,} is far beyond the measured "
-    "sizes: the band covers all models that fit the figures.",
+    "any size is as far from the model, neither a model nor a prediction is given.",
+    f"At {REACH} × the largest N: the band of all models that fit the figures; it rests on their form alone.",
 )
 
 
@@ -25,7 +25,7 @@ def growth_table(found: Mapping[Row, Mapping[str, ActivationModel | MissingValue
         Field("Quantity"), Field("Setting"), Field("Law"), Field("Certainty"), Field("Exponent", "number"),
         Field("Exponent of the growth", "number"), Field("least", "number"), Field("most", "number"),
         Field("Largest N", "count"), Field("Measured there"), Field("Predicted from the others"),
-        Field("Error", "percent"), Field(f"At {FAR:,}, from"), Field("to"),
+        Field("Error", "percent"), Field(f"At {REACH} × the largest N, from"), Field("to"),
     )  # fmt: skip
     rows: list[tuple[Value, ...]] = []
     for quantity in QUANTITIES:
@@ -56,4 +56,4 @@ def _values(law: ActivationModel) -> tuple[Value, ...]:
     if not law.foretells:
         return (NO_LAW, None, *exponents, *check, NO_LAW, None)
     beyond: tuple[Value, ...] = (None, None) if far is None else (figure(far.low), figure(far.high))
-    return (study.law, study.certainty, *exponents, *check, *beyond)
+    return (study.law, law.certainty, *exponents, *check, *beyond)

@@ -34,28 +34,23 @@ def largest(
     return max(came_up, default=None)
 
 
-def pair(measured: Measured, one: Row, other: Row) -> tuple[int, ActivationFigures, ActivationFigures] | str:
+def pair(measured: Measured, one: Row, other: Row) -> tuple[int, ActivationFigures, ActivationFigures] | MissingValue:
     """Two settings at the largest size that both came up with; or why there is no such size."""
     if one not in measured or other not in measured:
-        return "this setting was left out of a quick run"
+        return MissingValue("this setting was left out of a quick run")
     size = largest(measured[one], measured[other])
     if size is None:
-        return "no size came up with both"
+        return MissingValue("no size came up with both")
     first, second = measured[one][size], measured[other][size]
     assert isinstance(first, ActivationFigures)
     assert isinstance(second, ActivationFigures)
     return size, first, second
 
 
-def programs_of(figures: ActivationFigures) -> Programs | None:
-    """What its processes did, where that was noted."""
-    return None if isinstance(figures.programs, MissingValue) else figures.programs
-
-
 def programs_by_size(measured: Measured, row: Row) -> dict[int, Programs]:
     """What the processes of a setting did, by the sizes at which that is known, ascending."""
     return {
-        size: found
+        size: each.programs
         for size, each in sorted(measured.get(row, {}).items())
-        if isinstance(each, ActivationFigures) and (found := programs_of(each)) is not None
+        if isinstance(each, ActivationFigures) and isinstance(each.programs, Programs)
     }

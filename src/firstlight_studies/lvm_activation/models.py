@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from firstlight import UsageError
-from firstlight.study import BAND, LAWS, LEAST_SIZES, Kind, MissingValue, Prediction, ScalingAnalysis, predict
+from firstlight.study import LEAST_SIZES, Kind, MissingValue, Prediction, ScalingAnalysis, predict
 from firstlight.study import fit_scaling as study
 from firstlight_studies.lvm_activation.measures import ActivationFigures
 from firstlight_studies.lvm_activation.programs import Command, Programs
 
-#: The number that is asked for, beyond anything that is measured.
-FAR = 10_000
-#: The laws from the slowest to the fastest, and where that of the number itself is among them.
-_ORDER = {law.name: place for place, law in enumerate(LAWS)}
-_LINEAR = _ORDER["n"]
-
-
+REACH = 4
+"""A model is asked for this many times the largest measured size, and not beyond."""
+_CLEAR_SIZES = 8
+"""No scaling model is clear by fewer."""
 #: Where the largest size lies farther from what the others foretell, or any size from the law, the law says nothing of
 #: sizes beyond: relative.
 _AMISS = 0.20
@@ -82,7 +79,7 @@ class ActivationModel:
     quantity: Quantity
     study: ScalingAnalysis
     far: Prediction | None
-    """At :data:`FAR`; none for what falls."""
+    """At :data:`REACH` times the largest size; none for what falls."""
 
     @property
     def foretells(self) -> bool:
@@ -93,22 +90,25 @@ class ActivationModel:
         return near or self.study.falls
 
     @property
-    def last_exponent(self) -> float | None:
-        """The exponent of the growth between the two largest sizes.
+    def certainty(self) -> str:
+        """How sure the model is; never clear by fewer than eight sizes."""
+        few = len(self.study.sizes) < _CLEAR_SIZES and self.study.certainty == "clear"
+        return "likely" if few else self.study.certainty
 
-        The growth is what lies above the smallest size, over what the size is above it.
-        """
-        (least, first), (size, cost), (next_size, next_cost) = (
-            (self.study.sizes[place], self.study.costs[place]) for place in (0, -2, -1)
-        )
-        if cost <= first or next_cost <= first:
-            return None
-        return math.log((next_cost - first) / (cost - first)) / math.log((next_size - least) / (size - least))
 
-    @property
-    def faster(self) -> bool:
-        """No law that the figures leave open grows as slowly as the number, or slower."""
-        return all(_ORDER[fit.law] > _LINEAR for fit in self.study.within(BAND))
+def growth_between(sizes: Sequence[int], costs: Sequence[float]) -> float | MissingValue:
+    """The exponent of the growth between the two largest sizes: the cost above that of the smallest size, over the size
+    above the smallest.
+
+    >>> growth_between([1, 2, 3], [10, 20, 50])
+    2.0
+    """
+    if len(sizes) < 3:
+        return MissingValue(f"{len(sizes)} sizes came up: the exponent of the growth needs 3")
+    (least, first), (size, cost), (last, most) = ((sizes[place], costs[place]) for place in (0, -2, -1))
+    if cost <= first or most <= first:
+        return MissingValue("the cost does not grow")
+    return round(math.log((most - first) / (cost - first)) / math.log((last - least) / (size - least)), 6)
 
 
 def laws(by_size: Mapping[int, ActivationFigures]) -> dict[str, ActivationModel | MissingValue | None]:
@@ -140,4 +140,4 @@ def _law(quantity: Quantity, by_size: Mapping[int, ActivationFigures]) -> Activa
         found = study(list(points), list(points.values()), exact=True)
     except UsageError as error:
         return MissingValue(error.message)
-    return ActivationModel(quantity, found, None if found.falls else predict(found, FAR))
+    return ActivationModel(quantity, found, None if found.falls else predict(found, REACH * max(points)))

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from firstlight import RecordOptions
-from firstlight.study import Lab, MissingArm, MissingValue, Outcome, memory_available
+from firstlight.study import (
+    Lab,
+    MissingArm,
+    MissingValue,
+    NoiseBand,
+    Outcome,
+    derived,
+    memory_available,
+    noise_band,
+)
 from firstlight_studies.catalogue import LVM_ACTIVATION
-from firstlight_studies.historical import historical_tables
 from firstlight_studies.lvm_activation.arms import MEMORY, ActivationPlan, Cell, Mode, Row, arm, guest_options, plan
 from firstlight_studies.lvm_activation.changes import change_table, tracing_table
 from firstlight_studies.lvm_activation.charts import charts
-from firstlight_studies.lvm_activation.findings import findings
+from firstlight_studies.lvm_activation.counted import counts_table
+from firstlight_studies.lvm_activation.figures import figures_of
 from firstlight_studies.lvm_activation.growth import growth_table
 from firstlight_studies.lvm_activation.measured import row_title
 from firstlight_studies.lvm_activation.measures import ActivationFigures, figures, versions
@@ -21,6 +31,9 @@ from firstlight_studies.lvm_activation.tables import commands_table, measured_ta
 from firstlight_studies.lvm_activation.userspace import write_overlay
 from firstlight_studies.lvm_activation.volumes import MIB_EACH, PER_DISK, Volumes, prepared_disks
 
+#: Volumes of one boot.
+_MOST = 10_000
+
 
 def run(lab: Lab) -> Outcome:
     """Boot every arm, and say what they tell.
@@ -28,30 +41,45 @@ def run(lab: Lab) -> Outcome:
     :raises KeyboardInterrupt: when a person interrupts.
     """
     mode = _mode(lab)
-    wanted = plan(mode)
-    guest = _guest(lab, mode)
+    wanted = plan(mode, lab.extent.counts(_MOST))
+    memory = lab.extent.memory or MEMORY[mode]
+    guest = _guest(lab, memory)
     disks = _prepare(wanted, guest, lab)
     cells = {cell.name: cell for cell in wanted.cells()}
     available = memory_available()
-    boots = lab.boot_all([arm(cell, guest, disks[cell.volumes], available) for cell in cells.values()])
+    arms = {cell: arm(cell, guest, disks[cell.volumes], available) for cell in cells.values()}
+    boots = lab.boot_all(arms.values())
     found: dict[Cell, ActivationFigures | MissingValue] = {}
     for name, boot in boots.items():
         found[cells[name]] = boot if isinstance(boot, MissingValue) else figures(cells[name], boot)
     came_up = (versions(boot) for boot in boots.values() if not isinstance(boot, MissingValue))
-    return _outcome(lab, wanted, found, next(came_up, "none came up"))
+    base = _baseline(wanted)
+    band = noise_band(lab, arms[base], boots[base.name], lambda boot: _active(figures(base, boot)))
+    return _outcome(lab, wanted, found, next(came_up, "none came up"), memory, band)
+
+
+def _baseline(wanted: ActivationPlan) -> Cell:
+    """Events, groups of one, at the middle size: perturbed for the noise band."""
+    row: Row = ("event", "groups")
+    sizes = wanted.rows[row]
+    return Cell(row[0], Volumes(sizes[len(sizes) // 2], row[1]))
+
+
+def _active(found: ActivationFigures | MissingValue) -> int | MissingValue:
+    return derived(lambda each: each.active_ns, found)
 
 
 def _mode(lab: Lab) -> Mode:
     return "quick" if lab.quick else "full" if lab.full else "ordinary"
 
 
-def _guest(lab: Lab, mode: Mode) -> RecordOptions | MissingValue:
+def _guest(lab: Lab, memory: str) -> RecordOptions | MissingValue:
     kernel, rootfs = lab.image("kernel"), lab.image("debian-storage")
     if isinstance(kernel, MissingValue):
         return kernel
     if isinstance(rootfs, MissingValue):
         return rootfs
-    return guest_options(kernel, rootfs, write_overlay(lab.scratch / "overlay"), mode)
+    return guest_options(kernel, rootfs, write_overlay(lab.scratch / "overlay"), memory)
 
 
 def _prepare(
@@ -68,7 +96,12 @@ def _prepare(
 
 
 def _outcome(
-    lab: Lab, wanted: ActivationPlan, found: dict[Cell, ActivationFigures | MissingValue], booted: str
+    lab: Lab,
+    wanted: ActivationPlan,
+    found: dict[Cell, ActivationFigures | MissingValue],
+    booted: str,
+    memory: str,
+    band: NoiseBand,
 ) -> Outcome:
     measured: dict[Row, dict[int, ActivationFigures | MissingValue]] = {}
     for (setting, layout), sizes in wanted.rows.items():
@@ -81,18 +114,19 @@ def _outcome(
     lab.missing += [MissingArm(what, reason) for what, reason in missing_rows(measured) if reason not in told]
     return LVM_ACTIVATION.outcome(
         lab,
-        historical=historical_tables("lvm-activation"),
-        recipe=_recipe(wanted, booted, MEMORY[_mode(lab)]),
+        recipe=_recipe(wanted, booted, memory),
         tables=(
             measured_table(measured, "times"),
             measured_table(measured, "files"),
             measured_table(measured, "memory"),
             commands_table(measured),
-            change_table(measured),
+            replace(change_table(measured), band_ns=band.width_ns),
+            band.table(),
+            counts_table(measured),
             growth_table(grown),
             *([tracing_table({cell: found[cell] for cell in wanted.untraced}, measured)] if wanted.untraced else []),
         ),
-        findings=findings(measured, grown),
+        figures={**figures_of(measured), "band": band.relative},
         charts=charts(measured),
         notes=_NOTES,
     )

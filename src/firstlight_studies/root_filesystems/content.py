@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+import os
+import shutil
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from firstlight.study import settle
+from firstlight import LabError
+from firstlight.study import needed_libraries, settle
 
 FILES = 48
 """Texts below `/usr/share/data`, read whole in every arm and checked against their sums."""
@@ -61,6 +64,38 @@ def write_content(folder: Path) -> Path:
     (overlay / "srv").mkdir(exist_ok=True)
     settle(overlay)
     return overlay
+
+
+def write_tools(content: Path, folder: Path, programs: Sequence[str]) -> Path:
+    """Write the content with programs of this machine and their libraries, as another overlay.
+
+    :raises LabError: when a program or a library of it is not there.
+    """
+    shutil.copytree(content, folder, dirs_exist_ok=True)
+    wanted = [_found(name) for name in programs]
+    done: set[Path] = set()
+    while wanted:
+        path = wanted.pop()
+        if path in done:
+            continue
+        done.add(path)
+        data = path.read_bytes()
+        place = folder / path.relative_to("/")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(data)
+        place.chmod(0o755)
+        wanted += [_found(name) for name in needed_libraries(data, str(path))]
+    settle(folder)
+    return folder
+
+
+def _found(name: str) -> Path:
+    """A program or library of this machine; the loader is named by its path."""
+    places = ("/usr/sbin", "/usr/bin", f"/lib/{os.uname().machine}-linux-gnu", "/lib64", "/usr/lib")
+    for place in places:
+        if (path := Path(place) / name).is_file():
+            return path
+    raise LabError(f"`{name}` is missing", hint="install it: `apt install mtd-utils`")
 
 
 def script(lines: Iterable[str]) -> str:

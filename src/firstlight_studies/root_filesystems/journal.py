@@ -43,7 +43,11 @@ class Journal:
     """Lines of the kernel's that are about it."""
 
 
-JOURNALS = (Journal("ext4", "noload", r"EXT4-fs|JBD2"), Journal("xfs", "norecovery", r"XFS"))
+JOURNALS = (
+    Journal("ext3", "noload", r"EXT4-fs|JBD2"),
+    Journal("ext4", "noload", r"EXT4-fs|JBD2"),
+    Journal("xfs", "norecovery", r"XFS"),
+)
 
 _MARK = "study step"
 

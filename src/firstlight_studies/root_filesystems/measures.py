@@ -35,6 +35,22 @@ class FilesystemTimings:
         return self.boot.functions()
 
     @cached_property
+    def start_functions(self) -> pl.DataFrame:
+        """The kd table from `start_kernel` to user mode: the phases in between, added up."""
+        marks = self._marks
+        first, last = marks.get(Mark.KERNEL_START), marks.get(Mark.USER_START)
+        phases = (
+            self.boot.phases().filter((pl.col("start_ns") >= first) & (pl.col("end_ns") <= last))["phase"].to_list()
+        )
+        parts = [self.boot.functions(phase=phase).with_columns(phase=pl.lit(phase)) for phase in phases]
+        rows = pl.concat(parts).sort("total_ns", descending=True)
+        counts = pl.col("count", "total_ns", "self_ns").sum()
+        # The callee of the phase in which the function took most.
+        added = rows.group_by("function", maintain_order=True).agg(counts, pl.col("max_sub", "max_sub_count").first())
+        average = (pl.col("total_ns") // pl.col("count").clip(1)).alias("average_ns")
+        return added.with_columns(average).sort("total_ns", "function", descending=[True, False])
+
+    @cached_property
     def _totals(self) -> dict[str, tuple[int, int]]:
         rows = self.functions.filter(pl.col("kind") != "user") if "kind" in self.functions.columns else self.functions
         return {name: (count, total) for name, count, total in rows.select("function", "count", "total_ns").iter_rows()}

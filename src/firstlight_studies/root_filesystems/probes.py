@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from firstlight import FirstlightError, RecordOptions
+from firstlight import RecordOptions
 from firstlight.study import (
+    LOAD_MODULES,
     Boot,
     Field,
     MissingValue,
@@ -17,8 +18,6 @@ from firstlight.study import (
     Value,
     kept_number,
     kept_text,
-    modules_for,
-    open_kernel,
     stamps_of,
 )
 from firstlight_studies.root_filesystems.arms import PATIENCE_S
@@ -38,43 +37,43 @@ class Driver:
     module: str
     what: str
     said: str
-    """Lines of the kernel's by which it tells what it found."""
+    """Lines of the kernel's by which it states what it found."""
     machine: str | None = None
     """Of QEMU, that has what it drives."""
+    variant: str = ""
+    """What distinguishes it from the same driver with other parameters."""
+    parameters: tuple[tuple[str, str], ...] = ()
+    """Of modules, by their names."""
+    partitions: bool = False
+    """It finds a disk, and reads its partition table."""
+
+    @property
+    def name(self) -> str:
+        """Of its arms.
+
+        >>> Driver("ata_piix", "", "", variant="port-off").name
+        'ata_piix-port-off'
+        """
+        return "-".join(filter(None, (self.module, self.variant)))
 
 
+_IDE_MACHINE = "pc-i440fx-7.2"
+#: A disk in memory that answers after a tick, with two partitions.
+_DISK = (("scsi_debug", "dev_size_mb=16 num_parts=2 delay=1"),)
 DRIVERS = (
-    Driver("scsi_debug", "SCSI, one disk in memory", r"scsi|sd \d+:|sd[a-z]"),
+    Driver("scsi_debug", "SCSI, a disk with a partition table", r"scsi|sd \d+:|sd[a-z]", None, "", _DISK, True),
+    Driver("ata_piix", "IDE, two channels, both empty", r"ata_piix|ata\d+", _IDE_MACHINE),
+    Driver("ata_piix", "IDE, the second channel not probed", r"ata_piix|ata\d+", _IDE_MACHINE, "port-off",
+           (("libata", "force=2:disable"),)),
     Driver("ahci", "AHCI, six empty ports", r"ahci|ata\d+"),
-    Driver("ata_piix", "IDE, two channels, both empty", r"ata_piix|ata\d+", "pc-i440fx-7.2"),
-)
-
-
-def write_modules(kernel: Path | MissingValue, driver: Driver, folder: Path) -> Path | MissingValue:
-    """Write a driver's modules, in the order of loading, as an overlay.
-
-    :returns: the overlay's directory below *folder*; or why the kernel has no such driver.
-    """
-    if isinstance(kernel, MissingValue):
-        return kernel
-    try:
-        modules = modules_for(open_kernel(kernel), [driver.module])
-    except FirstlightError as error:
-        return MissingValue(error.message)
-    if not modules:
-        return MissingValue(f"the kernel has built in `{driver.module}`, and probes before anything can be timed")
-    place = folder / f"modules-{driver.module}"
-    (place / "modules").mkdir(parents=True, exist_ok=True)
-    for number, module in enumerate(modules):
-        (place / "modules" / f"{number:02}-{module.name}.ko").write_bytes(module.content)
-    return place
+)  # fmt: skip
 
 
 def _load(before: str = "", after: str = "") -> str:
     """Load the modules, with what is to be done directly before and after it."""
     return (
         f"echo '{_MARK}' >/dev/kmsg; /init stamp begin; {before} "
-        f"for each in /modules/*.ko; do insmod $each || exit 1; done; {after} "
+        f"{LOAD_MODULES}; {after} "
         f"/init stamp loaded; sleep {_SETTLE_S}; /init stamp settled"
     )
 
@@ -92,7 +91,7 @@ def probe_arm(
     kernel: Path | MissingValue, driver: Driver, overlay: Path | MissingValue, *, traced: bool = False
 ) -> StudyArm:
     """One boot that loads a driver; with the kernel's tracer of sections without preemption, in an arm of its own."""
-    name = f"probe-{driver.module}{'-traced' if traced else ''}"
+    name = f"probe-{driver.name}{'-traced' if traced else ''}"
     if isinstance(kernel, MissingValue) or isinstance(overlay, MissingValue):
         return StudyArm(name, overlay if isinstance(overlay, MissingValue) else MissingValue("there is no kernel"))
     commands = [f"mkdir -p {KEEP}", _load()]
@@ -128,6 +127,7 @@ class Probed:
     busy: int
     """Of the whole boot, in the kernel's delays that spin, beyond what a boot without the driver has."""
     said: str
+    partitions: bool = False
 
 
 def probed(boot: Boot, driver: Driver, base: FilesystemTimings | MissingValue) -> Probed | MissingValue:
@@ -143,7 +143,7 @@ def probed(boot: Boot, driver: Driver, base: FilesystemTimings | MissingValue) -
     busy = FilesystemTimings(boot).total("delay_tsc") - (
         0 if isinstance(base, MissingValue) else base.total("delay_tsc")
     )
-    return Probed(stamps["loaded"] - stamps["begin"], last - stamps["begin"], max(0, busy), said)
+    return Probed(stamps["loaded"] - stamps["begin"], last - stamps["begin"], max(0, busy), said, driver.partitions)
 
 
 @dataclass(frozen=True)
@@ -180,11 +180,11 @@ def probe_table(found: Mapping[str, Probed | MissingValue], drivers: Sequence[Dr
     """What each driver waits for."""
     rows: list[tuple[Value, ...]] = []
     for driver in drivers:
-        match found[driver.module]:
+        match found[driver.name]:
             case MissingValue() as gap:
-                rows.append((driver.module, driver.what, *[gap] * 4))
+                rows.append((driver.name, driver.what, *[gap] * 4))
             case each:
-                rows.append((driver.module, driver.what, each.loading, each.probing, each.busy, each.said or None))
+                rows.append((driver.name, driver.what, each.loading, each.probing, each.busy, each.said or None))
     return Table(
         "probes",
         "Drivers that look for disks, loaded as modules",

@@ -5,20 +5,32 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from firstlight import LabError, RecordOptions
-from firstlight.study import Boot, Chart, KernelRoot, Lab, Mark, MissingValue, Outcome, StudyArm, Table
+from firstlight import FirstlightError, LabError, RecordOptions
+from firstlight.study import (
+    Boot,
+    Chart,
+    KernelRoot,
+    Lab,
+    Mark,
+    MissingValue,
+    NoiseBand,
+    Outcome,
+    StudyArm,
+    Table,
+    noise_band,
+    write_modules,
+)
 from firstlight_studies.catalogue import ROOT_FILESYSTEMS
-from firstlight_studies.historical import historical_tables
-from firstlight_studies.root_filesystems import delayed, journal, probes, storage, tables
+from firstlight_studies.root_filesystems import delayed, flash, journal, probes, storage, tables
 from firstlight_studies.root_filesystems.arms import KINDS, PLAIN, TUNED, Roots, Way
-from firstlight_studies.root_filesystems.content import FILES, write_content
-from firstlight_studies.root_filesystems.findings import RootFigures, findings
+from firstlight_studies.root_filesystems.content import FILES, write_content, write_tools
+from firstlight_studies.root_filesystems.figures import RootEvidence, figures_of
 from firstlight_studies.root_filesystems.measures import FilesystemTimings, lpj_of
 
 #: Left out of a quick run: near relatives of what is in it.
-_NOT_QUICK = ("cramfs-mtd", "erofs-lz4")
+_NOT_QUICK = ("cramfs-mtd", "romfs-mtd", "squashfs-gzip", "squashfs-lz4", "btrfs", "f2fs")
 _QUICK_TUNED = ("cramfs-xip",)
-_UNPROFILED = "initramfs-unprofiled"
+_UNPROFILED, _BASELINE = "initramfs-unprofiled", "cramfs"
 
 
 def run(lab: Lab) -> Outcome:
@@ -39,13 +51,14 @@ class _Session:
     boots: dict[str, Boot | MissingValue] = field(default_factory=dict)
     ways: tuple[Way, ...] = (PLAIN,)
     lpj: int | MissingValue = field(default_factory=lambda: MissingValue("no root was booted"))
+    band: NoiseBand = field(default_factory=lambda: NoiseBand(_BASELINE, {"": MissingValue("not booted")}))
 
     def __post_init__(self) -> None:
         quick = self.lab.quick
         self.roots = Roots(self.lab.image("kernel"), write_content(self.lab.scratch))
         self.kinds = tuple(kind for kind in KINDS if not (quick and kind in _NOT_QUICK))
         self.images = {kind: self.roots.image(kind) for kind in self.kinds}
-        self.drivers = probes.DRIVERS[:2] if quick else probes.DRIVERS
+        self.drivers = probes.DRIVERS[:3] if quick else probes.DRIVERS
         self.models = storage.MODELS[:1] if quick else storage.MODELS
 
     @property
@@ -63,6 +76,7 @@ class _Session:
             arms.append(journal.replay_arm(self.roots, each, dirty[each.kind]))
         arms += [delayed.delayed_arm(self.roots, kind, self.images[kind]) for kind in self._delayed]
         arms += [storage.storage_arm(self.roots, model, self._stored) for model in self.models]
+        arms.append(flash.flash_arm(self.roots, self.images | self._flash_images(), self._flash_tools()))
         arms += self._probing()
         self.boots = self.lab.boot_all(arms)
         if all(isinstance(boot, MissingValue) for boot in self.boots.values()):
@@ -75,6 +89,11 @@ class _Session:
             self.ways += (Way(lpj=self.lpj), Way(quiet=True, lpj=self.lpj))
         self.boots |= self.lab.boot_all(
             self.roots.arm(kind, way) for kind in self._started for way in self.ways[1:] if self._is_tuned(kind, way)
+        )
+
+        base = self.roots.arm(_BASELINE)
+        self.band = noise_band(
+            self.lab, base, self.boots[_BASELINE], lambda boot: FilesystemTimings(boot).from_start_kernel
         )
 
     @property
@@ -92,14 +111,27 @@ class _Session:
     def _probing(self) -> list[StudyArm]:
         kernel, arms = self.roots.kernel, []
         for driver in self.drivers:
-            overlay: Path | MissingValue = probes.write_modules(kernel, driver, self.lab.scratch)
+            overlay = write_modules(
+                kernel, driver.module, self.lab.scratch / f"modules-{driver.name}", dict(driver.parameters)
+            )
             arms += [
                 probes.probe_arm(kernel, driver, overlay),
                 probes.probe_arm(kernel, driver, overlay, traced=True),
             ]
-            if driver.machine is not None:
+            if driver.machine is not None and not driver.variant:
                 arms.append(probes.base_arm(kernel, driver))
         return arms
+
+    def _flash_images(self) -> dict[str, KernelRoot | MissingValue]:
+        """Images of kinds that a quick run does not boot from."""
+        kinds = {each.kind for each in flash.MOUNTED} - self.images.keys()
+        return {kind: self.roots.image(kind) for kind in sorted(kinds)}
+
+    def _flash_tools(self) -> Path | MissingValue:
+        try:
+            return write_tools(self.roots.content, self.lab.scratch / "flash-tools", ["ubiattach"])
+        except FirstlightError as error:
+            return MissingValue(error.message)
 
     def outcome(self) -> Outcome:
         """What the boots tell."""
@@ -108,15 +140,16 @@ class _Session:
         }
         base = measured["initramfs"]
         probed = {
-            driver.module: self._probed(driver, measured.get(f"probe-{driver.module}-without", base))
+            driver.name: self._probed(driver, measured.get(f"probe-{driver.module}-without", base))
             for driver in self.drivers
         }
         sections = self._sections()
         replays = {each.kind: self._replayed(each) for each in journal.JOURNALS}
         stored = [(model, storage.stored(self.boots[f"storage-{model.name}"], self._stored)) for model in self.models]
-        figures = RootFigures(
+        on_flash = flash.flash_times(self.boots["flash"])
+        evidence = RootEvidence(
             measured, self.lpj, replays, probed, sections, self._ready_unprofiled(),
-            (self.models[0].what, stored[0][1]),
+            (self.models[0].what, stored[0][1]), flash.firsts(on_flash), self.images, self.band.relative,
         )  # fmt: skip
         shown: list[Table] = [
             tables.start_table(measured, self.kinds),
@@ -125,10 +158,12 @@ class _Session:
             journal.root_table(measured),
             journal.replay_table(replays),
             *(storage.storage_table(model, found) for model, found in stored),
+            flash.flash_table(on_flash),
             delayed.delayed_table(measured, self._delayed),
             probes.probe_table(probed, self.drivers),
             probes.section_table(sections),
             *tables.kd_tables(measured, self.kinds),
+            self.band.table(),
         ]
         charts: list[Chart] = [
             tables.start_chart(measured, self.kinds),
@@ -136,25 +171,24 @@ class _Session:
         ]
         return ROOT_FILESYSTEMS.outcome(
             self.lab,
-            historical=historical_tables("root-filesystems"),
             recipe=self._recipe(),
             tables=shown,
-            findings=findings(figures),
+            figures=figures_of(evidence),
             charts=charts,
             notes=_NOTES,
         )
 
     def _probed(self, driver: probes.Driver, base: FilesystemTimings | MissingValue) -> probes.Probed | MissingValue:
-        boot = self.boots[f"probe-{driver.module}"]
+        boot = self.boots[f"probe-{driver.name}"]
         return boot if isinstance(boot, MissingValue) else probes.probed(boot, driver, base)
 
     def _sections(self) -> dict[str, probes.Section | MissingValue]:
         found: dict[str, probes.Section | MissingValue] = {}
         for driver in self.drivers:
-            boot = self.boots[f"probe-{driver.module}-traced"]
+            boot = self.boots[f"probe-{driver.name}-traced"]
             if isinstance(boot, Boot) and "boot" not in found:
                 found["boot"] = probes.section(boot, "boot")
-            found[f"loading {driver.module}"] = boot if isinstance(boot, MissingValue) else probes.section(boot, "load")
+            found[f"loading {driver.name}"] = boot if isinstance(boot, MissingValue) else probes.section(boot, "load")
         return found
 
     def _replayed(self, each: journal.Journal) -> dict[str, journal.Tried] | MissingValue:

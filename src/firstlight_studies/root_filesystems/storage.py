@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -80,6 +80,19 @@ def pieces(image: Path) -> Iterator[tuple[int, int]]:
 
 def commands(kind: str, image: KernelRoot, model: Model) -> tuple[str, ...]:
     """What the guest does with one image: lay it onto the storage, then have it as a root would be had."""
+    return laid_on(kind, image, model, _mount(kind, image, "/dev/$NAME"))
+
+
+def laid_on(
+    kind: str, image: KernelRoot, model: Model, mount: Sequence[str], after: Sequence[str] = (), *, keep: bool = False
+) -> tuple[str, ...]:
+    """Commands that lay an image onto a storage, mount it below `/mnt`, start a program of it, and read it.
+
+    :param kind: the name of its stamps and files.
+    :param mount: commands; `/dev/$NAME` is the storage.
+    :param after: commands before it is unmounted.
+    :param keep: the storage stays: its driver has no way to let go of it.
+    """
     device, folder = "/dev/$NAME", f"/sys/kernel/config/nullb/{kind}"
     settings = {
         "size": image.size // 1048576 + 1, "blocksize": 512, "memory_backed": 1, "irqmode": 2, "submit_queues": 1,
@@ -104,10 +117,10 @@ def commands(kind: str, image: KernelRoot, model: Model) -> tuple[str, ...]:
     fill += ["sync", f"blockdev --flushbufs {device}", "echo 3 >/proc/sys/vm/drop_caches"]
     stat = f"cat /sys/block/$NAME/stat >>{KEEP}/stat-{kind}"
     lines = [
-        *make, find, *fill, stat, f"/init stamp '{kind} begin'", *_mount(kind, image, device),
+        *make, find, *fill, stat, f"/init stamp '{kind} begin'", *mount,
         f"/init stamp '{kind} mounted'", "chroot /mnt /bin/busybox true", f"/init stamp '{kind} executed'",
-        f"{count_whole('/mnt/usr/share/data.md5', '/mnt')} >{KEEP}/data-{kind}", f"/init stamp '{kind} read'", stat,
-        "umount /mnt", f"echo 0 >{folder}/power", f"rmdir {folder}",
+        f"({count_whole('/mnt/usr/share/data.md5', '/mnt')}) >{KEEP}/data-{kind}", f"/init stamp '{kind} read'", stat,
+        *after, "umount /mnt", *([] if keep else [f"echo 0 >{folder}/power", f"rmdir {folder}"]),
     ]  # fmt: skip
     # One that fails leaves its mark where it stopped, and the next is tried all the same.
     return (f"{script(lines)}\ntrue", "umount /mnt 2>/dev/null || true")
@@ -137,18 +150,27 @@ def storage_arm(roots: Roots, model: Model, wanted: Mapping[str, KernelRoot | Mi
     images = {kind: image for kind, image in wanted.items() if not isinstance(image, MissingValue)}
     if isinstance(roots.kernel, MissingValue):
         return StudyArm(name, roots.kernel)
+    wanted_commands = [each for kind, image in images.items() for each in commands(kind, image, model)]
+    options = storage_options(roots.kernel, wanted_commands, attach([image.path for image in images.values()]))
+    return StudyArm(name, options)
+
+
+def storage_options(kernel: Path, commands: Sequence[str], disks: tuple[str, ...]) -> RecordOptions:
+    """A boot that lays images onto a storage.
+
+    :param disks: arguments of QEMU that attach them.
+    """
     before = f"mkdir -p {KEEP} /mnt; mount -t configfs configfs /sys/kernel/config || true"
-    options = RecordOptions(
+    return RecordOptions(
         output=Path("a.boot"),
-        kernel=roots.kernel,
-        guest_commands=(before, *(each for kind, image in images.items() for each in commands(kind, image, model))),
-        qemu_options=attach([image.path for image in images.values()]),
+        kernel=kernel,
+        guest_commands=(before, *commands),
+        qemu_options=disks,
         append="null_blk.nr_devices=0",
         memory="768M",
         profile=False,
         timeout_wall_s=PATIENCE_S,
     )
-    return StudyArm(name, options)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,9 @@ from firstlight_studies.root_filesystems.measures import COMMON, FilesystemTimin
 Arms = Mapping[str, FilesystemTimings | MissingValue]
 """By the arms' names."""
 
-_KD_ROWS = 10
+_KD_ROWS = 26
+#: Of a comparison of two tables.
+_MORE_ROWS = 10
 
 
 def start_table(arms: Arms, kinds: Sequence[str]) -> Table:
@@ -140,9 +142,12 @@ def kd_tables(arms: Arms, kinds: Sequence[str], base: str = "initramfs") -> tupl
 
 
 def kd_table(kind: str, measured: FilesystemTimings) -> Table:
-    """The functions that take the most time, as kd tells them."""
-    rows = _kernel(measured.functions).sort("total_ns", "function", descending=[True, False])
-    below = ("Of the entire boot, in virtual time. `firstlight functions` prints the complete table of each bundle.",)
+    """The functions that take the most time from `start_kernel` to user mode, as kd has them."""
+    rows = _kernel(measured.start_functions)
+    below = (
+        "From start_kernel to user mode, in virtual time: as many rows as the old table had. `firstlight functions` "
+        "prints the complete table of each bundle.",
+    )
     shown = tuple(rows.select(_KD_COLUMNS).head(_KD_ROWS).iter_rows())
     return Table(f"kd-{kind}", f"{kind}: the first rows of kd's table", _KD_FIELDS, shown, below)
 
@@ -154,7 +159,7 @@ def more_table(kind: str, measured: FilesystemTimings, base: FilesystemTimings, 
         f"kd-more-{kind}",
         f"{kind}: functions with more local time than with {beside}",
         (*_KD_FIELDS, Field("Local, more", "change")),
-        tuple(rows.select(*_KD_COLUMNS, "more").head(_KD_ROWS).iter_rows()),
+        tuple(rows.select(*_KD_COLUMNS, "more").head(_MORE_ROWS).iter_rows()),
         (f"Of the entire boot, in virtual time. More: the local time minus that in the boot of `{beside}`.",),
     )
 

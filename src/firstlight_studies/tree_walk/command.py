@@ -81,10 +81,6 @@ def walk(
     # With `--force` the page may be there, and so may the directory.
     there = html is not None and force and html != Path("-")
     page = Page(html) if html is not None and there else Page.wanted(html, False, data=json)
-    if kernel is not None:
-        from firstlight.lab.kernel.kernel import open_kernel
-
-        open_kernel(kernel)
     outcome = _measure(work, kernel, output, jobs, force=force, fresh=fresh)
     if page is not None:
         page.write(study_page_data(outcome))
@@ -141,8 +137,8 @@ def _measure(
 
 def _boot(work: Workload, kernel: Path | None, folder: Path, jobs: int | None, *, fresh: bool) -> Outcome:
     from firstlight.api.experiments import lab_in
+    from firstlight.study import Extent
     from firstlight_studies.tree_walk.run import measure
 
-    wanted = ("debian-storage",) if kernel is not None else ("kernel", "debian-storage")
-    with lab_in(folder, wanted, jobs, fresh=fresh) as lab:
-        return measure(work, lab, kernel)
+    with lab_in(folder, ("kernel", "debian-storage"), Extent(kernel=kernel), jobs, fresh=fresh) as lab:
+        return measure(work, lab)

@@ -121,7 +121,7 @@ def law_table(found: Mapping[str, WalkModel]) -> Table:
         "Exponent: d log time / d log directories over the larger half of the sizes, without a model. Largest, "
         "predicted: the error of the model of the smaller trees for the largest one.",
     )
-    return Table("law", "The law of the penalty", fields, tuple(rows), below)
+    return Table("law", "The scaling model of the penalty", fields, tuple(rows), below)
 
 
 def law_chart(found: Mapping[str, WalkModel]) -> Chart | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from firstlight.study import Chart, Field, MissingValue, Series, Table, Value
 from firstlight_studies.tree_walk.measured import WalkTimings
-from firstlight_studies.tree_walk.plan import MANNERS, Alternated, Manner
+from firstlight_studies.tree_walk.plan import MANNERS, Alternated, Manner, arm_of
 from firstlight_studies.tree_walk.workload import Command
 
 Runs = Mapping[str, WalkTimings | MissingValue]
@@ -124,7 +124,7 @@ def alternation_table(
         most = max(runner)
         below.append(f"The rest of the elapsed time, at most {most / 1000:,.1f} µs, is the runner in user mode.")
     title = f"Without and with one more stat per directory, on {kind}"
-    return Table(f"alternation-{kind}", title, _FIELDS, tuple(rows), tuple(below))
+    return Table(arm_of(kind), title, _FIELDS, tuple(rows), tuple(below))
 
 
 def _figures(run: WalkTimings | MissingValue) -> tuple[Value, ...]:
@@ -164,7 +164,7 @@ def penalty_table(found: Mapping[str, Mapping[Command, Penalty | MissingValue]],
 
 
 def penalty_chart(found: Mapping[str, Mapping[Command, Penalty | MissingValue]]) -> Chart | None:
-    """The relative penalties side by side."""
+    """The relative penalties side by side; those of one file system have its name."""
     series = tuple(
         Series(kind, points)
         for kind, commands in found.items()
@@ -179,4 +179,7 @@ def penalty_chart(found: Mapping[str, Mapping[Command, Penalty | MissingValue]])
     if not series:
         return None
     title = "What one more stat per directory adds to a walk"
-    return Chart("penalty", title, "bars", "program", "penalty", "percent", series)
+    key = "penalty"
+    if len(series) == 1:
+        key, title = f"penalty-{arm_of(series[0].name)}", f"{title} on {series[0].name}"
+    return Chart(key, title, "bars", "program", "penalty", "percent", series)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import re
 import shlex
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -17,6 +18,8 @@ from firstlight_studies.tree_walk.workload import NOTHING, WALK, WALK_AGAIN, Com
 Manner = Literal["without", "with"]
 MANNERS: tuple[Manner, Manner] = ("without", "with")
 
+STOCK = "tmpfs, stock kernel"
+"""The alternation with the distribution's own kernel, which comes first; it needs no module for tmpfs."""
 BASE, AUDIT, UNIT = "count-nothing", "audit", "automount-unit"
 #: Boots that only count need no time of their own: the calibration of this timer takes a third of such a boot.
 _UNTIMED = "nolapic_timer"
@@ -68,20 +71,27 @@ class WalkPlan:
 class Ground:
     """What the arms are made of."""
 
-    kernel: Path | MissingValue
+    kernel: Path | MissingValue | None
+    """None is the distribution's own."""
     overlay: Path | MissingValue
     debian: Path | MissingValue
     missing: dict[str, MissingValue] = field(default_factory=dict)
     """Programs that the guest has not."""
+    stock: bool = False
+    """The distribution's own kernel is booted beside it."""
 
 
 def plan_of(work: Workload, ground: Ground) -> WalkPlan:
     """Every boot that a workload asks for."""
     plan = WalkPlan(missing=ground.missing)
+    order = _alternation(work)
+    if ground.stock and "tmpfs" in work.file_systems:
+        plan.alternations[STOCK] = order
+        stock = replace(ground, kernel=None)
+        _add(plan, stock, work.shape, arm_of(STOCK), "tmpfs", _runs(order, ground))
     for kind in work.file_systems:
-        order = _alternation(work)
         plan.alternations[kind] = order
-        _add(plan, ground, work.shape, f"alternation-{kind}", kind, _runs(order, ground))
+        _add(plan, ground, work.shape, arm_of(kind), kind, _runs(order, ground))
     for kind in work.law_on:
         plan.laws[kind] = _sized(work.sizes)
         steps = [step for shape in work.sizes for step in _law_steps(shape, plan.laws[kind])]
@@ -103,6 +113,19 @@ def plan_of(work: Workload, ground: Ground) -> WalkPlan:
     if work.automount_unit:
         plan.arms.append(unit_script.arm(UNIT, ground.kernel, ground.debian))
     return plan
+
+
+def arm_of(kind: str) -> str:
+    """The arm that alternates on a file system.
+
+    >>> arm_of("xfs"), arm_of(STOCK)
+    ('alternation-xfs', 'alternation-tmpfs-stock-kernel')
+    """
+    return f"alternation-{_dashed(kind)}"
+
+
+def _dashed(name: str) -> str:
+    return "-".join(re.findall(r"[a-z0-9]+", name.lower()))
 
 
 def base_of(kind: str) -> str:
@@ -189,14 +212,18 @@ def _arm(
         plan.arms.append(StudyArm(name, _options(name, ground.kernel, ground.overlay, shape, steps, words)))
 
 
-def _options(name: str, kernel: Path, overlay: Path, shape: Shape, steps: list[str], words: str) -> RecordOptions:
+def _options(
+    name: str, kernel: Path | None, overlay: Path, shape: Shape, steps: list[str], words: str
+) -> RecordOptions:
     more = shape.directories * _KIB_BY_DIRECTORY
+    # The distribution's kernel has no disk in memory, and would not read its size.
+    disk = "" if kernel is None else f"ramdisk_size={_DISK_KIB + more}"
     return RecordOptions(
         output=Path(f"{name}.boot"),
         kernel=kernel,
         overlay=overlay,
         guest_commands=(guest.script(steps),),
-        append=" ".join(filter(None, (f"ramdisk_size={_DISK_KIB + more}", words))),
+        append=" ".join(filter(None, (disk, words))),
         memory=f"{_MEMORY_MIB + 2 * more // 1024}M",
         timeout_wall_s=3600.0,
         timeout_virtual_s=3600.0,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from firstlight import FirstlightError
 from firstlight.study import Lab, MissingValue, asset_path, programs_of
 from firstlight_studies.tree_walk.guest import lay_out
@@ -13,10 +11,9 @@ from firstlight_studies.tree_walk.workload import WALKER, Workload
 _PACKAGES = ("coreutils", "findutils", "libc6", "e2fsprogs", "xfsprogs")
 
 
-def prepare(work: Workload, lab: Lab, kernel: Path | None = None) -> tuple[Ground, tuple[str, ...]]:
+def prepare(work: Workload, lab: Lab) -> tuple[Ground, tuple[str, ...]]:
     """Lay out what the guests need.
 
-    :param kernel: another one than the lab's.
     :returns: the ground, and the versions of what was taken from the distribution.
     """
     debian = lab.image("debian-storage")
@@ -35,9 +32,6 @@ def prepare(work: Workload, lab: Lab, kernel: Path | None = None) -> tuple[Groun
         lay_out(overlay, programs)
     except (FirstlightError, OSError) as error:
         why = error.message if isinstance(error, FirstlightError) else str(error.strerror)
-        return Ground(_kernel(lab, kernel), MissingValue(why), debian, missing), versions
-    return Ground(_kernel(lab, kernel), overlay, debian, missing), versions
-
-
-def _kernel(lab: Lab, kernel: Path | None) -> Path | MissingValue:
-    return kernel if kernel is not None else lab.image("kernel")
+        overlay_missing = MissingValue(why)
+        return Ground(lab.image("kernel"), overlay_missing, debian, missing, lab.stock), versions
+    return Ground(lab.image("kernel"), overlay, debian, missing, lab.stock), versions

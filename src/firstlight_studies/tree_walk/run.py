@@ -4,27 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from pathlib import Path
 
 import polars as pl
 
 from firstlight import LabError
 from firstlight.study import Boot, Chart, Lab, MissingArm, MissingValue, Outcome, Table
 from firstlight_studies.catalogue import TREE_WALK
-from firstlight_studies.historical import historical_tables
 from firstlight_studies.tree_walk import trap_script
 from firstlight_studies.tree_walk.counts import SIDES, Counted, counted, counts_table, functions_table
-from firstlight_studies.tree_walk.findings import Evidence, findings_of
+from firstlight_studies.tree_walk.figures import Evidence, figures_of
 from firstlight_studies.tree_walk.measured import runs_of, why_nothing
 from firstlight_studies.tree_walk.model import WalkModel, law_chart, law_of, law_table, sizes_table
 from firstlight_studies.tree_walk.penalty import (
-    Penalty,
     alternation_table,
     penalties,
     penalty_chart,
     penalty_table,
 )
-from firstlight_studies.tree_walk.plan import AUDIT, UNIT, WalkPlan, base_of, line, plan_of
+from firstlight_studies.tree_walk.plan import AUDIT, STOCK, UNIT, WalkPlan, arm_of, base_of, line, plan_of
 from firstlight_studies.tree_walk.rootfs_inputs import prepare
 from firstlight_studies.tree_walk.traps import Audit, audit_of, points_table, unit_table, wakes_table
 from firstlight_studies.tree_walk.workload import WALK, Command, Shape, Workload
@@ -34,11 +31,6 @@ _CLASSIC = Shape.parse("70x70")
 SIZES = tuple(map(Shape.parse, ("7x7", "10x10", "14x14", "20x20", "28x28", "40x40", "56x56", "70x70")))
 _LARGER = tuple(map(Shape.parse, ("100x100", "141x141")))
 _LARGEST = (Shape.parse("224x224"),)
-_TITLE = "What one extra stat per directory costs a tree walk"
-_QUESTION = (
-    "Must a walker look at every directory once more, because a mount point's inode in a listing is that of the "
-    "directory it covers; what does it cost; and which programs wake an automount?"
-)
 Boots = Mapping[str, Boot | MissingValue]
 
 
@@ -47,7 +39,8 @@ def run(lab: Lab) -> Outcome:
 
     :raises FirstlightError: when not even one arm can be booted.
     """
-    sizes = SIZES + (() if lab.quick else _LARGER) + (_LARGEST if lab.full else ())
+    asked = tuple(map(Shape.parse, lab.extent.sizes))
+    sizes = asked or SIZES + (() if lab.quick else _LARGER) + (_LARGEST if lab.full else ())
     others = () if lab.quick else ("ext4", "xfs")
     work = Workload(
         _CLASSIC,
@@ -58,17 +51,15 @@ def run(lab: Lab) -> Outcome:
         counts_on=("tmpfs", *others),
         automount_unit=not lab.quick,
     )
-    outcome = measure(work, lab)
-    return replace(outcome, recipe=(TREE_WALK.repeated(lab), *outcome.recipe))
+    return measure(work, lab)
 
 
-def measure(work: Workload, lab: Lab, kernel: Path | None = None) -> Outcome:
-    """Boot what a workload asks for, and say what came of it.
+def measure(work: Workload, lab: Lab) -> Outcome:
+    """Boot what a workload asks for, and report what the boots show.
 
-    :param kernel: another one than the lab's.
     :raises FirstlightError: when not even one arm can be booted.
     """
-    ground, versions = prepare(work, lab, kernel)
+    ground, versions = prepare(work, lab)
     plan = plan_of(work, ground)
     boots = lab.boot_all(plan.arms)
     reasons = [boot.reason for boot in boots.values() if isinstance(boot, MissingValue)]
@@ -84,11 +75,11 @@ class _Answer:
         self._plan = plan
         directories = work.shape.directories
         self._runs = {
-            kind: runs_of(boots[f"alternation-{kind}"])
+            kind: runs_of(boots[arm_of(kind)])
             | {each.name: gap for each in order if (gap := plan.missing.get(each.command.program)) is not None}
             for kind, order in plan.alternations.items()
         }
-        self._why = {kind: why_nothing(boots[f"alternation-{kind}"]) for kind in plan.alternations}
+        self._why = {kind: why_nothing(boots[arm_of(kind)]) for kind in plan.alternations}
         self._penalties = {
             kind: penalties(kind, order, self._runs[kind], directories, self._why[kind])
             for kind, order in plan.alternations.items()
@@ -108,21 +99,25 @@ class _Answer:
     def outcome(self, lab: Lab, versions: tuple[str, ...]) -> Outcome:
         missing = [*lab.missing]
         tables = [*self._tables(missing)]
+        lab.missing[:] = [*missing, *self._failures()]
         classic = self._work.shape == _CLASSIC
-        charts: Iterable[Chart | None] = (penalty_chart(self._penalties), law_chart(self._laws))
-        return Outcome(
-            study="tree-walk",
-            title=_TITLE if classic else f"{_TITLE} of {self._work.shape}",
-            question=_QUESTION,
-            quick=lab.quick,
+        outcome = TREE_WALK.outcome(
+            lab,
             recipe=self._recipe(versions),
-            tables=tuple(tables),
-            historical=historical_tables("tree-walk") if classic else (),
-            findings=findings_of(self._evidence()),
-            charts=tuple(chart for chart in charts if chart is not None),
-            missing=(*missing, *self._failures()),
+            tables=tables,
+            figures=figures_of(self._evidence()),
+            charts=(*self._penalty_charts(), law_chart(self._laws)),
             notes=_NOTES,
         )
+        # Another tree has no figures of then.
+        return outcome if classic else replace(outcome, title=f"{outcome.title} of {self._work.shape}", historical=())
+
+    def _penalty_charts(self) -> Iterable[Chart | None]:
+        """That of the first file system, and that of all."""
+        kinds = list(self._penalties)
+        yield penalty_chart({kind: self._penalties[kind] for kind in kinds[:1]})
+        if len(kinds) > 1:
+            yield penalty_chart(self._penalties)
 
     def _tables(self, missing: list[MissingArm]) -> Iterable[Table]:
         shown = (WALK, *self._work.commands[:1])
@@ -159,7 +154,7 @@ class _Answer:
     def _failures(self) -> Iterable[MissingArm]:
         """What was booted and then could not be measured."""
         for kind, found in self._penalties.items():
-            if isinstance(self._boots[f"alternation-{kind}"], MissingValue):
+            if isinstance(self._boots[arm_of(kind)], MissingValue):
                 continue
             reasons: dict[str, list[str]] = {}
             for command, penalty in found.items():
@@ -169,20 +164,20 @@ class _Answer:
                 yield MissingArm(f"{', '.join(names)} on {kind}", reason)
 
     def _evidence(self) -> Evidence:
-        kind = "tmpfs" if "tmpfs" in self._penalties else next(iter(self._penalties), "")
-        counts_kind = "tmpfs" if any(key[0] == "tmpfs" for key in self._counts) else kind
-        law: WalkModel | MissingValue = self._laws.get(kind) or next(
-            iter(self._laws.values()), MissingValue("no law was asked for")
+        # The distribution's own kernel first: it is the one in use.
+        kind = next((kind for kind in (STOCK, "tmpfs", *self._penalties) if kind in self._penalties), "")
+        on = "tmpfs" if any(key[0] == "tmpfs" for key in self._counts) else kind
+        law: WalkModel | MissingValue = self._laws.get("tmpfs") or next(
+            iter(self._laws.values()), MissingValue("no scaling model was asked for")
         )
-        counts = {command: found for (on, command), found in self._counts.items() if on == counts_kind}
-        penalties: Mapping[Command, Penalty | MissingValue] = self._penalties.get(kind, {})
-        return Evidence(penalties, counts, law, self._audit)
+        counts = {command: found for (each, command), found in self._counts.items() if each == on}
+        return Evidence(self._penalties.get(kind, {}), counts, law, self._audit, self._penalties.get("tmpfs", {}))
 
     def _recipe(self, versions: tuple[str, ...]) -> tuple[str, ...]:
         work = self._work
-        release = next((fact for boot in self._boots.values() if (fact := _release(boot))), None)
+        releases = dict.fromkeys(fact for boot in self._boots.values() if (fact := _release(boot)))
         commands = ", ".join(f"`{line(command)}`" for command in work.commands)
-        booted = f"Linux {release}" if release else "a kernel"
+        booted = f"Linux {' and '.join(releases)}" if releases else "a kernel"
         more = f"; {', '.join(versions)}" if versions else ""
         lines = [
             f"Booted: {booted} with a minimal guest in memory, in exact mode{more}.",

@@ -20,7 +20,7 @@ TRIED = (
 )  # fmt: skip
 
 
-def arm(name: str, kernel: Path | MissingValue, debian: Path | MissingValue) -> StudyArm:
+def arm(name: str, kernel: Path | MissingValue | None, debian: Path | MissingValue) -> StudyArm:
     """A boot of Debian whose table of file systems asks for an automount (`x-systemd.automount`)."""
     if isinstance(kernel, MissingValue):
         return StudyArm(name, kernel)

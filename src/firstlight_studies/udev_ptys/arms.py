@@ -92,7 +92,9 @@ def workers(most: int) -> str:
 
 
 def counts(lab: Lab) -> tuple[int, ...]:
-    """The sizes of this run."""
+    """The sizes of this run, with both ends of the comparison."""
+    if lab.extent.sizes:
+        return tuple(sorted({0, MOST, *lab.extent.counts(MOST)}))
     return COUNTS if lab.quick else tuple(sorted(COUNTS + MORE_COUNTS))
 
 

@@ -150,4 +150,5 @@ def law_chart(sizes: Mapping[int, Mapping[str, int | MissingValue] | MissingValu
     if not series:
         return None
     across = "legacy pseudo-terminals"
-    return Chart("law", "What each part of a boot takes", "lines", across, "virtual time", "time", tuple(series))
+    title = f"What each part of a boot takes, by number of {across}"
+    return Chart("law", title, "lines", across, "virtual time", "time", tuple(series))

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from firstlight import FirstlightError
-from firstlight.study import Boot, Chart, Lab, MissingArm, MissingValue, Outcome, Table
+from firstlight.study import Boot, Chart, Lab, MissingArm, MissingValue, Outcome, Table, noise_band
 from firstlight_studies.catalogue import UDEV_PTYS
-from firstlight_studies.historical import historical_tables
 from firstlight_studies.udev_ptys import arms as arm
 from firstlight_studies.udev_ptys import stages
 from firstlight_studies.udev_ptys.competitors import (
@@ -19,8 +18,7 @@ from firstlight_studies.udev_ptys.competitors import (
     workers_table,
 )
 from firstlight_studies.udev_ptys.counts import Counted
-from firstlight_studies.udev_ptys.figures import PtyFigures
-from firstlight_studies.udev_ptys.findings import findings
+from firstlight_studies.udev_ptys.figures import PtyEvidence, figures_of
 from firstlight_studies.udev_ptys.latency import latency_chart, latency_table
 from firstlight_studies.udev_ptys.model import COSTS, law_chart, law_of, law_table, sizes_table
 from firstlight_studies.udev_ptys.per_device import payers_table, per_device_table
@@ -36,6 +34,7 @@ from firstlight_studies.udev_ptys.watched import queues as queues_of
 Lookup = Callable[[str], CompetitorTimings | MissingValue]
 
 _NOTES = (
+    "A and B have 256 legacy pseudo-terminals, C has none. B→C is the change without them.",
     "Virtual time: one instruction takes one nanosecond on one processor without caches; compare figures with each "
     "other, not with the seconds of a machine of 2009.",
     "A program notes each instant in the initramfs; it runs in every arm.",
@@ -46,7 +45,10 @@ _NOTES = (
 
 def run(lab: Lab) -> Outcome:
     """Boot every arm, and say what they tell."""
-    boots = lab.boot_all(arm.arms(lab))
+    arms = arm.arms(lab)
+    boots = lab.boot_all(arms)
+    base = next(each for each in arms if each.name == arm.PLAIN.b)
+    band = noise_band(lab, base, boots[base.name], lambda boot: stages.stages(boot)[stages.WHOLE])
     known = {name: _measured(name, boot, lab) for name, boot in boots.items()}
 
     def of(name: str) -> CompetitorTimings | MissingValue:
@@ -72,31 +74,31 @@ def run(lab: Lab) -> Outcome:
         law_table(laws),
         *_further(lab, of),
         _observers(of),
+        band.table(),
     ]
-    figures = PtyFigures(
+    evidence = PtyEvidence(
         a=three[0],
         b=three[1],
         c=three[2],
         sizes=counts,
         terminals={count: each.left.numbers.get("/sys/class/tty", 0) for count, each in booted.items()},
         latency={(stage, name): latencies[stage, name] for stage in STAGES for name in "BC"},
-        queues=queues,
         done=dones["B"],
         law=laws[stages.WHOLE],
         free=(_whole(of(arm.FREE[0])), _whole(of(arm.FREE[1]))),
+        band=band.relative,
     )
     charts: list[Chart | None] = [
+        law_chart(times),
         *(latency_chart(stage, {name: latencies[stage, name] for name in "BC"}) for stage in STAGES),
         queue_chart(queues),
         share_chart({"C": _counted(of(arm.PLAIN.c)), "B": _counted(of(arm.PLAIN.b))}),
-        law_chart(times),
     ]
     return UDEV_PTYS.outcome(
         lab,
-        historical=historical_tables("udev-ptys"),
         recipe=recipe(boots[arm.PLAIN.b]),
         tables=tables,
-        findings=findings(figures),
+        figures=figures_of(evidence),
         charts=charts,
         notes=_NOTES,
     )

@@ -1,0 +1,206 @@
+"""Studies that are data: a plan of arms and figures, claims, and tables of others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import resources
+from pathlib import Path
+from typing import Literal
+
+import polars as pl
+from pydantic import Field as ModelField
+from pydantic import model_validator
+
+from firstlight.bundle.boot import Boot
+from firstlight.errors import FirstlightError, LabError
+from firstlight.frozen import FrozenModel
+from firstlight.quantities import Kind
+from firstlight.recipe.options import RecordOptions
+from firstlight.schema.marks import Mark
+from firstlight.study.band import noise_band
+from firstlight.study.catalogue import Study
+from firstlight.study.outcome import Outcome
+from firstlight.study.runner import Lab, StudyArm
+from firstlight.study.table import Chart, Field, MissingValue, Series, Table, Value
+from firstlight.study.verdicts import Figure, derived, relative
+from firstlight.toml import parse_checked
+
+PLAN = "plan.toml"
+"""The file of a study's package."""
+
+
+class PlannedArm(FrozenModel):
+    """One configuration."""
+
+    kernel: Literal["lab", "stock"] = "stock"
+    rootfs: Literal["minimal", "debian", "debian-storage"] = "minimal"
+    append: str = ModelField("", description="parameters of the kernel's command line")
+    memory: str | None = None
+    cpu: str | None = None
+    root_as: str | None = ModelField(None, description="the kernel mounts a root of this kind by itself")
+    guest_commands: tuple[str, ...] = ()
+
+
+class PlannedMeasure(FrozenModel):
+    """A figure of one boot: between two marks, or the total time of a function."""
+
+    first: Mark | None = None
+    last: Mark | None = None
+    function: str | None = None
+    calls: bool = ModelField(False, description="the calls of the function instead of its time")
+
+    @model_validator(mode="after")
+    def _one_way(self) -> PlannedMeasure:
+        if (self.function is None) == (self.first is None or self.last is None):
+            raise ValueError("a measure has either `first` and `last`, or `function`")
+        return self
+
+    @property
+    def kind(self) -> Kind:
+        """What its values are."""
+        return "count" if self.calls else "time"
+
+    def of(self, boot: Boot) -> int | MissingValue:
+        """The figure, in nanoseconds or calls."""
+        if self.function is not None:
+            try:
+                rows = boot.functions().filter(pl.col("function") == self.function)
+            except FirstlightError as error:
+                return MissingValue(error.message)
+            return int(rows["count" if self.calls else "total_ns"].sum())
+        marks = dict(boot.marks().select("mark", "time_ns").iter_rows())
+        absent = next((mark for mark in (self.first, self.last) if mark not in marks), None)
+        if absent is not None:
+            return MissingValue(f"the boot has no mark `{absent}`")
+        return int(marks[self.last]) - int(marks[self.first])
+
+
+class PlannedFigure(FrozenModel):
+    """A figure of the study: a measure of one arm, or its difference from that of another."""
+
+    measure: str
+    arm: str
+    minus: str | None = None
+    relative: bool = ModelField(False, description="the difference as a share of the other arm")
+
+
+class StudyPlan(FrozenModel):
+    """What a study boots and computes."""
+
+    name: str = ModelField(pattern=r"^[a-z0-9][a-z0-9-]*$")
+    title: str
+    question: str
+    baseline: str = ModelField(description="the arm that is perturbed for the noise band")
+    arm: dict[str, PlannedArm] = ModelField(min_length=1)
+    measure: dict[str, PlannedMeasure] = ModelField(min_length=1, description="the first is also the noise band's")
+    figure: dict[str, PlannedFigure] = ModelField(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _names_known(self) -> StudyPlan:
+        arms = {self.baseline, *(name for each in self.figure.values() for name in (each.arm, each.minus) if name)}
+        for what, names, known in (
+            ("arm", arms, self.arm), ("measure", {each.measure for each in self.figure.values()}, self.measure),
+        ):  # fmt: skip
+            if unknown := sorted(names - known.keys()):
+                raise ValueError(f"there is no {what} `{unknown[0]}`")
+        return self
+
+    @property
+    def images(self) -> tuple[str, ...]:
+        """Of the lab, that its arms boot."""
+        lab = ["kernel"] if any(arm.kernel == "lab" for arm in self.arm.values()) else []
+        return (*lab, *dict.fromkeys(arm.rootfs for arm in self.arm.values() if arm.rootfs != "minimal"))
+
+
+@dataclass(frozen=True)
+class PlannedStudy(Study):
+    """A study whose package has a plan instead of code."""
+
+    @cached_property
+    def plan(self) -> StudyPlan:
+        """What it boots.
+
+        :raises FirstlightError: when the plan is wrong.
+        """
+        return read_plan(self.module)
+
+    @property
+    def package(self) -> str:
+        """Where its claims and the tables of others are."""
+        return self.module
+
+    def run(self, lab: Lab) -> Outcome:
+        """Boot the arms of the plan, and evaluate the claims."""
+        plan = self.plan
+        arms = {name: StudyArm(name, _options(lab, arm)) for name, arm in plan.arm.items()}
+        boots = lab.boot_all(arms.values())
+        if all(isinstance(boot, MissingValue) for boot in boots.values()) and not lab.missing:
+            raise LabError("not one arm could be booted")
+        values = {
+            measure: {arm: derived(each.of, boot) for arm, boot in boots.items()}
+            for measure, each in plan.measure.items()
+        }
+        first = next(iter(plan.measure))
+        band = noise_band(lab, arms[plan.baseline], boots[plan.baseline], plan.measure[first].of)
+        figures: dict[str, Figure] = {name: _figure(each, values) for name, each in plan.figure.items()}
+        return self.outcome(
+            lab,
+            recipe=(),
+            tables=(_table(plan, values), band.table()),
+            figures={**figures, "band": band.width_ns, "band-share": band.relative},
+            charts=(_chart(plan, first, values[first]),),
+        )
+
+
+def planned_study(package: str) -> PlannedStudy:
+    """The study of a package that has a plan, for its entry point.
+
+    :param package: its name; `plan.toml`, `claims.toml` and, if there is one, `historical.toml` are in it.
+    :raises FirstlightError: when the plan is wrong.
+
+    Example: ``STUDY = planned_study(__name__)``.
+    """
+    plan = read_plan(package)
+    return PlannedStudy(plan.name, plan.title, plan.question, plan.images, package)
+
+
+def read_plan(package: str) -> StudyPlan:
+    """The plan of a package.
+
+    :raises FirstlightError: naming what is wrong.
+    """
+    file = resources.files(package).joinpath(PLAN)
+    return parse_checked(file.read_text(encoding="utf-8"), StudyPlan, f"{package}/{PLAN}")
+
+
+def _options(lab: Lab, arm: PlannedArm) -> RecordOptions | MissingValue:
+    kernel = lab.image("kernel") if arm.kernel == "lab" or not lab.stock else None
+    rootfs = None if arm.rootfs == "minimal" else lab.image(arm.rootfs)
+    for made in (kernel, rootfs):
+        if isinstance(made, MissingValue):
+            return made
+    assert not isinstance(kernel, MissingValue)
+    return RecordOptions(
+        Path("arm.boot"), kernel=kernel, rootfs=None if rootfs is None else str(rootfs), append=arm.append,
+        memory=arm.memory, cpu=arm.cpu, root_as=arm.root_as, guest_commands=arm.guest_commands,
+    )  # fmt: skip
+
+
+def _figure(figure: PlannedFigure, values: dict[str, dict[str, int | MissingValue]]) -> Figure:
+    own = values[figure.measure][figure.arm]
+    if figure.minus is None:
+        return own
+    other = values[figure.measure][figure.minus]
+    return relative(own, other) if figure.relative else derived(lambda one, two: one - two, own, other)
+
+
+def _table(plan: StudyPlan, values: dict[str, dict[str, int | MissingValue]]) -> Table:
+    fields = (Field("Arm"), *(Field(name, each.kind) for name, each in plan.measure.items()))
+    rows: list[tuple[Value, ...]] = [(arm, *(values[name][arm] for name in plan.measure)) for arm in plan.arm]
+    return Table("arms", "Measures by arm", fields, tuple(rows))
+
+
+def _chart(plan: StudyPlan, name: str, values: dict[str, int | MissingValue]) -> Chart:
+    points = tuple((arm, value) for arm, value in values.items() if isinstance(value, int))
+    return Chart("arms", plan.title, "bars", "arm", name, plan.measure[name].kind, (Series(name, points),))

@@ -1,0 +1,79 @@
+"""The claims of a study on two kernels: which verdicts differ."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from firstlight.errors import FirstlightError
+from firstlight.study.outcome import Finding, MissingArm, Verdict
+
+
+@dataclass(frozen=True)
+class Rechecked:
+    """One claim on two kernels."""
+
+    id: str
+    claim: str
+    before: Verdict
+    after: Verdict
+    now_before: str
+    now_after: str
+
+    @property
+    def flipped(self) -> bool:
+        """The verdict differs."""
+        return self.before != self.after
+
+
+@dataclass(frozen=True)
+class Recheck:
+    """All claims of a study on two kernels."""
+
+    study: str
+    rows: tuple[Rechecked, ...]
+    missing: tuple[MissingArm, ...]
+    """Arms that the other kernel could not boot."""
+
+    @property
+    def flipped(self) -> tuple[Rechecked, ...]:
+        """The claims whose verdict differs."""
+        return tuple(row for row in self.rows if row.flipped)
+
+
+def compare_findings(before: Iterable[Finding], after: Iterable[Finding]) -> tuple[Rechecked, ...]:
+    """Join findings by their claims, in the order of the second.
+
+    >>> old, new = (Finding("c", "", "5", Verdict(verdict), id="a") for verdict in ("holds", "no longer holds"))
+    >>> [(row.id, row.flipped) for row in compare_findings([old], [new])]
+    [('a', True)]
+    """
+    known = {finding.id: finding for finding in before}
+    return tuple(
+        Rechecked(new.id, new.claim, known[new.id].verdict, new.verdict, known[new.id].now, new.now)
+        for new in after
+        if new.id in known
+    )
+
+
+def read_findings(folder: Path, study: str) -> tuple[Finding, ...]:
+    """The findings of a finished study.
+
+    :raises FirstlightError: when the directory has no such study.
+    """
+    path = folder / "study.json"
+    hint = f"run it: `firstlight study {study} -o {folder}`"
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        if data["study"] != study:
+            raise FirstlightError(f"this is the study `{data['study']}`, not `{study}`", where=str(path))
+        return tuple(
+            Finding(each["claim"], each["then"], each["now"], Verdict(each["verdict"]), id=each["id"])
+            for each in data["findings"]
+        )
+    except OSError as error:
+        raise FirstlightError(f"cannot be read: {error.strerror}", where=str(path), hint=hint) from error
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise FirstlightError("this is no study of this version", where=str(path), hint=hint) from error

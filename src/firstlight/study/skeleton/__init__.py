@@ -1,0 +1,45 @@
+"""The skeleton of a user's study: files with `@NAME@` and `@PACKAGE@` in them."""
+
+from __future__ import annotations
+
+import re
+from importlib import resources
+from pathlib import Path
+
+from firstlight.errors import FirstlightError, UsageError
+
+_FILES = {
+    "README.md": "README.md.in",
+    "pyproject.toml": "pyproject.toml.in",
+    "@PACKAGE@/__init__.py": "init.py.in",
+    "@PACKAGE@/plan.toml": "plan.toml.in",
+    "@PACKAGE@/claims.toml": "claims.toml.in",
+    "@PACKAGE@/historical.toml": "historical.toml.in",
+}
+
+
+def write_skeleton(name: str, directory: Path) -> list[Path]:
+    """Write a study that boots two arms, as a package to change.
+
+    :param name: lower case, with dashes.
+    :raises UsageError: for a name that no package can have.
+    :raises FirstlightError: when the directory has files already, or cannot be written.
+    """
+    if re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name) is None:
+        raise UsageError(f"no name of a study: `{name}`", hint="write it in lower case, with dashes: `quiet-console`")
+    words = {"@NAME@": name, "@PACKAGE@": name.replace("-", "_")}
+    written = []
+    try:
+        if directory.exists() and any(directory.iterdir()):
+            raise FirstlightError("the directory has files already", where=str(directory), hint="choose another one")
+        for place, template in _FILES.items():
+            text = resources.files(__name__).joinpath(template).read_text(encoding="utf-8")
+            for word, value in words.items():
+                text, place = text.replace(word, value), place.replace(word, value)
+            path = directory / place
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+            written.append(path)
+    except OSError as error:
+        raise FirstlightError(f"cannot be written: {error.strerror}", where=str(directory)) from error
+    return written

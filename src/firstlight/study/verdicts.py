@@ -1,0 +1,144 @@
+"""One evaluation of every claim: from claims and figures to findings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from string import Formatter
+from typing import Any, TypeVar, cast, get_args
+
+from firstlight.errors import FirstlightError
+from firstlight.quantities import Kind
+from firstlight.study.claims import CLAIMS, UNTIMED, Claim, Dependency
+from firstlight.study.outcome import Finding, Verdict
+from firstlight.study.table import MissingValue, missing_in, value_text
+
+Figure = int | float | str | MissingValue
+"""A measured figure, or why there is none. A truth value is an integer."""
+Figures = Mapping[str, Figure]
+Computed = TypeVar("Computed")
+
+_KINDS = frozenset(get_args(Kind))
+
+
+def derived(compute: Callable[..., Computed], *inputs: object) -> Computed | MissingValue:
+    """A figure that is computed from others; missing where one of them is, for the first reason.
+
+    >>> derived(lambda before, after: after / before - 1, 4, 5), derived(abs, MissingValue("not booted"))
+    (0.25, MissingValue(reason='not booted'))
+    """
+    return compute(*inputs) if (gap := missing_in(*inputs)) is None else gap
+
+
+def relative(figure: Figure, base: Figure) -> float | MissingValue:
+    """How much more a figure is than another, as a share of the other; missing where the other is zero.
+
+    >>> relative(90, 100), relative(1, 0)
+    (-0.1, MissingValue(reason='compared with zero'))
+    """
+    change = derived(
+        lambda now, then: (now - then) / then if then else MissingValue("compared with zero"), figure, base
+    )
+    return cast("float | MissingValue", change)
+
+
+def evaluate(
+    claims: Iterable[Claim], figures: Figures, untimed: Collection[Dependency] = UNTIMED
+) -> tuple[Finding, ...]:
+    """The finding of each claim. No verdict depends on anything but the claims and the figures.
+
+    :param untimed: what the machine that was measured does not time as hardware does.
+    :raises FirstlightError: when a claim names a figure that the study does not measure.
+
+    >>> claim = Claim(id="stat", statement="A stat costs time.", figure="more", unit="percent", expect="at least",
+    ...     limit=0.0, value=0.235, tolerance=0.2, depends=("kernel",), refuted_by="a walk that takes no longer")
+    >>> [(found.verdict.value, found.now) for found in evaluate([claim], {"more": 0.134})]
+    [('holds in direction', '+13.4 %')]
+    """
+    return tuple(_finding(claim, figures, frozenset(untimed)) for claim in claims)
+
+
+def _finding(claim: Claim, figures: Figures, untimed: frozenset[Dependency]) -> Finding:
+    figure = _figure(claim, figures, claim.figure)
+    band = _figure(claim, figures, claim.band) if claim.band else 0
+    if isinstance(figure, MissingValue):
+        verdict, now = Verdict.NOT_TESTABLE, figure.reason
+    else:
+        inside = claim.band is not None and not isinstance(figure, str) and not isinstance(band, str | MissingValue)
+        inside = inside and abs(cast("float", figure)) <= cast("float", band)
+        verdict = _verdict(claim, figure, inside, untimed)
+        now = _text(claim, claim.now or f"{{{claim.figure}:{claim.unit}}}", figures)
+        if inside:
+            now += f", inside the noise band of ±{value_text(cast('float', band), claim.unit).lstrip('+')}"
+    why = claim.why if isinstance(claim.why, str) else claim.why.get(verdict, "")
+    if verdict is Verdict.MACHINE:
+        why = " ".join(filter(None, (f"The machine does not time: {', '.join(_decisive(claim, untimed))}.", why)))
+    return Finding(
+        claim=claim.statement, then=claim.then, now=now, verdict=verdict, why=_text(claim, why, figures), id=claim.id,
+        depends=tuple(map(str, claim.depends)), refuted_by=claim.refuted_by,
+    )  # fmt: skip
+
+
+def _verdict(claim: Claim, figure: float | str, inside: bool, untimed: frozenset[Dependency]) -> Verdict:
+    if claim.expect == "count":
+        return Verdict.COUNTED
+    if _decisive(claim, untimed):
+        return Verdict.MACHINE
+    if isinstance(figure, str):
+        raise _wrong(claim, f"the figure `{claim.figure}` is a text, which no limit applies to")
+    if inside and claim.expect in ("at least", "at most"):
+        # No effect can be told from the noise.
+        return Verdict.NO_LONGER
+    low, high = _limits(claim)
+    if not low <= figure <= high:
+        return Verdict.NO_LONGER
+    if claim.value is not None and claim.tolerance is not None:
+        return Verdict.HOLDS if abs(figure - claim.value) <= claim.tolerance * abs(claim.value) else Verdict.DIRECTION
+    return Verdict.HOLDS
+
+
+def _limits(claim: Claim) -> tuple[float, float]:
+    endless = float("inf")
+    match claim.expect, claim.limit:
+        case "at least", float(limit):
+            return limit, endless
+        case "at most", float(limit):
+            return -endless, limit
+        case "between", (low, high):
+            return low, high
+    return 1, endless
+
+
+def _decisive(claim: Claim, untimed: frozenset[Dependency]) -> list[Dependency]:
+    return [each for each in claim.decided_by if each in untimed]
+
+
+def _figure(claim: Claim, figures: Figures, name: str) -> Figure:
+    if name not in figures:
+        raise _wrong(claim, f"no figure `{name}` was measured")
+    return figures[name]
+
+
+def _text(claim: Claim, template: str, figures: Figures) -> str:
+    return _Texts(claim).vformat(template, (), figures)
+
+
+class _Texts(Formatter):
+    """Figures in a text: `{name:kind}`."""
+
+    def __init__(self, claim: Claim) -> None:
+        self._claim = claim
+
+    def get_field(self, field_name: str, args: Any, kwargs: Any) -> tuple[Figure, str]:
+        return _figure(self._claim, kwargs, field_name), field_name
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        kind = format_spec or "number"
+        if kind not in _KINDS:
+            raise _wrong(self._claim, f"there is no unit `{kind}`")
+        return value_text(value, cast("Kind", kind))
+
+
+def _wrong(claim: Claim, message: str) -> FirstlightError:
+    return FirstlightError(
+        f"claim `{claim.id}`: {message}", where=CLAIMS, hint="correct the claim, or measure the figure"
+    )
