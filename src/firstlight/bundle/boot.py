@@ -78,6 +78,10 @@ class Boot:
             self._frames[table] = frame
         return self._frames[table]
 
+    def replace_tables(self, **frames: pl.DataFrame) -> None:
+        """Use other frames in place of stored tables, as a part of a boot does."""
+        self._frames.update(frames)
+
     def check_tables(self, tables: Iterable[str]) -> None:
         """Read tables that the engine reads by itself, so that they are checked: each is the one that was recorded,
         and adds up.

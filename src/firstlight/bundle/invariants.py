@@ -28,6 +28,8 @@ class Rule(StrEnum):
     """What was pushed was popped, is open (the value), or was left."""
     RUNS = "runs"
     """The runs have no holes, and the value is what was executed from the kernel's first instruction on."""
+    MODES = "modes"
+    """User mode (the value), kernel and interrupts are what the runs executed, and what the tree has of them."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +40,8 @@ class Check:
     rule: Rule
     calls: int | None = None
     """One in so many calls may be doubtful."""
-    of_tasks: bool = False
-    """Only there where the recorder followed the switches of tasks."""
+    of_table: str | None = None
+    """Only there where this table has rows."""
 
 
 #: Every invariant by its name, in the recorder's order.
@@ -56,8 +58,11 @@ CHECKS = {
     "thunks_are_no_functions": Check(Concern.FUNCTIONS, Rule.ZERO),
     "entries_counted": Check(Concern.FUNCTIONS, Rule.ZERO),
     "initcalls_entered": Check(Concern.INITCALLS, Rule.ZERO),
-    "runs_partition_the_kernel": Check(Concern.EVERYTHING, Rule.RUNS, of_tasks=True),
-    "tasks_confirmed": Check(Concern.EVERYTHING, Rule.ZERO, of_tasks=True),
+    "runs_partition_the_kernel": Check(Concern.EVERYTHING, Rule.RUNS, of_table="runs"),
+    "tasks_confirmed": Check(Concern.EVERYTHING, Rule.ZERO, of_table="runs"),
+    "modes_partition_the_runs": Check(Concern.PROCESSES, Rule.MODES, of_table="processes"),
+    "registers_confirmed": Check(Concern.PROCESSES, Rule.ZERO, of_table="processes"),
+    "user_functions_partition_user_mode": Check(Concern.PROCESSES, Rule.ZERO, of_table="user_functions"),
 }
 
 
@@ -70,9 +75,8 @@ def missing_invariant(manifest: Manifest) -> str | None:
     """
     if manifest.mode != "exact" or manifest.schema_version < _COMPLETE_SINCE:
         return None
-    runs = manifest.tables.get("runs")
-    tasks = runs is not None and runs.rows > 0
-    needed = (name for name, check in CHECKS.items() if tasks or not check.of_tasks)
+    filled = {None, *(name for name, table in manifest.tables.items() if table.rows > 0)}
+    needed = (name for name, check in CHECKS.items() if check.of_table in filled)
     return next((name for name in needed if name not in manifest.invariants), None)
 
 
@@ -130,3 +134,9 @@ def _broken_rule(check: Check, value: int, limit: int | None, figures: dict[str,
                 return f"it is said to hold, but the runs executed {value:,} of {whole:,}"
             right = figure("apart") == 0 and figure("runs") == figure("switches") + 1
             return None if right else "it is said to hold, but its runs are apart, or not one more than the switches"
+        case Rule.MODES:
+            modes = value + figure("kernel") + figure("interrupts")
+            if modes != figure("executed"):
+                return f"it is said to hold, but the modes executed {modes:,} of {figure('executed'):,}"
+            right = (value, figure("interrupts")) == (figure("user_in_the_tree"), figure("interrupts_in_the_tree"))
+            return None if right else "it is said to hold, but the tree has other figures of user mode or interrupts"

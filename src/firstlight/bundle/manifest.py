@@ -12,7 +12,7 @@ from firstlight.recipe.choices import Choices
 from firstlight.recipe.described import Described
 from firstlight.recipe.field_types import Whole
 from firstlight.recipe.recipe import Recipe
-from firstlight.schema.records import FailureReason
+from firstlight.schema.records import FailureReason, ProblemKind
 
 #: The version of the bundle's schema that this Firstlight writes; it reads this and every older one.
 SCHEMA_VERSION = 3
@@ -78,6 +78,19 @@ class Fit(_Part):
     basis: str = Field(description="what the fit rests on, in words")
 
 
+_NOTES = frozenset(
+    {
+        ProblemKind.CLAMPED,
+        ProblemKind.CLOCK_WRAP,
+        ProblemKind.EMBEDDED,
+        ProblemKind.ESCAPES,
+        ProblemKind.QUANTISED,
+        ProblemKind.REPLAY,
+        ProblemKind.SHIFTED_MICROSECONDS,
+    }
+)
+
+
 class SourceProblem(_Part):
     """Something wrong with a record."""
 
@@ -85,6 +98,11 @@ class SourceProblem(_Part):
     detail: str = Field(description="the same in words")
     line: Whole | None = Field(description="where it was met first")
     lost: Whole | None = Field(description="how many records are missing, where that can be counted")
+
+    @property
+    def is_note(self) -> bool:
+        """Whether the reader resolved it: nothing is missing, and no figure is in doubt beyond its grade."""
+        return self.kind in _NOTES
 
 
 class Source(_Part):
@@ -123,6 +141,7 @@ class Concern(StrEnum):
     EVERYTHING = "everything"
     FUNCTIONS = "functions"
     INITCALLS = "initcalls"
+    PROCESSES = "processes"
 
 
 class Invariant(BaseModel):

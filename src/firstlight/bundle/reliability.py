@@ -13,6 +13,7 @@ CONCERNED = {
     Concern.EVERYTHING: "every figure",
     Concern.FUNCTIONS: "functions and their tree",
     Concern.INITCALLS: "initcalls and the phases of their levels",
+    Concern.PROCESSES: "processes, system calls and files",
 }
 
 

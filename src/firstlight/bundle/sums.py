@@ -44,9 +44,9 @@ def check_sums(bundle: Path, manifest: Manifest, table: str, frame: pl.DataFrame
         raise BundleError(f"the table does not add up: {fault}", where=str(bundle / f"{table}.parquet"), hint=HINT)
 
 
-def _holds(manifest: Manifest, name: str) -> bool:
-    invariant = manifest.invariants.get(name)
-    return invariant is None or invariant.holds
+def _holds(manifest: Manifest, *names: str) -> bool:
+    invariants = (manifest.invariants.get(name) for name in names)
+    return all(invariant is None or invariant.holds for invariant in invariants)
 
 
 def _calls(manifest: Manifest, calls: pl.DataFrame, read: Read) -> str | None:
@@ -182,6 +182,39 @@ def _threads(manifest: Manifest, threads: pl.DataFrame, read: Read) -> str | Non
     return None
 
 
+def _processes(manifest: Manifest, processes: pl.DataFrame, read: Read) -> str | None:
+    """What a process did is what its threads did."""
+    if processes.is_empty() or not _holds(manifest, "runs_partition_the_kernel", "modes_partition_the_runs"):
+        return None
+    kernel = pl.col("instructions") - pl.col("user_instructions") - pl.col("interrupt_instructions")
+    by_process = read("threads").with_columns(kernel_instructions=kernel).group_by("process")
+    columns = ["user_instructions", "kernel_instructions", "interrupt_instructions", "idle_ns"]
+    made = by_process.agg(pl.col(columns).sum(), pl.len().cast(pl.Int64).alias("threads"))
+    both = processes.join(made, on="process", how="left", suffix="_made").fill_null(0)
+    for column in (*columns, "threads"):
+        wrong = both.filter(pl.col(column) != pl.col(f"{column}_made"))
+        if not wrong.is_empty():
+            process, stated, summed = wrong.select("process", column, f"{column}_made").row(0)
+            return f"`{column}` of process {process} is {_text(stated)}, and its threads make {_text(summed)}"
+    return None
+
+
+def _user_functions(manifest: Manifest, functions: pl.DataFrame, read: Read) -> str | None:
+    """A thread's functions in user mode are all that it did there."""
+    held = ("runs_partition_the_kernel", "modes_partition_the_runs", "user_functions_partition_user_mode")
+    if functions.is_empty() or not _holds(manifest, *held):
+        return None
+    fault = _negative(functions, ["self_instructions"], "row")
+    made = functions.group_by("thread").agg(pl.col("self_instructions").sum())
+    threads = read("threads").select("thread", "user_instructions")
+    both = threads.join(made, on="thread", how="full", coalesce=True).fill_null(0)
+    wrong = both.filter(pl.col("user_instructions") != pl.col("self_instructions")).sort("thread")
+    if fault is None and not wrong.is_empty():
+        thread, said, summed = wrong.row(0)
+        fault = f"`user_instructions` of thread {thread} is {_text(said)}, and its functions make {_text(summed)}"
+    return fault
+
+
 def _chained(rows: pl.DataFrame, ended: pl.DataFrame, what: str) -> str | None:
     """Each begins where the one before it ends, and ends no sooner than it begins."""
     previous = pl.col("end_ns").shift(1)
@@ -234,6 +267,8 @@ _CHECKS: dict[str, Callable[[Manifest, pl.DataFrame, Read], str | None]] = {
     "phase_calls": _phase_calls,
     "runs": _runs,
     "threads": _threads,
+    "processes": _processes,
+    "user_functions": _user_functions,
 }
 
 #: The tables of an exact boot with a profile that promise to add up.

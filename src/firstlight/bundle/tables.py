@@ -45,24 +45,48 @@ SCHEMAS: dict[str, dict[str, pl.DataType]] = {
     ),
     "threads": columns(
         "thread:int kind first_name name start_ns:int end_ns:int user_start_ns:int run_ns:int idle_ns:int "
-        "instructions:int runs:int"
+        "instructions:int runs:int pid:int process:int user_instructions:int interrupt_instructions:int"
     ),
     "thread_names": columns("thread:int time_ns:int name"),
-    "runs": columns("thread:int start_ns:int end_ns:int instructions:int idle_ns:int"),
+    "runs": columns(
+        "thread:int start_ns:int end_ns:int instructions:int idle_ns:int user_instructions:int "
+        "interrupt_instructions:int state:int node:int"
+    ),
+    "processes": columns(
+        "process:int pid:int parent:int name image arguments cgroup start_ns:int end_ns:int status:int threads:int "
+        "user_instructions:int kernel_instructions:int interrupt_instructions:int idle_ns:int"
+    ),
+    "images": columns("process:int thread:int start_ns:int image arguments cgroup"),
+    "wakeups": columns("time_ns:int waker:int wakee:int interrupt:int"),
+    "system_calls": columns(
+        "call:int thread:int name start_ns:int end_ns:int kernel_instructions:int interrupt_instructions:int "
+        "result:int path argument_0:int argument_1:int argument_2:int user_function:int"
+    ),
+    "user_functions": columns(
+        "row:int process:int thread:int image kind file build_id function source offset:int address:int "
+        "self_instructions:int"
+    ),
+    "packages": columns("path package version"),
 }
 
-#: What schema version 2 added to the tables of version 1; an older bundle reads as if it were null.
+#: What was added to tables since version 1; an older bundle reads as if it were null.
 ADDED_COLUMNS: dict[str, tuple[str, ...]] = {
     "calls": ("doubtful_calls",),
     "spans": ("duration_ns", "grade", "reason", "source", "attributes"),
     "log": ("host_ns", "level", "caller", "channel"),
+    "threads": ("pid", "process", "user_instructions", "interrupt_instructions"),
+    "runs": ("user_instructions", "interrupt_instructions", "state", "node"),
+    "system_calls": ("user_function",),
 }
 
 #: More rows are no boot: that of a whole distribution has less than a million.
 MOST_ROWS = 100_000_000
 
 #: The tables that were added since version 1; a bundle without them reads as if they had no rows.
-ADDED_TABLES = ("links", "kd", "threads", "thread_names", "runs")
+ADDED_TABLES = (
+    *("links", "kd", "threads", "thread_names", "runs"),
+    *("processes", "images", "wakeups", "system_calls", "user_functions", "packages"),
+)
 
 
 def read_table(bundle: Path, table: str, rows: int | None = None) -> pl.DataFrame:

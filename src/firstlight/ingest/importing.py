@@ -22,7 +22,7 @@ from firstlight.ingest.files.limits import IngestError, InputLimits
 from firstlight.ingest.files.names import readable
 from firstlight.ingest.manifest import finish_bundle
 from firstlight.ingest.progress import ImportProgress
-from firstlight.ingest.select_boots import chosen
+from firstlight.ingest.select_boots import check_machines, chosen, left_out_boots
 from firstlight.ingest.unpack.compression import unpacked_name
 
 #: A message lists no more files than this.
@@ -43,6 +43,8 @@ class ImportOptions:
     split: bool = False
     """A bundle for each boot."""
     force: bool = False
+    mixed: bool = False
+    """Merge records that are of several machines; what they contradict is in the evidence."""
     limits: InputLimits = field(default_factory=InputLimits)
 
 
@@ -89,6 +91,9 @@ def import_records(options: ImportOptions, progress: ImportProgress | None = Non
         outcomes = records.outcomes()
         _check_understood(gathered, outcomes, options)
         boots = chosen(outcomes, options.boot, split=options.split)
+        if not options.mixed:
+            check_machines(records, boots)
+        unchosen = [] if options.split else left_out_boots(outcomes, *boots[0])
         outputs = _outputs(options, len(boots))
         for output in outputs:
             check_destination(output.absolute(), force=options.force)
@@ -97,7 +102,8 @@ def import_records(options: ImportOptions, progress: ImportProgress | None = Non
         for (record, boot), output in zip(boots, outputs, strict=True):
             progress.step(f"writing {output.name}")
             with new_bundle(output, force=options.force) as bundle:
-                summary = records.write(record, boot, str(bundle))
+                summary = records.write(record, boot, str(bundle), options.mixed)
+                summary["missing"] += unchosen
                 _give_raw(staging / "raw", bundle / "raw", last=output == outputs[-1])
                 manifest = finish_bundle(bundle, gathered, outcomes, summary, words)
             written.append(Imported(output, manifest, summary, gathered.notes))
@@ -109,12 +115,19 @@ def _check(options: ImportOptions) -> None:
         raise UsageError("`--boot` excludes `--split`")
     if options.inputs.count("-") > 1:
         raise UsageError("standard input can be given once")
-    if options.format is not None and options.format not in dict(_core.record_formats()):
-        hint = "`firstlight import --formats` lists all"
-        raise UsageError(f"no format is called `{options.format}`", hint=hint)
+    check_format(options.format)
     _check_output(options.output.absolute())
     if not options.split:
         check_destination(options.output.absolute(), force=options.force)
+
+
+def check_format(name: str | None) -> None:
+    """Check the name of a format.
+
+    :raises UsageError: when no format has it.
+    """
+    if name is not None and name not in dict(_core.record_formats()):
+        raise UsageError(f"no format is called `{name}`", hint="`firstlight import --formats` lists all")
 
 
 def _check_output(output: Path) -> None:
@@ -161,7 +174,7 @@ def _words(options: ImportOptions) -> list[str]:
         words += ["--as", options.format]
     if options.boot is not None:
         words += ["--boot", str(options.boot)]
-    return words + (["--split"] if options.split else [])
+    return words + (["--split"] if options.split else []) + (["--any-machine"] if options.mixed else [])
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from firstlight._core import Records
 from firstlight.errors import UsageError
 from firstlight.ingest.files.limits import IngestError
 
@@ -12,6 +13,10 @@ from firstlight.ingest.files.limits import IngestError
 _MOST = 20
 
 Outcome = dict[str, Any]
+
+
+class SeveralBootsError(IngestError):
+    """A record holds several boots, and none was chosen."""
 
 
 def several(outcomes: Sequence[Outcome]) -> int | None:
@@ -40,7 +45,7 @@ def chosen(outcomes: Sequence[Outcome], boot: int | None, *, split: bool) -> lis
     :param boot: the one that is meant, from 1; from the end when negative.
     :param split: all of them.
     :raises UsageError: when there is no such boot.
-    :raises IngestError: when there are several and none was chosen; it lists them.
+    :raises SeveralBootsError: when there are several and none was chosen; it lists them.
     """
     record = several(outcomes)
     if record is None:
@@ -60,5 +65,34 @@ def chosen(outcomes: Sequence[Outcome], boot: int | None, *, split: bool) -> lis
         if len(boots) > _MOST:
             lines.append(f"... and {len(boots) - _MOST} more")
         hint = "`--boot N` takes one, `--boot -1` the last; `--split` writes a bundle of each"
-        raise IngestError(f"it holds {len(boots)} boots\n" + "\n".join(lines), where=where, hint=hint)
+        raise SeveralBootsError(f"it holds {len(boots)} boots\n" + "\n".join(lines), where=where, hint=hint)
     return [(record, boots[0]["number"])]
+
+
+def left_out_boots(outcomes: Sequence[Outcome], record: int, boot: int) -> list[str]:
+    """What the choice of one boot leaves out of a record that holds several: it is not in the tables.
+
+    >>> one = {"first_line": 1, "release": "6.1.0", "length_ns": 2_500_000_000, "parsed": 640, "number": 0}
+    >>> left_out_boots([{"file": "raw/a.log", "boots": [one, one | {"number": 1, "first_line": 641}]}], 0, 0)
+    ['raw/a.log: 1 of its 2 boots is left out (2: from line 641, Linux 6.1.0, 2.500 s, 640 lines)']
+    """
+    boots = outcomes[record]["boots"]
+    others = [boot_text(place, one) for place, one in enumerate(boots, 1) if one["number"] != boot]
+    if not others:
+        return []
+    verb = "is" if len(others) == 1 else "are"
+    listed = "; ".join(others[:_MOST]) + (f"; and {len(others) - _MOST} more" if len(others) > _MOST else "")
+    return [f"{outcomes[record]['file']}: {len(others)} of its {len(boots)} boots {verb} left out ({listed})"]
+
+
+def check_machines(records: Records, boots: Sequence[tuple[int, int]]) -> None:
+    """Reject records of several machines.
+
+    :raises IngestError: when two records name another machine, architecture or host.
+    """
+    for record, boot in boots:
+        conflicts = records.machine_conflicts(record, boot)
+        if conflicts:
+            lines = [f"{other}: `{fact}` is {theirs}, in {one} {ours}" for fact, one, ours, other, theirs in conflicts]
+            hint = "import the records of each machine alone; `--any-machine` merges them and notes the conflict"
+            raise IngestError("the records are of several machines\n" + "\n".join(lines[:_MOST]), hint=hint)

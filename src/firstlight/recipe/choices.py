@@ -64,6 +64,10 @@ class Choices:
     """A regular expression on single console lines that ends the recording, instead of the guest's own mark."""
     profile: bool = True
     """Load the plugin."""
+    user_functions: bool = False
+    """Follow user code, too: which thread executed how much of each function."""
+    symbols: FilePath | None = None
+    """A directory with debug files of the guest's programs and libraries, which name their functions."""
     live: bool = False
     """Without instruction counting, by KVM where it works: not exact."""
 

@@ -21,6 +21,7 @@ OBSERVERS: Mapping[str, str] = MappingProxyType(
         "chosen.overlay": "a path: the digest `image`, or `initrd`, is of what was made with it",
         "chosen.initramfs_files": "a path: the digest `initrd` is of what was made with it",
         "chosen.qemu": "a path: the digest `qemu` is of what it holds",
+        "chosen.symbols": "a path: the digest `debug files` is of what it holds",
         "chosen.append": "`command_line` has it, as the kernel gets it",
         "chosen.memory": "`memory` has it, in bytes",
         "chosen.cpu": "`cpu` has it, with its default",

@@ -54,6 +54,7 @@ class Mark(StrEnum):
     DEFAULT_TARGET = "default_target"
     STARTUP_FINISHED = "startup_finished"
     STARTUP_SETTLED = "startup_settled"
+    UP_BY = "up_by"
     LOGIN_PROMPT = "login_prompt"
     IDLE = "idle"
     READY = "ready"
@@ -219,6 +220,7 @@ LAYER_OF: Mapping[Mark, Layer] = {
     Mark.DEFAULT_TARGET: Layer.USERSPACE,
     Mark.STARTUP_FINISHED: Layer.USERSPACE,
     Mark.STARTUP_SETTLED: Layer.USERSPACE,
+    Mark.UP_BY: Layer.USERSPACE,
     Mark.LOGIN_PROMPT: Layer.USERSPACE,
     Mark.IDLE: Layer.USERSPACE,
     Mark.READY: Layer.USERSPACE,

@@ -58,6 +58,7 @@ class ProblemKind(StrEnum):
     OVERLONG = "overlong"
     CONTRADICTION = "contradiction"
     IMPLAUSIBLE = "implausible"
+    EMBEDDED = "embedded"
     UNRECOGNISED = "unrecognised"
     UNALIGNED = "unaligned"
 
@@ -107,6 +108,7 @@ class FormatName(StrEnum):
     BOOTCHART_ACCOUNTING = "bootchart-accounting"
     BOOTCHART_SVG = "bootchart-svg"
     BOOTSTAGE = "bootstage"
+    LOADER_STAGES = "loader-stages"
     FPDT = "fpdt"
     EFI_LOADER_TIMES = "efi-loader-times"
     CBMEM = "cbmem"
@@ -126,6 +128,7 @@ class ReasonCode(StrEnum):
 
     CLOCK_NOT_RUNNING = "clock_not_running"
     CLOCK_STARTED_MEANWHILE = "clock_started_meanwhile"
+    CLOCK_STOOD_STILL = "clock_stood_still"
     CLOCK_JUMPED_BACK = "clock_jumped_back"
     CLOCK_JUMPED_BACK_START_COMPUTED = "clock_jumped_back_start_computed"
     CLOCK_SET_MEANWHILE = "clock_set_meanwhile"
@@ -173,6 +176,7 @@ class ReasonCode(StrEnum):
     NOT_ACTIVE = "not_active"
     RESTARTED = "restarted"
     STEP_DISAGREES = "step_disagrees"
+    MARK_INFERRED = "mark_inferred"
     COLUMNS_DISAGREE = "columns_disagree"
     SAMPLED_RUNNING = "sampled_running"
     PRESENT_IN_LAST_SAMPLE = "present_in_last_sample"

@@ -25,7 +25,10 @@ _VALUES = (
     ("memory.present_kib", re.compile(r"^Memory: \d+K/(\d+)K available")),
 )
 _SINGLE = (
+    "clockevent.current",
+    "clocksource.available",
     "clocksource.current",
+    "entropy.available",
     "error",
     "kernel.clock_ns",
     "kernel.command_line",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 
 from firstlight.bundle.manifest import Failure
 from firstlight.lab.guest.report import Report
@@ -17,6 +18,8 @@ _NO_ROOT = re.compile(
 )
 #: What the kernel logs when a root in persistent memory is mounted, and what only runs behind that.
 _ROOT_MOUNTED = re.compile(r"\(pmem0\): mounted filesystem|VFS: Mounted root|systemd\[1\]: ")
+#: What userspace prints when it is up; lines of the kernel begin with their time.
+_SAYS_READY = re.compile(r"^(?!\[ *\d+\.\d+\]).*(\bready\b|\blogin: *$)", re.IGNORECASE)
 _ENDED_WITHOUT_READY = (FailureReason.VIRTUAL_TIMEOUT, FailureReason.WALL_TIMEOUT, FailureReason.NEVER_READY)
 _HINTS = {
     FailureReason.PANIC: "the last lines of the console are in the bundle: `firstlight show`",
@@ -42,6 +45,14 @@ def advice(failure: Failure, options: RecordOptions, report: Report, console: st
     said = "\n".join(failure.console_tail)
     if failure.reason == FailureReason.NEVER_READY and (words := _own_words(said, report)) is not None:
         return f"the guest says: {words}"
+    if failure.reason in _ENDED_WITHOUT_READY and options.ready is None and options.initrd is not None:
+        ready = next((line.strip() for line in console.splitlines() if _SAYS_READY.search(line)), None)
+        if ready is not None:
+            pattern = shlex.quote(re.escape(ready[:60]).replace("\\ ", " "))
+            return (
+                "the console says that it is up, but a boot of your own initramfs ends at a line that you name: "
+                f"`--ready {pattern}`, or `ready` in a plan"
+            )
     if options.initrd is not None and (line := _NO_ROOT.search(said)) is not None:
         return (
             f"the initramfs never mounted its root (`{line[0].strip()}`): it has no driver for it, or `root=` names "

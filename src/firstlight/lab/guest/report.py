@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 
 from firstlight.lab.guest.facts import config_text, console_facts, kernel_facts, single_facts, system_facts
+from firstlight.lab.guest.state import state_facts
 
 _HEAD = re.compile(rb"firstlight-report (\d{1,9})\n")
 _RECORD = re.compile(rb"([a-z0-9._-]{1,64}) (\d{1,12})\n")
@@ -101,6 +102,7 @@ def facts_from_report(report: Report, console_text: str) -> list[tuple[str, str]
         facts.update(kernel_facts(log))
     facts.update(single_facts(report.text))
     facts.update(system_facts(report.text))
+    facts.update(state_facts(report.text))
     if (config := config_text(report.records.get("kernel.config", b""))) is not None:
         facts["kernel.config"] = config
     return sorted(facts.items())

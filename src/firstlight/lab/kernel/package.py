@@ -8,7 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from firstlight.cache import cache_dir, entry, entry_damage, file_digest
+from firstlight.cache import cache_dir, entry, entry_damage, file_digest, require_making
 from firstlight.errors import LabError
 from firstlight.lab.host.apt import downloaded, unpack
 from firstlight.recipe.isa import DEFAULT
@@ -29,6 +29,7 @@ def unpacked_kernel() -> Path:
         if what is None:
             return known
         print(f"note: the default kernel is downloaded again, because in the cache {what}", file=sys.stderr)
+    require_making("the default kernel")
     kernel = _download(DEFAULT.kernel_package)
     _write_index(index, kernel)
     return kernel

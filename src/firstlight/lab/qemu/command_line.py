@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from firstlight.errors import LabError, UsageError
 from firstlight.lab.kernel.command_line.contradictions import wants_kaslr
@@ -44,6 +45,11 @@ class RunFiles:
     def profile(self) -> Path:
         """The plugin's profile."""
         return self.directory / "profile.flp"
+
+    @property
+    def answers(self) -> Path:
+        """What the plugin recorded of the calls of functions that were asked about, a line of JSON each."""
+        return self.directory / "answers.jsonl"
 
     @property
     def plugin_config(self) -> Path:
@@ -156,7 +162,7 @@ def further_memory(words: Sequence[str]) -> list[int]:
     return [int(text) if text.isdigit() else parse_size(text, option="--qemu-option") for text in texts]
 
 
-def write_plugin_config(recipe: Recipe, files: RunFiles, symbols: Path) -> None:
+def write_plugin_config(recipe: Recipe, files: RunFiles, symbols: Path, asks: Mapping[str, Any] | None = None) -> None:
     """Write the plugin's configuration (docs/reference/formats/plugin.md) into the run's directory."""
     chosen = recipe.chosen
     limit = chosen.timeout_virtual_s
@@ -176,7 +182,10 @@ def write_plugin_config(recipe: Recipe, files: RunFiles, symbols: Path) -> None:
         "virtual_limit_ns": None if limit is None else round(limit * 1e9),
         "marks": [{"mark": mark, "function": function} for mark, function in marks if function is not None],
         "clock": "auto",
+        "user_functions": chosen.user_functions,
     }
+    if asks is not None:
+        config["asks"] = {**asks, "output": str(files.answers)}
     files.plugin_config.write_text(json.dumps(config, indent=1), encoding="utf-8")
 
 

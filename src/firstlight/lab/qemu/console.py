@@ -6,6 +6,8 @@ import re
 from pathlib import Path
 
 PANIC = re.compile(rb"Kernel panic - not syncing")
+HALTED = re.compile(rb"reboot: System halted")
+"""The last message of a kernel that cannot power the machine off, such as with `acpi=off`."""
 _LONGEST_LINE = 1 << 16
 """Bytes of an unfinished line that are looked at; a guest may print megabytes without a line end."""
 
@@ -25,6 +27,7 @@ class Console:
         self.size = 0
         """Bytes so far."""
         self.panicked = False
+        self.halted = False
         self.ready_line: str | None = None
         """The line that matched, once one did."""
         self.ready_offset: int | None = None
@@ -50,6 +53,7 @@ class Console:
         self.size = self._offset
         *finished, rest = (self._line + new).split(b"\n")
         for line in finished:
+            self.halted = self.halted or HALTED.search(line) is not None
             self._look(line, start + len(line))
             start += len(line) + 1
         self._look(rest, start + len(rest))

@@ -45,7 +45,7 @@ def with_inputs(words: Sequence[str], firmware: Sequence[Path] = ()) -> tuple[tu
                 hint = "it has to hold firmware"
                 raise LabError("there is no such directory", where=f"-L {value}", hint=hint, exit_code=MISSING_INPUT)
             taken.append((option, str(directory.absolute())))
-            digests[f"option:-L {directory.absolute()}"] = _directory_digest(directory)
+            digests[f"option:-L {directory.absolute()}"] = directory_digest(directory)
             continue
         new, found = _read(option, value, search)
         taken.append((option, new))
@@ -64,7 +64,11 @@ def own_firmware(words: Sequence[str]) -> tuple[Path, ...]:
     return tuple(Path(value).absolute() for option, value in read_options(words) if option == "L")
 
 
-def _directory_digest(directory: Path) -> str:
+def directory_digest(directory: Path) -> str:
+    """SHA-256 of every file below a directory, and of their names.
+
+    :raises OSError: a file that cannot be read.
+    """
     files = sorted(path for path in directory.rglob("*") if path.is_file())
     return digest_of(*(part for path in files for part in (str(path.relative_to(directory)), file_digest(path))))
 

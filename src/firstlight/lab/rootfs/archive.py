@@ -58,6 +58,28 @@ def check_archive(path: Path) -> int:
     return size
 
 
+def copy_members(path: Path, below: Sequence[str], to: Path) -> None:
+    """Copy the regular files below some folders out of an archive, and nothing else.
+
+    :param below: folders of the archive, without the first slash.
+    :param to: a directory; what is copied has the same paths below it.
+    :raises LabError: when the archive is damaged.
+    """
+    folders = tuple(PurePosixPath(folder) for folder in below)
+    try:
+        with _tar(path) as archive:
+            for member in archive:
+                name = PurePosixPath(os.path.normpath(member.name))
+                inside = ".." not in name.parts and any(folder in name.parents for folder in folders)
+                if member.isreg() and inside and (content := archive.extractfile(member)) is not None:
+                    target = to / name
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    with target.open("wb") as file:
+                        shutil.copyfileobj(content, file)
+    except _DAMAGED as error:
+        raise LabError(f"the archive is damaged: {error}", where=str(path), hint="copy or make it again") from error
+
+
 def unpack(path: Path, folder: Path, prefix: Sequence[str] = ()) -> None:
     """Unpack a checked archive with its owners, rights, times and attributes.
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from firstlight.errors import LabError
 from firstlight.lab.rootfs.cramfs import write_cramfs
 from firstlight.lab.rootfs.ext4 import EPOCH, make_image, measure
-from firstlight.lab.rootfs.filesystems import ERASE_SIZE, RootFormat
+from firstlight.lab.rootfs.filesystems import ERASE_SIZE, SUMMARY, RootFormat
 from firstlight.lab.rootfs.newc import Archive
 from firstlight.lab.rootfs.reproducible_tree import ordered_tree
 
@@ -30,7 +30,7 @@ _FAKETIME_PLACES = (
     "/usr/lib",
 )
 #: The least that these take, and room for what is written.
-_SIZES = {"ext2": 8, "ext4": 16, "xfs": 48, "btrfs": 48, "f2fs": 96}
+_SIZES = {"ext2": 8, "ext3": 16, "ext4": 16, "xfs": 48, "btrfs": 48, "f2fs": 96}
 
 
 def make_root(form: RootFormat, tree: Path, image: Path, prefix: Sequence[str] = ()) -> None:
@@ -45,7 +45,8 @@ def make_root(form: RootFormat, tree: Path, image: Path, prefix: Sequence[str] =
     check_tools(form)
     makers: dict[str, Callable[[RootFormat, Path, Path, Sequence[str]], None]] = {
         "cramfs": _cramfs, "romfs": _romfs, "jffs2": _jffs2, "squashfs": _squashfs, "erofs": _erofs,
-        "ext2": _ext, "ext4": _ext, "xfs": _xfs, "btrfs": _btrfs, "f2fs": _f2fs, "": _initramfs,
+        "ubifs": _ubifs,
+        "ext2": _ext, "ext3": _ext, "ext4": _ext, "xfs": _xfs, "btrfs": _btrfs, "f2fs": _f2fs, "": _initramfs,
     }  # fmt: skip
     makers[form.file_system](form, tree, image, prefix)
     os.truncate(image, form.whole(image.stat().st_size))
@@ -125,9 +126,36 @@ def _romfs(_form: RootFormat, tree: Path, image: Path, prefix: Sequence[str]) ->
         _run(["genromfs", "-d", copy, "-f", image, "-V", "firstlight"], (*before, *prefix))
 
 
-def _jffs2(_form: RootFormat, tree: Path, image: Path, prefix: Sequence[str]) -> None:
+def _jffs2(form: RootFormat, tree: Path, image: Path, prefix: Sequence[str]) -> None:
     # Padded to whole blocks, each marked as erased cleanly, as flash comes from the factory.
     _run(["mkfs.jffs2", "-r", tree, "-o", image, "-e", hex(ERASE_SIZE), "-l", f"--pad={4 * _MIB}", "-f", "-U"], prefix)
+    if SUMMARY in form.options:
+        plain = image.rename(image.with_name(f"{image.name}.plain"))
+        _run(["sumtool", "-i", plain, "-o", image, "-e", hex(ERASE_SIZE), "-l", "-p"])
+        plain.unlink()
+
+
+def _ubifs(_form: RootFormat, tree: Path, image: Path, prefix: Sequence[str]) -> None:
+    # Flash without pages, as memory is: a block of UBI has two headers of 64 bytes.
+    block, volume, settings = (
+        ERASE_SIZE - 128,
+        image.with_name(f"{image.name}.vol"),
+        image.with_name(f"{image.name}.ini"),
+    )
+    most = -(-measure(tree).blocks * 4096 * 3 // 2 // block) + 64
+    _run(["mkfs.ubifs", "-q", "-r", tree, "-m", "8", "-e", str(block), "-c", str(most), "-x", "lzo", "-o", volume],
+         prefix, **_steady())  # fmt: skip
+    settings.write_text(
+        f"[root]\nmode=ubi\nimage={volume}\nvol_id=0\nvol_type=dynamic\nvol_name=root\nvol_flags=autoresize\n",
+        encoding="utf-8",
+    )
+    _run(["ubinize", "-o", image, "-p", str(ERASE_SIZE), "-m", "1", "-Q", "1", settings])
+    volume.unlink()
+    settings.unlink()
+    # Empty blocks, for wear levelling and the journal, as far as persistent memory goes.
+    size = image.stat().st_size
+    with image.open("ab") as file:
+        file.write(b"\xff" * (-(size + 24 * ERASE_SIZE) % (2 * _MIB) + 24 * ERASE_SIZE))
 
 
 def _squashfs(form: RootFormat, tree: Path, image: Path, prefix: Sequence[str]) -> None:

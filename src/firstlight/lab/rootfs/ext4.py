@@ -30,6 +30,7 @@ _ROOT_INODE = 2
 _FIRST_INODE = 11
 _LINKS_AT_MOST = 16
 _PLAIN_PATH = re.compile(r"[\w@%+:,./-]+")
+_PLAIN_NAME = re.compile(r"[\w+:-][\w@%+:,.~-]*", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ def make_image(
     :param tree: what becomes the root directory, with its owners, rights and times of change.
     :param image: the file to write.
     :param prefix: what stands before the command, such as ``fakeroot`` with its state.
-    :param kind: ``ext2`` or ``ext4``.
+    :param kind: ``ext2``, ``ext3`` or ``ext4``.
     :param size: bytes of the image; else as :attr:`Content.image_size` has it.
     :param more: further options of ``mke2fs``, which knows no defaults of the host's here.
     :raises LabError: when e2fsprogs is missing or fails.
@@ -80,7 +81,7 @@ def make_image(
         file.truncate(size)
     inodes = max(size // _BYTES_PER_INODE, content.entries * 5 // 4 + 1024)
     extended = f"hash_seed={_HASH_SEED},lazy_itable_init=0,root_owner=0:0"
-    extended += ",lazy_journal_init=0" if kind == "ext4" else ""
+    extended += ",lazy_journal_init=0" if kind != "ext2" else ""
     options = ["-q", "-F", "-t", kind, "-b", str(_BLOCK), "-N", str(inodes), "-U", _UUID, "-E", extended]
     _run([*prefix, tool("mke2fs"), *options, *more, "-d", str(tree), str(image)])
     _settle_times(image)
@@ -164,6 +165,68 @@ def resolve(image: Path, path: str) -> str | None:
             return None
         current = PurePosixPath(os.path.normpath(current.parent / link[1]))
     return None
+
+
+def copy_files(image: Path, folder: str, to: Path, depth: int = 1) -> int:
+    """Copy the regular files of a folder out of an image, without mounting it.
+
+    Only plain names are copied, so that an image of unknown origin writes nothing anywhere else, and no links.
+
+    :param folder: a path of the image.
+    :param to: a directory; what is copied has the same names below it.
+    :param depth: how many levels of folders below it are read.
+    :returns: how many files were copied; 0 where there is no such folder.
+    :raises LabError: when e2fsprogs is missing.
+    """
+    copied = 0
+    level = [(f'"{folder}"', to)]
+    for _ in range(depth):
+        commands, below = [], []
+        for place, target in level:
+            for inode, mode, name in _listed(image, place):
+                if stat.S_ISREG(mode):
+                    target.mkdir(parents=True, exist_ok=True)
+                    commands.append(f'dump <{inode}> "{target / name}"\n')
+                elif stat.S_ISDIR(mode):
+                    below.append((f"<{inode}>", target / name))
+        if commands:
+            script = to / ".debugfs"
+            script.write_text("".join(commands), encoding="utf-8")
+            _run([tool("debugfs"), "-f", str(script), str(image)])
+            script.unlink()
+            copied += len(commands)
+        level = below
+    return copied
+
+
+def _listed(image: Path, place: str) -> Iterator[tuple[int, int, str]]:
+    """Inode, mode and name of what is in a folder, of plain names."""
+    for line in _run([tool("debugfs"), "-R", f"ls -p {place}", str(image)]).splitlines():
+        fields = line.split("/")
+        if len(fields) == 8 and fields[1].isdecimal() and _PLAIN_NAME.fullmatch(fields[5]):
+            yield int(fields[1]), int(fields[2], 8), fields[5]
+
+
+def is_ext(image: Path) -> bool:
+    """Whether a file is an ext2, ext3 or ext4 file system."""
+    with image.open("rb") as file:
+        head = file.read(_SUPERBLOCK + 1024)
+    return len(head) == _SUPERBLOCK + 1024 and struct.unpack_from("<H", head, _SUPERBLOCK + 56)[0] == _MAGIC
+
+
+def copy_out(image: Path, paths: Sequence[str], folder: Path) -> dict[str, Path]:
+    """Copy files of an image into a folder.
+
+    :param paths: absolute, as the kernel has them: through no symbolic link. Others than plain ones are left out.
+    :returns: where each file is that there was.
+    :raises LabError: when e2fsprogs is missing or cannot read the image.
+    """
+    copies = {path: folder / str(number) for number, path in enumerate(paths) if _PLAIN_PATH.fullmatch(path)}
+    commands = folder / "commands"
+    commands.write_text("".join(f'dump "{path}" "{copy}"\n' for path, copy in copies.items()))
+    _run([tool("debugfs"), "-f", str(commands), str(image)])
+    commands.unlink()
+    return {path: copy for path, copy in copies.items() if copy.is_file()}
 
 
 def tool(name: str) -> str:

@@ -12,9 +12,13 @@ from firstlight.suggest import one_of
 #: Bytes of flash that are erased at once, and that images for it come in multiples of.
 ERASE_SIZE = 64 << 10
 
-Device = Literal["pmem", "mtd", "xip", "ram", "initramfs"]
-"""How the guest sees an image: a block device in persistent memory, a memory technology device, one that tells its
-physical address as well, a RAM disk that the kernel fills, or an archive that it unpacks."""
+Device = Literal["pmem", "mtd", "ubi", "xip", "ram", "initramfs"]
+"""How the guest sees an image: a block device in persistent memory, a memory technology device, volumes (UBI) of one
+that is made of persistent memory, one that reports its physical address as well, a RAM disk that the kernel fills, or
+an archive that it unpacks."""
+
+SUMMARY = "summary"
+"""The option of a JFFS2 each of whose blocks ends with a summary."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,7 @@ class RootFormat:
 
     def whole(self, size: int) -> int:
         """The bytes that its device has for an image of *size* bytes: whole pages, or whole blocks of flash."""
-        step = ERASE_SIZE if self.device in ("mtd", "xip") else 4096
+        step = ERASE_SIZE if self.device in ("mtd", "ubi", "xip") else 4096
         return -(-size // step) * step
 
     def check_image(self, image: Path) -> None:
@@ -101,8 +105,17 @@ FORMATS = (
                ("physmap_flash_probe", "map_rom_probe", "cramfs_mtd_fill_super"), _CRAMFS),
     RootFormat("romfs", "romfs on a block device", "romfs", "pmem", (("genromfs", "genromfs"),),
                (*_PMEM, "romfs_fill_super"), (0, b"-rom1fs-")),
+    RootFormat("romfs-mtd", "romfs on flash, which memory stands for", "romfs", "mtd", (("genromfs", "genromfs"),),
+               ("phram_setup", "romfs_fill_super"), (0, b"-rom1fs-")),
     RootFormat("jffs2", "JFFS2 on flash, which memory stands for", "jffs2", "mtd", (("mkfs.jffs2", "mtd-utils"),),
                ("phram_setup", "jffs2_fill_super"), (0, b"\x85\x19")),
+    RootFormat("jffs2-summary", "JFFS2 with a summary of each block", "jffs2", "mtd",
+               (("mkfs.jffs2", "mtd-utils"), ("sumtool", "mtd-utils")),
+               ("phram_setup", "jffs2_fill_super", "jffs2_sum_scan_sumnode"), (0, b"\x85\x19"), (SUMMARY,)),
+    RootFormat("ubifs", "UBIFS on flash made of a block device", "ubifs", "ubi",
+               (("mkfs.ubifs", "mtd-utils"), ("ubinize", "mtd-utils")),
+               (*_PMEM, "block2mtd_setup", "ubi_attach", "ubifs_mount"),
+               (0, b"UBI#")),
     _squashfs("gzip", "zlib_uncompress"),
     _squashfs("zstd", "zstd_uncompress"),
     _squashfs("lz4", "lz4_uncompress"),
@@ -112,8 +125,12 @@ FORMATS = (
                (*_PMEM, "erofs_fc_fill_super", "z_erofs_lz4_decompress"), _EROFS, ("-zlz4hc",)),
     RootFormat("ext2", "ext2 on a block device", "ext2", "pmem", (("mke2fs", "e2fsprogs"),),
                (*_PMEM, "ext2_fill_super"), _EXT),
+    RootFormat("ext2-few-inodes", "ext2 with few inodes", "ext2", "pmem", (("mke2fs", "e2fsprogs"),),
+               (*_PMEM, "ext2_fill_super"), _EXT, ("-N", "512")),
     RootFormat("ext2-ram", "ext2 on a RAM disk, which the kernel fills", "ext2", "ram", (("mke2fs", "e2fsprogs"),),
                ("rd_load_image", "brd_init", "ext2_fill_super"), _EXT),
+    RootFormat("ext3", "ext3, with a journal", "ext3", "pmem", (("mke2fs", "e2fsprogs"),),
+               (*_PMEM, "ext4_fill_super"), _EXT, ("-O", "has_journal", "-J", "size=4")),
     RootFormat("ext4", "ext4, with a journal", "ext4", "pmem", (("mke2fs", "e2fsprogs"),),
                (*_PMEM, "ext4_fill_super"), _EXT, _EXT4),
     RootFormat("xfs", "XFS", "xfs", "pmem", (("mkfs.xfs", "xfsprogs"), _FAKETIME), (*_PMEM, "xfs_fs_fill_super"),

@@ -62,7 +62,10 @@ class KernelRoot:
             case "ram":
                 return f"root=/dev/ram0 ramdisk_size={self.size >> 10}"
             case "mtd":
-                return self._flash_words(memory, kernel)
+                return f"{self._flash_words(memory, kernel)} root=mtd:root"
+            case "ubi":
+                # phram has no write buffer, which UBI asks for.
+                return f"block2mtd.block2mtd=/dev/pmem0,{ERASE_SIZE >> 10}KiB ubi.mtd=0 root=ubi0:root"
             case "xip":
                 return self._mapped_words(memory, kernel)
         return ""
@@ -89,7 +92,7 @@ class KernelRoot:
     def _flash_words(self, memory: int, kernel: Kernel) -> str:
         address = hex(self._flash_address(memory, kernel))
         flash = f"phram.phram=root,{address},{hex(self.size)},{hex(ERASE_SIZE)}"
-        return f"memmap={self.size >> 10}K${address} {flash} root=mtd:root"
+        return f"memmap={self.size >> 10}K${address} {flash}"
 
     def _mapped(self, memory: int, kernel: Kernel) -> tuple[int, int]:
         start, length = mapped_flash(kernel)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import platform
 import shlex
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
 from pydantic import JsonValue
 
@@ -30,6 +32,7 @@ from firstlight.lab.qemu.confinement import launch
 from firstlight.lab.qemu.emulator import left_out_features
 from firstlight.lab.run.command_line_evidence import words_of
 from firstlight.lab.run.live import boot_live
+from firstlight.lab.run.packages import tables_from_packages
 from firstlight.lab.run.resolve import Inputs, resolve
 from firstlight.lab.run.runner import Outcome, Watch, run
 from firstlight.lab.run.tables import (
@@ -60,11 +63,12 @@ class _Booted:
     missing: list[str]
 
 
-def record(options: RecordOptions, progress: Progress | None = None) -> Path:
+def record(options: RecordOptions, progress: Progress | None = None, *, asks: Mapping[str, Any] | None = None) -> Path:
     """Record one boot, exactly unless `options.live` says otherwise.
 
     :param options: the choices; times in seconds.
     :param progress: hears how it goes on.
+    :param asks: what the plugin records of the calls of functions (docs/reference/formats/plugin.md).
     :returns: the bundle's path.
     :raises UsageError: for choices that cannot be.
     :raises LabError: for inputs that are missing or damaged, a QEMU that does not start, a destination that is taken;
@@ -86,7 +90,7 @@ def record(options: RecordOptions, progress: Progress | None = None) -> Path:
             # Polars takes most of a second to load, and is needed only after the boot: meanwhile is the time.
             Thread(target=import_module, args=["polars"], daemon=True).start()
             progress.step("booting")
-            booted = _boot(inputs, files, bundle, progress)
+            booted = _boot(inputs, files, bundle, progress, asks)
             progress.step("writing the bundle")
             manifest = _manifest(options, inputs, booted, bundle)
             digest = write_manifest(bundle, manifest)
@@ -120,9 +124,9 @@ def planned_command(options: RecordOptions, progress: Progress | None = None) ->
     return shlex.join(launch(inputs.qemu, inputs.recipe, files, inputs.plugin, inputs.symbols).command)
 
 
-def _boot(inputs: Inputs, files: RunFiles, bundle: Path, progress: Progress) -> _Booted:
+def _boot(inputs: Inputs, files: RunFiles, bundle: Path, progress: Progress, asks: Mapping[str, Any] | None) -> _Booted:
     live = boot_live(inputs, files, bundle, progress) if inputs.recipe.chosen.live else None
-    outcome = live.outcome if live is not None else run_exact(inputs, files, progress)
+    outcome = live.outcome if live is not None else run_exact(inputs, files, progress, asks)
     check_space(bundle, outcome.detail)
     report = read_report(outcome.report)
     missing = _missing(inputs, outcome, report)
@@ -139,6 +143,7 @@ def _boot(inputs: Inputs, files: RunFiles, bundle: Path, progress: Progress) -> 
         cpu = inputs.recipe.cpu
         progress.note(f"QEMU emulates `{cpu}` without {len(lacking)} of its features: {', '.join(lacking)}")
         told.append((LEFT_OUT, " ".join(lacking)))
+    told += tables_from_packages(inputs.recipe.files.image, bundle)
     write_facts(report, bundle, [*told, *tables_from_systemd(report, bundle)])
     write_kept(report, files.directory)
     for path in (files.status, files.plugin_config):
@@ -161,14 +166,16 @@ def _missing(inputs: Inputs, outcome: Outcome, report: Report) -> list[str]:
     return missing
 
 
-def run_exact(inputs: Inputs, files: RunFiles, progress: Progress | None = None) -> Outcome:
+def run_exact(
+    inputs: Inputs, files: RunFiles, progress: Progress | None = None, asks: Mapping[str, Any] | None = None
+) -> Outcome:
     """Run the recipe once, exactly, and leave its evidence in *files*.
 
     :raises LabError: when QEMU does not start.
     """
     chosen = inputs.recipe.chosen
     if inputs.plugin is not None and inputs.symbols is not None:
-        write_plugin_config(inputs.recipe, files, inputs.symbols)
+        write_plugin_config(inputs.recipe, files, inputs.symbols, asks)
     watch = Watch(
         timeout_wall_s=chosen.timeout_wall_s,
         profile=inputs.plugin is not None,
@@ -184,7 +191,7 @@ def _attribute(
 ) -> Attributed:
     if inputs.plugin is not None and files.profile.is_file():
         cut_log = outcome.reason in (None, FailureReason.VIRTUAL_TIMEOUT)
-        return tables_from_profile(files, report, bundle, cut_log=cut_log)
+        return tables_from_profile(inputs.recipe, files, report, bundle, cut_log=cut_log)
     if inputs.plugin is not None:
         if outcome.reason is None:
             raise LabError("the plugin left no profile", where=str(inputs.plugin), hint="run `firstlight doctor`")
@@ -220,7 +227,7 @@ def _manifest(options: RecordOptions, inputs: Inputs, booted: _Booted, bundle: P
         versions=_json(
             {"qemu": inputs.qemu.version_text, "kernel": inputs.kernel.release, **booted.attributed.versions}
         ),
-        completeness=Completeness(complete=not booted.missing, missing=booted.missing),
+        completeness=Completeness(complete=not booted.missing, missing=[*booted.missing, *booted.attributed.notes]),
         invariants=booted.attributed.invariants,
         totals=booted.attributed.totals,
         tables=describe_tables(bundle),

@@ -15,7 +15,7 @@ from firstlight.lab.kernel.kernel import Kernel, architecture_of_kernel, default
 from firstlight.lab.kernel.modules import modules_for, require_built_in
 from firstlight.lab.qemu.command_line import check_memory, kernel_command_line, persistent_memory
 from firstlight.lab.qemu.emulator import Qemu, find_qemu, require_plugins
-from firstlight.lab.qemu.option_files import own_firmware, with_inputs
+from firstlight.lab.qemu.option_files import directory_digest, own_firmware, with_inputs
 from firstlight.lab.qemu.validation import validate_machine
 from firstlight.lab.rootfs.distribution_initrd import root_words, with_drivers
 from firstlight.lab.rootfs.filesystems import find_format
@@ -120,6 +120,7 @@ def resolve(options: RecordOptions, progress: Progress | None = None, *, dry_run
         if options.guest_helper or (options.initrd is None and options.root_as is None)
         else None,
         "symbols": file_digest(symbols) if symbols is not None else None,
+        **({"debug files": directory_digest(options.symbols)} if options.symbols is not None else {}),
         **named,
     }
     return Inputs(recipe, qemu, kernel, plugin, symbols, digests)
@@ -229,7 +230,7 @@ def _mounted_by_kernel(options: RecordOptions, architecture: Architecture, kerne
     memory = guest_memory(options, architecture)
     return _Guest(
         root.path if root.form.device in ("ram", "initramfs") else None,
-        image=persistent_memory(root.path, root.size) if root.form.device == "pmem" else None,
+        image=persistent_memory(root.path, root.size) if root.form.device in ("pmem", "ubi") else None,
         image_digest=root.digest,
         loaded=root.loaded(memory, kernel),
         words=root.words(memory, kernel, helper=options.guest_helper),

@@ -186,8 +186,8 @@ def _come_up(process: Process, console: Console, files: RunFiles, watch: Watch) 
     """Leave a guest that came up the time for its report and its power-off.
 
     It powers off by itself: ending it before would cut its console at an instant that depends on the host. One that
-    cannot (`acpi=off`) halts, and is ended when it has been quiet. One without a report is left the time to finish
-    its line, so that this line is the same each time.
+    cannot (`acpi=off`) halts, and is ended when its kernel says so, or when it has been quiet. One without a report is
+    left the time to finish its line, so that this line is the same each time.
     """
     if not watch.report:
         _leave_until_line_end(process, console)
@@ -203,7 +203,7 @@ def _come_up(process: Process, console: Console, files: RunFiles, watch: Watch) 
 def _leave_until_off(process: Process, console: Console) -> None:
     console.poll()
     used, until = process.cpu_s(), process.running_s + _POWER_OFF_AT_MOST_S
-    while process.wait(_POLL_S) is None and process.running_s < until:
+    while process.wait(_POLL_S) is None and process.running_s < until and not console.halted:
         if console.poll():
             used = process.cpu_s()
         elif process.cpu_s() - used > _POWER_OFF_CPU_S:

@@ -9,9 +9,12 @@ from pathlib import Path
 
 from firstlight import _core
 from firstlight.bundle.manifest import Invariant, Totals
+from firstlight.bundle.processes_missing import processes_missing_text
 from firstlight.bundle.writer import write_table
 from firstlight.lab.guest.report import Report, facts_from_report
 from firstlight.lab.qemu.command_line import RunFiles
+from firstlight.lab.run.guest_code import guest_code
+from firstlight.recipe.recipe import Recipe
 from firstlight.schema.marks import Mark, MarkSource
 from firstlight.schema.spans import SpanKind
 
@@ -24,9 +27,13 @@ class Attributed:
     origin: str = Mark.POWER_ON
     invariants: dict[str, Invariant] = field(default_factory=dict)
     versions: dict[str, object] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    """What the tables lack although the recording is complete."""
 
 
-def tables_from_profile(files: RunFiles, report: Report, bundle: Path, *, cut_log: bool = False) -> Attributed:
+def tables_from_profile(
+    recipe: Recipe, files: RunFiles, report: Report, bundle: Path, *, cut_log: bool = False
+) -> Attributed:
     """Write the tables that a profile gives: all but the facts.
 
     :param cut_log: leave out what the guest printed after the profile was frozen: where the launcher ends the guest,
@@ -38,9 +45,10 @@ def tables_from_profile(files: RunFiles, report: Report, bundle: Path, *, cut_lo
     if modules is not None:
         listing.write_bytes(modules)
     try:
-        profile = _core.convert_profile(
-            str(files.profile), str(files.console), str(listing) if modules is not None else None, str(bundle)
-        )
+        with guest_code(recipe, files.profile) as code:
+            profile = _core.convert_profile(
+                str(files.profile), str(files.console), str(listing) if modules is not None else None, str(bundle), code
+            )
         _core.pack_profile(str(files.profile))
     finally:
         listing.unlink(missing_ok=True)
@@ -50,6 +58,7 @@ def tables_from_profile(files: RunFiles, report: Report, bundle: Path, *, cut_lo
         totals=Totals(instructions=profile.instructions, virtual_ns=profile.virtual_ns, idle_ns=profile.idle_ns),
         invariants={name: Invariant(**figures) for name, figures in profile.invariants},
         versions={"clock": profile.clock, "plugin_api": profile.plugin_api},
+        notes=[processes_missing_text(profile.processes_missing)] if profile.processes_missing else [],
     )
 
 
@@ -127,8 +136,8 @@ def write_kept(report: Report, directory: Path) -> None:
 
 def write_marks(marks: Sequence[tuple[str, int, str, str]], bundle: Path) -> None:
     """Write marks (name, time in ns, source, detail), and the phases between them."""
-    _write_rows("marks", ("mark", "time_ns", "source", "detail"), marks, bundle)
-    _write_rows(
+    write_rows("marks", ("mark", "time_ns", "source", "detail"), marks, bundle)
+    write_rows(
         "spans",
         ("span", "kind", "name", "track", "start_ns", "end_ns", "duration_ns", "grade", "source"),
         [
@@ -142,7 +151,7 @@ def write_marks(marks: Sequence[tuple[str, int, str, str]], bundle: Path) -> Non
 def write_log(lines: Sequence[tuple[int | None, str]], bundle: Path) -> None:
     """Write console lines with the time of their first byte in ns, where it is known."""
     rows = [(number, time, "console", text) for number, (time, text) in enumerate(lines)]
-    _write_rows("log", ("line", "time_ns", "source", "text"), rows, bundle)
+    write_rows("log", ("line", "time_ns", "source", "text"), rows, bundle)
 
 
 def write_facts(report: Report, bundle: Path, told: Sequence[tuple[str, str]] = ()) -> None:
@@ -155,16 +164,17 @@ def write_facts(report: Report, bundle: Path, told: Sequence[tuple[str, str]] = 
     facts = facts_from_report(report, "\n".join(read_table(bundle, "log")["text"]))
     known = {name for name, _ in facts}
     facts = sorted([*facts, *(fact for fact in told if fact[0] not in known)])
-    _write_rows("facts", ("fact", "value"), facts, bundle)
+    write_rows("facts", ("fact", "value"), facts, bundle)
 
 
 def write_without_rows(bundle: Path) -> None:
     """Write the tables that only a profile could fill."""
-    for table in ("calls", "phase_calls", "counters", "links", "kd", "threads", "thread_names", "runs"):
-        _write_rows(table, (), (), bundle)
+    profile = ("calls", "phase_calls", "counters", "links", "kd", "threads", "thread_names", "runs")
+    for table in (*profile, "processes", "images", "wakeups", "system_calls", "user_functions"):
+        write_rows(table, (), (), bundle)
 
 
-def _write_rows(table: str, columns: Sequence[str], rows: Sequence[Sequence[object]], bundle: Path) -> None:
+def write_rows(table: str, columns: Sequence[str], rows: Sequence[Sequence[object]], bundle: Path) -> None:
     """Write rows; columns of the table that are not given are null."""
     places = {column: place for place, column in enumerate(columns)}
     names = [name for name, _, _ in dict(_core.table_schemas())[table]]

@@ -72,6 +72,13 @@ def check_choices(options: RecordOptions, architecture: Architecture) -> None:
             hint="add `--no-profile`, or leave `kaslr` out: Firstlight says `nokaslr`, because the profile names "
             "functions by their addresses",
         )
+    if options.user_functions and (options.live or not options.profile):
+        word = "--live" if options.live else "--no-profile"
+        raise UsageError(f"`{word}` excludes `--user-functions`", hint="user code is followed with the profile")
+    if options.symbols is not None and not options.user_functions:
+        raise UsageError("`--symbols` needs `--user-functions`", hint="add it: nothing else has functions to name")
+    if options.symbols is not None and not options.symbols.is_dir():
+        raise UsageError("there is no such directory", where=f"--symbols {options.symbols}")
     if options.ready is not None:
         _check_pattern(options.ready)
     guest_memory(options, architecture)

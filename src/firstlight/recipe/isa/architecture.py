@@ -86,6 +86,8 @@ class Architecture:
     of the recipe, decides their hardware. They have one serial port of their own, and no persistent memory."""
     console_device: str
     report_device: str
+    start_functions: frozenset[str]
+    """Functions between the first instruction of the kernel and `start_kernel`."""
     longest_command_line: int
     """Bytes, without the final zero (`COMMAND_LINE_SIZE` of the kernel)."""
     kernel_package: str

@@ -23,6 +23,7 @@ X86_64 = Architecture(
     small_machines=MappingProxyType({"microvm": ("bios-microvm.bin", "linuxboot_dma.bin")}),
     console_device="ttyS0",
     report_device="ttyS1",
+    start_functions=frozenset({"x86_64_start_kernel", "x86_64_start_reservations"}),
     longest_command_line=2047,
     kernel_package="linux-image-cloud-amd64",
     pmem_device="/dev/pmem0",
