@@ -9,10 +9,37 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 
 from firstlight.errors import LabError, is_full
 from firstlight.seal import damage, write_seal
+
+#: Whether what is not in the cache may be made.
+_MAY_MAKE = ContextVar("may_make", default=True)
+
+
+class NotCachedError(Exception):
+    """What is wanted is not in the cache, and nothing may be made now."""
+
+
+@contextmanager
+def only_cached() -> Iterator[None]:
+    """Make nothing in this context: an entry that is not in the cache is a :class:`NotCachedError`."""
+    token = _MAY_MAKE.set(False)
+    try:
+        yield
+    finally:
+        _MAY_MAKE.reset(token)
+
+
+def require_making(what: str) -> None:
+    """Check that something may be made or downloaded now.
+
+    :raises NotCachedError: within :func:`only_cached`.
+    """
+    if not _MAY_MAKE.get():
+        raise NotCachedError(what)
 
 
 def cache_dir() -> Path:
@@ -104,11 +131,13 @@ def entry(kind: str, digest: str, make: Callable[[Path], None], *, adopt: bool =
     :param adopt: an entry without a seal was put there by a person and counts as it is; else it is made again.
     :returns: the entry's directory.
     :raises LabError: when there is no space, or no right to write; and whatever *make* raises.
+    :raises NotCachedError: within :func:`only_cached`, when it would have to be made.
     """
     path = place(kind, digest)
     folder = path.parent
     if entry_damage(kind, digest) is None:
         return path
+    require_making(f"{kind}/{digest[:12]}")
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
         with _locked(folder / f".{digest}.lock"):

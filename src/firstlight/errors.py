@@ -95,7 +95,6 @@ _EXTRAS = {
     "duckdb": "history",
     "numpy": "statistics",
     "pydoe": "experiments",
-    "ruptures": "history",
     "scipy": "statistics",
 }
 

@@ -67,11 +67,20 @@ def read_toml(path: Path, model: type[Model]) -> Model:
         raise UsageError(message, where=str(path), exit_code=MISSING_INPUT) from error
     except UnicodeDecodeError as error:
         raise UsageError("this is no text in UTF-8", where=str(path)) from error
+    return parse_checked(text, model, str(path))
+
+
+def parse_checked(text: str, model: type[Model], where: str) -> Model:
+    """Read TOML into a model.
+
+    :param where: the file, for messages.
+    :raises UsageError: when the text is no TOML, or says what the model does not know, which is named.
+    """
     try:
         data = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise UsageError(f"this is no TOML: {error}", where=str(path)) from error
-    return check(data, model, str(path))
+        raise UsageError(f"this is no TOML: {error}", where=where) from error
+    return check(data, model, where)
 
 
 def check(data: object, model: type[Model], where: str) -> Model:

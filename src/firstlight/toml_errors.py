@@ -82,6 +82,8 @@ def _below(kind: Any, part: str | int) -> Any:
     for each in _choices(kind):
         if get_origin(each) in (list, dict):
             return get_args(each)[-1]
+        if get_origin(each) is tuple:
+            return get_args(each)[0]
     return None
 
 

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from firstlight.analysis.function_options import Order as FunctionOrder
     from firstlight.analysis.function_options import Unit as FunctionUnit
+    from firstlight.analysis.processes.packages import GroupBill, Payer
+    from firstlight.analysis.processes.system_calls import GroupCalls
     from firstlight.api.automate import (
         History,
         Regressions,
@@ -25,12 +27,24 @@ if TYPE_CHECKING:
         set_baseline,
     )
     from firstlight.api.boot import Boot, open
+    from firstlight.api.check_health import Health, health
     from firstlight.api.compare_boots import Comparison, Total, compare, open_arms
-    from firstlight.api.experiments import Trial, plan_experiment, read_experiment, run_experiment, scale, try_
-    from firstlight.api.import_records import import_, import_all
-    from firstlight.api.record_boots import calibrate, qemu_command, record, record_with, verify
-    from firstlight.api.run_studies import run_study, studies
+    from firstlight.api.experiments import (
+        Forecast,
+        Trial,
+        plan_experiment,
+        read_experiment,
+        run_experiment,
+        scale,
+        try_,
+        whatif,
+    )
+    from firstlight.api.histories import FoundVersion, anchor_history, bisect
+    from firstlight.api.import_records import import_, import_all, import_batch
+    from firstlight.api.record_boots import ask, calibrate, qemu_command, record, record_with, verify
+    from firstlight.api.run_studies import new_study, recheck_study, run_study, studies
     from firstlight.api.set_up import Doctor, audit_boot, audit_matrix, doctor, image, image_path, images
+    from firstlight.api.tune_recipes import files_to_apply, read_tuning, tune
     from firstlight.api.write import Export, export, page, report
     from firstlight.audit.matrix.cells import Extent as MatrixExtent
     from firstlight.bundle.manifest import Manifest
@@ -40,10 +54,12 @@ if TYPE_CHECKING:
     from firstlight.gate.baseline import baseline_path
     from firstlight.gate.verdict import GateResult
     from firstlight.ingest.importing import Imported
+    from firstlight.lab.run.ask import Answers
     from firstlight.lab.run.verify import Verdict as Verification
     from firstlight.recipe.options import RecordOptions
 
 __all__ = [
+    "Answers",
     "Boot",
     "BundleError",
     "Comparison",
@@ -51,15 +67,21 @@ __all__ = [
     "Export",
     "ExportFormat",
     "FirstlightError",
+    "Forecast",
+    "FoundVersion",
     "FunctionOrder",
     "FunctionUnit",
     "GateResult",
+    "GroupBill",
+    "GroupCalls",
+    "Health",
     "History",
     "Imported",
     "LabError",
     "Manifest",
     "MatrixExtent",
     "NoiseBand",
+    "Payer",
     "RecordOptions",
     "Regressions",
     "Total",
@@ -68,19 +90,26 @@ __all__ = [
     "UsageError",
     "Verification",
     "add_to_history",
+    "anchor_history",
+    "ask",
     "audit_boot",
     "audit_matrix",
     "baseline_path",
+    "bisect",
     "calibrate",
     "compare",
     "doctor",
     "export",
+    "files_to_apply",
     "find_regressions",
+    "health",
     "image",
     "image_path",
     "images",
     "import_",
     "import_all",
+    "import_batch",
+    "new_study",
     "open",
     "open_arms",
     "page",
@@ -88,6 +117,8 @@ __all__ = [
     "qemu_command",
     "read_experiment",
     "read_history",
+    "read_tuning",
+    "recheck_study",
     "record",
     "record_with",
     "report",
@@ -98,19 +129,26 @@ __all__ = [
     "set_baseline",
     "studies",
     "try_",
+    "tune",
     "verify",
+    "whatif",
 ]
 
 _MODULES = {
     "firstlight.analysis.function_options": "FunctionOrder FunctionUnit",
+    "firstlight.analysis.processes.packages": "GroupBill Payer",
+    "firstlight.analysis.processes.system_calls": "GroupCalls",
     "firstlight.api.automate": "History Regressions add_to_history find_regressions read_history run_gate set_baseline",
     "firstlight.api.boot": "Boot open",
     "firstlight.api.compare_boots": "Comparison Total compare open_arms",
-    "firstlight.api.experiments": "Trial plan_experiment read_experiment run_experiment scale try_",
-    "firstlight.api.import_records": "import_ import_all",
-    "firstlight.api.record_boots": "calibrate qemu_command record record_with verify",
+    "firstlight.api.experiments": "Forecast Trial plan_experiment read_experiment run_experiment scale try_ whatif",
+    "firstlight.api.check_health": "Health health",
+    "firstlight.api.histories": "FoundVersion anchor_history bisect",
+    "firstlight.api.import_records": "import_ import_all import_batch",
+    "firstlight.api.record_boots": "ask calibrate qemu_command record record_with verify",
     "firstlight.api.set_up": "Doctor audit_boot audit_matrix doctor image image_path images",
-    "firstlight.api.run_studies": "run_study studies",
+    "firstlight.api.run_studies": "new_study recheck_study run_study studies",
+    "firstlight.api.tune_recipes": "files_to_apply read_tuning tune",
     "firstlight.api.write": "Export export page report",
     "firstlight.audit.matrix.cells": "MatrixExtent",
     "firstlight.bundle.manifest": "Manifest",
@@ -120,6 +158,7 @@ _MODULES = {
     "firstlight.gate.baseline": "baseline_path",
     "firstlight.gate.verdict": "GateResult",
     "firstlight.ingest.importing": "Imported",
+    "firstlight.lab.run.ask": "Answers",
     "firstlight.lab.run.verify": "Verification",
     "firstlight.recipe.options": "RecordOptions",
 }

@@ -70,10 +70,12 @@ def run_gate(
     :param baseline: the baseline's name or file, as :func:`set_baseline` saved it.
     :param directory: where baselines are stored.
     :param rules: a TOML file; by default only the total is checked.
-    :param band: the file of a noise band; a change within it is no regression.
-    :param fail_within_band: report changes within the band and still fail.
+    :param band: the file of a noise band; a change of exact boots within it is no regression. By default the band that
+        :func:`calibrate` found for the baseline's recipe, else the shipped one of a similar guest.
+    :param fail_within_band: report changes within the band, and still fail those beyond a limit of the rules.
     :param other_testbed: compare with a baseline of another testbed.
-    :param confirm: confirm a regression with another boot, or with new pairs of boots that vary.
+    :param confirm: confirm a regression with another boot, or with new pairs of boots that vary. Without it boots that
+        vary never exceed a soft limit with certainty: they were not taken in turn with the baseline's.
     :param pairs: number of these pairs.
     :param trust: use the paths, guest commands and options of a bundle that was recorded elsewhere.
     :param progress: show the progress of boots on a terminal.
@@ -93,22 +95,25 @@ def run_gate(
     from firstlight.gate.rules import read_rules
     from firstlight.gate.verdict import confirmed, evaluate
 
-    if fail_within_band and band is None:
-        raise UsageError("`--fail-within-band` is for `--band`", hint="give both")
     against = read_baseline(baseline_path(baseline, Path(directory)))
     written = read_rules(None if rules is None else Path(rules))
     opened = open_all(list(map(Path, boots)))
-    result = evaluate(against, opened, written, where=str(rules or "the rules"), other_testbed=other_testbed)
+    named = None
     if band is not None:
         from firstlight.experiment.calibrate.file import read_band
-        from firstlight.gate.noise_band import apply_band
+        from firstlight.gate.noise_band import given_band
 
-        result = apply_band(result, read_band(Path(band)), str(band), failing=fail_within_band)
-    if confirm and result.verdict == "regression":
+        named = given_band(read_band(Path(band)), against, str(band))
+    result = evaluate(
+        against, opened, written, named, where=str(rules or "the rules"), fail_within_band=fail_within_band,
+        other_testbed=other_testbed,
+    )  # fmt: skip
+    confirmation = None
+    if confirm and (result.verdict == "regression" or (result.verdict == "improvement" and not result.exact)):
         from firstlight.gate.confirm import confirm_alarm
 
-        result = confirmed(result, confirm_alarm(result, opened, pairs, progress_of(progress), trust=trust))
-    return result
+        confirmation = confirm_alarm(result, opened, pairs, progress_of(progress), trust=trust)
+    return confirmed(result, confirmation)
 
 
 @dataclass(frozen=True)
@@ -122,27 +127,31 @@ class History:
 
 @dataclass(frozen=True)
 class Regressions:
-    """Steps upwards that were never reverted: of the total first, then of phases and functions by size."""
+    """Steps upwards that were never reverted: of the total first, then of parts by size."""
 
     total: Series
     found: tuple[tuple[Series, ChangePoint], ...]
 
     def alerts(self, *, at_once: bool = False) -> list[ChangePoint]:
-        """Those of the total that last at least two points.
+        """Those of the total that last; a wider spread is no alert.
 
         :param at_once: one point is enough.
         """
+        enough = ("lasts", "one point") if at_once else ("lasts",)
         return [change for series, change in self.found
-                if series.kind == "total" and (at_once or change.status == "lasts")]  # fmt: skip
+                if series.kind == "total" and change.kind != "spread" and change.status in enough]  # fmt: skip
 
     @property
-    def undecided(self) -> bool:
-        """Whether no regression can be found, since the newest boot is the only one of its testbed."""
-        return bool(self.total.left_out) and len(self.total.points) < 2
+    def undecided(self) -> str:
+        """Why nothing is settled: too few boots, or only one point on the testbed of the newest; empty if it is."""
+        if self.total.left_out and len(self.total.points) < 2:
+            return f"the newest boot is the only one on its testbed, {self.total.left_out} are on others"
+        open_ = [series for series, change in self.found if series.kind == "total" and change.status == "not confirmed"]
+        return "the total rose, and more boots are needed to confirm it" if open_ else ""
 
 
 def add_to_history(history: PathLike, boots: Sequence[PathLike], *, at: str) -> Added:
-    """Add the totals, phases and functions of boots to a history.
+    """Add the totals, phases, functions, processes, services and system calls of boots to a history.
 
     :param history: a DuckDB file; it is made when it is missing.
     :param boots: bundles, or directories of bundles.
@@ -161,12 +170,15 @@ def add_to_history(history: PathLike, boots: Sequence[PathLike], *, at: str) -> 
         return written.add(opened, at)
 
 
-def read_history(history: PathLike, kind: Kind = "total", name: str | None = None) -> History:
+def read_history(
+    history: PathLike, kind: Kind = "total", name: str | None = None, *, testbed: str | None = None
+) -> History:
     """Read a series of a history, with its changes.
 
     :param history: a DuckDB file, or a directory of bundles.
-    :param kind: `total`, `phase` or `function`.
+    :param kind: `total`, `phase`, `function`, `process` (by program), `service` or `system_call`.
     :param name: the name of the phase or function.
+    :param testbed: the testbed to show, such as `testbed 1`; by default that of the newest boot.
     :raises UsageError: when the history is empty or has no such series.
     :raises FirstlightError: when the history cannot be read.
 
@@ -182,16 +194,20 @@ def read_history(history: PathLike, kind: Kind = "total", name: str | None = Non
     if kind != "total" and name is None:
         raise UsageError(f"which {kind}?", where="--name", hint="name it: `--name NAME`")
     with open_history(Path(history)) as opened:
-        series = read_series(opened, kind, "total" if kind == "total" else str(name))
-        return History(series, tuple(changing_series(opened, "phase") if kind == "total" else ()))
+        series = read_series(opened, kind, "total" if kind == "total" else str(name), testbed=testbed)
+        others = changing_series(opened, "phase", testbed=testbed) if kind == "total" else ()
+        return History(series, tuple(others))
 
 
-def find_regressions(history: PathLike) -> Regressions:
-    """Find the increases of the total, phases and functions in a history that were never reverted.
+def find_regressions(history: PathLike, *, testbed: str | None = None) -> Regressions:
+    """Find the increases in a history that were never reverted: of the total, phases, functions and userspace.
+
+    Userspace are processes by program, services and system calls, of boots that followed them.
 
     A part counts if it changed by at least a thousandth of the boot.
 
     :param history: a DuckDB file, or a directory of bundles.
+    :param testbed: the testbed to search, such as `testbed 1`; by default that of the newest boot.
     :raises FirstlightError: when the history is empty or cannot be read.
 
     Source: docs/design/statistics.md.
@@ -201,11 +217,12 @@ def find_regressions(history: PathLike) -> Regressions:
     []
     """
     from firstlight.history.history import open_history
-    from firstlight.history.series import changing_series, read_series
+    from firstlight.history.series import PARTS, changing_series, read_series
 
     with open_history(Path(history)) as opened:
-        total = read_series(opened)
-        every = [total, *changing_series(opened, "phase"), *changing_series(opened, "function")]
+        total = read_series(opened, testbed=testbed)
+        parts = [each for kind in PARTS for each in changing_series(opened, kind, testbed=testbed)]
+        every = [total, *parts]
     found = [(series, change) for series in every for change in series.regressions()]
     found.sort(key=lambda each: (each[0].kind != "total", -(each[1].after - each[1].before)))
     return Regressions(total, tuple(found))

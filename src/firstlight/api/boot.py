@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -16,6 +16,8 @@ from firstlight.bundle.open import read_manifest
 from firstlight.escape import printable
 
 if TYPE_CHECKING:
+    from firstlight.advise.findings import Explanation, Finding
+    from firstlight.advise.prove import Tried
     from firstlight.analysis.console_cost import ConsoleCost
     from firstlight.analysis.function_options import Order, Unit
     from firstlight.analysis.functions import Selection
@@ -23,11 +25,19 @@ if TYPE_CHECKING:
     from firstlight.analysis.ledger.costs import MachineCosts
     from firstlight.analysis.path.critical import CriticalPath
     from firstlight.analysis.path.what_if import WhatIf
+    from firstlight.analysis.processes.packages import GroupBill
+    from firstlight.analysis.processes.system_calls import GroupCalls
     from firstlight.analysis.prune import ContextRow
     from firstlight.analysis.udev_queue import QueueSummary
+    from firstlight.analysis.unit_work import Manager
     from firstlight.api.compare_boots import Comparison
     from firstlight.api.write import Export
     from firstlight.exporters.formats import To as ExportFormat
+
+
+_Table = Literal[
+    "initcalls", "devices", "uevents", "units", "log", "processes", "packages", "user_functions", "device costs"
+]
 
 
 class Boot(BundleBoot):
@@ -102,6 +112,112 @@ class Boot(BundleBoot):
 
         return dict(remarks(self))
 
+    def processes(self, *, tree: bool = False) -> pl.DataFrame:
+        """Every process: what it ran, from when to when, its instructions and how long it waited.
+
+        :param tree: each process behind the one that created it, with its `depth`.
+
+        >>> import firstlight
+        >>> "user_instructions" in firstlight.open(bundle).processes().columns
+        True
+        """
+        from firstlight.analysis.processes.processes import in_tree_order, processes
+
+        return in_tree_order(processes(self)) if tree else processes(self)
+
+    def system_calls(self, *, process: str | None = None, by: GroupCalls | None = None) -> pl.DataFrame:
+        """Every system call, or their sums.
+
+        :param process: only of this process: a PID, a name, an executable's path or file name, or a service.
+        :param by: one row for each process, call or path.
+
+        >>> import firstlight
+        >>> "wait_ns" in firstlight.open(bundle).system_calls().columns
+        True
+        """
+        from firstlight.analysis.processes.system_calls import sum_calls, system_calls
+
+        calls = system_calls(self, self._known_process(process))
+        return calls if by is None else sum_calls(calls, by)
+
+    def files(self, *, process: str | None = None) -> pl.DataFrame:
+        """What each process did to each path: opened, read, looked at, not found.
+
+        :param process: as for :meth:`system_calls`.
+
+        >>> import firstlight
+        >>> "not_found" in firstlight.open(bundle).files().columns
+        True
+        """
+        from firstlight.analysis.processes.files import files
+
+        return files(self, self._known_process(process))
+
+    def packages(self, *, by: GroupBill | None = None, root: str | os.PathLike[str] | None = None) -> pl.DataFrame:
+        """The instructions of the boot by the packages whose programs they were executed for.
+
+        :param by: one row for each package, which is the default, or for each file.
+        :param root: a directory, a tar or an ext4 image whose package database counts instead of the boot's own.
+        :raises LabError: when *root* cannot be read or has no package database.
+
+        >>> import firstlight
+        >>> firstlight.open(bundle).packages().columns[:2]
+        ['payer', 'package']
+        """
+        from firstlight.analysis.processes.packages import GroupBill, packages
+
+        owners = None
+        if root is not None:
+            from firstlight.lab.run.packages import packages_of_root
+
+            files = packages(self, GroupBill.FILE)["file"].drop_nulls().to_list()
+            owners = packages_of_root(files, Path(root))
+        return packages(self, by or GroupBill.PACKAGE, owners)
+
+    def user_functions(
+        self, *, process: str | None = None, symbols: str | os.PathLike[str] | None = None
+    ) -> pl.DataFrame:
+        """The functions that processes executed in user mode, with the system calls that each made itself.
+
+        :param process: only of processes that were this at any time, from their creation on; as for
+            :meth:`system_calls`.
+        :param symbols: a directory with debug files, which name functions that the recording has no names for.
+
+        >>> import firstlight
+        >>> "self_instructions" in firstlight.open(bundle).user_functions().columns
+        True
+        """
+        from firstlight.analysis.processes.user_functions import user_functions
+
+        where = None if symbols is None else Path(symbols)
+        return user_functions(self, self._known_process(process), symbols=where)
+
+    def process_work(
+        self, *, process: str | None = None, symbols: str | os.PathLike[str] | None = None
+    ) -> pl.DataFrame:
+        """All that processes executed: functions of user mode, each system call, the rest of the kernel, interrupts.
+
+        :param process: as for :meth:`user_functions`.
+        :param symbols: as for :meth:`user_functions`.
+
+        >>> import firstlight
+        >>> "count" in firstlight.open(bundle).process_work().columns
+        True
+        """
+        from firstlight.analysis.processes.user_functions import process_work
+
+        where = None if symbols is None else Path(symbols)
+        return process_work(self, self._known_process(process), symbols=where)
+
+    def _known_process(self, process: str | None) -> str | None:
+        from firstlight.analysis.processes.system_calls import process_names
+        from firstlight.suggest import unknown_name
+
+        names = process_names(self) if process is not None else []
+        if process is not None and names:
+            unknown_name("process", process, names, str(self.directory), listed="processes")
+        return process
+
     def devices(self) -> pl.DataFrame:
         """The devices: their probes, how long each took, how often it was deferred and for what.
 
@@ -112,6 +228,28 @@ class Boot(BundleBoot):
         from firstlight.analysis.devices import devices
 
         return devices(self)
+
+    def device_costs(self) -> pl.DataFrame:
+        """What udev's workers did for each device: system calls, instructions and time, one row for each event.
+
+        >>> import firstlight
+        >>> "mknods" in firstlight.open(bundle).device_costs().columns
+        True
+        """
+        from firstlight.analysis.processes.device_costs import device_costs
+
+        return device_costs(self)
+
+    def udev_sums(self) -> pl.DataFrame:
+        """What udev's processes executed instructions for: events, workers between events, the daemon.
+
+        >>> import firstlight
+        >>> firstlight.open(bundle).udev_sums().columns
+        ['part', 'instructions']
+        """
+        from firstlight.analysis.processes.device_costs import udev_sums
+
+        return udev_sums(self, self.device_costs())
 
     def uevents(self) -> pl.DataFrame:
         """The uevents: when the kernel sent each, how long udev queued and handled it.
@@ -150,6 +288,35 @@ class Boot(BundleBoot):
         if kind is not None and not every.is_empty():
             unknown_name("type of unit", kind, sorted(every["type"].unique().to_list()), str(self.directory))
         return every if kind is None else every.filter(every["type"] == kind)
+
+    def unit_work(self, *, kind: str | None = None) -> pl.DataFrame:
+        """The units with their processes, instructions, waits and their time on the critical path.
+
+        Columns: those of :meth:`units`, and `processes`, `instructions`, `before_exec_instructions`, `own_ns`,
+        `manager_ns`, `others_ns`, `idle_ns` (these four add up to the activation) and `path_ns`. They are null
+        without processes.
+
+        :param kind: as of :meth:`units`.
+
+        >>> import firstlight
+        >>> "own_ns" in firstlight.open(bundle).unit_work().columns
+        True
+        """
+        from firstlight.analysis.unit_work import unit_work
+
+        known = self.units(kind=kind)
+        return unit_work(self).filter(pl.col("span").is_in(known["span"].implode()))
+
+    def manager(self) -> Manager | None:
+        """What the service manager itself did: its `parts`, its `generators`, and the `sums` of all instructions.
+
+        >>> import firstlight
+        >>> firstlight.open(bundle).manager() is None  # a boot without systemd
+        True
+        """
+        from firstlight.analysis.unit_work import manager
+
+        return manager(self)
 
     def failed_units(self) -> list[str]:
         """The names of the failed units, sorted."""
@@ -286,7 +453,39 @@ class Boot(BundleBoot):
 
         return machine_costs(self)
 
-    def missing_hint(self, table: Literal["initcalls", "devices", "uevents", "units", "log"]) -> str:
+    def explain(self, *, to: str | None = None, catalogue: Sequence[str | os.PathLike[str]] = ()) -> Explanation:
+        """Which known causes of a long boot this one has, the most expensive first, each priced from the boot itself.
+
+        :param to: the mark or unit that costs are counted until; by default the end of the critical path.
+        :param catalogue: directories with further entries, in TOML.
+        :raises UsageError: when an entry of these is wrong; file, entry and field are named.
+
+        >>> import firstlight
+        >>> firstlight.open(bundle).explain().machine[0].entry.title
+        'local APIC timer calibrated by waiting'
+        """
+        from firstlight.advise.findings import explain
+        from firstlight.advise.read import catalogue as read
+
+        return explain(self, read([Path(each) for each in catalogue]), to)
+
+    def prove(
+        self, findings: Sequence[Finding], *, to: str | None = None, trust: bool = False, progress: bool = False
+    ) -> list[Tried]:
+        """Boot the recipe of this boot with the remedy of each finding, alone, and compare the gain with the cost.
+
+        :param findings: of :meth:`explain`.
+        :param to: as of :meth:`explain`.
+        :param trust: use the paths, guest commands and options of a bundle that was recorded elsewhere.
+        :param progress: show the progress on a terminal.
+        """
+        from firstlight.advise.prove import prove
+        from firstlight.lab.host.progress import SilentProgress, progress_for
+
+        with progress_for() if progress else SilentProgress() as shown:
+            return prove(self, findings, to, shown, trust=trust)
+
+    def missing_hint(self, table: _Table) -> str:
         """What to record or import so that an empty table gets rows.
 
         >>> import firstlight
@@ -294,10 +493,20 @@ class Boot(BundleBoot):
         True
         """
         from firstlight.analysis import devices, initcalls, log_lines, uevents, units
+        from firstlight.analysis.processes import device_costs, packages, processes, user_functions
 
         if table == "initcalls":
             return initcalls.hint_for(self)
-        hints = {"devices": devices.HINT, "uevents": uevents.HINT, "units": units.HINT, "log": log_lines.HINT}
+        hints = {
+            "devices": devices.HINT,
+            "uevents": uevents.HINT,
+            "units": units.HINT,
+            "log": log_lines.HINT,
+            "processes": processes.hint_for(self),
+            "packages": packages.HINT,
+            "device costs": processes.hint_for(self) if self.table("processes").is_empty() else device_costs.HINT,
+            "user_functions": user_functions.HINT,
+        }
         return hints[table]
 
     def compare(self, other: Boot | str | os.PathLike[str]) -> Comparison:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -14,15 +14,18 @@ import polars as pl
 
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.open import open
+from firstlight.bundle.part import part_between
 from firstlight.comparison.common.arms import BootSet, read_arm, read_arms
 from firstlight.comparison.compare import Comparison as Evidence
 from firstlight.comparison.compare import compare_arms, is_settled
 from firstlight.comparison.exact.difference import ExactDifference
+from firstlight.errors import UsageError
 
 if TYPE_CHECKING:
     from firstlight.comparison.noise_band import Band
     from firstlight.comparison.robustness import Robustness
     from firstlight.comparison.statistical.pairing import How
+    from firstlight.comparison.statistical.quantiles import Statistic
     from firstlight.comparison.statistical.testbed_noise import Calibration
 
 BootLike: TypeAlias = "Boot | str | os.PathLike[str]"
@@ -83,13 +86,15 @@ class Comparison:
 
     @cached_property
     def tables(self) -> dict[str, pl.DataFrame]:
-        """Every level that both sides have evidence for, by its name: `phases`, `functions`, `initcalls`, ….
+        """Every level that both sides have evidence for, by its name: `phases`, `functions`, `processes`, ….
 
         Columns: `name`, `module`, `kind`, `a_ns`, `b_ns`, `change_ns`; of exact boots also `a_calls`, `b_calls`,
-        `change_instructions`; of boots that vary `low_ns`, `high_ns`, `p` (adjusted) and `differs`. `change_ns` of all
-        rows of a level adds up to the total; a row of kind `rest` is what the level does not attribute.
+        `change_instructions`, and with exact profiles `caused_ns`, `moved_ns` and `accident_ns`; of boots that vary
+        `low_ns`, `high_ns`, `p` (adjusted) and `differs`. `change_ns` of all rows of a level adds up to the total; a
+        row of kind `rest` is what the level does not attribute.
         """
         if isinstance(self.evidence, ExactDifference):
+            parts = self.evidence.parts
             return {
                 level.name: _frame(
                     {
@@ -97,6 +102,7 @@ class Comparison:
                         "a_ns": row.a.ns if row.a else 0, "b_ns": row.b.ns if row.b else 0, "change_ns": row.change_ns,
                         "a_calls": row.a.calls if row.a else None, "b_calls": row.b.calls if row.b else None,
                         "change_instructions": row.change_instructions,
+                        **(asdict(parts[level.name][row.key]) if level.name in parts else {}),
                     }
                     for row in level.rows
                 )
@@ -168,7 +174,11 @@ def compare(
     describe: bool = False,
     pairing: How = "auto",
     bin_ns: int | None = None,
+    quantiles: Sequence[str] = (),
+    look: int | None = None,
     band: Band | Calibration | str | os.PathLike[str] | None = None,
+    from_mark: str | None = None,
+    to_mark: str | None = None,
 ) -> Comparison:
     """Compare *b* with *a*, the baseline; the parts add up to the total change.
 
@@ -181,7 +191,13 @@ def compare(
     :param describe: of boots that vary: also give mean, median, mode and standard deviation of each side.
     :param pairing: of boots that vary: pairs by time of recording (`auto`), by name, or none.
     :param bin_ns: the width of the mode's bins, in nanoseconds.
+    :param quantiles: of boots that vary: `p50`, `p90`, `p95` or `slow-share` (the share of boots in the slow mode),
+        each compared with an interval and a verdict of its own.
+    :param look: of boots that vary: the number of this look, counted from 1, where you add boots until the verdict
+        settles; all looks together call equal arms different in at most 5 % of sessions.
     :param band: what :func:`firstlight.calibrate` found, or its file, to judge changes by.
+    :param from_mark: compare the boots from this mark; functions are not compared then.
+    :param to_mark: compare the boots up to this mark; functions are not compared then.
     :raises CompareError: when the two cannot be compared; it is a ``FirstlightError``.
     :raises BundleError: when a boot cannot be read.
 
@@ -194,10 +210,10 @@ def compare(
     from firstlight.experiment.calibrate.file import read_band
 
     judged_by = read_band(Path(band)) if isinstance(band, (str, os.PathLike)) else band
-    one, other = _arm(a), _arm(b)
+    one, other = (_part(_arm(side), from_mark, to_mark) for side in (a, b))
     found = compare_arms(
         one, other, soft_percent=soft_percent, seed=seed, describing=describe, pairing=pairing, bin_ns=bin_ns,
-        band=judged_by,
+        statistics=_statistics(quantiles), look=look, band=judged_by,
     )  # fmt: skip
     robustness = None
     if judged_by is not None and judged_by.kind == "noise_band" and isinstance(found, ExactDifference):
@@ -205,6 +221,12 @@ def compare(
 
         robustness = check_against_band(found, judged_by)
     return Comparison(one, other, found, robustness)
+
+
+def _part(arm: BootSet, from_mark: str | None, to_mark: str | None) -> BootSet:
+    if from_mark is None and to_mark is None:
+        return arm
+    return replace(arm, boots=tuple(part_between(boot, from_mark, to_mark) for boot in arm.boots))
 
 
 def _arm(side: Side) -> BootSet:
@@ -220,3 +242,15 @@ def _arm(side: Side) -> BootSet:
 
 def _frame(rows: Iterable[dict[str, Any]]) -> pl.DataFrame:
     return pl.DataFrame(list(rows), infer_schema_length=None)
+
+
+def _statistics(names: Sequence[str]) -> list[Statistic]:
+    if not names:
+        return []
+    from firstlight.comparison.statistical.quantiles import Statistic
+
+    known = [each.value for each in Statistic]
+    for name in names:
+        if name not in known:
+            raise UsageError(f"`{name}` is no statistic", hint=f"one of {', '.join(f'`{each}`' for each in known)}")
+    return [Statistic(name) for name in names]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,19 +10,23 @@ from typing import TYPE_CHECKING, Any
 
 from firstlight.api.record_boots import PathLike, as_path, progress_of
 from firstlight.api.write import directory_of
+from firstlight.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from firstlight.analysis.replay.predict import Prediction
     from firstlight.api.boot import Boot
     from firstlight.comparison.exact.difference import ExactDifference
+    from firstlight.comparison.known_bands import KnownBand
     from firstlight.experiment.limit import Tolerance
+    from firstlight.experiment.prove import Proof
     from firstlight.experiment.results import Results
     from firstlight.experiment.runner import RunProgress
     from firstlight.experiment.scaling.result import Answer
     from firstlight.experiment.schedule import Prepared
     from firstlight.recipe.options import RecordOptions
-    from firstlight.study.runner import Lab
+    from firstlight.study.runner import Extent, Lab
 
 _TABLES = (".csv", ".tsv")
 
@@ -96,6 +100,7 @@ def scale(
     cost: str | None = None,
     by: str | None = None,
     exact: bool = False,
+    terms: Sequence[str] = (),
     progress: bool = False,
 ) -> Answer:
     """Fit how a cost grows with a size, from the boots of a plan or from a table of measurements.
@@ -109,6 +114,7 @@ def scale(
     :param cost: of a table: the column with the costs; by default the next.
     :param by: of a table: the column with the configurations.
     :param exact: of a table: the costs have no noise.
+    :param terms: of a table: columns of counts, joined by `*`, that the cost may grow with.
     :param progress: show the progress of boots on a terminal.
     :returns: the models of all `configurations` with predictions, and where they cross; `data()` is all of it as JSON.
     :raises UsageError: for too few sizes, or figures that cannot be.
@@ -126,7 +132,9 @@ def scale(
 
     path = Path(plan)
     if path.suffix.lower() in _TABLES:
-        return scale_by_table(path, at, size=size, cost=cost, by=by, exact=exact)
+        return scale_by_table(path, at, size=size, cost=cost, by=by, exact=exact, terms=terms)
+    if terms:
+        raise UsageError("terms are columns of a table", where="--term", hint="give a `.csv` or `.tsv`")
     return scale_by_plan(
         path, at, as_path(output), jobs, bisect=bisect, progress=progress_of(progress), boots=run_progress(progress)
     )
@@ -143,14 +151,16 @@ class Trial:
     changed_booted: bool
     """The changed recipe was booted; otherwise its boot came from the cache."""
     tolerance: Tolerance | None
+    band: KnownBand
+    """The noise band of the baseline."""
 
     @property
     def allowed(self) -> bool:
-        """Whether the changed boot is within the limit, if there is one."""
-        before = self.difference.whole.a
-        return self.tolerance is None or self.tolerance.allows(
-            self.difference.whole.change_ns, 0 if before is None else before.ns
-        )
+        """Whether the change is within the limit, if there is one, or within the noise band."""
+        before, change_ns = self.difference.whole.a, self.difference.whole.change_ns
+        if self.tolerance is None or self.band.covers(change_ns):
+            return True
+        return self.tolerance.allows(change_ns, 0 if before is None else before.ns)
 
 
 def try_(
@@ -206,9 +216,63 @@ def try_(
 
     made = attempt(directory_of(against), modify, progress_of(progress), as_path(output), force=force, trust=trust)
     from firstlight.comparison.exact.difference import exact_difference
+    from firstlight.comparison.known_bands import band_for
 
-    difference = exact_difference(open(made.baseline), open(made.changed))
-    return Trial(difference, made.baseline_booted, made.changed_booted, tolerance)
+    baseline = open(made.baseline)
+    band = band_for(baseline.manifest)
+    difference = exact_difference(baseline, open(made.changed), band.tolerance)
+    return Trial(difference, made.baseline_booted, made.changed_booted, tolerance, band)
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """A predicted boot, and the boot that proves it."""
+
+    prediction: Prediction
+    proof: Proof | None
+    """The boot without the work, where it was asked for."""
+
+
+def whatif(
+    boot: PathLike | Boot,
+    *,
+    without: Sequence[str] = (),
+    faster: Mapping[str, float] | None = None,
+    prove: bool = False,
+    output: PathLike | None = None,
+    force: bool = False,
+    trust: bool = False,
+    progress: bool = False,
+) -> Forecast:
+    """Predict when a boot would be ready without some of its work, or if work took less.
+
+    The prediction replays the runs, sleeps and wake-ups of all threads on one processor.
+
+    :param boot: an exact recording with processes, or its path.
+    :param without: names of units, processes, initcalls, system calls or functions of the kernel.
+    :param faster: by name, how much less time it takes, from 0 to 1.
+    :param prove: boot the recipe without the work: units, initcalls and generators of systemd.
+    :param output: the bundle of that boot; by default it is in the cache alone.
+    :param force: replace an existing bundle.
+    :param trust: use the paths, guest commands and options of a bundle that was recorded elsewhere.
+    :param progress: show the progress on a terminal.
+    :raises UsageError: when nothing is changed, or a share cannot be.
+    :raises FirstlightError: when the boot has no wake-ups, nothing would be ready, or the change cannot be booted.
+
+    Source: docs/design/replay.md.
+
+    Example: ``firstlight.whatif("a.boot", without=["cron.service"]).prediction.change_ns``.
+    """
+    from firstlight.analysis.replay.predict import predict
+    from firstlight.api.boot import open
+    from firstlight.experiment.prove import prove as prove_by_boot
+
+    opened = open(directory_of(boot))
+    found = predict(opened, without, faster)
+    if not prove:
+        return Forecast(found, None)
+    shown = progress_of(progress)
+    return Forecast(found, prove_by_boot(opened, found, shown, as_path(output), force=force, trust=trust))
 
 
 def run_progress(wanted: bool) -> RunProgress:
@@ -219,20 +283,22 @@ def run_progress(wanted: bool) -> RunProgress:
 
 
 @contextmanager
-def lab_in(
-    folder: Path, images: Iterable[str], jobs: int | None, *, quick: bool = False, full: bool = False, fresh: bool
-) -> Iterator[Lab]:
+def lab_in(folder: Path, images: Iterable[str], extent: Extent, jobs: int | None, *, fresh: bool) -> Iterator[Lab]:
     """Build the images of a study that are missing, then give the lab that boots its arms, with progress shown.
 
     :param folder: where the bundles go.
-    :param images: by their names.
+    :param images: by their names; the kernel's is not built where *extent* has another one.
     """
+    from firstlight.lab.kernel.kernel import open_kernel
     from firstlight.study.runner import Lab, make_images
 
+    if extent.kernel is not None:
+        open_kernel(extent.kernel)
+        images = [name for name in images if name != "kernel"]
     with progress_of(True, verbose=True) as progress:
         made = make_images(images, progress, jobs)
     with run_progress(True) as shown:
-        yield Lab(folder, shown, made, quick, full, fresh, jobs)
+        yield Lab(folder, shown, made, extent, fresh, jobs)
 
 
 def _prepared(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from firstlight.ingest.importing import Imported, ImportOptions, default_output,
 
 if TYPE_CHECKING:
     from firstlight.api.boot import Boot
+    from firstlight.ingest.batch import BatchRow
 
 
 def import_(
@@ -20,6 +22,7 @@ def import_(
     format: str | None = None,
     boot: int | None = None,
     force: bool = False,
+    mixed: bool = False,
 ) -> Boot:
     """Import logs, traces and timings of one boot into a bundle, and open it.
 
@@ -30,6 +33,7 @@ def import_(
     :param format: read every record as this format, whatever it looks like.
     :param boot: which boot of a record that holds several, from 1; from the end when negative.
     :param force: replace a bundle that is there.
+    :param mixed: merge records of several machines, too; the conflicts are in the evidence.
     :raises UsageError: for no record, or a format or boot that there is not.
     :raises FirstlightError: when nothing can be read, a record holds several boots and none was chosen, or the bundle
         cannot be written.
@@ -42,7 +46,7 @@ def import_(
     """
     from firstlight.api.boot import open
 
-    return open(import_all(records, output=output, format=format, boot=boot, force=force)[0].path)
+    return open(import_all(records, output=output, format=format, boot=boot, force=force, mixed=mixed)[0].path)
 
 
 def import_all(
@@ -53,6 +57,7 @@ def import_all(
     boot: int | None = None,
     split: bool = False,
     force: bool = False,
+    mixed: bool = False,
     progress: bool = False,
 ) -> list[Imported]:
     """Import records as :func:`import_` does, and say what was understood of them.
@@ -66,8 +71,48 @@ def import_all(
     if not records:
         raise UsageError("no record is given", hint="`firstlight import dmesg.txt`; `-` is standard input")
     inputs = [os.fspath(record) for record in records]
-    options = ImportOptions(inputs, Path(output) if output else default_output(inputs[0]), format, boot, split, force)
-    if not progress:
-        return import_records(options)
-    with ImportProgress() as display:
+    target = Path(output) if output else default_output(inputs[0])
+    options = ImportOptions(inputs, target, format, boot, split, force, mixed)
+    with ImportProgress() if progress else nullcontext() as display:
         return import_records(options, display)
+
+
+def import_batch(
+    directory: str | os.PathLike[str],
+    *,
+    output: str | os.PathLike[str],
+    format: str | None = None,
+    boot: int | None = None,
+    split: bool = False,
+    force: bool = False,
+    progress: bool = False,
+) -> list[BatchRow]:
+    r"""Import every file, archive and folder of a directory as a boot of its own.
+
+    An entry `NAME` becomes the bundle `NAME.boot`. What cannot be imported does not stop the others. A second run
+    continues: it does not import unchanged entries again. Links, devices and pipes are named and not followed.
+
+    :param output: the directory of bundles; it is created.
+    :param format: read every record as this format.
+    :param boot: the boot of records with several, from 1; from the end when negative.
+    :param split: write a bundle of each boot: `NAME-1.boot`, `NAME-2.boot`, …
+    :param force: import unchanged entries again, and replace their bundles.
+    :param progress: show on a terminal which entry is being imported.
+    :returns: a row for each entry, in order of their names: its outcome and, where it was not imported, the reason.
+    :raises UsageError: for a format that does not exist.
+    :raises FirstlightError: when the directory cannot be read or is empty, or the disk is full.
+
+    >>> import firstlight
+    >>> records = bundle.parent / "records"
+    >>> records.mkdir()
+    >>> _ = (records / "a.txt").write_text("[    0.000000] Linux version 6.12\n[    1.5] Run /init as init process\n")
+    >>> _ = (records / "b.txt").write_text("nothing of a boot")
+    >>> [(row.entry, str(row.outcome)) for row in firstlight.import_batch(records, output=bundle.parent / "boots")]
+    [('a.txt', 'imported'), ('b.txt', 'rejected')]
+    """
+    from firstlight.ingest import batch
+    from firstlight.ingest.progress import ImportProgress
+
+    options = ImportOptions((), Path(output), format, boot, split, force)
+    with ImportProgress() if progress else nullcontext() as display:
+        return batch.import_batch(Path(directory), options, display)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from firstlight.comparison.noise_band import Band
     from firstlight.comparison.statistical.testbed_noise import Calibration
     from firstlight.lab.host.progress import Progress
+    from firstlight.lab.run.ask import Answers
     from firstlight.lab.run.verify import Verdict
 
 PathLike = str | os.PathLike[str]
@@ -39,6 +40,8 @@ def record(
     seed: int = 1,
     ready: str | None = None,
     profile: bool = True,
+    user_functions: bool = False,
+    symbols: PathLike | None = None,
     live: bool = False,
     timeout_wall_s: float = 600.0,
     timeout_virtual_s: float | None = 300.0,
@@ -64,7 +67,9 @@ def record(
     :param shift: one instruction takes 2^shift ns of virtual time; from 0 to 10.
     :param seed: of the random numbers that QEMU hands to the guest.
     :param ready: a regular expression on console lines that ends the recording; by default the guest's own mark.
-    :param profile: profile every function.
+    :param profile: profile every function of the kernel.
+    :param user_functions: profile user mode, too: by process, file and function.
+    :param symbols: a directory with debug files of the guest's programs, which name their functions.
     :param live: record by the host's clock, with KVM where it works; not exact.
     :param timeout_wall_s: give up after this time of the host, in seconds.
     :param timeout_virtual_s: give up after this virtual time, in seconds; none: never.
@@ -85,7 +90,8 @@ def record(
             output=Path(output), force=force, kernel=as_path(kernel), initrd=as_path(initrd),
             rootfs=None if rootfs is None else os.fspath(rootfs), root_as=root_as, overlay=as_path(overlay),
             initramfs_files=as_path(initramfs_files), guest_commands=tuple(guest_commands), append=append,
-            memory=memory, cpu=cpu, machine=machine, shift=shift, seed=seed, ready=ready, profile=profile, live=live,
+            memory=memory, cpu=cpu, machine=machine, shift=shift, seed=seed, ready=ready, profile=profile,
+            user_functions=user_functions, symbols=as_path(symbols), live=live,
             timeout_wall_s=timeout_wall_s, timeout_virtual_s=timeout_virtual_s, qemu=as_path(qemu),
             qemu_options=tuple(qemu_options),
         ),
@@ -198,6 +204,41 @@ def _calibrated(
     if exact:
         return make_band(path, progress, trust=trust)
     return calibrate_by_recording(path, pairs or 12, seed=seed, keep=keep, progress=progress, trust=trust)
+
+
+def ask(
+    boot: PathLike,
+    question: str,
+    *,
+    results: bool = False,
+    when: str | None = None,
+    trust: bool = False,
+    progress: bool = False,
+) -> Answers:
+    """Boot a recorded boot's recipe again and record the arguments of a kernel function at each call.
+
+    The guest is not changed, and this is checked: console, report, totals and tables have to be those of the boot.
+
+    :param boot: an exact recording with a profile.
+    :param question: `FUNCTION(VALUE, …)`: parameters by name, `->MEMBER` behind them, `:KIND` for how to read one.
+    :param results: record what the function returns, too.
+    :param when: a condition on the columns that a call has to fit, such as `comm == "udevadm"`.
+    :param trust: use the paths, guest commands and options of a bundle that was recorded elsewhere.
+    :param progress: show the progress on a terminal.
+    :returns: its `rows` are the calls.
+    :raises UsageError: for a question or a condition that is none.
+    :raises BundleError: when the boot is no recording.
+    :raises FirstlightError: when it cannot be booted again, or the kernel has no such function, parameter or member.
+
+    Source: docs/design/questions.md.
+
+    Example: ``firstlight.ask("a.boot", "do_sys_openat2(dfd, filename:string)").rows``.
+    """
+    from firstlight.lab.run.ask import ask as ask_again
+    from firstlight.lab.run.question import parse_question
+
+    asked = parse_question(question)
+    return ask_again(Path(boot), asked, results=results, when=when, progress=progress_of(progress), trust=trust)
 
 
 def progress_of(wanted: bool, *, verbose: bool = False) -> Progress:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from firstlight.api.experiments import lab_in
-from firstlight.api.record_boots import PathLike
+from firstlight.api.record_boots import PathLike, as_path
 from firstlight.errors import UsageError
 
 if TYPE_CHECKING:
     from firstlight.study.catalogue import Study
     from firstlight.study.outcome import Outcome
+    from firstlight.study.recheck import Recheck
+    from firstlight.study.runner import Extent
 
 
 def studies() -> list[Study]:
@@ -32,6 +35,9 @@ def run_study(
     *,
     quick: bool = False,
     full: bool = False,
+    kernel: PathLike | None = None,
+    sizes: Sequence[str | int] = (),
+    memory: str | None = None,
     force: bool = False,
     fresh: bool = False,
     jobs: int | None = None,
@@ -42,25 +48,98 @@ def run_study(
     :param output: the directory to write; by default `study-NAME`.
     :param quick: boot fewer arms and smaller sizes; takes minutes.
     :param full: boot the largest sizes, too.
+    :param kernel: boot this kernel in place of the lab's and the distribution's.
+    :param sizes: boot these sizes in place of the study's own.
+    :param memory: of the guests that have no other for a reason, such as `1G`.
     :param force: replace an existing study.
     :param fresh: boot everything again instead of using the cache.
     :param jobs: maximum number of parallel boots; by default one per processor.
     :returns: its `tables`, `findings` and the arms that are `missing`.
     :raises UsageError: for an unknown name, or options that exclude each other.
-    :raises FirstlightError: when not even one arm can be booted, or the directory exists.
+    :raises FirstlightError: when not even one arm can be booted, a claim has no figure, or the directory exists.
 
     Example: ``firstlight.run_study("tree-walk", quick=True).findings``.
     """
-    from firstlight.render.study_folder import study_folder
     from firstlight.study.catalogue import find_study
+    from firstlight.study.runner import Extent
 
     if quick and full:
         raise UsageError("`--quick` and `--full` exclude each other", hint="ask for one of them")
+    extent = Extent(quick, full, as_path(kernel), tuple(map(str, sizes)), memory)
     chosen = find_study(name)
+    chosen.check(extent)
+    return _run(chosen, Path(output or f"study-{name}"), extent, jobs, force=force, fresh=fresh)
+
+
+def recheck_study(
+    name: str,
+    kernel: PathLike,
+    output: PathLike | None = None,
+    *,
+    against: PathLike | None = None,
+    full: bool = False,
+    force: bool = False,
+    fresh: bool = False,
+    jobs: int | None = None,
+) -> Recheck:
+    """Evaluate the claims of a study again on another kernel.
+
+    :param name: as :func:`studies` lists it.
+    :param kernel: the kernel to evaluate the claims on.
+    :param output: the directory for both studies, `before` and `after`; by default `recheck-NAME`.
+    :param against: the directory of a finished study to compare with; by default the study runs with its own kernels.
+    :param full: boot all arms instead of those of the quick form.
+    :param force: replace existing studies.
+    :param fresh: boot everything again instead of using the cache.
+    :param jobs: maximum number of parallel boots; by default one per processor.
+    :returns: its `rows` have each claim with the verdict before and after; `flipped` has those that differ.
+    :raises UsageError: for an unknown name.
+    :raises FirstlightError: when *against* is not this study, or not even one arm can be booted.
+
+    Example: ``firstlight.recheck_study("tree-walk", "vmlinuz").flipped``.
+    """
+    from firstlight.study.catalogue import find_study
+    from firstlight.study.recheck import Recheck, compare_findings, read_findings
+    from firstlight.study.runner import Extent
+
+    chosen = find_study(name)
+    folder = Path(output or f"recheck-{name}")
+    quick = not full
+    before = (
+        read_findings(Path(against), name)
+        if against is not None
+        else _run(chosen, folder / "before", Extent(quick), jobs, force=force, fresh=fresh).findings
+    )
+    extent = Extent(quick, kernel=Path(kernel))
+    after = _run(chosen, folder / "after", extent, jobs, force=force, fresh=fresh)
+    return Recheck(name, compare_findings(before, after.findings), after.missing)
+
+
+def new_study(name: str, directory: PathLike | None = None) -> list[Path]:
+    """Write the skeleton of a study: a package with a plan, claims and a table of others.
+
+    :param name: lower case, with dashes.
+    :param directory: the package's directory; by default the name.
+    :returns: the files.
+    :raises UsageError: for a name that no package can have.
+    :raises FirstlightError: when the directory has files already.
+
+    >>> import tempfile, firstlight
+    >>> [path.name for path in firstlight.new_study("my-study", tempfile.mkdtemp())][:2]
+    ['README.md', 'pyproject.toml']
+    """
+    from firstlight.study.skeleton import write_skeleton
+
+    return write_skeleton(name, Path(directory or name))
+
+
+def _run(study: Study, folder: Path, extent: Extent, jobs: int | None, *, force: bool, fresh: bool) -> Outcome:
+    from firstlight.render.study_folder import study_folder
+
     with (
-        study_folder(Path(output or f"study-{name}"), force=force) as written,
-        lab_in(written.path, chosen.images, jobs, quick=quick, full=full, fresh=fresh) as lab,
+        study_folder(folder, force=force) as written,
+        lab_in(written.path, study.images, extent, jobs, fresh=fresh) as lab,
     ):
-        outcome = chosen.run(lab)
+        outcome = study.run(lab)
         written.write(outcome)
     return outcome

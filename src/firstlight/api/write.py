@@ -15,6 +15,7 @@ from firstlight.exporters.formats import To as ExportFormat
 if TYPE_CHECKING:
     from firstlight.analysis.function_options import Unit
     from firstlight.bundle.boot import Boot
+    from firstlight.exporters.write import By
 
 BootLike: TypeAlias = "Boot | str | os.PathLike[str]"
 """A boot, or the path of its bundle."""
@@ -77,6 +78,7 @@ def export(
     output: str | os.PathLike[str] | None = None,
     *,
     unit: Unit = "time",
+    by: By = "function",
     table: str | None = None,
     exact: bool = False,
     force: bool = False,
@@ -88,6 +90,7 @@ def export(
     :param to: `perfetto`, `firefox`, `speedscope`, `folded`, `uftrace`, `csv`, `json` or `svg`.
     :param output: the file or directory; by default NAME with the format's suffix, here.
     :param unit: what call stacks are weighed by.
+    :param by: of folded stacks: their frames are functions, or processes with user mode and system calls in them.
     :param table: of CSV: this table alone.
     :param exact: of CSV: leave texts as they are that a spreadsheet would take for formulas.
     :param force: replace what is there.
@@ -119,7 +122,7 @@ def export(
     ):
         if shown is not None:
             shown.step("writing the export")
-        exported = write_export(directory, kind, written, unit=unit, table=table, exact=exact)
+        exported = write_export(directory, kind, written, unit=unit, table=table, exact=exact, by=by)
     size = sum(file.stat().st_size for file in (out.iterdir() if folder else [out]))
     return Export(out, size, exported.counts, exported.notes)
 

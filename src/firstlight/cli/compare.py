@@ -43,6 +43,22 @@ def compare(
     seed: Annotated[
         int, typer.Option(min=0, help="Noisy arms: seed for resampling. The same seed gives the same answer.")
     ] = 1,
+    quantile: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Noisy arms: compare p50, p90, p95, or the share of boots in the slow mode (slow-share); repeatable.",
+        ),
+    ] = None,
+    look: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            max=10,
+            help="Noisy arms: number of this look, if you add boots until the result is settled.",
+        ),
+    ] = None,
     describe: Annotated[
         bool, typer.Option("--describe", help="Noisy arms: print mean, median, mode and standard deviation of each.")
     ] = False,
@@ -61,6 +77,12 @@ def compare(
             help="A noise band from `firstlight calibrate`; changes within it do not count.",
         ),
     ] = None,
+    from_mark: Annotated[
+        str | None, typer.Option("--from", metavar="MARK", help="Compare the boots from this mark, without functions.")
+    ] = None,
+    to_mark: Annotated[
+        str | None, typer.Option("--to", metavar="MARK", help="Compare the boots up to this mark, without functions.")
+    ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with code 5 if the result is inconclusive.")] = False,
     html: Annotated[
         Path | None,
@@ -75,15 +97,20 @@ def compare(
     """Show what changed between boots, largest change first. The parts add up exactly.
 
     Each boot is compared with the first. A directory is one arm with several boots of one recipe. One exact boot per
-    side is enough. Arms whose boots vary are compared with statistics.
+    side is enough. Arms whose boots vary are compared with statistics: at most 5 % of comparisons call equal arms
+    different. The arms have to be recorded in turns, in random order, for a verdict. Boots that end at
+    different marks, such as one with its own --ready, are compared up to a mark that both have: --to.
 
     \b
     Examples:
       firstlight compare a.boot b.boot
       firstlight compare a.boot b.boot c.boot -n 5
       firstlight compare before/ after/ --json
+      firstlight compare before/ after/ --quantile p95 --quantile slow-share
+      firstlight compare before/ after/ --look 2
       firstlight compare a.boot b.boot --band band.json
       firstlight compare a.boot b.boot --html changes.html
+      firstlight compare a.boot b.boot --from kernel_start --to user_start
     """
     if markdown and json:
         raise UsageError("`--markdown` excludes `--json`", hint="ask for one of them")
@@ -94,7 +121,18 @@ def compare(
     arms = api.open_arms(boots)
     compared = [
         api.compare(
-            arms[0], arm, soft_percent=soft, seed=seed, describe=describe, pairing=pair, bin_ns=width, band=band
+            arms[0],
+            arm,
+            soft_percent=soft,
+            seed=seed,
+            describe=describe,
+            pairing=pair,
+            bin_ns=width,
+            band=band,
+            quantiles=quantile or (),
+            look=look,
+            from_mark=from_mark,
+            to_mark=to_mark,
         )
         for arm in arms[1:]
     ]

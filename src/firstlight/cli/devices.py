@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
+from functools import partial
 from typing import Annotated, Literal
 
 import typer
@@ -11,6 +12,8 @@ import typer
 from firstlight import api
 from firstlight.cli.envelope import print_json
 from firstlight.cli.output import Bundle, Csv, Json, Limit, check_form, shown_limit
+from firstlight.cli.processes import Form, print_rows
+from firstlight.errors import UsageError
 
 Order = Literal["duration", "start", "waited"]
 
@@ -18,6 +21,9 @@ Order = Literal["duration", "start", "waited"]
 def devices(
     boot: Bundle,
     uevents: Annotated[bool, typer.Option("--uevents", help="Show uevents and udev's queue instead.")] = False,
+    costs: Annotated[
+        bool, typer.Option("--costs", help="Show what udev's workers did for each device: calls, instructions, time.")
+    ] = False,
     sort: Annotated[Order, typer.Option(help="Sort key, largest first; `start` sorts by time.")] = ("duration"),
     limit: Limit = None,
     csv: Csv = False,
@@ -25,12 +31,14 @@ def devices(
 ) -> None:
     """Show the probes of each device, its deferrals and their reasons. With --uevents, show what udev did.
 
-    With --uevents, `duration` is the latency and `waited` is the time in the queue.
+    With --uevents, `duration` is the latency and `waited` is the time in the queue. With --costs, each row is an event
+    that a worker of udev handled, as its system calls show it; `duration` sorts by instructions.
 
     \b
     Examples:
       firstlight devices a.boot --sort waited
       firstlight devices a.boot --uevents -n 20
+      firstlight devices a.boot --costs -n 20
     """
     from firstlight.render.terminal.console import console
     from firstlight.render.terminal.report import print_report, say_nothing
@@ -38,7 +46,12 @@ def devices(
     from firstlight.render.views.heading import heading, heading_data
 
     check_form(csv, json)
+    if costs and uevents:
+        raise UsageError("`--costs` and `--uevents` are two tables", hint="leave one of them out")
     opened = api.open(boot)
+    if costs:
+        _print_costs(opened, sort, Form(limit, csv, json))
+        return
     table = opened.uevents() if uevents else opened.devices()
     columns = {"duration": "latency_ns", "start": "arrival_ns", "waited": "queued_ns"} if uevents else {
         "duration": "duration_ns", "start": "start_ns", "waited": "waited_ns"}  # fmt: skip
@@ -64,3 +77,22 @@ def devices(
     else:
         number = shown_limit(limit)
         print_report(console(), devices_report(opened, rows.head(number), rows.slice(number)))
+
+
+def _print_costs(boot: api.Boot, sort: Order, form: Form) -> None:
+    """Print what udev did for each device."""
+    from firstlight.render.views.device_costs import device_costs_report
+
+    key = {"duration": "instructions", "start": "start_ns", "waited": "wait_ns"}[sort]
+    rows = boot.device_costs().sort(key, "start_ns", descending=[sort != "start", False])
+    sums = boot.udev_sums()
+    print_rows(
+        boot,
+        rows,
+        form,
+        "What udev did for each device",
+        "costs",
+        partial(device_costs_report, boot, sums),
+        lambda: boot.missing_hint("device costs"),
+        sums=sums.to_dicts(),
+    )

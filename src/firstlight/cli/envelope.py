@@ -13,10 +13,12 @@ from typing import Any
 VERSION = 1
 """The version of the shape of every command's data."""
 
-GROUPS = ("baseline", "experiment", "history", "image")
+GROUPS = ("baseline", "experiment", "history", "image", "study", "tune")
 """The commands that have commands of their own."""
 
 _ALIASES = {"bless": "baseline-set"}
+_UNNAMED = {"study": ("run", ("list", "new", "recheck", "run")), "tune": ("run", ("run", "show"))}
+"""The command that a group understands where none is named, and all that it has."""
 
 
 @dataclass
@@ -39,6 +41,9 @@ class Envelope:
         ('history-add', 'firstlight')
         """
         words = [word for word in self.arguments if not word.startswith("-")] or ["firstlight"]
+        default, commands = _UNNAMED.get(words[0], ("", ()))
+        if default and (len(words) < 2 or words[1] not in commands):
+            words = [words[0], default]
         verb = "-".join(words[: 2 if words[0] in GROUPS else 1])
         return _ALIASES.get(verb, verb)
 

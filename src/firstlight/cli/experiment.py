@@ -15,6 +15,8 @@ from firstlight.cli.output import Csv, Jobs, Json, print_notes
 from firstlight.cli.page import Page
 from firstlight.errors import FirstlightError, UsageError
 
+_STATISTICS = ("p50", "p90", "p95", "slow-share")
+
 app = command_group("Boot a plan of arms or factors and show the effect of each.")
 
 
@@ -31,6 +33,13 @@ def run(
         ),
     ] = None,
     jobs: Jobs = None,
+    quantile: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Boots that vary: compare p50, p90, p95, or the share of slow boots (slow-share); repeatable.",
+        ),
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="List the planned boots and stop.")] = False,
     json: Json = False,
 ) -> None:
@@ -44,6 +53,7 @@ def run(
       firstlight experiment run pty.toml
       firstlight experiment run pty.toml --dry-run
       firstlight experiment run pty.toml -o /data/pty -j 4
+      firstlight experiment run board.toml --quantile p95 --quantile slow-share
     """
     from firstlight.render.experiment_json import plan_data, results_data
     from firstlight.render.terminal.console import console
@@ -58,11 +68,12 @@ def run(
         else:
             print_report(console(), plan_report(prepared))
         return
+    statistics = _checked(quantile or [])
     results = api.run_experiment(plan, output, jobs=jobs, progress=True)
     if json:
-        print_json(results_data(results))
+        print_json(results_data(results, statistics))
     else:
-        print_report(console(), all_report(results))
+        print_report(console(), all_report(results, statistics))
     raise typer.Exit(results.exit_code)
 
 
@@ -76,6 +87,13 @@ def show(
     shares: Annotated[
         bool, typer.Option("--shares", help="Show only each factor's share of the total change.")
     ] = False,
+    quantile: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Boots that vary: compare p50, p90, p95, or the share of slow boots (slow-share); repeatable.",
+        ),
+    ] = None,
     html: Annotated[
         Path | None, typer.Option("--html", metavar="FILE", help="Write everything as one HTML page; `-` prints it.")
     ] = None,
@@ -94,6 +112,7 @@ def show(
       firstlight experiment show pty/ --stages
       firstlight experiment show pty/ --shares --csv
       firstlight experiment show pty/ --html pty.html
+      firstlight experiment show board/ --quantile p95
       firstlight experiment show pty/ --json | jq '.data.cells[] | [.name, .time_ns]'
     """
     from firstlight.render.experiment_json import results_data
@@ -102,20 +121,21 @@ def show(
     from firstlight.render.terminal.console import console
     from firstlight.render.terminal.report import print_report
     from firstlight.render.terminal.table import fits
-    from firstlight.render.views.experiment.report import chosen_tables, results_report
+    from firstlight.render.views.experiment.report import chosen_tables, no_quantiles, quantile_tables, results_report
 
     if sum((stages, effects, shares)) > 1:
         raise UsageError("`--stages`, `--effects` and `--shares` exclude one another", hint="ask for one of them")
     if sum((markdown, csv, json)) > 1:
         raise UsageError("`--markdown`, `--csv` and `--json` exclude one another", hint="ask for one of them")
     page = Page.wanted(html, force, data=markdown or csv or json)
+    statistics = _checked(quantile or [])
     results = api.read_experiment(directory)
     if page is not None:
         from firstlight.render.page.experiment import experiment_page_data
 
-        page.write(experiment_page_data(results))
+        page.write(experiment_page_data(results, statistics or None))
     if json:
-        print_json(results_data(results))
+        print_json(results_data(results, statistics))
         return
     if page is not None and not (markdown or csv):
         page.tell()
@@ -123,11 +143,21 @@ def show(
     out = console()
     chosen = "stages" if stages else "effects" if effects else "shares" if shares else "cells" if csv else "all"
     tables, missing = chosen_tables(results, chosen, None if markdown or csv else lambda table: fits(out, table))
+    tables += quantile_tables(results, statistics)
+    missing = [*missing, *no_quantiles(results, statistics)]
     if csv:
         if not tables:
             raise FirstlightError(missing[0], where=str(directory))
-        sys.stdout.write(table_csv(tables[0]))
+        sys.stdout.write(table_csv(tables[-1] if statistics else tables[0]))
     elif markdown:
         sys.stdout.write(results_markdown(results, tables, missing))
     else:
         print_report(out, results_report(results, tables, missing))
+
+
+def _checked(names: list[str]) -> list[str]:
+    for name in names:
+        if name not in _STATISTICS:
+            hint = f"one of {', '.join(f'`{each}`' for each in _STATISTICS)}"
+            raise UsageError(f"`{name}` is no statistic", where="--quantile", hint=hint)
+    return list(dict.fromkeys(names))

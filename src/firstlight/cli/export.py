@@ -6,7 +6,7 @@ import shutil
 import sys
 import tempfile
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -32,6 +32,10 @@ def export(
         api.FunctionUnit | None,
         typer.Option(help="Weight of the call stacks (folded, speedscope, firefox; default: time)."),
     ] = None,
+    by: Annotated[
+        Literal["function", "process"],
+        typer.Option(help="With --to folded: frames are functions; or processes, in them user mode and system calls."),
+    ] = "function",
     table: Annotated[
         str | None, typer.Option(metavar="TABLE", help="With --to csv: write only this table, as NAME.TABLE.csv.")
     ] = None,
@@ -47,10 +51,10 @@ def export(
     """Write a boot in the format of another tool. Standard error lists what the format cannot hold.
 
     \b
-    perfetto    ui.perfetto.dev, trace_processor: spans, marks, log, counters on tracks
-    firefox     profiler.firefox.com: the calling-context tree, spans as markers
+    perfetto    ui.perfetto.dev, trace_processor: spans, marks, log, counters, processes on tracks
+    firefox     profiler.firefox.com: the calling-context tree, spans and processes as markers
     speedscope  speedscope.app: the calling-context tree, spans
-    folded      FlameGraph, inferno: one line for each call path
+    folded      FlameGraph, inferno: one line for each call path, or of each process
     uftrace     uftrace report, graph, replay, tui: a directory
     csv         every table, zipped or in a directory; json: one document
     svg         a boot chart, for print
@@ -59,13 +63,18 @@ def export(
     Examples:
       firstlight export a.boot --to perfetto
       firstlight export a.boot --to folded --unit instructions -o - | inferno-flamegraph > a.svg
+      firstlight export a.boot --to folded --by process
       firstlight export a.boot --to csv --table spans -o - > spans.csv
     """
     _check(to, output, unit, table, exact, json)
+    if by != "function" and to is not api.ExportFormat.folded:
+        raise UsageError(f"`--to {to}` has no `--by`", hint="it is for folded")
     if output == Path("-"):
-        _to_stdout(boot, to, unit or "time", table, exact)
+        _to_stdout(boot, to, unit or "time", by, table, exact)
         return
-    written = api.export(boot, to, output, unit=unit or "time", table=table, exact=exact, force=force, progress=True)
+    written = api.export(
+        boot, to, output, unit=unit or "time", by=by, table=table, exact=exact, force=force, progress=True
+    )
     if json:
         print_json({"boot": str(boot), "to": str(to), "file": str(written.path), "bytes": written.size,
                     "counts": written.counts, "notes": written.notes})  # fmt: skip
@@ -96,11 +105,14 @@ def _check(
         raise UsageError(f"`--to {to}` is binary and not for a terminal", hint="name a file with `-o`, or use a pipe")
 
 
-def _to_stdout(boot: Path, to: api.ExportFormat, unit: api.FunctionUnit, table: str | None, exact: bool) -> None:
+def _to_stdout(
+    boot: Path, to: api.ExportFormat, unit: api.FunctionUnit, by: Literal["function", "process"], table: str | None,
+    exact: bool,
+) -> None:  # fmt: skip
     """Whole or not at all, as with a file."""
     with tempfile.TemporaryDirectory(prefix="firstlight-export-") as directory:
         file = Path(directory) / f"export{to.form.suffix if table is None else '.csv'}"
-        written = api.export(boot, to, file, unit=unit, table=table, exact=exact)
+        written = api.export(boot, to, file, unit=unit, by=by, table=table, exact=exact)
         sys.stdout.flush()
         with file.open("rb") as content:
             shutil.copyfileobj(content, sys.stdout.buffer)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from firstlight import api
 from firstlight.cli.envelope import print_json
-from firstlight.cli.output import Bundle, Json
+from firstlight.cli.output import Bundle, Json, check_form
+from firstlight.cli.process_functions import process_functions
+from firstlight.cli.processes import Form
 from firstlight.errors import UsageError
 
 
@@ -46,6 +49,24 @@ def functions(
         str | None,
         typer.Option(metavar="Fctarslmnu", help="Columns of kd's own table, as in its option `-f` (default: Fctal)."),
     ] = None,
+    process: Annotated[
+        str | None,
+        typer.Option(
+            "--process",
+            metavar="P",
+            help="What one process executed: functions in user mode, system calls, the rest of the kernel. P is a PID, "
+            "a name, an executable's path or file name, or a service.",
+        ),
+    ] = None,
+    user: Annotated[
+        bool, typer.Option("--user", help="Only functions of user mode, and the files that they are in.")
+    ] = False,
+    symbols: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", readable=False, help="With --process or --user: debug files for functions without a name."
+        ),
+    ] = None,
     csv: Annotated[bool, typer.Option("--csv", help="Print the rows as CSV, all figures whole.")] = False,
     json: Json = False,
 ) -> None:
@@ -56,6 +77,9 @@ def functions(
     Machine's names the cost of the emulated machine that causes most of a function's Local; `firstlight show` lists
     these costs.
 
+    With --process or --user, show what processes executed instead; their rows add up to the instructions of the
+    processes. `firstlight record --user-functions` records functions of user mode.
+
     For an imported function log or kd table, show what the tool kd prints, in microseconds. `--corrected`, `--under`,
     `--phase`, `--tree`, `--raw-names` and `--unit instructions` read the calling-context tree instead.
 
@@ -65,6 +89,7 @@ def functions(
       firstlight functions a.boot --under acpi_init --unit instructions
       firstlight functions a.boot --tree --min-percent 5
       firstlight functions a.boot --csv > functions.csv
+      firstlight functions a.boot --process systemd-udevd --user -n 20
       firstlight functions kft.boot --columns Fctalsmn
     """
     from firstlight.render.terminal.console import console
@@ -76,6 +101,17 @@ def functions(
     if tree and limit is not None:
         raise UsageError("`--tree` excludes `-n`", hint="`--min-percent` prunes a tree")
     opened = api.open(boot)
+    if process is not None or user:
+        if tree or corrected or raw_names or columns or under is not None or phase is not None:
+            raise UsageError(
+                "`--process` and `--user` exclude the options of the kernel's calling-context tree",
+                hint="add nothing but `--symbols`, `-n`, `--csv` and `--json`",
+            )
+        check_form(csv, json)
+        process_functions(opened, process, user, symbols, Form(limit, csv, json))
+        return
+    if symbols is not None:
+        raise UsageError("`--symbols` is for functions of user mode", hint="add `--user` or `--process P`")
     of_tree = corrected or tree or raw_names or under is not None or phase is not None or unit == "instructions"
     if columns is not None and of_tree:
         raise UsageError("`--columns` is for kd's own table", hint="leave out what asks for the calling-context tree")

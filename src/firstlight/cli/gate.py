@@ -45,11 +45,11 @@ def gate(
         typer.Option(
             metavar="FILE",
             readable=False,
-            help="A noise band from `firstlight calibrate`; a change within it is not a regression.",
+            help="A noise band from `firstlight calibrate` (default: that of the recipe, else a shipped one).",
         ),
     ] = None,
     fail_within_band: Annotated[
-        bool, typer.Option("--fail-within-band", help="With --band: report changes within the band and still fail.")
+        bool, typer.Option("--fail-within-band", help="Fail soft limits within the noise band, too.")
     ] = False,
     other_testbed: Annotated[
         bool, typer.Option("--other-testbed", help="Compare with a baseline of another testbed; every report says so.")

@@ -11,6 +11,7 @@ import typer
 from firstlight import api
 from firstlight.cli.envelope import print_json
 from firstlight.cli.output import Json
+from firstlight.errors import UsageError
 
 
 def import_(
@@ -34,10 +35,19 @@ def import_(
         int | None,
         typer.Option("--boot", metavar="N", help="Import the Nth boot of a record with several; -1 is the last."),
     ] = None,
+    batch: Annotated[
+        Path | None,
+        typer.Option(
+            "--batch", metavar="DIR", help="Import each entry of this directory as a boot, into `-o DIRECTORY`."
+        ),
+    ] = None,
     split: Annotated[
         bool, typer.Option("--split", help="Write one bundle per boot: NAME-1.boot, NAME-2.boot ...")
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing bundle.")] = False,
+    any_machine: Annotated[
+        bool, typer.Option("--any-machine", help="Merge records of several machines and note the conflict.")
+    ] = False,
     formats: Annotated[bool, typer.Option("--formats", help="List all formats and stop.")] = False,
     json: Json = False,
 ) -> None:
@@ -45,12 +55,17 @@ def import_(
 
     Several records are merged on one clock. The bundle stores the unchanged records below `raw/`.
 
+    With --batch, every file, archive and folder of a directory becomes a boot of its own, and a table lists the outcome
+    of each. A second run continues and does not import unchanged entries again, except with --force. Links, devices and
+    pipes are named and not followed. The exit code is 1 if a boot record was not imported.
+
     \b
     Examples:
       firstlight import dmesg.txt -o a.boot
       firstlight import boot/ serial.log plot.json trace.txt -o a.boot
       journalctl -o json -b | firstlight import - -o a.boot
       firstlight import kft.log && firstlight functions kft.boot
+      firstlight import --batch logs/ -o boots/
     """
     from firstlight.render.terminal.console import console
     from firstlight.render.terminal.report import print_report
@@ -65,8 +80,18 @@ def import_(
         else:
             print_report(console(), [formats_table(known)])
         return
+    if batch is not None:
+        _import_batch(batch, records, output, format, boot, split, force, json)
+        return
     written = api.import_all(
-        records or [], output=output, format=format, boot=boot, split=split, force=force, progress=True
+        records or [],
+        output=output,
+        format=format,
+        boot=boot,
+        split=split,
+        force=force,
+        mixed=any_machine,
+        progress=True,
     )
     for imported in written:
         for warning in import_warnings(imported):
@@ -76,3 +101,34 @@ def import_(
     else:
         for imported in written:
             print_report(console(), import_report(imported))
+
+
+def _import_batch(
+    directory: Path,
+    records: list[str] | None,
+    output: Path | None,
+    format: str | None,
+    boot: int | None,
+    split: bool,
+    force: bool,
+    json: bool,
+) -> None:
+    """Import the entries of a directory, and print what became of each.
+
+    :raises UsageError: with records, or without a directory of bundles.
+    """
+    from firstlight.render.terminal.console import console
+    from firstlight.render.terminal.report import print_report
+    from firstlight.render.views.import_batch import batch_data, batch_report
+
+    if records:
+        raise UsageError("`--batch` excludes records", hint="records of one boot are imported without `--batch`")
+    if output is None:
+        raise UsageError("`--batch` needs a directory of bundles", hint="such as `-o boots/`")
+    rows = api.import_batch(directory, output=output, format=format, boot=boot, split=split, force=force, progress=True)
+    if json:
+        print_json(batch_data(rows))
+    else:
+        print_report(console(), batch_report(rows))
+    if any(row.outcome in ("several boots", "rejected") for row in rows):
+        raise typer.Exit(1)

@@ -29,11 +29,15 @@ def path(
     csv: Csv = False,
     json: Json = False,
 ) -> None:
-    """Show the critical path: the chain of steps that decided the boot time.
+    """Show the critical path: the chain of threads or steps that decided the boot time.
 
-    Its parts add up to the time from the first mark to the end. Where no recorded step explains the time, the thread
-    that ran is charged, if the recorder followed the task switches. Idle time is waiting. Slack is how much later a
-    step next to the path could end without moving the end.
+    Its parts add up to the time from the first mark to the end. Where the recorder followed processes, the path goes
+    from each thread to the one that woke or created it; time behind other threads is charged to them, and each wait
+    has its reason from the kernel stack. Where it followed task switches alone, the chain consists of steps, and the
+    thread that ran is charged with the rest. Idle time is waiting. Otherwise the parts are the
+    silences of the log, with the driver, device or program that wrote the lines before and after. Samples of bootchart
+    give the chain of processes and what limited the boot: CPU, disk or neither. Parts below 0.5 % are folded, except
+    with --csv. Slack is how much later a step next to the path could end without moving the end.
 
     \b
     Examples:

@@ -91,6 +91,15 @@ def record(
     profile: Annotated[
         bool, typer.Option("--profile/--no-profile", help="Profile every function, or record only marks.")
     ] = True,
+    user_functions: Annotated[
+        bool, typer.Option("--user-functions", help="Profile user mode, too: by process, file and function.")
+    ] = False,
+    symbols: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", readable=False, help="With --user-functions: debug files, which name functions by build id."
+        ),
+    ] = None,
     live: Annotated[
         bool, typer.Option("--live", help="Record by the host's clock, with KVM if it works; not exact.")
     ] = False,
@@ -132,6 +141,7 @@ def record(
       firstlight record --rootfs debian -o c.boot
       firstlight record --kernel bzImage --root-as squashfs-zstd -o d.boot
       firstlight record --no-profile -o e.boot
+      firstlight record --rootfs debian --user-functions -o f.boot
     """
     options = api.RecordOptions(
         output=output,
@@ -152,6 +162,8 @@ def record(
         initramfs_order=initramfs_order,
         ready=ready,
         profile=profile,
+        user_functions=user_functions,
+        symbols=symbols,
         live=live,
         timeout_wall_s=timeout_wall,
         timeout_virtual_s=timeout_virtual or None,

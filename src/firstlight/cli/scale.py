@@ -38,6 +38,12 @@ def scale(
         str | None, typer.Option(metavar="COLUMN", help="Column with the costs of a table (default: the next).")
     ] = None,
     by: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column with the configurations of a table.")] = None,
+    term: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMNS", help="Counts of a table that the cost may grow with, such as `a*b` (repeatable)."
+        ),
+    ] = None,
     exact: Annotated[bool, typer.Option("--exact", help="The costs of the table have no noise.")] = False,
     html: Annotated[
         Path | None, typer.Option("--html", metavar="FILE", help="Write one HTML page; `-` prints it.")
@@ -56,6 +62,7 @@ def scale(
       firstlight scale devices.toml --at 64 --at 1000
       firstlight scale devices.toml --html devices.html
       firstlight scale boards.csv --size sensors --cost seconds --by board
+      firstlight scale volumes.csv --term "processes*files"
     """
     from firstlight.render.terminal.console import console
     from firstlight.render.terminal.report import print_report
@@ -72,6 +79,7 @@ def scale(
         cost=cost,
         by=by,
         exact=exact,
+        terms=term or (),
         progress=True,
     )
     if page is not None:

@@ -96,7 +96,7 @@ def try_(
         changed = "the change (in the cache alone; `-o NAME.boot` keeps it)" if output is None else str(output)
         again = " (booted again)" if trial.baseline_booted else ""
         shown = difference_report(difference, 10 if rows is None else rows, names=(f"{against}{again}", changed))
-        print_report(out, [*shown, BLANK, trial_verdict(difference, trial.tolerance, allowed)])
+        print_report(out, [*shown, BLANK, trial_verdict(difference, trial.tolerance, allowed, trial.band)])
     raise typer.Exit(0 if allowed else _REGRESSION)
 
 

@@ -16,12 +16,16 @@ import polars as pl
 
 from firstlight.bundle.boot import Boot
 from firstlight.exporters.engine import Lanes, Unit, span_lanes, weighted_stacks
+from firstlight.exporters.firefox_processes import Marker, process_threads
 from firstlight.exporters.result import Exported, counted
 from firstlight.version import VERSION
 
 _PROCESSED, _GECKO = 60, 31
+#: Where the numbers of processes begin; those of groups of spans lie below.
+_FIRST_PROCESS = 1_000
 _INSTANT, _INTERVAL, _INTERVAL_START = 0, 1, 2
 _SPAN_FIELDS = ("kind", "level", "grade", "reason", "source", "attributes")
+_CALL_FIELDS = ("path", "result", "instructions")
 _CATEGORIES = {"Other": "grey", "Boot": "yellow", "Kernel": "blue", "udev": "green", "Units": "purple",
                "Processes": "orange", "Log": "grey"}  # fmt: skip
 _CATEGORY = {name: number for number, name in enumerate(_CATEGORIES)}
@@ -48,6 +52,7 @@ def write_firefox(boot: Boot, out: Path, unit: Unit = "time") -> Exported:
         threads.append(_thread("Calls", _samples(boot, stacks.weight, unit), _markers([]), main=True))
     threads.append(_thread("Log and marks", _no_samples(), _instants(boot, strings, exported), main=not threads))
     threads += _span_threads(boot, lanes, strings, exported)
+    threads += _process_threads(boot, strings, exported, len(threads))
     exported.counts["threads"] = len(threads)
     document = {
         "meta": _meta(boot, len(threads)),
@@ -111,6 +116,11 @@ def _meta(boot: Boot, threads: int) -> Json:
              "fields": span},
             {"name": "Instant", "display": ["timeline-overview", "marker-chart", "marker-table"],
              "tableLabel": "{marker.data.detail}", "fields": [{"key": "detail", "label": "Detail", **field}]},
+            {"name": "State", "display": ["timeline-overview", "marker-chart", "marker-table"],
+             "fields": [{"key": "waker", "label": "Woken by", **field}]},
+            {"name": "SystemCall", "display": ["marker-chart", "marker-table"],
+             "tableLabel": "{marker.data.path}",
+             "fields": [{"key": key, "label": key.capitalize(), **field} for key in _CALL_FIELDS]},
         ],
     }  # fmt: skip
 
@@ -210,6 +220,28 @@ def _instants(boot: Boot, strings: Strings, exported: Exported) -> Json:
     if without:
         exported.notes.append(f"{counted(without, 'log line')} left out: they have no time")
     return _markers(rows)
+
+
+def _process_threads(boot: Boot, strings: Strings, exported: Exported, before: int) -> list[Json]:
+    """A process for every process, a thread for every thread."""
+    seen: list[int] = []
+
+    def made(name: str, process_name: str, process: int, markers: list[Marker]) -> Json:
+        rows = [
+            (strings.number(marker), _ms(start), None if end is None else _ms(end),
+             _INTERVAL_START if end is None else _INTERVAL, _CATEGORY["Processes"], data)
+            for marker, start, end, data in markers
+        ]  # fmt: skip
+        main = process not in seen
+        seen.append(process)
+        number = before + len(seen)
+        thread = _thread(name, _no_samples(), _markers(rows), main=main, pid=_FIRST_PROCESS + process, tid=number)
+        return {**thread, "processName": process_name}
+
+    threads, calls = process_threads(boot, made)
+    if threads:
+        exported.counts |= {"processes": len(set(seen)), "system calls": calls}
+    return threads
 
 
 def _span_threads(boot: Boot, lanes: Lanes, strings: Strings, exported: Exported) -> list[Json]:

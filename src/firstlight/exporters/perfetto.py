@@ -5,21 +5,25 @@ from __future__ import annotations
 from pathlib import Path
 
 from firstlight import _core
+from firstlight.bundle.boot import Boot
 from firstlight.bundle.manifest import Manifest
+from firstlight.exporters.perfetto_processes import append_processes
 from firstlight.exporters.result import Exported, counted
 
 
-def write_perfetto(bundle: Path, manifest: Manifest, out: Path) -> Exported:
-    """Write the boot at *bundle* as a trace to *out*.
+def write_perfetto(boot: Boot, out: Path) -> Exported:
+    """Write *boot* as a trace to *out*.
 
-    The tables are read by the engine alone, so that a million spans take little time.
+    The tables of spans are read by the engine alone, so that a million spans take little time.
 
     :raises BundleError: when a table cannot be read.
     :raises FirstlightError: when the file cannot be written.
     """
+    bundle, manifest = boot.directory, boot.manifest
     title = bundle.resolve().name.removesuffix(".boot")
     trace = _core.export_perfetto(str(bundle), str(out), title, about(manifest))
     exported = Exported({"spans": trace.spans, "log lines": trace.lines})
+    exported.counts |= append_processes(boot, out, trace.shift_ns)
     exported.leave_out(trace.left_out)
     if trace.lines_without_time:
         exported.notes.append(f"{counted(trace.lines_without_time, 'log line')} left out: they have no time")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
+from firstlight.analysis.processes.identity import process_names_of
 from firstlight.bundle.boot import Boot
 from firstlight.escape import printable
 from firstlight.exporters.engine import Lanes, span_lanes
@@ -115,9 +116,22 @@ def _sections(boot: Boot, lanes: Lanes, end: int) -> list[tuple[str, str, list[B
         said = (columns[name][row] for name in ("name", "kind", "grade", "reason", "track", "level"))
         bar = Bar(begins, end if ends is None else ends, ends is None, *said)
         bars[known.get(bar.kind, len(_SECTIONS))].append(bar)
+    bars[known["process"]] += _process_bars(boot, end)
     titles = [(title, color) for title, _, color in _SECTIONS] + [("Other", "#666666")]
     return [(*head, sorted(group, key=lambda bar: (bar.start, -bar.end)))
             for head, group in zip(titles, bars, strict=True) if group]  # fmt: skip
+
+
+def _process_bars(boot: Boot, end: int) -> list[Bar]:
+    """The processes of an exact boot, from their start to their end."""
+    if boot.runs().is_empty():
+        return []  # Those of an imported boot are spans.
+    names = process_names_of(boot)
+    rows = boot.table("processes").select("process", "start_ns", "end_ns")
+    return [
+        Bar(start, end if ends is None else ends, ends is None, names[process].text, "process", "exact", None, "", None)
+        for process, start, ends in rows.iter_rows()
+    ]
 
 
 def _head(chart: _Chart, boot: Boot) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import polars as pl
 
 from firstlight.bundle.boot import Boot
@@ -20,5 +18,4 @@ def table(boot: Boot, name: str) -> pl.DataFrame:
     17
     """
     unknown_name("table", name, list(SCHEMAS), str(boot.directory))
-    read: Callable[[], pl.DataFrame] = getattr(boot, name)
-    return read()
+    return boot.table(name)

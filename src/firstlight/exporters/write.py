@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 from firstlight.exporters.engine import Unit
 from firstlight.exporters.formats import To
 from firstlight.exporters.result import Exported
+
+By = Literal["function", "process"]
 
 #: The tables that the engine reads by itself; all others are checked when they are read.
 ENGINE_READS: dict[To, tuple[str, ...]] = {
@@ -22,12 +25,13 @@ ENGINE_READS: dict[To, tuple[str, ...]] = {
 
 
 def write_export(bundle: Path, to: To, out: Path, *, unit: Unit = "time", table: str | None = None,
-                 exact: bool = False) -> Exported:  # fmt: skip
+                 exact: bool = False, by: By = "function") -> Exported:  # fmt: skip
     """Write the boot at *bundle* in the format *to* to *out*: a file, or a directory that is there.
 
     The same bundle gives the same bytes. What the engine reads by itself is read as frames before, which checks it.
 
     :param unit: what stacks are weighed by.
+    :param by: of folded stacks: what their frames are.
     :param table: of CSV: this table alone.
     :param exact: of CSV: leave texts as they are that a spreadsheet would take for formulas.
     :raises BundleError: when the bundle cannot be read, or has nothing that the format holds.
@@ -46,8 +50,12 @@ def write_export(bundle: Path, to: To, out: Path, *, unit: Unit = "time", table:
     if to is To.perfetto:
         from firstlight.exporters.perfetto import write_perfetto
 
-        return write_perfetto(bundle, boot.manifest, out)
+        return write_perfetto(boot, out)
     if to is To.folded:
+        if by == "process":
+            from firstlight.exporters.folded_processes import write_folded_processes
+
+            return write_folded_processes(boot, out, unit)
         from firstlight.exporters.folded import write_folded
 
         return write_folded(bundle, out, unit)

@@ -1,5 +1,7 @@
 """Data of the commands for automation."""
 
+from typing import Literal
+
 from typing_extensions import TypedDict
 
 from firstlight.comparison.testbed import Testbed
@@ -78,7 +80,9 @@ Gate = TypedDict(
         "checks": list[GateCheck],
         "phases": list[GateChange],
         "functions": list[GateChange],
+        "processes": list[GateChange],
         "bridge": Bridge | None,
+        "noise_band": str | None,
         "flags": list[str],
         "confirmation": Confirmation | None,
         "testbed": Testbed,
@@ -103,6 +107,7 @@ class Point(TypedDict):
     at: str
     level_ns: int
     samples_ns: list[int]
+    anchored: bool
 
 
 class SeriesChange(TypedDict):
@@ -113,11 +118,21 @@ class SeriesChange(TypedDict):
     before: int
     after: int
     relative: float | None
-    significant: bool
+    change: str
     size: str
     points: int
     text: str
     status: str
+
+
+class Anchor(TypedDict):
+    """A label that was booted with equal inputs on two testbeds, and the ratio of its totals."""
+
+    at: str
+    before: str
+    after: str
+    changed: str
+    ratio: float
 
 
 class Series(TypedDict):
@@ -126,8 +141,11 @@ class Series(TypedDict):
     kind: str
     name: str
     regime: str
+    testbed: str
+    anchors: list[Anchor]
     points: list[Point]
     changes: list[SeriesChange]
+    noise_band: str | None
     left_out: int
     unequal: list[str]
     incomplete: list[str]
@@ -151,9 +169,69 @@ class Regressions(TypedDict):
     """`firstlight history regressions`."""
 
     history: str
+    testbed: str
     points: int
     left_out: int
     unequal: list[str]
     incomplete: list[str]
     alerts: int
     regressions: list[Regression]
+
+
+class MeasuredVersion(TypedDict):
+    """A version that a bisection tried; without a time it was skipped."""
+
+    version: str
+    time_ns: int | None
+    skipped: str | None
+    booted: bool
+
+
+class PhaseOfVersion(TypedDict):
+    """How a phase changed."""
+
+    name: str
+    change_ns: int
+
+
+class Bisected(TypedDict):
+    """`firstlight history bisect`."""
+
+    versions: list[str]
+    last_good: str
+    suspects: list[str]
+    before_ns: int
+    after_ns: int
+    change_ns: int
+    total_change_ns: int
+    boots: int
+    measured: list[MeasuredVersion]
+    path: list[str]
+    phases: list[PhaseOfVersion]
+
+
+class HealthDifference(TypedDict):
+    """What is not as it should be."""
+
+    subject: str
+    before: str | None
+    after: str | None
+    expected: bool
+
+
+class HealthCheck(TypedDict):
+    """One check."""
+
+    id: str
+    title: str
+    outcome: Literal["pass", "changed", "fail", "unknown"]
+    detail: str
+    differences: list[HealthDifference]
+
+
+class Health(TypedDict):
+    """`firstlight health`."""
+
+    healthy: bool
+    baseline: str | None
+    checks: list[HealthCheck]

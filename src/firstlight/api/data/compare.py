@@ -7,8 +7,10 @@ from typing_extensions import TypedDict
 from firstlight.api.data.inspect_boot import Heading
 from firstlight.comparison.common.input_changes import InputChange
 from firstlight.comparison.common.preconditions import Flag
+from firstlight.comparison.exact.causes import Cause
 from firstlight.comparison.exact.facts import FactChange
 from firstlight.comparison.exact.moved import Moved, Renamed
+from firstlight.comparison.exact.parts import Parts
 from firstlight.comparison.exact.rows import RowDelta, Split
 from firstlight.comparison.noise_band import Band
 from firstlight.comparison.statistical.testbed_noise import Calibration
@@ -35,6 +37,7 @@ class Row(TypedDict):
     b: RowDelta | None
     change: Change
     split: Split | None
+    parts: NotRequired[Parts | None]
 
 
 class Sum(Row):
@@ -100,6 +103,26 @@ class Level(TypedDict):
     sum_less_whole_ns: int
 
 
+class LedgerRow(TypedDict):
+    """The parts of the change of one row."""
+
+    name: str
+    module: str
+    kind: str
+    caused_ns: int
+    moved_ns: int
+    accident_ns: int
+
+
+class LedgerData(TypedDict):
+    """What of the change is caused, what moved, and what is an accident; each level adds up to `total`."""
+
+    total: Parts
+    instructions: dict[str, int]
+    band: str | None
+    levels: dict[str, list[LedgerRow]]
+
+
 class Side(Heading):
     """One boot of a comparison."""
 
@@ -115,6 +138,9 @@ class Exact(TypedDict):
     equal: bool
     flags: list[Flag]
     inputs: list[InputChange]
+    headline: str
+    causes: list[Cause]
+    ledger: LedgerData | None
     totals: Row
     levels: dict[str, Level]
     hidden: list[HiddenRow]
@@ -173,6 +199,7 @@ class Experiment(_Span):
     aliases: list[dict[str, Any]]
     shares: dict[str, Any]
     stages: dict[str, Any] | None
+    quantiles: list[dict[str, Any]]
 
 
 class PlannedBoot(TypedDict):
@@ -206,3 +233,129 @@ class Scale(TypedDict):
     configurations: list[dict[str, Any]]
     crossovers: list[dict[str, Any]]
     notes: list[str]
+
+
+class TakenWork(TypedDict):
+    """A change as it was applied: `less` is a share, from 0 to 1."""
+
+    name: str
+    part: str
+    less: float
+    work_ns: int
+    follows_ns: int
+    threads: int
+
+
+class PredictedMark(TypedDict):
+    mark: str
+    recorded_ns: int
+    predicted_ns: int | None
+    change_ns: int | None
+
+
+class PredictedPath(TypedDict):
+    """What a program contributes to the path to the goal."""
+
+    name: str
+    service: str | None
+    before_ns: int
+    after_ns: int
+    change_ns: int
+
+
+class ProvedBoot(TypedDict):
+    """The boot without the work, and how far the prediction was off."""
+
+    boot: str
+    how: list[str]
+    proved_ns: int
+    error_ns: int
+    error: float
+    baseline_booted: bool
+
+
+class Predicted(TypedDict):
+    """`firstlight whatif`; `proof` is null without `--prove`."""
+
+    boot: str
+    goal: str
+    recorded_ns: int
+    predicted_ns: int
+    change_ns: int
+    idle_ns: int
+    slack_ns: int
+    residual_ns: int
+    taken: list[TakenWork]
+    marks: list[PredictedMark]
+    path: list[PredictedPath]
+    cautions: list[str]
+    proof: ProvedBoot | None
+
+
+class Applied(TypedDict):
+    """`firstlight apply`."""
+
+    files: dict[str, str]
+
+
+class TunedRemedy(TypedDict):
+    """One remedy of a tuning."""
+
+    id: str
+    title: str
+    layer: str
+    risk: str
+    takes_away: str
+    kept: bool
+    why: str | None
+    first_in_ns: int | None
+    last_out_ns: int | None
+    share_ns: int | None
+
+
+class TunedChoice(TypedDict):
+    """One boot of a tuning."""
+
+    remedies: list[str]
+    step: str
+    time_ns: int | None
+    why: str
+    risk: int
+
+
+class TunedPhase(TypedDict):
+    """One phase, before and after."""
+
+    phase: str
+    before_ns: int
+    after_ns: int
+
+
+class TunedCheck(TypedDict):
+    """One health check of the result."""
+
+    id: str
+    title: str
+    outcome: str
+    detail: str
+    differences: list[str]
+
+
+class Tuned(TypedDict):
+    """`firstlight tune`."""
+
+    goal: str
+    allow: list[str]
+    budget: int
+    complete: bool
+    boots: int
+    before_ns: int | None
+    after_ns: int | None
+    kept: list[str]
+    remedies: list[TunedRemedy]
+    together_ns: int | None
+    not_applicable: dict[str, str]
+    trials: list[TunedChoice]
+    pareto: list[TunedChoice]
+    phases: list[TunedPhase]
+    health: list[TunedCheck]

@@ -1,6 +1,6 @@
 """Data of the commands that look at one boot."""
 
-from typing import Any, NotRequired
+from typing import Any, Literal, NotRequired
 
 from pydantic import JsonValue
 from typing_extensions import TypedDict
@@ -8,24 +8,38 @@ from typing_extensions import TypedDict
 from firstlight.analysis.prune import ContextRow
 from firstlight.analysis.udev_queue import QueueSummary
 from firstlight.api.data.rows import (
+    BillRow,
+    CallRow,
+    CallSumRow,
     ChangedPathRow,
+    ChargedRow,
     CostlyRow,
+    DeviceCostRow,
     DeviceRow,
+    DoerRow,
+    FileRow,
     FunctionRow,
     GapRow,
+    GeneratorRow,
     InitcallRow,
     KdRow,
     LevelRow,
+    LoadRow,
     LogRow,
+    ManagerPartRow,
     MarkRow,
     PathRow,
     PhaseRow,
+    ProcessRow,
     QueueRow,
     RanRow,
     StageRow,
     StepRow,
+    UdevPartRow,
     UeventRow,
     UnitRow,
+    UserFunctionRow,
+    WorkRow,
 )
 from firstlight.bundle.command_line import CommandLineWord
 from firstlight.bundle.manifest import Clock, Completeness, Contradiction, Failure, Invariant, Source, Totals
@@ -78,8 +92,27 @@ class ShowData(TypedDict):
     machine_costs: dict[str, Any] | None
 
 
-Functions = list[FunctionRow] | list[ContextRow] | list[KdRow]
-"""`firstlight functions`: the table, with `--tree` the calling-context tree, of an import also the table of kd."""
+class UserFunctions(Heading):
+    """`firstlight functions --user`: functions of user mode."""
+
+    process: str | None
+    user: Literal[True]
+    functions: list[UserFunctionRow]
+    hint: NotRequired[str]
+
+
+class ProcessWork(Heading):
+    """`firstlight functions --process`: all that a process executed."""
+
+    process: str | None
+    user: Literal[False]
+    functions: list[WorkRow]
+    hint: NotRequired[str]
+
+
+Functions = list[FunctionRow] | list[ContextRow] | list[KdRow] | UserFunctions | ProcessWork
+"""`firstlight functions`: the table, with `--tree` the calling-context tree, of an import also the table of kd; with
+`--user` or `--process` what processes executed."""
 
 
 class Initcalls(Heading):
@@ -102,12 +135,65 @@ class Devices(Heading):
     hint: NotRequired[str]
 
 
+class DeviceCosts(Heading):
+    """`firstlight devices --costs`."""
+
+    costs: list[DeviceCostRow]
+    sums: list[UdevPartRow]
+    hint: NotRequired[str]
+
+
+class Processes(Heading):
+    """`firstlight processes`."""
+
+    processes: list[ProcessRow]
+    hint: NotRequired[str]
+
+
+class SystemCalls(Heading):
+    """`firstlight syscalls`: sums by `by`, or every call."""
+
+    by: Literal["process", "call", "path"] | None
+    calls: list[CallRow] | list[CallSumRow]
+    hint: NotRequired[str]
+
+
+class Files(Heading):
+    """`firstlight files`."""
+
+    files: list[FileRow]
+    hint: NotRequired[str]
+
+
+class Packages(Heading):
+    """`firstlight packages`: sums by `by`."""
+
+    by: Literal["package", "file"]
+    packages: list[BillRow]
+    hint: NotRequired[str]
+
+
 class Units(Heading):
     """`firstlight units`."""
 
     units: list[UnitRow]
     stages: list[StageRow]
     failed: list[str]
+    hint: NotRequired[str]
+
+
+class ManagerWork(TypedDict):
+    """What the service manager itself did."""
+
+    parts: list[ManagerPartRow]
+    generators: list[GeneratorRow]
+    sums: list[DoerRow]
+
+
+class Manager(Heading):
+    """`firstlight units --manager`."""
+
+    manager: ManagerWork | None
     hint: NotRequired[str]
 
 
@@ -125,6 +211,8 @@ class Path(Heading):
 
     path: list[PathRow]
     processor: list[RanRow]
+    charged: list[ChargedRow]
+    load: list[LoadRow]
     steps: list[StepRow]
     unfinished: int
     without_start: int
@@ -176,3 +264,80 @@ class Export(TypedDict):
     bytes: int
     counts: dict[str, int]
     notes: list[str]
+
+
+class SeenEvidence(TypedDict):
+    """An item of evidence that a boot shows."""
+
+    kind: str
+    text: str
+
+
+class SharedTime(TypedDict):
+    """Time that another finding holds too."""
+
+    entry: str
+    ns: int
+
+
+class AdvisedRemedy(TypedDict):
+    """One remedy of an entry."""
+
+    layer: str
+    text: str
+    applicable: bool
+
+
+class RemedyTrial(TypedDict):
+    """What the boot with a remedy said."""
+
+    proof: str
+    gain_ns: int | None
+    why: str | None
+
+
+class FindingData(TypedDict):
+    """One cause that a boot has."""
+
+    entry: str
+    title: str
+    nature: str
+    mechanism: str
+    cost_ns: int
+    waits_ns: int
+    machine_ns: int
+    share: float
+    certainty: str
+    evidence: list[SeenEvidence]
+    shares_with: list[SharedTime]
+    remedies: list[AdvisedRemedy]
+    expected_gain_ns: int
+    effect: str
+    risk: str
+    guard: str | None
+    checks: list[str]
+    source: str
+    tried: RemedyTrial | None
+
+
+class Explained(TypedDict):
+    """`firstlight explain` of all entries."""
+
+    boot: str
+    goal: str | None
+    whole_ns: int
+    entries: int
+    findings: list[FindingData]
+    features: list[FindingData]
+    machine: list[FindingData]
+    smaller: list[FindingData]
+
+
+class ExplainedEntry(TypedDict):
+    """`firstlight explain` of one entry."""
+
+    boot: str
+    goal: str | None
+    whole_ns: int
+    entry: dict[str, JsonValue]
+    finding: FindingData | None

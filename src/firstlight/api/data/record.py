@@ -53,6 +53,27 @@ class Imported(TypedDict):
     notes: list[str]
 
 
+class BatchEntry(TypedDict):
+    """An entry of a directory; `outcome` is `imported`, `several boots`, `rejected` or `left out`."""
+
+    entry: str
+    outcome: str
+    reason: str | None
+    hint: str | None
+    bundles: list[str]
+    formats: list[str]
+    lines: int
+    notes: list[str]
+    earlier: bool
+
+
+class Batch(TypedDict):
+    """`firstlight import --batch`."""
+
+    counts: dict[str, int]
+    entries: list[BatchEntry]
+
+
 class Format(TypedDict):
     """A format that `firstlight import --as` reads."""
 
@@ -159,8 +180,49 @@ class StudyName(TypedDict):
     question: str
 
 
+class Asked(TypedDict):
+    """`firstlight ask`: a row has `call`, `start_ns`, `instructions`, `tgid`, `pid`, `comm` and the values."""
+
+    boot: str
+    function: str
+    values: list[str]
+    calls: int
+    recorded: int
+    profile_calls: int | None
+    unaffected: bool
+    differences: list[str]
+    rows: list[dict[str, JsonValue]]
+
+
+class StudySkeleton(TypedDict):
+    """`firstlight study new`."""
+
+    name: str
+    files: list[str]
+
+
+class RecheckedClaim(TypedDict):
+    """A claim on two kernels."""
+
+    id: str
+    claim: str
+    before: str
+    after: str
+    now_before: str
+    now_after: str
+    flipped: bool
+
+
+class StudyRecheck(TypedDict):
+    """`firstlight study recheck`."""
+
+    study: str
+    claims: list[RecheckedClaim]
+    missing: list[dict[str, JsonValue]]
+
+
 class Study(TypedDict):
-    """`firstlight study NAME`; `docs/reference/formats/study.md` is the specification of the tables."""
+    """`firstlight study run`; `docs/reference/formats/study.md` is the specification of the tables."""
 
     format: str
     version: int

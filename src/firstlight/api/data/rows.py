@@ -155,6 +155,51 @@ class UnitRow(TypedDict):
     grade: str | None
     reason: str | None
     source: str | None
+    processes: int | None
+    instructions: int | None
+    before_exec_instructions: int | None
+    own_ns: int | None
+    manager_ns: int | None
+    others_ns: int | None
+    idle_ns: int | None
+    path_ns: int | None
+
+
+class ManagerPartRow(TypedDict):
+    """A part of the service manager's time, and who had the processor in it."""
+
+    stage: str | None
+    part: str
+    start_ns: int
+    end_ns: int
+    duration_ns: int
+    manager_ns: int
+    generators_ns: int
+    units_ns: int
+    programs_ns: int
+    kernel_ns: int
+    idle_ns: int
+
+
+class GeneratorRow(TypedDict):
+    """A generator of systemd."""
+
+    process: int
+    pid: int
+    image: str
+    start_ns: int
+    end_ns: int | None
+    cpu_ns: int
+    wait_ns: int
+    instructions: int
+
+
+class DoerRow(TypedDict):
+    """Who executed instructions of the boot."""
+
+    doer: str
+    processes: int
+    instructions: int
 
 
 class StageRow(TypedDict):
@@ -183,7 +228,37 @@ class PathRow(TypedDict):
     grade: str | None
     during: str | None
     ran: str | None
+    before: str | None
+    after: str | None
     span: int | None
+    process: str | None
+    service: str | None
+    reason: str | None
+    parts: int
+
+
+class ChargedRow(TypedDict):
+    """What a program contributes to the critical path; their `total_ns` add up. Empty without wake-ups."""
+
+    name: str
+    service: str | None
+    ran_ns: int
+    ahead_ns: int
+    waited_ns: int
+    idle_ns: int
+    total_ns: int
+
+
+class LoadRow(TypedDict):
+    """An interval with one limit (`CPU`, `disk`, `idle`, `not sampled`); their `duration_ns` add up."""
+
+    bound: str
+    start_ns: int
+    end_ns: int
+    duration_ns: int
+    cpu_ns: int
+    disk_ns: int
+    idle_ns: int
 
 
 class StepRow(TypedDict):
@@ -272,3 +347,162 @@ class KdRow(TypedDict):
     max_sub_count: int | None
     sub_list: str | None
     source: str | None
+
+
+class ProcessRow(TypedDict):
+    """A process; `depth` in a tree."""
+
+    process: int
+    pid: int
+    parent: int | None
+    name: str | None
+    image: str | None
+    arguments: str | None
+    service: str | None
+    start_ns: int
+    end_ns: int | None
+    status: int | None
+    threads: int | None
+    cpu_ns: int | None
+    wait_ns: int | None
+    instructions: int | None
+    user_instructions: int | None
+    kernel_instructions: int | None
+    interrupt_instructions: int | None
+    calls: int | None
+    depth: NotRequired[int]
+
+
+class CallRow(TypedDict):
+    """A system call."""
+
+    call: int
+    process: int | None
+    pid: int | None
+    image: str | None
+    service: str | None
+    thread: int
+    name: str
+    path: str | None
+    start_ns: int
+    end_ns: int | None
+    duration_ns: int | None
+    instructions: int | None
+    wait_ns: int | None
+    result: int | None
+    bytes: int | None
+    argument_0: int
+    argument_1: int
+    argument_2: int
+
+
+class CallSumRow(TypedDict):
+    """System calls of one name, one path or one process."""
+
+    process: NotRequired[int | None]
+    pid: NotRequired[int | None]
+    image: NotRequired[str | None]
+    service: NotRequired[str | None]
+    name: NotRequired[str]
+    path: NotRequired[str]
+    calls: int
+    errors: int
+    instructions: int
+    wait_ns: int
+    bytes: int
+
+
+class BillRow(TypedDict):
+    """Instructions of a package, a file, programs of no package, or the kernel."""
+
+    payer: str
+    package: str | None
+    version: str | None
+    file: str | None
+    processes: int
+    instructions: int
+    user_instructions: int | None
+    kernel_instructions: int | None
+
+
+class DeviceCostRow(TypedDict):
+    """An event that a worker of udev handled."""
+
+    device: str
+    subsystem: str | None
+    action: str | None
+    seqnum: int | None
+    pid: int
+    start_ns: int
+    end_ns: int
+    duration_ns: int
+    cpu_ns: int
+    wait_ns: int
+    calls: int
+    opens: int
+    stats: int
+    accesses: int
+    readlinks: int
+    mknods: int
+    symlinks: int
+    renames: int
+    forks: int
+    execs: int
+    not_found: int
+    instructions: int
+    program_instructions: int
+
+
+class UdevPartRow(TypedDict):
+    """What udev's processes executed instructions for."""
+
+    part: str
+    instructions: int
+
+
+class FileRow(TypedDict):
+    """What a process did to a path."""
+
+    path: str
+    process: int | None
+    pid: int | None
+    image: str | None
+    service: str | None
+    opens: int
+    reads: int
+    bytes: int
+    looks: int
+    runs: int
+    not_found: int
+    calls: int
+    instructions: int
+    wait_ns: int
+    first_ns: int
+
+
+class UserFunctionRow(TypedDict):
+    """A function of user mode, or code in whose place one stands."""
+
+    name: str
+    kind: str
+    file: str | None
+    build_id: str | None
+    function: str | None
+    source: str
+    offset: int | None
+    address: int | None
+    self_instructions: int
+    self_ns: int
+    calls: int
+    call_instructions: int
+
+
+class WorkRow(TypedDict):
+    """A function of user mode, a system call, or the rest of the kernel."""
+
+    name: str
+    kind: str
+    file: str | None
+    count: int | None
+    self_instructions: int
+    self_ns: int

@@ -1,0 +1,135 @@
+"""Tuning a recipe, and the result as files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from firstlight.api.record_boots import PathLike, progress_of
+
+if TYPE_CHECKING:
+    from firstlight.advise.tuning.tuning import Tuning
+    from firstlight.recipe.options import RecordOptions
+
+Kind = TypeVar("Kind", bound=StrEnum)
+
+__all__ = ["files_to_apply", "read_tuning", "tune"]
+
+_NAMED = ("minimal", "debian")
+
+
+def tune(
+    recipe: PathLike,
+    *,
+    goal: str = "ready",
+    allow: Sequence[str] = ("cmdline", "initramfs"),
+    budget: int = 40,
+    output: PathLike = "tuning",
+    remedies: Sequence[PathLike] = (),
+    without: Sequence[str] = (),
+    explained: bool = False,
+    jobs: int | None = None,
+    trust: bool = False,
+    progress: bool = False,
+) -> Tuning:
+    """Find the remedies that make a boot faster together and keep the system healthy.
+
+    :param recipe: a recorded boot, `minimal`, `debian`, or a TOML file with the arguments of :func:`record`.
+    :param goal: `kernel`, `userspace` or `ready`.
+    :param allow: what remedies may change: `cmdline`, `kconfig`, `initramfs`, `rootfs`, `machine`.
+    :param budget: the number of boots, the baseline's included.
+    :param output: the directory of the result.
+    :param remedies: TOML files with further remedies.
+    :param without: remedies, or parameters of the kernel's command line, that are not tried.
+    :param explained: also try the remedies of the causes that :meth:`Boot.explain` names in the baseline.
+    :param jobs: maximum number of parallel boots; by default one per processor.
+    :param trust: use the paths, guest commands and options of a bundle that was recorded elsewhere.
+    :param progress: show the progress on a terminal.
+    :raises UsageError: when the recipe, the goal or the budget cannot be.
+    :raises UnhealthyBootError: when the recipe itself does not come up.
+    :raises FirstlightError: when the goal's mark never comes.
+
+    Example: ``firstlight.tune("minimal", goal="kernel", budget=40, output="cloud").kept``.
+    """
+    import os
+
+    from firstlight.advise.tuning.goal import Goal
+    from firstlight.advise.tuning.remedy import Layer, read_remedies
+    from firstlight.advise.tuning.run import Request
+    from firstlight.advise.tuning.run import tune as run
+
+    file = read_remedies([Path(path) for path in remedies])
+    folder = Path(remedies[-1]).parent if remedies else Path()
+    request = Request(
+        _member(Goal, goal, "--goal"),
+        tuple(dict.fromkeys(_member(Layer, name, "--allow") for name in allow)),
+        budget,
+        jobs or os.cpu_count() or 1,
+        tuple(without),
+        explained,
+    )
+    options = _options(recipe, trust=trust)
+    with progress_of(progress) as shown:
+        return run(options, request, file, folder, Path(output), shown)
+
+
+def read_tuning(directory: PathLike) -> Tuning:
+    """Read the result of a tuning.
+
+    :raises FirstlightError: when there is none, or it is damaged.
+
+    Example: ``firstlight.read_tuning("cloud").after_ns``.
+    """
+    from firstlight.advise.tuning.tuning import read_tuning as read
+
+    return read(Path(directory))
+
+
+def files_to_apply(tuning: Tuning) -> dict[str, str]:
+    """The kept remedies as files by their names: command line, kernel configuration, files of the system.
+
+    Example: ``firstlight.files_to_apply(firstlight.read_tuning("cloud"))["command-line"]``.
+    """
+    from firstlight.advise.tuning.files import files_to_apply as files
+
+    return files(tuning)
+
+
+def _member(kind: type[Kind], name: str, where: str) -> Kind:
+    from firstlight.errors import UsageError
+
+    try:
+        return kind(name)
+    except ValueError as error:
+        known = ", ".join(f"`{each.value}`" for each in kind)
+        raise UsageError(f"there is no `{name}`", where=where, hint=f"one of {known}") from error
+
+
+def _options(recipe: PathLike, *, trust: bool) -> RecordOptions:
+    from pydantic import ValidationError
+
+    from firstlight.bundle.open import read_manifest
+    from firstlight.errors import UsageError
+    from firstlight.experiment.plan_parser import parse_toml, read_text
+    from firstlight.lab.run.options_from_manifest import options_from_manifest
+    from firstlight.recipe.choices import read_choices
+    from firstlight.recipe.options import RecordOptions, options_for
+
+    output = Path("tuned.boot")
+    if str(recipe) in _NAMED and not Path(recipe).exists():
+        return RecordOptions(output=output, rootfs="debian" if str(recipe) == "debian" else None)
+    path = Path(recipe)
+    if path.is_dir():
+        return options_from_manifest(read_manifest(path), output, str(path), trust=trust)
+    if path.suffix != ".toml":
+        hint = "give a recorded boot, `minimal`, `debian`, or a TOML file with the options of `record`"
+        raise UsageError(f"`{recipe}` is no recipe", hint=hint)
+    data = {name.replace("-", "_"): value for name, value in parse_toml(read_text(path), str(path)).items()}
+    try:
+        return options_for(read_choices(data), output)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = ".".join(map(str, first["loc"]))
+        raise UsageError(f"`{name}`: {first['msg']}", where=str(path), hint="as the options of `record`") from error

@@ -1,0 +1,138 @@
+"""`firstlight tune`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from firstlight import api
+from firstlight.cli.envelope import print_json
+from firstlight.cli.help import SETTINGS
+from firstlight.cli.output import Jobs, Json, Trust
+from firstlight.cli.page import Page
+from firstlight.errors import UsageError
+
+
+class _TuneCommands(TyperGroup):
+    """Commands of which `run` is understood where none is named: `firstlight tune a.boot`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
+            args = ["run", *args]
+        return super().parse_args(ctx, args)
+
+
+app = typer.Typer(
+    help="Find the remedies that make a boot faster together and keep the system healthy. `firstlight tune RECIPE` is "
+    "short for `firstlight tune run RECIPE`.",
+    cls=_TuneCommands,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    context_settings=SETTINGS,
+)
+
+
+@app.command("run")
+def run(
+    recipe: Annotated[
+        str, typer.Argument(metavar="RECIPE", help="A recorded boot, `minimal`, `debian`, or a TOML file of options.")
+    ],
+    goal: Annotated[
+        str,
+        typer.Option(
+            metavar="kernel|userspace|ready",
+            help="Interval to shorten: start_kernel to user mode, user mode to ready, or power-on to ready.",
+        ),
+    ] = "ready",
+    allow: Annotated[
+        str,
+        typer.Option(
+            metavar="LIST", help="What remedies may change: `cmdline`, `kconfig`, `initramfs`, `rootfs`, `machine`."
+        ),
+    ] = "cmdline,initramfs",
+    budget: Annotated[int, typer.Option(metavar="N", min=0, help="Maximum number of boots.")] = 40,
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Directory of the result.")] = Path(
+        "tuning"
+    ),
+    remedies: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", readable=False, help="TOML file with further remedies (repeatable)."),
+    ] = None,
+    without: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Remedy or kernel parameter that is not tried (repeatable)."),
+    ] = None,
+    explained: Annotated[
+        bool, typer.Option("--explained", help="Also try the remedies of the causes that `explain` names.")
+    ] = False,
+    jobs: Jobs = None,
+    trust: Trust = False,
+    json: Json = False,
+) -> None:
+    """Try the remedies that apply to a recipe, alone and together, and keep those that are worth it.
+
+    A remedy that breaks a health check is rejected. An interrupted run continues from the cache.
+
+    \b
+    Examples:
+      firstlight tune minimal --goal kernel --budget 40 -o cloud/
+      firstlight tune debian --allow cmdline,initramfs,rootfs,machine --budget 60 -o debian/
+      firstlight tune a.boot --without initcall_blacklist
+    """
+    found = api.tune(
+        recipe, goal=goal, allow=[each.strip() for each in allow.split(",") if each.strip()], budget=budget,
+        output=output, remedies=remedies or (), without=without or (), explained=explained, jobs=jobs,
+        trust=trust, progress=True,
+    )  # fmt: skip
+    _print(found, markdown=False, json=json)
+
+
+@app.command("show")
+def show(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", readable=False, help="The directory of a tuning.")],
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Write everything as one HTML page; `-` prints it.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing page.")] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print the tables as Markdown.")] = False,
+    json: Json = False,
+) -> None:
+    """Show a tuning: what was tried, kept and rejected and why, what each part is worth, and what it risks.
+
+    \b
+    Examples:
+      firstlight tune show cloud/
+      firstlight tune show cloud/ --html cloud.html
+      firstlight tune show cloud/ --json | jq .data.kept
+    """
+    if markdown and json:
+        raise UsageError("`--markdown` excludes `--json`", hint="ask for one of them")
+    found = api.read_tuning(directory)
+    if html is not None:
+        from firstlight.render.page.tuning import tuning_html
+
+        page = Page.wanted(html, force, data=markdown or json)
+        assert page is not None
+        page.write_text(tuning_html(found))
+        if not (markdown or json):
+            page.tell()
+            return
+    _print(found, markdown=markdown, json=json)
+
+
+def _print(found: Any, *, markdown: bool, json: bool) -> None:
+    from firstlight.render.markdown.table import markdown_report
+    from firstlight.render.terminal.console import console
+    from firstlight.render.terminal.report import print_report
+    from firstlight.render.views.tuning import tuning_data, tuning_report
+
+    if json:
+        print_json(tuning_data(found))
+    elif markdown:
+        sys.stdout.write(markdown_report(tuning_report(found)))
+    else:
+        print_report(console(), tuning_report(found))
