@@ -9,6 +9,7 @@ import { machineSection } from "./machine";
 import { fills } from "./palette";
 import { pathSection } from "./path";
 import { phasesSection } from "./phases";
+import { processesSection } from "./processes";
 import { queueSection } from "./queue";
 import { Selection } from "./selection";
 import { visible } from "./text";
@@ -36,6 +37,7 @@ export function drawBoot(data: PageData, page: HTMLElement): void {
       devicesSection(data),
       queueSection(data),
       unitsSection(data),
+      processesSection(data),
       gapsSection(data),
       logSection(data),
       factsSection(data),

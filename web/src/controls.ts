@@ -16,6 +16,7 @@ const PLACES: [string, string][] = [
   ["devices", "Devices"],
   ["udev", "udev"],
   ["units", "Units"],
+  ["processes", "Processes"],
   ["gaps", "Gaps"],
   ["log", "Console"],
   ["facts", "Facts"],

@@ -1,7 +1,8 @@
 /** The rest of the record: initcalls, console, facts, and the checks that the profile passed. */
 
+import { code, durations, instants, instructionCounts, numbers } from "./columns";
 import { el, section } from "./dom";
-import { exact, instructions, stamp, time, words } from "./format";
+import { exact, stamp, time, words } from "./format";
 import { DataTable } from "./table";
 import { block, consoleLine, visible } from "./text";
 import type { Invariant, PageData } from "./types";
@@ -21,45 +22,15 @@ export function initcallsSection(data: PageData): HTMLElement {
     step: 25,
     empty: "No initcall was recorded, or nothing matches.",
     columns: [
-      {
-        id: "name",
-        title: "Initcall",
-        value: (i) => visible(spans.name[i] ?? ""),
-        cell: (i) => el("span", { class: "code" }, visible(spans.name[i] ?? "")),
-      },
+      code("name", "Initcall", (i) => visible(spans.name[i] ?? "")),
       { id: "level", title: "Level", value: (i) => visible(spans.level[i] ?? "–") },
+      instants("start", "Start (s)", (i) => spans.start_ns[i]),
       {
-        id: "start",
-        title: "Start (s)",
-        number: true,
-        value: (i) => spans.start_ns[i] ?? null,
-        cell: (i) => stamp(spans.start_ns[i]),
-        hint: (i) => `${exact(spans.start_ns[i])} ns`,
-      },
-      {
-        id: "duration",
-        title: "Duration",
-        meaning: "From entry to return, waiting included",
-        number: true,
-        value: length,
+        ...durations("duration", "Duration", length, "From entry to return, waiting included"),
         cell: (i) => (length(i) === null ? "did not end" : time(length(i))),
-        hint: (i) => `${exact(length(i))} ns`,
       },
-      {
-        id: "instructions",
-        title: "Instructions",
-        number: true,
-        value: (i) => spans.instructions[i] ?? null,
-        cell: (i) => instructions(spans.instructions[i]),
-        hint: (i) => exact(spans.instructions[i]),
-      },
-      {
-        id: "idle",
-        title: "of it idle",
-        number: true,
-        value: (i) => spans.idle_ns[i] ?? null,
-        cell: (i) => time(spans.idle_ns[i]),
-      },
+      instructionCounts("instructions", "Instructions", (i) => spans.instructions[i]),
+      durations("idle", "of it idle", (i) => spans.idle_ns[i]),
       { id: "track", title: "Ran on", value: (i) => visible(spans.track[i] ?? "") },
     ],
   });
@@ -81,13 +52,12 @@ export function logSection(data: PageData): HTMLElement {
     step: 60,
     empty: "The console printed nothing, or nothing matches.",
     columns: [
-      {
-        id: "time",
-        title: "Time (s)",
-        number: true,
-        value: (i) => log.time_ns[i] ?? null,
-        cell: (i) => stamp(log.time_ns[i]) || "–",
-      },
+      numbers(
+        "time",
+        "Time (s)",
+        (i) => log.time_ns[i],
+        (i) => stamp(log.time_ns[i]) || "–",
+      ),
       {
         id: "text",
         title: "Line",
@@ -118,12 +88,7 @@ export function factsSection(data: PageData): HTMLElement {
     step: 25,
     empty: "No fact was recorded, or nothing matches.",
     columns: [
-      {
-        id: "fact",
-        title: "Fact",
-        value: (i) => visible(facts.fact[i] ?? ""),
-        cell: (i) => el("span", { class: "code" }, visible(facts.fact[i] ?? "")),
-      },
+      code("fact", "Fact", (i) => visible(facts.fact[i] ?? "")),
       {
         id: "value",
         title: "Value",

@@ -6,37 +6,27 @@ export type Unit = "instructions" | "time";
 
 const MISSING = "–";
 
-function scaled(value: number, units: [number, string][]): string {
-  for (const [size, unit] of units) {
-    if (Math.abs(value) >= size) {
-      const shown = value / size;
+/** A value in the first of the units that it reaches, each a thousandth of the one before, from 10^9 on. */
+function scaled(value: number | null | undefined, units: string[]): string {
+  if (value === null || value === undefined) return MISSING;
+  for (const [i, unit] of units.entries()) {
+    const shown = value / 10 ** (9 - 3 * i);
+    if (Math.abs(shown) >= 1) {
       const digits = Math.abs(shown) >= 100 ? 0 : Math.abs(shown) >= 10 ? 1 : 2;
-      return `${shown.toFixed(digits)} ${unit}`;
+      return `${shown.toFixed(digits)} ${unit}`.trim();
     }
   }
-  return `${exact(value)} ${units.at(-1)?.[1] ?? ""}`.trim();
+  return `${exact(value)} ${units.at(-1)}`.trim();
 }
 
 /** Nanoseconds: `1.58 s`, `12.3 ms`, `640 ns`. */
 export function time(ns: number | null | undefined): string {
-  if (ns === null || ns === undefined) return MISSING;
-  return scaled(ns, [
-    [1e9, "s"],
-    [1e6, "ms"],
-    [1e3, "µs"],
-    [1, "ns"],
-  ]);
+  return scaled(ns, ["s", "ms", "µs", "ns"]);
 }
 
 /** Instructions: `1.58 G`, `12.3 M`, `640`. */
 export function instructions(count: number | null | undefined): string {
-  if (count === null || count === undefined) return MISSING;
-  return scaled(count, [
-    [1e9, "G"],
-    [1e6, "M"],
-    [1e3, "k"],
-    [1, ""],
-  ]).trim();
+  return scaled(count, ["G", "M", "k", ""]);
 }
 
 export function amount(value: number | null | undefined, unit: Unit): string {

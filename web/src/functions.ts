@@ -1,4 +1,5 @@
 /** The kd table: Function, Count, Time, Average, Local, Max-sub, Ms count, as the tool kd defines them. */
+import { counts, numbers } from "./columns";
 import { entry } from "./data";
 import { el, section } from "./dom";
 import { amount, exact, share, timeName, type Unit, words } from "./format";
@@ -70,14 +71,7 @@ export function functionsSection(data: PageData, selection: Selection): HTMLElem
           el("span", { class: "named code" }, swatch(kindFill(row.kind, row.name)), el("span", {}, row.name)),
         hint: (row) => `${row.name} – ${kindTitle(row.kind)}`,
       },
-      {
-        id: "count",
-        title: "Count",
-        meaning: "Entries",
-        number: true,
-        value: (row) => row.count,
-        cell: (row) => exact(row.count),
-      },
+      counts("count", "Count", (row) => row.count, "Entries"),
       {
         id: "time",
         title: "Time",
@@ -87,14 +81,13 @@ export function functionsSection(data: PageData, selection: Selection): HTMLElem
         cell: (row) => amount(row.total[selection.unit], selection.unit),
         hint: (row) => `${hint(row.total[selection.unit])}, ${share(row.total[selection.unit], whole[selection.unit])}`,
       },
-      {
-        id: "average",
-        title: "Average",
-        meaning: "Time / Count",
-        number: true,
-        value: (row) => average(row, selection.unit),
-        cell: (row) => amount(average(row, selection.unit), selection.unit),
-      },
+      numbers(
+        "average",
+        "Average",
+        (row) => average(row, selection.unit),
+        (row) => amount(average(row, selection.unit), selection.unit),
+        "Time / Count",
+      ),
       {
         id: "local",
         title: "Local",
@@ -104,14 +97,13 @@ export function functionsSection(data: PageData, selection: Selection): HTMLElem
         cell: (row) => amount(row.self[selection.unit], selection.unit),
         hint: (row) => hint(row.self[selection.unit]),
       },
-      {
-        id: "share",
-        title: "Local share",
-        meaning: "Local, of the boot or of the chosen phase",
-        number: true,
-        value: (row) => row.self[selection.unit],
-        cell: (row) => meter(row.self[selection.unit], whole[selection.unit]),
-      },
+      numbers(
+        "share",
+        "Local share",
+        (row) => row.self[selection.unit],
+        (row) => meter(row.self[selection.unit], whole[selection.unit]),
+        "Local, of the boot or of the chosen phase",
+      ),
       {
         id: "max_sub",
         title: "Max-sub",
@@ -119,14 +111,7 @@ export function functionsSection(data: PageData, selection: Selection): HTMLElem
         value: (row) => row.maxSub,
         cell: (row) => el("span", { class: "code" }, row.maxSub || "–"),
       },
-      {
-        id: "ms_count",
-        title: "Ms count",
-        meaning: "How often Max-sub was called from this function",
-        number: true,
-        value: (row) => row.maxSubCount,
-        cell: (row) => exact(row.maxSubCount),
-      },
+      counts("ms_count", "Ms count", (row) => row.maxSubCount, "How often Max-sub was called from this function"),
       ...machineColumn(data),
     ],
   });

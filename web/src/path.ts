@@ -5,6 +5,7 @@ import { exact, share, time, words } from "./format";
 import { kindFill } from "./palette";
 import { DataTable } from "./table";
 import { visible } from "./text";
+import type { Texts } from "./timing";
 import { bounds, figure, instant, text } from "./timing_sections";
 import type { PageData } from "./types";
 import { waterfall } from "./waterfall";
@@ -18,10 +19,19 @@ const FILLS: Record<string, string> = {
   uevent: kindFill("user", ""),
   unit: kindFill("exception", ""),
   running: "var(--function-1)",
+  behind: kindFill("group", ""),
+  idle: kindFill("idle", ""),
+  process: "var(--function-2)",
+  silence: kindFill("idle", ""),
 };
 
 function fill(kind: string): string {
   return (Object.hasOwn(FILLS, kind) ? FILLS[kind] : undefined) ?? kindFill("folded", "");
+}
+
+/** A column of texts where any part of the path has one. */
+function recorded(id: string, title: string, values: Texts): ReturnType<typeof text>[] {
+  return values.some((value) => value !== null) ? [text(id, title, values)] : [];
 }
 
 export function pathSection(data: PageData): HTMLElement | null {
@@ -31,7 +41,10 @@ export function pathSection(data: PageData): HTMLElement | null {
   const span = { from: path.start_ns[0] ?? bounds(data).from, to: path.end_ns.at(-1) ?? bounds(data).to };
   const lanes = path.name.map((name, i) => ({
     name,
-    text: `${name}: ${time(path.duration_ns[i])}${path.during[i] ? `; meanwhile ${path.during[i]}` : ""}`,
+    text:
+      `${name}: ${time(path.duration_ns[i])}${path.during[i] ? `; meanwhile ${path.during[i]}` : ""}` +
+      (path.before[i] ? `\nbefore: ${path.before[i]}` : "") +
+      (path.after[i] ? `\nafter: ${path.after[i]}` : ""),
     parts: [{ start: path.start_ns[i] ?? 0, end: path.end_ns[i] ?? 0, fill: fill(path.kind[i] ?? "") }],
   }));
   const kinds = [...new Set(path.kind)].filter((kind) => kind !== "");
@@ -61,8 +74,27 @@ export function pathSection(data: PageData): HTMLElement | null {
       text("kind", "Kind", path.kind),
       text("name", "Part", path.name, true),
       text("edge", "after the one before, by", path.edge),
+      ...recorded("reason", "Slept for", path.reason),
+      ...recorded("service", "Service", path.service),
       text("ran", "Who had the processor", path.ran),
       text("during", "meanwhile", path.during),
+      ...recorded("before", "Line before", path.before),
+      ...recorded("after", "Line after", path.after),
+    ],
+  });
+  const { charged } = path;
+  const programs = new DataTable<number>({
+    label: "What the path consists of, by program",
+    rows: charged.name.map((_, i) => i),
+    step: 20,
+    columns: [
+      figure("total", "Total", charged.total_ns),
+      figure("ran", "ran", charged.ran_ns, "As the thread on the path"),
+      figure("ahead", "ran ahead", charged.ahead_ns, "While the thread on the path could have run"),
+      figure("waited", "waited", charged.waited_ns, "The thread on the path slept until a timer or a device"),
+      figure("idle", "idle", charged.idle_ns, "Nothing executed"),
+      text("program", "Program", charged.name, true),
+      text("programService", "Service", charged.service),
     ],
   });
   const { processor } = path;
@@ -80,6 +112,20 @@ export function pathSection(data: PageData): HTMLElement | null {
       ),
       text("kind", "Kind", processor.kind),
       text("name", "Name", processor.name, true),
+    ],
+  });
+  const { load } = path;
+  const limited = new DataTable<number>({
+    label: "What limited the boot",
+    rows: load.bound.map((_, i) => i),
+    step: 20,
+    columns: [
+      instant(load.start_ns),
+      figure("duration", "Takes", load.duration_ns),
+      text("bound", "Limited by", load.bound, true),
+      figure("cpu", "CPU", load.cpu_ns, "A processor executed"),
+      figure("disk", "disk", load.disk_ns, "Processors idled while a task waited for a disk"),
+      figure("idle", "idle", load.idle_ns, "Neither"),
     ],
   });
   const { beside } = path;
@@ -105,9 +151,13 @@ export function pathSection(data: PageData): HTMLElement | null {
     lead,
     chart,
     parts.element,
+    charged.name.length > 0
+      ? el("details", {}, el("summary", {}, "What the path consists of, by program"), programs.element)
+      : null,
     processor.name.length > 0
       ? el("details", {}, el("summary", {}, "Who had the processor on the path"), who.element)
       : null,
+    load.bound.length > 0 ? el("details", {}, el("summary", {}, "What limited the boot"), limited.element) : null,
     beside.name.length > 0 ? el("details", {}, el("summary", {}, "Least slack beside the path"), near.element) : null,
   );
 }

@@ -2,8 +2,9 @@
 import { axisBottom } from "d3-axis";
 import { scaleLinear } from "d3-scale";
 import { select } from "d3-selection";
+import { counts, durations, instants, instructionCounts, numbers } from "./columns";
 import { el, onWidth, section, svg } from "./dom";
-import { amount, exact, instructions, share, stamp, time, words } from "./format";
+import { amount, instructions, share, time, words } from "./format";
 import { phaseFill, swatch } from "./palette";
 import type { Selection } from "./selection";
 import { DataTable } from "./table";
@@ -189,46 +190,17 @@ export function phasesSection(data: PageData, selection: Selection): HTMLElement
           return el("span", { class: "named" }, swatch(phaseFill(phase.index)), button);
         },
       },
-      {
-        id: "start",
-        title: "Starts at",
-        number: true,
-        value: (phase) => phase.start,
-        cell: (phase) => time(phase.start),
-        hint: (phase) => `${exact(phase.start)} ns`,
-      },
-      {
-        id: "instructions",
-        title: "Instructions",
-        number: true,
-        value: (phase) => phase.instructions,
-        cell: (phase) => instructions(phase.instructions),
-        hint: (phase) => exact(phase.instructions),
-      },
-      {
-        id: "time",
-        title: data.boot.virtual ? "Virtual time" : "Time",
-        number: true,
-        value: (phase) => phase.time,
-        cell: (phase) => time(phase.time),
-        hint: (phase) => `${exact(phase.time)} ns`,
-      },
-      {
-        id: "idle",
-        title: "of it idle",
-        number: true,
-        value: (phase) => phase.idle,
-        cell: (phase) => time(phase.idle),
-        hint: (phase) => `${exact(phase.idle)} ns`,
-      },
-      {
-        id: "share",
-        title: "Share",
-        meaning: "Of the instructions or of the time of the whole boot, as chosen above",
-        number: true,
-        value: (phase) => phase[selection.unit],
-        cell: (phase) => meter(phase[selection.unit], sums[selection.unit]),
-      },
+      durations("start", "Starts at", (phase) => phase.start),
+      instructionCounts("instructions", "Instructions", (phase) => phase.instructions),
+      durations("time", data.boot.virtual ? "Virtual time" : "Time", (phase) => phase.time),
+      durations("idle", "of it idle", (phase) => phase.idle),
+      numbers(
+        "share",
+        "Share",
+        (phase) => phase[selection.unit],
+        (phase) => meter(phase[selection.unit], sums[selection.unit]),
+        "Of the instructions or of the time of the whole boot, as chosen above",
+      ),
     ],
   });
   selection.onChange(() => {
@@ -259,29 +231,9 @@ function marks(data: PageData): HTMLElement {
     empty: "This boot gave no mark.",
     columns: [
       { id: "mark", title: "Mark", value: (i) => visible(words(columns.mark[i] ?? "")) },
-      {
-        id: "time",
-        title: "Time (s)",
-        number: true,
-        value: (i) => columns.time_ns[i] ?? null,
-        cell: (i) => stamp(columns.time_ns[i]),
-        hint: (i) => `${exact(columns.time_ns[i])} ns`,
-      },
-      {
-        id: "instructions",
-        title: "Instructions",
-        number: true,
-        value: (i) => columns.instructions[i] ?? null,
-        cell: (i) => exact(columns.instructions[i]),
-      },
-      {
-        id: "idle",
-        title: "Idle so far",
-        number: true,
-        value: (i) => columns.idle_ns[i] ?? null,
-        cell: (i) => time(columns.idle_ns[i]),
-        hint: (i) => `${exact(columns.idle_ns[i])} ns`,
-      },
+      instants("time", "Time (s)", (i) => columns.time_ns[i]),
+      counts("instructions", "Instructions", (i) => columns.instructions[i]),
+      durations("idle", "Idle so far", (i) => columns.idle_ns[i]),
       {
         id: "source",
         title: "Known from",

@@ -46,6 +46,7 @@ function table(sources: Source[]): HTMLElement {
       { id: "clock", title: "Clock", value: (row) => visible(row.clock) },
       { id: "fit", title: "Offset (source)", value: (row) => visible(row.fit || "–", 500) },
       { id: "problems", title: "Problems", value: (row) => visible(row.problems.join("; ") || "–", 1000) },
+      { id: "notes", title: "Notes", value: (row) => visible(row.notes.join("; ") || "–", 1000) },
     ],
   }).element;
 }

@@ -16,6 +16,13 @@ export function visible(text: string, max = MAX): string {
   return short.replace(CONTROLS, name);
 }
 
+/** The text of at most `max` characters, cut in the middle: names of units and devices differ at both ends. */
+export function cutInMiddle(text: string, max: number): string {
+  if (text.length <= max) return visible(text);
+  const head = Math.ceil((max - 1) / 2);
+  return `${visible(text.slice(0, head))}…${visible(text.slice(text.length - (max - 1 - head)))}`;
+}
+
 /** A console line: colours and other terminal escapes taken out, tabs widened, the rest made visible. */
 export function consoleLine(text: string): string {
   return visible(text.replace(ESCAPES, "").replace(/\r+$/g, "").replace(/\t/g, "    "), 5000);

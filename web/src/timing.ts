@@ -32,6 +32,7 @@ export interface DeviceRows extends Rows {
 }
 
 export interface UnitRows extends Rows {
+  critical: boolean[];
   wanted_ns: Figures;
   ordered_ns: Figures;
   held_ns: Figures;
@@ -80,7 +81,29 @@ export interface PathRows {
   duration_ns: number[];
   during: Texts;
   ran: Texts;
+  before: Texts;
+  after: Texts;
+  service: Texts;
+  reason: Texts;
+  charged: {
+    name: string[];
+    service: Texts;
+    ran_ns: number[];
+    ahead_ns: number[];
+    waited_ns: number[];
+    idle_ns: number[];
+    total_ns: number[];
+  };
   processor: { name: string[]; kind: string[]; threads: number[]; run_ns: number[]; unexplained_ns: number[] };
+  load: {
+    bound: string[];
+    start_ns: number[];
+    end_ns: number[];
+    duration_ns: number[];
+    cpu_ns: number[];
+    disk_ns: number[];
+    idle_ns: number[];
+  };
   goal: string;
   first: string;
   unfinished: number;

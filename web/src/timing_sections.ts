@@ -1,5 +1,6 @@
 /** Initcalls over time, devices, units, gaps: a waterfall and a table each. A boot without any has no section. */
 
+import { counts, durations, instants } from "./columns";
 import { el, section } from "./dom";
 import { exact, stamp, time } from "./format";
 import { kindFill } from "./palette";
@@ -31,30 +32,15 @@ export function text(id: string, title: string, column: Texts, code = false): Co
 }
 
 export function figure(id: string, title: string, column: Figures, meaning?: string): Column {
-  return {
-    id,
-    title,
-    ...(meaning ? { meaning } : {}),
-    number: true,
-    value: (i) => column[i] ?? null,
-    cell: (i) => time(column[i]),
-    hint: (i) => `${exact(column[i])} ns`,
-  };
+  return durations(id, title, (i) => column[i], meaning);
 }
 
 export function count(id: string, title: string, column: Figures): Column {
-  return { id, title, number: true, value: (i) => column[i] ?? null, cell: (i) => exact(column[i]) };
+  return counts(id, title, (i) => column[i]);
 }
 
 export function instant(column: Figures): Column {
-  return {
-    id: "start",
-    title: "Start (s)",
-    number: true,
-    value: (i) => column[i] ?? null,
-    cell: (i) => stamp(column[i]) || "–",
-    hint: (i) => `${exact(column[i])} ns`,
-  };
+  return { ...instants("start", "Start (s)", (i: number) => column[i]), cell: (i) => stamp(column[i]) || "–" };
 }
 
 function trust(grade: Texts, reason?: Texts): Column {
@@ -161,7 +147,8 @@ export function unitsSection(data: PageData): HTMLElement | null {
     if (held !== null && held < start) parts.push({ start: held, end: start, fill: HARDWARE });
     if (wanted !== null && held !== null && wanted < held) parts.push({ start: wanted, end: held, fill: WAIT });
     const waited = units.waited_for[i] ? `, after ${units.waited_for[i]}` : "";
-    return [{ name, text: `${name}: activation ${time(units.duration_ns[i])}${waited}`, parts }];
+    const text = `${name}: activation ${time(units.duration_ns[i])}${waited}`;
+    return [{ name, text, parts, rank: units.duration_ns[i] ?? 0, always: units.critical[i] ?? false }];
   });
   const chart = waterfall("Units over time", lanes, bounds(data), [
     [WAIT, "waiting for units before it"],

@@ -112,12 +112,34 @@ export interface Source {
   clock: string;
   fit: string;
   problems: string[];
+  notes: string[];
 }
 
 export interface Records {
   records: number;
   sources: Source[];
   contradictions: { what: string; statements: [string, string][] }[];
+}
+
+/** Columns of the processes, each behind the one that created it. */
+export interface Processes {
+  /** How many the boot has; the page may have fewer. */
+  rows: number;
+  name: string[];
+  service: string[];
+  started_by: string[];
+  pid: number[];
+  depth: number[];
+  start_ns: Column;
+  end_ns: Column;
+  cpu_ns: Column;
+  wait_ns: Column;
+  user_instructions: Column;
+  kernel_instructions: Column;
+  interrupt_instructions: Column;
+  calls: Column;
+  /** Of each, triples of a state (0 running, 1 runnable, 2 blocked), a start and an end. */
+  parts: number[][];
 }
 
 export interface PageData {
@@ -137,6 +159,7 @@ export interface PageData {
   machine: TableData | null;
   pruning: Pruning;
   timing: Timing;
+  processes: Processes;
   log: { time_ns: Column; text: string[]; lines: number };
   facts: { fact: string[]; value: string[]; facts: number };
   invariants: Invariant[];

@@ -5,7 +5,7 @@ import { select } from "d3-selection";
 import { el, onWidth, svg } from "./dom";
 import { time } from "./format";
 import { swatch } from "./palette";
-import { visible } from "./text";
+import { cutInMiddle, visible } from "./text";
 
 export interface Part {
   start: number;
@@ -19,6 +19,10 @@ export interface Lane {
   /** What the tooltip says. */
   text: string;
   parts: Part[];
+  /** Lanes with the largest rank are drawn first; the sum of the parts where it is missing. */
+  rank?: number;
+  /** It is drawn whatever its rank. */
+  always?: boolean;
 }
 
 const LANE = 19;
@@ -44,7 +48,9 @@ function drawing(lanes: Lane[], from: number, to: number, room: number, label: s
     const y = AXIS + 4 + LANE * i;
     const group = svg("g", { class: "lane", "data-name": visible(lane.name, 100) });
     group.append(svg("title", {}, visible(lane.text, 500)));
-    group.append(svg("text", { x: names - 8, y: y + 11, class: "end" }, visible(lane.name, Math.floor(names / 7.2))));
+    group.append(
+      svg("text", { x: names - 8, y: y + 11, class: "end" }, cutInMiddle(lane.name, Math.floor(names / 7.2))),
+    );
     for (const part of lane.parts) {
       const end = part.end === null ? to : part.end;
       const [x, until] = [scale(Math.max(part.start, from)), scale(Math.min(Math.max(end, part.start), to))];
@@ -56,25 +62,60 @@ function drawing(lanes: Lane[], from: number, to: number, room: number, label: s
   return chart;
 }
 
-/** A chart of the longest lanes in order of time, with a legend and a line on what it leaves out. */
+/** The lanes with the largest rank in their order, and those that are always drawn. */
+export function chosenLanes(lanes: Lane[], most: number, end: number): Lane[] {
+  const length = (lane: Lane): number =>
+    lane.parts.reduce((sum, part) => sum + Math.max(0, (part.end ?? end) - part.start), 0);
+  const rank = (lane: Lane): number => (lane.always ? Number.POSITIVE_INFINITY : (lane.rank ?? length(lane)));
+  const always = lanes.filter((lane) => lane.always).length;
+  const kept = new Set(
+    [...lanes]
+      .map((lane) => ({ lane, rank: rank(lane) }))
+      .sort((a, b) => (a.rank === b.rank ? 0 : b.rank - a.rank))
+      .slice(0, Math.max(most, always))
+      .map(({ lane }) => lane),
+  );
+  return lanes.filter((lane) => kept.has(lane));
+}
+
+/** A chart of the longest lanes in order of time, with a legend and a switch to all of them. */
 export function waterfall(
   label: string,
   lanes: Lane[],
   span: { from: number; to: number },
   legend: [string, string][],
 ): HTMLElement | null {
-  const length = (lane: Lane): number =>
-    lane.parts.reduce((sum, part) => sum + Math.max(0, (part.end ?? span.to) - part.start), 0);
-  const kept = new Set([...lanes].sort((a, b) => length(b) - length(a)).slice(0, MOST));
-  const shown = lanes.filter((lane) => kept.has(lane));
-  if (shown.length === 0) return null;
+  const longest = chosenLanes(lanes, MOST, span.to);
+  if (longest.length === 0) return null;
+  let all = false;
   const place = el("div", { class: "waterfall" });
-  onWidth(place, () => {
-    place.replaceChildren(drawing(shown, span.from, span.to, Math.max(place.clientWidth, 320), label));
-  });
+  // Of all lanes the chart draws those in view: it stays at the top while the space below it scrolls.
+  const draw = (): void => {
+    const shown = all ? lanes : longest;
+    const first = all ? Math.min(Math.floor(place.scrollTop / LANE), shown.length - 1) : 0;
+    const part = all ? shown.slice(first, first + MOST) : shown;
+    const chart = drawing(part, span.from, span.to, Math.max(place.clientWidth, 320), label);
+    const rest = all ? Math.max(0, shown.length - MOST) * LANE : 0;
+    const space = el("div", {});
+    space.style.height = `${rest}px`;
+    place.replaceChildren(chart, space);
+  };
+  place.addEventListener("scroll", () => all && draw());
+  onWidth(place, draw);
   const signs = legend.map(([fill, text]) => el("span", { class: "sign-of" }, swatch(fill), text));
-  const left = lanes.length - shown.length;
+  const count = lanes.length.toLocaleString("en");
+  const text = (): string => (all ? `Draw the ${longest.length} longest` : `Draw all ${count}`);
+  const button = el("button", { type: "button" }, text());
+  button.addEventListener("click", () => {
+    all = !all;
+    place.classList.toggle("all", all);
+    place.scrollTop = 0;
+    button.textContent = text();
+    draw();
+  });
   const note =
-    left > 0 ? el("span", {}, `The ${MOST} longest are drawn; the table has ${left.toLocaleString("en")} more.`) : null;
+    lanes.length > longest.length
+      ? el("span", {}, `The ${longest.length} longest of ${count} are drawn. `, button)
+      : null;
   return el("div", {}, place, el("p", { class: "legend-line" }, ...signs, note));
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { block, consoleLine, visible } from "../src/text";
+import { block, consoleLine, cutInMiddle, visible } from "../src/text";
 
 describe("visible", () => {
   it("leaves ordinary names as they are", () => {
@@ -35,5 +35,16 @@ describe("consoleLine", () => {
 describe("block", () => {
   it("keeps lines and columns", () => {
     expect(block("acpi\tLNXCPU:00\t\npci\u001b[1m\tb\n\n")).toBe("acpi    LNXCPU:00    \npci    b");
+  });
+});
+
+describe("cutInMiddle", () => {
+  it("keeps both ends of a long name and a short name as it is", () => {
+    expect(cutInMiddle("sys-devices-pci-usb1.device", 11)).toBe("sys-d…evice");
+    expect(cutInMiddle("ssh.service", 11)).toBe("ssh.service");
+  });
+
+  it("shows controls at both ends", () => {
+    expect(cutInMiddle(`\u0007${"a".repeat(20)}\u0007`, 9)).toBe("‹U+0007›aaa…aaa‹U+0007›");
   });
 });

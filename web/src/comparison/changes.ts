@@ -4,7 +4,17 @@ import { exact, share, words } from "../format";
 import { DataTable, type TableColumn } from "../table";
 import { visible } from "../text";
 import { choice } from "./choice";
-import { type ExactComparison, type Figures, LEVELS, type Level, levelTitle, type Row, rowName } from "./data";
+import {
+  type CausalPart,
+  type ExactComparison,
+  type Figures,
+  LEVELS,
+  type Level,
+  levelTitle,
+  type Row,
+  rowName,
+  type SplitPart,
+} from "./data";
 import { fine, signed, signedCount, signedHalf, signedShare } from "./signed";
 
 const PRESENCE: Record<string, string> = { only_a: "gone", only_b: "new", both: "" };
@@ -39,7 +49,7 @@ function columns(level: string, found: Level): TableColumn<Row>[] {
     value: (row) => row.change[id],
     cell: (row) => text(row.change[id]),
   });
-  const half = (id: "calls_doubled_ns" | "cost_doubled_ns", title: string, meaning: string): TableColumn<Row> => ({
+  const half = (id: SplitPart, title: string, meaning: string): TableColumn<Row> => ({
     id,
     title,
     meaning,
@@ -47,6 +57,15 @@ function columns(level: string, found: Level): TableColumn<Row>[] {
     value: (row) => row.split?.[id] ?? null,
     cell: (row) => (row.split === null ? "–" : signedHalf(row.split[id])),
     hint: (row) => (row.split === null ? undefined : `${signedCount(row.split[id] / 2)} ns`),
+  });
+  const part = (id: CausalPart, title: string, meaning: string): TableColumn<Row> => ({
+    id,
+    title,
+    meaning,
+    number: true,
+    value: (row) => row.parts?.[id] ?? null,
+    cell: (row) => signed(row.parts?.[id] ?? 0),
+    hint: (row) => `${signedCount(row.parts?.[id] ?? 0)} ns`,
   });
   const name = (row: Row): string => shown(rowName(row), level);
   return [
@@ -90,9 +109,18 @@ function columns(level: string, found: Level): TableColumn<Row>[] {
     },
     side("a"),
     side("b"),
+    ...(some((row) => !!row.parts)
+      ? [
+          part("caused_ns", "Caused", "Reached from the input that differs"),
+          part("moved_ns", "Moved", "The same work at another place or time"),
+          part("accident_ns", "Accident", "Within the noise band"),
+        ]
+      : []),
     ...(some((row) => row.change.calls !== null) ? [figure("calls", "Calls", signedCount)] : []),
     ...(some((row) => row.split !== null)
       ? [
+          half("gone_doubled_ns", "gone paths", "Call paths that only A has"),
+          half("new_doubled_ns", "new paths", "Call paths that only B has"),
           half("calls_doubled_ns", "more calls", "What being called more often costs, at the mean cost of a call"),
           half("cost_doubled_ns", "cost each", "What costing more per call costs, at the mean number of calls"),
         ]

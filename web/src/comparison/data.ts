@@ -11,6 +11,12 @@ export interface Figures {
   calls: number | null;
 }
 
+/** The parts of a change: gone and new call paths, more calls and the cost of each on the same paths. */
+export type SplitPart = "gone_doubled_ns" | "new_doubled_ns" | "calls_doubled_ns" | "cost_doubled_ns";
+
+/** The parts of a change by what it comes from. */
+export type CausalPart = "caused_ns" | "moved_ns" | "accident_ns";
+
 export interface Row {
   name: string;
   module: string | null;
@@ -21,7 +27,9 @@ export interface Row {
   a: Figures | null;
   b: Figures | null;
   change: Figures;
-  split: { calls_doubled_ns: number; cost_doubled_ns: number } | null;
+  split: Record<SplitPart, number> | null;
+  /** What is caused, what moved, and what is an accident; only rows of levels have it, of exact profiles. */
+  parts?: Record<CausalPart, number> | null;
 }
 
 export interface Level {
@@ -197,6 +205,10 @@ export const LEVELS: Record<string, { title: string; name: string; lead: string 
   phases: { title: "Phases", name: "Phase", lead: "What each phase took." },
   initcalls: { title: "Initcalls", name: "Initcall", lead: "Each with what it called." },
   functions: { title: "Functions", name: "Function", lead: "What each did itself, wherever it was called from." },
+  processes: { title: "Processes", name: "Process", lead: "What each executed in user mode and in the kernel." },
+  services: { title: "Services", name: "Service", lead: "The instructions of their processes." },
+  system_calls: { title: "System calls", name: "Call", lead: "Their instructions in the kernel." },
+  files: { title: "Files", name: "File", lead: "The instructions of system calls on them." },
   path: { title: "Critical path", name: "Owner", lead: "Of what ran side by side, only what the boot waited for." },
   devices: { title: "Devices", name: "Device", lead: "Their time on the critical path." },
   units: { title: "Units", name: "Unit", lead: "Their time on the critical path." },

@@ -1,4 +1,5 @@
 /** What is in one of two boots only, by function. */
+import { code, counts, durations } from "../columns";
 import { el } from "../dom";
 import { exact } from "../format";
 import { DataTable } from "../table";
@@ -52,29 +53,15 @@ export function onlyTable(rows: OnlyRow[], sum: OnlySum, side: "a" | "b"): HTMLE
     step: 20,
     empty: "Nothing matches.",
     columns: [
-      {
-        id: "function",
-        title: "Function",
-        value: (row) => row.name,
-        cell: (row) => el("span", { class: "code" }, row.name),
-      },
-      {
-        id: "took",
-        title: "With callees",
-        number: true,
-        value: (row) => row.took,
-        cell: (row) => fine(row.took),
-        hint: (row) => `${exact(row.took)} ns`,
-      },
-      { id: "calls", title: "Calls", number: true, value: (row) => row.calls, cell: (row) => exact(row.calls) },
-      {
-        id: "places",
-        title: "Contexts",
-        meaning: "Call paths on which it is the outermost that is in one boot only",
-        number: true,
-        value: (row) => row.places,
-        cell: (row) => exact(row.places),
-      },
+      code("function", "Function", (row) => row.name),
+      { ...durations("took", "With callees", (row) => row.took), cell: (row) => fine(row.took) },
+      counts("calls", "Calls", (row) => row.calls),
+      counts(
+        "places",
+        "Contexts",
+        (row) => row.places,
+        "Call paths on which it is the outermost that is in one boot only",
+      ),
       {
         id: "elsewhere",
         title: "The function",
@@ -82,10 +69,7 @@ export function onlyTable(rows: OnlyRow[], sum: OnlySum, side: "a" | "b"): HTMLE
         value: (row) => elsewhere(row),
       },
       {
-        id: "callers",
-        title: "most of it called by",
-        value: callers,
-        cell: (row) => el("span", { class: "code" }, callers(row)),
+        ...code("callers", "most of it called by", callers),
         hint: (row) => visible(row.most.path.join(" › "), 2000),
       },
     ],

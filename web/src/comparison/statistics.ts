@@ -1,4 +1,5 @@
 /** The tables of arms whose boots vary: means, which add up, each with its interval and the chance that it is noise. */
+import { nanoseconds, numbers } from "../columns";
 import { el, section } from "../dom";
 import { exact, words } from "../format";
 import { DataTable, type TableColumn } from "../table";
@@ -27,13 +28,8 @@ function levelTable(level: MeanLevel, tooFew: string | undefined): HTMLElement {
     value: (row: MeanRow) => number | null,
     meaning?: string,
   ): TableColumn<MeanRow> => ({
-    id,
-    title,
-    ...(meaning ? { meaning } : {}),
-    number: true,
-    value,
-    cell: (row) => (id === "a" || id === "b" ? fine(rounded(value(row))) : signed(rounded(value(row)))),
-    hint: (row) => `${exact(rounded(value(row)))} ns`,
+    ...numbers(id, title, value, (row) => (id === "a" || id === "b" ? fine : signed)(rounded(value(row))), meaning),
+    hint: nanoseconds((row) => rounded(value(row))),
   });
   const table = new DataTable<MeanRow>({
     label: `${levelTitle(level.name)}, means`,
@@ -56,33 +52,30 @@ function levelTable(level: MeanLevel, tooFew: string | undefined): HTMLElement {
             row.differs || row.change_scaled === 0 ? null : el("span", { class: "tag noise" }, "noise?"),
           ),
       },
-      {
-        id: "size",
-        title: "Size",
-        meaning: "The size of the change, whatever its sign: left faster, right slower",
-        number: true,
-        value: (row) => Math.abs(row.change_ns),
-        cell: (row) => twoWay(row.change_ns, largest),
-      },
+      numbers(
+        "size",
+        "Size",
+        (row) => Math.abs(row.change_ns),
+        (row) => twoWay(row.change_ns, largest),
+        "The size of the change, whatever its sign: left faster, right slower",
+      ),
       time("change", "Change", (row) => row.change_ns, "Mean of B less mean of A"),
       time("low", "from", (row) => row.low_ns, "The change may be as low as this, by resampling whole boots"),
       time("high", "to", (row) => row.high_ns, "and as high as this"),
-      {
-        id: "share",
-        title: "of A",
-        meaning: "In percent of A's total",
-        number: true,
-        value: (row) => row.change_ns,
-        cell: (row) => signedPercent(whole ? (100 * row.change_ns) / whole : 0),
-      },
-      {
-        id: "p",
-        title: "p",
-        meaning: "How likely such a difference is by chance, judged among all rows of the table",
-        number: true,
-        value: (row) => row.adjusted_p,
-        cell: (row) => chance(row.adjusted_p),
-      },
+      numbers(
+        "share",
+        "of A",
+        (row) => row.change_ns,
+        (row) => signedPercent(whole ? (100 * row.change_ns) / whole : 0),
+        "In percent of A's total",
+      ),
+      numbers(
+        "p",
+        "p",
+        (row) => row.adjusted_p,
+        (row) => chance(row.adjusted_p),
+        "How likely such a difference is by chance, judged among all rows of the table",
+      ),
       time("a", "A", (row) => row.a_mean_ns),
       time("b", "B", (row) => row.b_mean_ns),
     ],

@@ -1,10 +1,9 @@
 /** Bars from a line in the middle, faster to the left and slower to the right; and bars of parts beside one another. */
-import { axisTop } from "d3-axis";
 import { type ScaleLinear, scaleLinear } from "d3-scale";
-import { select } from "d3-selection";
-import { fine, signed, tickTime } from "../comparison/signed";
+import { fine, signed } from "../comparison/signed";
 import { el, onWidth, svg } from "../dom";
 import { phaseFill, swatch } from "../palette";
+import { valuesAbove } from "../study/axes";
 import { visible } from "../text";
 
 const AXIS = 24;
@@ -34,14 +33,9 @@ function frame(rows: number, room: number, figures: number, label: string): Fram
   };
 }
 
-function axis(to: Frame, scale: ScaleLinear<number, number>, room: number, text: (value: number) => string): void {
-  const ticks = axisTop(scale)
-    .ticks(Math.max(2, Math.floor((room - to.left - to.right) / 120)))
-    .tickSizeOuter(0)
-    .tickFormat((value) => text(Math.round(Number(value))));
-  const group = svg("g", { class: "axis", transform: `translate(0,${AXIS - 4})` });
-  select(group).call(ticks);
-  to.chart.append(group);
+function axis(to: Frame, scale: ScaleLinear<number, number>, room: number): void {
+  const ticks = Math.max(2, Math.floor((room - to.left - to.right) / 120));
+  to.chart.append(valuesAbove(scale, "time", AXIS - 4, ticks));
 }
 
 /** Name and figure of a row: beside its bar, or above it where there is no room. */
@@ -77,7 +71,7 @@ export function changeBars(changes: Change[], label: string): HTMLElement {
     const scale = scaleLinear()
       .domain(low === high ? [-1, 1] : [low, high])
       .range([to.left + 2, room - to.right]);
-    axis(to, scale, room, tickTime);
+    axis(to, scale, room);
     const bottom = AXIS + to.row * changes.length;
     to.chart.append(svg("path", { class: "zero", d: `M${scale(0)},${AXIS - 4}V${bottom}` }));
     changes.forEach(({ name, value, range, missing }, i) => {
@@ -129,7 +123,7 @@ export function stackedBars(stacks: Stack[], names: string[], label: string): HT
     const scale = scaleLinear()
       .domain([0, most])
       .range([to.left, room - to.right]);
-    axis(to, scale, room, tickTime);
+    axis(to, scale, room);
     stacks.forEach(({ name, total, parts }, i) => {
       const y = AXIS + to.row * i;
       const line = to.narrow ? y + 20 : y + 4;

@@ -88,6 +88,12 @@ function sharesSection(page: ExperimentPage): HTMLElement | null {
   return section("shares", "Shares", lead, drawn, table(page, "shares"));
 }
 
+function quantilesSection(page: ExperimentPage): HTMLElement | null {
+  const found = table(page, "quantiles");
+  const lead = "Quantiles of the boots of each, and the share of slow ones, against the first.";
+  return found && section("quantiles", "Quantiles", lead, found);
+}
+
 function interactionsSection(page: ExperimentPage): HTMLElement | null {
   const found = table(page, "interactions");
   return (
@@ -111,8 +117,15 @@ export function drawExperiment(page: ExperimentPage, place: HTMLElement): void {
   );
   const sections =
     factors.length > 0
-      ? [effectsSection(page), sharesSection(page), interactionsSection(page), cellsSection(page), stagesSection(page)]
-      : [stagesSection(page), cellsSection(page)];
+      ? [
+          effectsSection(page),
+          sharesSection(page),
+          interactionsSection(page),
+          cellsSection(page),
+          quantilesSection(page),
+          stagesSection(page),
+        ]
+      : [stagesSection(page), cellsSection(page), quantilesSection(page)];
   const shown = sections.filter((each) => each !== null);
   const links = shown.map((each) => el("a", { href: `#${each.id}` }, each.querySelector("h2")?.textContent ?? each.id));
   const nav = el("nav", { class: "controls", "aria-label": "The page" }, el("div", { class: "places" }, ...links));

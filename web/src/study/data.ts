@@ -25,7 +25,7 @@ export interface Finding {
   claim: string;
   then: string;
   now: string;
-  verdict: "holds" | "no longer holds" | "not testable here";
+  verdict: string;
   why: string;
 }
 
@@ -38,9 +38,7 @@ export interface StudyPage {
   quick: boolean;
   findings: Finding[];
   findings_table: TableData;
-  tables: TableData[];
   charts: Chart[];
-  historical: TableData[];
   missing: { what: string; reason: string }[];
   notes: string[];
   recipe: string[];

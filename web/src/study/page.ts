@@ -1,6 +1,5 @@
-/** The page of a study: what was concluded once, what holds, and the tables and pictures behind it. */
+/** The page of a study: what was concluded once, what holds, and the picture behind it. */
 
-import { dataTable, type TableData } from "../data_table";
 import { el, onWidth, section } from "../dom";
 import { fills, phaseFill, swatch } from "../palette";
 import { colourOf } from "../scaling/plot";
@@ -9,7 +8,7 @@ import { barsPicture } from "./bars";
 import { type Chart, type Finding, STUDY_PAGE_VERSION, type StudyPage } from "./data";
 import { histogramPicture, linesPicture } from "./plots";
 
-const KINDS: Record<string, string> = { holds: "good", "no longer holds": "unsure" };
+const KINDS: Record<string, string> = { holds: "good", "holds in direction": "good", "no longer holds": "unsure" };
 const PICTURES = { bars: barsPicture, stacked: barsPicture, lines: linesPicture, histogram: histogramPicture };
 
 function chartCard(chart: Chart): HTMLElement | null {
@@ -27,12 +26,6 @@ function chartCard(chart: Chart): HTMLElement | null {
     el("h3", {}, visible(chart.title, 200)),
     place,
     el("p", { class: "legend-line" }, el("span", {}, visible(`${chart.up}, by ${chart.across}`, 200)), ...names),
-  );
-}
-
-function tables(data: TableData[]): HTMLElement[] {
-  return data.map((table) =>
-    el("div", { class: "study-table" }, el("h3", {}, visible(table.title, 200)), dataTable(table)),
   );
 }
 
@@ -73,15 +66,6 @@ export function drawStudy(page: StudyPage, place: HTMLElement): void {
       el("ul", { class: "findings" }, ...page.findings.map(findingLine)),
     ),
     page.charts.length > 0 ? section("pictures", "Pictures", lead, ...page.charts.map(chartCard)) : null,
-    section("measured", "Measured here", lead, ...tables(page.tables)),
-    page.historical.length > 0
-      ? section(
-          "then",
-          "Measured then",
-          "By others, on machines of their time; never mixed with ours.",
-          ...tables(page.historical),
-        )
-      : null,
     missing.length > 0
       ? section("missing", "Not measured", "What could not be booted or measured, and why.", list(missing))
       : null,
