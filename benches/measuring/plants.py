@@ -1,69 +1,103 @@
-"""Changes that are planted into a boot: each costs a known amount in one function, set by one figure."""
+"""Planted changes: recipes that differ by one change, and the names of what it causes."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from importlib.resources import files
+import gzip
+import lzma
+import random
+import re
+import shutil
+import tomllib
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
-from firstlight.assets import asset_path
-from firstlight.lab.rootfs.initramfs import GuestConfig, static_busybox
-from firstlight.lab.rootfs.newc import Archive
+from firstlight import zstd
+from firstlight.bundle.boot import Boot
+from firstlight.bundle.open import open as open_boot
+from firstlight.experiment.boot_cache import obtain
+from firstlight.lab.host.progress import SilentProgress
+from firstlight.lab.kernel.kernel import default_kernel
+from firstlight.lab.rootfs.initramfs import GuestConfig, build_initramfs
+from firstlight.lab.run.key import key_of_inputs
+from firstlight.lab.run.resolve import resolve
 from firstlight.recipe.options import RecordOptions
+
+_READY = "firstlight: ready"
+#: Fields of a recipe that are those of the options.
+_PLAIN = ("append", "memory", "cpu", "machine", "seed", "rootfs", "root_as")
 
 
 @dataclass(frozen=True)
 class Plant:
-    """A parameter of the kernel's or a command of the guest's with a figure `@`, and who pays for a larger one."""
+    """One planted change."""
 
     name: str
-    less: str
-    more: str
-    """As long as *less*, so that reading it costs the same."""
-    function: str
-    """The row that has to be told."""
-    parameter: str = ""
-    command: str = ""
+    change: dict[str, Any]
+    names: tuple[str, ...]
+    """Regular expressions for what the change causes; none: it causes nothing."""
+    base: dict[str, Any] = field(default_factory=dict)
+
+    def is_named_by(self, names: list[str]) -> bool:
+        """Whether a first line names what this change causes.
+
+        :param names: the functions, tasks and processes that the line names.
+        """
+        if not self.names:
+            return not names
+        return any(re.search(pattern, name, re.IGNORECASE) for pattern in self.names for name in names)
 
 
-PLANTS = (
-    Plant("random bytes", "01", "16", "chacha_permute", command="dd if=/dev/urandom of=/dev/null bs=4k count=@"),
-    Plant("UDP's hash table", "00256", "16384", "udp_table_init", parameter="uhash_entries=@"),
-    Plant("zeroes", "001", "100", "clear_user_rep_good", command="dd if=/dev/zero of=/dev/null bs=64k count=@"),
-    Plant("copies", "001", "097", "copy_user_generic_string",
-          command="dd if=/dev/zero of=/tmp/copy bs=64k count=100; dd if=/tmp/copy of=/dev/null bs=64k count=@"),
-    Plant("a loop of the shell", "001", "056", "[user sh]",
-          command="i=1; while [ $i -le $((@ - 0)) ]; do i=$((i+1)); done"),
-    Plant("a checksum by MD5", "001", "015", "[user md5sum]", command="dd if=/dev/zero bs=4k count=@ | md5sum"),
-    Plant("a checksum by SHA-256", "001", "004", "[user sha256sum]",
-          command="dd if=/dev/zero bs=4k count=@ | sha256sum"),
-    Plant("a loop of awk", "0001", "0373", "[user awk]", command="awk 'BEGIN { while (i < @ + 0) i++ }'"),
-    Plant("a sleep", "000001", "000800", "[idle]", command="usleep @"),
-    Plant("TCP's hash table", "01024", "32768", "tcp_init", parameter="thash_entries=@"),
-)  # fmt: skip
+def read_plants() -> list[Plant]:
+    """All planted changes, in the order of `plants.toml`."""
+    data = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+    return [Plant(**{**each, "names": tuple(each["names"])}) for each in data["plant"]]
 
 
-def options(plant: Plant, value: str, output: Path) -> RecordOptions:
-    """The recipe of a boot with a plant; what the guest does goes into an initramfs beside *output*."""
-    if plant.parameter:
-        return RecordOptions(output=output, append=plant.parameter.replace("@", value))
-    initrd = output.with_suffix(".cpio")
-    initrd.write_bytes(_initramfs(plant.command.replace("@", value)))
-    return RecordOptions(output=output, initrd=initrd, ready="firstlight: ready")
+def boot(recipe: dict[str, Any], folder: Path) -> Boot:
+    """The boot of a recipe, from the cache where it was recorded before.
+
+    :param folder: where files of an initramfs are made.
+    """
+    chosen = options(recipe, folder)
+    key = key_of_inputs(resolve(chosen, SilentProgress()))
+    return open_boot(obtain(chosen, key, SilentProgress())[0])
 
 
-def _initramfs(command: str) -> bytes:
-    """An initramfs like the default one, whose user land ends with a command."""
-    script = files("firstlight.lab") / "userland.sh"
-    lines = [line for line in script.read_text(encoding="utf-8").splitlines() if line != "exit 0"]
-    lines += [f"{{ {command}; }} >/dev/null 2>&1", "exit 0", ""]
-    archive = Archive()
-    for directory in ("dev", "proc", "sys", "run", "bin"):
-        archive.directory(directory)
-    archive.character_device("dev/console", 5, 1)
-    archive.file("init", asset_path("firstlight-guest").read_bytes(), 0o755)
-    archive.file("firstlight.conf", GuestConfig().text([]).encode())
-    archive.file("bin/busybox", static_busybox().read_bytes(), 0o755)
-    archive.link("bin/sh", "busybox")
-    archive.file(script.name, "\n".join(lines).encode())
-    return archive.bytes()
+def options(recipe: dict[str, Any], folder: Path) -> RecordOptions:
+    """A recipe of `plants.toml` as options of a recording."""
+    plain = {name: recipe[name] for name in _PLAIN if name in recipe}
+    listed = {name: tuple(recipe[name]) for name in ("guest_commands", "qemu_options") if name in recipe}
+    chosen = RecordOptions(output=folder / "a.boot", **plain, **listed)
+    if "compression" in recipe:
+        return replace(chosen, initrd=_packed(recipe["compression"], folder), ready=_READY)
+    if "files" in recipe or "modules" in recipe:
+        return replace(chosen, overlay=_overlay(recipe, folder))
+    return chosen
+
+
+def _overlay(recipe: dict[str, Any], folder: Path) -> Path:
+    overlay = folder / "overlay"
+    shutil.rmtree(overlay, ignore_errors=True)
+    overlay.mkdir(parents=True)
+    content = random.Random(1)
+    wanted = recipe.get("files", {"number": 0, "size": 0})
+    for number in range(wanted["number"]):
+        (overlay / f"file{number:04}").write_bytes(content.randbytes(wanted["size"]))
+    modules = default_kernel().modules
+    for name in recipe.get("modules", ()):
+        shutil.copy(next(modules.rglob(f"{name}.ko")), overlay)
+    return overlay
+
+
+def _packed(compression: str, folder: Path) -> Path:
+    content = build_initramfs(GuestConfig()).path.read_bytes()
+    packed = {
+        "none": lambda: content,
+        "gzip": lambda: gzip.compress(content, mtime=0),
+        "xz": lambda: lzma.compress(content, check=lzma.CHECK_CRC32),
+        "zstd": lambda: zstd.compress(content),
+    }[compression]()
+    path = folder / f"initramfs.{compression}"
+    path.write_bytes(packed)
+    return path

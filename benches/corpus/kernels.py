@@ -1,0 +1,116 @@
+"""The kernels of the corpus: downloaded by the package client from a private list of archives, and unpacked."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from firstlight.errors import LabError
+from firstlight.lab.host.apt import downloaded, unpack
+
+_LIST = Path(__file__).with_name("kernels.toml")
+
+
+@dataclass(frozen=True)
+class _Archive:
+    """The lists of an archive, in a directory of its own: the host's lists are neither read nor changed."""
+
+    directory: Path
+    keyring_package: str
+    keyring: str
+    sources: Sequence[str]
+    packages: Sequence[str]
+
+    def update(self) -> None:
+        """Fetch the lists."""
+        for name in ("lists/partial", "cache/archives/partial", "packages"):
+            (self.directory / name).mkdir(parents=True, exist_ok=True)
+        keys = self.directory / "keys"
+        if not keys.exists():
+            with downloaded(self.keyring_package, "the archive's keys", "install it") as deb:
+                unpack(deb, keys)
+        signed = f"[arch=amd64 signed-by={keys / self.keyring}]"
+        mirror = _mirror(self.directory.name)
+        lines = "".join(f"deb {signed} {mirror}/{source}\n" for source in self.sources)
+        (self.directory / "sources.list").write_text(lines)
+        self._run("apt-get", "update")
+
+    def newest(self, pattern: str) -> str:
+        """The package whose name matches and has the highest numbers.
+
+        :raises LabError: when there is none.
+        """
+        found = self._run("apt-cache", "search", "--names-only", f"^{pattern.replace(chr(92) + 'd', '[0-9]')}$")
+        names = sorted((line.split()[0] for line in found.splitlines()), key=_numbers)
+        if not names:
+            raise LabError(f"the archive has no package like `{pattern}`")
+        return names[-1]
+
+    def fetch(self, package: str) -> Path:
+        """The kernel's file in the package, downloaded once."""
+        place = self.directory / "packages" / package
+        if not place.exists():
+            self._run("apt-get", "download", package, folder=place.parent)
+            [deb] = place.parent.glob(f"{package}_*.deb")
+            unpack(deb, place)
+            deb.unlink()
+        return next(path for path in sorted(place.rglob("vmlinuz*")) if path.is_file())
+
+    def _run(self, *words: str, folder: Path | None = None) -> str:
+        options = {
+            "Dir::State::lists": self.directory / "lists",
+            "Dir::Cache": self.directory / "cache",
+            "Dir::Etc::sourcelist": self.directory / "sources.list",
+            "Dir::Etc::sourceparts": "/dev/null",
+            "APT::Sandbox::User": "root",
+            "Acquire::Languages": "none",
+        }
+        command = [words[0], *(word for key, value in options.items() for word in ("-o", f"{key}={value}")), *words[1:]]
+        run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        if run.returncode:
+            raise LabError(f"`{' '.join(words)}` failed: {run.stderr.strip().splitlines()[-1:]}")
+        return run.stdout
+
+
+def _mirror(name: str) -> str:
+    """The address of a distribution's mirror: `MIRROR_NAME` of the environment, else that of the host's own lists.
+
+    :raises LabError: when neither has one.
+    """
+    given = os.environ.get(f"MIRROR_{name.upper()}")
+    if given:
+        return given.rstrip("/")
+    command = ["apt-get", "indextargets", "--format", "$(REPO_URI)"]
+    known = subprocess.run(command, capture_output=True, text=True, check=False).stdout.split()
+    for uri in sorted(set(known)):
+        base, _, directory = uri.rstrip("/").rpartition("/")
+        if directory == name:
+            return base
+    raise LabError(f"no mirror of {name} is known", hint=f"set MIRROR_{name.upper()} to its address")
+
+
+def kernels(directory: Path) -> Iterator[tuple[str, Path]]:
+    """The name and the file of each kernel of the list; one that cannot be had is printed and left out."""
+    for name, stored in tomllib.loads(_LIST.read_text())["archives"].items():
+        archive = _Archive(directory / name, **stored)
+        try:
+            archive.update()
+        except LabError as error:
+            print(f"not to be had: {len(archive.packages)} kernels of {name}: {error}", file=sys.stderr)
+            continue
+        for pattern in archive.packages:
+            try:
+                package = archive.newest(pattern)
+                yield re.sub(r"^linux-(image-unsigned|image|binary)-", "", package), archive.fetch(package)
+            except LabError as error:
+                print(f"not to be had: {error}", file=sys.stderr)
+
+
+def _numbers(name: str) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", name)]
