@@ -52,9 +52,26 @@ SCHEMA: dict[str, dict[str, pl.DataType | type[pl.DataType]]] = {
            "max_sub_count": pl.Int64, "sub_list": pl.String, "source": pl.String},
     "threads": {"thread": pl.Int64, "kind": pl.String, "first_name": pl.String, "name": pl.String,
                 **dict.fromkeys(("start_ns", "end_ns", "user_start_ns", "run_ns", "idle_ns", "instructions",
-                                "runs"), pl.Int64)},
+                                "runs", "pid", "process", "user_instructions", "interrupt_instructions"), pl.Int64)},
     "thread_names": {"thread": pl.Int64, "time_ns": pl.Int64, "name": pl.String},
-    "runs": dict.fromkeys(("thread", "start_ns", "end_ns", "instructions", "idle_ns"), pl.Int64),
+    "runs": dict.fromkeys(("thread", "start_ns", "end_ns", "instructions", "idle_ns", "user_instructions",
+                           "interrupt_instructions", "state", "node"), pl.Int64),
+    "processes": {"process": pl.Int64, "pid": pl.Int64, "parent": pl.Int64,
+                  **dict.fromkeys(("name", "image", "arguments", "cgroup"), pl.String),
+                  **dict.fromkeys(("start_ns", "end_ns", "status", "threads", "user_instructions",
+                                   "kernel_instructions", "interrupt_instructions", "idle_ns"), pl.Int64)},
+    "images": {"process": pl.Int64, "thread": pl.Int64, "start_ns": pl.Int64,
+               **dict.fromkeys(("image", "arguments", "cgroup"), pl.String)},
+    "wakeups": dict.fromkeys(("time_ns", "waker", "wakee", "interrupt"), pl.Int64),
+    "system_calls": {"call": pl.Int64, "thread": pl.Int64, "name": pl.String,
+                     **dict.fromkeys(("start_ns", "end_ns", "kernel_instructions", "interrupt_instructions",
+                                      "result"), pl.Int64),
+                     "path": pl.String,
+                     **dict.fromkeys(("argument_0", "argument_1", "argument_2", "user_function"), pl.Int64)},
+    "user_functions": {**dict.fromkeys(("row", "process", "thread"), pl.Int64),
+                       **dict.fromkeys(("image", "kind", "file", "build_id", "function", "source"), pl.String),
+                       **dict.fromkeys(("offset", "address", "self_instructions"), pl.Int64)},
+    "packages": dict.fromkeys(("path", "package", "version"), pl.String),
 }  # fmt: skip
 
 Row = tuple[Any, ...]
@@ -108,6 +125,8 @@ def make_bundle(
         "links": [],
         "kd": [],
         **(thread_tables(_turns(tree)) if profile else {"threads": [], "thread_names": [], "runs": []}),
+        # Processes were not followed.
+        **{table: [] for table in ("processes", "images", "wakeups", "system_calls", "user_functions", "packages")},
         "facts": sorted(_facts() + ([(f"device.pci/{bad}", bad) for bad in HOSTILE] if hostile else [])),
     }
     path = directory / name
@@ -176,9 +195,11 @@ def thread_tables(turns: list[tuple[int, str, int, int, int, int]]) -> dict[str,
         for place, figure in zip(range(7, 11), (end - start - idle, idle, instructions, 1), strict=True):
             row[place] += figure
     return {
-        "threads": [tuple(threads[thread]) for thread in sorted(threads)],
+        "threads": [(*threads[thread], *[None] * 4) for thread in sorted(threads)],
         "thread_names": names,
-        "runs": [(thread, start, end, instructions, idle) for thread, _, start, end, instructions, idle in turns],
+        "runs": [
+            (thread, start, end, instructions, idle, *[None] * 4) for thread, _, start, end, instructions, idle in turns
+        ],
     }
 
 

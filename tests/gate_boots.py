@@ -6,7 +6,9 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from bundles import make_bundle
+import polars as pl
+
+from bundles import make_bundle, write_table
 
 Manifest = dict[str, object]
 
@@ -30,4 +32,15 @@ def change(bundle: Path, **fields: object) -> Path:
         merged = {**before, **value} if isinstance(before, dict) and isinstance(value, Mapping) else value
         manifest[name] = merged
     (bundle / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    return bundle
+
+
+def without_profile(bundle: Path) -> Path:
+    """The same boot as a recording without a profile has it: its first and its last mark, and one phase."""
+    spans, marks = (pl.read_parquet(bundle / f"{table}.parquet") for table in ("spans", "marks"))
+    phases = spans.filter(pl.col("kind") == "phase").sort("start_ns")
+    sums = {name: phases[name].sum() for name in ("duration_ns", "instructions", "idle_ns")}
+    only = phases.head(1).with_columns(name=pl.lit("power_on"), end_ns=phases["end_ns"].max(), **sums)
+    write_table(bundle, "spans", only.cast(spans.schema))
+    write_table(bundle, "marks", marks.filter(pl.col("mark").is_in(["power_on", "ready"])))
     return bundle

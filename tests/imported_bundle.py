@@ -136,10 +136,13 @@ def _manifest(path: Path, length: int, record: str | None) -> Manifest:
     )  # fmt: skip
 
 
-def make_imported(directory: Path, name: str = "imported.boot", *, hostile: bool = False) -> Path:
+def make_imported(
+    directory: Path, name: str = "imported.boot", *, hostile: bool = False, more_facts: dict[str, str] | None = None
+) -> Path:
     """Write the bundle of an invented imported boot that has something of everything; returns its path.
 
     :param hostile: with names and lines that attack whatever shows them.
+    :param more_facts: beside those of every such boot.
     """
     spans = Spans()
     for phase, start, end in PHASES:
@@ -150,6 +153,7 @@ def make_imported(directory: Path, name: str = "imported.boot", *, hostile: bool
         "kernel.deferred_probe.sound": "wait for supplier codec",
         "device.pci/0000:00:04.0": "virtio-pci",
         "systemd.failed": "broken.service",
+        **(more_facts or {}),
     }
     log: list[tuple[float | None, str, int | None]] = [
         (0, "Linux version 6.1.0 (builder@host)", 5),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import firstlight
-from firstlight.bundle.boot import Boot
+from firstlight.api import Boot
 from firstlight.ingest.importing import ImportOptions, import_records
 
 

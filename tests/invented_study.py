@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from firstlight.study.outcome import Finding, MissingArm, Outcome
+from firstlight.study.outcome import Finding, MissingArm, Outcome, Verdict
 from firstlight.study.table import Chart, Field, MissingValue, Series, Table
 
 NO_TOOL = "`mkfs.cramfs` is missing (package `util-linux-extra`)"
@@ -36,9 +36,9 @@ def invented_outcome(name: str = "cramfs") -> Outcome:
             Table("then", "Then", (Field("Arm"), Field("KFI", "seconds")), (("CRAMFS", 0.842789), ("JFFS2", 1.24))),
         ),
         findings=(
-            Finding("execute in place wins", "0.76 s", "0.70 s", "holds", "less is copied"),
-            Finding("JFFS2 is slowest", "1.24 s", "btrfs is", "no longer holds"),
-            Finding("an LED turns red", "", "there is no LED", "not testable here"),
+            Finding("execute in place wins", "0.76 s", "0.70 s", Verdict.HOLDS, "less is copied"),
+            Finding("JFFS2 is slowest", "1.24 s", "btrfs is", Verdict.NO_LONGER),
+            Finding("an LED turns red", "", "there is no LED", Verdict.NOT_TESTABLE),
         ),
         charts=(
             Chart(

@@ -1,6 +1,6 @@
 """The files of a Rust crate, and which of them name one another.
 
-A module and its submodules are one thing in several files: what a file names below itself is no dependency.
+A module that names its submodule and is named by it is a circle, too: what both need belongs into a third file.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def graph(source: Path) -> dict[str, set[str]]:
         own = [leaf for found in _USE.finditer(text) if not found["public"] for leaf in _leaves(found["tree"])]
         paths = own + _PATH.findall(_USE.sub("", text))
         targets = {file_of(to) for leaf in paths if (to := absolute(leaf, module)) is not None}
-        others = (to for to in targets if to is not None and to[: len(module)] != module)
+        others = (to for to in targets if to is not None and to != module)
         named[_name(files[module], source)] = {_name(files[to], source) for to in others}
     return named
 

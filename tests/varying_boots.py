@@ -68,6 +68,7 @@ def session(
     phase: str | None = None,
     failed: Sequence[tuple[int, int]] = (),
     in_turns: bool = True,
+    fixed: bool = False,
 ) -> tuple[Path, Path]:
     """Write two arms of boots, `a` and `b`, that were recorded in turns; which of a pair was first changes.
 
@@ -75,10 +76,11 @@ def session(
     :param phase: stretch this phase alone.
     :param failed: pair and arm of boots that did not come up.
     :param in_turns: else all of one arm were recorded first.
+    :param fixed: in turns, the boot of `a` is the first of every pair.
     """
     for number, pair in enumerate(factors):
         for arm, factor in enumerate(pair):
-            place = 2 * number + (arm ^ (number % 2)) if in_turns else arm * len(factors) + number
+            place = 2 * number + (arm if fixed else arm ^ (number % 2)) if in_turns else arm * len(factors) + number
             name = directory / "ab"[arm] / f"{number + 1:02}.boot"
             stretched(name, factor, second=30 * place, phase=phase, failed=(number, arm) in failed)
     return directory / "a", directory / "b"

@@ -52,7 +52,7 @@ def test_says_who_is_compared_and_the_answer_in_one_sentence(show: Show, arms: t
     head = report.page.locator("header").inner_text()
     assert whole.a is not None
     assert whole.b is not None
-    assert "B is slower by 7.625 ms (0.919 % of A)." in head
+    assert "B is slower by 7.625 ms (0.919 %); caused by init (+3.452 ms), init_idle (+3.702 ms)." in head
     assert f"+{whole.change_ns:,} ns" in head
     assert f"A {whole.a.instructions:,} → B {whole.b.instructions:,}" in head
     assert "command line: + quiet" in head
@@ -181,7 +181,22 @@ def test_the_tables_sort_and_split_more_calls_from_the_cost_of_each(show: Show, 
     changed = functions.changed
     assert report.column("changes", "name")[0].startswith(changed[0].name)
     heads = [text.strip("▼▲ ") for text in report.page.locator("#changes thead th").all_inner_texts()]
-    assert heads == ["Function", "Size", "Change", "of A", "A", "B", "Calls", "more calls", "cost each"]
+    assert heads == [
+        "Function",
+        "Size",
+        "Change",
+        "of A",
+        "A",
+        "B",
+        "Caused",
+        "Moved",
+        "Accident",
+        "Calls",
+        "gone paths",
+        "new paths",
+        "more calls",
+        "cost each",
+    ]
     report.page.locator("#changes th[data-column='calls'] button").click()
     calls = [int(text.replace(",", "").replace("−", "-")) for text in report.column("changes", "calls") if text != "–"]
     assert calls[0] == max(row.change_calls or 0 for row in changed)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -41,6 +43,47 @@ def test_a_planted_change_of_a_twentieth_of_a_percent_is_found_and_named(
     whole = found["totals"]["a"]["instructions"]
     assert 0.0004 < named["change"]["instructions"] / whole < 0.0007
     assert named["change"]["calls"] == 0
-    assert named["split"] == {"calls_doubled_ns": 0, "cost_doubled_ns": 2 * named["change"]["ns"]}
+    costs = {"calls_doubled_ns": 0, "cost_doubled_ns": 2 * named["change"]["ns"]}
+    assert named["split"] == {"gone_doubled_ns": 0, "new_doubled_ns": 0, **costs}
+    _check_ledger(found)
+    assert any("udp_table_init" in cause["names"] for cause in found["causes"])
     for level in found["levels"].values():
         assert level["sum_less_whole_ns"] == 0
+
+
+@pytest.mark.parametrize(
+    ("changed", "cause"),
+    [
+        (RecordOptions(output=Path("a.boot"), append="ignored.word=1"), None),
+        (RecordOptions(output=Path("a.boot"), guest_commands=("sleep 1",)), "sleep"),
+        (RecordOptions(output=Path("a.boot"), append="cryptomgr.notests"), "cryptomgr_test"),
+    ],
+)
+def test_the_first_line_names_what_was_planted(
+    boots: Path, default_boot: Path, capsys: pytest.CaptureFixture[str], changed: RecordOptions, cause: str | None
+) -> None:
+    other = record(replace(changed, output=boots / f"planted-{cause}.boot"))
+    assert run(["compare", str(default_boot), str(other)]) == 0
+    first = capsys.readouterr().out.splitlines()[0]
+    assert run(["compare", str(default_boot), str(other), "--json"]) == 0
+    (found,) = data_of_answer(capsys.readouterr().out)["comparisons"]
+    _check_ledger(found)
+    if cause is None:
+        assert "nothing is caused" in first
+        assert found["ledger"]["total"]["caused_ns"] == 0
+    else:
+        assert cause in first
+
+
+def _check_ledger(found: dict[str, Any]) -> None:
+    """Total = caused + moved + accident, and every level adds up to each of the three."""
+    ledger = found["ledger"]
+    total = ledger["total"]
+    assert sum(total.values()) == found["totals"]["change"]["ns"]
+    assert sum(ledger["instructions"].values()) == found["totals"]["change"]["instructions"]
+    assert set(ledger["levels"]) == {"phases", "entries", "initcalls", "functions"}
+    for rows in ledger["levels"].values():
+        assert {part: sum(row[part] for row in rows) for part in total} == total
+    phases = {row["name"]: row["change"]["ns"] for row in found["levels"]["phases"]["rows"]}
+    parts = {row["name"]: sum(row[part] for part in total) for row in ledger["levels"]["phases"]}
+    assert {name: ns for name, ns in parts.items() if ns} == {name: ns for name, ns in phases.items() if ns}

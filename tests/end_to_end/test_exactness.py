@@ -29,6 +29,8 @@ def test_a_boot_on_a_loaded_machine_is_equal_in_every_table(default_boot: Path, 
     assert verdict.differences == ()
     assert verdict.equal
     assert verdict.tables["calls"] > 1000
+    for table, fewest in {"processes": 80, "images": 10, "wakeups": 300, "system_calls": 1000}.items():
+        assert verdict.tables[table] >= fewest
     assert console(default_boot) == console(loaded_boot)
     assert (default_boot / "raw/report.bin").read_bytes() == (loaded_boot / "raw/report.bin").read_bytes()
 

@@ -46,6 +46,7 @@ def test_the_steps_of_the_github_workflow_do_what_they_say(project: Path) -> Non
     for number in ("1", "2"):
         assert shell(steps["History"], project, GITHUB_SHA=number) == 0
     assert (project / "boots.duckdb").is_file()
+    assert shell(steps["History regressions"], project) == 0
 
 
 def test_the_script_of_the_gitlab_job_finds_what_made_the_boot_slower(project: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 from firstlight.lab.kernel.kernel import default_kernel
 from firstlight.render.terminal.experiment_progress import ExperimentProgress
 from firstlight.study.outcome import Outcome
-from firstlight.study.runner import Lab
+from firstlight.study.runner import Extent, Lab
 from firstlight.study.table import MissingValue
 from firstlight_studies.tree_walk.run import measure
 from firstlight_studies.tree_walk.workload import TOOLS, Shape, Workload
@@ -23,8 +23,8 @@ def walked(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     folder = tmp_path_factory.mktemp("walk")
     work = Workload(Shape.parse("20x20"), ("tmpfs", "ext4"), TOOLS[:1], alternations=2, audit=False)
     with ExperimentProgress() as progress:
-        lab = Lab(folder, progress, {"debian-storage": MissingValue(NO_DEBIAN)})
-        return measure(work, lab, default_kernel().path)
+        extent = Extent(kernel=default_kernel().path)
+        return measure(work, Lab(folder, progress, {"debian-storage": MissingValue(NO_DEBIAN)}, extent))
 
 
 def test_one_more_stat_costs_every_walk_the_same_in_the_kernel(walked: Outcome) -> None:

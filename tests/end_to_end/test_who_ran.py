@@ -51,8 +51,20 @@ def test_the_kernels_own_pointer_confirms_every_switch(boot: Boot) -> None:
     assert confirmed["confirmed"] >= confirmed["switches"] > 0
 
 
-def test_only_idle_time_is_waiting_on_the_path(boot: Boot) -> None:
+def test_the_path_goes_through_threads_and_no_wait_is_without_cause(boot: Boot) -> None:
     path = find_path(boot)
+    totals = boot.manifest.totals
+    assert path.rows["duration_ns"].sum() == path.charged["total_ns"].sum() == totals.virtual_ns
+    assert path.rows["start_ns"].to_list()[1:] == path.rows["end_ns"].to_list()[:-1]
+    assert UNKNOWN not in path.rows["name"].to_list()
+    assert path.rows.filter(pl.col("kind") == "idle")["duration_ns"].sum() == totals.idle_ns
+    assert path.charged["idle_ns"].sum() == totals.idle_ns
+    assert path.rows.filter(pl.col("kind") == "waiting")["reason"].null_count() == 0
+    assert "systemd-udevd.service" in path.charged["service"].to_list()
+
+
+def test_only_idle_time_is_waiting_on_the_path_of_steps(boot: Boot) -> None:
+    path = find_path(boot, woken=False)
     totals = boot.manifest.totals
     assert path.rows["duration_ns"].sum() == totals.virtual_ns
     assert path.rows.filter(pl.col("name") == UNKNOWN)["duration_ns"].sum() == totals.idle_ns

@@ -15,6 +15,7 @@ from bundles import make_bundle
 from experiments import make_experiments
 from firstlight.cli.main import run
 from imported_bundle import make_bare, make_imported
+from invented_processes import make_processes
 from varying_boots import noise, session
 
 CASES = sorted(path.parent for path in Path(__file__).parent.glob("*/command"))
@@ -34,6 +35,8 @@ def boots(tmp_path_factory: pytest.TempPathFactory) -> Path:
     make_imported(directory, "imported-hostile.boot", hostile=True)
     make_bare(directory)
     make_experiments(directory)
+    make_processes(directory)
+    make_processes(directory, name="processes-hostile.boot", hostile=True)
     session(directory / "slower", noise(10, change=0.04), phase="initcalls_device", failed=[(3, 1)])
     session(directory / "few", noise(4))
     session(directory / "apart", noise(8), in_turns=False)

@@ -124,6 +124,17 @@ def test_markdown_says_it_in_one_line_and_nothing_in_it_is_markup(place: Path) -
         assert len(widths) == 1, table
 
 
+def test_markdown_folds_rules_about_what_is_unchanged(place: Path) -> None:
+    (place / "every.toml").write_text('[total]\nsoft = "0.1 %"\n[every_phase]\nsoft = "1 %"\n')
+    assert run(["gate", "b.boot", "--rules", "every.toml", "--markdown", "f.md"]) == 3
+    shown, *folded = (place / "f.md").read_text().split("<details><summary>")
+    passing = len(re.findall(r"^\| .*: soft limit +\|", folded[0], re.MULTILINE))
+    assert folded[0].startswith(f"{passing} rules pass, unchanged</summary>")
+    assert passing > 5
+    assert "regression" in shown
+    assert [line for line in shown.splitlines() if "unchanged" in line] == []
+
+
 def test_the_workflows_are_yaml_and_their_rules_are_good(capsys: pytest.CaptureFixture[str]) -> None:
     github: dict[Any, Any] = yaml.safe_load((CI / "github.yml").read_text())
     # YAML takes the key `on` for a truth value.
@@ -143,6 +154,11 @@ def test_the_workflows_are_yaml_and_their_rules_are_good(capsys: pytest.CaptureF
     commands = [step["run"] for step in github["jobs"]["gate"]["steps"] if "run" in step] + gitlab["boot-time"][
         "script"
     ]
+    history = [step["run"] for step in github["jobs"]["gate"]["steps"] if "history regressions" in step.get("run", "")]
+    assert [command.split(" | ")[0] for command in history] == ["firstlight history regressions boots.duckdb --fail"]
+    saves = [number for number, step in enumerate(github["jobs"]["gate"]["steps"]) if "cache/save" in str(step)]
+    fails = [number for number, step in enumerate(github["jobs"]["gate"]["steps"]) if "--fail" in str(step)]
+    assert saves < fails
     gates = [command for command in commands if "firstlight gate" in command]
     assert len(gates) == 2
     for option in re.findall(r"--[a-z-]+", " ".join(gates)):

@@ -35,6 +35,8 @@ def command(*words: str | Path, **more: str) -> subprocess.CompletedProcess[str]
 def test_the_verbs() -> None:
     # One a line.
     assert VERBS == [
+        "apply",
+        "ask",
         "audit",
         "calibrate",
         "collector",
@@ -42,21 +44,27 @@ def test_the_verbs() -> None:
         "completion",
         "devices",
         "doctor",
+        "explain",
         "export",
+        "files",
         "functions",
         "gate",
+        "health",
         "import",
         "initcalls",
         "log",
+        "packages",
         "path",
+        "processes",
         "record",
         "report",
         "scale",
         "show",
-        "study",
+        "syscalls",
         "try",
         "units",
         "verify",
+        "whatif",
     ]
 
 

@@ -40,7 +40,10 @@ def test_the_page_carries_what_compare_prints_as_json(arms: tuple[Path, Path], t
     carried = data_of(page.read_text(encoding="utf-8"))
     assert {name: carried[name] for name in printed} == printed
     assert (carried["format"], carried["version"]) == ("firstlight-comparison-page", 1)
-    assert carried["said"][0]["sentence"] == "B is slower by 7.625 ms (0.919 % of A)."
+    assert (
+        carried["said"][0]["sentence"]
+        == "B is slower by 7.625 ms (0.919 %); caused by init (+3.452 ms), init_idle (+3.702 ms)."
+    )
 
 
 def test_the_same_boots_give_the_same_page(arms: tuple[Path, Path]) -> None:

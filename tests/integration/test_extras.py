@@ -9,7 +9,7 @@ import pytest
 #: A Python that has none of the extras' packages.
 WITHOUT = """
 import sys
-for name in ("duckdb", "numpy", "pandas", "pydoe", "ruptures", "scipy"):
+for name in ("duckdb", "numpy", "pandas", "pydoe", "scipy"):
     sys.modules[name] = None
 from firstlight.cli.main import run
 sys.exit(run(sys.argv[1:]))

@@ -79,7 +79,7 @@ def test_a_band_of_another_kernel_is_refused_and_of_another_recipe_is_told(tmp_p
 
 
 def test_seven_boots_are_too_few_for_a_band(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="need at least 8 boots for a noise band, there are 7"):
+    with pytest.raises(UsageError, match="need at least 8 boots that differ for a noise band, there are 7"):
         _band(make_bundle(tmp_path), boots=7)
 
 
@@ -95,7 +95,7 @@ def test_every_change_leaves_kernel_and_content_as_they_are(tmp_path: Path) -> N
         )
         assert same == former
         assert change.options != former
-    assert {change.options.memory for change in changes} == {"512M", "513M"}
+    assert {change.options.memory for change in changes} == {"512M"}  # more of it is work of its own
     assert all(change.options.append.split()[0] == "quiet" for change in changes)
 
 

@@ -9,8 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from answers import data_of_answer
 from bundles import make_bundle
 from firstlight.bundle.open import open as open_boot
+from firstlight.cli.main import run
 from firstlight.comparison.common.arms import CompareError, read_arms
 from firstlight.comparison.common.method import Method, decide_method, keep_alike, method_of
 from firstlight.comparison.exact.rows import Key
@@ -70,7 +72,7 @@ def test_a_failed_boot_takes_its_partner_with_it_and_both_are_named_with_the_rea
     assert len(found.a_ns) == len(found.b_ns) == 7
     reasons = {Path(each.boot).parent.name: each.reason for each in found.excluded}
     assert reasons["b"] == "the boot failed (panic): no root file system"
-    assert reasons["a"].startswith("its pair is not whole: `03.boot`: the boot failed (panic)")
+    assert reasons["a"].startswith("its pair is incomplete: `03.boot`: the boot failed (panic)")
 
 
 def test_five_pairs_are_too_few_and_it_says_how_many_are_needed(tmp_path: Path) -> None:
@@ -121,8 +123,47 @@ def test_arms_recorded_one_after_the_other_have_no_pairs_and_a_small_change_is_n
     assert not found.paired
     assert "not recorded in turns" in found.pairing
     assert found.verdict.word == "inconclusive"
-    assert "drift of the machine" in found.verdict.reason
-    assert any("record them in turns" in note for note in found.notes)
+    assert "a change of the machine could be all of it" in found.verdict.reason
+    assert any("in random order" in note for note in found.notes)
+
+
+def test_a_fixed_order_is_named_and_settles_nothing(tmp_path: Path) -> None:
+    session(tmp_path, noise(12, change=0.03), fixed=True)
+    found = _compare(tmp_path)
+    assert found.paired
+    assert found.verdict.word == "inconclusive"
+    assert "A was recorded first in nearly every pair" in found.verdict.reason
+    assert found.order is not None
+    assert (found.order.a_first, found.order.b_first, found.order.is_fixed) == (12, 0, True)
+    assert any(note.startswith("fixed order: ") for note in found.notes)
+
+
+def test_a_change_of_the_machine_within_a_session_is_named_with_its_boot(tmp_path: Path) -> None:
+    slow = [(one * (1.1 if place >= 7 else 1), other * (1.1 if place >= 7 else 1))
+            for place, (one, other) in enumerate(noise(12, sigma=0.002))]  # fmt: skip
+    session(tmp_path, slow)
+    found = _compare(tmp_path)
+    assert found.verdict.word == "equivalent"
+    assert any("the machine changed by +" in note and "before boot 15 of 24" in note for note in found.notes)
+
+
+def test_quantiles_and_looks_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    factors = [(one, other * (1.1 if place % 3 == 0 else 1)) for place, (one, other) in enumerate(noise(21))]
+    arms = [str(arm) for arm in session(tmp_path, factors)]
+    words = ["--quantile", "p50", "--quantile", "p95", "--quantile", "slow-share"]
+    assert run(["compare", *arms, *words, "--json"]) == 0
+    (found,) = data_of_answer(capsys.readouterr().out)["comparisons"]
+    rows = {row["statistic"]: row for row in found["quantiles"]}
+    assert rows["slow-share"]["word"] == rows["p95"]["word"] == "regression"
+    assert (rows["slow-share"]["change"]["a"], rows["slow-share"]["change"]["b"]) == (0, 7 / 21)
+    assert rows["p95"]["change"]["low_percent"] > 1
+    assert (found["look"], found["alpha"]) == (None, 0.05)
+    assert run(["compare", *arms, "--look", "2", "--json"]) == 0
+    (again,) = data_of_answer(capsys.readouterr().out)["comparisons"]
+    assert (again["look"], again["alpha"], again["quantiles"]) == (2, 0.0125, [])
+    narrow, wide = (each["interval_percent"] for each in (found, again))
+    assert wide[0] <= narrow[0] < narrow[1] <= wide[1]
+    assert run(["compare", *arms, "--quantile", "p99"]) == 2
 
 
 def test_drift_that_both_arms_share_is_told_and_taken_out_by_pairs(tmp_path: Path) -> None:

@@ -99,7 +99,7 @@ def test_a_field_that_the_format_does_not_allow_is_named(boot: Path, fields: dic
 @pytest.mark.parametrize("table", SCHEMA)
 def test_a_missing_table_is_named_when_it_is_asked_for(boot: Path, table: str) -> None:
     (boot / f"{table}.parquet").unlink()
-    error = refusal(boot, lambda opened: getattr(opened, table)())
+    error = refusal(boot, lambda opened: opened.table(table))
     assert error.message == f"the table `{table}` is missing"
     assert error.where == str(boot / f"{table}.parquet")
 

@@ -54,6 +54,8 @@ OTHER_CHOICES: dict[str, Any] = {
     "initramfs_order": 5,
     "ready": "login: $",
     "profile": False,
+    "user_functions": True,
+    "symbols": Path("de bug"),
     "live": True,
     "timeout_wall_s": 7.5,
     "timeout_virtual_s": None,

@@ -2,32 +2,39 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+
 import numpy as np
 import pytest
 
+from bench_modules import load_bench
 from firstlight.errors import UsageError
 from firstlight.stats.scaling.analysis import REST, study
+from firstlight.stats.scaling.counts import counted_term
 from firstlight.stats.scaling.crossover import bisect, crossings
+from firstlight.stats.scaling.fit import fit_model
 from firstlight.stats.scaling.models import BY_NAME, LAWS
 from firstlight.stats.scaling.prediction import predict
 
 SIZES = [1, 2, 4, 8, 16, 32, 64, 128]
 
 
+def grown(law: str) -> np.ndarray:
+    """What a law says for the sizes."""
+    parts = [growth(np.array(SIZES, float)) for growth in BY_NAME[law].growths]
+    return np.asarray(np.sum(parts, axis=0) * np.ones(len(SIZES)))
+
+
 @pytest.mark.parametrize("law", [law.name for law in LAWS])
 def test_an_exact_law_is_found_with_its_coefficients(law: str) -> None:
-    costs = 1_000_000 + 5_000 * BY_NAME[law].growth(np.array(SIZES, float))
+    costs = 1_000_000 + 5_000 * grown(law)
     found = study(SIZES, costs.tolist(), exact=True)
     assert found.best.law == law
     assert found.best.misfit < 1e-9
     if law != "1":
         assert found.best.constant == pytest.approx(1_000_000)
         assert found.best.slope == pytest.approx(5_000)
-    assert (
-        found.certainty == "clear"
-        if law != "1"
-        else found.certainty in ("weak", "likely", "clear", "the only one that fits")
-    )
+        assert found.certainty == "clear"
     assert found.left_out is not None
     assert abs(found.left_out.error) < 1e-6
 
@@ -35,37 +42,38 @@ def test_an_exact_law_is_found_with_its_coefficients(law: str) -> None:
 @pytest.mark.parametrize("law", ["1", "n", "n log n", "n^2"])
 def test_a_law_is_found_in_noise(law: str) -> None:
     hits = 0
-    for seed in range(100):
+    for seed in range(20):
         noise = np.exp(np.random.default_rng(seed).normal(0, 0.01, len(SIZES)))
-        costs = (100 + 20 * BY_NAME[law].growth(np.array(SIZES, float))) * noise
-        hits += study(SIZES, costs.tolist(), exact=False).best.law == law
-    assert hits >= 90
+        costs = (100 + 20 * grown(law)) * noise
+        hits += study(SIZES, costs.tolist(), exact=False).simple.law == law
+    assert hits >= 16
 
 
 def test_the_interval_of_the_slope_covers_it() -> None:
     covered = 0
-    for seed in range(200):
+    for seed in range(40):
         noise = np.exp(np.random.default_rng(seed).normal(0, 0.01, len(SIZES)))
         costs = (100 + 20 * np.array(SIZES)) * noise
-        fit = next(fit for fit in study(SIZES, costs.tolist(), exact=False).fits if fit.law == "n")
+        fit = fit_model(BY_NAME["n"], np.array(SIZES, float), costs, exact=False)
+        assert fit is not None
         assert fit.slope_interval is not None
         covered += fit.slope_interval[0] <= 20 <= fit.slope_interval[1]
-    assert covered >= 180
+    assert covered >= 35
 
 
 def test_laws_that_the_sizes_cannot_tell_apart_are_not_called_clear() -> None:
     sizes = np.array([8, 10, 12, 14, 16, 18, 20, 22])
     kept = surely_wrong = told = 0
-    for seed in range(60):
+    for seed in range(12):
         noise = np.exp(np.random.default_rng(seed).normal(0, 0.04, len(sizes)))
         found = study(sizes.tolist(), (sizes * noise).tolist(), exact=False)
         kept += "n" in predict(found, 44).laws
         surely_wrong += found.certainty == "clear" and found.best.law != "n"
         told += found.certainty == "indistinguishable"
         assert any("look alike" in note for note in found.notes)
-    assert kept >= 50
-    assert surely_wrong <= 3
-    assert told >= 20
+    assert kept >= 10
+    assert surely_wrong == 0
+    assert told >= 4
 
 
 def test_parts_have_laws_of_their_own_and_coefficients_that_add_up() -> None:
@@ -75,8 +83,8 @@ def test_parts_have_laws_of_their_own_and_coefficients_that_add_up() -> None:
     found = study(SIZES, total.tolist(), parts, exact=True)
     laws = {part.name: part.law for part in found.parts}
     assert laws == {"probe": "n", "sort": "n^2", "fixed": "1", REST: "1"}
-    assert sum(part.slope for part in found.parts) == pytest.approx(found.best.slope, rel=1e-9)
-    assert sum(part.constant for part in found.parts) == pytest.approx(found.best.constant, rel=1e-9)
+    assert sum(part.slope for part in found.parts) == pytest.approx(found.simple.slope, rel=1e-9)
+    assert sum(part.constant for part in found.parts) == pytest.approx(found.simple.constant, rel=1e-9)
     assert sum(part.largest for part in found.parts) == pytest.approx(total[-1])
 
 
@@ -91,9 +99,9 @@ def test_the_exponent_needs_no_law() -> None:
 
 def test_a_step_is_found_where_it_is() -> None:
     costs = [1000 + 10 * n + (5000 if n > 16 else 0) for n in SIZES]
-    steps = study(SIZES, costs, exact=True).steps
-    assert steps
-    assert (steps[0].below, steps[0].above) == (16, 32)
+    found = study(SIZES, costs, exact=True)
+    assert found.law == "n, step above 16"
+    assert found.best.coefficients == pytest.approx((10, 5000))
 
 
 def test_a_prediction_keeps_to_the_band_far_away() -> None:
@@ -106,12 +114,12 @@ def test_a_prediction_keeps_to_the_band_far_away() -> None:
 
 def test_a_noisy_prediction_holds_the_truth() -> None:
     held = 0
-    for seed in range(100):
+    for seed in range(20):
         noise = np.exp(np.random.default_rng(seed).normal(0, 0.01, len(SIZES)))
         found = study(SIZES, ((100 + 20 * np.array(SIZES)) * noise).tolist(), exact=False)
         band = predict(found, 256)
         held += band.low <= 100 + 20 * 256 <= band.high
-    assert held >= 90
+    assert held >= 18
 
 
 def test_where_two_configurations_cross() -> None:
@@ -151,3 +159,52 @@ def test_a_cost_that_falls_is_told() -> None:
     found = study(SIZES, [1000 - n for n in SIZES], exact=True)
     assert found.best.law == "1"
     assert any("falls" in note for note in found.notes)
+
+
+def test_two_terms_are_found_where_one_law_misses_the_truth_at_twice_the_size() -> None:
+    n = np.array(SIZES, float)
+    found = study(SIZES, (1000 + 30 * n + 0.3 * n**2).tolist(), exact=True)
+    assert found.law == "n + n^2"
+    assert found.best.coefficients == pytest.approx((30, 0.3))
+    band = predict(found, 256)
+    assert band.low <= 1000 + 30 * 256 + 0.3 * 256**2 <= band.high
+    assert band.rests_on == "`n + n^2` holding up to 2 times the largest size"
+
+
+def test_a_shape_that_no_model_has_is_none_of_these_laws() -> None:
+    costs = [1000, 5000, 1100, 4900, 1200, 5200, 900, 5100]
+    found = study(SIZES, costs, exact=True)
+    assert (found.law, found.certainty, predict(found, 256).value) == ("none", "-", None)
+    assert found.misfit is not None
+    assert found.next_size is not None
+
+
+@pytest.mark.parametrize("sizes", [5, 6, 7])
+def test_nothing_is_clear_below_eight_sizes(sizes: int) -> None:
+    found = study(SIZES[:sizes], [1000 + 30 * n for n in SIZES[:sizes]], exact=True)
+    assert found.law == "n"
+    assert found.certainty != "clear"
+    assert any("clear below 8" in note for note in found.notes)
+
+
+def test_a_measured_count_is_a_term() -> None:
+    processes, files = [1, 2, 4, 8, 16, 32, 64, 128], [3, 9, 5, 20, 11, 60, 30, 200]
+    counts = [one * other for one, other in zip(processes, files, strict=True)]
+    term = counted_term("processes*files", SIZES, counts)
+    found = study(SIZES, [500 + 7 * count for count in counts], exact=True, terms=[term])
+    assert found.law == "processes*files"
+    assert found.best.slope == pytest.approx(7)
+    with pytest.raises(UsageError, match="no count that grows"):
+        counted_term("x", SIZES, [1] * 8)
+
+
+@pytest.fixture(scope="module")
+def bench() -> ModuleType:
+    """The zoo of laws."""
+    return load_bench("scaling_laws")
+
+
+def test_laws_that_were_held_out_are_not_wrongly_called_clear_and_stay_in_the_band(bench: ModuleType) -> None:
+    found = bench.run(bench.HELD_OUT, range(50_000, 50_001))
+    assert found.wrong == ()
+    assert found.held >= 0.9 * found.fits

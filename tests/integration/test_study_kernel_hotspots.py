@@ -6,30 +6,32 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import firstlight
 from bundles import make_bundle
+from firstlight.study.claims import claims_of
+from firstlight.study.outcome import Verdict
 from firstlight.study.serial_line import on_the_line_ns
 from firstlight.study.table import MissingValue, Table
+from firstlight.study.verdicts import evaluate
 from firstlight_studies.kernel_hotspots.arms import Booted
 from firstlight_studies.kernel_hotspots.boot_observations import Uneven, of_lines, of_trace, uneven
-from firstlight_studies.kernel_hotspots.breakage import MANY
 from firstlight_studies.kernel_hotspots.console_output import Printed
 from firstlight_studies.kernel_hotspots.coverage import coverage
 from firstlight_studies.kernel_hotspots.deviation import deviation
 from firstlight_studies.kernel_hotspots.devices import POPULATIONS
 from firstlight_studies.kernel_hotspots.differences import broken, differences
-from firstlight_studies.kernel_hotspots.evidence import Arms, Evidence
-from firstlight_studies.kernel_hotspots.findings import findings
+from firstlight_studies.kernel_hotspots.figures import Arms, Evidence, figures_of
 from firstlight_studies.kernel_hotspots.guest import AddedMemory, Probed, machine_of
 from firstlight_studies.kernel_hotspots.health import HotspotHealth
 from firstlight_studies.kernel_hotspots.health_tables import NOTHING, health_table
 from firstlight_studies.kernel_hotspots.hotspots import HotSpot, hot_spots
 from firstlight_studies.kernel_hotspots.linked import Linked, LinkedFunction, linked_functions
 from firstlight_studies.kernel_hotspots.measured import HotspotTimings, measure
-from firstlight_studies.kernel_hotspots.partition import IDLE, REST, FunctionShare, Partition, partition
+from firstlight_studies.kernel_hotspots.partition import IDLE, REST, Partition, partition
 from firstlight_studies.kernel_hotspots.remedies import KERNELS, PLAIN, Remedy, chosen, remedies
 from firstlight_studies.kernel_hotspots.remedy_tables import Remedies, remedy_table, serial_table
 from firstlight_studies.kernel_hotspots.share_tables import Plain, function_table, share_table
@@ -250,7 +252,9 @@ def arm(
 
 
 def evidence(
-    arms: Mapping[str, HotspotTimings | MissingValue], added: AddedMemory | str = "", **costs: tuple[int, int]
+    arms: Mapping[str, HotspotTimings | MissingValue],
+    added: AddedMemory | MissingValue = MissingValue("not added"),  # noqa: B008  a plain value
+    **costs: tuple[int, int],
 ) -> Evidence:
     """Of the lab's kernel alone."""
     return Evidence(
@@ -259,107 +263,81 @@ def evidence(
         hot_spots(),
         added,
         {name.replace("_", "-"): cost for name, cost in costs.items()},
+        0.0001,
+        8_388_608,
     )
 
 
-def verdict(found: Evidence, part: str) -> tuple[str, str]:
-    """Verdict and figure of the one finding whose claim has these words."""
-    (one,) = [each for each in findings(found) if part in each.claim]
-    return one.verdict, one.now
+def verdict(found: Evidence, claim: str) -> tuple[str, str]:
+    """Verdict and figure of a claim, of a machine that times everything."""
+    claims = claims_of("firstlight_studies.kernel_hotspots")
+    (one,) = [each for each in evaluate(claims, figures_of(found), ()) if each.id == claim]
+    return one.verdict.value, one.now
 
 
 def test_each_finding_follows_its_figures() -> None:
     plain = arm(1000 * MS, calibration=300 * MS, console=4 * MS, memory=40 * MS)
-    wait = "loops per jiffy save the calibration, with"
     saves = evidence({PLAIN: plain, "lpj": arm(700 * MS)})
-    assert verdict(saves, f"{wait} a TSC") == ("holds", "300.000 ms of 1,000.000 ms (30.00 %), lab kernel")
-    nothing = evidence({PLAIN: plain, "lpj": arm(1000 * MS - 1)})
-    assert verdict(nothing, f"{wait} a TSC")[0] == "no longer holds"
+    assert verdict(saves, "lpj") == ("holds", "saves 300.000 ms of the window (+30.000 %)")
+    assert verdict(evidence({PLAIN: plain, "lpj": arm(1000 * MS - 1)}), "lpj")[0] == "no longer holds"
     lost = evidence({PLAIN: plain, "lpj": MissingValue("it did not come up")})
-    assert verdict(lost, f"{wait} a TSC") == ("not testable here", "not measured in this run")
-    assert verdict(saves, "calibration is a hot spot")[0] == "holds"
-    assert verdict(saves, "console is a hot spot") == ("no longer holds", "lab 0.40 %")
-    assert verdict(evidence({}), "console is a hot spot")[0] == "not testable here"
+    assert verdict(lost, "lpj") == ("not testable here", "it did not come up")
 
 
-def test_a_remedy_is_judged_beside_its_own_baseline() -> None:
+def test_a_hot_spot_has_time_share_and_rank_without_self_tests_and_tracing_and_no_verdict() -> None:
+    parts: dict[str, Any] = {"calibration": 89 * MS, "console": 4 * MS, "self-tests": 500 * MS, "tracing": 113 * MS}
+    found = verdict(evidence({PLAIN: arm(1000 * MS, **parts)}), "spot-calibration")
+    assert found[0] == "counted, no verdict"
+    assert "lab's kernel 23.0 %, rank 1" in found[1]
+    assert verdict(evidence({}), "spot-console")[0] == "not testable here"
+
+
+def test_a_remedy_is_compared_with_its_own_baseline() -> None:
     found = evidence({PLAIN: arm(1000 * MS), "no-tsc": arm(1100 * MS), "no-tsc-lpj": arm(1050 * MS)})
-    assert verdict(found, "without a TSC") == ("holds", "50.000 ms of 1,100.000 ms (4.55 %), lab kernel")
+    assert verdict(found, "no-tsc-lpj") == ("holds", "saves 50.000 ms of the window (+4.545 %)")
 
 
-def test_printing_is_judged_with_the_line_that_the_emulated_port_lacks() -> None:
+def test_a_way_of_timing_that_a_quick_run_leaves_out_is_named_so() -> None:
+    assert verdict(evidence({}), "timed-within") == ("not testable here", "a quick run leaves this arm out")
+    failed = replace(evidence({}), way_costs={"graph-all": None, "no-profile": (100, 0)})
+    assert verdict(failed, "timed-within") == ("not testable here", "not measured in this run")
+    assert verdict(failed, "timed-outside")[0] == "no longer holds"
+
+
+def test_printing_states_the_line_that_the_emulated_port_lacks_and_leaves_the_verdict_to_it() -> None:
     found = evidence({PLAIN: arm(1000 * MS, size=11_520), "quiet": arm(1000 * MS, size=0)})
-    held, said = verdict(found, "fewer messages save time")
-    assert held == "holds"
-    assert "1,000.000 ms of a line at 115,200 baud" in said
+    assert "1.000000 s of a line at 115,200 Bd" in verdict(found, "quiet")[1]
     assert on_the_line_ns(960, 9600) == 1_000 * MS
-    silent = evidence({PLAIN: arm(1000 * MS), "quiet": arm(1000 * MS)})
-    assert verdict(silent, "fewer messages save time")[0] == "no longer holds"
+    claims = claims_of("firstlight_studies.kernel_hotspots")
+    decided = {each.id for each in evaluate(claims, figures_of(found)) if each.verdict == Verdict.MACHINE}
+    assert "quiet" in decided
 
 
 def test_memory_that_can_be_added_refutes_the_old_limit() -> None:
-    much = {"much-memory": arm(900 * MS, memory=200 * MS), "memory-limited": arm(760 * MS, memory=60 * MS)}
-    found = evidence(much, AddedMemory(20, 1, 128 << 20, 5 * MS, 7 * MS))
-    claim = "memory cannot be added later"
-    assert verdict(found, claim) == ("no longer holds", "20 blocks, 2,560 MiB, added in 12.000 ms")
-    assert verdict(found, "hiding memory") == ("holds", "200.000 ms to 60.000 ms, of 4 GiB and of 512 MiB")
-    assert verdict(evidence(much, AddedMemory(0, 21, 128 << 20, 0, 0)), claim)[0] == "holds"
-    assert verdict(evidence(much, "no such file"), claim) == ("not testable here", "no such file")
+    much = {"much-memory": arm(1000 * MS, memory=200 * MS), "memory-limited": arm(800 * MS, memory=28 * MS)}
+    found = evidence(much, AddedMemory(20, 1, 128 << 20, 10 * MS, 2 * MS))
+    assert verdict(found, "memory-later") == ("no longer holds", "20 blocks, 2.5 GiB, added in 12.000 ms")
+    assert verdict(found, "hidden-memory") == ("holds", "200.000 ms to 28.000 ms, of 4 GiB and of 512 MiB")
+    assert verdict(evidence(much, AddedMemory(0, 21, 128 << 20, 0, 0)), "memory-later")[0] == "holds"
+    none = evidence(much, MissingValue("no such file"))
+    assert verdict(none, "memory-later") == ("not testable here", "no such file")
 
 
 def test_a_wrong_preset_that_boots_asks_for_a_sanity_check_warned_of_or_not() -> None:
-    claim = "needs a sanity check"
-    slow = replace(HEALTHY, lpj=500_000, delay=(10, 40_000), warnings=frozenset({"clocksource: wrong"}))
-    warned = evidence({PLAIN: arm(MS), "lpj-eighth": arm(MS, health=slow)})
-    assert verdict(warned, claim) == (
-        "holds", "1 of 1 wrong values boot and change another fact of the system, 1 of these with a new warning",
-    )  # fmt: skip
-    only_itself = arm(MS, health=replace(HEALTHY, lpj=500_000))
-    harmless = {PLAIN: arm(MS), "lpj-eighth": only_itself, "lpj-eightfold": only_itself}
-    assert verdict(evidence(harmless), claim)[0] == "no longer holds"
-    del harmless["lpj-eightfold"]
-    assert verdict(evidence(harmless), claim)[0] == "not testable here"
-    assert verdict(evidence({}), claim) == ("not testable here", "not measured in this run")
+    wrong = replace(HEALTHY, warnings=frozenset({"odd"}), clock_source="jiffies")
+    warned = evidence({PLAIN: arm(MS), "lpj-eightfold": arm(MS, health=wrong)})
+    text = "1 of 1 wrong values boot and change another fact, 1 of these with a new warning"
+    assert verdict(warned, "sanity-check") == ("holds", text)
+    harmless = evidence({PLAIN: arm(MS), "lpj-eightfold": arm(MS), "lpj-eighth": arm(MS)})
+    assert verdict(harmless, "sanity-check")[0] == "no longer holds"
+    assert verdict(evidence({}), "sanity-check") == ("not testable here", "not measured in this run")
 
 
-def test_the_quick_form_has_wrong_values_enough_to_judge_them() -> None:
-    assert sum(each.wrong for each in chosen("lab", quick=True)) >= 2
-    assert len({each.name for kernel in KERNELS for each in chosen(kernel, quick=True) if each.remedy}) > MANY
-
-
-def test_most_remedies_are_judged_by_what_they_are_not_meant_to_change() -> None:
-    claim = "subtle failure modes"
-    names = [each.name for each in remedies() if each.remedy and not each.wrong and each.against == PLAIN][:MANY]
-    slow = arm(MS, health=replace(HEALTHY, delay=(10, 40_000)))
-    most = {PLAIN: arm(MS)} | dict.fromkeys(names, slow)
-    assert verdict(evidence(most), claim)[0] == "holds"
-    few = {PLAIN: arm(MS)} | dict.fromkeys(names[1:], slow)
-    assert verdict(evidence(few), claim)[0] == "not testable here"
-    sooner = arm(MS, health=replace(HEALTHY, probed=replace(HEALTHY.probed, high_resolution=False)))
-    assert verdict(evidence({PLAIN: arm(MS)} | dict.fromkeys(names, sooner)), claim)[0] == "no longer holds"
-    entries = arm(MS, health=replace(HEALTHY, hash_entries=1))
-    meant = {PLAIN: arm(MS)} | dict.fromkeys(names, arm(MS)) | {"small-hashes": entries, "quiet": entries}
-    held, said = verdict(evidence(meant), claim)
-    assert held == "no longer holds"
-    assert said.startswith(f"1 of {MANY} remedies change a fact that they are not meant to without a new warning")
-
-
-def test_what_grows_with_memory_is_judged_with_much_of_it() -> None:
-    claim = "memory is a hot spot"
-    plain = {PLAIN: arm(1000 * MS, memory=20 * MS)}
-    assert verdict(evidence(plain), claim) == ("not testable here", "lab 2.00 %")
-    much = plain | {"much-memory": arm(1000 * MS, memory=200 * MS)}
-    assert verdict(evidence(much), claim) == ("holds", "lab 2.00 %, lab with 4 GiB 20.00 %")
-    little = plain | {"much-memory": arm(1000 * MS, memory=30 * MS)}
-    assert verdict(evidence(little), claim)[0] == "no longer holds"
-
-
-def test_a_short_reading_of_the_clock_chip_is_told_in_a_unit_that_shows_it() -> None:
-    plain = arm(1000 * MS)
-    plain.parts.functions["mach_get_cmos_time"] = FunctionShare(1, 424, 80)
-    said = "reading the clock chip takes 424 ns"
-    assert verdict(evidence({PLAIN: plain}), "clock chip's update") == ("no longer holds", said)
-    assert verdict(evidence({PLAIN: arm(1000 * MS)}), "clock chip's update")[0] == "not testable here"
+def test_remedies_that_change_more_than_they_are_meant_to_are_counted_without_a_verdict() -> None:
+    changed = arm(MS, health=replace(HEALTHY, clock_source="jiffies"))
+    names = [each.name for each in chosen("lab", quick=False) if each.remedy and not each.wrong][:13]
+    found = evidence({PLAIN: arm(MS)} | dict.fromkeys(names, changed))
+    assert verdict(found, "failure-modes")[0] == "counted, no verdict"
 
 
 def test_the_ring_that_stamps_need_is_not_charged_to_the_stamps() -> None:
@@ -385,8 +363,8 @@ def test_a_remedy_that_changes_nothing_looked_at_is_not_said_to_change_nothing()
 
 def test_the_cost_of_instrumentation_is_that_of_each_way() -> None:
     found = evidence({}, graph_all=(1000 * MS, 188 * MS), no_profile=(1000 * MS, 0))
-    assert verdict(found, "from within") == ("holds", "188.000 ms on 1,000.000 ms (18.80 %)")
-    assert verdict(found, "from outside") == ("no longer holds", "0.000 ms on 1,000.000 ms (0.00 %)")
+    assert verdict(found, "timed-within") == ("holds", "+18.8 %")
+    assert verdict(found, "timed-outside") == ("no longer holds", "+0.0 %")
 
 
 def figures(table: Table, row: str) -> tuple[object, ...]:
@@ -432,9 +410,9 @@ def test_a_function_that_a_kernel_lacks_is_shown_as_such() -> None:
 def test_what_could_not_be_measured_of_a_boot_is_missing_and_named(tmp_path: Path) -> None:
     boot = firstlight.open(make_bundle(tmp_path, profile=False))
     lost = MissingValue("it did not come up")
-    booted = Booted({("stock", PLAIN): boot, ("lab", PLAIN): lost}, {}, (), "lab")
+    booted = Booted({("stock", PLAIN): boot, ("lab", PLAIN): lost}, {}, (), "lab", {})
     measured: Arms = {"stock": {PLAIN: measure(boot)}, "lab": {PLAIN: lost}}
-    (one, other) = unmeasured(booted, measured, {"stock": MissingValue("no symbols"), "lab": lost}, lost, lost.reason)
+    (one, other) = unmeasured(booted, measured, {"stock": MissingValue("no symbols"), "lab": lost}, lost, lost)
     unable = measured["stock"][PLAIN]
     assert isinstance(unable, MissingValue)
     assert (one.what, one.reason) == ("stock-plain", unable.reason)

@@ -16,6 +16,7 @@ from firstlight.bundle.boot import Boot
 from firstlight.bundle.tables import SCHEMAS
 from firstlight.cli.main import run
 from firstlight.errors import BundleError
+from invented_processes import make_processes
 
 Change = Callable[[pl.DataFrame], pl.DataFrame]
 
@@ -82,19 +83,34 @@ DAMAGE: dict[str, tuple[str, Change, str]] = {
     "runs with a hole": ("runs", at(1, "start_ns", pl.col("start_ns") + 1), "no run ends where one begins, at"),
     "a thread removed": ("threads", only(pl.col("thread") != 1), "`run_ns` of thread 1 is nothing"),
     "a thread that ran longer": ("threads", at(0, "run_ns", pl.col("run_ns") * 2), "and its runs make"),
+    "a process with more user mode": ("processes", at(3, "user_instructions", pl.col("user_instructions") + 1),
+                                      "`user_instructions` of process 3 is 100,001, and its threads make 100,000"),
+    "a process with more of the kernel": ("processes", at(2, "kernel_instructions", pl.col("kernel_instructions") - 1),
+                                          "`kernel_instructions` of process 2 is 348,999, and"),
+    "interrupts of a process that never ran": ("processes", at(4, "interrupt_instructions", pl.lit(7)),
+                                               "`interrupt_instructions` of process 4 is 7, and its threads make 0"),
+    "a function of user mode that executed more": (
+        "user_functions", at(0, "self_instructions", pl.col("self_instructions") + 5),
+        "`user_instructions` of thread 1 is 400,000, and its functions make 400,005"),
+    "a negative function of user mode": (
+        "user_functions", at(1, "self_instructions", pl.lit(-1)), "`self_instructions` of row 1 is -1"),
+    "a thread with more user mode": ("threads", at(3, "user_instructions", pl.col("user_instructions") + 1), ""),
+    "a process with another's thread": ("threads", at(4, "process", pl.lit(2)), "of process 2 is"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_a_changed_table_is_an_error_that_names_it_and_the_figure(tmp_path: Path, damage: str) -> None:
     table, change, said = DAMAGE[damage]
-    boot = changed(make_bundle(tmp_path), table, change)
+    boot = changed(make_processes(tmp_path), table, change)
     with pytest.raises(BundleError) as caught:
         read_all(boot)
     assert caught.value.message.startswith("the table does not add up: ")
     assert said in caught.value.message
-    # A tree and its phases contradict one another: either can be the one that was changed.
-    assert str(caught.value.where) in {str(boot.directory / f"{name}.parquet") for name in (table, "phase_calls")}
+    # A tree and its phases contradict one another, as threads and processes do: either can be the one that was changed.
+    assert str(caught.value.where) in {
+        str(boot.directory / f"{name}.parquet") for name in (table, "phase_calls", "processes", "user_functions")
+    }
     assert caught.value.hint is not None
     assert "record the boot again" in caught.value.hint
 
@@ -149,7 +165,7 @@ def test_show_says_of_none_that_it_holds(
     tmp_path: Path, damage: str, form: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     table, change, _ = DAMAGE[damage]
-    boot = changed(make_bundle(tmp_path), table, change)
+    boot = changed(make_processes(tmp_path), table, change)
     assert run(["show", str(boot.directory), *form]) != 0
     said = capsys.readouterr()
     assert '"data"' not in said.out
@@ -164,3 +180,19 @@ def test_a_profile_without_a_promise_has_its_invariants_too(tmp_path: Path) -> N
     path.write_text(json.dumps(manifest))
     with pytest.raises(BundleError, match="the invariant `self_sums_to_executed` is missing"):
         firstlight.open(path.parent).calls()
+
+
+@pytest.mark.parametrize("invariant", ["runs_partition_the_kernel", "modes_partition_the_runs"])
+def test_processes_whose_modes_are_said_to_be_broken_are_not_asked_for_again(tmp_path: Path, invariant: str) -> None:
+    table, change, _ = DAMAGE["a process with more user mode"]
+    boot = changed(make_processes(tmp_path), table, change)
+    path = boot.directory / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["invariants"][invariant]["holds"] = False
+    path.write_text(json.dumps(manifest))
+    assert firstlight.open(boot.directory).table("processes").height == 5
+
+
+def test_a_boot_with_processes_adds_up(tmp_path: Path) -> None:
+    read_all(firstlight.open(make_processes(tmp_path)))
+    read_all(firstlight.open(make_processes(tmp_path, name="hostile.boot", hostile=True)))

@@ -33,6 +33,17 @@ CASES = [
 ]
 
 
+@pytest.mark.parametrize("reason", [FailureReason.NEVER_READY, FailureReason.VIRTUAL_TIMEOUT])
+def test_a_line_that_says_ready_is_named_where_no_pattern_was_given(reason: FailureReason) -> None:
+    console = (
+        "[    0.512000] random: crng ready\r\nstarting (1)\r\nsystem ready (2)\r\n[    1.0] reboot: Power down\r\n"
+    )
+    failure = Failure(reason=reason, detail="", console_tail=["reboot: Power down"])
+    own = RecordOptions(output=Path("a.boot"), initrd=INITRD)
+    assert r"`--ready 'system ready \(2\)'`" in advice(failure, own, Report(), console)
+    assert "--ready REGEX" in advice(failure, own, Report(), console.replace("system ready", "system steady"))
+
+
 @pytest.mark.parametrize(("reason", "tail", "append", "initrd", "says"), CASES)
 def test_the_hint_fits_what_happened(
     reason: FailureReason, tail: list[str], append: str, initrd: Path | None, says: str

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from firstlight.cache import NotCachedError, only_cached
 from firstlight.errors import LabError
 from firstlight.experiment.change import Kconfig
-from firstlight.experiment.kernel_build import NotBuiltError, kernel_for
+from firstlight.experiment.kernel_build import kernel_for
 from firstlight.experiment.plan import Build
 from firstlight.experiment.plan_parser import PlanError
 from firstlight.lab.host.progress import SilentProgress
@@ -25,21 +26,22 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "linux"
 
 
-def build(tmp_path: Path, command: str, fragment: Kconfig = FRAGMENT, *, dry_run: bool = False) -> Path:
+def build(tmp_path: Path, command: str, fragment: Kconfig = FRAGMENT) -> Path:
     """Build with a command."""
     how = Build(command=command, tree="linux")
-    return kernel_for(fragment, how, tmp_path, SilentProgress(), dry_run=dry_run)
+    return kernel_for(fragment, how, tmp_path, SilentProgress())
 
 
 def test_the_command_finds_fragment_and_output_and_runs_once(
     tmp_path: Path, tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     command = f'echo >>{tmp_path}/log; cat Makefile "$FIRSTLIGHT_FRAGMENT" >"$FIRSTLIGHT_OUTPUT/bzImage"'
-    with pytest.raises(NotBuiltError):
-        build(tmp_path, command, dry_run=True)
+    with only_cached(), pytest.raises(NotCachedError):
+        build(tmp_path, command)
     kernel = build(tmp_path, command)
     assert kernel.read_text() == "VERSION = 6\nCONFIG_LEGACY_PTYS=n\nCONFIG_SMP=y\n"
-    assert build(tmp_path, command) == build(tmp_path, command, dry_run=True) == kernel
+    with only_cached():
+        assert build(tmp_path, command) == kernel
     assert (tmp_path / "log").read_text() == "\n"
     (tree / "Makefile").write_text("VERSION = 7\n")
     assert build(tmp_path, command) != kernel

@@ -6,10 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from firstlight.experiment.cell_options import options_for
 from firstlight.experiment.design import cells_of
 from firstlight.experiment.plan import parse_plan, read_plan
 from firstlight.experiment.plan_parser import PlanError
 from firstlight.experiment.randomize import blocks
+from firstlight.experiment.schedule import prepare
+from firstlight.lab.host.progress import SilentProgress
 
 ARMS = '[[arm]]\nname = "stock"\n[[arm]]\nname = "quiet"\nappend = "quiet"\n'
 
@@ -144,3 +147,53 @@ def test_blocks_hold_every_cell_once_and_more_repeats_keep_the_order_before() ->
     for repeat in range(1, 10):
         assert sorted(cell for cell, number in many if number == repeat) == [0, 1, 2, 3, 4]
     assert blocks(names, 9, seed=12) != many
+
+
+def test_a_factor_of_the_initramfs_is_another_one_or_files_in_it(tmp_path: Path) -> None:
+    plan = parse_plan(
+        """
+        [base]
+        rootfs = "debian"
+        [[factor]]
+        name = "hook"
+        kind = "initramfs"
+        on = { "/before-root" = { text = "#!/bin/sh\\n", mode = "0755" } }
+        [[factor]]
+        name = "own"
+        kind = "initramfs"
+        levels = { first = "", second = "my.cpio" }
+        """,
+        "x.toml",
+    )
+    hook, own = plan.factors
+    assert hook.levels["off"].initramfs_files == {}
+    assert hook.levels["on"].initramfs_files["/before-root"].mode == "0755"
+    assert (own.levels["first"].initrd, own.levels["second"].initrd) == (None, "my.cpio")
+    cell = next(cell for cell in cells_of(plan) if cell.levels == {"hook": "on", "own": "first"})
+    chosen = options_for(plan, cell, tmp_path, tmp_path / "a.boot", SilentProgress())
+    assert chosen.overlay is None
+    assert chosen.initramfs_files is not None
+    assert (chosen.initramfs_files / "before-root").read_text() == "#!/bin/sh\n"
+
+
+def test_a_dry_run_builds_nothing_and_names_arms_that_change_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    plan = tmp_path / "plan.toml"
+    plan.write_text("""
+        [[arm]]
+        name = "debian"
+        rootfs = "debian"
+        [[arm]]
+        name = "files"
+        files = { "/etc/x" = { text = "x" } }
+        [[arm]]
+        name = "again"
+        files = { "/etc/x" = { text = "x" } }
+    """)
+    prepared = prepare(plan, dry_run=True)
+    assert [cell.key for cell in prepared.state.cells] == ["", "", ""]
+    assert prepared.notes == ["arms `files` and `again` change the same: it is one boot"]
+    assert [path for path in (tmp_path / "cache").rglob("*") if path.is_file()] == []
+    assert not (tmp_path / "plan").exists()

@@ -32,6 +32,17 @@ def test_each_cell_has_its_time_and_the_change_against_the_first(
     ]
 
 
+@pytest.mark.parametrize(
+    ("change_ns", "accident"), [(1_415_874, True), (-1_415_874, True), (1_415_875, False), (0, False)]
+)
+def test_a_change_within_the_noise_band_is_an_accident(tmp_path: Path, change_ns: int, accident: bool) -> None:
+    lengths = {"stock": 900_000_000, "quiet": 900_000_000 + change_ns}
+    notes = read_results(make_experiment(tmp_path, ARMS, lambda levels, name, repeat: lengths[name])).notes
+    assert any(note.startswith("noise band: 1,415,874 ns (shipped, of the minimal guest") for note in notes)
+    said = "the change from `stock` is within the noise band and may be an accident: `quiet`"
+    assert (said in notes) is accident
+
+
 def test_a_boot_that_failed_does_not_count_and_says_why(tmp_path: Path) -> None:
     path = make_experiment(tmp_path, ARMS, lambda levels, name, repeat: None if name == "quiet" else 900_000_000)
     stock, quiet = read_results(path).cells

@@ -17,7 +17,7 @@ from firstlight.stats.randomization import draw_order
 from firstlight.stats.sample_size import pairs_needed, robust_sigma, smallest_effect
 from firstlight.stats.significance import paired_p, unpaired_p
 from firstlight.stats.spread import spread
-from firstlight.stats.verdict import VerdictThresholds, decide
+from firstlight.stats.verdict import VerdictThresholds, decide, settle
 
 
 @pytest.mark.parametrize("n", [6, 9, 12, 25])
@@ -112,6 +112,14 @@ def test_ties_go_to_the_test_by_permutation_and_are_named() -> None:
     assert "all exchanges (ties)" in arms.method
     assert 0.05 < arms.p <= 1
     assert unpaired_p([1, 1], [1, 1], seed=1).p == 1.0
+
+
+def test_an_arm_of_one_boot_with_ties_has_a_p_value() -> None:
+    assert unpaired_p([1], [2, 2, 2], seed=1).p == pytest.approx(0.5)
+    assert unpaired_p([2, 2, 2], [3], seed=1).p == pytest.approx(0.5)
+    assert unpaired_p([2], [1, 2, 3], seed=1).p == 1.0
+    many = unpaired_p([0], [*range(1, 200), 5], seed=1)
+    assert many.p == pytest.approx(2 / 201) == many.smallest
 
 
 @pytest.mark.parametrize(
@@ -246,3 +254,18 @@ def test_an_order_that_cannot_be_is_refused(arms: list[str], blocks: int) -> Non
 def test_estimates_survive_json() -> None:
     found = paired([0.01, 0.02, 0.03, 0.015, 0.012, 0.011])
     assert Estimate.model_validate_json(found.model_dump_json()) == found
+
+
+def test_a_certain_change_that_may_be_within_the_limit_is_inconclusive() -> None:
+    found = Estimate(log_ratio=0.009, low=0.007, high=0.011, confidence=0.95, achieved=0.95, needed=6)
+    verdict = decide(found, 0.001, 12, 0.003, VerdictThresholds(soft=0.01))
+    assert verdict.word == "inconclusive"
+    assert "real" in verdict.reason
+    assert verdict.more is not None
+
+
+@pytest.mark.parametrize("limit", [0, 1, 5])
+def test_an_exact_change_is_settled_by_the_limit_alone(limit: int) -> None:
+    for change in range(-8, 9):
+        expected = "equivalent" if abs(change) <= limit else "regression" if change > 0 else "improvement"
+        assert settle(change, change, change, limit) == expected

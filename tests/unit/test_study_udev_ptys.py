@@ -17,16 +17,17 @@ from firstlight.bundle.open import open as open_boot
 from firstlight.errors import LabError
 from firstlight.lab.rootfs.elf import needed_libraries
 from firstlight.lab.rootfs.ext4 import EPOCH
+from firstlight.study.claims import UNTIMED, claims_of
+from firstlight.study.historical import historical_tables
 from firstlight.study.outcome import Finding
 from firstlight.study.runner import Lab
 from firstlight.study.table import MissingValue
-from firstlight_studies.historical import historical_tables
+from firstlight.study.verdicts import evaluate
 from firstlight_studies.udev_ptys import early_udev, stages
 from firstlight_studies.udev_ptys.competitors import waiting_table
 from firstlight_studies.udev_ptys.counts import IN_KERNEL, Counted, difference
 from firstlight_studies.udev_ptys.events import clock_ahead, with_kernel_stamps
-from firstlight_studies.udev_ptys.figures import PtyFigures
-from firstlight_studies.udev_ptys.findings import findings
+from firstlight_studies.udev_ptys.figures import PtyEvidence, figures_of
 from firstlight_studies.udev_ptys.latency import Latency, latency_chart, latency_of, latency_table
 from firstlight_studies.udev_ptys.model import CostLaw, law_of
 from firstlight_studies.udev_ptys.per_device import payers_table, per_device_table
@@ -42,7 +43,7 @@ MS = 1_000_000
 
 def old_arms() -> list[dict[str, int | MissingValue]]:
     """The three arms of the old table, in nanoseconds."""
-    table = historical_tables("udev-ptys")[0]
+    table = historical_tables("firstlight_studies.udev_ptys")[0]
     rows = {str(row[0]): row for row in table.rows if not str(row[0]).startswith("(")}
     arms: list[dict[str, int | MissingValue]] = []
     for column in (1, 2, 4):
@@ -60,7 +61,7 @@ def old_arms() -> list[dict[str, int | MissingValue]]:
 
 
 def test_the_old_figures_give_the_old_percentages() -> None:
-    old = historical_tables("udev-ptys")[0]
+    old = historical_tables("firstlight_studies.udev_ptys")[0]
     made = stages.stage_table("stages", "", old_arms(), stages.ROWS, ())
     assert [row[0] for row in made.rows] == [row[0] for row in old.rows]
     for row, before in zip(made.rows, old.rows, strict=True):
@@ -240,77 +241,69 @@ LATENCY = Latency(
 )  # fmt: skip
 
 
-def figures() -> PtyFigures:
+def evidence() -> PtyEvidence:
     a, b, c = old_arms()
     sooner = replace(LATENCY, mean=5, median=5, others_mean=5)
-    return PtyFigures(
+    return PtyEvidence(
         a=a, b=b, c=c, sizes={count: counted(count) for count in (0, 256)}, terminals={0: 71, 256: 583},
         latency={(stage, "B"): LATENCY for stage in ("initramfs", "system")}
         | {(stage, "C"): sooner for stage in ("initramfs", "system")},
-        queues={}, done=Done(events=2, first=0, up=1, asked=2, done=3, waiter=9, told=9, busy=30, system=100),
+        done=Done(events=2, first=0, up=1, asked=2, done=3, waiter=9, told=9, busy=30, system=100),
         law=law_of({count: 1e9 + 3e6 * count for count in (0, 16, 64, 128, 256)}),
-        free=(30_000 * MS, 29_990 * MS),
+        free=(30_000 * MS, 29_990 * MS), band=0.001,
     )  # fmt: skip
 
 
-def verdict(found: tuple[Finding, ...], start: str) -> str:
-    return next(each.verdict for each in found if each.claim.startswith(start))
+def findings(found: PtyEvidence, untimed: frozenset[str] = frozenset()) -> dict[str, Finding]:
+    """By claim; every part of the machine is timed unless *untimed* names it."""
+    claims = claims_of("firstlight_studies.udev_ptys")
+    return {each.id: each for each in evaluate(claims, figures_of(found), untimed)}  # type: ignore[arg-type]
+
+
+def verdicts(found: PtyEvidence) -> dict[str, str]:
+    return {name: each.verdict.value for name, each in findings(found).items()}
 
 
 def test_the_old_figures_hold_against_themselves() -> None:
-    found = findings(figures())
-    # Of the calls our invented boots have none of what was named then.
-    changed = [each.claim for each in found if each.verdict != "holds"]
-    assert len(changed) == 1
-    assert changed[0].startswith("Each legacy pseudo-terminal costs udev")
+    # Of the calls our invented boots have none of what was named then; their latencies are others.
+    found = verdicts(evidence())
+    assert [name for name, verdict in found.items() if not verdict.startswith("holds")] == ["calls"]
+    assert [name for name, verdict in found.items() if verdict == "holds in direction"] == []
 
 
 def test_figures_that_changed_no_longer_hold() -> None:
-    a, b, c = old_arms()
-    level = figures()
-    same = replace(level, c=dict(b), latency=dict.fromkeys(level.latency, LATENCY))
-    found = findings(same)
-    for start in ("Without legacy", "Asking for all", "Events are done", "Events of other", "In the system processing"):
-        assert verdict(found, start) == "no longer holds", start
-    assert verdict(found, "A boot waits") == "not testable here", "nothing is saved that could be kept"
-    kept = findings(replace(level, free=(31_000 * MS, 29_000 * MS)))
-    assert verdict(kept, "A boot waits") == "no longer holds"
-    slower = findings(replace(level, a={name: 2 * int(str(time)) for name, time in a.items()}))
-    assert verdict(slower, "Between two builds") == "no longer holds"
+    a, b, _ = old_arms()
+    level = evidence()
+    same = verdicts(replace(level, c=dict(b), latency=dict.fromkeys(level.latency, LATENCY)))
+    for name in ("shorter", "trigger", "late-processing", "sooner-initramfs", "sooner-system", "throttled-initramfs"):
+        assert same[name] == "no longer holds", name
+    assert same["boot-waits"] == "not testable here", "nothing is saved that could be compared"
+    assert verdicts(replace(level, free=(31_000 * MS, 29_000 * MS)))["boot-waits"] == "no longer holds"
+    slower = replace(level, a={name: 2 * int(str(time)) for name, time in a.items()})
+    assert verdicts(slower)["same-number"] == "no longer holds"
     square = law_of({count: 1e9 + 1e4 * count**2 for count in (0, 16, 64, 128, 256)})
-    assert verdict(findings(replace(level, law=square)), "The cost is a sum") == "no longer holds"
-    assert c
+    assert verdicts(replace(level, law=square))["linear"] == "no longer holds"
 
 
-def test_a_latency_that_udevds_start_hides_says_so_in_its_own_stage_only() -> None:
-    level = figures()
-    waited = replace(LATENCY, mean=20, median=20, others_mean=20, too_early=3, up_after_first=7 * MS)
-    found = findings(replace(level, latency={**level.latency, ("system", "C"): waited}))
-    told = {each.claim: each for each in found}
-    for start in ("Events are done sooner", "Events of other devices"):
-        early, late = (next(told[claim] for claim in told if claim.startswith(start) and claim.endswith(stage))
-                       for stage in ("initramfs", "system"))  # fmt: skip
-        assert (early.verdict, early.why) == ("holds", "")
-        assert late.verdict == "no longer holds"
-        assert late.why.startswith("without them 3 of 3 events were sent before udevd was up, the first 7.0 ms before")
+def test_a_saving_inside_the_noise_band_is_none() -> None:
+    inside = findings(replace(evidence(), band=0.5))["shorter"]
+    assert "inside the noise band" in inside.now
 
 
-def test_where_an_event_lies_is_told_with_the_other_devices() -> None:
-    queue = queue_of(*logged_and_monitored())
-    found = findings(replace(figures(), queues={("B", "initramfs"): queue, ("B", "system"): MissingValue("no log")}))
-    told = [each.now for each in found if each.claim.startswith("Events of other devices")]
-    assert "unread in udevd's socket for 20.0 % of its latency" in told[0]
-    assert "socket" not in told[1]
+def test_what_one_processor_decides_is_no_fact_about_linux() -> None:
+    found = findings(evidence(), frozenset(UNTIMED))
+    assert {name for name, each in found.items() if each.verdict == "decided by the machine here"} == {
+        "sooner-system", "throttled-system", "boot-waits",
+    }  # fmt: skip
 
 
 def test_the_share_of_the_system_does_not_hang_on_when_the_waiter_starts() -> None:
-    level = figures()
+    level = evidence()
     assert not isinstance(level.b, MissingValue)
     late = dict(level.b) | {stages.PROCESSING: 1, stages.NOT_YET: 10_000 * MS}
-    start = "Four tenths of the system"
-    assert verdict(findings(replace(level, b=late)), start) == verdict(findings(level), start) == "holds"
+    assert verdicts(replace(level, b=late))["late-share"] == verdicts(level)["late-share"] == "holds"
     few = dict(level.b) | {stages.UDEV: int(str(level.b[stages.PROGRAMS])) // 5}
-    assert verdict(findings(replace(level, b=few)), start) == "no longer holds"
+    assert verdicts(replace(level, b=few))["late-share"] == "no longer holds"
 
 
 def test_what_an_observer_did_not_see_is_missing_by_name(tmp_path: Path) -> None:
@@ -323,9 +316,7 @@ def test_what_an_observer_did_not_see_is_missing_by_name(tmp_path: Path) -> None
 
 
 def test_what_was_not_booted_is_not_testable_and_says_why() -> None:
-    gap = MissingValue("the guest did not come up")
-    latency = dict.fromkeys(figures().latency, gap)
-    found = findings(PtyFigures(gap, gap, gap, {}, {}, latency, {}, gap, gap, (gap, gap)))
+    found = findings(PtyEvidence()).values()
     assert {each.verdict for each in found} == {"not testable here"}
     assert all(each.now for each in found)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.util
 import re
 import sys
@@ -39,16 +40,18 @@ DISTINCTIVE = {name.name for one in LISTS for name in one.names if not name.comm
 
 #: Texts that are no names of the vocabulary but are spelled like one, by file.
 EXCEPTIONS = {
+    "src/firstlight/advise/entry.py": {"initcall"},  # a key of a catalogue's evidence
+    "src/firstlight/advise/evidence.py": {"initcall"},  # the same key
     "src/firstlight/analysis/devices.py": {"initcall"},  # a column: the initcall that a probe ran in
     "src/firstlight/analysis/uevents.py": {"blocked_by"},  # a column: the event that held this one back
+    "src/firstlight/comparison/exact/level_parts.py": {"kernel_init"},  # a function of the kernel
     "src/firstlight/cli/log.py": {"untimed"},  # a key: the number of lines without a time
     "src/firstlight/comparison/exact/difference.py": {"doubtful"},  # the code of a flag
-    "src/firstlight/gate/verdict.py": {"initcall"},  # how the names of phases of initcalls begin
     "src/firstlight/recipe/isa/x86_64.py": {"rest_init", "smp_init"},  # functions of the kernel
     "src/firstlight/render/difference_json.py": {"doubtful"},  # a key: the share of doubtful calls
     "src/firstlight/render/views/devices.py": {"blocked_by", "initcall"},  # columns
-    "src/firstlight_studies/kernel_hotspots/findings.py": {"calibrate_delay"},  # a function of the kernel
-    "src/firstlight_studies/root_filesystems/findings/kernel.py": {"calibrate_delay"},  # a function of the kernel
+    "src/firstlight_studies/kernel_hotspots/figures.py": {"calibrate_delay"},  # a function of the kernel
+    "src/firstlight_studies/root_filesystems/figures.py": {"calibrate_delay"},  # a function of the kernel
     "web/src/comparison/data.ts": {"uevent_service"},  # of type SpanKind: the compiler checks it
     "web/src/timing_sections.ts": {"initcall"},  # the label of a bar
 }
@@ -139,3 +142,24 @@ def test_polars_takes_a_name_for_its_text() -> None:
 def test_a_mark_that_divides_has_a_phase() -> None:
     assert PHASE_OF[Mark.POWER_ON] is Phase.FIRMWARE
     assert Mark.RECORD_END not in PHASE_OF
+
+
+def test_a_line_with_a_reader_declares_the_format_everywhere() -> None:
+    line = vocabulary.Name("stopwatch", "a log of a stopwatch", reader="firmware::stopwatch::Stopwatch")
+    formats = next(one for one in LISTS if one.key == "format")
+    changed = [dataclasses.replace(one, names=(*one.names, line)) if one is formats else one for one in LISTS]
+    before, after = vocabulary.files(LISTS), vocabulary.files(changed)
+    added = {
+        str(path.relative_to(ROOT)): sorted(set(text.splitlines()) - set(before[path].splitlines()))
+        for path, text in after.items()
+        if text != before[path]
+    }
+    assert added.pop("crates/formats/src/firmware/mod.rs") == [
+        "    &cbmem::Cbmem, &stopwatch::Stopwatch,",
+        "pub(crate) mod stopwatch;",
+    ]
+    assert added == {
+        "crates/schema/src/vocabulary/records.rs": ['        Stopwatch = "stopwatch": "a log of a stopwatch",'],
+        "docs/reference/vocabulary.md": ["| `stopwatch` | a log of a stopwatch |"],
+        "src/firstlight/schema/records.py": ['    STOPWATCH = "stopwatch"'],
+    }

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from example_study import QUIET_CONSOLE
 from firstlight import RecordOptions
-from firstlight.study import Boot, Field, Finding, Lab, MissingValue, Outcome, StudyArm, Table, verdict
+from firstlight.study import Boot, Field, Lab, MissingValue, Outcome, StudyArm, Table, derived
 
 ARMS = {"loud": "", "quiet": "quiet"}
 
@@ -17,10 +17,8 @@ def run(lab: Lab) -> Outcome:
     boots = lab.boot_all(arms)
     times = {name: time_of(boot) for name, boot in boots.items()}
     table = Table("times", "The whole boot", (Field("Console"), Field("Time", "time")), tuple(times.items()))
-    loud, quiet = times["loud"], times["quiet"]
-    known = isinstance(loud, int) and isinstance(quiet, int)
-    finding = Finding("A quiet console saves time.", "", f"{times}", verdict(quiet < loud if known else None))  # type: ignore[operator]
-    return QUIET_CONSOLE.outcome(lab, recipe=(), tables=[table], findings=[finding])
+    saved = derived(lambda loud, quiet: loud - quiet, times["loud"], times["quiet"])
+    return QUIET_CONSOLE.outcome(lab, recipe=(), tables=[table], figures={"saved": saved})
 
 
 def time_of(boot: Boot | MissingValue) -> int | MissingValue:

@@ -1,0 +1,31 @@
+"""`firstlight health` on recorded boots: the guest reports what the checks need, and planted breakages are caught."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import firstlight
+from firstlight.lab.run.record import record
+from firstlight.recipe.options import RecordOptions
+
+pytestmark = pytest.mark.boot
+
+
+def test_a_recorded_boot_is_healthy_and_says_what_it_cannot_know(default_boot: Path) -> None:
+    found = firstlight.health(default_boot, default_boot)
+    assert found.healthy
+    # The minimal guest has neither units nor a login.
+    assert [check.id for check in found.unknown] == ["HC-UNITS", "HC-ACTIVE", "HC-LOGIN"]
+
+
+def test_a_wrong_lpj_and_a_disabled_mitigation_are_caught(default_boot: Path, tmp_path: Path) -> None:
+    options = RecordOptions(output=tmp_path / "broken.boot", append="lpj=500000 mitigations=off")
+    found = firstlight.health(record(options), default_boot)
+    assert {"HC-LPJ", "HC-VULN"} <= {check.id for check in found.failed}
+
+
+def test_debian_is_healthy(debian_boot: Path) -> None:
+    found = firstlight.health(debian_boot, debian_boot)
+    assert (found.healthy, found.unknown) == (True, [])

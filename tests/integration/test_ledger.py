@@ -1,0 +1,128 @@
+"""The causal ledger: every changed nanosecond is caused, moved or an accident, and every level adds up."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bundles import make_bundle
+from firstlight.bundle.open import open as open_boot
+from firstlight.comparison.exact.difference import ExactDifference, exact_difference
+from firstlight.comparison.exact.ledger import Ledger, Tolerance, ledger_of
+from firstlight.comparison.exact.parts import Parts, added, over_places
+from firstlight.comparison.exact.path_splits import path_splits
+from firstlight.comparison.exact.rows import Key
+
+
+def _difference(folder: Path, *, seed: int, shift: int = 0, more: tuple[str, int] | None = None) -> ExactDifference:
+    one = make_bundle(folder, shift=shift)
+    other = make_bundle(folder, name="b.boot", seed=seed, shift=shift, more=more)
+    return exact_difference(open_boot(one), open_boot(other))
+
+
+def _ledger(difference: ExactDifference, tolerance: Tolerance) -> Ledger:
+    assert difference.tree is not None
+    return ledger_of(difference.a, difference.b, difference.tree, tolerance)
+
+
+@given(
+    places=st.lists(st.integers(-(10**12), 10**12), min_size=1, max_size=9),
+    shares=st.tuples(st.integers(0, 7), st.integers(0, 7)),
+)
+def test_places_add_up_to_the_path_and_parts_to_each_place(places: list[int], shares: tuple[int, int]) -> None:
+    change = sum(places)
+    caused, accident = (change * share // 14 for share in shares)
+    parts = Parts(caused, change - caused - accident, accident)
+    found = over_places(parts, places)
+    assert [each.change_ns for each in found] == places
+    assert added(found) == parts
+
+
+@pytest.mark.parametrize("seed", range(2, 8))
+@pytest.mark.parametrize("shift", [0, 3])
+def test_every_level_adds_up_for_any_pair_of_boots_and_any_band(tmp_path: Path, seed: int, shift: int) -> None:
+    difference = _difference(tmp_path, seed=seed, shift=shift)
+    functions = difference.functions
+    assert functions is not None
+    keys = [row.key._replace(kind="function") for row in functions.rows]
+    for width in (0, 10_000, 1_000_000, 10**12):
+        tolerance = Tolerance(dict.fromkeys(keys, 3 * width), dict.fromkeys(keys, width), width, 0)
+        ledger = _ledger(difference, tolerance)
+        assert ledger.total.change_ns == difference.whole.change_ns
+        for level in ledger.levels.values():
+            assert added(level.values()) == ledger.total
+        assert added(ledger.paths.values()) == ledger.total
+        changes = {Key(row.name): row.change_ns for row in difference.phases.rows if row.change_ns}
+        by_phase = {key: parts.change_ns for key, parts in ledger.levels["phases"].items() if parts.change_ns}
+        assert by_phase == changes
+        found = {key: parts.change_ns for key, parts in ledger.levels["functions"].items() if parts.change_ns}
+        assert sum(found.values()) == sum(row.change_ns for row in functions.rows)
+        tree = difference.tree
+        assert tree is not None
+        own = dict(tree.nodes.select("node", "self_change_ns").iter_rows())
+        assert all(parts.change_ns == own[node] for node, parts in ledger.paths.items())
+
+
+def test_a_planted_change_is_caused_to_the_nanosecond(tmp_path: Path) -> None:
+    difference = _difference(tmp_path, seed=1, more=("early_init", 200_000))
+    ledger = _ledger(difference, Tolerance())
+    assert ledger.total == Parts(caused_ns=200_000)
+    assert ledger.instructions == Parts(caused_ns=200_000)
+    assert ledger.levels["phases"] == {Key("early_init"): Parts(caused_ns=200_000)}
+    (cause,) = difference.causes
+    assert cause.caused_ns == 200_000
+    assert difference.functions is not None
+    assert cause.names[-1] == difference.functions.changed[0].name
+
+
+def test_the_same_change_within_the_band_is_an_accident(tmp_path: Path) -> None:
+    difference = _difference(tmp_path, seed=1, more=("early_init", 200_000))
+    assert difference.functions is not None
+    key = difference.functions.changed[0].key
+    within, path_alone = (
+        _ledger(difference, Tolerance({key: function_ns}, {key: 200_000})) for function_ns in (200_000, 199_999)
+    )
+    assert within.total == Parts(accident_ns=200_000)
+    assert path_alone.total == Parts(caused_ns=200_000)
+    assert _ledger(difference, Tolerance(residual_ns=200_000)).total == Parts(accident_ns=200_000)
+
+
+@settings(deadline=None, max_examples=3)
+@given(seed=st.integers(2, 9))
+def test_the_splits_of_call_paths_add_up_to_twice_the_change_of_the_function(
+    tmp_path_factory: pytest.TempPathFactory, seed: int
+) -> None:
+    difference = _difference(tmp_path_factory.mktemp("pair"), seed=seed)
+    assert difference.tree is not None
+    assert difference.functions is not None
+    splits = path_splits(difference.tree)
+    assert splits
+    for row in difference.functions.rows:
+        if row.by_path is not None:
+            parts = row.by_path
+            total = parts.gone_doubled_ns + parts.new_doubled_ns + parts.calls_doubled_ns + parts.cost_doubled_ns
+            assert total == 2 * row.change_ns
+
+
+def test_the_first_line_names_the_cause_and_json_has_the_ledger(tmp_path: Path) -> None:
+    make_bundle(tmp_path)
+    make_bundle(tmp_path, name="b.boot", more=("early_init", 5_000_000))
+    command = [sys.executable, "-m", "firstlight", "compare", "a.boot", "b.boot"]
+    text = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+    first = text.splitlines()[0]
+    data = json.loads(
+        subprocess.run([*command, "--json"], cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+    )
+    (found,) = data["data"]["comparisons"]
+    assert found["causes"]
+    assert first.startswith("B is slower by 5.000 ms")
+    assert found["causes"][0]["names"][0] in first
+    assert found["ledger"]["total"] == {"caused_ns": 5_000_000, "moved_ns": 0, "accident_ns": 0}
+    for rows in found["ledger"]["levels"].values():
+        assert sum(row["caused_ns"] for row in rows) == 5_000_000

@@ -1,0 +1,283 @@
+"""Known causes in boots: each kind of evidence is seen where it is and not elsewhere, and each cause has its price."""
+
+from __future__ import annotations
+
+import lzma
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import firstlight
+from answers import data_of_answer
+from bundles import make_bundle
+from firstlight.advise.apply import with_remedy
+from firstlight.advise.entry import Evidence, Remedy
+from firstlight.advise.evidence import see
+from firstlight.advise.observed import Observed
+from firstlight.advise.prove import judged
+from firstlight.cli.main import run
+from firstlight.recipe.options import RecordOptions
+from imported_bundle import Spans, make_imported, write_bundle
+from invented_processes import make_processes
+
+CONFIG = "CONFIG_PCI=y\n# CONFIG_LEGACY_PTYS is not set\nCONFIG_BLK_DEV_LOOP_MIN_COUNT=8\n"
+
+
+@pytest.fixture(scope="module")
+def exact(tmp_path_factory: pytest.TempPathFactory) -> Observed:
+    """A recorded boot with a profile."""
+    return Observed(firstlight.open(make_bundle(tmp_path_factory.mktemp("exact"), append="quiet lpj=4000")))
+
+
+@pytest.fixture(scope="module")
+def processes(tmp_path_factory: pytest.TempPathFactory) -> Observed:
+    """A recorded boot whose processes were followed."""
+    return Observed(firstlight.open(make_processes(tmp_path_factory.mktemp("processes"))))
+
+
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory: pytest.TempPathFactory) -> Observed:
+    """A boot of logs."""
+    facts = {"kernel.config": CONFIG, "package.plymouth": "0.9"}
+    return Observed(firstlight.open(make_imported(tmp_path_factory.mktemp("imported"), more_facts=facts)))
+
+
+IN_LOGS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "initcall": ({"initcall": "^core_start$", "least": "1 ms"}, {"initcall": "^core_start$", "least": "10 s"}),
+    "unit": ({"unit": r"\.service$"}, {"unit": r"^no-such\.service$"}),
+    "one unit": ({"unit": r"\.service$", "single": True}, {"unit": r"^no-such", "single": True}),
+    "failed unit": ({"unit": "^broken", "state": "failed"}, {"unit": "^systemd-", "state": "failed"}),
+    "gap": ({"gap": "link is slow to respond", "least": "100 ms"}, {"gap": "link is slow to respond", "least": "1 s"}),
+    "gap until": ({"gap": "^Linux version", "until": "systemd 252"}, {"gap": "^Linux version", "until": "never said"}),
+    "log": ({"log": "please be patient"}, {"log": "please be quick"}),
+    "log often": ({"log": "core_start", "count": 2}, {"log": "core_start", "count": 3}),
+    "log late": ({"log": "please be patient", "after": "1 s"}, {"log": "please be patient", "after": "2 s"}),
+    "devices": ({"devices": "^pci/"}, {"devices": "^pci/", "count": 50}),
+    "fact": ({"fact": "^systemd.failed$", "value": "broken"}, {"fact": "^systemd.failed$", "value": "^$"}),
+    "kconfig": ({"kconfig": "CONFIG_PCI"}, {"kconfig": "CONFIG_LEGACY_PTYS"}),
+    "kconfig value": (
+        {"kconfig": "CONFIG_BLK_DEV_LOOP_MIN_COUNT", "value": "^[1-9]"},
+        {"kconfig": "CONFIG_BLK_DEV_LOOP_MIN_COUNT", "value": "^0$"},
+    ),
+    "word": ({"word": "initcall_debug"}, {"word": "initcall"}),
+    "word's figure": ({"word": r"loglevel=(\d+)", "above": 7}, {"word": r"loglevel=(\d+)", "above": 8}),
+    "package": ({"package": "^plymouth$"}, {"package": "^cloud-init$"}),
+}
+
+
+@pytest.mark.parametrize("kind", IN_LOGS)
+def test_evidence_in_logs_is_seen_where_it_is_and_not_elsewhere(kind: str, imported: Observed) -> None:
+    there, not_there = IN_LOGS[kind]
+    assert see(imported, Evidence(**there)) is not None
+    assert see(imported, Evidence(**not_there)) is None
+
+
+def test_a_function_is_seen_by_its_share_its_time_its_calls_and_its_callers(exact: Observed) -> None:
+    table = exact.boot.functions().filter(pl.col("kind") == "function").sort("total_ns", descending=True)
+    name, calls, total = table.select("function", "count", "total_ns").row(0)
+    seen = see(exact, Evidence(functions=(name,), least=f"{total} ns", count=1))
+    assert seen is not None
+    assert name in seen.text
+    assert see(exact, Evidence(functions=(name,), least=f"{exact.whole_ns} ns")) is None
+    assert see(exact, Evidence(functions=(name,), share="100 %")) is None
+    assert see(exact, Evidence(functions=(name,), count=calls + 1)) is None
+    assert see(exact, Evidence(functions=(name,), under="no_such_function")) is None
+    assert see(exact, Evidence(functions=("no_such_function",))) is None
+    assert see(exact, Evidence(functions=(f"{name[:4]}*",), least=f"{total} ns")) is not None
+    assert see(exact, Evidence(functions=("no_such_*",))) is None
+
+
+def test_a_process_is_seen_by_its_program_and_its_parent(processes: Observed) -> None:
+    images = [each for each in processes.processes if each["image"] and each["parent"] is not None]
+    image = images[-1]["image"]
+    assert see(processes, Evidence(process=f"^{image}$")) is not None
+    assert see(processes, Evidence(process=f"^{image}$", count=500)) is None
+    assert see(processes, Evidence(process=f"^{image}$", under="no such parent")) is None
+    assert see(processes, Evidence(process="^/no/such/program$")) is None
+
+
+def test_a_system_call_is_seen_by_its_name_its_process_and_its_path(processes: Observed) -> None:
+    name = processes.calls["name"][0]
+    assert see(processes, Evidence(call=f"^{name}$")) is not None
+    assert see(processes, Evidence(call="^no_such_call$")) is None
+    assert see(processes, Evidence(call=f"^{name}$", by="^/no/such/program$")) is None
+    assert see(processes, Evidence(call=f"^{name}$", path="^/no/such/path$")) is None
+
+
+def test_evidence_that_a_record_cannot_have_is_not_seen(imported: Observed, exact: Observed) -> None:
+    assert see(imported, Evidence(functions=("start_kernel",))) is None
+    assert see(exact, Evidence(kconfig="CONFIG_PCI")) is None
+    assert see(imported, Evidence(process="init")) is None
+
+
+MINE = """
+[[entry]]
+id = "MY-01"
+title = "the first cause"
+nature = "work"
+mechanism = "Something happens at every start. It takes its time."
+any = [{ functions = ["NAME"] }]
+remedies = [{ layer = "cmdline", words = "my.off" }]
+effect = "3 ms"
+source = "a measurement"
+risk = "None."
+checks = ["HC-DMESG"]
+
+[[entry]]
+id = "MY-02"
+title = "the same time seen otherwise"
+nature = "wait"
+mechanism = "Something happens at every start. It takes its time."
+any = [{ functions = ["NAME"] }, { functions = ["start_kernel"] }]
+none = [{ word = "GUARD" }]
+remedies = [{ layer = "machine", by_hand = "do it" }]
+effect = "3 ms"
+source = "a measurement"
+risk = "None."
+checks = ["HC-DMESG"]
+"""
+
+
+def longest(boot: firstlight.Boot) -> tuple[str, int]:
+    """The function with the largest total beside the first one, and that total."""
+    table = boot.functions().filter((pl.col("kind") == "function") & (pl.col("function") != "start_kernel"))
+    name, total = table.sort("total_ns", descending=True).select("function", "total_ns").row(0)
+    return str(name), int(total)
+
+
+def mine(place: Path, name: str, guard: str = "no_such_word") -> Path:
+    """A directory with two entries that a function's time is evidence of."""
+    place.mkdir()
+    (place / "mine.toml").write_text(MINE.replace("NAME", name).replace("GUARD", guard), encoding="utf-8")
+    return place
+
+
+def test_a_cause_costs_what_its_functions_took_and_says_with_which_it_shares(exact: Observed, tmp_path: Path) -> None:
+    name, total = longest(firstlight.open(exact.boot.directory))
+    found = firstlight.open(exact.boot.directory).explain(catalogue=[mine(tmp_path / "mine", name)])
+    first, second = (found.finding(id) for id in ("MY-01", "MY-02"))
+    assert first is not None
+    assert first.cost.ns == total
+    assert first.cost.ns <= found.whole_ns
+    assert second is not None
+    assert [each.entry for each in first.shares] == ["MY-02"]
+    ranked = [each.cost.system_ns for each in found.findings]
+    assert ranked == sorted(ranked, reverse=True)
+
+
+def test_a_guard_that_is_seen_hides_its_entry(exact: Observed, tmp_path: Path) -> None:
+    found = firstlight.open(exact.boot.directory).explain(
+        catalogue=[mine(tmp_path / "mine", "start_kernel", exact.words[0])]
+    )
+    assert found.finding("MY-01") is not None
+    assert found.finding("MY-02") is None
+
+
+def test_a_boot_of_logs_is_priced_by_its_critical_path(tmp_path: Path) -> None:
+    spans = Spans()
+    spans.add("initcall", "slow_driver_init", (100, 900), track="task 1", level="device")
+    log = [(100, "Waiting for root device /dev/sda1...", 6), (600, "EXT4-fs (sda1): mounted filesystem", 6)]
+    bundle = write_bundle(
+        tmp_path, "a.boot", spans=Spans(), log=log, marks={"kernel_start": 0, "ready": 1000}, length=1000
+    )
+    finding = firstlight.open(bundle).explain().finding("STO-01a")
+    assert finding is not None
+    assert finding.cost.ns == 500_000_000
+    assert finding.certainty == "estimated"
+    assert spans.rows
+
+
+def test_explain_prints_the_ranked_causes_and_one_with_its_evidence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bundle, own = make_bundle(tmp_path), mine(tmp_path / "mine", "start_kernel")
+    assert run(["explain", str(bundle), "--catalogue", str(own)]) == 0
+    printed = capsys.readouterr().out
+    assert "MY-01" in printed
+    assert "the first cause" in printed
+    assert run(["explain", str(bundle), "my-01", "--catalogue", str(own)]) == 0
+    printed = capsys.readouterr().out
+    assert "Evidence in this boot" in printed
+    assert "`start_kernel`" in printed
+
+
+def test_explain_says_of_an_entry_that_the_boot_does_not_show_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bundle = make_bundle(tmp_path)
+    assert run(["explain", str(bundle), "DM-05"]) == 0
+    assert "does not show" in capsys.readouterr().out
+    assert run(["explain", str(bundle), "XX-99"]) == 2
+
+
+def test_explain_gives_the_same_as_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bundle = make_bundle(tmp_path)
+    own = mine(tmp_path / "mine", longest(firstlight.open(bundle))[0])
+    assert run(["explain", str(bundle), "--json", "--catalogue", str(own)]) == 0
+    data = data_of_answer(capsys.readouterr().out)
+    assert data["findings"][0]["cost_ns"] > 0
+    assert data["findings"][0]["evidence"][0]["kind"] == "functions"
+    assert run(["explain", str(bundle), "MY-01", "--json", "--catalogue", str(own)]) == 0
+    one = data_of_answer(capsys.readouterr().out)
+    assert one["finding"]["entry"] == one["entry"]["id"] == "MY-01"
+
+
+def test_hostile_names_do_no_harm(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for bundle in (make_bundle(tmp_path, hostile=True), make_imported(tmp_path, hostile=True)):
+        assert run(["explain", str(bundle)]) == 0
+        assert "\x1b]0;" not in capsys.readouterr().out
+
+
+REMEDIES: dict[str, tuple[Remedy, dict[str, Any], dict[str, Any]]] = {
+    "words are added": (Remedy(layer="cmdline", words="lpj={kernel.lpj}"), {"append": "quiet"},
+                        {"append": "quiet lpj=4000"}),
+    "words are removed": (Remedy(layer="cmdline", without=(r"boot_delay=\d+",)), {"append": "boot_delay=5 quiet"},
+                          {"append": "quiet"}),
+    "the machine is another": (Remedy(layer="machine", memory="512M"), {"memory": "4G"}, {"memory": "512M"}),
+    "devices are removed": (Remedy(layer="machine", without_options=("-device pcie-root-port.*",)),
+                            {"qemu_options": ("-device pcie-root-port,id=a", "-device pvpanic")},
+                            {"qemu_options": ("-device pvpanic",)}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", REMEDIES)
+def test_a_remedy_is_a_difference_of_recipes(what: str, tmp_path: Path) -> None:
+    remedy, before, after = REMEDIES[what]
+    options = RecordOptions(output=tmp_path / "a.boot", **before)
+    changed = with_remedy(options, remedy, {"kernel.lpj": "4000"}, tmp_path)
+    assert {name: getattr(changed, name) for name in after} == after
+
+
+def test_masked_units_and_files_are_laid_over_the_root(tmp_path: Path) -> None:
+    options = RecordOptions(output=tmp_path / "a.boot", rootfs="debian")
+    changed = with_remedy(options, Remedy(layer="rootfs", mask=("a.service",)), {}, tmp_path)
+    assert changed.overlay is not None
+    assert (changed.overlay / "etc/systemd/system/a.service").readlink() == Path("/dev/null")
+
+
+def test_an_initramfs_is_packed_anew(tmp_path: Path) -> None:
+    packed = tmp_path / "initrd.xz"
+    packed.write_bytes(lzma.compress(b"070701 an archive", check=lzma.CHECK_CRC32))
+    options = RecordOptions(output=tmp_path / "a.boot", initrd=packed)
+    changed = with_remedy(options, Remedy(layer="initramfs", compression="none"), {}, tmp_path)
+    assert changed.initrd is not None
+    assert changed.initrd.read_bytes() == b"070701 an archive"
+
+
+@pytest.mark.parametrize(("gain", "proof"), [(95, "proved"), (40, "partly proved"), (0, "refuted"), (-5, "refuted")])
+def test_a_trial_proves_or_refutes_by_its_gain(gain: int, proof: str) -> None:
+    assert judged(100, gain) == proof
+
+
+def test_a_boot_of_logs_cannot_be_tried(imported: Observed) -> None:
+    boot = firstlight.open(imported.boot.directory)
+    findings = boot.explain().findings
+    assert {each.proof for each in boot.prove(findings)} <= {"not tried"}
+
+
+def test_a_remedy_by_hand_is_not_applied(tmp_path: Path) -> None:
+    options = RecordOptions(output=tmp_path / "a.boot")
+    with pytest.raises(firstlight.UsageError, match="by hand"):
+        with_remedy(options, Remedy(layer="machine", by_hand="replace the disk"), {}, tmp_path)

@@ -1,0 +1,198 @@
+"""`firstlight health`: planted breakages of an invented system are caught, each by the check that is for it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import firstlight
+from bundles import SCHEMA, make_bundle, write_table
+from firstlight.cli.main import run
+from firstlight.lab.guest.report import Report, facts_from_report
+
+FACTS = {
+    "block.pmem0": "2097152",
+    "clockevent.current": "lapic",
+    "clocksource.current": "tsc",
+    "cpu.count": "4",
+    "device.pci/0000:00:03.0": "virtio-pci",
+    "device.platform/serial8250": "serial8250",
+    "entropy.available": "256",
+    "files": "/data/book\t2048\n/etc/fstab\t120",
+    "filesystem.errors.pmem0": "0",
+    "interrupts.counted": "LOC\nttyS0\nvirtio0",
+    "interrupts.errors": "0",
+    "kernel.command_line": "console=ttyS0 root=/dev/pmem0",
+    "kernel.command_line.words": "console=ttyS0\tkernel\tconsole",
+    "kernel.lpj": "4000000",
+    "kernel.tainted": "0",
+    "kernel.warning.1": "ACPI: 3 tables at 0xffff8800 look odd",
+    "kernel.warnings": "1",
+    "memory.total_bytes": "520093696",
+    "module.ext4": "987136",
+    "mount./": "/dev/pmem0 ext4 rw,relatime",
+    "mount./data": "/dev/pmem1 ext4 rw,relatime",
+    "mount./run": "tmpfs tmpfs rw,nosuid,size=100k,nr_inodes=800",
+    "network.eth0": "52:54:00:12:34:56",
+    "policy./proc/sys/kernel/kptr_restrict": "1",
+    "process.sshd": "Uid=0 CapEff=000001ffffffffff NoNewPrivs=0 Seccomp=0",
+    "process.systemd-journal": "Uid=0 CapEff=00000000000000ff NoNewPrivs=1 Seccomp=2",
+    "socket.tcp/0.0.0.0:22": "",
+    "systemd.failed": "",
+    "vulnerability.spectre_v2": "Mitigation: Retpolines",
+}
+LOG = ["tsc: Detected 1000.000 MHz processor", "random: crng init done", "EXT4-fs (pmem0): mounted filesystem"]
+UNITS = {"ssh.service": "active", "serial-getty@ttyS0.service": "active", "cron.service": "active"}
+
+Planted = dict[str, str | None]
+
+
+def system(folder: Path, name: str, facts: Planted | None = None, log: list[str] | None = None,
+           units: dict[str, str] | None = None) -> Path:  # fmt: skip
+    """An invented system that is up, with some facts, log lines or units other than those of a healthy one."""
+    bundle = make_bundle(folder, name=name)
+    values = {fact: value for fact, value in (FACTS | (facts or {})).items() if value is not None}
+    write_table(bundle, "facts", pl.DataFrame(sorted(values.items()), schema=SCHEMA["facts"], orient="row"))
+    lines = [(number, number * 1000, "console", text, *[None] * 4) for number, text in enumerate(LOG + (log or []))]
+    write_table(bundle, "log", pl.DataFrame(lines, schema=SCHEMA["log"], orient="row"))
+    spans = pl.read_parquet(bundle / "spans.parquet")
+    first = int(spans["span"].max()) + 1  # type: ignore[arg-type]
+    states = UNITS | (units or {})
+    rows: list[tuple[Any, ...]] = [
+        (first + place, None, "unit", unit, "systemd", None, 1000 + place, 2000 + place, None, None, 1000, "good",
+         None, "systemd", json.dumps({"state": state}))
+        for place, (unit, state) in enumerate(states.items()) if state
+    ]  # fmt: skip
+    write_table(bundle, "spans", pl.concat([spans, pl.DataFrame(rows, schema=SCHEMA["spans"], orient="row")]))
+    return bundle
+
+
+@pytest.fixture
+def healthy(tmp_path: Path) -> Path:
+    return system(tmp_path, "healthy.boot")
+
+
+def test_a_healthy_system_passes_against_itself(healthy: Path) -> None:
+    found = firstlight.health(healthy, healthy)
+    assert found.healthy
+    assert {check.id for check in found.checks if check.outcome == "pass"} >= {"HC-DEV", "HC-MOUNT", "HC-POLICY"}
+
+
+BREAKAGES: dict[str, tuple[Planted, list[str], dict[str, str], str]] = {
+    "lpj eight times too large": ({"kernel.lpj": "32000000"}, [], {}, "HC-LPJ"),
+    "lpj an eighth": ({"kernel.lpj": "500000"}, [], {}, "HC-LPJ"),
+    "a vanished device": ({"device.pci/0000:00:03.0": None}, [], {}, "HC-DEV"),
+    "a device without its driver": ({"device.pci/0000:00:03.0": ""}, [], {}, "HC-DRIVER"),
+    "a renamed network device": ({"network.eth0": None, "network.ens3": "52:54:00:12:34:56"}, [], {}, "HC-NAMES"),
+    "a smaller disk": ({"block.pmem0": "1048576"}, [], {}, "HC-NAMES"),
+    "a failed unit": ({"systemd.failed": "cron.service"}, [], {"cron.service": "failed"}, "HC-UNITS"),
+    "a unit that did not start": ({}, [], {"cron.service": ""}, "HC-ACTIVE"),
+    "a lost mount": ({"mount./data": None}, [], {}, "HC-MOUNT"),
+    "a read-only root": ({"mount./": "/dev/pmem0 ext4 ro,relatime"}, [], {}, "HC-MOUNT"),
+    "a journal not replayed": ({"mount./data": "/dev/pmem1 ext4 ro,noload"}, [], {}, "HC-FS"),
+    "a lost file": ({"files": "/etc/fstab\t120"}, [], {}, "HC-CONTENT"),
+    "an empty file": ({"files": "/data/book\t0\n/etc/fstab\t120"}, [], {}, "HC-CONTENT"),
+    "an error of a file system": ({}, ["EXT4-fs error (device pmem0): bad block bitmap"], {}, "HC-FS"),
+    "a new kernel warning": ({"kernel.warning.2": "usb 1-1: device timeout"}, [], {}, "HC-DMESG"),
+    "a taint": ({"kernel.tainted": "512"}, [], {}, "HC-TAINT"),
+    "a clock source that ticks": ({"clocksource.current": "acpi_pm"}, [], {}, "HC-CLOCK"),
+    "another clock event device": ({"clockevent.current": "hpet"}, [], {}, "HC-CLOCK"),
+    "no entropy": ({"entropy.available": "12"}, [], {}, "HC-ENTROPY"),
+    "lost memory": ({"memory.total_bytes": "260046848"}, [], {}, "HC-MEM"),
+    "a lost processor": ({"cpu.count": "3"}, [], {}, "HC-CPU"),
+    "a missing module": ({"module.ext4": None}, [], {}, "HC-MOD"),
+    "an interrupt that never came": ({"interrupts.counted": "LOC\nttyS0"}, [], {}, "HC-IRQ"),
+    "interrupts that are errors": ({"interrupts.errors": "3"}, [], {}, "HC-IRQ"),
+    "a disabled mitigation": ({"vulnerability.spectre_v2": "Vulnerable"}, [], {}, "HC-VULN"),
+    "mitigations=off": ({"kernel.command_line": "console=ttyS0 mitigations=off"}, [], {}, "HC-VULN"),
+    "a kernel setting": ({"policy./proc/sys/kernel/kptr_restrict": "0"}, [], {}, "HC-POLICY"),
+    "a sandbox without its filter": (
+        {"process.systemd-journal": "Uid=0 CapEff=00000000000000ff NoNewPrivs=1 Seccomp=0"}, [], {}, "HC-POLICY",
+    ),
+    "a daemon with more capabilities": (
+        {"process.systemd-journal": "Uid=0 CapEff=00000000000001ff NoNewPrivs=1 Seccomp=2"}, [], {}, "HC-POLICY",
+    ),
+    "a closed port": ({"socket.tcp/0.0.0.0:22": None}, [], {}, "HC-PORTS"),
+    "no login": ({}, [], {"ssh.service": "", "serial-getty@ttyS0.service": ""}, "HC-LOGIN"),
+    "an option that nothing read": ({"kernel.command_line.unread": "tpyo"}, [], {}, "HC-CMDLINE"),
+    "an error of the guest": ({"error": "cannot mount"}, [], {}, "HC-BOOT"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("breakage", BREAKAGES)
+def test_a_planted_breakage_is_caught(breakage: str, healthy: Path, tmp_path: Path) -> None:
+    facts, log, units, check = BREAKAGES[breakage]
+    if check == "HC-DMESG":
+        facts = facts | {"kernel.warnings": "2"}
+    broken = system(tmp_path, "broken.boot", facts, log, units)
+    assert check in [each.id for each in firstlight.health(broken, healthy).failed]
+
+
+def test_numbers_in_a_known_warning_do_not_make_it_new(healthy: Path, tmp_path: Path) -> None:
+    other = system(tmp_path, "b.boot", {"kernel.warning.1": "ACPI: 4 tables at 0xffff9900 look odd"})
+    assert firstlight.health(other, healthy).healthy
+
+
+def test_the_sizes_of_a_tmpfs_follow_the_memory_and_are_no_breakage(healthy: Path, tmp_path: Path) -> None:
+    other = system(tmp_path, "b.boot", {"mount./run": "tmpfs tmpfs rw,nosuid,size=90k,nr_inodes=700"})
+    assert firstlight.health(other, healthy).healthy
+
+
+def test_an_expected_difference_does_not_fail(healthy: Path, tmp_path: Path) -> None:
+    other = system(tmp_path, "b.boot", {"clockevent.current": "hpet"})
+    found = firstlight.health(other, healthy, ["HC-CLOCK clockevent.current"])
+    assert found.healthy
+    assert [check.id for check in found.checks if check.outcome == "changed"] == ["HC-CLOCK"]
+
+
+def test_without_a_baseline_what_cannot_be_known_is_unknown(healthy: Path) -> None:
+    found = {check.id: check.outcome for check in firstlight.health(healthy).checks}
+    assert found["HC-DEV"] == found["HC-MOUNT"] == found["HC-DMESG"] == "unknown"
+    assert found["HC-TAINT"] == found["HC-UNITS"] == found["HC-LPJ"] == "pass"
+
+
+def test_a_wrong_lpj_is_caught_by_the_rate_of_the_tsc_alone(tmp_path: Path) -> None:
+    broken = system(tmp_path, "broken.boot", {"kernel.lpj": "400000", "kernel.config": "CONFIG_HZ=250\n"})
+    assert "HC-LPJ" in [check.id for check in firstlight.health(broken).failed]
+
+
+def test_a_log_alone_says_what_it_does_not_know(tmp_path: Path) -> None:
+    boot = make_bundle(tmp_path)
+    write_table(boot, "facts", pl.DataFrame([], schema=SCHEMA["facts"]))
+    found = firstlight.health(boot, boot)
+    assert {check.id for check in found.unknown} >= {"HC-DEV", "HC-MEM", "HC-MOUNT", "HC-POLICY", "HC-VULN", "HC-IRQ"}
+
+
+def test_a_failed_check_ends_the_command_with_4(
+    healthy: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    broken = system(tmp_path, "broken.boot", {"mount./data": None})
+    assert run(["health", str(broken), "--baseline", str(healthy)]) == 4
+    assert "mount./data: gone (was /dev/pmem1 ext4 rw,relatime)" in capsys.readouterr().out
+    assert run(["health", str(healthy), "--baseline", str(healthy), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["data"]["healthy"] is True
+
+
+def test_the_report_of_a_guest_becomes_facts_of_its_state() -> None:
+    records = {
+        "block": b"pmem0\t2097152\n",
+        "files": b"/etc/fstab\t120\n",
+        "filesystem.errors": b"/sys/fs/ext4/pmem0/errors_count\t0\n",
+        "interrupts": b"           CPU0\n  4:  91  IO-APIC   4-edge  ttyS0\n  9:   0  IO-APIC  9-fasteoi acpi\n"
+        b"LOC: 500   Local timer interrupts\nERR: 2\n",
+        "policy": b"/proc/sys/kernel/kptr_restrict\t1\n",
+        "processes": b"sh\tUid=0\tSeccomp=0\nsh\tUid=5\tSeccomp=2\n",
+        "sockets.tcp": b"head\n 0: 00000000:0016 00000000:0000 0A 0\n 1: 0100007F:0019 00000000:0000 01 0\n",
+        "vulnerabilities": b"/sys/devices/system/cpu/vulnerabilities/mds\tNot affected\n",
+    }
+    facts = dict(facts_from_report(Report(records), ""))
+    assert facts["interrupts.counted"] == "LOC\nttyS0"
+    assert facts["interrupts.errors"] == "2"
+    assert facts["process.sh"] == "Uid=0 Seccomp=0; Uid=5 Seccomp=2"
+    assert [name for name in facts if name.startswith("socket.")] == ["socket.tcp/0.0.0.0:22"]
+    assert (facts["block.pmem0"], facts["filesystem.errors.pmem0"]) == ("2097152", "0")
+    assert (facts["vulnerability.mds"], facts["policy./proc/sys/kernel/kptr_restrict"]) == ("Not affected", "1")

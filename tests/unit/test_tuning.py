@@ -1,0 +1,171 @@
+"""What `firstlight tune` stores, shows and applies; an invented tuning."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from firstlight.advise.read import catalogue
+from firstlight.advise.tuning.from_catalogue import remedies_of
+from firstlight.advise.tuning.goal import Goal
+from firstlight.advise.tuning.remedy import Layer, Remedy, combined, read_remedies
+from firstlight.advise.tuning.search import Step
+from firstlight.advise.tuning.shares import remedy_shares
+from firstlight.advise.tuning.tuning import CheckResult, PhaseChange, TriedChoice, Tuning, read_tuning, write_tuning
+from firstlight.cli.main import run
+from firstlight.errors import FirstlightError
+from firstlight.experiment.plan_parser import PlanError
+
+FAST, MASK, BAD = "no-tests", "no-timers", "no-policy"
+REMEDIES = [
+    {"id": FAST, "title": "no tests", "layer": "cmdline", "change": {"append": "notests=<b>"}, "risk": "low",
+     "takes-away": "Tests."},
+    {"id": MASK, "title": "no timers", "layer": "rootfs", "mask": ["apt-daily.timer"], "risk": "medium",
+     "takes-away": "Updates."},
+    {"id": BAD, "title": "no policy", "layer": "cmdline", "change": {"append": "mitigations=off"}, "risk": "high",
+     "takes-away": "Protection."},
+]  # fmt: skip
+
+
+def tuning() -> Tuning:
+    times = {(): 1_000_000_000, (FAST,): 400_000_000, (MASK,): 1_010_000_000, (FAST, MASK): 350_000_000}
+    trials = [TriedChoice(remedies=names, step=Step.ALONE, time_ns=time) for names, time in times.items()]
+    trials.append(
+        TriedChoice(remedies=(BAD,), step=Step.ALONE, time_ns=990_000_000, why="unhealthy: HC-VULN mitigations=off")
+    )
+    return Tuning(
+        recipe="0" * 64,
+        command="firstlight record -o a.boot",
+        goal=Goal.READY,
+        allow=(Layer.CMDLINE, Layer.ROOTFS),
+        budget=20,
+        complete=True,
+        remedies=tuple(Remedy.model_validate(each) for each in REMEDIES),
+        trials=tuple(trials),
+        kept=(FAST, MASK),
+        rejected={BAD: "unhealthy: HC-VULN mitigations=off"},
+        shares=remedy_shares((FAST, MASK), lambda choice: times[tuple(sorted(choice))]),
+        phases=(PhaseChange(phase="initcall_late", before_ns=800_000_000, after_ns=150_000_000),),
+        health=(CheckResult(id="HC-ACTIVE", title="active units", outcome="changed", detail="", differences=("x",)),),
+    )
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    write_tuning(tuning(), tmp_path / "tuned")
+    return tmp_path / "tuned"
+
+
+def test_a_tuning_is_read_as_it_was_written(directory: Path) -> None:
+    assert read_tuning(directory) == tuning()
+
+
+def test_the_shares_of_the_kept_remedies_add_up_to_the_change() -> None:
+    shares = tuning().shares
+    assert shares is not None
+    assert sum(each.share_ns or 0 for each in shares.shares) + shares.together_ns == 350_000_000 - 1_000_000_000
+
+
+def test_the_pareto_list_has_no_boot_that_another_beats() -> None:
+    assert [each.remedies for each in tuning().pareto()] == [(FAST, MASK), (FAST,), ()]
+
+
+def test_show_states_what_was_kept_and_why_the_rest_was_not(
+    directory: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["tune", "show", str(directory)]) == 0
+    out = capsys.readouterr().out
+    assert "1.000000 s to 350.000 ms: 65.0 % shorter with 2 remedies, healthy" in out
+    assert "unhealthy: HC-VULN mitigations=off" in out
+    assert run(["tune", "show", str(directory), "--markdown"]) == 0
+    assert "### Rejected" in capsys.readouterr().out
+    assert run(["tune", "show", str(directory), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["data"]["kept"] == [FAST, MASK]
+
+
+def test_the_page_escapes_everything(directory: Path, tmp_path: Path) -> None:
+    page = tmp_path / "tuning.html"
+    assert run(["tune", "show", str(directory), "--html", str(page)]) == 0
+    text = page.read_text()
+    assert "notests=&lt;b&gt;" in text
+    assert "notests=<b>" not in text
+
+
+def test_apply_prints_the_kept_remedies_as_files(directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["apply", str(directory), "--print"]) == 0
+    out = capsys.readouterr().out
+    assert "==> command-line <==\nnotests=<b>\n" in out
+    assert "==> rootfs/etc/systemd/system/apt-daily.timer <==\nlink: /dev/null\n" in out
+    assert "mitigations=off" not in out
+    assert run(["apply", str(directory)]) == 2
+
+
+def test_no_tuning_and_a_damaged_one_are_named(directory: Path, tmp_path: Path) -> None:
+    with pytest.raises(FirstlightError, match="there is no tuning here"):
+        read_tuning(tmp_path)
+    (directory / "tuning.json").write_text("{")
+    with pytest.raises(FirstlightError, match="the tuning is damaged"):
+        read_tuning(directory)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--budget", "0"], "a budget of 0 boots measures nothing"),
+        (["--goal", "login"], "there is no `login`"),
+        (["--allow", "cmdline,bios"], "there is no `bios`"),
+    ],
+)
+def test_what_cannot_be_tuned_is_named(arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["tune", "minimal", *arguments]) == 2
+    assert says in capsys.readouterr().err
+
+
+def test_a_recipe_that_is_none_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["tune", "nothing-of-the-kind"]) == 2
+    assert "`nothing-of-the-kind` is no recipe" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('[[remedy]]\nid = "a"\nrisc = "low"\n', "unknown key `risc`"),
+        ('[[remedy]]\nid = "no-tracefs"\ntitle = "t"\nlayer = "cmdline"\nrisk = "low"\ntakes-away = "x"\n'
+         'change = { append = "y" }\n', "two remedies `no-tracefs`"),
+        ('[[remedy]]\nid = "a"\ntitle = "t"\nlayer = "cmdline"\nrisk = "low"\ntakes-away = "x"\n', "changes nothing"),
+        ('[[remedy]]\nid = "a"\ntitle = "t"\nlayer = "cmdline"\nrisk = "low"\ntakes-away = "x"\n'
+         'change = { memory = "1G" }\n', "does not belong to the layer `cmdline`"),
+    ],
+)  # fmt: skip
+def test_a_wrong_file_of_remedies_is_named(text: str, says: str, tmp_path: Path) -> None:
+    (tmp_path / "own.toml").write_text(text)
+    with pytest.raises(PlanError, match=says):
+        read_remedies([tmp_path / "own.toml"])
+
+
+def test_fragments_of_kernel_configuration_add_up() -> None:
+    remedies = [
+        Remedy.model_validate(
+            {"id": name, "title": "t", "layer": "kconfig", "risk": "low", "takes-away": "x",
+             "change": {"kconfig": {"text": f"CONFIG_{name.upper()}=n\n"}}}
+        )
+        for name in ("btf", "ftrace")
+    ]  # fmt: skip
+    kconfig = combined(remedies).kconfig
+    assert kconfig is not None
+    assert kconfig.text == "CONFIG_BTF=n\nCONFIG_FTRACE=n\n"
+
+
+def test_no_shipped_remedy_weakens_the_policy_without_being_rejected() -> None:
+    for remedy in read_remedies().remedy:
+        assert not any(each.startswith(("HC-VULN", "HC-POLICY", "HC-UNITS", "HC-FS")) for each in remedy.expects)
+
+
+def test_the_catalogue_of_explain_gives_remedies_with_the_facts_of_the_boot() -> None:
+    facts = {"kernel.lpj": "4000000"}
+    remedies = [each for entry in catalogue().entries for each in remedies_of(entry, facts)]
+    assert len({each.id for each in remedies}) == len(remedies)
+    assert "lpj=4000000" in [each.change.append for each in remedies]
+    assert not any("{" in each.change.append for each in remedies)
