@@ -40,7 +40,7 @@ NEEDS_test := python build run test
 NEEDS_lint := python build lint
 NEEDS_studies := python build run studies
 PACKAGES := $(addprefix packages-,python build run test lint studies)
-.PHONY: help demo check test lint studies matrix docs reference bench hostile fuzz mutants vocabulary build web guest plugin oracle binding collector wheel lock clean $(PACKAGES)
+.PHONY: help demo check test lint studies matrix docs reference bench planted predictions causes corpus hostile fuzz mutants vocabulary build web guest plugin oracle binding collector wheel lock clean $(PACKAGES)
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 14
@@ -90,6 +90,18 @@ matrix: packages-test build ## audit every cell of the support matrix, into docs
 
 bench: packages-run build ## run every benchmark in benches/; each prints its figure and what it is compared with
 	for bench in benches/*.py; do $(PY) $$bench; done
+
+corpus: packages-run build ## score the importer on records derived from exact boots of many kernels; KEEP=1 stores the scores
+	PYTHONPATH=benches $(PY) -m corpus $(if $(KEEP),--keep)
+
+planted: packages-run build ## plant 76 changes into boots and check that the first line of compare names each cause
+	$(PY) benches/planted_change.py
+
+predictions: packages-run build ## predict ten boots without some of their work, boot them, and print the errors
+	$(PY) benches/whatif.py
+
+causes: packages-run build ## plant known causes into boots and check that explain names each with its true cost
+	$(PY) benches/planted_causes.py
 
 hostile: packages-run build ## try every verb on every kind of hostile bundle
 	EVERY_VERB=1 EXAMPLES=1000 TABLES=20 $(PY) -m pytest -n auto tests/integration/test_hostile_bundles.py tests/integration/test_damaged_bundles.py
@@ -146,7 +158,7 @@ $(UV): requirements-uv.txt | packages-python
 	$(UV) venv --quiet --clear --python $(BASE_PYTHON) .venv
 
 $(STAMPS)/python: requirements.txt .venv/pyvenv.cfg
-	$(UV) pip sync --quiet --python $(PY) --require-hashes requirements.txt
+	$(UV) pip sync --quiet --compile-bytecode --python $(PY) --require-hashes requirements.txt
 	mkdir -p $(@D) && touch $@
 
 $(STAMPS)/binding: $(STAMPS)/python pyproject.toml $(call rust,schema model isa profile formats merge export python) | packages-build

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from reference.catalogue import catalogue_page
 from reference.commands import read_commands
 from reference.man import man_pages
 from reference.pages import pages
@@ -24,6 +25,7 @@ def expected() -> dict[Path, str]:
         **manual,
         **schemas(ROOT / "docs/reference/schemas"),
         **python,
+        ROOT / "docs/reference/catalogue.md": catalogue_page(),
     }
 
 
