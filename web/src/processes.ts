@@ -32,13 +32,14 @@ export function processesSection(data: PageData): HTMLElement | null {
       rank: found.cpu_ns[i] ?? 0,
     };
   });
-  const legend: [string, string][] = found.parts.some((triples) => triples[0] === UNKNOWN)
-    ? [[FILLS[UNKNOWN], "from its start to its end; what it did is not recorded"]]
-    : [
-        [FILLS[0], "running"],
-        [FILLS[1], "ready to run"],
-        [FILLS[2], "blocked"],
-      ];
+  const states = found.parts.flatMap((triples) => triples.filter((_, at) => at % 3 === 0));
+  const legend: [string, string][] = [];
+  if (states.some((state) => state !== UNKNOWN)) {
+    legend.push([FILLS[0], "running"], [FILLS[1], "ready to run"], [FILLS[2], "blocked"]);
+  }
+  if (states.includes(UNKNOWN)) {
+    legend.push([FILLS[UNKNOWN], "from its start to its end; what it did is not recorded"]);
+  }
   const chart = waterfall("Processes over time", lanes, bounds(data), legend);
   const table = new DataTable<number>({
     label: "Processes",
