@@ -40,7 +40,7 @@ NEEDS_test := python build run test
 NEEDS_lint := python build lint
 NEEDS_studies := python build run studies
 PACKAGES := $(addprefix packages-,python build run test lint studies)
-.PHONY: help demo check test lint studies matrix docs reference bench planted predictions causes corpus hostile fuzz mutants vocabulary build web guest plugin oracle binding collector wheel lock clean $(PACKAGES)
+.PHONY: help demo check test lint studies matrix docs reference bench planted predictions causes corpus fleet-spark hostile fuzz mutants vocabulary build web guest plugin oracle binding collector wheel lock clean $(PACKAGES)
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 14
@@ -102,6 +102,12 @@ predictions: packages-run build ## predict ten boots without some of their work,
 
 causes: packages-run build ## plant known causes into boots and check that explain names each with its true cost
 	$(PY) benches/planted_causes.py
+
+fleet-spark: packages-run build ## run the analyses of fleets on Spark, too; needs Java 17, and downloads Spark into .build/spark
+	test -x .build/spark/bin/python || $(UV) venv --quiet --python $(PY) .build/spark
+	$(UV) pip install --quiet --python .build/spark/bin/python 'pyspark>=4,<4.1' setuptools
+	PYTHONPATH=$$(echo $(CURDIR)/.venv/lib/python3*/site-packages):src .build/spark/bin/python -m pytest -p no:cacheprovider -W ignore \
+		tests/unit/test_fleet_analyses.py -k 'spark or written'
 
 hostile: packages-run build ## try every verb on every kind of hostile bundle
 	EVERY_VERB=1 EXAMPLES=1000 TABLES=20 $(PY) -m pytest -n auto tests/integration/test_hostile_bundles.py tests/integration/test_damaged_bundles.py

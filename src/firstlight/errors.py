@@ -93,6 +93,7 @@ def is_full(error: BaseException) -> bool:
 #: The extra of the package that installs a module.
 _EXTRAS = {
     "duckdb": "history",
+    "ibis": "fleet",
     "numpy": "statistics",
     "pydoe": "experiments",
     "scipy": "statistics",

@@ -63,6 +63,7 @@ COMMANDS: dict[Task, list[tuple[str, str, str]]] = {
         ("baseline", "baseline:app", "Save boots as the baseline of `gate`"),
         ("gate", "gate:gate", "Check boots against a baseline and rules, for CI"),
         ("history", "history:app", "Store boot times per commit and find what changed them"),
+        ("fleet", "fleet:app", "Analyse boots of many machines: quantiles, regressions, outliers"),
     ],
     Task.SET_UP: [
         ("doctor", "doctor:doctor", "Show what this machine can do and what is missing"),

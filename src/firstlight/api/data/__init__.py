@@ -5,7 +5,7 @@
 
 from typing import Any
 
-from firstlight.api.data import ci_commands, compare, inspect_boot, record
+from firstlight.api.data import ci_commands, compare, fleet, inspect_boot, record
 
 DATA: dict[str, Any] = {
     "apply": compare.Applied,
@@ -22,6 +22,14 @@ DATA: dict[str, Any] = {
     "explain": inspect_boot.Explained | inspect_boot.ExplainedEntry,
     "export": inspect_boot.Export,
     "files": inspect_boot.Files,
+    "fleet-add": fleet.Added,
+    "fleet-compact": fleet.Compacted,
+    "fleet-explain": fleet.Explained,
+    "fleet-forget": fleet.Forgotten,
+    "fleet-init": fleet.Made,
+    "fleet-page": fleet.Page,
+    "fleet-show": fleet.Shown,
+    "fleet-sql": fleet.Queried,
     "functions": inspect_boot.Functions,
     "gate": ci_commands.Gate,
     "health": ci_commands.Health,

@@ -1,0 +1,208 @@
+"""Fleets: boots of many machines in one directory, and what they have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from firstlight.api.record_boots import PathLike, progress_of
+from firstlight.errors import UsageError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from firstlight.fleet.causes import FleetCauses
+    from firstlight.fleet.changes import Compacted
+    from firstlight.fleet.ingest import Ingested
+    from firstlight.fleet.layout import Fleet
+    from firstlight.fleet.questions import Answer
+
+
+def init_fleet(directory: PathLike, *, keep_identities: bool = False) -> Fleet:
+    """Make an empty fleet.
+
+    :param directory: a new or an empty directory.
+    :param keep_identities: store host names, addresses of network cards, serial numbers and UUIDs as they are.
+    :raises UsageError: when there is something else in the directory.
+    :raises FirstlightError: when it cannot be written.
+
+    >>> import firstlight
+    >>> firstlight.init_fleet(bundle.parent / "fleet").keeps_identities
+    False
+    """
+    from firstlight.fleet.layout import init_fleet as init
+
+    return init(Path(directory), keeps_identities=keep_identities)
+
+
+def add_to_fleet(
+    fleet: PathLike,
+    boots: Sequence[PathLike],
+    attributes: Mapping[str, str] | None = None,
+    *,
+    causes: bool = False,
+    progress: bool = False,
+) -> Ingested:
+    """Add boots to a fleet; one that it has is not added again.
+
+    :param fleet: as :func:`init_fleet` made it.
+    :param boots: bundles, directories with bundles at any depth, tar archives of these, and records to import.
+    :param attributes: what is said of these boots, such as ``{"model": "A"}``; it counts before their facts.
+    :param causes: look for the causes of the catalogue in each boot, for :func:`explain_fleet`.
+    :param progress: show the progress on a terminal.
+    :returns: how many were added and known, and which cannot be read.
+    :raises UsageError: for attributes that cannot be, or when something given is not there.
+    :raises FirstlightError: when the fleet cannot be written; what was committed before stays.
+
+    >>> import firstlight
+    >>> fleet = firstlight.init_fleet(bundle.parent / "boards").directory
+    >>> firstlight.add_to_fleet(fleet, [bundle], {"model": "A"}).added
+    1
+    >>> firstlight.add_to_fleet(fleet, [bundle]).known
+    1
+    """
+    from firstlight.fleet.ingest import ingest
+    from firstlight.fleet.layout import open_fleet
+
+    opened = open_fleet(Path(fleet))
+    with progress_of(progress) as shown:
+        return ingest(opened, [Path(boot) for boot in boots], attributes or {}, finds_causes=causes, note=shown.note)
+
+
+def compact_fleet(fleet: PathLike) -> Compacted:
+    """Merge the files of each day of a fleet into one, and remove what an interrupted writer left.
+
+    :raises FirstlightError: when a file is damaged or cannot be written; the fleet is then as it was.
+
+    >>> import firstlight
+    >>> fleet = firstlight.init_fleet(bundle.parent / "small").directory
+    >>> firstlight.compact_fleet(fleet).files_after
+    0
+    """
+    from firstlight.fleet.changes import compact
+    from firstlight.fleet.layout import open_fleet
+
+    return compact(open_fleet(Path(fleet)))
+
+
+def forget_boots(fleet: PathLike, where: str) -> int:
+    """Delete boots from a fleet: no file that is left has a row of them.
+
+    :param where: conditions on attributes, as `serial = "1234"`.
+    :returns: how many boots were deleted.
+    :raises UsageError: for conditions that cannot be.
+    :raises FirstlightError: when a file is damaged or cannot be written; the fleet is then as it was.
+
+    >>> import firstlight
+    >>> fleet = firstlight.init_fleet(bundle.parent / "forgetful").directory
+    >>> _ = firstlight.add_to_fleet(fleet, [bundle], {"serial": "1234"})
+    >>> firstlight.forget_boots(fleet, 'serial = "1234"')
+    1
+    """
+    from firstlight.fleet.changes import forget
+    from firstlight.fleet.conditions import matching
+    from firstlight.fleet.files import read_boots
+    from firstlight.fleet.layout import open_fleet
+
+    opened = open_fleet(Path(fleet))
+    return forget(opened, matching(read_boots(opened, opened.listing().boots), where))
+
+
+def ask_fleet(
+    fleet: PathLike,
+    question: str,
+    *,
+    where: str = "",
+    by: Sequence[str] = (),
+    between: tuple[str, str] | None = None,
+    engine: str = "duckdb",
+) -> Answer:
+    """Ask a fleet a question.
+
+    :param question: `phases`, `initcalls`, `units` or `processes` (quantiles), `regressed`, `outliers`, `cohorts` or
+        `tail`.
+    :param where: conditions on attributes, as `model = "A" and kernel ~ "6.*"`.
+    :param by: the attributes that make groups; of `regressed` the first is the one whose values are compared.
+    :param between: of `regressed`: the old and the new value.
+    :param engine: `duckdb`, `spark`, or the URL of a Spark cluster.
+    :raises UsageError: for a question, an attribute or a value that is not there, and for an empty fleet.
+    :raises FirstlightError: when a file is missing or damaged, or the engine fails.
+
+    Source: docs/design/fleets.md.
+
+    >>> import firstlight
+    >>> fleet = firstlight.init_fleet(bundle.parent / "asked").directory
+    >>> _ = firstlight.add_to_fleet(fleet, [bundle], {"model": "A"})
+    >>> firstlight.ask_fleet(fleet, "phases", by=["model"]).rows["name"][0]
+    'total'
+    """
+    from firstlight.fleet.layout import open_fleet
+    from firstlight.fleet.questions import Asked, Question, answer
+    from firstlight.suggest import one_of
+
+    if question not in list(Question):
+        raise UsageError(f"there is no question `{question}`", hint=one_of(question, list(Question)))
+    return answer(open_fleet(Path(fleet)), Asked(Question(question), where, tuple(by), between, engine))
+
+
+def query_fleet(fleet: PathLike, statement: str) -> pl.DataFrame:
+    """Run a SQL statement over the tables `boots` and `spans` of a fleet; nothing of it can be changed.
+
+    :param statement: one SELECT in the dialect of DuckDB.
+    :raises UsageError: for a statement that is none.
+    :raises FirstlightError: when DuckDB refuses it.
+
+    >>> import firstlight
+    >>> fleet = firstlight.init_fleet(bundle.parent / "queried").directory
+    >>> _ = firstlight.add_to_fleet(fleet, [bundle])
+    >>> firstlight.query_fleet(fleet, "SELECT count(*) AS boots FROM boots")["boots"].item()
+    1
+    """
+    from firstlight.fleet.layout import open_fleet
+    from firstlight.fleet.statement import run_statement
+
+    return run_statement(open_fleet(Path(fleet)), statement)
+
+
+def explain_fleet(fleet: PathLike, *, where: str = "") -> FleetCauses:
+    """The causes of the catalogue over a fleet: how many boots have each, and what it costs them.
+
+    :param where: conditions on attributes.
+    :raises UsageError: when no boot was added with its causes.
+
+    >>> import firstlight
+    >>> fleet = firstlight.init_fleet(bundle.parent / "explained").directory
+    >>> _ = firstlight.add_to_fleet(fleet, [bundle], causes=True)
+    >>> firstlight.explain_fleet(fleet).boots
+    1
+    """
+    from firstlight.fleet.causes import causes_of_fleet
+    from firstlight.fleet.layout import open_fleet
+
+    return causes_of_fleet(open_fleet(Path(fleet)), where)
+
+
+def fleet_page(fleet: PathLike, output: PathLike, *, where: str = "", force: bool = False) -> Path:
+    """Write the page of a fleet: quantiles by model and release, distributions, regressed parts, outliers, tails.
+
+    :param output: the HTML file; it loads nothing and runs nothing.
+    :param where: conditions on attributes.
+    :param force: replace a file that is there.
+    :raises FirstlightError: when a file is there already or cannot be written.
+
+    >>> import firstlight
+    >>> fleet = firstlight.init_fleet(bundle.parent / "shown").directory
+    >>> _ = firstlight.add_to_fleet(fleet, [bundle])
+    >>> firstlight.fleet_page(fleet, bundle.parent / "fleet.html").name
+    'fleet.html'
+    """
+    from firstlight.api.write import check_free
+    from firstlight.fleet.layout import open_fleet
+    from firstlight.render.page.fleet import fleet_html
+    from firstlight.render.page.html import write_page
+
+    target = Path(output)
+    check_free(target, force=force)
+    write_page(fleet_html(open_fleet(Path(fleet)), where), target)
+    return target

@@ -1,0 +1,47 @@
+"""Parts with the attributes of their boots."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import ibis.expr.types as ir
+from ibis import _
+
+from firstlight.fleet.conditions import Condition, where
+from firstlight.fleet.engine import Tables
+
+COMPLETE = "complete"
+NOT_KNOWN = "-"
+"""What stands for an attribute that a boot lacks."""
+TOTAL = "total"
+"""Kind and name of the duration of whole boots, beside those of their parts."""
+
+
+def chosen_boots(tables: Tables, conditions: Sequence[Condition], attributes: Sequence[str] = ()) -> ir.Table:
+    """The boots that came up and meet the conditions: number, digest, total, and some attributes.
+
+    :param attributes: what a boot lacks of them is :data:`NOT_KNOWN`.
+    """
+    boots = where(tables.boots.filter(_.status == COMPLETE), conditions)
+    named = {name: boots[name].fill_null(NOT_KNOWN) for name in attributes}
+    return boots.select("boot", "digest", "total_ns", **named)
+
+
+def parts_of(tables: Tables, boots: ir.Table, kinds: Sequence[str], attributes: Sequence[str]) -> ir.Table:
+    """The parts of some kinds with the attributes of their boots; of kind :data:`TOTAL` the boots themselves."""
+    kept = boots.select("boot", *attributes)
+    wanted = [kind for kind in kinds if kind != TOTAL]
+    spans = tables.spans.filter(_.kind.isin(wanted) & _.duration_ns.notnull())
+    found = spans.select("boot", "kind", "name", "duration_ns").inner_join(kept, "boot")
+    found = found.select("boot", "kind", "name", "duration_ns", *attributes)
+    if TOTAL not in kinds:
+        return found
+    whole = boots.mutate(kind=_literal(TOTAL), name=_literal(TOTAL), duration_ns=_.total_ns)
+    whole = whole.select("boot", "kind", "name", "duration_ns", *attributes)
+    return whole if not wanted else found.union(whole)
+
+
+def _literal(text: str) -> ir.StringValue:
+    import ibis
+
+    return ibis.literal(text)

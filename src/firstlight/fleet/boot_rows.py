@@ -1,0 +1,163 @@
+"""What a fleet stores of one boot: a row of the boot, and a row for each of its parts by kind and name."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from firstlight.analysis.window import window
+from firstlight.bundle.boot import Boot
+from firstlight.bundle.manifest import Concern
+from firstlight.bundle.reliability import unreliable_text
+from firstlight.errors import BundleError
+from firstlight.fleet.identities import IDENTIFYING_FACTS, mask_column
+from firstlight.schema.spans import SpanKind
+
+#: Columns of `boots` that every boot has; the others are attributes.
+BOOTS = {
+    "boot": pl.Int64,
+    "digest": pl.String,
+    "day": pl.String,
+    "mode": pl.String,
+    "status": pl.String,
+    "total_ns": pl.Int64,
+    "instructions": pl.Int64,
+    "missing": pl.String,
+}
+SPANS = {
+    "boot": pl.Int64,
+    "kind": pl.String,
+    "name": pl.String,
+    "start_ns": pl.Int64,
+    "duration_ns": pl.Int64,
+    "instructions": pl.Int64,
+    "occurrences": pl.Int64,
+}
+#: The facts that become attributes, in order of preference; none of them names a machine.
+FACTS: dict[str, tuple[str, ...]] = {
+    "model": ("system.product", "system.model", "system.board", "cpu.model"),
+    "vendor": ("system.vendor", "system.manufacturer"),
+    "firmware": ("firmware.version",),
+    "kernel": ("kernel.release", "system.release"),
+    "system": ("system.os",),
+}
+PROCESS = "process"
+"""The kind of rows that processes have; the others are those of spans."""
+KINDS = (SpanKind.PHASE.value, SpanKind.INITCALL.value, SpanKind.UNIT.value, PROCESS, SpanKind.PROBE.value)
+"""The kinds of parts that boots are compared by."""
+CAUSE = "cause"
+"""The kind of rows that causes of the catalogue have, named by their entries."""
+LOOKED_FOR = "[looked for]"
+"""The name of the row of this kind that every boot has in which causes were looked for."""
+_KINDS = (SpanKind.PHASE, SpanKind.INITCALL, SpanKind.PROBE, SpanKind.UNIT)
+_SPAN_COLUMNS = ("name", "start_ns", "duration_ns", "instructions")
+_LONGEST = 200
+#: No time of a boot is longer: the sums of a million boots stay whole numbers.
+_LONGEST_NS = 10**16
+
+
+@dataclass(frozen=True)
+class BootRows:
+    """The rows of one boot."""
+
+    boot: dict[str, Any]
+    spans: pl.DataFrame
+
+
+def boot_rows(
+    boot: Boot, attributes: Mapping[str, str], *, keeps_identities: bool = False, finds_causes: bool = False
+) -> BootRows:
+    """The rows of a boot.
+
+    :param attributes: what is said of the boot besides; it counts before what its facts say.
+    :param keeps_identities: leave names as they are.
+    :param finds_causes: look for the causes of the catalogue.
+    :raises BundleError: when a table is damaged, or nothing tells how long the boot took.
+    """
+    manifest = boot.manifest
+    digest = hashlib.sha256((boot.directory / "manifest.json").read_bytes()).hexdigest()
+    length_ns = window(boot).length_ns
+    if not 0 < length_ns < _LONGEST_NS:
+        hint = "a fleet needs boots with at least two marks"
+        raise BundleError("the duration of this boot is unknown", where=str(boot.directory), hint=hint)
+    facts = _facts(boot)
+    missing = "; ".join(manifest.completeness.missing) or unreliable_text(manifest, Concern.EVERYTHING)
+    known = () if keeps_identities else tuple(facts[name] for name in IDENTIFYING_FACTS if name in facts)
+    spans = _spans(boot)
+    if not keeps_identities:
+        spans = mask_column(spans, "name", [text for whole in known for text in {whole, whole.partition(".")[0]}])
+    if finds_causes:
+        spans = pl.concat([spans, _causes(boot)])
+    number = int(digest[:16], 16) >> 1
+    row = {
+        "boot": number,
+        "digest": digest,
+        "day": manifest.recorded_at[:10] if _is_day(manifest.recorded_at) else "unknown",
+        "mode": manifest.mode,
+        "status": manifest.status,
+        "total_ns": length_ns,
+        "instructions": manifest.totals.instructions,
+        "missing": missing or None,
+    }
+    row["architecture"] = getattr(manifest.recipe, "architecture", None) or facts.get("system.architecture")
+    row |= {name: next((facts[fact] for fact in known if fact in facts), None) for name, known in FACTS.items()}
+    merged = (
+        spans.group_by("kind", "name")
+        .agg(
+            pl.col("start_ns").min(),
+            pl.col("duration_ns").sum(),
+            pl.col("instructions").sum(),
+            pl.len().cast(pl.Int64).alias("occurrences"),
+        )
+        .select(pl.lit(number, dtype=pl.Int64).alias("boot"), *list(SPANS)[1:])
+    )
+    return BootRows(row | dict(attributes), merged)
+
+
+def _facts(boot: Boot) -> dict[str, str]:
+    wanted = [*IDENTIFYING_FACTS, "system.architecture", *(fact for known in FACTS.values() for fact in known)]
+    found = boot.facts().filter(pl.col("fact").is_in(wanted)).select("fact", "value").drop_nulls()
+    return {fact: value[:_LONGEST] for fact, value in found.iter_rows() if value}
+
+
+def _spans(boot: Boot) -> pl.DataFrame:
+    wanted = pl.col("kind").is_in([str(kind) for kind in _KINDS])
+    timed = pl.col("duration_ns").is_between(0, _LONGEST_NS)
+    spans = (
+        boot.spans()
+        .filter(wanted & timed)
+        .select("kind", pl.col("name").str.slice(0, _LONGEST), "start_ns", "duration_ns", "instructions")
+    )
+    if "processes" not in boot.manifest.tables:
+        return spans
+    from firstlight.analysis.processes.identity import process_names_of
+    from firstlight.analysis.processes.processes import processes
+
+    names = process_names_of(boot)
+    rows = processes(boot).select("process", "start_ns", "cpu_ns", "instructions").drop_nulls("cpu_ns")
+    programs = [names[number].program[:_LONGEST] if number in names else "?" for number in rows["process"]]
+    run = rows.select(
+        pl.lit(PROCESS).alias("kind"), pl.Series("name", programs, dtype=pl.String), "start_ns",
+        pl.col("cpu_ns").alias("duration_ns"), "instructions",
+    )  # fmt: skip
+    return pl.concat([spans, run])
+
+
+def _causes(boot: Boot) -> pl.DataFrame:
+    from firstlight.advise.findings import explain
+
+    found = explain(boot)
+    rows = {LOOKED_FOR: 0} | {each.entry.id: each.cost.system_ns for each in (*found.findings, *found.features)}
+    return pl.DataFrame(
+        {"kind": [CAUSE] * len(rows), "name": list(rows), "start_ns": None, "duration_ns": list(rows.values()),
+         "instructions": None},
+        schema={"kind": pl.String} | {name: kind for name, kind in SPANS.items() if name in _SPAN_COLUMNS},
+    )  # fmt: skip
+
+
+def _is_day(text: str) -> bool:
+    return len(text) >= 10 and text[:10].replace("-", "").isdigit() and text[4] == text[7] == "-"

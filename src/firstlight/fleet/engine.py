@@ -1,0 +1,149 @@
+"""The engines that a fleet is analysed with: DuckDB in this process, or Spark.
+
+An analysis is an expression of Ibis over two tables; each engine gets its SQL from there. `docs/design/fleets.md` lists
+the operations that analyses may use: those whose answers both engines are tested on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+import ibis
+import ibis.expr.types as ir
+import polars as pl
+from ibis import _
+
+from firstlight.errors import FirstlightError, UsageError
+from firstlight.fleet.boot_rows import SPANS
+from firstlight.fleet.files import read_boots
+from firstlight.fleet.layout import Fleet
+
+SLICE_ROWS = 30_000_000
+"""Rows of parts that an engine takes at once where it has to hold the figures of a part together."""
+_SHUFFLES = "8"
+"""Parts that Spark divides a local table into; its own 200 are for a cluster."""
+
+
+class Engine(StrEnum):
+    """What runs the analyses."""
+
+    DUCKDB = "duckdb"
+    SPARK = "spark"
+
+
+@dataclass(frozen=True)
+class Tables:
+    """The tables of a fleet in an engine."""
+
+    boots: ir.Table
+    spans: ir.Table
+    backend: Any
+    """The connection, as Ibis has it."""
+    span_rows: int = 0
+
+    def rows(self, expression: ir.Table) -> pl.DataFrame:
+        """What an expression yields.
+
+        :raises FirstlightError: when the engine fails.
+        """
+        try:
+            found = self.backend.to_pyarrow(expression)
+        except Exception as error:  # each engine has errors of its own
+            text = str(error).strip().splitlines()
+            raise FirstlightError(f"the engine failed: {text[0] if text else type(error).__name__}") from error
+        made = pl.from_arrow(found)
+        assert isinstance(made, pl.DataFrame)
+        return made
+
+    def by_name(self, make: Callable[[Tables], ir.Table]) -> pl.DataFrame:
+        """What an expression yields that groups by the name of parts, in slices of names: memory grows no further.
+
+        :param make: the expression, from tables with the parts of some names.
+        :raises FirstlightError: when the engine fails.
+        """
+        if self.span_rows <= SLICE_ROWS:
+            return self.rows(make(self))
+        counts = self.rows(self.spans.group_by("name").agg(rows=_.count())).sort("name")
+        frames: list[pl.DataFrame] = []
+        names: list[str] = []
+        rows = 0
+        for name, number in counts.iter_rows():
+            names.append(name)
+            rows += number
+            if rows >= SLICE_ROWS or len(names) == counts.height:
+                frames.append(self.rows(make(replace(self, spans=self.spans.filter(_.name.isin(names))))))
+                names, rows = [], 0
+        if names:
+            frames.append(self.rows(make(replace(self, spans=self.spans.filter(_.name.isin(names))))))
+        return pl.concat(frames)
+
+    def sql(self, expression: ir.Table) -> str:
+        """The SQL of an expression in the engine's dialect."""
+        return str(ibis.to_sql(expression, dialect=self.backend.name))
+
+
+@contextmanager
+def tables_of(fleet: Fleet, engine: str = "duckdb") -> Iterator[Tables]:
+    """The tables of a fleet in an engine, as its list is now.
+
+    :param engine: `duckdb`, `spark`, or the URL of a Spark cluster (`spark://HOST:7077`).
+    :raises UsageError: for an unknown engine, or one whose packages are missing.
+    :raises FirstlightError: when a file is missing or damaged.
+    """
+    listing = fleet.listing()
+    boots = read_boots(fleet, listing.boots)
+    spans = [str(path) for path in fleet.paths(listing.spans)]
+    backend = _spark(engine) if engine != Engine.DUCKDB else _duckdb()
+    try:
+        if spans:
+            table = backend.read_parquet(spans) if engine == Engine.DUCKDB else _read_by_spark(backend, spans)
+        else:
+            table = ibis.memtable(pl.DataFrame(schema=SPANS).to_arrow())
+        rows = sum(pl.scan_parquet(path).select(pl.len()).collect().item() for path in spans)
+        yield Tables(ibis.memtable(boots.to_arrow()), table.select(list(SPANS)), backend, rows)
+    finally:
+        backend.disconnect()
+
+
+def _read_by_spark(backend: Any, files: list[str]) -> ir.Table:
+    session = backend._session
+    session.read.parquet(*files).createOrReplaceTempView("spans")
+    found: ir.Table = backend.table("spans")
+    return found
+
+
+def _duckdb() -> Any:
+    backend = ibis.duckdb.connect()
+    backend.raw_sql("SET enable_progress_bar = false")
+    return backend
+
+
+def _spark(engine: str) -> Any:
+    """A session of Spark: local, or that of a cluster."""
+    if engine != Engine.SPARK and not engine.startswith(("spark://", "local[", "yarn", "k8s://")):
+        hint = "use `duckdb`, `spark`, or the URL of a cluster: `spark://HOST:7077`"
+        raise UsageError(f"there is no engine `{engine}`", where="--engine", hint=hint)
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError as error:
+        hint = "`pip install 'ibis-framework[pyspark]==12.*'`, and Java 17"
+        raise UsageError("Spark is not installed", where="--engine", hint=hint) from error
+    master = "local[2]" if engine == Engine.SPARK else engine
+    try:
+        session = (
+            SparkSession.builder.master(master)
+            .config("spark.ui.enabled", "false")
+            .config("spark.ui.showConsoleProgress", "false")
+            .config("spark.sql.shuffle.partitions", _SHUFFLES)
+            .config("spark.sql.session.timeZone", "UTC")
+            .getOrCreate()
+        )
+    except Exception as error:  # Java is missing, or the cluster is away
+        hint = "Spark needs Java 17; is the cluster up?"
+        raise FirstlightError(f"Spark does not start: {str(error).splitlines()[0]}", where=engine, hint=hint) from error
+    session.sparkContext.setLogLevel("ERROR")
+    return ibis.pyspark.connect(session)

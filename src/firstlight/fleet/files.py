@@ -1,0 +1,102 @@
+"""The Parquet files of a fleet: written whole under names that nothing else has, read by the list."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import polars as pl
+
+from firstlight.errors import FirstlightError
+from firstlight.fleet.boot_rows import BOOTS, SPANS
+from firstlight.fleet.layout import ATTRIBUTE, Fleet
+
+_ROW_GROUP = 1 << 20
+
+
+def write_boots(fleet: Fleet, boots: pl.DataFrame) -> str:
+    """Write rows of boots; returns the file's name below the directory of the fleet.
+
+    :raises FirstlightError: when it cannot be written; nothing is left then.
+    """
+    return _write(fleet, boots.sort("boot"), "boots")
+
+
+def write_spans(fleet: Fleet, spans: pl.DataFrame, days: pl.DataFrame) -> list[str]:
+    """Write rows of parts, a file for each day; sorted so that one name lies together.
+
+    :param days: `boot` and `day`.
+    :raises FirstlightError: when one cannot be written; nothing is left then.
+    """
+    written: list[str] = []
+    try:
+        for (day,), rows in spans.join(days, on="boot").group_by("day", maintain_order=True):
+            name = f"spans/day={day}"
+            (fleet.directory / name).mkdir(exist_ok=True)
+            written.append(_write(fleet, rows.select(list(SPANS)).sort("kind", "name", "boot"), name))
+    except (FirstlightError, OSError) as error:
+        remove(fleet, written)
+        if isinstance(error, OSError):
+            raise FirstlightError(f"cannot be written: {error.strerror or error}", where=fleet.where) from error
+        raise
+    return written
+
+
+def _write(fleet: Fleet, rows: pl.DataFrame, folder: str) -> str:
+    name = f"{folder}/{uuid.uuid4().hex}.parquet"
+    path = fleet.directory / name
+    part = path.with_suffix(".part")
+    try:
+        rows.write_parquet(part, compression="zstd", row_group_size=_ROW_GROUP)
+        with part.open("rb") as written:
+            os.fsync(written.fileno())
+        part.rename(path)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        part.unlink(missing_ok=True)
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error).splitlines()[0]
+        hint = "the fleet is as it was; make room, or use another disk"
+        raise FirstlightError(f"cannot be written: {reason}", where=str(path), hint=hint) from error
+    return name
+
+
+def read_boots(fleet: Fleet, files: Sequence[str]) -> pl.DataFrame:
+    """All rows of boots; an attribute that a boot lacks is null.
+
+    :raises FirstlightError: when a file is missing or damaged.
+    """
+    frames = [_read(path) for path in fleet.paths(files)]
+    if not frames:
+        return pl.DataFrame(schema=BOOTS)
+    found = pl.concat(frames, how="diagonal_relaxed")
+    attributes = sorted(name for name in found.columns if name not in BOOTS and ATTRIBUTE.fullmatch(name))
+    if any(name not in found.columns for name in BOOTS):
+        raise FirstlightError("damaged: a column of `boots` is missing", where=fleet.where)
+    return found.select(
+        *(pl.col(name).cast(kind) for name, kind in BOOTS.items()),
+        *(pl.col(name).cast(pl.String) for name in attributes),
+    )
+
+
+def read_spans(fleet: Fleet, files: Sequence[str]) -> pl.DataFrame:
+    """Rows of parts, of some files.
+
+    :raises FirstlightError: when a file is missing or damaged.
+    """
+    frames = [_read(path).select(list(SPANS)).cast(SPANS) for path in fleet.paths(files)]  # type: ignore[arg-type]
+    return pl.concat(frames) if frames else pl.DataFrame(schema=SPANS)
+
+
+def _read(path: Path) -> pl.DataFrame:
+    try:
+        return pl.read_parquet(path, hive_partitioning=False)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        reason = str(error).splitlines()[0]
+        raise FirstlightError(f"damaged: {reason}", where=str(path), hint="restore it from a copy") from error
+
+
+def remove(fleet: Fleet, files: Iterable[str]) -> None:
+    """Remove files that are in no list any more."""
+    for name in files:
+        (fleet.directory / name).unlink(missing_ok=True)

@@ -1,0 +1,228 @@
+"""Boots come into a fleet: bundles, directories and archives of them, and records of other tools on the way."""
+
+from __future__ import annotations
+
+import json
+import re
+import tarfile
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import polars as pl
+
+from firstlight.atomic import atomic_write
+from firstlight.bundle.open import open as open_boot
+from firstlight.cache import file_digest
+from firstlight.errors import BundleError, FirstlightError, UsageError
+from firstlight.fleet.boot_rows import BOOTS, SPANS, BootRows, boot_rows
+from firstlight.fleet.files import read_boots, remove, write_boots, write_spans
+from firstlight.fleet.layout import ATTRIBUTE, QUARANTINE, Fleet
+from firstlight.ingest.importing import ImportOptions, import_records
+
+#: So many boots are committed at once: an end in between loses no more.
+BATCH = 2000
+_LARGEST_ARCHIVE = 64 << 30
+_MOST_MEMBERS = 1_000_000
+_LONGEST_VALUE = 200
+
+
+@dataclass
+class Ingested:
+    """What became of the boots that were given."""
+
+    added: int = 0
+    known: int = 0
+    """In the fleet already."""
+    quarantined: list[tuple[str, str]] = field(default_factory=list)
+    """Where a boot was found that cannot be read, and why."""
+
+
+def check_attributes(attributes: Mapping[str, str]) -> None:
+    """Check what is said of boots.
+
+    :raises UsageError: for a name that cannot be a column, or one that every boot has; for an empty or a long value.
+    """
+    for name, value in attributes.items():
+        if not ATTRIBUTE.fullmatch(name):
+            hint = "use up to 40 lower-case letters, digits and `_`: `--set model=A`"
+            raise UsageError(f"`{name}` cannot be the name of an attribute", where="--set", hint=hint)
+        if name in BOOTS or name in SPANS:
+            raise UsageError(f"`{name}` is a column of every fleet", where="--set", hint="choose another name")
+        if not value or len(value) > _LONGEST_VALUE or not value.isprintable():
+            raise UsageError(f"`{name}` has no value of 1 to {_LONGEST_VALUE} printable characters", where="--set")
+
+
+def ingest(
+    fleet: Fleet,
+    given: Sequence[Path],
+    attributes: Mapping[str, str],
+    *,
+    finds_causes: bool = False,
+    note: Callable[[str], None] = lambda _: None,
+) -> Ingested:
+    """Add boots; one that the fleet has is not added again.
+
+    What cannot be read is left out, and noted in the folder `quarantine`.
+
+    :param given: bundles, directories with bundles at any depth, tar archives of these, and records to import.
+    :param finds_causes: look for the causes of the catalogue in each boot.
+    :param note: called with what was done, from time to time.
+    :raises UsageError: for attributes that cannot be, or when something given is not there.
+    :raises FirstlightError: when the fleet cannot be written; what was committed before stays.
+    """
+    check_attributes(attributes)
+    for path in given:
+        if not path.exists():
+            raise UsageError("no such file or directory", where=str(path), hint="give bundles, directories or archives")
+    done, waiting = Ingested(), list[BootRows]()
+    seen = 0
+    known = set(read_boots(fleet, fleet.listing().boots)["digest"])
+    for found, where in _found(given, done, fleet):
+        seen += 1
+        try:
+            if _digest(found) in known:
+                done.known += 1
+                continue
+            rows = boot_rows(
+                open_boot(found), attributes, keeps_identities=fleet.keeps_identities, finds_causes=finds_causes
+            )
+        except FirstlightError as error:
+            quarantine(fleet, done, where, error.message)
+            continue
+        known.add(rows.boot["digest"])
+        waiting.append(rows)
+        if len(waiting) == BATCH:
+            commit(fleet, waiting, done)
+            waiting = []
+            note(f"{seen:,} boots read, {done.added:,} added")
+    commit(fleet, waiting, done)
+    return done
+
+
+def commit(fleet: Fleet, rows: Sequence[BootRows], done: Ingested) -> None:
+    """Add the rows of boots at once, those left out that another writer added meanwhile.
+
+    :raises FirstlightError: when they cannot be written; the fleet is then as it was.
+    """
+    if not rows:
+        return
+    boots = pl.DataFrame([row.boot for row in rows], infer_schema_length=None).cast(BOOTS)  # type: ignore[arg-type]
+    spans = pl.concat([row.spans for row in rows])
+    with fleet.locked():
+        listing = fleet.listing()
+        there = read_boots(fleet, listing.boots)
+        clash = boots.join(there, on="boot", suffix="_there").filter(pl.col("digest") != pl.col("digest_there"))
+        if clash.height:
+            raise FirstlightError("two boots have one number; the chance of that is one in a million million",
+                                  where=fleet.where)  # fmt: skip
+        fresh = boots.join(there, on="digest", how="anti").unique("digest", keep="first", maintain_order=True)
+        done.known += boots.height - fresh.height
+        if fresh.height:
+            made = write_spans(fleet, spans.join(fresh, on="boot", how="semi"), fresh.select("boot", "day"))
+            try:
+                made.append(write_boots(fleet, fresh))
+                fleet.replace_listing(
+                    type(listing)((*listing.boots, made[-1]), (*listing.spans, *made[:-1]), listing.change)
+                )
+            except FirstlightError:
+                remove(fleet, made)
+                raise
+        done.added += fresh.height
+
+
+def quarantine(fleet: Fleet, done: Ingested, where: str, why: str) -> None:
+    """Note a boot that cannot be read. The note names the file alone: folders may be called after people."""
+    done.quarantined.append((where, why))
+    folder = fleet.directory / QUARANTINE
+    folder.mkdir(exist_ok=True)
+    name = Path(where).name
+    digest = re.sub(r"[^0-9a-f]", "", _digest_of_text(f"{name}\0{why}"))[:32]
+    with atomic_write(folder / f"{digest}.json", force=True) as written:
+        written.write_text(json.dumps({"name": name, "reason": why}, indent=1) + "\n", encoding="utf-8")
+
+
+def _digest_of_text(text: str) -> str:
+    import hashlib
+
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _digest(bundle: Path) -> str:
+    manifest = bundle / "manifest.json"
+    if not manifest.is_file():
+        raise BundleError("not a boot bundle: it has no manifest", where=str(bundle))
+    return file_digest(manifest)
+
+
+def _found(given: Sequence[Path], done: Ingested, fleet: Fleet) -> Iterator[tuple[Path, str]]:
+    """Each bundle, and where it was found; temporary ones are there until the next is asked for."""
+    for path in given:
+        if path.is_dir():
+            for each in _in_directory(path):
+                if each.is_dir():
+                    yield each, str(each)
+                else:
+                    yield from _found([each], done, fleet)
+        elif tarfile.is_tarfile(path):
+            with _unpacked(path) as directory:
+                if isinstance(directory, str):
+                    quarantine(fleet, done, str(path), directory)
+                    continue
+                bundles = [each for each in _in_directory(directory) if each.is_dir()]
+                yield from ((each, f"{path}:{each.relative_to(directory)}") for each in bundles)
+            if not bundles:
+                # What a collector packed is one record.
+                yield from _imported(path, done, fleet)
+        else:
+            yield from _imported(path, done, fleet)
+
+
+def _imported(path: Path, done: Ingested, fleet: Fleet) -> Iterator[tuple[Path, str]]:
+    """A bundle of each boot that a record of another tool has."""
+    with tempfile.TemporaryDirectory(prefix="firstlight-fleet-") as temporary:
+        target = Path(temporary) / "record.boot"
+        try:
+            import_records(ImportOptions([str(path)], target, split=True, force=True))
+        except FirstlightError as error:
+            quarantine(fleet, done, str(path), error.message)
+            return
+        yield from ((each, str(path)) for each in _in_directory(Path(temporary)))
+
+
+def _in_directory(directory: Path) -> Iterator[Path]:
+    """The bundles in a directory, itself one perhaps, and the files beside them; links are not followed."""
+    if (directory / "manifest.json").is_file() or directory.name.endswith(".boot"):
+        yield directory
+        return
+    for entry in sorted(directory.iterdir()):
+        if entry.is_symlink() or entry.name.startswith("."):
+            continue
+        if entry.is_dir():
+            yield from _in_directory(entry)
+        elif entry.is_file():
+            yield entry
+
+
+@contextmanager
+def _unpacked(path: Path) -> Iterator[Path | str]:
+    """The files of an archive in a private directory; or why it cannot be unpacked."""
+    with tempfile.TemporaryDirectory(prefix="firstlight-fleet-") as temporary:
+        directory = Path(temporary)
+        try:
+            with tarfile.open(path) as archive:
+                size = members = 0
+                for member in archive:
+                    size, members = size + member.size, members + 1
+                    if size > _LARGEST_ARCHIVE or members > _MOST_MEMBERS:
+                        yield "the archive is too large"
+                        return
+                    if member.isfile() or member.isdir():
+                        # Refuses names that lead out of the directory.
+                        archive.extract(member, directory, filter="data")
+        except (tarfile.TarError, OSError, EOFError) as error:
+            yield f"the archive cannot be unpacked: {error}"
+            return
+        yield directory

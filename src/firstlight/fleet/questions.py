@@ -1,0 +1,178 @@
+"""The questions that a fleet answers, each as a table of rows with what has to be said of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import polars as pl
+
+from firstlight.errors import UsageError
+from firstlight.fleet.analyses import cohorts, outliers, regressed, spread, tail
+from firstlight.fleet.analyses.joined import NOT_KNOWN, chosen_boots
+from firstlight.fleet.boot_rows import BOOTS, PROCESS
+from firstlight.fleet.conditions import Condition, read_conditions
+from firstlight.fleet.engine import Tables, tables_of
+from firstlight.fleet.files import read_boots
+from firstlight.fleet.layout import Fleet
+from firstlight.schema.spans import SpanKind
+from firstlight.suggest import one_of
+
+_DEFAULT_BY = ("model", "kernel")
+_LISTED = 5
+
+
+class Question(StrEnum):
+    """What is asked."""
+
+    PHASES = "phases"
+    INITCALLS = "initcalls"
+    UNITS = "units"
+    PROCESSES = "processes"
+    REGRESSED = "regressed"
+    OUTLIERS = "outliers"
+    COHORTS = "cohorts"
+    TAIL = "tail"
+
+
+_KINDS = {
+    Question.PHASES: SpanKind.PHASE.value,
+    Question.INITCALLS: SpanKind.INITCALL.value,
+    Question.UNITS: SpanKind.UNIT.value,
+    Question.PROCESSES: PROCESS,
+}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The rows of an answer; times are nanoseconds."""
+
+    question: Question
+    boots: int
+    """That were looked at."""
+    left_out: int
+    """Boots that did not come up."""
+    by: tuple[str, ...]
+    """The attributes that make the groups."""
+    rows: pl.DataFrame
+    notes: tuple[str, ...] = ()
+    old: str | None = None
+    new: str | None = None
+    """Of `regressed`: the two values that are compared."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """How a question is asked.
+
+    :ivar where: conditions on attributes; empty for all boots.
+    :ivar by: attributes that make groups; by default `model` and `kernel`, of `regressed` the one that is compared.
+    :ivar between: of `regressed`: the old and the new value; by default the two that most boots have, in their order.
+    :ivar engine: `duckdb`, `spark`, or the URL of a Spark cluster.
+    """
+
+    question: Question
+    where: str = ""
+    by: tuple[str, ...] = ()
+    between: tuple[str, str] | None = None
+    engine: str = "duckdb"
+
+
+def answer(fleet: Fleet, asked: Asked) -> Answer:
+    """Answer a question about a fleet.
+
+    :raises UsageError: for an attribute or a value that the fleet lacks, or an empty fleet.
+    :raises FirstlightError: when a file is missing or damaged, or the engine fails.
+    """
+    boots = read_boots(fleet, fleet.listing().boots)
+    if not boots.height:
+        hint = f"`firstlight fleet add {fleet.where} BOOT` adds one"
+        raise UsageError("the fleet has no boots", where=fleet.where, hint=hint)
+    attributes = [name for name in boots.columns if name not in BOOTS]
+    conditions = read_conditions(asked.where, attributes) if asked.where else []
+    by = asked.by or tuple(name for name in _DEFAULT_BY if name in attributes)
+    for name in by:
+        if name not in attributes:
+            raise UsageError(f"the fleet has no attribute `{name}`", where="--by", hint=one_of(name, attributes))
+    if asked.between and asked.question != Question.REGRESSED:
+        raise UsageError("`--between` is for `regressed`", where="--between", hint="compare others with `cohorts`")
+    with tables_of(fleet, asked.engine) as tables:
+        chosen = tables.rows(chosen_boots(tables, conditions, sorted({*by, *_known(attributes)})))
+        if not chosen.height:
+            raise UsageError("no boot meets the conditions", where="--where", hint="`firstlight fleet show` without it")
+        left_out = boots.filter(pl.col("status") != "complete").height
+        found = _rows(tables, asked, by, conditions, chosen)
+    notes = [*found.notes, *_doubts(found.rows)]
+    return Answer(asked.question, chosen.height, left_out, found.by, found.rows, tuple(notes), found.old, found.new)
+
+
+@dataclass(frozen=True)
+class _Found:
+    rows: pl.DataFrame
+    by: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    old: str | None = None
+    new: str | None = None
+
+
+def _rows(
+    tables: Tables, asked: Asked, by: tuple[str, ...], conditions: Sequence[Condition], chosen: pl.DataFrame
+) -> _Found:
+    if asked.question in _KINDS:
+        kind = _KINDS[asked.question]
+        rows = tables.by_name(lambda some: spread.spread(some, kind, by, conditions))
+        if kind == "phase":
+            # The total is no part: every slice of names has it.
+            rows = rows.unique()
+        return _Found(spread.ordered(rows, by), by)
+    if asked.question == Question.OUTLIERS:
+        return _Found(tables.rows(outliers.outliers(tables, by, conditions)), by)
+    if asked.question == Question.COHORTS:
+        one = (asked.by or by)[0]
+        return _Found(cohorts.against_largest(tables.rows(cohorts.cohorts(tables, one, conditions)), one), (one,))
+    if asked.question == Question.TAIL:
+        strata = tuple(asked.by) or tuple(name for name in by if name == "model")
+        return _Found(tail.excess(tables.rows(tail.tail(tables, strata, conditions))), strata)
+    attribute = asked.by[0] if asked.by else "kernel"
+    strata = tuple(asked.by[1:]) or tuple(name for name in _known(chosen.columns) if name != attribute)
+    old, new = asked.between or _two_values(chosen, attribute)
+    for value in (old, new):
+        if value not in set(chosen[attribute]):
+            values = sorted(set(chosen[attribute]))[:40]
+            raise UsageError(f"no boot has {attribute} `{value}`", where="--between", hint=one_of(value, values))
+    sums = tables.by_name(lambda some: regressed.rank_sums(some, attribute, old, new, strata, conditions))
+    rows = regressed.judged(sums, strata)
+    cells = f"{rows.height} cells of a part and {' and '.join(strata) or 'all boots'} were tested"
+    return _Found(rows, strata, (f"{attribute} {new} against {old}; {cells}",), old, new)
+
+
+def _known(attributes: Sequence[str]) -> tuple[str, ...]:
+    return ("model",) if "model" in attributes else ()
+
+
+def _two_values(chosen: pl.DataFrame, attribute: str) -> tuple[str, str]:
+    counts = chosen.group_by(attribute).len().sort(["len", attribute], descending=[True, False])
+    values = sorted((value for value in counts[attribute].to_list()[:2]), key=_version)
+    if len(values) < 2:
+        hint = "name another attribute by `--by`, or add boots"
+        raise UsageError(f"all boots have one {attribute}: there is nothing to compare", where="--by", hint=hint)
+    return values[0], values[1]
+
+
+def _version(text: str) -> list[tuple[int, str]]:
+    """A text in the order of versions: 6.6 comes before 6.12."""
+    import re
+
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.findall(r"\d+|\D+", text)]
+
+
+def _doubts(rows: pl.DataFrame) -> list[str]:
+    notes = []
+    if "few" in rows.columns and rows["few"].any():
+        few = rows["few"].sum()
+        notes.append(f"{few} of {rows.height} rows are of fewer than {spread.FEW} boots: they say little")
+    unknown = [name for name in rows.columns if rows[name].dtype == pl.String and (rows[name] == NOT_KNOWN).any()]
+    if unknown:
+        notes.append(f"boots without {', '.join(unknown)} are a group of their own, `{NOT_KNOWN}`")
+    return notes

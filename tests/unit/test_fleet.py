@@ -1,0 +1,313 @@
+"""A fleet on disk: boots come in once, whole, without what tells one machine from another, and go again."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import shutil
+import tarfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import firstlight
+from bundles import HOSTILE, make_bundle
+from firstlight.cli.main import run
+from firstlight.errors import FirstlightError, UsageError
+from firstlight.fleet.files import read_boots, read_spans
+from firstlight.fleet.identities import masked
+from firstlight.fleet.layout import open_fleet
+from invented_fleet import Group, make_fleet
+
+LOG = """\
+[    0.000000] Linux version 6.12.1-test (a@b) #7 SMP
+[    0.500000] calling  gizmo_init+0x0/0x10 @ 1
+[    0.700000] initcall gizmo_init+0x0/0x10 returned 0 after 200000 usecs
+[    1.000000] Freeing unused kernel memory: 100K
+[    1.100000] Run /init as init process
+[    2.000000] systemd[1]: Hostname set to <web01.example.org>.
+[    3.000000] systemd[1]: Startup finished in 1.100s (kernel) + 1.900s (userspace) = 3.000s.
+"""
+
+
+@pytest.fixture
+def fleet(tmp_path: Path) -> Path:
+    return firstlight.init_fleet(tmp_path / "fleet").directory
+
+
+def boots_of(fleet: Path) -> pl.DataFrame:
+    opened = open_fleet(fleet)
+    return read_boots(opened, opened.listing().boots)
+
+
+def spans_of(fleet: Path) -> pl.DataFrame:
+    opened = open_fleet(fleet)
+    return read_spans(opened, opened.listing().spans)
+
+
+def test_a_boot_is_added_once(fleet: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    boot = str(make_bundle(tmp_path))
+    assert run(["fleet", "add", str(fleet), boot, "--set", "model=A"]) == 0
+    assert run(["fleet", "add", str(fleet), boot, boot, "--set", "model=B"]) == 0
+    assert "0 added, 2 were in it already" in capsys.readouterr().out
+    boots = boots_of(fleet)
+    assert boots.select("model", "mode", "status").rows() == [("A", "exact", "complete")]
+    known = firstlight.open(boot)
+    assert boots["total_ns"].to_list() == [829_882_107]
+    phases = spans_of(fleet).filter(pl.col("kind") == "phase")
+    assert phases["duration_ns"].sum() == known.phases()["duration_ns"].sum()
+
+
+def test_boots_come_from_directories_archives_and_logs(fleet: Path, tmp_path: Path) -> None:
+    given = tmp_path / "given"
+    (given / "deep" / "er").mkdir(parents=True)
+    make_bundle(given / "deep" / "er", seed=1)
+    make_bundle(given, name="b.boot", seed=2)
+    (given / "dmesg.txt").write_text(LOG)
+    with tarfile.open(tmp_path / "more.tar.gz", "w:gz") as archive:
+        archive.add(make_bundle(tmp_path, name="c.boot", seed=3), "c.boot")
+    done = firstlight.add_to_fleet(fleet, [given, tmp_path / "more.tar.gz"])
+    assert (done.added, done.known, done.quarantined) == (4, 0, [])
+    imported = boots_of(fleet).filter(pl.col("mode") == "imported")
+    assert imported["kernel"].to_list() == ["6.12.1-test"]
+    initcalls = spans_of(fleet).filter(pl.col("name") == "gizmo_init")
+    assert initcalls["duration_ns"].to_list() == [200_000_000]
+
+
+def test_what_cannot_be_read_is_noted_and_left_out(fleet: Path, tmp_path: Path) -> None:
+    damaged = make_bundle(tmp_path, name="damaged.boot")
+    (damaged / "spans.parquet").write_bytes(b"PAR1 no more")
+    sound = make_bundle(tmp_path, name="sound.boot", seed=2)
+    done = firstlight.add_to_fleet(fleet, [damaged, sound])
+    assert done.added == 1
+    [(where, why)] = done.quarantined
+    assert where == str(damaged)
+    assert why
+    [note] = (fleet / "quarantine").glob("*.json")
+    assert json.loads(note.read_text())["name"] == "damaged.boot"
+
+
+def test_an_archive_cannot_write_outside(fleet: Path, tmp_path: Path) -> None:
+    boot = make_bundle(tmp_path)
+    with tarfile.open(tmp_path / "evil.tar", "w") as archive:
+        archive.add(boot / "manifest.json", "../escaped.boot/manifest.json")
+    done = firstlight.add_to_fleet(fleet, [tmp_path / "evil.tar"])
+    assert done.added == 0
+    assert "cannot be unpacked" in done.quarantined[0][1]
+    assert not list(tmp_path.rglob("escaped.boot"))
+
+
+def test_writers_at_the_same_time_lose_and_double_nothing(fleet: Path, tmp_path: Path) -> None:
+    boots = [make_bundle(tmp_path, name=f"{seed}.boot", seed=seed) for seed in range(6)]
+    shared = boots[0]
+    with ThreadPoolExecutor(6) as writers:
+        done = list(writers.map(lambda boot: firstlight.add_to_fleet(fleet, [boot, shared]), boots))
+        list(writers.map(lambda _: firstlight.compact_fleet(fleet), range(4)))
+    assert sum(each.added for each in done) == 6
+    assert boots_of(fleet)["digest"].n_unique() == boots_of(fleet).height == 6
+    assert spans_of(fleet)["boot"].n_unique() == 6
+
+
+def test_compaction_merges_files_and_removes_what_a_killed_writer_left(fleet: Path, tmp_path: Path) -> None:
+    for seed in range(3):
+        firstlight.add_to_fleet(fleet, [make_bundle(tmp_path, name=f"{seed}.boot", seed=seed)])
+    before = spans_of(fleet).sort("boot", "kind", "name")
+    stray = fleet / "boots" / f"{'0' * 32}.parquet"
+    shutil.copy(next((fleet / "boots").iterdir()), stray)
+    assert boots_of(fleet).height == 3
+    done = firstlight.compact_fleet(fleet)
+    assert (done.files_before, done.files_after, done.removed) == (6, 2, 1)
+    assert not stray.exists()
+    assert spans_of(fleet).sort("boot", "kind", "name").equals(before)
+    assert firstlight.compact_fleet(fleet).files_after == 2
+
+
+def test_a_full_disk_leaves_the_fleet_as_it_was(fleet: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    firstlight.add_to_fleet(fleet, [make_bundle(tmp_path)])
+    before = (fleet / "current.json").read_text()
+    write = pl.DataFrame.write_parquet
+
+    def full(frame: pl.DataFrame, path: Path, **options: object) -> None:
+        if "boots/" in str(path):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        write(frame, path, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(pl.DataFrame, "write_parquet", full)
+    with pytest.raises(FirstlightError, match="No space left"):
+        firstlight.add_to_fleet(fleet, [make_bundle(tmp_path, name="b.boot", seed=2)])
+    assert (fleet / "current.json").read_text() == before
+    listed = json.loads(before)
+    files = {str(path.relative_to(fleet)) for path in fleet.rglob("*.par*")}
+    assert files == {*listed["boots"], *listed["spans"]}
+
+
+def test_forgotten_boots_are_in_no_file(fleet: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for seed in range(3):
+        boot = make_bundle(tmp_path, name=f"{seed}.boot", seed=seed)
+        firstlight.add_to_fleet(fleet, [boot], {"serial": f"s{seed}"})
+    gone = boots_of(fleet).filter(pl.col("serial") == "s1")["boot"].item()
+    assert run(["fleet", "forget", str(fleet), "--where", 'serial = "s1"']) == 0
+    assert "1 boots deleted" in capsys.readouterr().out
+    assert boots_of(fleet)["serial"].to_list() == ["s0", "s2"] or set(boots_of(fleet)["serial"]) == {"s0", "s2"}
+    for path in fleet.rglob("*.parquet"):
+        assert gone not in pl.read_parquet(path)["boot"].to_list()
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('{"version": 99, "boots": [], "spans": []}', "a newer Firstlight wrote this fleet"),
+        ('{"version": 1, "boots": ["../../etc/passwd"], "spans": []}', "damaged"),
+        ('{"version": 1, "boots": 7, "spans": []}', "damaged"),
+        ("{", "cannot be read"),
+        ("[" * 100_000, "cannot be read"),
+    ],
+)
+def test_a_list_that_cannot_be_is_refused(
+    fleet: Path, text: str, says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (fleet / "current.json").write_text(text)
+    assert run(["fleet", "show", str(fleet), "phases"]) == 1
+    error = capsys.readouterr().err
+    assert says in error
+    assert "hint: " in error
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["show", "FLEET", "phases"], "the fleet has no boots"),
+        (["show", "nowhere", "phases"], "there is no such fleet"),
+        (["add", "FLEET", "nothing.boot"], "no such file or directory"),
+        (["add", "FLEET", ".", "--set", "Model=A"], "cannot be the name of an attribute"),
+        (["add", "FLEET", ".", "--set", "digest=A"], "is a column of every fleet"),
+        (["add", "FLEET", ".", "--set", "model"], "sets nothing"),
+        (["init", "FLEET"], "the directory is not empty"),
+        (["show", "FLEET", "phases", "--fail"], "`--fail` is for `regressed`"),
+        (["show", "FLEET", "regressed", "--between", "A"], "are not two values"),
+    ],
+)
+def test_wrong_use_is_named(fleet: Path, arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["fleet", *(str(fleet) if word == "FLEET" else word for word in arguments)]) == 2
+    assert says in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("where", "says"),
+    [
+        ("modell = 'A'", "the fleet has no attribute `modell`"),
+        ("model A", "is not understood"),
+        ("model = 'A' or model = 'B'", "joined by `and`"),
+        ("model = 'A' and", "joined by `and`"),
+        ("model = 'Z'", "no boot meets the conditions"),
+    ],
+)
+def test_wrong_conditions_are_named(fleet: Path, tmp_path: Path, where: str, says: str) -> None:
+    firstlight.add_to_fleet(fleet, [make_bundle(tmp_path)], {"model": "A"})
+    with pytest.raises(UsageError, match=says):
+        firstlight.ask_fleet(fleet, "phases", where=where)
+
+
+HEX = "0123456789abcdef"
+MAC = st.lists(st.text(HEX, min_size=2, max_size=2), min_size=6, max_size=6).map(":".join)
+UUID = st.tuples(*(st.text(HEX, min_size=size, max_size=size) for size in (8, 4, 4, 4, 12))).map("-".join)
+
+
+@given(mac=MAC, uuid=UUID, host=st.from_regex(r"[a-z]{4,12}\d{2}", fullmatch=True))
+def test_nothing_that_names_a_machine_is_left_in_a_name(mac: str, uuid: str, host: str) -> None:
+    escaped = uuid.replace("-", "\\x2d")
+    for name, secret in (
+        (f"sys-subsystem-net-devices-enx{mac.replace(':', '')}.device", mac.replace(":", "")),
+        (f"e1000e {mac}", mac),
+        (f"dev-disk-by\\x2duuid-{escaped}.device", escaped),
+        (f"systemd-fsck@dev-disk-by\\x2duuid-{escaped}.service", escaped),
+        (f"crypt {uuid}", uuid),
+        (f"dev-disk-by\\x2did-ata\\x2dSerial{host}.device", host),
+        (f"report-{host}.service", host),
+        (f"home-{host}.mount", host),
+        (f"user@{host}.service", host),
+    ):
+        assert secret not in masked(name, [host])
+
+
+@pytest.mark.parametrize("name", ["systemd-udevd.service", "getty@tty1.service", "acpi_init", "pcieport 0000:00:1f.2"])
+def test_names_that_name_no_machine_stay(name: str) -> None:
+    assert masked(name, ["web01"]) == name
+
+
+def test_a_fleet_has_no_identities_unless_they_are_asked_for(tmp_path: Path) -> None:
+    log = tmp_path / "web01.txt"
+    log.write_text(LOG)
+    for keeps in (False, True):
+        fleet = firstlight.init_fleet(tmp_path / f"fleet-{keeps}", keep_identities=keeps).directory
+        firstlight.add_to_fleet(fleet, [log])
+        stored = b"".join(path.read_bytes() for path in fleet.rglob("*") if path.is_file())
+        rows = [str(row) for frame in (boots_of(fleet), spans_of(fleet)) for row in frame.rows()]
+        assert b"web01" not in stored
+        assert not any("web01" in row for row in rows)
+
+
+def test_sql_reads_the_two_tables_and_nothing_else(
+    fleet: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    firstlight.add_to_fleet(fleet, [make_bundle(tmp_path)])
+    statement = "SELECT count(*) AS n FROM boots JOIN spans USING (boot)"
+    assert run(["fleet", "sql", str(fleet), statement, "--csv"]) == 0
+    assert capsys.readouterr().out == f"n\n{spans_of(fleet).height}\n"
+    secret = tmp_path / "secret.csv"
+    secret.write_text("a\n1\n")
+    for bad in (
+        f"SELECT * FROM read_csv('{secret}')", f"SELECT * FROM '{secret}'", f"COPY boots TO '{tmp_path}/out.csv'",
+        "SELECT 1; SELECT 2", "ATTACH 'x.db'", "DROP VIEW spans", "SET enable_external_access = true", "INSTALL httpfs",
+        "SELECT * FROM nothing", "",
+    ):  # fmt: skip
+        assert run(["fleet", "sql", str(fleet), bad]) in (1, 2), bad
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_the_page_escapes_what_boots_say(tmp_path: Path) -> None:
+    bad = next(text for text in HOSTILE if "<" in text)
+    kernels = ("6.1", "6.12")
+    groups = [Group({"model": bad, "kernel": kernel}, 30, {}) for kernel in kernels]
+    fleet = make_fleet(tmp_path / "fleet", groups)
+    page = firstlight.fleet_page(fleet.directory, tmp_path / "fleet.html").read_text()
+    assert bad not in page
+    assert "default-src 'none'" in page
+    assert "<script" not in page
+    assert page.count("<polyline") == 2
+    assert all(f"<h2>{title}" in page for title in ("Totals", "Phases", "Parts that changed"))
+
+
+def test_causes_are_counted_over_the_boots_in_which_they_were_looked_for(
+    fleet: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    firstlight.add_to_fleet(fleet, [make_bundle(tmp_path, name="plain.boot", seed=1)])
+    assert run(["fleet", "explain", str(fleet)]) == 2
+    assert "causes were looked for in no boot" in capsys.readouterr().err
+    slow = make_bundle(tmp_path, name="slow.boot", seed=2)
+    firstlight.add_to_fleet(fleet, [slow], causes=True)
+    found = firstlight.explain_fleet(fleet)
+    assert (found.boots, found.others) == (1, 1)
+    from firstlight.advise.findings import explain
+
+    alone = explain(firstlight.open(slow))
+    wanted = {each.entry.id: each.cost.system_ns for each in (*alone.findings, *alone.features)}
+    assert {each.id: each.sum_ns for each in found.causes} == wanted
+
+
+def test_a_regression_fails_a_pipeline(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    groups = [
+        Group({"model": "A", "kernel": kernel}, 60, factors)
+        for kernel, factors in (("6.6", {}), ("6.12", {"probe_1": 2.0}))
+    ]
+    fleet = str(make_fleet(tmp_path / "fleet", groups).directory)
+    assert run(["fleet", "show", fleet, "regressed", "--fail", "--json"]) == 3
+    data = json.loads(capsys.readouterr().out)["data"]
+    assert [row["name"] for row in data["rows"] if row["verdict"] == "slower"] == ["probe_1"]
+    assert run(["fleet", "show", fleet, "regressed", "--between", "6.12,6.6", "--fail"]) == 0
+    assert "faster" in capsys.readouterr().out
