@@ -123,6 +123,15 @@ def test_what_cannot_be_tuned_is_named(arguments: list[str], says: str, capsys: 
     assert says in capsys.readouterr().err
 
 
+def test_a_directory_of_a_result_may_be_called_as_the_recipe(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "minimal").mkdir()
+    assert run(["tune", "minimal", "--budget", "0"]) == 2
+    assert "a budget of 0 boots measures nothing" in capsys.readouterr().err
+
+
 def test_a_recipe_that_is_none_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["tune", "nothing-of-the-kind"]) == 2
     assert "`nothing-of-the-kind` is no recipe" in capsys.readouterr().err

@@ -118,7 +118,8 @@ def _options(recipe: PathLike, *, trust: bool) -> RecordOptions:
     from firstlight.recipe.options import RecordOptions, options_for
 
     output = Path("tuned.boot")
-    if str(recipe) in _NAMED and not Path(recipe).exists():
+    # The directory of a former result may have the same name.
+    if str(recipe) in _NAMED and not (Path(recipe) / "manifest.json").exists():
         return RecordOptions(output=output, rootfs="debian" if str(recipe) == "debian" else None)
     path = Path(recipe)
     if path.is_dir():
