@@ -311,3 +311,25 @@ def test_a_regression_fails_a_pipeline(tmp_path: Path, capsys: pytest.CaptureFix
     assert [row["name"] for row in data["rows"] if row["verdict"] == "slower"] == ["probe_1"]
     assert run(["fleet", "show", fleet, "regressed", "--between", "6.12,6.6", "--fail"]) == 0
     assert "faster" in capsys.readouterr().out
+
+
+def test_the_kernel_with_the_slowest_hundredth_is_reproduced(tmp_path: Path) -> None:
+    from firstlight.fleet.reproduction import slow_initcall
+
+    groups = [
+        Group({"model": "A", "kernel": kernel}, 50, factors)
+        for kernel, factors in (("6.6", {"probe_2": 1.2}), ("6.12", {"probe_5": 1.5}))
+    ]
+    fleet = make_fleet(tmp_path / "fleet", groups)
+    assert slow_initcall(fleet, "probe_2").kernel == "6.6"
+    found = slow_initcall(fleet, "probe_5")
+    assert (found.kernel, found.boots) == ("6.12", 50)
+    assert found.p99_ns > found.p50_ns > 1_250_000 * 1.4
+
+
+@pytest.mark.parametrize("release", ["../../etc", "-oDir=/", "", "6.1 || id"])
+def test_a_release_that_is_no_name_is_no_package(release: str) -> None:
+    from firstlight.fleet.reproduction import kernel_of_release
+
+    with pytest.raises(FirstlightError, match="no package can have the name"):
+        kernel_of_release(release)

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         forget_boots,
         init_fleet,
         query_fleet,
+        reproduce_initcall,
     )
     from firstlight.api.histories import FoundVersion, anchor_history, bisect
     from firstlight.api.import_records import import_, import_all, import_batch
@@ -140,6 +141,7 @@ __all__ = [
     "record",
     "record_with",
     "report",
+    "reproduce_initcall",
     "run_experiment",
     "run_gate",
     "run_study",
@@ -162,7 +164,7 @@ _MODULES = {
     "firstlight.api.experiments": "Forecast Trial plan_experiment read_experiment run_experiment scale try_ whatif",
     "firstlight.api.check_health": "Health health",
     "firstlight.api.fleets": "add_to_fleet ask_fleet compact_fleet explain_fleet fleet_page forget_boots init_fleet "
-    "query_fleet",
+    "query_fleet reproduce_initcall",
     "firstlight.api.histories": "FoundVersion anchor_history bisect",
     "firstlight.api.import_records": "import_ import_all import_batch",
     "firstlight.api.record_boots": "ask calibrate qemu_command record record_with verify",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,11 +13,13 @@ from firstlight.errors import UsageError
 if TYPE_CHECKING:
     import polars as pl
 
+    from firstlight.api.boot import Boot
     from firstlight.fleet.causes import FleetCauses
     from firstlight.fleet.changes import Compacted
     from firstlight.fleet.ingest import Ingested
     from firstlight.fleet.layout import Fleet
     from firstlight.fleet.questions import Answer
+    from firstlight.fleet.reproduction import SlowInitcall
 
 
 def init_fleet(directory: PathLike, *, keep_identities: bool = False) -> Fleet:
@@ -181,6 +184,65 @@ def explain_fleet(fleet: PathLike, *, where: str = "") -> FleetCauses:
     from firstlight.fleet.layout import open_fleet
 
     return causes_of_fleet(open_fleet(Path(fleet)), where)
+
+
+def reproduce_initcall(
+    fleet: PathLike,
+    initcall: str,
+    *,
+    where: str = "",
+    kernel: PathLike | None = None,
+    output: PathLike | None = None,
+    progress: bool = False,
+) -> Reproduced:
+    """Boot the kernel of a fleet in which an initcall is slowest, exactly and with a profile.
+
+    :param where: conditions on attributes: only boots that meet them choose the kernel.
+    :param kernel: its file; by default the distribution's package of that release.
+    :param output: the bundle (default: `INITCALL.boot`).
+    :param progress: show the progress on a terminal.
+    :raises UsageError: when no boot of the fleet has the initcall.
+    :raises LabError: when the kernel cannot be had or does not boot.
+
+    Example: ``firstlight.reproduce_initcall("boards", "acpi_init").functions["function"][0]``.
+    """
+    from firstlight.api.record_boots import record
+    from firstlight.fleet.layout import open_fleet
+    from firstlight.fleet.reproduction import kernel_of_release, slow_initcall
+    from firstlight.lab.kernel.kernel import default_kernel
+
+    slow = slow_initcall(open_fleet(Path(fleet)), initcall, where)
+    chosen = Path(kernel) if kernel is not None else None
+    if chosen is None and default_kernel().release != slow.kernel:
+        chosen = kernel_of_release(slow.kernel)
+    target = Path(output) if output is not None else Path(f"{initcall}.boot")
+    boot = record(target, kernel=chosen, progress=progress)
+    return Reproduced(slow, boot, initcall)
+
+
+@dataclass(frozen=True)
+class Reproduced:
+    """A slow initcall of a fleet, and an exact boot of its kernel."""
+
+    slow: SlowInitcall
+    boot: Boot
+    initcall: str
+
+    @property
+    def duration_ns(self) -> int | None:
+        """What the initcall takes in the exact boot; none where it did not run there."""
+        import polars as pl
+
+        rows = self.boot.initcalls().filter(pl.col("function") == self.initcall)["duration_ns"].drop_nulls()
+        return None if rows.is_empty() else int(rows.sum())
+
+    @property
+    def functions(self) -> pl.DataFrame:
+        """The functions that the initcall called, itself among them, the largest own time first.
+
+        :raises BundleError: when the initcall did not run in the exact boot.
+        """
+        return self.boot.functions(under=self.initcall).sort(["self_ns", "function"], descending=[True, False])
 
 
 def fleet_page(fleet: PathLike, output: PathLike, *, where: str = "", force: bool = False) -> Path:

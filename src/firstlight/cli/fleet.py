@@ -297,3 +297,40 @@ def explain(fleet: FleetPath, where: Where = "", json: Json = False) -> None:
         from firstlight.render.terminal.report import print_report
 
         print_report(console(), causes_report(found))
+
+
+@app.command("reproduce")
+def reproduce(
+    fleet: FleetPath,
+    initcall: Annotated[str, typer.Option(metavar="NAME", help="The initcall, such as acpi_init.")],
+    where: Where = "",
+    kernel: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", readable=False, help="The kernel (default: the distribution's of that release)."),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="NAME.boot", help="The bundle (default: INITCALL.boot).")
+    ] = None,
+    limit: Limit = None,
+    json: Json = False,
+) -> None:
+    """Boot the kernel in which an initcall of the fleet is slowest, and name the functions that take its time.
+
+    The kernel is that in which the initcall's 99th percentile is largest.
+
+    \b
+    Examples:
+      firstlight fleet reproduce boards/ --initcall acpi_init
+      firstlight fleet reproduce boards/ --initcall pci_init --where 'model = "A"' --kernel vmlinuz -o a.boot
+    """
+    found = api.reproduce_initcall(fleet, initcall, where=where, kernel=kernel, output=output, progress=True)
+    from firstlight.render.views.fleet import reproduced_data, reproduced_report
+
+    if json:
+        print_json({"fleet": str(fleet), **reproduced_data(found.slow, found.boot, found.duration_ns, found.functions)})
+    else:
+        from firstlight.render.terminal.console import console
+        from firstlight.render.terminal.report import print_report
+
+        number = 20 if limit is None else limit
+        print_report(console(), reproduced_report(found.slow, found.boot, found.duration_ns, found.functions, number))

@@ -28,6 +28,7 @@ DATA: dict[str, Any] = {
     "fleet-forget": fleet.Forgotten,
     "fleet-init": fleet.Made,
     "fleet-page": fleet.Page,
+    "fleet-reproduce": fleet.Reproduced,
     "fleet-show": fleet.Shown,
     "fleet-sql": fleet.Queried,
     "functions": inspect_boot.Functions,

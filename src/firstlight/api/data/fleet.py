@@ -76,6 +76,29 @@ class Page(TypedDict):
     bytes: int
 
 
+class Callee(TypedDict):
+    """A function below an initcall, by its own time."""
+
+    function: str
+    module: str | None
+    count: int | None
+    self_ns: int | None
+
+
+class Reproduced(TypedDict):
+    """`firstlight fleet reproduce`."""
+
+    fleet: str
+    initcall: str
+    kernel: str
+    boots: int
+    p50_ns: float
+    p99_ns: float
+    boot: str
+    exact_ns: int | None
+    functions: list[Callee]
+
+
 class Cause(TypedDict):
     """A cause of the catalogue in a fleet; `title` is null where this catalogue has no such entry."""
 

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import Any
 
+import polars as pl
+
+from firstlight.bundle.boot import Boot
 from firstlight.fleet.causes import FleetCauses
 from firstlight.fleet.questions import Answer, Question
-from firstlight.quantities import percent_text, ratio_text
-from firstlight.render.model.report import Block, Line
+from firstlight.fleet.reproduction import SlowInitcall
+from firstlight.quantities import percent_text, ratio_text, share_text, time_text
+from firstlight.render.model.report import Block, Line, pairs
 from firstlight.render.model.table import Column, Table, table
 from firstlight.render.views.explain import remedy_text
 
@@ -152,3 +157,31 @@ def causes_data(found: FleetCauses) -> dict[str, Any]:
         for each in found.causes
     ]  # fmt: skip
     return {"boots": found.boots, "others": found.others, "causes": rows}
+
+
+def reproduced_report(
+    slow: SlowInitcall, boot: Boot, duration_ns: int | None, functions: pl.DataFrame, limit: int
+) -> Sequence[Block]:
+    """A slow initcall in the fleet, in an exact boot of its kernel, and the functions that take its time."""
+    fleet = f"kernel {slow.kernel}, {slow.boots:,} boots: p50 {time_text(round(slow.p50_ns))}, "
+    named = [
+        ("fleet", f"{fleet}p99 {time_text(round(slow.p99_ns))}"),
+        ("exact boot", f"{boot.directory.name}: {time_text(duration_ns)}, virtual time"),
+    ]
+    columns = [
+        Column("Function", value="function", style="cyan", longest=60), Column("Module", value="module", optional=True),
+        Column("Calls", "count", "count"), Column("Self", "time", "self_ns", style="bold"),
+        Column("Share", value=lambda row: share_text(row["self_ns"], duration_ns), name="share"),
+    ]  # fmt: skip
+    rows = functions.head(limit).to_dicts()
+    return [Line(slow.initcall, "bold"), *pairs(named), table("Functions below it, by own time", columns, rows)]
+
+
+def reproduced_data(slow: SlowInitcall, boot: Boot, duration_ns: int | None, functions: pl.DataFrame) -> dict[str, Any]:
+    """The same as data, every function."""
+    return {
+        **asdict(slow),
+        "boot": str(boot.directory),
+        "exact_ns": duration_ns,
+        "functions": functions.select("function", "module", "count", "self_ns").to_dicts(),
+    }  # fmt: skip
