@@ -36,6 +36,7 @@ NAMES = re.compile(r"x86|amd64|ttyS\d|bzImage|HdrS|\bq35|i440fx|qemu64|EPYC|Skyl
 ALLOWED = {
     "recipe/isa": "the modules of the architectures",
     "lab/kernel/image_header.py": "the reader of one form of file, reached through `Architecture.kernel_format`",
+    "lab/kernel/foreign_image.py": "the names of processors, of this one too, by their numbers in headers of files",
     "lab/kernel/vmlinux.py": "the reader of an ELF file with a PVH entry, which only this architecture has",
     "lab/kernel/command_line/image.py": "the payload of the same form of file",
     "lab/kernel/kernel.py": "the hint for somebody who gives a directory",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import struct
 from pathlib import Path
@@ -91,6 +92,16 @@ def test_an_uncompressed_kernel_with_an_entry_for_virtual_machines_is_one(tmp_pa
     assert not open_kernel(write(tmp_path, bzimage())).is_elf
 
 
+def efi(machine: int, sign: bytes = bytes(4)) -> bytes:
+    """An EFI program for a processor: the header of a PE file at 0x40."""
+    return b"MZ\0\0" + sign + bytes(0x34) + struct.pack("<I4sH", 0x40, b"PE\0\0", machine) + bytes(1000)
+
+
+def uimage(processor: int, kind: int) -> bytes:
+    """The header of a file for U-Boot."""
+    return struct.pack(">I24xBBBB32s", 0x2705_1956, 5, processor, kind, 0, b"Linux") + bytes(100)
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -101,11 +112,30 @@ def test_an_uncompressed_kernel_with_an_entry_for_virtual_machines_is_one(tmp_pa
         (vmlinux(note=17), "an uncompressed `vmlinux` without an entry for virtual machines"),
         (linked_at(0x40_0000), "a program, no kernel"),
         (ELF + b"\x3e\x00", "a program, no kernel"),
-        (ELF + b"\xb7\x00" + bytes(100), "an ELF file for another processor"),
+        (ELF + b"\xb7\x00" + bytes(100), "an ELF file for arm64"),
+        (ELF + b"\x15\x00" + bytes(100), "an ELF file for PowerPC, 64-bit, little-endian"),
+        (ELF + b"\xf3\x00" + bytes(100), "an ELF file for RISC-V, 64-bit, little-endian"),
+        (ELF + b"\xfe\xff" + bytes(100), "an ELF file for another processor"),
+        (b"\x7fELF\x01\x02\x01" + bytes(11) + b"\x00\x08", "an ELF file for MIPS, 32-bit, big-endian"),
+        (b"\x7fELF\x09\x09\x01" + bytes(11) + b"\x00\x08", "an ELF file for another processor"),
+        (b"\x7fELF\x02", "an ELF file for another processor"),
         (bytes(0x38) + b"ARM\x64" + bytes(100), "a kernel for arm64"),
         (bytes(0x38) + b"RSC\x05" + bytes(100), "a kernel for riscv64"),
+        (bytes(0x24) + b"\x18\x28\x6f\x01" + bytes(100), "a kernel for 32-bit arm (zImage)"),
+        (gzip.compress(bytes(0x38) + b"ARM\x64" + bytes(100)), "a compressed kernel for arm64"),
+        (gzip.compress(bytes(0x38) + b"RSC\x05" + bytes(1 << 24)), "a compressed kernel for riscv64"),
+        (gzip.compress(b"text"), "a gzip file"),
         (b"\x1f\x8b\x08" + bytes(100), "a gzip file"),
         (b"MZ" + bytes(1000), "an EFI program"),
+        (efi(0xAA64, b"zimg"), "a compressed EFI kernel, for arm64"),
+        (efi(0x8664), "an EFI program that is no bzImage, for x86_64"),
+        (efi(0x1234), "an EFI program that is no bzImage"),
+        (b"MZ" + bytes(0x3A) + b"\xff" * 4, "an EFI program that is no bzImage"),
+        (uimage(22, 2), "a kernel for U-Boot (uImage) on arm64"),
+        (uimage(5, 3), "a file for U-Boot (uImage) on MIPS"),
+        (uimage(250, 2), "a kernel for U-Boot (uImage)"),
+        (b"\x27\x05\x19\x56", "not a kernel"),
+        (b"\xd0\x0d\xfe\xed" + bytes(100), "a device tree or a FIT image"),
         (b"070701" + bytes(200), "a cpio archive"),
         (bzimage(flags=0), "x86 of 32 bits"),
         (bzimage()[:-100], "a truncated kernel: 6556 bytes of 6656"),

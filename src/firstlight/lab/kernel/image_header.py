@@ -5,6 +5,14 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
+from firstlight.lab.kernel.foreign_image import (
+    boot_loader_image,
+    efi_program,
+    elf_processor,
+    gzip_content,
+    image_processor,
+)
+
 #: As much of a file as :func:`read_head` has to see.
 HEAD_SIZE = 64 * 1024
 
@@ -16,6 +24,7 @@ _BOOT_FLAG = 0x1FE
 _MAGIC = 0x202
 _PROTOCOL_WITH_XLOADFLAGS = 0x20C
 _XLF_KERNEL_64 = 1
+_FOREIGN = "give a kernel for x86_64, the only architecture that Firstlight boots"
 
 
 class NotBootableError(Exception):
@@ -94,19 +103,22 @@ def _other(head: bytes, size: int) -> NotBootableError:
         machine = struct.unpack_from("<H", head, 18)[0] if len(head) >= 20 else 0
         if machine == 0x3E:
             return NotBootableError("a program, no kernel", "give a bzImage, such as /boot/vmlinuz-RELEASE")
-        return NotBootableError("an ELF file for another processor", "give a bzImage for x86_64")
-    if head[0x38:0x3C] == b"ARM\x64":
-        return NotBootableError("a kernel for arm64", "give a kernel for x86_64")
-    if head[0x38:0x3C] == b"RSC\x05":
-        return NotBootableError("a kernel for riscv64", "give a kernel for x86_64")
-    if head[0x24:0x28] == b"\x18\x28\x6f\x01":
-        return NotBootableError("a kernel for 32-bit arm (zImage)", "give a kernel for x86_64")
+        return NotBootableError(f"an ELF file for {elf_processor(head) or 'another processor'}", _FOREIGN)
+    processor = image_processor(head)
+    if processor is not None:
+        return NotBootableError(f"a kernel for {processor}", _FOREIGN)
     if head[:2] == b"\x1f\x8b":
+        unpacked = gzip_content(head)
+        if unpacked is not None:
+            return NotBootableError(f"a compressed kernel for {unpacked}", _FOREIGN)
         return NotBootableError(
             "a gzip file, such as the kernel of another architecture", "give a bzImage for x86_64, as it is in /boot"
         )
+    for_boot_loader = boot_loader_image(head)
+    if for_boot_loader is not None:
+        return NotBootableError(for_boot_loader, "give the bzImage for x86_64 itself; no boot loader runs before it")
     if head[:2] == b"MZ":
-        return NotBootableError("an EFI program that is no bzImage", "give the kernel inside it")
+        return NotBootableError(efi_program(head), "give a bzImage for x86_64, such as the one inside it")
     if head[:6] in (b"070701", b"070702"):
         return NotBootableError("a cpio archive, such as an initramfs", "pass it as `--initrd`")
     return NotBootableError("not a kernel", "give a bzImage, such as /boot/vmlinuz-RELEASE")
