@@ -27,8 +27,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help=f"plant {len(QUICK)} changes alone")
     parser.add_argument("--boots", type=Path, help="a folder that stores the boots (default: the cache alone)")
+    parser.add_argument("--held-out", action="store_true", help="plant the changes that nothing was learnt on")
     given = parser.parse_args()
-    plants = [plant for plant in read_plants() if not given.quick or plant.name in QUICK]
+    plants = [plant for plant in read_plants(held_out=given.held_out) if not given.quick or plant.name in QUICK]
     print("| change | named | first line | caused | moved | accident |\n|---|---|---|---:|---:|---:|")
     named = 0
     with tempfile.TemporaryDirectory(prefix="firstlight-bench-") as temporary:

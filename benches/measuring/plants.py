@@ -48,9 +48,13 @@ class Plant:
         return any(re.search(pattern, name, re.IGNORECASE) for pattern in self.names for name in names)
 
 
-def read_plants() -> list[Plant]:
-    """All planted changes, in the order of `plants.toml`."""
-    data = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+def read_plants(*, held_out: bool = False) -> list[Plant]:
+    """All planted changes, in the order of `plants.toml`.
+
+    :param held_out: those of `held_out.toml` instead.
+    """
+    path = Path(__file__).with_name("held_out.toml" if held_out else "plants.toml")
+    data = tomllib.loads(path.read_text(encoding="utf-8"))
     return [Plant(**{**each, "names": tuple(each["names"])}) for each in data["plant"]]
 
 

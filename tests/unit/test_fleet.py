@@ -333,3 +333,35 @@ def test_a_release_that_is_no_name_is_no_package(release: str) -> None:
 
     with pytest.raises(FirstlightError, match="no package can have the name"):
         kernel_of_release(release)
+
+
+def test_boots_that_are_read_together_have_the_rows_that_each_has_alone(tmp_path: Path) -> None:
+    from firstlight.bundle.open import open as open_boot
+    from firstlight.fleet.boot_rows import boot_rows
+    from firstlight.fleet.bulk import bulk_rows
+
+    host = LOG.replace("web01", "db7").replace("gizmo_init", "gizmo_db7_init").replace("gizmo_db7", "gizmo-db7-x")
+    logs = [
+        LOG,
+        LOG.replace("0.700000", "0.900000").replace("200000 usecs", "400000 usecs"),
+        host,
+        LOG + "[    4.000000] end\n",
+    ]
+    bundles = []
+    for number, text in enumerate(logs):
+        log = tmp_path / f"{number}.txt"
+        log.write_text(text)
+        firstlight.import_(log, output=tmp_path / f"{number}.boot")
+        bundles.append(tmp_path / f"{number}.boot")
+    damaged = tmp_path / "damaged.boot"
+    shutil.copytree(bundles[0], damaged)
+    (damaged / "marks.parquet").write_bytes(b"no table")
+    recorded = make_bundle(tmp_path, name="recorded.boot")
+    found = bulk_rows([*bundles, damaged, recorded], {"model": "A"})
+    assert found.left == [damaged, recorded]
+    for bundle, row in zip(bundles, found.boots, strict=True):
+        alone = boot_rows(open_boot(bundle), {"model": "A"})
+        assert row == alone.boot
+        together = found.spans.filter(pl.col("boot") == row["boot"]).sort("kind", "name")
+        assert together.equals(alone.spans.sort("kind", "name"))
+    assert not found.spans["name"].str.contains("db7").any()

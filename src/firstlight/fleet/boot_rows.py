@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from firstlight.analysis.window import window
 from firstlight.bundle.boot import Boot
-from firstlight.bundle.manifest import Concern
+from firstlight.bundle.manifest import Concern, Manifest
 from firstlight.bundle.reliability import unreliable_text
 from firstlight.errors import BundleError
 from firstlight.fleet.identities import IDENTIFYING_FACTS, mask_column
@@ -45,6 +46,8 @@ FACTS: dict[str, tuple[str, ...]] = {
     "kernel": ("kernel.release", "system.release"),
     "system": ("system.os",),
 }
+FACT_NAMES = [*IDENTIFYING_FACTS, "system.architecture", *(fact for known in FACTS.values() for fact in known)]
+"""The facts that are looked at."""
 PROCESS = "process"
 """The kind of rows that processes have; the others are those of spans."""
 KINDS = (SpanKind.PHASE.value, SpanKind.INITCALL.value, SpanKind.UNIT.value, PROCESS, SpanKind.PROBE.value)
@@ -78,23 +81,36 @@ def boot_rows(
     :param finds_causes: look for the causes of the catalogue.
     :raises BundleError: when a table is damaged, or nothing tells how long the boot took.
     """
-    manifest = boot.manifest
-    digest = hashlib.sha256((boot.directory / "manifest.json").read_bytes()).hexdigest()
     length_ns = window(boot).length_ns
-    if not 0 < length_ns < _LONGEST_NS:
+    if not is_length(length_ns):
         hint = "a fleet needs boots with at least two marks"
         raise BundleError("the duration of this boot is unknown", where=str(boot.directory), hint=hint)
     facts = _facts(boot)
-    missing = "; ".join(manifest.completeness.missing) or unreliable_text(manifest, Concern.EVERYTHING)
-    known = () if keeps_identities else tuple(facts[name] for name in IDENTIFYING_FACTS if name in facts)
-    spans = _spans(boot)
+    row = boot_row(boot.directory, boot.manifest, length_ns, facts, attributes)
+    spans = pl.concat([parts_of_spans(boot.spans()), _processes(boot)])
     if not keeps_identities:
-        spans = mask_column(spans, "name", [text for whole in known for text in {whole, whole.partition(".")[0]}])
+        spans = mask_column(spans, "name", names_of_machine(facts))
     if finds_causes:
         spans = pl.concat([spans, _causes(boot)])
-    number = int(digest[:16], 16) >> 1
+    return BootRows(row, merged(spans.with_columns(pl.lit(row["boot"], dtype=pl.Int64).alias("boot"))))
+
+
+def is_length(length_ns: int) -> bool:
+    """Whether a boot can have taken so long."""
+    return 0 < length_ns < _LONGEST_NS
+
+
+def boot_row(
+    bundle: Path, manifest: Manifest, length_ns: int, facts: Mapping[str, str], attributes: Mapping[str, str]
+) -> dict[str, Any]:
+    """The row of a boot.
+
+    :param facts: those of :data:`FACT_NAMES` that it has.
+    """
+    digest = hashlib.sha256((bundle / "manifest.json").read_bytes()).hexdigest()
+    missing = "; ".join(manifest.completeness.missing) or unreliable_text(manifest, Concern.EVERYTHING)
     row = {
-        "boot": number,
+        "boot": int(digest[:16], 16) >> 1,
         "digest": digest,
         "day": manifest.recorded_at[:10] if _is_day(manifest.recorded_at) else "unknown",
         "mode": manifest.mode,
@@ -104,47 +120,56 @@ def boot_rows(
         "missing": missing or None,
     }
     row["architecture"] = getattr(manifest.recipe, "architecture", None) or facts.get("system.architecture")
-    row |= {name: next((facts[fact] for fact in known if fact in facts), None) for name, known in FACTS.items()}
-    merged = (
-        spans.group_by("kind", "name")
-        .agg(
-            pl.col("start_ns").min(),
-            pl.col("duration_ns").sum(),
-            pl.col("instructions").sum(),
-            pl.len().cast(pl.Int64).alias("occurrences"),
-        )
-        .select(pl.lit(number, dtype=pl.Int64).alias("boot"), *list(SPANS)[1:])
+    found = {name: next((facts[fact] for fact in known if fact in facts), None) for name, known in FACTS.items()}
+    return row | {name: None if text is None else text[:_LONGEST] for name, text in found.items()} | dict(attributes)
+
+
+def names_of_machine(facts: Mapping[str, str]) -> list[str]:
+    """What a boot calls its machine, in full and without a domain."""
+    known = [facts[name] for name in IDENTIFYING_FACTS if name in facts]
+    return [text for whole in known for text in {whole, whole.partition(".")[0]}]
+
+
+def merged(spans: pl.DataFrame) -> pl.DataFrame:
+    """Parts of boots, those of one name added up."""
+    sums = spans.group_by("boot", "kind", "name").agg(
+        pl.col("start_ns").min(),
+        pl.col("duration_ns").sum(),
+        pl.col("instructions").sum(),
+        pl.len().cast(pl.Int64).alias("occurrences"),
     )
-    return BootRows(row | dict(attributes), merged)
+    return sums.select(list(SPANS)).cast(SPANS)  # type: ignore[arg-type]
+
+
+def parts_of_spans(spans: pl.DataFrame) -> pl.DataFrame:
+    """The spans that a fleet stores; columns of another table, such as `file`, stay."""
+    wanted = pl.col("kind").is_in([str(kind) for kind in _KINDS])
+    timed = pl.col("duration_ns").is_between(0, _LONGEST_NS)
+    columns = [name for name in ("file",) if name in spans.columns]
+    return spans.filter(wanted & timed).select(
+        *columns, "kind", pl.col("name").str.slice(0, _LONGEST), "start_ns", "duration_ns", "instructions"
+    )
 
 
 def _facts(boot: Boot) -> dict[str, str]:
-    wanted = [*IDENTIFYING_FACTS, "system.architecture", *(fact for known in FACTS.values() for fact in known)]
-    found = boot.facts().filter(pl.col("fact").is_in(wanted)).select("fact", "value").drop_nulls()
-    return {fact: value[:_LONGEST] for fact, value in found.iter_rows() if value}
+    found = boot.facts().filter(pl.col("fact").is_in(FACT_NAMES)).select("fact", "value").drop_nulls()
+    return {fact: value for fact, value in found.iter_rows() if value}
 
 
-def _spans(boot: Boot) -> pl.DataFrame:
-    wanted = pl.col("kind").is_in([str(kind) for kind in _KINDS])
-    timed = pl.col("duration_ns").is_between(0, _LONGEST_NS)
-    spans = (
-        boot.spans()
-        .filter(wanted & timed)
-        .select("kind", pl.col("name").str.slice(0, _LONGEST), "start_ns", "duration_ns", "instructions")
-    )
+def _processes(boot: Boot) -> pl.DataFrame:
+    schema = {name: kind for name, kind in SPANS.items() if name in ("kind", *_SPAN_COLUMNS)}
     if "processes" not in boot.manifest.tables:
-        return spans
+        return pl.DataFrame(schema=schema)
     from firstlight.analysis.processes.identity import process_names_of
     from firstlight.analysis.processes.processes import processes
 
     names = process_names_of(boot)
     rows = processes(boot).select("process", "start_ns", "cpu_ns", "instructions").drop_nulls("cpu_ns")
     programs = [names[number].program[:_LONGEST] if number in names else "?" for number in rows["process"]]
-    run = rows.select(
+    return rows.select(
         pl.lit(PROCESS).alias("kind"), pl.Series("name", programs, dtype=pl.String), "start_ns",
         pl.col("cpu_ns").alias("duration_ns"), "instructions",
-    )  # fmt: skip
-    return pl.concat([spans, run])
+    ).cast(schema)  # type: ignore[arg-type] # fmt: skip
 
 
 def _causes(boot: Boot) -> pl.DataFrame:
@@ -155,7 +180,7 @@ def _causes(boot: Boot) -> pl.DataFrame:
     return pl.DataFrame(
         {"kind": [CAUSE] * len(rows), "name": list(rows), "start_ns": None, "duration_ns": list(rows.values()),
          "instructions": None},
-        schema={"kind": pl.String} | {name: kind for name, kind in SPANS.items() if name in _SPAN_COLUMNS},
+        schema={name: kind for name, kind in SPANS.items() if name in ("kind", *_SPAN_COLUMNS)},
     )  # fmt: skip
 
 

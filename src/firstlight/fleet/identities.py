@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 import polars as pl
 
@@ -44,9 +45,18 @@ def masked(name: str, known: Iterable[str] = ()) -> str:
     >>> masked("backup-web01.service", ["web01"]), masked("user@1000.service"), masked("home-alice.mount")
     ('backup-*.service', 'user@*.service', 'home-*.mount')
     """
+    return _masked(_without(name, known))
+
+
+def _without(name: str, known: Iterable[str]) -> str:
     for text in known:
         # A short name would be found inside other words.
         name = re.sub(rf"(?<![0-9A-Za-z]){re.escape(text)}(?![0-9A-Za-z])", "*", name, flags=re.IGNORECASE)
+    return name
+
+
+@lru_cache(maxsize=100_000)
+def _masked(name: str) -> str:
     for part in _PARTS:
         name = part.sub(r"\1*\2", name)
     return _MASK.sub("*", _INSTANCE.sub("@*", name))

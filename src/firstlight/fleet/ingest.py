@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -17,13 +18,16 @@ from firstlight.atomic import atomic_write
 from firstlight.bundle.open import open as open_boot
 from firstlight.cache import file_digest
 from firstlight.errors import BundleError, FirstlightError, UsageError
-from firstlight.fleet.boot_rows import BOOTS, SPANS, BootRows, boot_rows
+from firstlight.fleet.boot_rows import BOOTS, SPANS, boot_rows
+from firstlight.fleet.bulk import bulk_rows
 from firstlight.fleet.files import read_boots, remove, write_boots, write_spans
-from firstlight.fleet.layout import ATTRIBUTE, QUARANTINE, Fleet
+from firstlight.fleet.layout import ATTRIBUTE, QUARANTINE, Fleet, Listing
 from firstlight.ingest.importing import ImportOptions, import_records
 
 #: So many boots are committed at once: an end in between loses no more.
 BATCH = 2000
+_TOGETHER = 250
+"""So many bundles are read together."""
 _LARGEST_ARCHIVE = 64 << 30
 _MOST_MEMBERS = 1_000_000
 _LONGEST_VALUE = 200
@@ -77,56 +81,93 @@ def ingest(
     for path in given:
         if not path.exists():
             raise UsageError("no such file or directory", where=str(path), hint="give bundles, directories or archives")
-    done, waiting = Ingested(), list[BootRows]()
-    seen = 0
-    known = set(read_boots(fleet, fleet.listing().boots)["digest"])
-    for found, where in _found(given, done, fleet):
-        seen += 1
+    work = _Work(fleet, dict(attributes), finds_causes, set(read_boots(fleet, fleet.listing().boots)["digest"]))
+    for seen, found in enumerate(_found(given, work.done, fleet), start=1):
+        work.take(found)
+        if seen % BATCH == 0:
+            work.commit()
+            note(f"{seen:,} boots read, {work.done.added:,} added")
+    work.commit()
+    return work.done
+
+
+@dataclass
+class _Work:
+    """Boots on their way into a fleet."""
+
+    fleet: Fleet
+    attributes: dict[str, str]
+    finds_causes: bool
+    known: set[str]
+    """The digests of boots that are in the fleet, or on their way."""
+    done: Ingested = field(default_factory=Ingested)
+    _boots: list[dict[str, Any]] = field(default_factory=list)
+    _spans: list[pl.DataFrame] = field(default_factory=list)
+    _together: list[Path] = field(default_factory=list)
+    """Bundles that are read at once."""
+
+    def take(self, found: _Found) -> None:
+        """Take a bundle, unless it is known."""
         try:
-            if _digest(found) in known:
-                done.known += 1
-                continue
-            rows = boot_rows(
-                open_boot(found), attributes, keeps_identities=fleet.keeps_identities, finds_causes=finds_causes
-            )
+            digest = _digest(found.bundle)
         except FirstlightError as error:
-            quarantine(fleet, done, where, error.message)
-            continue
-        known.add(rows.boot["digest"])
-        waiting.append(rows)
-        if len(waiting) == BATCH:
-            commit(fleet, waiting, done)
-            waiting = []
-            note(f"{seen:,} boots read, {done.added:,} added")
-    commit(fleet, waiting, done)
-    return done
+            return quarantine(self.fleet, self.done, found.where, error.message)
+        if digest in self.known:
+            self.done.known += 1
+            return None
+        self.known.add(digest)
+        if found.is_temporary or self.finds_causes:
+            return self._alone(found.bundle, found.where)
+        self._together.append(found.bundle)
+        return self._read_together() if len(self._together) == _TOGETHER else None
+
+    def commit(self) -> None:
+        """Add all that was taken, at once; those are left out that another writer added meanwhile.
+
+        :raises FirstlightError: when it cannot be written; the fleet is then as it was.
+        """
+        self._read_together()
+        if self._boots:
+            _commit(self.fleet, self._boots, pl.concat(self._spans), self.done)
+        self._boots, self._spans = [], []
+
+    def _read_together(self) -> None:
+        bundles, self._together = self._together, []
+        found = bulk_rows(bundles, self.attributes, keeps_identities=self.fleet.keeps_identities)
+        self._boots += found.boots
+        self._spans.append(found.spans)
+        for bundle in found.left:
+            self._alone(bundle, str(bundle))
+
+    def _alone(self, bundle: Path, where: str) -> None:
+        try:
+            rows = boot_rows(
+                open_boot(bundle), self.attributes, keeps_identities=self.fleet.keeps_identities,
+                finds_causes=self.finds_causes,
+            )  # fmt: skip
+        except FirstlightError as error:
+            return quarantine(self.fleet, self.done, where, error.message)
+        self._boots.append(rows.boot)
+        self._spans.append(rows.spans)
+        return None
 
 
-def commit(fleet: Fleet, rows: Sequence[BootRows], done: Ingested) -> None:
-    """Add the rows of boots at once, those left out that another writer added meanwhile.
-
-    :raises FirstlightError: when they cannot be written; the fleet is then as it was.
-    """
-    if not rows:
-        return
-    boots = pl.DataFrame([row.boot for row in rows], infer_schema_length=None).cast(BOOTS)  # type: ignore[arg-type]
-    spans = pl.concat([row.spans for row in rows])
+def _commit(fleet: Fleet, rows: Sequence[dict[str, Any]], spans: pl.DataFrame, done: Ingested) -> None:
+    boots = pl.DataFrame(rows, infer_schema_length=None).cast(BOOTS)  # type: ignore[arg-type]
     with fleet.locked():
         listing = fleet.listing()
         there = read_boots(fleet, listing.boots)
         clash = boots.join(there, on="boot", suffix="_there").filter(pl.col("digest") != pl.col("digest_there"))
         if clash.height:
-            raise FirstlightError("two boots have one number; the chance of that is one in a million million",
-                                  where=fleet.where)  # fmt: skip
+            message = "two boots have one number; the chance of that is one in a million million"
+            raise FirstlightError(message, where=fleet.where)
         fresh = boots.join(there, on="digest", how="anti").unique("digest", keep="first", maintain_order=True)
         done.known += boots.height - fresh.height
         if fresh.height:
             made = write_spans(fleet, spans.join(fresh, on="boot", how="semi"), fresh.select("boot", "day"))
             try:
                 made.append(write_boots(fleet, fresh))
-                fleet.replace_listing(
-                    type(listing)((*listing.boots, made[-1]), (*listing.spans, *made[:-1]), listing.change)
-                )
+                fleet.replace_listing(Listing((*listing.boots, made[-1]), (*listing.spans, *made[:-1]), listing.change))
             except FirstlightError:
                 remove(fleet, made)
                 raise
@@ -157,13 +198,20 @@ def _digest(bundle: Path) -> str:
     return file_digest(manifest)
 
 
-def _found(given: Sequence[Path], done: Ingested, fleet: Fleet) -> Iterator[tuple[Path, str]]:
-    """Each bundle, and where it was found; temporary ones are there until the next is asked for."""
+class _Found(NamedTuple):
+    """A bundle, and where it was found; a temporary one is there until the next is asked for."""
+
+    bundle: Path
+    where: str
+    is_temporary: bool
+
+
+def _found(given: Sequence[Path], done: Ingested, fleet: Fleet) -> Iterator[_Found]:
     for path in given:
         if path.is_dir():
             for each in _in_directory(path):
                 if each.is_dir():
-                    yield each, str(each)
+                    yield _Found(each, str(each), False)
                 else:
                     yield from _found([each], done, fleet)
         elif tarfile.is_tarfile(path):
@@ -172,7 +220,7 @@ def _found(given: Sequence[Path], done: Ingested, fleet: Fleet) -> Iterator[tupl
                     quarantine(fleet, done, str(path), directory)
                     continue
                 bundles = [each for each in _in_directory(directory) if each.is_dir()]
-                yield from ((each, f"{path}:{each.relative_to(directory)}") for each in bundles)
+                yield from (_Found(each, f"{path}:{each.relative_to(directory)}", True) for each in bundles)
             if not bundles:
                 # What a collector packed is one record.
                 yield from _imported(path, done, fleet)
@@ -180,7 +228,7 @@ def _found(given: Sequence[Path], done: Ingested, fleet: Fleet) -> Iterator[tupl
             yield from _imported(path, done, fleet)
 
 
-def _imported(path: Path, done: Ingested, fleet: Fleet) -> Iterator[tuple[Path, str]]:
+def _imported(path: Path, done: Ingested, fleet: Fleet) -> Iterator[_Found]:
     """A bundle of each boot that a record of another tool has."""
     with tempfile.TemporaryDirectory(prefix="firstlight-fleet-") as temporary:
         target = Path(temporary) / "record.boot"
@@ -189,7 +237,7 @@ def _imported(path: Path, done: Ingested, fleet: Fleet) -> Iterator[tuple[Path, 
         except FirstlightError as error:
             quarantine(fleet, done, str(path), error.message)
             return
-        yield from ((each, str(path)) for each in _in_directory(Path(temporary)))
+        yield from (_Found(each, str(path), True) for each in _in_directory(Path(temporary)))
 
 
 def _in_directory(directory: Path) -> Iterator[Path]:

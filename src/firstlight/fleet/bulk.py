@@ -1,0 +1,128 @@
+"""Many imported boots at once: their tables are read together, which takes a tenth of the time of one after another.
+
+What is out of the ordinary is left to :func:`firstlight.fleet.boot_rows.boot_rows`: recorded boots, boots with
+processes, of former schemas, without two marks, and every bundle that is damaged, because that one says what is wrong.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from firstlight.bundle.digests import check_digests
+from firstlight.bundle.manifest import SCHEMA_VERSION, Manifest
+from firstlight.bundle.open import read_manifest
+from firstlight.bundle.tables import SCHEMAS
+from firstlight.errors import FirstlightError
+from firstlight.fleet.boot_rows import (
+    FACT_NAMES,
+    SPANS,
+    boot_row,
+    is_length,
+    merged,
+    names_of_machine,
+    parts_of_spans,
+)
+from firstlight.fleet.identities import mask_column
+from firstlight.schema.spans import SpanKind
+
+_TABLES = ("marks", "spans", "facts")
+_FILE = "file"
+_MOST_ROWS = 1_000_000
+"""Rows of a table; a boot with more is read by itself."""
+
+
+@dataclass(frozen=True)
+class BulkRows:
+    """The rows of ordinary boots, and the bundles that are left."""
+
+    boots: list[dict[str, Any]]
+    spans: pl.DataFrame
+    left: list[Path]
+
+
+def bulk_rows(bundles: Sequence[Path], attributes: Mapping[str, str], *, keeps_identities: bool = False) -> BulkRows:
+    """The rows of those bundles that are ordinary: the same that each gives by itself.
+
+    :param attributes: as for :func:`firstlight.fleet.boot_rows.boot_rows`.
+    """
+    nothing = BulkRows([], pl.DataFrame(schema=SPANS), list(bundles))
+    heads = {bundle: head for bundle in bundles if (head := _head(bundle)) is not None}
+    if not heads:
+        return nothing
+    try:
+        marks, spans, facts = (_read(list(heads), table) for table in _TABLES)
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        # One of them is damaged, and none of these says which.
+        return nothing
+    rows = {table: _counts(frame) for table, frame in zip(_TABLES, (marks, spans, facts), strict=True)}
+    lengths = _lengths(marks)
+    with_processes = set(spans.filter(pl.col("kind") == SpanKind.PROCESS)[_FILE].unique().to_list())
+    known: dict[str, dict[str, str]] = defaultdict(dict)
+    for file, fact, value in facts.filter(pl.col("fact").is_in(FACT_NAMES)).select(_FILE, "fact", "value").iter_rows():
+        if value:
+            known[file][fact] = value
+    boots, numbers, names = [], {}, {}
+    for bundle, manifest in heads.items():
+        file = str(bundle)
+        promised = all(rows[table].get(file, 0) == manifest.tables[table].rows for table in _TABLES)
+        if not promised or file in with_processes or not is_length(lengths.get(file, 0)):
+            continue
+        row = boot_row(bundle, manifest, lengths[file], known[file], attributes)
+        boots.append(row)
+        numbers[file] = row["boot"]
+        if not keeps_identities and (own := names_of_machine(known[file])):
+            names[file] = own
+    parts = parts_of_spans(spans.filter(pl.col(_FILE).is_in(list(numbers))))
+    if not keeps_identities:
+        parts = mask_column(parts, "name")
+        parts = pl.concat([
+            parts.filter(~pl.col(_FILE).is_in(list(names))),
+            *(mask_column(parts.filter(pl.col(_FILE) == file), "name", own) for file, own in names.items()),
+        ])  # fmt: skip
+    parts = parts.with_columns(pl.col(_FILE).replace_strict(numbers, return_dtype=pl.Int64).alias("boot"))
+    return BulkRows(boots, merged(parts), [bundle for bundle in bundles if str(bundle) not in numbers])
+
+
+def _head(bundle: Path) -> Manifest | None:
+    """The manifest of an ordinary imported boot whose tables are those that it promises."""
+    try:
+        manifest = read_manifest(bundle)
+        ordinary = (
+            manifest.mode == "imported"
+            and manifest.schema_version == SCHEMA_VERSION
+            and manifest.failure is None
+            and all(table in manifest.tables and manifest.tables[table].rows <= _MOST_ROWS for table in _TABLES)
+            and not any(manifest.tables[table].rows for table in ("processes", "threads") if table in manifest.tables)
+        )
+        if ordinary:
+            check_digests(bundle, manifest, _TABLES)
+    except FirstlightError:
+        return None
+    return manifest if ordinary else None
+
+
+def _read(bundles: Sequence[Path], table: str) -> pl.DataFrame:
+    """One table of many bundles, with the bundle of each row."""
+    schema = SCHEMAS[table]
+    files = [str(bundle / f"{table}.parquet") for bundle in bundles]
+    columns = [pl.col(name).cast(kind) for name, kind in schema.items()]
+    bundle = pl.col(_FILE).str.strip_suffix(f"/{table}.parquet")
+    frames = pl.scan_parquet(files, glob=False, hive_partitioning=False, include_file_paths=_FILE)
+    return frames.select(*columns, bundle).collect()
+
+
+def _counts(frame: pl.DataFrame) -> dict[str, int]:
+    return dict(frame.group_by(_FILE).len().iter_rows())
+
+
+def _lengths(marks: pl.DataFrame) -> dict[str, int]:
+    """From the first mark to the last, of boots with two or more."""
+    timed = marks.drop_nulls("time_ns").group_by(_FILE)
+    found = timed.agg((pl.col("time_ns").max() - pl.col("time_ns").min()).alias("length"), pl.len().alias("marks"))
+    return dict(found.filter(pl.col("marks") > 1).select(_FILE, "length").iter_rows())
