@@ -89,74 +89,65 @@ WITH `t10` AS (
   ) AS `t15`
 )
 SELECT
-  *
+  `t6`.`digest`,
+  `t23`.`model`,
+  `t23`.`kernel`,
+  `t23`.`kind`,
+  `t23`.`name`,
+  `t23`.`boots`,
+  `t23`.`duration_ns`,
+  `t23`.`median_ns`,
+  `t23`.`deviation_ns`,
+  `t23`.`above_ns`
 FROM (
   SELECT
-    `t6`.`digest`,
-    `t23`.`model`,
-    `t23`.`kernel`,
-    `t23`.`kind`,
-    `t23`.`name`,
-    `t23`.`boots`,
-    `t23`.`duration_ns`,
-    `t23`.`median_ns`,
-    `t23`.`deviation_ns`,
-    `t23`.`above_ns`
+    *
   FROM (
     SELECT
-      *
-    FROM (
+      `t18`.`boot`,
+      `t18`.`model`,
+      `t18`.`kernel`,
+      `t18`.`kind`,
+      `t18`.`name`,
+      `t18`.`duration_ns`,
+      `t18`.`boots`,
+      `t18`.`median_ns`,
+      `t18`.`above_ns`,
+      `t20`.`deviation_ns`
+    FROM `t16` AS `t18`
+    INNER JOIN (
       SELECT
-        `t18`.`boot`,
-        `t18`.`model`,
-        `t18`.`kernel`,
-        `t18`.`kind`,
-        `t18`.`name`,
-        `t18`.`duration_ns`,
-        `t18`.`boots`,
-        `t18`.`median_ns`,
-        `t18`.`above_ns`,
-        `t20`.`deviation_ns`
-      FROM `t16` AS `t18`
-      INNER JOIN (
-        SELECT
-          `t17`.`model`,
-          `t17`.`kernel`,
-          `t17`.`kind`,
-          `t17`.`name`,
-          PERCENTILE(ABS(`t17`.`above_ns`), 0.5) AS `deviation_ns`
-        FROM `t16` AS `t17`
-        GROUP BY
-          1,
-          2,
-          3,
-          4
-      ) AS `t20`
-        ON `t18`.`model` = `t20`.`model`
-        AND `t18`.`kernel` = `t20`.`kernel`
-        AND `t18`.`kind` = `t20`.`kind`
-        AND `t18`.`name` = `t20`.`name`
-    ) AS `t21`
-    WHERE
-      `t21`.`above_ns` > (
-        `t21`.`deviation_ns` * 8
-      )
-      AND `t21`.`above_ns` >= (
-        `t21`.`median_ns` * 0.05
-      )
-  ) AS `t23`
-  INNER JOIN (
-    SELECT
-      `t0`.`boot`,
-      `t0`.`digest`
-    FROM `boots` AS `t0`
-    WHERE
-      `t0`.`status` = 'complete'
-  ) AS `t6`
-    ON `t23`.`boot` = `t6`.`boot`
-) AS `t24`
-ORDER BY
-  `t24`.`above_ns` DESC,
-  `t24`.`digest` ASC NULLS LAST,
-  `t24`.`kind` ASC NULLS LAST,
-  `t24`.`name` ASC NULLS LAST
+        `t17`.`model`,
+        `t17`.`kernel`,
+        `t17`.`kind`,
+        `t17`.`name`,
+        PERCENTILE(ABS(`t17`.`above_ns`), 0.5) AS `deviation_ns`
+      FROM `t16` AS `t17`
+      GROUP BY
+        1,
+        2,
+        3,
+        4
+    ) AS `t20`
+      ON `t18`.`model` = `t20`.`model`
+      AND `t18`.`kernel` = `t20`.`kernel`
+      AND `t18`.`kind` = `t20`.`kind`
+      AND `t18`.`name` = `t20`.`name`
+  ) AS `t21`
+  WHERE
+    `t21`.`above_ns` > (
+      `t21`.`deviation_ns` * 8
+    )
+    AND `t21`.`above_ns` >= (
+      `t21`.`median_ns` * 0.05
+    )
+) AS `t23`
+INNER JOIN (
+  SELECT
+    `t0`.`boot`,
+    `t0`.`digest`
+  FROM `boots` AS `t0`
+  WHERE
+    `t0`.`status` = 'complete'
+) AS `t6`
+  ON `t23`.`boot` = `t6`.`boot`

@@ -6,7 +6,7 @@ the operations that analyses may use: those whose answers both engines are teste
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -59,27 +59,30 @@ class Tables:
         assert isinstance(made, pl.DataFrame)
         return made
 
-    def by_name(self, make: Callable[[Tables], ir.Table]) -> pl.DataFrame:
+    def by_name(
+        self, make: Callable[[Tables], ir.Table], kinds: Sequence[str] | None = None, most: int | None = None
+    ) -> pl.DataFrame:
         """What an expression yields that groups by the name of parts, in slices of names: memory grows no further.
 
         :param make: the expression, from tables with the parts of some names.
+        :param kinds: the kinds of parts that it looks at; all when not given.
+        :param most: rows of a slice; :data:`SLICE_ROWS` when not given.
         :raises FirstlightError: when the engine fails.
         """
-        if self.span_rows <= SLICE_ROWS:
+        most = most or SLICE_ROWS
+        if self.span_rows <= most:
             return self.rows(make(self))
-        counts = self.rows(self.spans.group_by("name").agg(rows=_.count())).sort("name")
-        frames: list[pl.DataFrame] = []
-        names: list[str] = []
+        wanted = self.spans if kinds is None else self.spans.filter(_.kind.isin(kinds))
+        counts = self.rows(wanted.group_by("name").agg(rows=_.count())).sort("name")
+        slices: list[list[str]] = [[]]
         rows = 0
         for name, number in counts.iter_rows():
-            names.append(name)
+            if rows and rows + number > most:
+                slices.append([])
+                rows = 0
+            slices[-1].append(name)
             rows += number
-            if rows >= SLICE_ROWS or len(names) == counts.height:
-                frames.append(self.rows(make(replace(self, spans=self.spans.filter(_.name.isin(names))))))
-                names, rows = [], 0
-        if names:
-            frames.append(self.rows(make(replace(self, spans=self.spans.filter(_.name.isin(names))))))
-        return pl.concat(frames)
+        return pl.concat([self.rows(make(replace(self, spans=wanted.filter(_.name.isin(names))))) for names in slices])
 
     def sql(self, expression: ir.Table) -> str:
         """The SQL of an expression in the engine's dialect."""

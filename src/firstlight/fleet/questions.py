@@ -10,7 +10,7 @@ import polars as pl
 
 from firstlight.errors import UsageError
 from firstlight.fleet.analyses import cohorts, outliers, regressed, spread, tail
-from firstlight.fleet.analyses.joined import NOT_KNOWN, chosen_boots
+from firstlight.fleet.analyses.joined import NOT_KNOWN, TOTAL, chosen_boots
 from firstlight.fleet.boot_rows import BOOTS, PROCESS
 from firstlight.fleet.conditions import Condition, read_conditions
 from firstlight.fleet.engine import Tables, tables_of
@@ -121,13 +121,18 @@ def _rows(
 ) -> _Found:
     if asked.question in _KINDS:
         kind = _KINDS[asked.question]
-        rows = tables.by_name(lambda some: spread.spread(some, kind, by, conditions))
+        rows = tables.by_name(lambda some: spread.spread(some, kind, by, conditions), [kind])
         if kind == "phase":
             # The total is no part: every slice of names has it.
             rows = rows.unique()
         return _Found(spread.ordered(rows, by), by)
     if asked.question == Question.OUTLIERS:
-        return _Found(tables.rows(outliers.outliers(tables, by, conditions)), by)
+        phase = SpanKind.PHASE.value
+        whole = tables.rows(outliers.outliers(tables, by, conditions, [TOTAL]))
+        parts = tables.by_name(
+            lambda some: outliers.outliers(some, by, conditions, [phase]), [phase], outliers.SLICE_ROWS
+        )
+        return _Found(outliers.ordered(pl.concat([whole, parts])), by)
     if asked.question == Question.COHORTS:
         one = (asked.by or by)[0]
         return _Found(cohorts.against_largest(tables.rows(cohorts.cohorts(tables, one, conditions)), one), (one,))
